@@ -1,0 +1,53 @@
+/** Statuses of an agent. The set is closed within v1 of the API. */
+export const agentStatuses = ['provisioning', 'running', 'paused', 'stopped', 'error'] as const;
+export type AgentStatus = (typeof agentStatuses)[number];
+
+export const runtimeKinds = ['runtime_a', 'runtime_b'] as const;
+export type RuntimeKind = (typeof runtimeKinds)[number];
+
+/** Runtime kinds by every name that is accepted on input. */
+export const runtimeKindAliases: Readonly<Record<string, RuntimeKind>> = {
+  runtime_a: 'runtime_a',
+  runtime_b: 'runtime_b',
+  openclaw: 'runtime_a',
+  hermes: 'runtime_b',
+};
+
+export const statusReasonCodes = [
+  'waiting_for_template',
+  'provisioning_timeout',
+  'provisioning_failed',
+  'insufficient_capacity',
+  'gateway_unhealthy',
+  'config_invalid',
+  'vm_crashed',
+  'out_of_memory',
+  'disk_full',
+  'resume_failed',
+] as const;
+export type StatusReasonCode = (typeof statusReasonCodes)[number];
+
+/** Why an agent is in its status. `message` is public. */
+export interface StatusReason {
+  readonly code: StatusReasonCode;
+  readonly message: string;
+  readonly at: Date;
+}
+
+export interface Lifecycle {
+  readonly idleTimeoutSeconds: number;
+  readonly stopAfterSeconds: number;
+  readonly keepAwake: 'auto' | 'always';
+  readonly autoResume: boolean;
+  readonly autoStart: boolean;
+  readonly wakeOnMessage: boolean;
+}
+
+export const defaultLifecycle: Lifecycle = {
+  idleTimeoutSeconds: 45,
+  stopAfterSeconds: 1800,
+  keepAwake: 'auto',
+  autoResume: true,
+  autoStart: false,
+  wakeOnMessage: true,
+};

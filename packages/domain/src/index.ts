@@ -1,0 +1,4 @@
+export * from './agent.ts';
+export * from './capacity.ts';
+export * from './ids.ts';
+export * from './sizes.ts';

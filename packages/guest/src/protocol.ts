@@ -1,0 +1,85 @@
+/**
+ * Protocol between the host and the daemon in a guest: HTTP/1.1 on `guestdPort`, JSON bodies, paths under `/v1`.
+ * The daemon answers only to the host's side of the guest's link (`hostAddress`); a process in the guest that connects to it is refused.
+ * Every reply carries the header `x-guestd-protocol: 1`. Errors are `{ "error": "<sentence>" }` with a 4xx or 5xx.
+ *
+ *   GET  /v1/health                         GuestHealth
+ *   POST /v1/clock    ClockRequest          {}
+ *   POST /v1/cpus     CpusRequest           {}
+ *   POST /v1/exec     ExecRequest           ExecResult
+ *   POST /v1/sync     SyncRequest           {}
+ *   PUT  /v1/files?path=&mode=&owner=       {}            body: the bytes; written to a temporary name and renamed, parents are made
+ *   GET  /v1/files?path=                    the bytes
+ *   GET  /v1/logs?name=&offset=&limit=      LogChunk
+ */
+export const protocolVersion = 1;
+export const guestdPort = 8080;
+
+/** The host's address as every guest sees it, and the guest's own: the same in every VM, so that a clone needs no rewriting. */
+export const hostAddress = '10.0.2.2';
+export const guestAddress = '10.0.2.15';
+/** Port at `hostAddress` where a guest finds the LLM broker. */
+export const guestBrokerPort = 4000;
+
+export interface GuestHealth {
+  readonly protocol: typeof protocolVersion;
+  /** Seconds since the guest booted, by its own clock. */
+  readonly uptimeSeconds: number;
+  readonly cpusOnline: number;
+  readonly memoryTotalMib: number;
+}
+
+export interface ClockRequest {
+  readonly unixMs: number;
+  /** Host randomness (base64, 32 bytes or more) mixed into the guest's kernel pool. */
+  readonly entropy: string;
+}
+
+export interface CpusRequest {
+  /** vCPUs that shall be online: hot-plugged ones are brought up, surplus ones taken offline. */
+  readonly online: number;
+}
+
+export interface SyncRequest {
+  /** Drops the page cache after the sync, so that a memory snapshot stays small. */
+  readonly dropCaches: boolean;
+}
+
+export interface ExecRequest {
+  readonly argv: readonly string[];
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+  /** `agent` (default) is the unprivileged user the runtime runs as. */
+  readonly user?: 'agent' | 'root';
+  /** 1..600000; the process group is killed then. */
+  readonly timeoutMs: number;
+  /** Bound on stdout and on stderr, each; default 1 MiB. What is over it is dropped and `truncated` is set. */
+  readonly maxOutputBytes?: number;
+}
+
+export interface ExecResult {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly timedOut: boolean;
+  readonly truncated: boolean;
+}
+
+/** Logs the daemon serves: its own, and the runtime's standard output and error. */
+export type LogName = 'guestd' | 'runtime';
+
+export interface LogChunk {
+  /** Text from `offset`, whole lines only. */
+  readonly text: string;
+  /** Where to go on. Less than the request's offset when the log was rotated. */
+  readonly nextOffset: number;
+}
+
+/** What the daemon runs as the agent's runtime: `/etc/lodge/runtime.json` in the image. */
+export interface RuntimeService {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
