@@ -1,1 +1,2 @@
 export * from './ports/index.ts';
+export * from './agents.ts';

@@ -4,3 +4,4 @@ export * from './runtime.ts';
 export * from './agent-store.ts';
 export * from './llm.ts';
 export * from './secrets.ts';
+export * from './access.ts';

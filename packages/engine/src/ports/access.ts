@@ -1,0 +1,41 @@
+export const scopes = ['agents:read', 'agents:write', 'agents:delete', 'usage:read', 'agents:chat'] as const;
+export type Scope = (typeof scopes)[number];
+
+/** Who a request comes from. */
+export interface Principal {
+  readonly accountId: string;
+  readonly keyId: string;
+  readonly scopes: readonly Scope[];
+}
+
+export type KeyRefusal = 'invalid_api_key' | 'revoked_api_key' | 'expired_api_key';
+
+export interface ApiKeyRow {
+  readonly id: string;
+  readonly accountId: string;
+  readonly scopes: readonly Scope[];
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+}
+
+/** API keys in the store: only their SHA-256 is there. */
+export interface ApiKeyStore {
+  findByHash(hash: Uint8Array): Promise<ApiKeyRow | null>;
+  insert(key: {
+    readonly accountId: string;
+    readonly name: string;
+    readonly hash: Uint8Array;
+    readonly last4: string;
+    readonly scopes: readonly Scope[];
+    readonly expiresAt: Date | null;
+  }): Promise<ApiKeyRow>;
+  /** Key ids used since the last call and when; written in one statement. */
+  recordUse(uses: ReadonlyMap<string, Date>): Promise<void>;
+  /** In one transaction under a lock: makes the first account when there is none and says its id; null when an account exists already. */
+  createFirstAccount(name: string): Promise<string | null>;
+}
+
+export interface ApiKeyVerifier {
+  /** Checks a presented key. Cached for at most a second, so a revoked key fails within one. */
+  verify(presented: string): Promise<Principal | KeyRefusal>;
+}
