@@ -73,6 +73,8 @@ export interface VmDriver {
   /** Stops watching. Leaves every VM running. */
   stop(): Promise<void>;
   findTemplate(request: TemplateRequest): Promise<Template | null>;
+  /** The template of that id, current or not: an agent's disk lies over the one it was made from. */
+  getTemplate(id: string): Promise<Template | null>;
   /** Makes the template if it is absent; concurrent builds of the same one join, across processes too. */
   buildTemplate(build: TemplateBuild, signal: AbortSignal): Promise<Template>;
   /** Makes the agent's VM. The same execution twice is the same VM. Rejects with `VmError`; then nothing of this execution is left but, with `boot`, the disk. */
