@@ -1,0 +1,109 @@
+/** Parsers of configuration values. Each throws an Error whose message completes "LODGE_X must be ...". */
+import { isAbsolute, normalize } from 'node:path';
+import { BlockList, isIP, isIPv4 } from 'node:net';
+
+export function integer(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value < least || value > most) fail(`a whole number from ${least} to ${most}`);
+    return value;
+  };
+}
+
+export function decimal(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+(\.\d+)?$/.test(text) || value < least || value > most) fail(`a number from ${least} to ${most}`);
+    return value;
+  };
+}
+
+export function matching(pattern: RegExp, words: string): (text: string) => string {
+  return (text) => (pattern.test(text) ? text : fail(words));
+}
+
+export function oneOf<const T extends readonly string[]>(...values: T): (text: string) => T[number] {
+  return (text) => (values.includes(text) ? text : fail(`one of ${values.join(', ')}`));
+}
+
+export function directory(text: string): string {
+  if (!isAbsolute(text)) fail('an absolute path');
+  const path = normalize(text).replace(/\/+$/, '');
+  // QEMU's options separate their parts by commas, and unix socket paths end at 107 bytes.
+  if (!/^\/[\w./@+-]+$/.test(path) || path.length > 60) fail('an absolute path of up to 60 letters, digits and ./_-+@');
+  return path;
+}
+
+export function file(text: string): string {
+  return isAbsolute(text) && !text.endsWith('/') ? normalize(text) : fail('the absolute path of a file');
+}
+
+export function host(text: string): string {
+  return isIP(text) || text === 'localhost' ? text : fail('an IP address of this machine, 0.0.0.0 or localhost');
+}
+
+export function origin(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : fail('a URL such as https://lodge.example.com');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') fail('an http or https URL');
+  if (url.username || url.password || url.search || url.hash || url.pathname !== '/') {
+    fail('a scheme, a host and at most a port (the API adds /v1 itself)');
+  }
+  return url.origin;
+}
+
+const privateRanges = new BlockList();
+privateRanges.addSubnet('10.0.0.0', 8);
+privateRanges.addSubnet('172.16.0.0', 12);
+privateRanges.addSubnet('192.168.0.0', 16);
+privateRanges.addSubnet('100.64.0.0', 10);
+
+export function networkRange(text: string): string {
+  const [address = '', bits = ''] = text.split('/');
+  const length = Number(bits);
+  if (!isIPv4(address) || !/^\d+$/.test(bits) || length < 16 || length > 24) {
+    fail('an IPv4 range from /16 to /24, such as 10.201.0.0/16');
+  }
+  if (!privateRanges.check(address))
+    fail('a private range: within 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or 100.64.0.0/10');
+  const value = address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+  if (value % 2 ** (32 - length) !== 0) fail(`the first address of its range: host bits of ${text} are set`);
+  const range = new BlockList();
+  range.addSubnet(address, length);
+  // Inside every VM this is the link to its own namespace (packages/guest/src/protocol.ts).
+  if (range.check('10.0.2.15')) fail('a range without 10.0.2.0/24, which the VMs use inside');
+  return `${address}/${length}`;
+}
+
+export function resolver(text: string): string {
+  if (text === 'auto' || text === 'none') return text;
+  return isIPv4(text) && !text.startsWith('127.')
+    ? text
+    : fail('auto, none, or the IPv4 address of a resolver that is not on loopback');
+}
+
+export function databaseUrl(text: string): string {
+  return /^postgres(ql)?:$/.test(URL.canParse(text) ? new URL(text).protocol : '')
+    ? text
+    : fail('a URL such as postgres://user:password@host:5432/lodge');
+}
+
+export function jsonArray(text: string): string {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    fail('valid JSON');
+  }
+  return Array.isArray(value) ? text : fail('a JSON array');
+}
+
+function fail(expected: string): never {
+  throw new Error(expected);
+}
+
+const label = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?';
+export const dnsName = matching(new RegExp(`^(?=.{1,190}$)${label}(\\.${label})*$`), 'a lower-case DNS name');
+export const urlPrefix = matching(
+  /^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$/,
+  'up to 40 lower-case letters, digits and hyphens',
+);

@@ -1,0 +1,24 @@
+// Writes the generated pages of docs/reference; with --check it only says which of them are out of date, and fails if any is.
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { configurationMarkdown } from '../apps/server/src/config-reference.ts';
+
+const pages: Readonly<Record<string, () => string | Promise<string>>> = {
+  'docs/reference/configuration.md': configurationMarkdown,
+};
+
+const checkOnly = process.argv.includes('--check');
+for (const [path, make] of Object.entries(pages)) {
+  const file = new URL(`../${path}`, import.meta.url);
+  const wanted = await make();
+  const present = await readFile(file, 'utf8').catch(() => null);
+  if (present === wanted) continue;
+  if (checkOnly) {
+    console.error(`${path} is out of date: node_modules/.bin/node scripts/docs.ts writes it`);
+    process.exitCode = 1;
+  } else {
+    await mkdir(dirname(file.pathname), { recursive: true });
+    await writeFile(file, wanted);
+    console.log(`wrote ${path}`);
+  }
+}
