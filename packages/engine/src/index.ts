@@ -1,2 +1,4 @@
-export * from './ports/index.ts';
 export * from './agents.ts';
+export { createEngine } from './engine.ts';
+export type { Engine, EngineDeps } from './engine.ts';
+export type { TemplateProgress } from './templates/templates.ts';

@@ -18,21 +18,24 @@ export interface ApiKeyRow {
   readonly revokedAt: Date | null;
 }
 
+/** A key about to be stored: of its plaintext only hash and last four characters. */
+export interface NewApiKey {
+  readonly name: string;
+  /** SHA-256 of the whole key, 32 bytes. */
+  readonly hash: Uint8Array;
+  readonly last4: string;
+  readonly scopes: readonly Scope[];
+  readonly expiresAt: Date | null;
+}
+
 /** API keys in the store: only their SHA-256 is there. */
 export interface ApiKeyStore {
   findByHash(hash: Uint8Array): Promise<ApiKeyRow | null>;
-  insert(key: {
-    readonly accountId: string;
-    readonly name: string;
-    readonly hash: Uint8Array;
-    readonly last4: string;
-    readonly scopes: readonly Scope[];
-    readonly expiresAt: Date | null;
-  }): Promise<ApiKeyRow>;
+  insert(accountId: string, key: NewApiKey): Promise<ApiKeyRow>;
   /** Key ids used since the last call and when; written in one statement. */
   recordUse(uses: ReadonlyMap<string, Date>): Promise<void>;
-  /** In one transaction under a lock: makes the first account when there is none and says its id; null when an account exists already. */
-  createFirstAccount(name: string): Promise<string | null>;
+  /** In one transaction under a lock: makes the first account and its first key when there is no account, and returns the key's row; null (and nothing written) when an account exists already. An account without a key is never left behind. */
+  createFirstAccount(name: string, key: NewApiKey): Promise<ApiKeyRow | null>;
 }
 
 export interface ApiKeyVerifier {

@@ -5,3 +5,4 @@ export * from './agent-store.ts';
 export * from './llm.ts';
 export * from './secrets.ts';
 export * from './access.ts';
+export * from './log.ts';

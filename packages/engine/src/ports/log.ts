@@ -1,0 +1,7 @@
+/** Structured log, as pino has it. No secret goes into fields or message. */
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}

@@ -1,0 +1,75 @@
+import { randomInt } from 'node:crypto';
+import { fits, makeAgentId, parseProviderModel } from '@lodge/domain';
+import type { HostMemory } from '@lodge/domain';
+import { Refusal } from '../agents.ts';
+import type { CreateAgentInput } from '../agents.ts';
+import { llmKeyContext } from '../ports/index.ts';
+import type { AgentRow, Committed, NewAgent, Provider } from '../ports/index.ts';
+import type { AgentsDeps } from './deps.ts';
+
+/** Checks a create and writes the agent. Everything that can be refused is refused here, before anything is written. */
+export async function createAgent(deps: AgentsDeps, accountId: string, input: CreateAgentInput): Promise<AgentRow> {
+  if (!deps.runtimes.has(input.runtimeKind)) {
+    throw new Refusal('invalid_request', `runtime_kind ${input.runtimeKind} is not available on this deployment.`);
+  }
+  const model = input.model ?? deps.defaultModel;
+  checkModel(model, deps.providers);
+  checkKeyProviders(input.llmKeys, deps.providers);
+  const id = makeAgentId(randomInt);
+  const agent: NewAgent = {
+    id,
+    accountId,
+    name: input.name,
+    description: input.description ?? null,
+    runtimeKind: input.runtimeKind,
+    model,
+    size: input.size,
+    lifecycle: input.lifecycle,
+    metadata: input.metadata,
+    llmKeys: input.llmKeys.map(({ provider, apiKey }) => ({
+      provider,
+      sealed: deps.secrets.seal(apiKey, llmKeyContext(id, provider)),
+      last4: apiKey.slice(-4),
+    })),
+  };
+  const memory: HostMemory = { ...(await deps.driver.hostMemory()), ...deps.memory };
+  return deps.store.create(agent, (committed) => admit(committed, memory, input, deps.maxAgentsPerAccount));
+}
+
+function admit(committed: Committed, memory: HostMemory, input: CreateAgentInput, maxAgents: number): void {
+  if (committed.accountAgents >= maxAgents) {
+    throw new Refusal(
+      'quota_exceeded',
+      `This account has ${committed.accountAgents} agents; its quota is ${maxAgents}.`,
+    );
+  }
+  if (!fits(memory, committed.sizes, input.size)) {
+    throw new Refusal('insufficient_capacity', `There is no room for another ${input.size} agent on this deployment.`);
+  }
+}
+
+function checkModel(model: string, providers: readonly Provider[]): void {
+  const parsed = parseProviderModel(model);
+  if (!parsed) throw new Refusal('invalid_request', 'model must have the form <provider>/<model_name>.');
+  if (!providers.some(({ id }) => id === parsed.provider)) {
+    throw new Refusal('invalid_request', `model names an unknown provider; known are: ${idsOf(providers)}.`);
+  }
+}
+
+function checkKeyProviders(keys: CreateAgentInput['llmKeys'], providers: readonly Provider[]): void {
+  const seen = new Set<string>();
+  for (const [index, { provider }] of keys.entries()) {
+    if (!providers.some(({ id }) => id === provider)) {
+      throw new Refusal('invalid_request', `llm_keys[${index}].provider is unknown; known are: ${idsOf(providers)}.`);
+    }
+    if (seen.has(provider)) {
+      throw new Refusal(
+        'invalid_request',
+        `llm_keys[${index}].provider ${provider} is given twice; one key per provider.`,
+      );
+    }
+    seen.add(provider);
+  }
+}
+
+const idsOf = (providers: readonly Provider[]): string => providers.map(({ id }) => id).join(', ');

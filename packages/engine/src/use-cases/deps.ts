@@ -1,0 +1,30 @@
+import type { HostMemory, RuntimeKind } from '@lodge/domain';
+import type {
+  AgentRow,
+  AgentRuntime,
+  AgentSettings,
+  AgentStore,
+  Log,
+  Provider,
+  SecretBox,
+  VmDriver,
+} from '../ports/index.ts';
+import type { Templates } from '../templates/templates.ts';
+
+/** What the use-cases stand on. */
+export interface AgentsDeps {
+  readonly store: AgentStore;
+  readonly driver: VmDriver;
+  readonly templates: Templates;
+  readonly runtimes: ReadonlyMap<RuntimeKind, AgentRuntime>;
+  readonly providers: readonly Provider[];
+  readonly secrets: SecretBox;
+  readonly settingsOf: (agent: AgentRow) => AgentSettings;
+  readonly log: Log;
+  /** Model of an agent whose create named none. */
+  readonly defaultModel: string;
+  readonly maxAgentsPerAccount: number;
+  readonly memory: Pick<HostMemory, 'reservedMib' | 'overcommit'>;
+  /** Bound on a delete's wait until nothing is left. */
+  readonly deleteWaitMs: number;
+}
