@@ -12,7 +12,9 @@ test('a data folder has one control plane, and one killed hard leaves no lock be
   t.after(() => rm(dir, { recursive: true }));
   const module = new URL('./instance-lock.ts', import.meta.url).href;
   const script = `const { lockInstance } = await import(${JSON.stringify(module)}); await lockInstance(${JSON.stringify(dir)}); console.log('held'); setInterval(() => {}, 1000);`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   t.after(() => child.kill('SIGKILL'));
   await once(child.stdout, 'data');
 

@@ -17,7 +17,9 @@ export interface ProcessMark {
 
 export class AlreadyRunningError extends Error {
   constructor(dataDir: string, holder: ProcessMark | null) {
-    super(`Lodge already runs on ${dataDir}${holder ? ` (pid ${holder.pid})` : ''}. Stop it first, or set LODGE_DATA_DIR to another folder.`);
+    super(
+      `Lodge already runs on ${dataDir}${holder ? ` (pid ${holder.pid})` : ''}. Stop it first, or set LODGE_DATA_DIR to another folder.`,
+    );
     this.name = 'AlreadyRunningError';
   }
 }
