@@ -22,8 +22,8 @@ export interface EngineDeps extends Omit<AgentsDeps, 'templates' | 'settingsOf' 
 
 export interface Engine {
   readonly agents: Agents;
-  /** Prepares the host, adopts the VMs that are there, and begins to reconcile and to make templates. */
-  start(): Promise<void>;
+  /** Begins to reconcile and to make templates, on a driver that has started. */
+  start(): void;
   /** Ends what is under way; VMs stay. */
   stop(): Promise<void>;
   templateProgress(): readonly TemplateProgress[];
@@ -51,15 +51,13 @@ export function createEngine(deps: EngineDeps): Engine {
   });
   return {
     agents: createAgents({ ...deps, templates, settingsOf, deleteWaitMs }),
-    async start() {
-      await driver.start();
+    start() {
       templates.start();
       loop.start();
     },
     async stop() {
       await loop.stop();
       await templates.stop();
-      await driver.stop();
     },
     templateProgress: () => [...runtimes.keys()].map((kind) => templates.progress(kind)),
     onTemplateProgress: (listener) => templates.onProgress(listener),
