@@ -8,9 +8,13 @@
  *   POST /v1/cpus     CpusRequest           {}
  *   POST /v1/exec     ExecRequest           ExecResult
  *   POST /v1/sync     SyncRequest           {}
- *   PUT  /v1/files?path=&mode=&owner=       {}            body: the bytes; written to a temporary name and renamed, parents are made
+ *   PUT  /v1/files?path=&mode=&owner=       {}            body: the bytes; written to a temporary name and renamed, parents are made; mode is octal
  *   GET  /v1/files?path=                    the bytes
  *   GET  /v1/logs?name=&offset=&limit=      LogChunk
+ *
+ * 400: the request is wrong; 404: no such route or file; 409: the guest is not such that it can be done (not a regular file, a
+ * symbolic link on the way to a file that is written, fewer vCPUs plugged than asked for); 413: too large; 503: too many at once;
+ * 507: the guest's disk is full. One connection per call.
  */
 export const protocolVersion = 1;
 export const guestdPort = 8080;
@@ -20,6 +24,17 @@ export const hostAddress = '10.0.2.2';
 export const guestAddress = '10.0.2.15';
 /** Port at `hostAddress` where a guest finds the LLM broker. */
 export const guestBrokerPort = 4000;
+
+/** Largest file the daemon takes or gives, bytes. */
+export const maxFileBytes = 64 * 1024 * 1024;
+/** Largest JSON body the daemon takes, bytes (`stdin` of an exec is in it). */
+export const maxJsonBytes = 4 * 1024 * 1024;
+export const maxExecTimeoutMs = 600_000;
+/** Bound on `maxOutputBytes` of an exec, and its default. */
+export const maxExecOutputBytes = 16 * 1024 * 1024;
+export const defaultExecOutputBytes = 1024 * 1024;
+/** Bound on `limit` of a log read, bytes. */
+export const maxLogChunkBytes = 1024 * 1024;
 
 export interface GuestHealth {
   readonly protocol: typeof protocolVersion;
@@ -52,9 +67,9 @@ export interface ExecRequest {
   readonly stdin?: string;
   /** `agent` (default) is the unprivileged user the runtime runs as. */
   readonly user?: 'agent' | 'root';
-  /** 1..600000; the process group is killed then. */
+  /** 1..`maxExecTimeoutMs`; the process group is killed then. It is also killed when the command itself has ended, or the caller is gone. */
   readonly timeoutMs: number;
-  /** Bound on stdout and on stderr, each; default 1 MiB. What is over it is dropped and `truncated` is set. */
+  /** Bound on stdout and on stderr, each; default `defaultExecOutputBytes`. What is over it is dropped and `truncated` is set. */
   readonly maxOutputBytes?: number;
 }
 
@@ -70,10 +85,11 @@ export interface ExecResult {
 /** Logs the daemon serves: its own, and the runtime's standard output and error. */
 export type LogName = 'guestd' | 'runtime';
 
+/** Offsets count bytes since the guest first booted and never go back: old bytes are dropped, the others keep their offset. */
 export interface LogChunk {
-  /** Text from `offset`, whole lines only. */
+  /** Whole lines from the request's offset, or from the oldest byte that is kept. A line longer than the request's limit comes in pieces. */
   readonly text: string;
-  /** Where to go on. Less than the request's offset when the log was rotated. */
+  /** Where to go on: the end of the log once `text` is empty. */
   readonly nextOffset: number;
 }
 
@@ -82,4 +98,6 @@ export interface RuntimeService {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Absolute path. The runtime is started only once this file exists (its configuration, which the host writes). */
+  readonly startWhenExists?: string;
 }

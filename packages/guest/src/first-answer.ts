@@ -1,0 +1,42 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { GuestError } from './call.ts';
+
+/** With pauses that grow to a second, an attempt still has several seconds before it is given up. */
+const overlappingAttempts = 8;
+const firstPauseMs = 40;
+const longestPauseMs = 1_000;
+
+/**
+ * Repeats `attempt` until it succeeds. The first packet to a guest whose CPUs have just started is often lost, and TCP repeats
+ * it only a second later; a busy guest may take long over one answer. So attempts overlap: each new one begins after a pause,
+ * and the first answer wins.
+ */
+export async function firstAnswer<T>(
+  attempt: (signal: AbortSignal) => Promise<T>,
+  options: { readonly timeoutMs: number; readonly signal?: AbortSignal },
+): Promise<T> {
+  const { promise: answer, resolve } = Promise.withResolvers<T>();
+  const answered = new AbortController();
+  const signals = [answered.signal, AbortSignal.timeout(options.timeoutMs)];
+  const stop = AbortSignal.any(options.signal ? [...signals, options.signal] : signals);
+  const underway: AbortController[] = [];
+  let lastError: unknown;
+  for (let pauseMs = firstPauseMs; !stop.aborted; pauseMs = Math.min(longestPauseMs, pauseMs * 1.2)) {
+    const own = new AbortController();
+    underway.push(own);
+    if (underway.length > overlappingAttempts) underway.shift()?.abort();
+    attempt(AbortSignal.any([stop, own.signal])).then(
+      (value) => {
+        resolve(value);
+        answered.abort();
+      },
+      (error: unknown) => {
+        if (error instanceof GuestError) lastError = error;
+      },
+    );
+    await sleep(pauseMs, undefined, { signal: stop }).catch(() => undefined);
+  }
+  if (answered.signal.aborted) return answer;
+  options.signal?.throwIfAborted();
+  throw new GuestError(null, `the guest's daemon did not answer within ${options.timeoutMs} ms`, { cause: lastError });
+}
