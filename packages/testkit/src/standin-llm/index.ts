@@ -1,0 +1,141 @@
+/**
+ * A stand-in for LLM providers: a real HTTP server that speaks OpenAI's chat completions and Anthropic's messages,
+ * streaming and not, does what it is scripted to do, and records what it saw.
+ *
+ *     const llm = await startStandinLlm({ keys: ['k'] });
+ *     llm.script([{ toolCalls: [{ name: 'exec', arguments: { command: 'date' } }] }, { text: 'done' }]);
+ *     … a client with base URL llm.openaiBaseUrl …
+ *     llm.requests[0].body
+ *     await llm.close();
+ *
+ * A request is answered by the next scripted answer, else by the first rule that has one, else by a short text that
+ * repeats the last user message. It needs nothing but Node.
+ */
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { Exchange, readJson } from './exchange.ts';
+import type { Answer, Reply, StandinRequest } from './types.ts';
+
+export type { Answer, Reply, StandinRequest, ToolCall, Usage, Wire } from './types.ts';
+
+export interface StandinLlmOptions {
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** Default 0: any free port. */
+  readonly port?: number;
+  /** Keys it takes; a request without one of them gets the provider's 401. Default: it asks for none. */
+  readonly keys?: readonly string[];
+}
+
+export interface StandinLlm {
+  readonly host: string;
+  readonly port: number;
+  /** Base URL as OpenAI clients want it: `…/v1`. */
+  readonly openaiBaseUrl: string;
+  /** Base URL as Anthropic clients want it: without `/v1`. */
+  readonly anthropicBaseUrl: string;
+  /** What it saw, oldest first: the last thousand. */
+  readonly requests: readonly StandinRequest[];
+  /** Appends answers for the requests to come, one each. */
+  script(answers: readonly Answer[]): void;
+  /** Answers every unscripted request it returns a reply for. Rules are asked in the order they were added. */
+  rule(rule: (request: StandinRequest) => Reply | undefined): void;
+  /** Drops script and rules, and forgets the requests. */
+  reset(): void;
+  /** Lets all replies that hang go on. */
+  release(): void;
+  /** Ends all connections and frees the port. */
+  close(): Promise<void>;
+}
+
+const mostRequests = 1000;
+const echoLength = 500;
+
+export async function startStandinLlm(options: StandinLlmOptions = {}): Promise<StandinLlm> {
+  const { host = '127.0.0.1', port = 0 } = options;
+  const standin = new Standin(options.keys ? new Set(options.keys) : null);
+  const server = createServer((req, res) => {
+    standin.serve(req, res).catch((error: unknown) => {
+      // A scripted function threw, or the client broke off its own request: a test must see this, not hang.
+      if (!res.headersSent) res.writeHead(500, { 'content-type': 'text/plain' });
+      res.end(`stand-in LLM: ${String(error)}`);
+    });
+  });
+  server.listen(port, host);
+  await once(server, 'listening');
+  const bound = (server.address() as AddressInfo).port;
+  const origin = `http://${host.includes(':') ? `[${host}]` : host}:${bound}`;
+  return {
+    host,
+    port: bound,
+    openaiBaseUrl: `${origin}/v1`,
+    anthropicBaseUrl: origin,
+    requests: standin.requests,
+    script: (answers) => void standin.scripted.push(...answers),
+    rule: (rule) => void standin.rules.push(rule),
+    reset: () => standin.reset(),
+    release: () => standin.release(),
+    async close() {
+      standin.release();
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+class Standin {
+  readonly requests: StandinRequest[] = [];
+  readonly scripted: Answer[] = [];
+  readonly rules: ((request: StandinRequest) => Reply | undefined)[] = [];
+  readonly #keys: ReadonlySet<string> | null;
+  #released = Promise.withResolvers<void>();
+
+  constructor(keys: ReadonlySet<string> | null) {
+    this.#keys = keys;
+  }
+
+  async serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const body = await readJson(req);
+    const exchange = new Exchange(req, res, body);
+    const { request } = exchange;
+    this.requests.push(request);
+    if (this.requests.length > mostRequests) this.requests.shift();
+    if (req.method === 'GET' && request.path.endsWith('/models')) {
+      const data = [{ id: 'standin', object: 'model', created: 0, owned_by: 'standin' }];
+      const raw = { contentType: 'application/json', body: JSON.stringify({ object: 'list', data }) };
+      return exchange.send({ raw }, null);
+    }
+    const known = /\/(chat\/completions|messages)$/.test(request.path);
+    if (req.method !== 'POST' || !known) return exchange.send({ status: 404 }, null);
+    if (exchange.refuse(this.#keys)) return;
+    // Taken before the answer is made, so that one release also frees those that are about to hang.
+    const released = this.#released.promise;
+    await exchange.send(await this.#answer(request), released);
+  }
+
+  async #answer(request: StandinRequest): Promise<Reply> {
+    const scripted = this.scripted.shift();
+    if (typeof scripted === 'function') return scripted(request);
+    if (scripted) return scripted;
+    for (const rule of this.rules) {
+      const reply = rule(request);
+      if (reply) return reply;
+    }
+    return { text: `You said: ${request.lastUserText.slice(0, echoLength)}` };
+  }
+
+  release(): void {
+    this.#released.resolve();
+    this.#released = Promise.withResolvers();
+  }
+
+  reset(): void {
+    this.scripted.length = 0;
+    this.rules.length = 0;
+    this.requests.length = 0;
+  }
+}

@@ -1,0 +1,34 @@
+import type { Reply, Usage } from './types.ts';
+
+/** Pieces a text is streamed in: as scripted, or a few words each. */
+export function piecesOf(reply: Reply): readonly string[] {
+  if (reply.chunks) return reply.chunks;
+  return (reply.text ?? '').match(/(?:\S+\s*){1,4}|\s+/g) ?? [];
+}
+
+export function textOf(reply: Reply): string {
+  return reply.chunks ? reply.chunks.join('') : (reply.text ?? '');
+}
+
+/** Scripted usage, or one token for four characters. */
+export function usageOf(body: unknown, reply: Reply): Usage {
+  if (reply.usage) return reply.usage;
+  const tokens = (value: unknown): number => Math.max(1, Math.ceil((JSON.stringify(value) ?? '').length / 4));
+  return { input: tokens(body), output: tokens([textOf(reply), reply.toolCalls]) };
+}
+
+/** The text of a message's content: a string, or the text parts of a list. */
+export function contentText(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content
+    .filter((part: any) => part?.type === 'text' && typeof part.text === 'string')
+    .map((part: any) => part.text)
+    .join('\n');
+}
+
+/** Halves a text, so that arguments come in more than one piece as they do in life. */
+export function halves(text: string): [string, string] {
+  const middle = Math.ceil(text.length / 2);
+  return [text.slice(0, middle), text.slice(middle)];
+}

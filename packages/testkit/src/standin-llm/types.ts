@@ -1,0 +1,89 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+/** Which provider API a request came in on. */
+export type Wire = 'openai' | 'anthropic';
+
+/** Tokens a reply says it used. `input` excludes cached ones; each wire is told in its own way. */
+export interface Usage {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheRead?: number;
+  readonly cacheWrite?: number;
+}
+
+export interface ToolCall {
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+/** One answer. Everything is optional: an empty one is an empty text. */
+export interface Reply {
+  readonly text?: string;
+  /** The text in the very pieces it is streamed in; instead of `text`. */
+  readonly chunks?: readonly string[];
+  readonly toolCalls?: readonly ToolCall[];
+  /** Default: an estimate from the lengths. */
+  readonly usage?: Usage;
+  /** An error of this status instead, in the shape of the provider. */
+  readonly status?: number;
+  /** The error's message; default: the provider's usual one. */
+  readonly message?: string;
+  readonly retryAfterSeconds?: number;
+  /** Response headers beside the usual ones. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Pause before the response begins. */
+  readonly delayMs?: number;
+  /** Pause before every streamed piece but the first. */
+  readonly intervalMs?: number;
+  /** Awaited before piece `index` is sent; for tests that hold a stream at a point. */
+  readonly beforeChunk?: (index: number) => Promise<void> | void;
+  /** Cuts the connection after so many streamed pieces; not streaming: after half of the body. */
+  readonly cutAfterChunks?: number;
+  /** Answers nothing, or nothing after the first streamed piece, until `release()`. */
+  readonly hang?: 'at-once' | 'after-first-chunk';
+  /** These bytes as they are, with `status` or 200. */
+  readonly raw?: { readonly contentType: string; readonly body: string };
+}
+
+/** What the stand-in saw of one request, and what became of it. */
+export interface StandinRequest {
+  readonly at: Date;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  /** The parsed JSON body; undefined when there was none. */
+  readonly body: any;
+  readonly wire: Wire;
+  /** The key it was given, wherever it stood. */
+  readonly key: string | null;
+  /** `model` in the body. */
+  readonly model: string;
+  readonly stream: boolean;
+  /** Text of the last message whose role is `user`. */
+  readonly lastUserText: string;
+  /** Names of the tools that were offered. */
+  readonly tools: readonly string[];
+  /** When the client closed the connection before the answer was complete; null when it did not. */
+  readonly clientClosedAt: Date | null;
+  /** Resolves when the exchange is over: `finished`, `client closed`, or `cut` by a script. */
+  readonly ended: Promise<'finished' | 'client closed' | 'cut'>;
+  /** What the answer said was used; null for errors. */
+  readonly usage: Usage | null;
+}
+
+/** A reply, or one made from the request, such as a call of a tool whose name the request gives. */
+export type Answer = Reply | ((request: StandinRequest) => Reply | Promise<Reply>);
+
+/** What a wire makes of a reply: `paced` frames are the pieces that pauses and cuts count. */
+export interface Frame {
+  readonly text: string;
+  readonly paced: boolean;
+}
+
+export interface WireFormat {
+  stream(request: StandinRequest, reply: Reply, usage: Usage): Frame[];
+  json(request: StandinRequest, reply: Reply, usage: Usage): unknown;
+  error(status: number, message: string | undefined): unknown;
+  /** Why the request is refused before anything else; null when it is fine. */
+  refusal(request: StandinRequest): { readonly status: number; readonly message: string } | null;
+}
