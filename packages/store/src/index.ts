@@ -1,1 +1,6 @@
-export {};
+export { openStore } from './store.ts';
+export type { Store } from './store.ts';
+export type { DatabaseConfig } from './connection.ts';
+export { migrate, MigrationError } from './migrate.ts';
+export { startEmbeddedPostgres } from './embedded/embedded-postgres.ts';
+export type { EmbeddedPostgres, EmbeddedPostgresOptions } from './embedded/embedded-postgres.ts';

@@ -1,0 +1,308 @@
+import { agentIdPattern } from '@lodge/domain';
+import type {
+  AgentFilter,
+  AgentRow,
+  AgentStore,
+  Committed,
+  LlmKeyRow,
+  NewAgent,
+  Observation,
+} from '@lodge/engine/ports';
+import { sql } from 'kysely';
+import type { ExpressionBuilder, ExpressionWrapper, Kysely, SqlBool, Transaction, Updateable } from 'kysely';
+import { llmKeysOf, toAgentRow } from './agent-row.ts';
+import type { Changes } from './changes.ts';
+import type { Database } from './connection.ts';
+import { decodeCursor, encodeCursor } from './cursor.ts';
+import type { AgentsTable, Schema } from './schema.ts';
+
+/** Key of the advisory lock that a create holds until it is committed. */
+const admissionLockKey = 7_302;
+
+/** Agents that hold or will hold memory. One that is being deleted holds it until nothing of it is left. */
+const statusesWithMemory = ['provisioning', 'running', 'paused'] as const;
+
+/** `AgentStore` in Postgres. A soft-deleted row stays for the calls that were metered on it. */
+export class PostgresAgentStore implements AgentStore {
+  private readonly database: Database;
+  private readonly changes: Changes;
+
+  constructor(database: Database, changes: Changes) {
+    this.database = database;
+    this.changes = changes;
+  }
+
+  create(agent: NewAgent, admit: (committed: Committed) => void): Promise<AgentRow> {
+    return this.database.once((db) =>
+      db.transaction().execute(async (trx) => {
+        // Released when the commit can be seen, so the next create counts this agent.
+        await sql`select pg_advisory_xact_lock(${admissionLockKey})`.execute(trx);
+        admit(await readCommitted(trx, agent.accountId));
+        await insertAgent(trx, agent);
+        return (await selectAgent(trx, agent.id))!;
+      }),
+    );
+  }
+
+  async get(accountId: string, id: string): Promise<AgentRow | null> {
+    const row = await this.find(id);
+    return row?.accountId === accountId ? row : null;
+  }
+
+  async find(id: string): Promise<AgentRow | null> {
+    if (!agentIdPattern.test(id)) return null;
+    return this.database.repeatable((db) => selectAgent(db, id));
+  }
+
+  async list(filter: AgentFilter): Promise<{ readonly rows: readonly AgentRow[]; readonly nextCursor: string | null }> {
+    const after = filter.cursor === undefined ? null : decodeCursor(filter.cursor);
+    if (!canBeStored(filter.name ?? '', ...Object.entries(filter.metadata ?? {}).flat())) {
+      return { rows: [], nextCursor: null };
+    }
+    const found = await this.database.repeatable((db) =>
+      liveAgents(db)
+        .where('account_id', '=', filter.accountId)
+        .where((eb) => eb.and(conditionsOf(eb, filter)))
+        .$if(after !== null, (query) =>
+          query.where((eb) =>
+            eb(
+              eb.refTuple('created_at', 'id'),
+              filter.order === 'asc' ? '>' : '<',
+              eb.tuple(after!.createdAt, after!.id),
+            ),
+          ),
+        )
+        .orderBy('created_at', filter.order)
+        .orderBy('id', filter.order)
+        // One more than the page tells whether another follows.
+        .limit(filter.limit + 1)
+        .execute(),
+    );
+    const rows = found.slice(0, filter.limit).map(toAgentRow);
+    return { rows, nextCursor: found.length > filter.limit ? encodeCursor(rows.at(-1)!) : null };
+  }
+
+  async markDeleted(accountId: string, id: string): Promise<AgentRow | null> {
+    if (!agentIdPattern.test(id)) return null;
+    return this.database.repeatable(async (db) => {
+      await db
+        .updateTable('agents')
+        .set((eb) => ({ desired: 'deleted', generation: eb('generation', '+', 1), updated_at: now }))
+        .where('id', '=', id)
+        .where('account_id', '=', accountId)
+        .where('desired', '<>', 'deleted')
+        .execute();
+      const row = await selectAgent(db, id);
+      return row?.accountId === accountId ? row : null;
+    });
+  }
+
+  async touch(id: string, at: Date): Promise<void> {
+    await this.database.repeatable((db) =>
+      db
+        .updateTable('agents')
+        // Calls end in another order than they began: the latest counts.
+        .set({ last_active_at: sql<Date>`greatest(last_active_at, ${at})` })
+        .where('id', '=', id)
+        .where('deleted_at', 'is', null)
+        .execute(),
+    );
+  }
+
+  async unsettled(): Promise<readonly AgentRow[]> {
+    const rows = await this.database.repeatable((db) =>
+      liveAgents(db)
+        .where((eb) => eb.or([eb('desired', '=', 'deleted'), eb('status', '=', 'provisioning')]))
+        .orderBy('created_at')
+        .execute(),
+    );
+    return rows.map(toAgentRow);
+  }
+
+  async all(): Promise<readonly AgentRow[]> {
+    const rows = await this.database.repeatable((db) => liveAgents(db).orderBy('created_at').execute());
+    return rows.map(toAgentRow);
+  }
+
+  async lease(id: string, holder: string, ttlMs: number): Promise<boolean> {
+    const { numUpdatedRows } = await this.database.repeatable((db) =>
+      db
+        .updateTable('agents')
+        .set({
+          lease_holder: holder,
+          lease_until: sql<Date>`clock_timestamp() + ${ttlMs} * interval '1 millisecond'`,
+        })
+        .where('id', '=', id)
+        .where('deleted_at', 'is', null)
+        .where((eb) =>
+          eb.or([
+            eb('lease_holder', 'is', null),
+            eb('lease_holder', '=', holder),
+            eb('lease_until', '<=', sql<Date>`clock_timestamp()`),
+          ]),
+        )
+        .executeTakeFirst(),
+    );
+    return numUpdatedRows === 1n;
+  }
+
+  async releaseLease(id: string, holder: string): Promise<void> {
+    await this.database.repeatable((db) =>
+      db
+        .updateTable('agents')
+        .set({ lease_holder: null, lease_until: null })
+        .where('id', '=', id)
+        .where('lease_holder', '=', holder)
+        .execute(),
+    );
+  }
+
+  async observe(id: string, generation: number, holder: string, facts: Observation): Promise<boolean> {
+    const { numUpdatedRows } = await this.database.repeatable((db) =>
+      db
+        .updateTable('agents')
+        .set({ ...columnsOf(facts), updated_at: now })
+        .where('id', '=', id)
+        .where('generation', '=', generation)
+        .where((eb) => eb.and(heldBy(eb, holder)))
+        .executeTakeFirst(),
+    );
+    return numUpdatedRows === 1n;
+  }
+
+  async finishDelete(id: string, holder: string): Promise<void> {
+    await this.database.repeatable((db) =>
+      db
+        .with('gone', (cte) =>
+          cte
+            .updateTable('agents')
+            .set({ deleted_at: now, updated_at: now, vm_address: null, lease_holder: null, lease_until: null })
+            .where('id', '=', id)
+            .where('desired', '=', 'deleted')
+            .where((eb) => eb.and(heldBy(eb, holder)))
+            .returning('id'),
+        )
+        .deleteFrom('llm_keys')
+        .where('agent_id', 'in', (eb) => eb.selectFrom('gone').select('id'))
+        .execute(),
+    );
+  }
+
+  onChange(listener: (agentId: string | null) => void): () => void {
+    return this.changes.onChange(listener);
+  }
+}
+
+const now = sql<Date>`clock_timestamp()`;
+
+const liveAgents = (db: Kysely<Schema>) =>
+  db
+    .selectFrom('agents')
+    .selectAll('agents')
+    .select((eb) => llmKeysOf(eb.ref('agents.id')).as('llm_keys'))
+    .where('deleted_at', 'is', null);
+
+async function selectAgent(db: Kysely<Schema>, id: string): Promise<AgentRow | null> {
+  const row = await liveAgents(db).where('id', '=', id).executeTakeFirst();
+  return row ? toAgentRow(row) : null;
+}
+
+async function readCommitted(trx: Transaction<Schema>, accountId: string): Promise<Committed> {
+  const rows = await trx
+    .selectFrom('agents')
+    .select(['size', 'status', 'account_id'])
+    .where('deleted_at', 'is', null)
+    .execute();
+  return {
+    sizes: rows.filter(({ status }) => statusesWithMemory.some((held) => held === status)).map(({ size }) => size),
+    accountAgents: rows.filter((row) => row.account_id === accountId).length,
+  };
+}
+
+async function insertAgent(trx: Transaction<Schema>, agent: NewAgent): Promise<void> {
+  const { lifecycle } = agent;
+  // Later than the account's latest, even when the clock was set back: a page that was read stays before it.
+  const createdAt = sql<Date>`(
+    select greatest(clock_timestamp(), max(created_at) + interval '1 millisecond')
+    from agents where account_id = ${agent.accountId} and deleted_at is null
+  )`;
+  await trx
+    .insertInto('agents')
+    .values({
+      id: agent.id,
+      account_id: agent.accountId,
+      name: agent.name,
+      description: agent.description,
+      runtime_kind: agent.runtimeKind,
+      model: agent.model,
+      size: agent.size,
+      idle_timeout_seconds: lifecycle.idleTimeoutSeconds,
+      stop_after_seconds: lifecycle.stopAfterSeconds,
+      keep_awake: lifecycle.keepAwake,
+      auto_resume: lifecycle.autoResume,
+      auto_start: lifecycle.autoStart,
+      wake_on_message: lifecycle.wakeOnMessage,
+      metadata: JSON.stringify(agent.metadata),
+      created_at: createdAt,
+      updated_at: now,
+    })
+    .execute();
+  if (agent.llmKeys.length > 0)
+    await trx
+      .insertInto('llm_keys')
+      .values(agent.llmKeys.map(keyRowOf(agent.id)))
+      .execute();
+}
+
+const keyRowOf = (agentId: string) => (key: Omit<LlmKeyRow, 'createdAt'>) => ({
+  agent_id: agentId,
+  provider: key.provider,
+  sealed: key.sealed,
+  last4: key.last4,
+});
+
+function conditionsOf(
+  eb: ExpressionBuilder<Schema, 'agents'>,
+  { status, runtimeKind, name, metadata }: AgentFilter,
+): ExpressionWrapper<Schema, 'agents', SqlBool>[] {
+  return [
+    ...(status === undefined ? [] : [eb('status', '=', status)]),
+    ...(runtimeKind === undefined ? [] : [eb('runtime_kind', '=', runtimeKind)]),
+    // Not `ilike`: the characters it gives a meaning to are plain ones here.
+    ...(name === undefined ? [] : [eb(sql<number>`position(lower(${name}) in lower(name))`, '>', 0)]),
+    ...(metadata === undefined ? [] : [eb('metadata', '@>', sql<never>`${JSON.stringify(metadata)}::jsonb`)]),
+  ];
+}
+
+/** Postgres has no text with NUL or half a surrogate pair, so nothing stored matches one, and asking is an error. */
+const canBeStored = (...texts: readonly string[]): boolean =>
+  texts.every((text) => text.isWellFormed() && !text.includes('\0'));
+
+function heldBy(
+  eb: ExpressionBuilder<Schema, 'agents'>,
+  holder: string,
+): ExpressionWrapper<Schema, 'agents', SqlBool>[] {
+  return [
+    eb('deleted_at', 'is', null),
+    eb('lease_holder', '=', holder),
+    eb('lease_until', '>', sql<Date>`clock_timestamp()`),
+  ];
+}
+
+function columnsOf(facts: Observation): Updateable<AgentsTable> {
+  const { status, statusReason, executionId, templateId, vmAddress, acknowledged, startedAt, crashes } = facts;
+  return {
+    ...(status !== undefined && { status }),
+    ...(statusReason !== undefined && {
+      status_reason_code: statusReason?.code ?? null,
+      status_reason_message: statusReason?.message ?? null,
+      status_reason_at: statusReason?.at ?? null,
+    }),
+    ...(executionId !== undefined && { execution_id: executionId }),
+    ...(templateId !== undefined && { template_id: templateId }),
+    ...(vmAddress !== undefined && { vm_address: vmAddress }),
+    ...(acknowledged !== undefined && { acknowledged }),
+    ...(startedAt !== undefined && { started_at: startedAt }),
+    ...(crashes !== undefined && { crashes }),
+  };
+}

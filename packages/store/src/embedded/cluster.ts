@@ -1,0 +1,152 @@
+import { execFile } from 'node:child_process';
+import { chmod, chown, mkdir, open, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import type { Binaries } from './binaries.ts';
+import { assertPassable, runAs } from './system-user.ts';
+import type { RunAs } from './system-user.ts';
+
+const run = promisify(execFile);
+
+/** Longest path a unix socket may have on Linux, in bytes (unix(7): `sun_path` with its closing NUL is 108). */
+const maxSocketPathBytes = 107;
+/** Part of the socket's file name, no more: the server has no TCP port. */
+const port = 5432;
+export const socketName = `.s.PGSQL.${port}`;
+/** The one role, a superuser of this private server, and the database initdb makes. */
+const role = 'lodge';
+const database = 'postgres';
+
+/**
+ * One server's files. `dataDir` and what lies directly in it belong to the control plane, and the two folders that
+ * Postgres writes to belong to its user: a Postgres that was taken over cannot lead the control plane to write elsewhere.
+ *
+ *   <dataDir>/postgres-<version>/   programs
+ *   <dataDir>/cluster/              PGDATA, 0700, of the user
+ *   <dataDir>/socket/               0700, of the user
+ *   <dataDir>/pg_hba.conf, pg_ident.conf, postgres.log
+ */
+export interface Cluster {
+  readonly dataDir: string;
+  readonly cluster: string;
+  readonly socketDir: string;
+  readonly hbaFile: string;
+  readonly identFile: string;
+  readonly logFile: string;
+  readonly user: RunAs;
+}
+
+/** Checks the folder and makes what is missing of it, up to an initialised cluster of the binaries' version. */
+export async function prepareCluster(dataDir: string, userName: string): Promise<Cluster> {
+  const cluster: Cluster = {
+    dataDir,
+    cluster: join(dataDir, 'cluster'),
+    socketDir: join(dataDir, 'socket'),
+    hbaFile: join(dataDir, 'pg_hba.conf'),
+    identFile: join(dataDir, 'pg_ident.conf'),
+    logFile: join(dataDir, 'postgres.log'),
+    user: await runAs(userName),
+  };
+  const socketPath = join(cluster.socketDir, socketName);
+  const excess = Buffer.byteLength(socketPath) - maxSocketPathBytes;
+  if (excess > 0)
+    throw new Error(`The data folder's path ${dataDir} is ${excess} bytes too long for a unix socket in it.`);
+  await mkdir(dataDir, { recursive: true });
+  await chmod(dataDir, 0o711);
+  await assertPassable(dataDir, cluster.user);
+  await makeOwned(cluster.socketDir, cluster.user);
+  await writeAccessRules(cluster);
+  return cluster;
+}
+
+/** Runs initdb unless that is done. It works in a folder beside, renamed at the end: a kill leaves no half-made cluster. */
+export async function initialise(cluster: Cluster, binaries: Binaries): Promise<void> {
+  const made = await versionOf(cluster.cluster);
+  if (made === binaries.major) return;
+  if (made !== null) {
+    throw new Error(
+      `${cluster.cluster} was made by Postgres ${made}, and this release brings Postgres ${binaries.major}, which cannot open it. Move it with pg_dump and pg_restore or with pg_upgrade, or go back to the release that made it.`,
+    );
+  }
+  await removeLeftovers(cluster.dataDir);
+  const partial = join(cluster.dataDir, `cluster.partial-${process.pid}`);
+  await makeOwned(partial, cluster.user);
+  // The builtin collation depends on no library of the host, so an upgrade of the host cannot corrupt an index.
+  const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
+  const args = [`--pgdata=${partial}`, `--username=${role}`, '--auth=reject', '--no-instructions', ...locale];
+  await run(binaries.initdb, args, { ...cluster.user, cwd: partial, env: serverEnv, timeout: 120_000 }).catch(
+    (error: Error & { stderr?: string }) => {
+      throw new Error(`initdb failed: ${error.stderr?.trim() || error.message}`, { cause: error });
+    },
+  );
+  await rename(partial, cluster.cluster).catch(async (error: unknown) => {
+    // Another starter was quicker: its cluster is as good.
+    await rm(partial, { recursive: true, force: true });
+    if ((await versionOf(cluster.cluster)) === null) throw error;
+  });
+  await syncFolder(cluster.dataDir);
+}
+
+/** No variable of ours reaches Postgres, where other processes of its user could read it. English messages. */
+export const serverEnv = { PATH: '/usr/bin:/bin', LC_ALL: 'C' };
+
+async function versionOf(cluster: string): Promise<string | null> {
+  return readFile(join(cluster, 'PG_VERSION'), 'utf8').then(
+    (text) => text.trim(),
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return null;
+      throw error;
+    },
+  );
+}
+
+/**
+ * Who may log in: the account this process runs under, known to the kernel from the socket (peer), as the one role. So there
+ * is no password to keep, and neither another local user nor Postgres's own can come in, even if they reach the socket.
+ */
+async function writeAccessRules(cluster: Cluster): Promise<void> {
+  await writeAtomically(cluster.hbaFile, `local all ${role} peer map=lodge\n`);
+  await writeAtomically(cluster.identFile, `lodge "${userInfo().username}" ${role}\n`);
+}
+
+async function writeAtomically(path: string, text: string): Promise<void> {
+  const partial = `${path}.partial-${process.pid}`;
+  await writeFile(partial, text, { mode: 0o644 });
+  await chmod(partial, 0o644);
+  await rename(partial, path);
+}
+
+async function makeOwned(dir: string, user: RunAs): Promise<void> {
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  await chmod(dir, 0o700);
+  if (user.uid !== undefined) await chown(dir, user.uid, user.gid);
+}
+
+async function removeLeftovers(dataDir: string): Promise<void> {
+  for (const name of await readdir(dataDir)) {
+    const pid = /\.partial-(\d+)$/.exec(name)?.[1];
+    if (pid === undefined || (Number(pid) !== process.pid && isRunning(Number(pid)))) continue;
+    await rm(join(dataDir, name), { recursive: true, force: true });
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
+async function syncFolder(dir: string): Promise<void> {
+  const handle = await open(dir, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+export const connectionStringOf = (cluster: Cluster): string =>
+  `postgres://${role}@${encodeURIComponent(cluster.socketDir)}:${port}/${database}`;

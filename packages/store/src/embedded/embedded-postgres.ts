@@ -1,0 +1,183 @@
+/**
+ * The Postgres that Lodge brings along: programs from npm, one server per data folder, reached over a unix socket only.
+ *
+ *   startEmbeddedPostgres ─> adopt or start ─> up ──process gone──> down ──started again──> up
+ *                                               └───────── stop() ─────────┴─────────> stopped
+ *
+ * The server is its own process in its own session. What each failure leaves behind:
+ *   - our process is killed: the server lives on, and the next start adopts it;
+ *   - the server is killed: it is started again here, recovers from its log, and no acknowledged row is lost (fsync is on);
+ *   - both are killed: the next start finds a lock file without a server, and starts one;
+ *   - killed while the folder is made: a `.partial-` folder, removed by the next start.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '@lodge/engine/ports';
+import { installBinaries, removeOldBinaries } from './binaries.ts';
+import type { Binaries } from './binaries.ts';
+import { connectionStringOf, initialise, prepareCluster } from './cluster.ts';
+import type { Cluster } from './cluster.ts';
+import { ask, awaitReady, endPostmaster, findPostmaster, isAlive, runsFrom, spawnPostmaster } from './postmaster.ts';
+import type { Postmaster } from './postmaster.ts';
+
+export interface EmbeddedPostgresOptions {
+  /** Absolute path of a folder for this server alone; every folder above must be passable by `user`. Made when absent. */
+  readonly dataDir: string;
+  /** System user Postgres runs as when we are root; not looked at otherwise. It should run nothing else. */
+  readonly user: string;
+  readonly log: Log;
+}
+
+export interface EmbeddedPostgres {
+  /** URL of the server's one database. It holds no secret: only the account this process runs under can use it. */
+  readonly connectionString: string;
+  /** Process id of the server that runs now. */
+  readonly pid: number;
+  /** Calls back each time a server that died is up again. Returns the unsubscribe function. */
+  onRestart(listener: () => void): () => void;
+  /** Ends the server, after 27 s at the latest; rows that were acknowledged are on disk. */
+  stop(): Promise<void>;
+}
+
+const watchMs = 100;
+/** Recovery after a kill replays up to a gigabyte of log (max_wal_size). */
+const readyTimeoutMs = 300_000;
+/** An orphan that says nothing for so long hangs: it is ended. */
+const silentTimeoutMs = 10_000;
+const stopTimeoutMs = 20_000;
+/** Processes of a killed server need a moment to notice; until they are gone a new one refuses to start. */
+const leftoverTimeoutMs = 10_000;
+const firstRetryMs = 50;
+const lastRetryMs = 5_000;
+/** A server that lived for so long did not die of what an earlier one died of. */
+const stableMs = 10_000;
+
+/** Starts the server of `dataDir`, or adopts the one that an earlier process left running. Rejects with what to do about it. */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const cluster = await prepareCluster(options.dataDir, options.user);
+  const binaries = await installBinaries(options.dataDir);
+  await initialise(cluster, binaries);
+  const supervisor = new Supervisor(cluster, binaries, options.log);
+  await supervisor.start();
+  await removeOldBinaries(options.dataDir, binaries);
+  return supervisor;
+}
+
+class Supervisor implements EmbeddedPostgres {
+  readonly connectionString: string;
+  private readonly cluster: Cluster;
+  private readonly binaries: Binaries;
+  private readonly log: Log;
+  private readonly listeners = new Set<() => void>();
+  private readonly stopping = new AbortController();
+  private postmaster: Postmaster | null = null;
+  private watching: Promise<void> = Promise.resolve();
+
+  constructor(cluster: Cluster, binaries: Binaries, log: Log) {
+    this.connectionString = connectionStringOf(cluster);
+    this.cluster = cluster;
+    this.binaries = binaries;
+    this.log = log;
+  }
+
+  get pid(): number {
+    return this.postmaster!.pid;
+  }
+
+  async start(): Promise<void> {
+    try {
+      await this.bringUp();
+    } catch (error) {
+      if (this.postmaster) await endPostmaster(this.postmaster, stopTimeoutMs);
+      throw error;
+    }
+    this.watching = this.watch();
+  }
+
+  onRestart(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.watching;
+    if (this.postmaster) await endPostmaster(this.postmaster, stopTimeoutMs);
+    this.postmaster = null;
+  }
+
+  /** Until `stop`: starts the server again whenever it is gone, after a delay that grows while starts fail. */
+  private async watch(): Promise<void> {
+    const { signal } = this.stopping;
+    let retryMs = firstRetryMs;
+    let upSince = performance.now();
+    while (await this.pause(watchMs)) {
+      if (this.postmaster && (await isAlive(this.postmaster))) continue;
+      if (performance.now() - upSince > stableMs) retryMs = firstRetryMs;
+      this.log.warn({ pid: this.postmaster?.pid }, 'Postgres is gone; starting it again');
+      try {
+        await this.bringUp();
+        upSince = performance.now();
+        this.log.info({ pid: this.postmaster?.pid }, 'Postgres is up again');
+        for (const listener of this.listeners) listener();
+      } catch (error) {
+        if (signal.aborted) return;
+        this.log.error({ err: error, retry_ms: retryMs }, 'Postgres could not be started');
+        // One that runs but never got ready would be taken for a good one by the next round.
+        if (this.postmaster) await endPostmaster(this.postmaster, stopTimeoutMs).catch(() => undefined);
+      }
+      await this.pause(retryMs);
+      retryMs = Math.min(retryMs * 2, lastRetryMs);
+    }
+  }
+
+  /** Adopts or starts a server, and waits until it is ready. */
+  private async bringUp(): Promise<void> {
+    const began = performance.now();
+    const { signal } = this.stopping;
+    this.postmaster = await this.adopt();
+    if (this.postmaster) {
+      this.log.info({ pid: this.postmaster.pid }, 'adopted a running Postgres');
+      return;
+    }
+    for (let retryMs = firstRetryMs; ; retryMs *= 2) {
+      try {
+        this.postmaster = await spawnPostmaster(this.cluster, this.binaries);
+        await awaitReady(this.cluster, this.postmaster, readyTimeoutMs, signal);
+        return;
+      } catch (error) {
+        const leftover = /pre-existing shared memory block/.test((error as Error).message);
+        if (!leftover || performance.now() - began > leftoverTimeoutMs) throw error;
+        await sleep(retryMs, undefined, { signal });
+      }
+    }
+  }
+
+  /** The server on the cluster, if one runs, is of this release and answers. One that is not or does not is ended. */
+  private async adopt(): Promise<Postmaster | null> {
+    const postmaster = await findPostmaster(this.cluster);
+    if (!postmaster) return null;
+    if ((await runsFrom(postmaster, this.binaries)) && (await this.answers(postmaster))) return postmaster;
+    if (await isAlive(postmaster)) {
+      this.log.warn({ pid: postmaster.pid }, 'ending a Postgres of another release, or one that does not answer');
+      await endPostmaster(postmaster, stopTimeoutMs);
+    }
+    return null;
+  }
+
+  private async answers(postmaster: Postmaster): Promise<boolean> {
+    const began = performance.now();
+    while (await isAlive(postmaster)) {
+      const state = await ask(this.cluster);
+      if (state === 'ready') return true;
+      const boundMs = state === 'starting' ? readyTimeoutMs : silentTimeoutMs;
+      if (performance.now() - began > boundMs) return false;
+      await sleep(watchMs, undefined, { signal: this.stopping.signal });
+    }
+    return false;
+  }
+
+  /** False when the service stops meanwhile. Does not keep the process alive. */
+  private pause(ms: number): Promise<boolean> {
+    return sleep(ms, true, { signal: this.stopping.signal, ref: false }).catch(() => false);
+  }
+}

@@ -1,0 +1,192 @@
+import { spawn } from 'node:child_process';
+import { constants } from 'node:fs';
+import { open, readFile, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
+import type { Binaries } from './binaries.ts';
+import { connectionStringOf, serverEnv, socketName } from './cluster.ts';
+import type { Cluster } from './cluster.ts';
+
+/** A running server's first process. The start time tells it from a later process under the same pid. */
+export interface Postmaster {
+  readonly pid: number;
+  /** In clock ticks since boot (proc(5), stat, field 22). */
+  readonly startTicks: string;
+}
+
+const pollMs = 20;
+const answerTimeoutMs = 2_000;
+const maxLogBytes = 1024 * 1024;
+
+/** The server that holds the cluster, as its lock file names it, checked against the process itself. */
+export async function findPostmaster(cluster: Cluster): Promise<Postmaster | null> {
+  const lock = await readFile(join(cluster.cluster, 'postmaster.pid'), 'utf8').catch(() => '');
+  const pid = Number.parseInt(lock, 10);
+  if (!(pid > 1)) return null;
+  const startTicks = await startOf(pid);
+  // Postgres makes its data folder the working directory, and keeps it.
+  const cwd = await readlink(`/proc/${pid}/cwd`).catch(() => null);
+  if (startTicks === null || cwd !== (await realpath(cluster.cluster))) return null;
+  return { pid, startTicks };
+}
+
+/** True when it runs from these binaries, not from those of another release. */
+export async function runsFrom(postmaster: Postmaster, binaries: Binaries): Promise<boolean> {
+  const exe = await readlink(`/proc/${postmaster.pid}/exe`).catch(() => null);
+  return exe === (await realpath(binaries.postgres));
+}
+
+export async function isAlive(postmaster: Postmaster): Promise<boolean> {
+  return (await startOf(postmaster.pid)) === postmaster.startTicks;
+}
+
+/** Resolves when the process is gone, true, or after `timeoutMs`, false. */
+export async function awaitEnd(postmaster: Postmaster, timeoutMs: number): Promise<boolean> {
+  const deadline = performance.now() + timeoutMs;
+  while (await isAlive(postmaster)) {
+    if (performance.now() >= deadline) return false;
+    await sleep(pollMs);
+  }
+  return true;
+}
+
+/**
+ * Starts a server on the cluster, detached: it outlives a killed control plane, and Ctrl-C at a terminal does not reach it.
+ * The caller has made sure that none runs there.
+ */
+export async function spawnPostmaster(cluster: Cluster, binaries: Binaries): Promise<Postmaster> {
+  await removeForeignLocks(cluster);
+  const log = await openLog(cluster.logFile);
+  try {
+    const child = spawn(binaries.postgres, ['-D', cluster.cluster, ...settingsOf(cluster)], {
+      ...cluster.user,
+      cwd: cluster.dataDir,
+      detached: true,
+      env: serverEnv,
+      stdio: ['ignore', log.fd, log.fd],
+    });
+    // Without a listener, a failure to start would be an uncaught exception; `pid` tells of it.
+    child.on('error', () => undefined);
+    child.unref();
+    const startTicks = child.pid === undefined ? null : await startOf(child.pid);
+    if (child.pid === undefined || startTicks === null) throw new Error(await failureOf(cluster));
+    return { pid: child.pid, startTicks };
+  } finally {
+    await log.close();
+  }
+}
+
+function settingsOf(cluster: Cluster): string[] {
+  const settings = {
+    listen_addresses: '',
+    unix_socket_directories: `"${cluster.socketDir}"`,
+    unix_socket_permissions: '0700',
+    hba_file: cluster.hbaFile,
+    ident_file: cluster.identFile,
+    fsync: 'on',
+    synchronous_commit: 'on',
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    // What fails in a statement is told to its client, which logs it without data. Here it would be repeated with data.
+    log_min_messages: 'log',
+    log_checkpoints: 'off',
+  };
+  return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+/** What the server says when asked. `starting`: it is up but not ready (recovery, shutdown). `silent`: no answer in time. */
+export async function ask(cluster: Cluster): Promise<'ready' | 'starting' | 'absent' | 'silent'> {
+  const client = new Client({
+    connectionString: connectionStringOf(cluster),
+    connectionTimeoutMillis: answerTimeoutMs,
+    query_timeout: answerTimeoutMs,
+  });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    await client.query('select 1');
+    return 'ready';
+  } catch (error) {
+    const { code } = error as { code?: string };
+    // cannot_connect_now, too_many_connections
+    if (code === '57P03' || code === '53300') return 'starting';
+    if (code === 'ENOENT' || code === 'ECONNREFUSED') return 'absent';
+    if (code === undefined || code === 'ECONNRESET' || code === 'EPIPE') return 'silent';
+    throw error;
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** Waits until the server answers. Rejects when it ends first (with what it logged) or after `timeoutMs`. */
+export async function awaitReady(
+  cluster: Cluster,
+  postmaster: Postmaster,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  for (let delayMs = pollMs; (await ask(cluster)) !== 'ready'; delayMs = Math.min(delayMs * 1.5, 250)) {
+    signal.throwIfAborted();
+    if (!(await isAlive(postmaster))) throw new Error(await failureOf(cluster));
+    if (performance.now() >= deadline)
+      throw new Error(`Postgres (pid ${postmaster.pid}) is not ready after ${timeoutMs} ms.`);
+    await sleep(delayMs);
+  }
+}
+
+/** Ends the server in three steps of rising force: rolls back and writes out, at once, hard. Its data is safe in each. */
+export async function endPostmaster(postmaster: Postmaster, fastTimeoutMs: number): Promise<void> {
+  for (const [signal, timeoutMs] of [
+    ['SIGINT', fastTimeoutMs],
+    ['SIGQUIT', 2_000],
+    ['SIGKILL', 5_000],
+  ] as const) {
+    if (!(await isAlive(postmaster))) return;
+    try {
+      process.kill(postmaster.pid, signal);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+    if (await awaitEnd(postmaster, timeoutMs)) return;
+  }
+  throw new Error(`Postgres (pid ${postmaster.pid}) does not end.`);
+}
+
+/**
+ * Postgres takes a lock file for valid while any process of its user has the pid in it, and after a reboot a stranger may:
+ * it would refuse to start for ever. No server holds the cluster here, so such a file is stale. What keeps a new server
+ * from starting beside processes that a killed one left is the shared memory they are attached to, which Postgres finds
+ * by the data folder's inode, without the file.
+ */
+async function removeForeignLocks(cluster: Cluster): Promise<void> {
+  for (const file of [join(cluster.cluster, 'postmaster.pid'), join(cluster.socketDir, `${socketName}.lock`)]) {
+    const pid = Number.parseInt(await readFile(file, 'utf8').catch(() => ''), 10);
+    if (pid > 1 && (await startOf(pid)) !== null) await rm(file);
+  }
+}
+
+/** Start time of a process that lives; null when there is none, or only the zombie of one. */
+async function startOf(pid: number): Promise<string | null> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
+  if (text === null) return null;
+  // The name in parentheses may hold anything; what follows it is state (field 3), …, start time (field 22).
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return fields[0] === 'Z' || fields[0] === 'X' ? null : fields[19]!;
+}
+
+async function openLog(path: string): ReturnType<typeof open> {
+  const size = await stat(path).then(
+    (file) => file.size,
+    () => 0,
+  );
+  if (size > maxLogBytes) await rename(path, `${path}.1`);
+  return open(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT, 0o600);
+}
+
+/** The end of the server's log, which says why it did not start. */
+async function failureOf(cluster: Cluster): Promise<string> {
+  const log = await readFile(cluster.logFile, 'utf8').catch(() => '');
+  return `Postgres did not start: ${log.trim().split('\n').slice(-4).join(' | ') || 'it logged nothing'}`;
+}

@@ -1,0 +1,65 @@
+import type { AgentDirectory, BrokerAgent, LlmCall, LlmCallSink } from '@lodge/engine/ports';
+import { sql } from 'kysely';
+import type { Database } from './connection.ts';
+
+/** One query over two indexes: it is on the path of every LLM call. */
+export class PostgresAgentDirectory implements AgentDirectory {
+  private readonly database: Database;
+
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  async byAddress(address: string): Promise<BrokerAgent | null> {
+    const row = await this.database.repeatable((db) =>
+      db
+        .selectFrom('agents')
+        .select((eb) => [
+          'id',
+          'account_id',
+          'model',
+          sql<Record<string, string>>`(
+            select coalesce(json_object_agg(k.provider, k.sealed), '{}') from llm_keys k where k.agent_id = ${eb.ref('agents.id')}
+          )`.as('sealed_keys'),
+        ])
+        .where('vm_address', '=', address)
+        .where('deleted_at', 'is', null)
+        .executeTakeFirst(),
+    );
+    return row ? { agentId: row.id, accountId: row.account_id, model: row.model, sealedKeys: row.sealed_keys } : null;
+  }
+}
+
+export class PostgresLlmCallSink implements LlmCallSink {
+  private readonly database: Database;
+
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  /** The same call (by `id`) twice is one row, so a write whose answer was lost is repeated. */
+  async record(call: LlmCall): Promise<void> {
+    await this.database.repeatable((db) =>
+      db
+        .insertInto('llm_calls')
+        .values({
+          id: call.id,
+          agent_id: call.agentId,
+          account_id: call.accountId,
+          provider: call.provider,
+          model: call.model,
+          started_at: call.startedAt,
+          duration_ms: Math.round(call.durationMs),
+          status: call.status,
+          outcome: call.outcome,
+          input_tokens: call.inputTokens,
+          output_tokens: call.outputTokens,
+          cache_read_tokens: call.cacheReadTokens,
+          cache_write_tokens: call.cacheWriteTokens,
+          cost_usd: call.costUsd,
+        })
+        .onConflict((conflict) => conflict.column('id').doNothing())
+        .execute(),
+    );
+  }
+}

@@ -1,0 +1,92 @@
+import type { AgentStatus, Lifecycle, RuntimeKind, SizeName, StatusReasonCode } from '@lodge/domain';
+import type { LlmCall, Scope } from '@lodge/engine/ports';
+import type { ColumnType, Generated } from 'kysely';
+
+/** The tables as the migrations leave them. */
+export interface Schema {
+  accounts: AccountsTable;
+  api_keys: ApiKeysTable;
+  agents: AgentsTable;
+  llm_keys: LlmKeysTable;
+  llm_calls: LlmCallsTable;
+}
+
+interface AccountsTable {
+  id: Generated<string>;
+  name: string;
+  created_at: Generated<Date>;
+}
+
+interface ApiKeysTable {
+  id: Generated<string>;
+  account_id: string;
+  name: string;
+  hash: Uint8Array;
+  last4: string;
+  scopes: readonly Scope[];
+  created_at: Generated<Date>;
+  expires_at: Date | null;
+  revoked_at: Generated<Date | null>;
+  last_used_at: Generated<Date | null>;
+}
+
+export interface AgentsTable {
+  id: string;
+  account_id: string;
+  name: string;
+  description: string | null;
+  runtime_kind: RuntimeKind;
+  model: string;
+  size: SizeName;
+  idle_timeout_seconds: number;
+  stop_after_seconds: number;
+  keep_awake: Lifecycle['keepAwake'];
+  auto_resume: boolean;
+  auto_start: boolean;
+  wake_on_message: boolean;
+  metadata: ColumnType<Record<string, string>, string, string>;
+  created_at: Date;
+  updated_at: Date;
+  deleted_at: Generated<Date | null>;
+  desired: Generated<'running' | 'deleted'>;
+  generation: Generated<number>;
+  status: Generated<AgentStatus>;
+  status_reason_code: Generated<StatusReasonCode | null>;
+  status_reason_message: Generated<string | null>;
+  status_reason_at: Generated<Date | null>;
+  execution_id: Generated<string | null>;
+  template_id: Generated<string | null>;
+  vm_address: Generated<string | null>;
+  acknowledged: Generated<boolean>;
+  started_at: Generated<Date | null>;
+  last_active_at: Generated<Date | null>;
+  crashes: ColumnType<Date[], readonly Date[] | undefined, readonly Date[]>;
+  lease_holder: Generated<string | null>;
+  lease_until: Generated<Date | null>;
+}
+
+interface LlmKeysTable {
+  agent_id: string;
+  provider: string;
+  sealed: string;
+  last4: string;
+  created_at: Generated<Date>;
+}
+
+interface LlmCallsTable {
+  id: string;
+  agent_id: string;
+  account_id: string;
+  provider: string;
+  model: string;
+  started_at: Date;
+  duration_ms: number;
+  status: number | null;
+  outcome: LlmCall['outcome'];
+  input_tokens: number | null;
+  output_tokens: number | null;
+  cache_read_tokens: number | null;
+  cache_write_tokens: number | null;
+  /** Decimal, as text: a JavaScript number would round it. */
+  cost_usd: string | null;
+}
