@@ -1,0 +1,107 @@
+import { constants } from 'node:fs';
+import { access, readFile } from 'node:fs/promises';
+import { run } from './commands.ts';
+import { foreignChains, hasLegacyRules, isOpenToGuests } from './foreign-firewall.ts';
+import { hostRules } from './host-rules.ts';
+import { namespaceRules } from './namespace-rules.ts';
+import { type NetworkOptions, type NetworkPlan, planNetwork } from './plan.ts';
+import { rangeUse } from './routes.ts';
+
+/** One thing the VMs' network needs of the host. */
+export interface NetworkFact {
+  readonly name: string;
+  readonly ok: boolean;
+  /** What was found. */
+  readonly detail: string;
+  /** What to do about it; null when nothing is to be done. */
+  readonly advice: string | null;
+}
+
+type Finding = Omit<NetworkFact, 'name'>;
+const fine = (detail: string): Finding => ({ ok: true, detail, advice: null });
+const lack = (detail: string, advice: string): Finding => ({ ok: false, detail, advice });
+
+async function tools(): Promise<Finding> {
+  const missing: string[] = [];
+  for (const tool of ['ip', 'nft', 'nsenter']) {
+    await run(tool, ['--version']).catch(() => run(tool, ['-V']).catch(() => missing.push(tool)));
+  }
+  return missing.length === 0
+    ? fine('ip, nft and nsenter are there')
+    : lack(`missing: ${missing.join(', ')}`, 'install iproute2, nftables and util-linux');
+}
+
+async function tun(): Promise<Finding> {
+  const device = '/dev/net/tun';
+  return access(device, constants.R_OK | constants.W_OK).then(
+    () => fine(`${device} can be opened`),
+    () => lack(`${device} cannot be opened`, 'load the kernel module tun (modprobe tun) and run as root'),
+  );
+}
+
+/** Asks the kernel itself, without changing anything: nft checks both firewalls as if it loaded them. */
+async function firewall(plan: NetworkPlan): Promise<Finding> {
+  const rules = hostRules(plan) + namespaceRules(plan, plan.slotAddresses(0), plan.brokerPort, 'lo');
+  return run('nft', ['--check', '--file', '-'], rules).then(
+    () => fine('the kernel takes the rules'),
+    (error: Error) =>
+      lack(
+        `the kernel refuses the rules: ${error.message.split('\n')[0]}`,
+        'use a kernel with nf_tables (inet, netdev, fib, connlimit)',
+      ),
+  );
+}
+
+async function rangeFree(plan: NetworkPlan): Promise<Finding> {
+  const { conflict } = await rangeUse(plan);
+  return conflict === null
+    ? fine(`${plan.range} is used by nobody else`)
+    : lack(`${plan.range} overlaps the route ${conflict}`, 'choose another private range for the VMs');
+}
+
+async function ipForwarding(): Promise<Finding> {
+  const on = (await readFile('/proc/sys/net/ipv4/ip_forward', 'utf8')).trim() === '1';
+  return fine(on ? 'on' : 'off; it is switched on when the control plane starts');
+}
+
+async function otherFirewalls(plan: NetworkPlan): Promise<Finding> {
+  const closed = (await foreignChains(plan)).filter((chain) => chain.closed);
+  const shut = closed.filter((chain) => !isOpenToGuests(chain));
+  const names = (chains: typeof closed): string =>
+    chains.map(({ family, table, name }) => `${family} ${table} ${name}`).join(', ');
+  if (await hasLegacyRules()) {
+    return lack(
+      'rules of the older iptables are loaded, which may drop what guests send',
+      `run: iptables-legacy -I FORWARD -i ${plan.linkPrefix}+ -j ACCEPT, the same with -o, and -I INPUT -i ${plan.linkPrefix}+ -j ACCEPT`,
+    );
+  }
+  if (shut.length > 0) {
+    return lack(
+      `${names(shut)} drop what guests send`,
+      'restart the control plane: it adds an accept for the guests there',
+    );
+  }
+  return fine(closed.length === 0 ? 'no other firewall drops by default' : `${names(closed)} let guests pass`);
+}
+
+/** What the VMs' network needs of this host, found out without changing anything. */
+export async function checkNetwork(options: NetworkOptions): Promise<NetworkFact[]> {
+  const plan = planNetwork(options);
+  const root = process.getuid?.() === 0;
+  const checks: [string, () => Promise<Finding>][] = [
+    ['network tools', tools],
+    ['tap device', tun],
+    ['firewall', () => firewall(plan)],
+    ['address range', () => rangeFree(plan)],
+    ['forwarding', ipForwarding],
+    ['other firewalls', () => otherFirewalls(plan)],
+  ];
+  const facts: NetworkFact[] = [
+    { name: 'root', ...(root ? fine('yes') : lack('no', 'run as root: namespaces and the firewall need it')) },
+  ];
+  for (const [name, check] of checks) {
+    const finding = await check().catch((error: Error) => lack(error.message, 'see the other findings'));
+    facts.push({ name, ...finding });
+  }
+  return facts;
+}

@@ -1,0 +1,137 @@
+import { readFile } from 'node:fs/promises';
+import { run } from './commands.ts';
+import type { NetworkPlan } from './plan.ts';
+
+/**
+ * Other firewalls on the host (Docker, ufw, firewalld, an nftables.conf). A packet passes only where every table lets it pass, so one that drops by default
+ * needs an accept for the guests' links beside its own rules. What guests may do is decided by the instance's own table alone, before and after.
+ * Rules added here carry the instance's comment and nothing but an interface and a verdict, so that `iptables` goes on understanding its tables.
+ */
+const hooks = ['input', 'forward', 'output'] as const;
+type Hook = (typeof hooks)[number];
+type Direction = 'iifname' | 'oifname';
+const directions: Record<Hook, readonly Direction[]> = {
+  input: ['iifname'],
+  forward: ['iifname', 'oifname'],
+  output: ['oifname'],
+};
+
+interface ChainRef {
+  readonly family: string;
+  readonly table: string;
+  readonly name: string;
+}
+
+export interface ForeignChain extends ChainRef {
+  readonly hook: Hook;
+  /** True when what no rule of the chain names is dropped or rejected. */
+  readonly closed: boolean;
+  /** Handles of the rules of this instance in it. */
+  readonly ours: readonly number[];
+}
+
+/** As `nft -j` prints it, see libnftables-json(5). */
+interface NftObject {
+  readonly chain?: ChainRef & { readonly type?: string; readonly hook?: string; readonly policy?: string };
+  readonly rule?: {
+    readonly family: string;
+    readonly table: string;
+    readonly chain: string;
+    readonly handle: number;
+    readonly comment?: string;
+    readonly expr: readonly Record<string, unknown>[];
+  };
+}
+
+const tablesOfLodge = /^lodge_/;
+const comment = (plan: NetworkPlan): string => `lodge ${plan.instance}`;
+
+async function listRuleset(): Promise<NftObject[]> {
+  return (JSON.parse(await run('nft', ['-j', 'list', 'ruleset'])) as { nftables: NftObject[] }).nftables;
+}
+
+/** True when the rule has no condition and ends the packet. */
+function dropsAll(expr: readonly Record<string, unknown>[]): boolean {
+  if (expr.some((part) => 'match' in part || (part['xt'] as { type?: string } | null)?.type === 'match')) return false;
+  return expr.some((part) => {
+    const target = part['xt'] as { type?: string; name?: string } | null | undefined;
+    return 'drop' in part || 'reject' in part || target?.name === 'REJECT';
+  });
+}
+
+/** Base chains of other programs that see packets to, from or through this host. */
+export async function foreignChains(plan: NetworkPlan): Promise<ForeignChain[]> {
+  const objects = await listRuleset();
+  const rules = objects.flatMap(({ rule }) => (rule === undefined ? [] : [rule]));
+  return objects.flatMap(({ chain }) => {
+    const hook = hooks.find((name) => name === chain?.hook);
+    if (chain === undefined || hook === undefined || chain.type !== 'filter') return [];
+    if (!['ip', 'inet'].includes(chain.family) || tablesOfLodge.test(chain.table)) return [];
+    const own = rules.filter(
+      (rule) => rule.family === chain.family && rule.table === chain.table && rule.chain === chain.name,
+    );
+    const { family, table, name } = chain;
+    const last = own.at(-1);
+    return {
+      family,
+      table,
+      name,
+      hook,
+      closed: chain.policy === 'drop' || (last !== undefined && dropsAll(last.expr)),
+      ours: own.filter((rule) => rule.comment === comment(plan)).map((rule) => rule.handle),
+    };
+  });
+}
+
+export const isOpenToGuests = (chain: ForeignChain): boolean =>
+  !chain.closed || chain.ours.length === directions[chain.hook].length;
+
+async function apply(commands: readonly unknown[]): Promise<void> {
+  if (commands.length > 0) await run('nft', ['-j', '-f', '-'], JSON.stringify({ nftables: commands }));
+}
+
+const removals = (chain: ForeignChain): unknown[] =>
+  chain.ours.map((handle) => ({
+    delete: { rule: { family: chain.family, table: chain.table, chain: chain.name, handle } },
+  }));
+
+/** Opens every closed chain of others to the guests' links. Gives the chains that were opened now. */
+export async function openForeignChains(plan: NetworkPlan): Promise<ForeignChain[]> {
+  const shut = (await foreignChains(plan)).filter((chain) => !isOpenToGuests(chain));
+  await apply(
+    shut.flatMap((chain) => [
+      ...removals(chain),
+      ...directions[chain.hook].map((key) => ({
+        insert: {
+          rule: {
+            family: chain.family,
+            table: chain.table,
+            chain: chain.name,
+            comment: comment(plan),
+            expr: [{ match: { op: '==', left: { meta: { key } }, right: `${plan.linkPrefix}*` } }, { accept: null }],
+          },
+        },
+      })),
+    ]),
+  );
+  return shut;
+}
+
+/** Takes the instance's rules out of other tables again. */
+export async function closeForeignChains(plan: NetworkPlan): Promise<void> {
+  await apply((await foreignChains(plan)).flatMap(removals));
+}
+
+/** True when another program than this instance has a say in what this host forwards, and so may count on forwarding being on. */
+export async function othersForward(plan: NetworkPlan): Promise<boolean> {
+  const objects = await listRuleset();
+  return objects.some(
+    ({ chain }) => (chain?.hook === 'forward' || chain?.hook === 'postrouting') && chain.table !== plan.table,
+  );
+}
+
+/** True when rules of the older iptables are loaded, which nft neither shows nor changes. */
+export async function hasLegacyRules(): Promise<boolean> {
+  const names = await readFile('/proc/net/ip_tables_names', 'utf8').catch(() => '');
+  return names.split('\n').includes('filter');
+}

@@ -1,0 +1,238 @@
+import { readFile, readdir, writeFile } from 'node:fs/promises';
+import { hostAddress } from '@lodge/guest';
+import { ipBatch, nft, run } from './commands.ts';
+import { closeForeignChains, hasLegacyRules, openForeignChains, othersForward } from './foreign-firewall.ts';
+import { allowBrokerPort, forgetBrokerPort, hostRules } from './host-rules.ts';
+import { namespaceRules } from './namespace-rules.ts';
+import { type NetworkOptions, type NetworkPlan, checkPort, planNetwork } from './plan.ts';
+import { rangeUse } from './routes.ts';
+
+/**
+ * Network of the VMs of one instance on this host (needs root).
+ *
+ *   guest 10.0.2.15 ── tap0 10.0.2.2 [ namespace <instance>-<slot> ] up0 ── veth <instance>-<slot> ── host ── internet
+ *                                                                                                       └── <instance>-broker
+ *
+ * Every guest has the same addresses; a slot's /30 of the range tells them apart. Two firewalls stand one behind the other, each sufficient for what it can know:
+ * the namespace's (namespace-rules.ts) and the host's (host-rules.ts). All state is in the kernel, and everything's name begins with the instance's:
+ * a slot is its namespace, its link, or both, so what a killed process left half made is found, and `createNamespace` begins by removing it.
+ */
+export interface HostNetwork {
+  /** Address on the host where the broker listens; every guest's fixed broker address is translated to it. */
+  readonly brokerHost: string;
+  readonly maxSlots: number;
+  /**
+   * Makes the broker's link, the host's firewall and forwarding. Namespaces that exist are left as they are. May be repeated at any time: it restores
+   * what another program flushed. Rejects when the range is used by someone else on this host.
+   */
+  start(): Promise<void>;
+  /** An existing one of that slot is removed first. After a rejection, or a kill, what was made is still listed by `slots`. */
+  createNamespace(slot: number, options: NamespaceOptions): Promise<Namespace>;
+  /** The emulator in it should have ended: it keeps its tap, but reaches nothing. Absent is success. */
+  removeNamespace(slot: number): Promise<void>;
+  /** Slots that have a namespace, a link or both now, in order. */
+  slots(): Promise<number[]>;
+  /** Bytes (IP packets) the slot's guest has sent to public addresses and the resolver since its namespace was made. */
+  egressBytes(slot: number): Promise<number>;
+  /** Removes everything of this instance. Forwarding is switched off again if `start` switched it on and nobody else forwards. */
+  teardown(): Promise<void>;
+}
+
+export interface NamespaceOptions {
+  /** uid of the unprivileged emulator that opens the tap. */
+  readonly tapOwner: number;
+  /** Port at the broker's address that this guest's broker port is translated to. */
+  readonly brokerPort: number;
+}
+
+export interface Namespace {
+  readonly slot: number;
+  readonly name: string;
+  readonly path: string;
+  readonly tap: string;
+  /** What the host connects to, and the source address of everything the guest sends. */
+  readonly guestAddress: string;
+}
+
+const namespaces = '/run/netns';
+const tap = 'tap0';
+const forwarding = '/proc/sys/net/ipv4/ip_forward';
+/** One folder per link in the caller's network namespace; sysfs would show those of the namespace it was mounted in. */
+const links = '/proc/sys/net/ipv4/conf';
+
+/**
+ * Makes a namespace from its arguments in one process after another, without going back to the caller in between: lines for `ip` outside, the namespace's path,
+ * lines for `ip` inside; the firewall on standard input. IPv6 goes off before anything is up, forwarding on last of all.
+ */
+const makeNamespace = `
+ip -batch - <<END
+$1
+END
+exec nsenter --net="$2" sh -euc '
+for key in all default; do
+  [ ! -e /proc/sys/net/ipv6/conf/$key ] || echo 1 > /proc/sys/net/ipv6/conf/$key/disable_ipv6
+done
+ip -batch - <<END
+$1
+END
+nft -f -
+echo 1 > /proc/sys/net/ipv4/ip_forward
+' sh "$3"
+`;
+
+async function namesIn(folder: string): Promise<string[]> {
+  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+}
+
+/** What of one name exists now. */
+async function presence(name: string): Promise<{ readonly link: boolean; readonly namespace: boolean }> {
+  const [devices, names] = await Promise.all([namesIn(links), namesIn(namespaces)]);
+  return { link: devices.includes(name), namespace: names.includes(name) };
+}
+
+/** Runs `lines(presence of name)`; when that fails, once more if the presence changed meanwhile: another process does the same. */
+async function settle(name: string, lines: (now: Awaited<ReturnType<typeof presence>>) => string[]): Promise<void> {
+  const before = await presence(name);
+  try {
+    await ipBatch(lines(before));
+  } catch (error) {
+    const now = await presence(name);
+    if (now.link === before.link && now.namespace === before.namespace) throw error;
+    await ipBatch(lines(now));
+  }
+}
+
+async function ensureBrokerLink(plan: NetworkPlan): Promise<void> {
+  const link = plan.brokerLink;
+  await settle(link, (now) => [
+    ...(now.link ? [] : [`tuntap add dev ${link} mode tun`]),
+    `address replace ${plan.brokerHost}/32 dev ${link}`,
+    `link set ${link} up`,
+    `route replace ${plan.range} dev ${link}`,
+  ]);
+}
+
+const removeLink = (link: string): Promise<void> => settle(link, (now) => (now.link ? [`link del ${link}`] : []));
+
+async function removeSlot(plan: NetworkPlan, slot: number): Promise<void> {
+  const name = plan.slotName(slot);
+  await nft(forgetBrokerPort(plan, slot));
+  await settle(name, (now) => [
+    ...(now.link ? [`link del ${name}`] : []),
+    ...(now.namespace ? [`netns del ${name}`] : []),
+  ]);
+}
+
+async function createSlot(plan: NetworkPlan, slot: number, options: NamespaceOptions): Promise<Namespace> {
+  const { tapOwner } = options;
+  const brokerPort = checkPort(options.brokerPort);
+  if (!Number.isInteger(tapOwner) || tapOwner < 0) throw new Error(`Not a user id: ${tapOwner}`);
+  const name = plan.slotName(slot);
+  const path = `${namespaces}/${name}`;
+  const addresses = plan.slotAddresses(slot);
+  const there = await presence(name);
+  if (there.link || there.namespace) await removeSlot(plan, slot);
+  const outside = [
+    `netns add ${name}`,
+    `link add name ${name} type veth peer name up0 netns ${name}`,
+    `link set ${name} addrgenmode none`,
+    `address add ${addresses.hostEnd}/30 dev ${name}`,
+    `link set ${name} up`,
+  ];
+  const inside = [
+    `address add ${addresses.guestSide}/30 dev up0`,
+    'link set up0 up',
+    `tuntap add dev ${tap} mode tap user ${tapOwner}`,
+    `address add ${hostAddress}/24 dev ${tap}`,
+    `link set ${tap} up`,
+    `route add default via ${addresses.hostEnd}`,
+  ];
+  await run(
+    'sh',
+    ['-euc', makeNamespace, 'sh', outside.join('\n'), path, inside.join('\n')],
+    namespaceRules(plan, addresses, brokerPort),
+  );
+  if (brokerPort !== plan.brokerPort) await nft(allowBrokerPort(plan, slot, brokerPort));
+  return { slot, name, path, tap, guestAddress: addresses.guestSide };
+}
+
+async function listSlots(plan: NetworkPlan): Promise<number[]> {
+  const names = new Set([...(await namesIn(links)), ...(await namesIn(namespaces))]);
+  return [...names].flatMap((name) => plan.slotOf(name) ?? []).sort((a, b) => a - b);
+}
+
+async function egressBytes(plan: NetworkPlan, slot: number): Promise<number> {
+  const counter = ['nft', '-j', 'list', 'counter', 'inet', 'lodge', 'egress'];
+  const answer = await run('nsenter', [`--net=${namespaces}/${plan.slotName(slot)}`, ...counter]);
+  const { nftables } = JSON.parse(answer) as { nftables: { counter?: { bytes: number } }[] };
+  return nftables.find(({ counter }) => counter !== undefined)!.counter!.bytes;
+}
+
+/** An empty table of this name says that this instance switched forwarding on: like the switch itself, it lasts until the host restarts. */
+const forwardingMark = (plan: NetworkPlan): string => `inet ${plan.table}_switched_forwarding_on`;
+
+async function ensureForwarding(plan: NetworkPlan, log: (message: string) => void): Promise<void> {
+  if ((await readFile(forwarding, 'utf8')).trim() === '1') return;
+  await nft(`add table ${forwardingMark(plan)}`);
+  await writeFile(forwarding, '1');
+  log('network: switched IPv4 forwarding on, it was off on this host');
+}
+
+async function restoreForwarding(plan: NetworkPlan): Promise<void> {
+  const tables = await run('nft', ['list', 'tables']);
+  if (!tables.split('\n').includes(`table ${forwardingMark(plan)}`)) return;
+  if (!(await othersForward(plan))) await writeFile(forwarding, '0');
+  await nft(`delete table ${forwardingMark(plan)}`);
+}
+
+async function startNetwork(plan: NetworkPlan, log: (message: string) => void): Promise<void> {
+  const { conflict, moved } = await rangeUse(plan);
+  if (conflict !== null) {
+    throw new Error(
+      `The range ${plan.range} of the VMs' network is used on this host already (route ${conflict}): choose another`,
+    );
+  }
+  if (moved) {
+    if ((await listSlots(plan)).length > 0) {
+      throw new Error(
+        `VMs of this instance still use another range than ${plan.range}: stop them all before changing it`,
+      );
+    }
+    await removeLink(plan.brokerLink);
+  }
+  await nft(hostRules(plan));
+  await ensureBrokerLink(plan);
+  for (const chain of await openForeignChains(plan)) {
+    log(`network: opened ${chain.family} ${chain.table} ${chain.name} of another firewall to the guests' links`);
+  }
+  if (await hasLegacyRules()) log('network: rules of the older iptables are loaded and may drop what guests send');
+  await ensureForwarding(plan, log);
+}
+
+async function teardownNetwork(plan: NetworkPlan): Promise<void> {
+  for (const slot of await listSlots(plan)) await removeSlot(plan, slot);
+  await closeForeignChains(plan);
+  await restoreForwarding(plan);
+  await removeLink(plan.brokerLink);
+  await nft(`add table inet ${plan.table}\ndelete table inet ${plan.table}\n`);
+}
+
+export function createHostNetwork(options: NetworkOptions & { readonly log: (message: string) => void }): HostNetwork {
+  const plan = planNetwork(options);
+  return {
+    brokerHost: plan.brokerHost,
+    maxSlots: plan.maxSlots,
+    start: () => startNetwork(plan, options.log),
+    createNamespace: (slot, namespace) => createSlot(plan, slot, namespace),
+    removeNamespace: async (slot) => {
+      const there = await presence(plan.slotName(slot));
+      if (there.link || there.namespace) await removeSlot(plan, slot);
+    },
+    slots: () => listSlots(plan),
+    egressBytes: (slot) => egressBytes(plan, slot),
+    teardown: () => teardownNetwork(plan),
+  };
+}

@@ -1,0 +1,139 @@
+import { type NetworkPlan, notPublic } from './plan.ts';
+
+interface Chain {
+  readonly name: string;
+  /** Type, hook and priority where the kernel enters it; null: only other chains do. */
+  readonly hook: string | null;
+  readonly rules: readonly string[];
+}
+
+const inner = (name: string, ...rules: string[]): Chain => ({ name, hook: null, rules });
+const base = (name: string, hook: string, ...rules: string[]): Chain => ({ name, hook, rules });
+const filter = (hook: string, priority = 'filter'): string => `type filter hook ${hook} priority ${priority}`;
+const guests = (plan: NetworkPlan): string => `"${plan.linkPrefix}*"`;
+const toResolver = ({ resolver }: NetworkPlan): string[] =>
+  resolver === null ? [] : [`ip daddr ${resolver} meta l4proto { tcp, udp } th dport 53 accept`];
+
+/** Before anything else: no guest borrows an address, and nobody outside borrows or addresses a guest's. */
+function arriving(plan: NetworkPlan): Chain[] {
+  const { range } = plan;
+  return [
+    base(
+      'arriving',
+      filter('prerouting', 'raw'),
+      `iifname ${guests(plan)} goto arriving_from_guest`,
+      `iifname "lo" ip saddr ${range} fib saddr type != local counter drop`,
+      `iifname != "lo" ip saddr ${range} counter drop`,
+      `iifname != "lo" ip daddr ${range} counter drop`,
+    ),
+    inner('arriving_from_guest', 'meta nfproto != ipv4 counter drop', 'fib saddr . iif oif missing counter drop'),
+  ];
+}
+
+/** Whatever address of the host a packet was sent to, it comes here: the broker's port is the only one that answers. */
+function toHost(plan: NetworkPlan): Chain[] {
+  return [
+    base('to_host', filter('input'), `iifname ${guests(plan)} goto to_host_from_guest`),
+    inner(
+      'to_host_from_guest',
+      'ct state established,related accept',
+      `ip daddr ${plan.brokerHost} tcp dport ${plan.brokerPort} accept`,
+      ...toResolver(plan),
+      'iifname vmap @slots',
+      'counter drop',
+    ),
+  ];
+}
+
+function throughHost(plan: NetworkPlan): Chain[] {
+  return [
+    base(
+      'through_host',
+      filter('forward'),
+      `iifname ${guests(plan)} goto from_guest`,
+      `oifname ${guests(plan)} goto to_guest`,
+    ),
+    inner(
+      'from_guest',
+      `oifname ${guests(plan)} counter drop`,
+      'ct state invalid counter drop',
+      ...toResolver(plan),
+      `ip daddr { ${notPublic.join(', ')} } counter drop`,
+      'meta nfproto ipv4 accept',
+      'counter drop',
+    ),
+    inner('to_guest', 'meta nfproto ipv4 ct state established,related accept', 'counter drop'),
+  ];
+}
+
+/** What is sent to a slot that is gone is refused at once; what is sent to a guest must come from a process of root. */
+function fromHost(plan: NetworkPlan): Chain[] {
+  return [
+    base(
+      'from_host',
+      filter('output'),
+      `oifname "${plan.brokerLink}" reject with icmpx type host-unreachable`,
+      `oifname ${guests(plan)} goto to_guest_from_host`,
+    ),
+    inner(
+      'to_guest_from_host',
+      'meta nfproto != ipv4 counter drop',
+      'ct state established,related accept',
+      'meta skuid 0 accept',
+      'counter drop',
+    ),
+    base(
+      'translate_source',
+      'type nat hook postrouting priority srcnat',
+      `ip saddr ${plan.range} oifname != ${guests(plan)} oifname != "lo" masquerade`,
+    ),
+  ];
+}
+
+/**
+ * The instance's own table of the host's firewall, as nft text. It holds by itself, whatever a namespace lets through, for every address the host has or will have:
+ * a guest reaches the broker (and the resolver) and public addresses, never another guest; guests are reached by root's processes on this host alone.
+ * Applied as a whole in one transaction; may be repeated. The map `slots` and the chains it leads to stay as they are: they hold the slots whose broker port is not
+ * the usual one. What is neither from nor to a guest passes, and no other table is touched.
+ */
+export function hostRules(plan: NetworkPlan): string {
+  const chains = [...arriving(plan), ...toHost(plan), ...throughHost(plan), ...fromHost(plan)];
+  const header = ({ name, hook }: Chain): string =>
+    `chain ${name} { ${hook === null ? '' : `${hook}; policy accept;`} }`;
+  return [
+    `table inet ${plan.table} {`,
+    'map slots { type ifname : verdict; }',
+    ...chains.map(header),
+    '}',
+    ...chains.map(({ name }) => `flush chain inet ${plan.table} ${name}`),
+    ...chains.flatMap(({ name, rules }) => rules.map((rule) => `add rule inet ${plan.table} ${name} ${rule}`)),
+    '',
+  ].join('\n');
+}
+
+/** Lets the slot reach another port at the broker's address than the usual one: a template that is made has a stand-in there. */
+export function allowBrokerPort(plan: NetworkPlan, slot: number, port: number): string {
+  const { table } = plan;
+  const { guestSide } = plan.slotAddresses(slot);
+  return `
+add chain inet ${table} slot_${slot}
+flush chain inet ${table} slot_${slot}
+add rule inet ${table} slot_${slot} ip saddr ${guestSide} ip daddr ${plan.brokerHost} tcp dport ${port} accept
+add element inet ${table} slots { "${plan.slotName(slot)}" : jump slot_${slot} }
+`;
+}
+
+/** Takes that back. Succeeds too when there is nothing to take back. */
+export function forgetBrokerPort(plan: NetworkPlan, slot: number): string {
+  const { table } = plan;
+  const element = `element inet ${table} slots { "${plan.slotName(slot)}" : jump slot_${slot} }`;
+  return `
+add table inet ${table}
+add map inet ${table} slots { type ifname : verdict; }
+add chain inet ${table} slot_${slot}
+add ${element}
+delete ${element}
+flush chain inet ${table} slot_${slot}
+delete chain inet ${table} slot_${slot}
+`;
+}

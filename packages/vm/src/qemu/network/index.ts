@@ -1,0 +1,2 @@
+export * from './host-network.ts';
+export * from './check.ts';

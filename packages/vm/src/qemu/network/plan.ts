@@ -1,0 +1,154 @@
+import { isIPv4 } from 'node:net';
+
+/** A block of IPv4 addresses. */
+export interface Range {
+  /** First address, as a number. */
+  readonly base: number;
+  /** Bits of the prefix, 0..32. */
+  readonly prefix: number;
+}
+
+/** Addresses of one slot: a /30 of the instance's range. */
+export interface SlotAddresses {
+  readonly hostEnd: string;
+  /** In the namespace: what the host connects to, and the source of everything the guest sends. */
+  readonly guestSide: string;
+}
+
+/** Names and addresses that follow from the options of one instance. Pure: nothing here looks at the host. */
+export interface NetworkPlan {
+  readonly instance: string;
+  readonly range: string;
+  /** Every link and namespace of the instance begins with this; no other instance's names do. */
+  readonly linkPrefix: string;
+  /** Holds the broker's address, and the route of the whole range, so that nothing for a slot that is gone leaves the host. */
+  readonly brokerLink: string;
+  readonly brokerHost: string;
+  readonly brokerPort: number;
+  readonly resolver: string | null;
+  /** The instance's table of the host's firewall (family inet). */
+  readonly table: string;
+  readonly maxSlots: number;
+  /** Name of the slot's namespace and of the host's end of its link. */
+  slotName(slot: number): string;
+  slotAddresses(slot: number): SlotAddresses;
+  /** The slot a name belongs to, or null. */
+  slotOf(name: string): number | null;
+}
+
+export interface NetworkOptions {
+  /** 1..8 characters `[a-z0-9]`: tells several Lodges on one host apart. */
+  readonly instance: string;
+  /** Private IPv4 block of this instance alone, `/16` to `/24`: every VM takes four addresses of it. */
+  readonly range: string;
+  readonly brokerPort: number;
+  /** Name server that guests reach at their host's address, port 53; null: none. */
+  readonly resolver: string | null;
+}
+
+/** The link between a namespace and its guest: the same in every VM, so no instance's range may touch it. */
+export const guestLink = '10.0.2.0/24';
+const privateBlocks = ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10'];
+
+/**
+ * IPv4 blocks that are not the public internet (IANA's special-purpose registry), multicast and reserved ones included.
+ * The documentation blocks are among them: no public service has such an address, but hosts and labs do use them.
+ */
+export const notPublic = [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
+  '224.0.0.0/3',
+];
+
+const toNumber = (address: string): number => address.split('.').reduce((n, part) => n * 256 + Number(part), 0);
+const toAddress = (n: number): string => [24, 16, 8, 0].map((shift) => (n >>> shift) & 255).join('.');
+
+/** Reads `a.b.c.d/n` or `a.b.c.d`; null when it is neither, or when bits after the prefix are set. */
+export function parseRange(text: string): Range | null {
+  const [address = '', bits = '32', ...rest] = text.split('/');
+  if (rest.length > 0 || !isIPv4(address) || !/^(\d|[12]\d|3[0-2])$/.test(bits)) return null;
+  const range = { base: toNumber(address), prefix: Number(bits) };
+  return range.base % 2 ** (32 - range.prefix) === 0 ? range : null;
+}
+
+export function overlaps(a: Range, b: Range): boolean {
+  return a.base < b.base + 2 ** (32 - b.prefix) && b.base < a.base + 2 ** (32 - a.prefix);
+}
+
+function contains(outer: Range, inner: Range): boolean {
+  return overlaps(outer, inner) && outer.prefix <= inner.prefix;
+}
+
+function checkedRange(text: string): Range {
+  const range = parseRange(text);
+  if (range === null || range.prefix < 16 || range.prefix > 24) {
+    throw new Error(
+      `The range of the VMs' network must be an IPv4 block from /16 to /24 such as 10.201.0.0/16, not ${text}`,
+    );
+  }
+  if (!privateBlocks.some((block) => contains(parseRange(block)!, range))) {
+    throw new Error(`The range of the VMs' network must lie in one of ${privateBlocks.join(', ')}; ${text} does not`);
+  }
+  if (overlaps(range, parseRange(guestLink)!)) {
+    throw new Error(
+      `The range of the VMs' network must not contain ${guestLink}, which every VM uses inside; ${text} does`,
+    );
+  }
+  return range;
+}
+
+const isPort = (port: number): boolean => Number.isInteger(port) && port >= 1 && port <= 65535;
+
+export function checkPort(port: number): number {
+  if (!isPort(port)) throw new Error(`Not a port: ${port}`);
+  return port;
+}
+
+export function planNetwork(options: NetworkOptions): NetworkPlan {
+  const { instance, resolver } = options;
+  if (!/^[a-z0-9]{1,8}$/.test(instance)) {
+    throw new Error(`The instance's name must be 1 to 8 characters a-z and 0-9, not ${instance}`);
+  }
+  if (resolver !== null && (!isIPv4(resolver) || /^(0|127)\./.test(resolver))) {
+    throw new Error(`The guests' name server must be an IPv4 address beyond this host's loopback, not ${resolver}`);
+  }
+  const range = checkedRange(options.range);
+  const maxSlots = 2 ** (32 - range.prefix) / 4 - 1;
+  const checked = (slot: number): number => {
+    if (!Number.isInteger(slot) || slot < 0 || slot >= maxSlots)
+      throw new Error(`No slot ${slot}: 0 to ${maxSlots - 1}`);
+    return slot;
+  };
+  const linkPrefix = `${instance}-`;
+  return {
+    instance,
+    range: options.range,
+    linkPrefix,
+    brokerLink: `${linkPrefix}broker`,
+    brokerHost: toAddress(range.base + maxSlots * 4 + 1),
+    brokerPort: checkPort(options.brokerPort),
+    resolver,
+    table: `lodge_${instance}`,
+    maxSlots,
+    slotName: (slot) => `${linkPrefix}${checked(slot)}`,
+    slotAddresses: (slot) => {
+      const block = range.base + checked(slot) * 4;
+      return { hostEnd: toAddress(block + 1), guestSide: toAddress(block + 2) };
+    },
+    slotOf: (name) => {
+      const digits = name.startsWith(linkPrefix) ? name.slice(linkPrefix.length) : '';
+      return /^(0|[1-9]\d{0,4})$/.test(digits) && Number(digits) < maxSlots ? Number(digits) : null;
+    },
+  };
+}
