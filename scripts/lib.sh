@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Shared by the other scripts, which source it. Leaves the shell in the repository's folder.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

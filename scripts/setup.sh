@@ -42,9 +42,10 @@ install_debian_packages() {
       $'\n'"$(awk -v missing="$missing" 'BEGIN { split(missing, m, "\n"); for (i in m) want[m[i]] = 1 } $2 in want { print "  " $1 " (in Debian: " $2 ")" }' <<<"$needed")" \
       $'\n'"Install them by hand and start again. Images are built from Debian packages, so mmdebstrap must find a Debian mirror."
   fi
-  say "Installing Debian packages:" $missing
+  # shellcheck disable=SC2086 # the list is split on purpose
+  say 'Installing Debian packages:' $missing
   need_root 'install Debian packages'
-  # shellcheck disable=SC2086,SC2016
+  # shellcheck disable=SC2086,SC2016 # as above; the inner shell expands "$@"
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive sh -c '
     apt-get -q update || echo "apt-get update failed: trying with the package lists there are" >&2
     exec apt-get -q -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "$@"' setup $missing >&2
