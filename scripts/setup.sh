@@ -47,8 +47,8 @@ install_debian_packages() {
   need_root 'install Debian packages'
   # shellcheck disable=SC2086,SC2016 # as above; the inner shell expands "$@"
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive sh -c '
-    apt-get -q update || echo "apt-get update failed: trying with the package lists there are" >&2
-    exec apt-get -q -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "$@"' setup $missing >&2
+    apt-get -qq update || echo "apt-get update failed: trying with the package lists there are" >&2
+    exec apt-get -qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "$@"' setup $missing >/dev/null
 }
 
 make_system_user() {
