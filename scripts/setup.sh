@@ -18,14 +18,14 @@ busybox busybox-static
 strip binutils
 '
 
-missing_packages() {
+# The lines of `needed` whose command is not there.
+missing() {
   local command package
   while read -r command package; do
-    [ -z "$command" ] && continue
-    command -v "$command" >/dev/null || echo "$package"
+    [ -z "$command" ] || command -v "$command" >/dev/null || echo "$command $package"
   done <<<"$needed"
   # The guest's initial file system needs one that runs without libraries.
-  if command -v busybox >/dev/null && ldd "$(command -v busybox)" >/dev/null 2>&1; then echo busybox-static; fi
+  if command -v busybox >/dev/null && ldd "$(command -v busybox)" >/dev/null 2>&1; then echo 'busybox busybox-static'; fi
 }
 
 check_platform() {
@@ -34,21 +34,21 @@ check_platform() {
 }
 
 install_debian_packages() {
-  local missing
-  missing=$(missing_packages)
-  [ -n "$missing" ] || return 0
+  local lines packages
+  lines=$(missing)
+  [ -n "$lines" ] || return 0
   if ! command -v apt-get >/dev/null; then
-    die "These commands are missing, and this is no Debian, so set-up cannot install them:" \
-      $'\n'"$(awk -v missing="$missing" 'BEGIN { split(missing, m, "\n"); for (i in m) want[m[i]] = 1 } $2 in want { print "  " $1 " (in Debian: " $2 ")" }' <<<"$needed")" \
-      $'\n'"Install them by hand and start again. Images are built from Debian packages, so mmdebstrap must find a Debian mirror."
+    say 'These commands are missing, and this is no Debian, so set-up cannot install them:'
+    awk '{ print "  " $1 "   (in Debian: " $2 ")" }' <<<"$lines" >&2
+    die 'Install them by hand and start again. Guest images are made of Debian packages: mmdebstrap needs a Debian mirror to take them from.'
   fi
-  # shellcheck disable=SC2086 # the list is split on purpose
-  say 'Installing Debian packages:' $missing
+  mapfile -t packages < <(awk '{ print $2 }' <<<"$lines")
+  say "Installing Debian packages: ${packages[*]}"
   need_root 'install Debian packages'
-  # shellcheck disable=SC2086,SC2016 # as above; the inner shell expands "$@"
+  # shellcheck disable=SC2016 # the inner shell expands "$@"
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive sh -c '
     apt-get -qq update || echo "apt-get update failed: trying with the package lists there are" >&2
-    exec apt-get -qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "$@"' setup $missing >/dev/null
+    exec apt-get -qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "$@"' setup "${packages[@]}" >/dev/null
 }
 
 make_system_user() {
