@@ -20,12 +20,15 @@ const providerKey = `sk-marked-${randomBytes(12).toString('hex')}`;
 let llm: StandinLlm;
 let service: Service;
 
-before(async () => {
-  llm = await startStandinLlm({ host: '127.0.0.1', port: 0, keys: [providerKey] });
-  const provider = { id: 'standin', base_url: `http://127.0.0.1:${llm.port}/v1`, needs_key: true };
-  service = await Service.start({ env: { LODGE_PROVIDERS: JSON.stringify([provider]) } });
-  await service.awaitTemplate(templateTimeoutMs);
-}, { timeout: templateTimeoutMs + 120_000 });
+before(
+  async () => {
+    llm = await startStandinLlm({ host: '127.0.0.1', port: 0, keys: [providerKey] });
+    const provider = { id: 'standin', base_url: `http://127.0.0.1:${llm.port}/v1`, needs_key: true };
+    service = await Service.start({ env: { LODGE_PROVIDERS: JSON.stringify([provider]) } });
+    await service.awaitTemplate(templateTimeoutMs);
+  },
+  { timeout: templateTimeoutMs + 120_000 },
+);
 
 after(async () => {
   await service?.destroy();
@@ -57,7 +60,10 @@ describe('an agent', { timeout: 20 * 60_000 }, () => {
     assert.deepEqual(models, [id]);
 
     llm.script([{ text: 'Hello from the model.' }]);
-    const reply = await client.chat.completions.create({ model: id, messages: [{ role: 'user', content: 'Hi there' }] });
+    const reply = await client.chat.completions.create({
+      model: id,
+      messages: [{ role: 'user', content: 'Hi there' }],
+    });
     assert.match(reply.choices[0]!.message.content!, /Hello from the model\./);
     const seen = llm.requests.at(-1)!;
     assert.equal(seen.headers.authorization, `Bearer ${providerKey}`);
@@ -68,7 +74,11 @@ describe('an agent', { timeout: 20 * 60_000 }, () => {
   test('streams, with the agent named by the base URL', async () => {
     llm.script([{ text: 'one two three' }]);
     const own = new OpenAI({ baseURL: `${service.baseUrl}/agents/${id}`, apiKey: service.apiKey, maxRetries: 0 });
-    const stream = await own.chat.completions.create({ model: 'any', stream: true, messages: [{ role: 'user', content: 'Count' }] });
+    const stream = await own.chat.completions.create({
+      model: 'any',
+      stream: true,
+      messages: [{ role: 'user', content: 'Count' }],
+    });
     let text = '';
     let finish: string | null = null;
     for await (const chunk of stream) {
@@ -84,7 +94,10 @@ describe('an agent', { timeout: 20 * 60_000 }, () => {
     const command = `echo ${marker} > /workspace/from-the-agent.txt`;
     llm.script([{ toolCalls: [{ name: 'exec', arguments: { command } }] }, { text: 'The file is written.' }]);
     const before = llm.requests.length;
-    const reply = await client.chat.completions.create({ model: id, messages: [{ role: 'user', content: 'Write the file' }] });
+    const reply = await client.chat.completions.create({
+      model: id,
+      messages: [{ role: 'user', content: 'Write the file' }],
+    });
     assert.match(reply.choices[0]!.message.content!, /The file is written\./);
     assert.equal(llm.requests.length - before, 2, 'one call for the tool call, one with its result');
 
@@ -97,12 +110,26 @@ describe('an agent', { timeout: 20 * 60_000 }, () => {
 
   test('has no provider key, API key or master key in memory or on disk', async () => {
     const masterKey = await readFile(join(service.dataDir, 'master.key'));
-    const needles = [Buffer.from(providerKey), Buffer.from(service.apiKey), masterKey, Buffer.from(masterKey.toString('utf8').trim())];
+    const needles = [
+      Buffer.from(providerKey),
+      Buffer.from(service.apiKey),
+      masterKey,
+      Buffer.from(masterKey.toString('utf8').trim()),
+    ];
     const control = Buffer.from('from-the-agent.txt');
-    const found = await occurrences(await qemuPid(service.dataDir, id), join(service.dataDir, 'vms', id), [control, ...needles]);
+    const found = await occurrences(await qemuPid(service.dataDir, id), join(service.dataDir, 'vms', id), [
+      control,
+      ...needles,
+    ]);
     assert.ok(found.memory[0]! > 0 && found.disk[0]! > 0, 'the search finds what is there');
-    assert.deepEqual(found.memory.slice(1), needles.map(() => 0));
-    assert.deepEqual(found.disk.slice(1), needles.map(() => 0));
+    assert.deepEqual(
+      found.memory.slice(1),
+      needles.map(() => 0),
+    );
+    assert.deepEqual(
+      found.disk.slice(1),
+      needles.map(() => 0),
+    );
   });
 
   test("answers the provider's refusal as a clear error and stays running", async () => {
@@ -121,11 +148,15 @@ describe('an agent', { timeout: 20 * 60_000 }, () => {
     const deadline = Date.now() + 15 * 60_000;
     const status = async () => (await service.call('GET', `/agents/${id}`)).body.status as string;
     while ((await status()) === 'running') await new Promise((resolve) => setTimeout(resolve, 50));
-    while ((await status()) === 'provisioning' && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 1000));
+    while ((await status()) === 'provisioning' && Date.now() < deadline)
+      await new Promise((resolve) => setTimeout(resolve, 1000));
     assert.equal(await status(), 'running', service.output);
     await (await guestOf(id)).readFile('/workspace/from-the-agent.txt');
     llm.script([{ text: 'Back again.' }]);
-    const reply = await client.chat.completions.create({ model: id, messages: [{ role: 'user', content: 'Still there?' }] });
+    const reply = await client.chat.completions.create({
+      model: id,
+      messages: [{ role: 'user', content: 'Still there?' }],
+    });
     assert.match(reply.choices[0]!.message.content!, /Back again\./);
   });
 

@@ -14,7 +14,11 @@ export async function qemuPid(dataDir: string, agentId: string): Promise<number>
 }
 
 /** How often each needle occurs in all memory of process `pid` (so in the guest's too) and in all files of `dir` (so on its disk). */
-export async function occurrences(pid: number, dir: string, needles: readonly Buffer[]): Promise<{ memory: number[]; disk: number[] }> {
+export async function occurrences(
+  pid: number,
+  dir: string,
+  needles: readonly Buffer[],
+): Promise<{ memory: number[]; disk: number[] }> {
   const memory = needles.map(() => 0);
   const pagemap = await open(`/proc/${pid}/pagemap`);
   const touched = (from: number, to: number): Promise<boolean> => anyPageTouched(pagemap, from, to);

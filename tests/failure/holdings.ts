@@ -33,13 +33,15 @@ async function emulatorList(dataDir: string): Promise<{ agentId: string; pid: nu
 }
 
 export async function holdings(dataDir: string, instance: string): Promise<Holdings> {
-  const namespaces = (await run('ip', ['netns', 'list'])).stdout.split('\n').filter((line) => line.startsWith(`${instance}-`));
+  const namespaces = (await run('ip', ['netns', 'list'])).stdout
+    .split('\n')
+    .filter((line) => line.startsWith(`${instance}-`));
   const veths = (await run('ip', ['-o', 'link', 'show', 'type', 'veth'])).stdout;
   const folders = await readdir(join(dataDir, 'vms')).catch(() => []);
   return {
     emulators: (await emulatorList(dataDir)).map(({ agentId }) => agentId),
     namespaces: namespaces.length,
     links: veths.split('\n').filter((line) => line.split(': ')[1]?.startsWith(`${instance}-`)).length,
-    folders: folders.sort(),
+    folders,
   };
 }

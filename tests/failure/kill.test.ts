@@ -28,10 +28,13 @@ const gone = new Set<string>();
 /** Agents whose delete was cut off: either is right. */
 const either = new Set<string>();
 
-before(async () => {
-  service = await Service.start({ entry: new URL('./lodge-with-bare-guests.ts', import.meta.url) });
-  await service.awaitTemplate(10 * 60_000);
-}, { timeout: 12 * 60_000 });
+before(
+  async () => {
+    service = await Service.start({ entry: new URL('./lodge-with-bare-guests.ts', import.meta.url) });
+    await service.awaitTemplate(10 * 60_000);
+  },
+  { timeout: 12 * 60_000 },
+);
 after(() => service?.destroy());
 
 async function create(): Promise<void> {
@@ -82,19 +85,23 @@ async function disagreement(): Promise<string> {
   const ids = new Set(agents.map((agent) => agent.id));
   for (const agent of agents) {
     if (agent.status === 'provisioning') return `${agent.id} is still provisioning`;
-    if (alive.has(agent.id) && agent.status !== 'running') return `${agent.id} is ${agent.status}: ${JSON.stringify(agent.status_reason)}`;
+    if (alive.has(agent.id) && agent.status !== 'running')
+      return `${agent.id} is ${agent.status}: ${JSON.stringify(agent.status_reason)}`;
   }
   for (const id of alive) if (!ids.has(id)) return `acknowledged ${id} is gone`;
   for (const id of gone) if (ids.has(id)) return `deleted ${id} is there`;
   const running = agents.filter((agent) => agent.status === 'running');
   const held = await holdings(service.dataDir, service.instance);
   const wanted = running.map((agent) => agent.id).sort();
-  if (String(held.emulators.sort()) !== String(wanted)) return `emulators ${held.emulators}, running agents ${wanted}`;
+  if (String(held.emulators.sort()) !== String(wanted))
+    return `emulators ${String(held.emulators)}, running agents ${String(wanted)}`;
   if (held.namespaces !== running.length) return `${held.namespaces} namespaces for ${running.length} running agents`;
   if (held.links !== running.length) return `${held.links} links for ${running.length} running agents`;
   for (const folder of held.folders) if (!ids.has(folder)) return `folder ${folder} belongs to nobody`;
   for (const { id } of running) {
-    const { address } = JSON.parse(await readFile(join(service.dataDir, 'vms', id, 'vm.json'), 'utf8')) as { address: string };
+    const { address } = JSON.parse(await readFile(join(service.dataDir, 'vms', id, 'vm.json'), 'utf8')) as {
+      address: string;
+    };
     await guestClient(address).health();
   }
   return '';
@@ -139,5 +146,10 @@ test('when all agents are deleted the host holds nothing of them', { timeout: 10
   const { body } = await service.call('GET', '/agents?limit=100');
   for (const agent of body.data as { id: string }[]) await remove(agent.id);
   await assertSettledAndRight();
-  assert.deepEqual(await holdings(service.dataDir, service.instance), { emulators: [], namespaces: 0, links: 0, folders: [] });
+  assert.deepEqual(await holdings(service.dataDir, service.instance), {
+    emulators: [],
+    namespaces: 0,
+    links: 0,
+    folders: [],
+  });
 });

@@ -28,6 +28,10 @@ export function createBareRuntime(): AgentRuntime {
     },
     resumeClone: ({ address }, _facts, _settings, signal) => alive(address, signal),
     awaitBoot: ({ address }, _facts, _settings, signal) => alive(address, signal),
-    chatEndpoint: ({ address }) => ({ chatCompletionsUrl: `http://${address}:18789/v1/chat/completions`, headers: {}, model: 'none' }),
+    chatEndpoint: ({ address }) => ({
+      chatCompletionsUrl: `http://${address}:18789/v1/chat/completions`,
+      headers: {},
+      model: 'none',
+    }),
   };
 }

@@ -87,7 +87,10 @@ export class Service {
     }
     child.once('exit', (code, signal) => ready.reject(new Error(`service ended (${code ?? signal}):\n${this.output}`)));
     const timeoutMs = this.options.startTimeoutMs ?? 120_000;
-    const timer = setTimeout(() => ready.reject(new Error(`service not up in ${timeoutMs} ms:\n${this.output}`)), timeoutMs);
+    const timer = setTimeout(
+      () => ready.reject(new Error(`service not up in ${timeoutMs} ms:\n${this.output}`)),
+      timeoutMs,
+    );
     await ready.promise.finally(() => clearTimeout(timer));
   }
 
@@ -105,7 +108,10 @@ export class Service {
   /** Ends everything of this service, VMs and database too, and removes its data. */
   async destroy(): Promise<void> {
     await this.end('SIGTERM');
-    const down = spawn(process.execPath, [fileURLToPath(downEntry), 'down'], { env: this.env, stdio: ['ignore', 'ignore', 'inherit'] });
+    const down = spawn(process.execPath, [fileURLToPath(downEntry), 'down'], {
+      env: this.env,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
     await once(down, 'exit');
     await rm(this.dataDir, { recursive: true, force: true });
   }

@@ -1,0 +1,43 @@
+/**
+ * A process that answers: on every address over TCP at the ports given, over UDP at the addresses and ports given. Its answer says who it is and whom it sees.
+ * Argument: JSON `{ name, tcp, udp }`. Prints `ready`, then a line of JSON for each datagram. Ends with its standard input.
+ */
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { fileURLToPath } from 'node:url';
+
+export interface Listening {
+  readonly name: string;
+  readonly tcp: readonly number[];
+  readonly udp: readonly { readonly address: string; readonly port: number }[];
+}
+
+const plain = (address: string | undefined): string => (address ?? '').replace(/^::ffff:/, '');
+
+export async function listen({ name, tcp, udp }: Listening, heard: (text: string) => void): Promise<void> {
+  for (const port of tcp) {
+    const server = createServer((socket) => {
+      socket.on('error', () => {});
+      socket.end(`${name} at ${plain(socket.localAddress)}:${port} to ${plain(socket.remoteAddress)}`);
+    });
+    await once(server.listen(port, '::'), 'listening');
+    server.unref();
+  }
+  for (const { address, port } of udp) {
+    const socket = createSocket({ type: address.includes(':') ? 'udp6' : 'udp4', reuseAddr: true });
+    socket.on('message', (message, peer) => {
+      heard(message.toString());
+      socket.send(`${name} at ${address}:${port} to ${peer.address}`, peer.port, peer.address, () => {});
+    });
+    socket.bind(port, address);
+    await once(socket, 'listening');
+    socket.unref();
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await listen(JSON.parse(process.argv[2]!) as Listening, (text) => console.log(JSON.stringify({ heard: text })));
+  console.log('ready');
+  process.stdin.resume();
+}
