@@ -1,1 +1,2 @@
-export {};
+export * from './qemu/driver.ts';
+export * from './qemu/network/index.ts';

@@ -1,0 +1,34 @@
+/**
+ * The device files that QEMU opens without privilege. udev gives them modes that let it; a host without udev (a container,
+ * a minimal init) leaves them to root, and then they get here what udev would give.
+ */
+import { chmod, chown, stat } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { templateGid } from './confinement.ts';
+
+const tun = '/dev/net/tun';
+const kvm = '/dev/kvm';
+const groupReadWrite = 0o060;
+const othersReadWrite = 0o006;
+
+/** Lets everybody open the tap device, as udev does: attaching to a tap still takes its owner. */
+export async function openTapDevice(): Promise<void> {
+  const found = await stat(tun);
+  if ((found.mode & othersReadWrite) !== othersReadWrite) await chmod(tun, 0o666);
+}
+
+/** Groups a VM must be in to use KVM, or null when this host has no KVM device. */
+export async function openKvmDevice(): Promise<readonly number[] | null> {
+  const found = await stat(kvm).catch(() => null);
+  if (!found) return null;
+  if ((found.mode & othersReadWrite) === othersReadWrite) return [];
+  if (groupMayUse(found)) return [found.gid];
+  await chown(kvm, 0, templateGid);
+  await chmod(kvm, 0o660);
+  return [templateGid];
+}
+
+/** Root's own group does not count: a VM must not be in it. */
+function groupMayUse(found: Stats): boolean {
+  return found.gid !== 0 && (found.mode & groupReadWrite) === groupReadWrite;
+}

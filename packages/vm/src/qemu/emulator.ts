@@ -1,0 +1,21 @@
+/** What the QEMU on this host is and can do. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+export interface Emulator {
+  /** The version line, with the distribution's revision: saved device state belongs to exactly one. */
+  readonly version: string;
+  /** Can map a file copy-on-write without being able to write it (QEMU 8.2 and later). */
+  readonly mapsReadOnly: boolean;
+}
+
+export async function inspectEmulator(): Promise<Emulator> {
+  const options = { timeout: 10_000 };
+  const [version, memoryFile] = await Promise.all([
+    run('qemu-system-x86_64', ['--version'], options),
+    run('qemu-system-x86_64', ['-object', 'memory-backend-file,help'], options),
+  ]);
+  return { version: version.stdout.split('\n')[0] ?? '', mapsReadOnly: /^\s*rom=/m.test(memoryFile.stdout) };
+}

@@ -1,0 +1,86 @@
+/** Brings a machine that every guest starts as to the size that was asked for. */
+import type { GuestClient } from '@lodge/guest';
+import { VmError } from '@lodge/engine/ports';
+import type { Machine } from '@lodge/engine/ports';
+import { bootMemoryMib, bootVcpus, mostMemoryMib, mostVcpus } from './command-line.ts';
+import type { Qmp } from './qmp.ts';
+import { until } from './waiting.ts';
+
+interface HotpluggableCpu {
+  readonly type: string;
+  readonly props: Readonly<Record<string, number>>;
+  /** Set when it is plugged in. */
+  readonly 'qom-path'?: string;
+}
+
+const memoryDevice = '/machine/peripheral/vmem0';
+/** The kernel keeps this much of the memory at most to itself before it counts the rest (its image, its page tables of boot). */
+const kernelShareMib = 192;
+
+export function assertMachine(machine: Machine): void {
+  const { vcpus, memoryMib } = machine;
+  const vcpusFit = Number.isInteger(vcpus) && vcpus >= 1 && vcpus <= mostVcpus;
+  const memoryFits = memoryMib % 2 === 0 && memoryMib >= bootMemoryMib && memoryMib <= mostMemoryMib;
+  if (!vcpusFit || !memoryFits) {
+    throw new VmError(
+      'failed',
+      `a machine has 1..${mostVcpus} vCPUs and ${bootMemoryMib}..${mostMemoryMib} MiB, not ${vcpus} and ${memoryMib}`,
+    );
+  }
+}
+
+/** Plugs in what the machine lacks. The guest may be stopped: it finds everything when it runs. */
+export async function plug(qmp: Qmp, machine: Machine): Promise<void> {
+  if (machine.vcpus > bootVcpus) {
+    const cpus = await qmp.execute<HotpluggableCpu[]>('query-hotpluggable-cpus');
+    const free = cpus.filter((cpu) => !cpu['qom-path']).sort((a, b) => a.props['core-id']! - b.props['core-id']!);
+    for (const cpu of free.slice(0, machine.vcpus - bootVcpus)) {
+      await qmp.execute('device_add', { driver: cpu.type, id: `cpu${cpu.props['core-id']}`, ...cpu.props });
+    }
+  }
+  if (machine.memoryMib > bootMemoryMib) {
+    const value = (machine.memoryMib - bootMemoryMib) * 2 ** 20;
+    await qmp.execute('qom-set', { path: memoryDevice, property: 'requested-size', value });
+  }
+}
+
+/** Waits until the guest uses what was plugged in, and no more: surplus vCPUs are taken offline. */
+export async function awaitMachine(
+  parts: { readonly qmp: Qmp; readonly guest: GuestClient; readonly machine: Machine },
+  wait: { readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<void> {
+  await Promise.all([awaitVcpus(parts, wait), awaitMemory(parts, wait)]);
+}
+
+async function awaitVcpus(
+  { guest, machine }: { readonly guest: GuestClient; readonly machine: Machine },
+  wait: { readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<void> {
+  await until(
+    async () => {
+      await guest.setCpusOnline(machine.vcpus, wait);
+      return (await guest.health(wait)).cpusOnline === machine.vcpus ? true : null;
+    },
+    { what: `${machine.vcpus} vCPUs in the guest`, everyMs: 20, ...wait },
+  );
+}
+
+async function awaitMemory(
+  { qmp, guest, machine }: { readonly qmp: Qmp; readonly guest: GuestClient; readonly machine: Machine },
+  wait: { readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<void> {
+  const wantedBytes = (machine.memoryMib - bootMemoryMib) * 2 ** 20;
+  if (wantedBytes === 0) return;
+  await until(
+    async () => {
+      const bytes = await qmp.execute<number>('qom-get', { path: memoryDevice, property: 'size' });
+      return bytes === wantedBytes ? true : null;
+    },
+    { what: `${machine.memoryMib} MiB taken by the guest`, everyMs: 10, ...wait },
+  );
+  // The guest's driver takes the last block a moment before the kernel counts it.
+  await until(
+    async () => ((await guest.health(wait)).memoryTotalMib >= machine.memoryMib - kernelShareMib ? true : null),
+    { what: `${machine.memoryMib} MiB in the guest`, everyMs: 20, ...wait },
+  );
+}

@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { VmError } from '@lodge/engine/ports';
+
+export interface Wait {
+  /** What is waited for, for the message of a timeout. */
+  readonly what: string;
+  readonly timeoutMs: number;
+  readonly everyMs: number;
+  readonly signal?: AbortSignal;
+}
+
+/** Asks `probe` until it gives something other than null, at most `timeoutMs`. */
+export async function until<T>(probe: () => Promise<T | null> | T | null, wait: Wait): Promise<T> {
+  const deadline = performance.now() + wait.timeoutMs;
+  for (;;) {
+    throwIfAborted(wait.signal);
+    const found = await probe();
+    if (found !== null) return found;
+    if (performance.now() > deadline) {
+      throw new VmError('timeout', `${wait.what}: not within ${wait.timeoutMs} ms`);
+    }
+    await sleep(wait.everyMs);
+  }
+}
+
+/** `AbortSignal.throwIfAborted` with the driver's own kind of error. */
+export function throwIfAborted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted) throw abortError(signal);
+}
+
+export function abortError(signal: AbortSignal): VmError {
+  if (signal.reason instanceof VmError) return signal.reason;
+  return new VmError('aborted', 'the caller gave up', { cause: signal.reason });
+}
+
+/** Whatever was thrown, as the error the port promises. */
+export function toVmError(error: unknown, signal?: AbortSignal): VmError {
+  if (signal?.aborted) return abortError(signal);
+  if (error instanceof VmError) return error;
+  const code = (error as NodeJS.ErrnoException | null)?.code === 'ENOSPC' ? 'no_capacity' : 'failed';
+  return new VmError(code, error instanceof Error ? error.message : String(error), { cause: error });
+}
+
+/** Resolves with the work's result, or rejects at once when the signal fires; the work itself goes on in the background. */
+export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  throwIfAborted(signal);
+  const aborted = Promise.withResolvers<never>();
+  const onAbort = (): void => aborted.reject(abortError(signal));
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
