@@ -1,0 +1,187 @@
+/**
+ * The LLM broker: an HTTP server that guests reach at a fixed address and that stands between them and the providers.
+ *
+ * It knows an agent by the source address of its VM, which the guest cannot forge; picks provider and model from the
+ * agent's record; adds the agent's own key on the way out; passes the answer on as it comes; and writes one row a call.
+ * A guest holds no key and names no provider. Whoever is not an agent gets a 403 and learns nothing else.
+ *
+ * It owns the calls under way and nothing that outlives them: what a kill -9 loses is the rows of those.
+ */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { AgentDirectory, BrokerAgent, LlmCallSink, Log, Provider, SecretBox } from '@lodge/engine/ports';
+import { plainAddress } from './addresses.ts';
+import { CallError } from './call-error.ts';
+import { Call } from './call.ts';
+import type { CallDeps } from './call.ts';
+import { defaultLimits } from './limits.ts';
+import type { BrokerLimits } from './limits.ts';
+import { Recorder } from './recorder.ts';
+import type { Price } from './recorder.ts';
+import { sendError } from './send-error.ts';
+import { Rate, Slots } from './slots.ts';
+import { createUpstream } from './upstream.ts';
+import { anthropic } from './wires/anthropic.ts';
+import { openai } from './wires/openai.ts';
+import { defaultModel } from './wires/wire.ts';
+import type { Json, Wire } from './wires/wire.ts';
+
+export interface BrokerOptions {
+  readonly directory: AgentDirectory;
+  readonly secrets: SecretBox;
+  readonly calls: LlmCallSink;
+  /** Built-in ones and the operator's. */
+  readonly providers: readonly Provider[];
+  readonly log: Log;
+  /** Default: no model has a known price. */
+  readonly price?: Price;
+  readonly limits?: Partial<BrokerLimits>;
+}
+
+export interface Broker {
+  /** Begins to serve; rejects when the address cannot be bound. Resolves with the port, which matters where 0 was asked for. */
+  listen(at: { readonly host: string; readonly port: number }): Promise<{ readonly port: number }>;
+  /** Cuts the calls under way, waits until they are recorded (some seconds at most), and frees the port. */
+  close(): Promise<void>;
+}
+
+const wires: readonly Wire[] = [openai, anthropic];
+const closeWaitMs = 5000;
+
+export function createBroker(options: BrokerOptions): Broker {
+  const limits = { ...defaultLimits, ...options.limits };
+  const recorder = new Recorder(options.calls, options.price ?? (() => null), options.log);
+  const upstream = createUpstream(limits.connectMs);
+  const handler = new Handler(options.directory, {
+    providers: new Map(options.providers.map((provider) => [provider.id, provider])),
+    secrets: options.secrets,
+    recorder,
+    upstream,
+    slots: new Slots(limits.callsPerAgent, limits.calls),
+    limits,
+    log: options.log,
+  });
+  const server = createHttpServer(limits, (req, res) => void handler.handle(req, res));
+  return {
+    async listen({ host, port }) {
+      server.listen(port, host);
+      await once(server, 'listening');
+      return { port: (server.address() as AddressInfo).port };
+    },
+    async close() {
+      server.close();
+      recorder.close();
+      await handler.close(closeWaitMs);
+      server.closeAllConnections();
+      await upstream.close();
+    },
+  };
+}
+
+function createHttpServer(limits: BrokerLimits, handle: (req: IncomingMessage, res: ServerResponse) => void): Server {
+  const server = createServer(
+    {
+      requestTimeout: limits.requestMs,
+      headersTimeout: Math.min(limits.requestMs, 10_000),
+      connectionsCheckingInterval: Math.min(limits.requestMs / 2, 5000),
+      keepAliveTimeout: 30_000,
+    },
+    handle,
+  );
+  const connections = new Map<string, number>();
+  server.on('connection', (socket: Socket) => {
+    const address = plainAddress(socket.remoteAddress);
+    const open = (connections.get(address) ?? 0) + 1;
+    connections.set(address, open);
+    socket.on('close', () => {
+      const left = connections.get(address)! - 1;
+      if (left === 0) connections.delete(address);
+      else connections.set(address, left);
+    });
+    if (open > limits.connectionsPerAddress) socket.destroy();
+  });
+  return server;
+}
+
+class Handler {
+  readonly #directory: AgentDirectory;
+  readonly #deps: CallDeps;
+  readonly #running = new Map<Call, Promise<void>>();
+  readonly #strangers = new Rate(5);
+
+  constructor(directory: AgentDirectory, deps: CallDeps) {
+    this.#directory = directory;
+    this.#deps = deps;
+  }
+
+  /** Never rejects. */
+  async handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const path = (req.url ?? '').split('?', 1)[0]!;
+    const wire = wires.find(({ prefix }) => path.startsWith(`/${prefix}/`)) ?? openai;
+    try {
+      const agent = await this.#identify(req);
+      const models = req.method === 'GET' ? modelsAt(wire, path) : null;
+      if (models) {
+        res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(models));
+      } else if (req.method === 'POST' && path === wire.path) {
+        await this.#run(new Call(this.#deps, wire, agent, req, res));
+      } else {
+        throw new CallError(`There is no ${req.method} ${path} here.`, refusal(404, 'not_found', 'route_not_found'));
+      }
+    } catch (error) {
+      if (!(error instanceof CallError)) this.#deps.log.error({ err: error }, 'broker request failed');
+      const internal = (): CallError =>
+        new CallError('Something went wrong.', refusal(500, 'server', 'internal_error'));
+      if (!res.headersSent) sendError(req, res, wire, error instanceof CallError ? error : internal());
+    }
+  }
+
+  async #identify(req: IncomingMessage): Promise<BrokerAgent> {
+    const address = plainAddress(req.socket.remoteAddress);
+    let agent: BrokerAgent | null;
+    try {
+      agent = await this.#directory.byAddress(address);
+    } catch (error) {
+      this.#deps.log.error({ err: error, address }, 'agent of an address not found out');
+      throw new CallError('Model calls are not available right now.', {
+        ...refusal(503, 'server', 'unavailable'),
+        retryAfterSeconds: 2,
+      });
+    }
+    if (agent) return agent;
+    if (this.#strangers.allows(address, performance.now())) {
+      this.#deps.log.warn({ address }, 'request to the broker from an address that is no agent');
+    }
+    throw new CallError('Not allowed.', refusal(403, 'permission', 'forbidden'));
+  }
+
+  async #run(call: Call): Promise<void> {
+    const running = call.run();
+    this.#running.set(call, running);
+    await running;
+    this.#running.delete(call);
+  }
+
+  /** Gives up all calls; resolves when they are over, or after `waitMs`. */
+  async close(waitMs: number): Promise<void> {
+    for (const call of this.#running.keys()) call.shutDown();
+    const wait = new AbortController();
+    const tooLong = sleep(waitMs, undefined, { signal: wait.signal }).catch(() => {});
+    await Promise.race([Promise.all(this.#running.values()), tooLong]);
+    wait.abort();
+  }
+}
+
+function modelsAt(wire: Wire, path: string): Json | null {
+  const models = wire.models();
+  if (path === `/${wire.prefix}/v1/models`) return models;
+  if (path === `/${wire.prefix}/v1/models/${defaultModel}`) return (models.data as readonly Json[])[0]!;
+  return null;
+}
+
+function refusal(status: number, kind: CallError['kind'], code: string) {
+  return { status, kind, code, outcome: 'refused' } as const;
+}

@@ -1,0 +1,33 @@
+/** Bounds of the broker: sizes in bytes, times in milliseconds. */
+export interface BrokerLimits {
+  readonly bodyBytes: number;
+  /** A reply that is not streamed is held whole, to be read and checked before it goes on. */
+  readonly replyBytes: number;
+  /** Time a guest has to send a request. */
+  readonly requestMs: number;
+  readonly connectMs: number;
+  /** From the request's end to the provider's response headers: a model that thinks before it speaks is silent here. */
+  readonly firstByteMs: number;
+  /** Longest silence within a reply, of the provider or of a guest that does not read. */
+  readonly idleMs: number;
+  readonly totalMs: number;
+  readonly callsPerAgent: number;
+  readonly calls: number;
+  readonly connectionsPerAddress: number;
+}
+
+const mebibyte = 1024 * 1024;
+const minute = 60_000;
+
+export const defaultLimits: BrokerLimits = {
+  bodyBytes: 8 * mebibyte,
+  replyBytes: 16 * mebibyte,
+  requestMs: minute,
+  connectMs: 10_000,
+  firstByteMs: 5 * minute,
+  idleMs: 5 * minute,
+  totalMs: 30 * minute,
+  callsPerAgent: 8,
+  calls: 128,
+  connectionsPerAddress: 32,
+};

@@ -1,0 +1,170 @@
+/** What the provider answered, on its way to the guest. */
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { Dispatcher } from 'undici';
+import { badProvider } from './call-error.ts';
+import type { Deadline } from './deadline.ts';
+import { EventCutter } from './events.ts';
+import type { EventBlock } from './events.ts';
+import type { BrokerLimits } from './limits.ts';
+import { redactMasked } from './redact.ts';
+import type { Redact } from './redact.ts';
+import { asObject, noTokens } from './wires/wire.ts';
+import type { Json, TokenCounts, Wire } from './wires/wire.ts';
+
+export interface ReplyContext {
+  readonly wire: Wire;
+  readonly providerId: string;
+  readonly hideUsage: boolean;
+  readonly redact: Redact;
+  readonly deadline: Deadline;
+  readonly limits: BrokerLimits;
+}
+
+/** Response headers a guest may see. */
+const passedHeader =
+  /^(content-type|retry-after|retry-after-ms|x-should-retry|request-id|x-request-id|(x|anthropic)-ratelimit-.*)$/;
+/** A provider's error is passed on when it is JSON and no longer than this. */
+const mostErrorBytes = 64 * 1024;
+
+/** Passes a provider's response on to the guest, reading usage as it goes by. */
+export class Reply {
+  tokens: TokenCounts = noTokens;
+  /** The provider said in the reply that it failed, whatever the status. */
+  failed = false;
+  readonly #response: Dispatcher.ResponseData;
+  readonly #res: ServerResponse;
+  readonly #context: ReplyContext;
+
+  constructor(response: Dispatcher.ResponseData, res: ServerResponse, context: ReplyContext) {
+    this.#response = response;
+    this.#res = res;
+    this.#context = context;
+  }
+
+  /** Resolves when all is handed to the guest's connection; rejects when the provider or the guest stops before. */
+  async pass(): Promise<void> {
+    const { statusCode, headers } = this.#response;
+    const { providerId } = this.#context;
+    const encoding = headers['content-encoding'] ?? 'identity';
+    if (statusCode >= 300 && statusCode < 400) {
+      throw badProvider(`Provider ${providerId} answered with a redirect, which is not followed.`, 'provider_error');
+    }
+    if (encoding !== 'identity') {
+      throw badProvider(`Provider ${providerId} answered in an encoding nobody asked for.`, 'provider_error');
+    }
+    if (statusCode >= 400) return this.#passError();
+    if (/^text\/event-stream\b/i.test(String(headers['content-type'] ?? ''))) return this.#passStream();
+    return this.#passJson();
+  }
+
+  async #passError(): Promise<void> {
+    const { statusCode } = this.#response;
+    const { providerId, redact } = this.#context;
+    this.failed = true;
+    const text = (await this.#readAll(mostErrorBytes).catch(() => null))?.toString('utf8') ?? '';
+    this.#context.deadline.signal.throwIfAborted();
+    if (!parseObject(text)) {
+      const message = `Provider ${providerId} answered with status ${statusCode}.`;
+      const error = badProvider(message, 'provider_error');
+      await this.#passBody(statusCode, JSON.stringify(this.#context.wire.error(error)));
+    } else {
+      await this.#passBody(statusCode, redactMasked(redact(text)));
+    }
+  }
+
+  async #passJson(): Promise<void> {
+    const { wire, providerId, redact, limits } = this.#context;
+    const bytes = await this.#readAll(limits.replyBytes);
+    if (!bytes) throw badProvider(`Provider ${providerId} answered with too large a reply.`, 'provider_error');
+    const text = bytes.toString('utf8');
+    const reply = parseObject(text);
+    if (!reply) throw badProvider(`Provider ${providerId} answered with something that is not JSON.`, 'provider_error');
+    this.tokens = wire.count(reply, this.tokens);
+    this.failed = wire.isFailure(reply);
+    await this.#passBody(this.#response.statusCode, redact(text));
+  }
+
+  async #passBody(status: number, body: string): Promise<void> {
+    const bytes = Buffer.from(body);
+    this.#head(status, { 'content-type': 'application/json', 'content-length': String(bytes.length) });
+    await this.#end(bytes);
+  }
+
+  /** Waits until the guest has taken what is written: a guest that reads nothing holds its slot, not our memory. */
+  async #end(last?: Buffer): Promise<void> {
+    const { deadline, limits } = this.#context;
+    this.#res.end(last);
+    if (this.#res.writableFinished) return;
+    deadline.expect('guest stalled', limits.idleMs);
+    await once(this.#res, 'finish', { signal: deadline.signal });
+  }
+
+  async #passStream(): Promise<void> {
+    this.#head(this.#response.statusCode, {});
+    this.#res.flushHeaders();
+    const cutter = new EventCutter();
+    for await (const chunk of this.#chunks()) {
+      for (const block of cutter.push(chunk)) await this.#passEvent(block);
+    }
+    const rest = cutter.rest();
+    if (rest) await this.#passEvent(rest);
+    await this.#end();
+  }
+
+  async #passEvent(block: EventBlock): Promise<void> {
+    const { wire, hideUsage, redact, deadline, limits } = this.#context;
+    let hidden = false;
+    for (const data of block.data) {
+      const event = parseObject(data);
+      if (!event) continue;
+      this.tokens = wire.count(event, this.tokens);
+      this.failed ||= wire.isFailure(event);
+      hidden ||= hideUsage && wire.isUsageOnly(event);
+    }
+    if (hidden) return;
+    const text = block.bytes.toString('utf8');
+    const clean = redact(text);
+    if (this.#res.write(clean === text ? block.bytes : clean)) return;
+    deadline.expect('guest stalled', limits.idleMs);
+    await once(this.#res, 'drain', { signal: deadline.signal });
+    deadline.expect('idle', limits.idleMs);
+  }
+
+  #head(status: number, own: Readonly<Record<string, string>>): void {
+    for (const [name, value] of Object.entries(this.#response.headers)) {
+      if (!passedHeader.test(name) || value === undefined) continue;
+      this.#res.setHeader(name, this.#context.redact(String(value)));
+    }
+    this.#res.writeHead(status, own);
+  }
+
+  /** Null when there is more than `mostBytes`. */
+  async #readAll(mostBytes: number): Promise<Buffer | null> {
+    const parts: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of this.#chunks()) {
+      size += chunk.length;
+      if (size > mostBytes) return null;
+      parts.push(chunk);
+    }
+    return Buffer.concat(parts);
+  }
+
+  async *#chunks(): AsyncGenerator<Buffer> {
+    const { deadline, limits } = this.#context;
+    deadline.expect('idle', limits.idleMs);
+    for await (const chunk of this.#response.body as AsyncIterable<Buffer>) {
+      deadline.expect('idle', limits.idleMs);
+      yield chunk;
+    }
+  }
+}
+
+function parseObject(text: string): Json | null {
+  try {
+    return asObject(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}
