@@ -1,1 +1,1 @@
-export {};
+export { createOpenclawRuntime } from './openclaw/runtime.ts';

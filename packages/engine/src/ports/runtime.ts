@@ -41,5 +41,6 @@ export interface AgentRuntime {
   resumeClone(guest: GuestAddress, facts: RuntimeFacts, settings: AgentSettings, signal: AbortSignal): Promise<void>;
   /** After a cold boot of an agent's own disk: waits until the gateway serves with the agent's settings. */
   awaitBoot(guest: GuestAddress, facts: RuntimeFacts, settings: AgentSettings, signal: AbortSignal): Promise<void>;
-  chatEndpoint(guest: GuestAddress, facts: RuntimeFacts): ChatEndpoint;
+  /** `settings` as they are now: a change of the agent's model is in effect with its next request. */
+  chatEndpoint(guest: GuestAddress, facts: RuntimeFacts, settings: AgentSettings): ChatEndpoint;
 }

@@ -63,5 +63,5 @@ async function chatEndpoint(deps: AgentsDeps, accountId: string, id: string): Pr
     throw new Refusal('agent_not_running', 'Agent is not running. Start it first.', id);
   }
   const runtime = deps.runtimes.get(agent.runtimeKind)!;
-  return runtime.chatEndpoint({ address: agent.vmAddress }, template.facts);
+  return runtime.chatEndpoint({ address: agent.vmAddress }, template.facts, deps.settingsOf(agent));
 }

@@ -1,0 +1,156 @@
+/**
+ * The configuration every OpenClaw guest of a template starts with. It names no provider, no model and no key of anybody:
+ * model calls go to the broker's fixed address, which knows the agent by the address they come from and does the rest.
+ * What differs between agents is chosen by the host with each request (`modelFor`), so a clone needs nothing rewritten.
+ *
+ * Keys and their effects were tried on the version below; OpenClaw renames keys between releases.
+ */
+import { guestBrokerPort, hostAddress } from '@lodge/guest';
+import type { AgentSettings, LlmApi } from '@lodge/engine/ports';
+
+export const openclawVersion = '2026.9.6';
+/** Rises with every change to what `openclawConfig` writes: guests of another version are other guests. */
+export const configVersion = 1;
+
+/** The image starts the gateway once this file is there. */
+export const configPath = '/home/agent/.openclaw/openclaw.json';
+export const workspacePath = '/workspace';
+export const gatewayPort = 18789;
+
+const providers: Readonly<Record<LlmApi, { readonly name: string; readonly path: string }>> = {
+  'openai-completions': { name: 'lodge', path: '/openai/v1' },
+  'anthropic-messages': { name: 'lodge-anthropic', path: '/anthropic' },
+};
+
+/**
+ * Models a guest knows, by the tokens OpenClaw plans with: it compacts a conversation that comes near them. All mean the
+ * agent's own model to the broker. The first is for a model whose window is unknown or not smaller. Below 16,000 tokens
+ * nothing is left beside system prompt and reserve.
+ */
+const models = [
+  { id: 'default', contextWindow: 128_000 },
+  { id: 'default-64k', contextWindow: 64_000 },
+  { id: 'default-32k', contextWindow: 32_000 },
+  { id: 'default-16k', contextWindow: 16_000 },
+] as const;
+
+/** `<provider>/<model>` of the guest's configuration for an agent: the header `x-openclaw-model`. */
+export function modelFor({ api, contextWindow }: Pick<AgentSettings, 'api' | 'contextWindow'>): string {
+  const fitting = models.find((model) => contextWindow === null || model.contextWindow <= contextWindow);
+  return `${providers[api].name}/${(fitting ?? models.at(-1)!).id}`;
+}
+
+export const openclawModels: readonly string[] = Object.values(providers).flatMap((provider) =>
+  models.map((model) => `${provider.name}/${model.id}`),
+);
+
+/** JSON of `configPath`. `token` opens the gateway and everything in the guest: the file is for its owner alone (0600). */
+export function openclawConfig(token: string): string {
+  return `${JSON.stringify(
+    { gateway: gateway(token), models: modelCatalogue(), agents, tools, skills, memory, plugins, ...quiet },
+    null,
+    2,
+  )}\n`;
+}
+
+function gateway(token: string): object {
+  return {
+    mode: 'local',
+    port: gatewayPort,
+    bind: 'lan',
+    auth: { mode: 'token', token },
+    controlUi: { enabled: false },
+    terminal: { enabled: false },
+    cliAgents: { enabled: false },
+    http: { endpoints: { chatCompletions: { enabled: true } } },
+  };
+}
+
+/**
+ * Providers without `apiKey`: OpenClaw shuts a provider whose configured key was refused (401, 402, 403) for half a minute
+ * to ten minutes, which would outlast the moment its owner set a right key on the host.
+ */
+function modelCatalogue(): object {
+  const entry = (api: LlmApi): object => ({
+    baseUrl: `http://${hostAddress}:${guestBrokerPort}${providers[api].path}`,
+    api,
+    models: models.map(({ id, contextWindow }) => ({
+      id,
+      name: id,
+      contextWindow,
+      input: ['text'],
+      cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+      // Without it the usage that OpenClaw reports for a streamed call is zero with providers that tell it only when asked.
+      ...(api === 'openai-completions' && { compat: { supportsUsageInStreaming: true } }),
+    })),
+  });
+  const apis = Object.keys(providers) as LlmApi[];
+  return {
+    mode: 'replace',
+    catalogRefresh: { enabled: false },
+    providers: Object.fromEntries(apis.map((api) => [providers[api].name, entry(api)])),
+  };
+}
+
+const agents = {
+  defaults: {
+    model: { primary: modelFor({ api: 'openai-completions', contextWindow: null }) },
+    // An empty name turns off calls to a second, smaller model (titles, recaps).
+    utilityModel: '',
+    workspace: workspacePath,
+    skipBootstrap: true,
+    heartbeat: { every: '0m' },
+  },
+};
+
+/**
+ * What an agent can use whose only way to be spoken to is a chat over HTTP. Left out are tools that wait for a person at
+ * OpenClaw's own UI, that end the turn and answer later where nobody listens (sub-agents), and that change what the host
+ * owns (configuration, plugins, updates).
+ */
+const tools = {
+  allow: [
+    'read',
+    'write',
+    'edit',
+    'apply_patch',
+    'ls',
+    'exec',
+    'process',
+    'web_fetch',
+    'memory_search',
+    'memory_get',
+    'session_status',
+  ],
+  exec: { host: 'gateway', mode: 'full', notifyOnExit: false },
+  toolSearch: false,
+  codeMode: false,
+};
+
+const skills = {
+  allowBundled: ['diagram-maker', 'skill-creator', 'weather'],
+  workshop: { autonomous: { mode: 'off' } },
+};
+
+/** Text search alone: no embeddings are bought. */
+const memory = { search: { provider: 'none' } };
+
+const plugins = {
+  allow: ['admin-http-rpc', 'memory-core'],
+  slots: { memory: 'memory-core' },
+  entries: {
+    'admin-http-rpc': { enabled: true },
+    'memory-core': { config: { dreaming: { enabled: false } } },
+  },
+};
+
+/** Nothing runs, calls a model or calls home unless a request asks for it, and nothing grows without bound. */
+const quiet = {
+  cron: { enabled: false },
+  session: { notifyOnCreate: false, maintenance: { mode: 'enforce', maxDiskBytes: '1gb' } },
+  logging: { level: 'info', maxFileBytes: 2_000_000 },
+  discovery: { mdns: { mode: 'off' } },
+  update: { checkOnStart: false },
+  telemetry: { enabled: false },
+  browser: { enabled: false },
+};

@@ -1,0 +1,17 @@
+import type { RuntimeFacts } from '@lodge/engine/ports';
+
+/** What the host keeps of an OpenClaw template. */
+export interface OpenclawFacts {
+  /** The gateway's token, 64 hexadecimal digits from the host's random source. Full power over the guest. */
+  readonly token: string;
+  /** Names the suspension every clone wakes up in. */
+  readonly suspensionId: string;
+}
+
+export function readFacts(facts: RuntimeFacts): OpenclawFacts {
+  const { token, suspensionId } = facts;
+  if (typeof token !== 'string' || typeof suspensionId !== 'string') {
+    throw new TypeError('the facts of this template are not those of an OpenClaw template');
+  }
+  return { token, suspensionId };
+}

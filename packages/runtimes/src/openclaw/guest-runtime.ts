@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { guestClient, type GuestClient } from '@lodge/guest';
+import { Gateway, GatewayError } from './gateway.ts';
+
+/** OpenClaw in one guest: its gateway, and the guest's daemon for what the gateway cannot say (its log before it listens). */
+export interface GuestRuntime {
+  readonly gateway: Gateway;
+  readonly guest: GuestClient;
+  readonly token: string;
+}
+
+export function guestRuntime(address: string, token: string): GuestRuntime {
+  return { gateway: new Gateway(address, token), guest: guestClient(address), token };
+}
+
+/** OpenClaw did not come to the state that was awaited. The message ends with its last log lines, the token taken out. */
+export class RuntimeWaitError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'RuntimeWaitError';
+  }
+}
+
+export interface Wait {
+  /** What is awaited, as in "did not … within": `become ready`. */
+  readonly what: string;
+  readonly timeoutMs: number;
+  readonly pauseMs: number;
+  /** Bound on one attempt. */
+  readonly attemptMs: number;
+  readonly signal: AbortSignal;
+  readonly onPause?: (elapsedMs: number) => void;
+}
+
+/**
+ * Repeats `attempt` until it returns something else than a string, which says what is still missing; a gateway that does
+ * not answer or says it is not available yet is asked again. Rejects with the signal's reason when the signal ends it.
+ */
+export async function until<T extends object>(
+  runtime: GuestRuntime,
+  wait: Wait,
+  attempt: (options: { readonly timeoutMs: number; readonly signal: AbortSignal }) => Promise<T | string>,
+): Promise<T> {
+  const startedAt = performance.now();
+  let missing = 'not asked yet';
+  for (;;) {
+    const leftMs = wait.timeoutMs - (performance.now() - startedAt);
+    if (leftMs <= 0) {
+      const within = `did not ${wait.what} within ${Math.round(wait.timeoutMs / 1000)} s`;
+      throw new RuntimeWaitError(`OpenClaw ${within} (${missing}). ${await lastLines(runtime, wait.signal)}`);
+    }
+    try {
+      const timeoutMs = Math.ceil(Math.min(wait.attemptMs, leftMs));
+      const result = await attempt({ timeoutMs, signal: wait.signal });
+      if (typeof result !== 'string') return result;
+      missing = result;
+    } catch (error) {
+      if (!(error instanceof GatewayError) || !isPassing(error)) throw error;
+      missing = error.message;
+    }
+    wait.onPause?.(performance.now() - startedAt);
+    await sleep(wait.pauseMs, undefined, { signal: wait.signal }).catch(() => wait.signal.throwIfAborted());
+  }
+}
+
+function isPassing({ status, code }: GatewayError): boolean {
+  return status === null || status === 429 || status === 503 || code === 'UNAVAILABLE';
+}
+
+const tailBytes = 3_000;
+
+/** The end of the runtime's log, for the message of a failure. Never fails itself. */
+export async function lastLines({ guest, token }: GuestRuntime, signal: AbortSignal): Promise<string> {
+  try {
+    const { nextOffset } = await guest.logs('runtime', Number.MAX_SAFE_INTEGER, 1, { signal });
+    const { text } = await guest.logs('runtime', Math.max(0, nextOffset - tailBytes), tailBytes, { signal });
+    const lines = text.trimEnd().replaceAll(token, '[token]');
+    return lines === '' ? 'Its log is empty.' : `The end of its log:\n${lines}`;
+  } catch (error) {
+    return `Its log could not be read: ${(error as Error).message}`;
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * From a cold guest to one that is worth cloning: configured, warm, suspended.
+ *
+ *   configure    the file is written; the guest's daemon sees it and starts the gateway
+ *   start        until it is ready: 9-22 s natively, minutes under emulation
+ *   warm         every path a first request takes is walked once, then chats until they stop getting faster
+ *   drop         disk synced, page cache dropped, so that the template's memory file stays small
+ *   re-warm      one more turn a provider brings back the pages that matter
+ *   suspend      the gateway closes its door and finishes what it still does
+ *
+ * OpenClaw ends its worker threads after a minute without a turn, and the next turn then pays for new ones. The guest's
+ * clock stands still in a template, so all that counts is that the time from the last turn to the save is short.
+ */
+import { randomBytes } from 'node:crypto';
+import type { LlmApi, ReportProgress } from '@lodge/engine/ports';
+import { configPath, modelFor, openclawConfig } from './config.ts';
+import type { OpenclawFacts } from './facts.ts';
+import { GatewayError } from './gateway.ts';
+import { guestRuntime, lastLines, RuntimeWaitError, type GuestRuntime } from './guest-runtime.ts';
+import { awaitReady } from './ready.ts';
+import { suspend, resume } from './suspension.ts';
+import { textPrompt, toolsPrompt, warmupAnswer } from './warmup-llm.ts';
+
+/** A first turn under emulation took 119 s. */
+const chatTimeoutMs = 5 * 60_000;
+/** Turns after which a gateway that still gets faster is warm enough. */
+const mostSettlingChats = 8;
+/** A turn within this factor of the fastest one counts as no faster. */
+const settledFactor = 1.2;
+/** Half of OpenClaw's minute: a template whose workers are about to end is suspended anew. */
+const freshMs = 30_000;
+const suspendAttempts = 3;
+
+export async function prepareTemplate(
+  address: string,
+  progress: ReportProgress,
+  signal: AbortSignal,
+): Promise<OpenclawFacts> {
+  const token = randomBytes(32).toString('hex');
+  const runtime = guestRuntime(address, token);
+  progress('writing the configuration of OpenClaw');
+  await runtime.guest.writeFile(configPath, openclawConfig(token), { mode: 0o600, owner: 'agent' }, { signal });
+  await awaitReady(runtime, signal, (seconds) => progress(`waiting for OpenClaw to start (${seconds} s)`));
+  const warmer = new Warmer(runtime, progress, signal);
+  await warmer.walkAllPaths();
+  await warmer.settle();
+  progress('writing the guest out to its disk');
+  await runtime.guest.sync(true, { signal });
+  return { token, suspensionId: await suspendFresh(runtime, warmer, progress, signal) };
+}
+
+async function suspendFresh(
+  runtime: GuestRuntime,
+  warmer: Warmer,
+  progress: ReportProgress,
+  signal: AbortSignal,
+): Promise<string> {
+  for (let attempt = 1; ; attempt += 1) {
+    const lastTurnAt = await warmer.refresh();
+    progress('suspending OpenClaw');
+    const suspensionId = await suspend(runtime, signal);
+    if (performance.now() - lastTurnAt <= freshMs) return suspensionId;
+    if (attempt === suspendAttempts) {
+      throw new RuntimeWaitError(`OpenClaw took too long to suspend. ${await lastLines(runtime, signal)}`);
+    }
+    await resume(runtime, suspensionId, signal);
+  }
+}
+
+const apis: readonly LlmApi[] = ['anthropic-messages', 'openai-completions'];
+
+class Warmer {
+  private readonly runtime: GuestRuntime;
+  private readonly progress: ReportProgress;
+  private readonly signal: AbortSignal;
+  private chats = 0;
+
+  constructor(runtime: GuestRuntime, progress: ReportProgress, signal: AbortSignal) {
+    this.runtime = runtime;
+    this.progress = progress;
+    this.signal = signal;
+  }
+
+  async walkAllPaths(): Promise<void> {
+    for (const api of apis) {
+      await this.chat(api, textPrompt, true);
+      await this.chat(api, toolsPrompt, true);
+      await this.chat(api, textPrompt, false);
+    }
+  }
+
+  /** Until two turns in a row were no faster than the best before them. */
+  async settle(): Promise<void> {
+    let best = Infinity;
+    let settled = 0;
+    for (let count = 0; settled < 2 && count < mostSettlingChats; count += 1) {
+      const tookMs = await this.chat('openai-completions', textPrompt, count % 2 === 0);
+      settled = tookMs * settledFactor >= best ? settled + 1 : 0;
+      best = Math.min(best, tookMs);
+    }
+  }
+
+  /** When the last turn ended, by `performance.now()`. */
+  async refresh(): Promise<number> {
+    for (const api of apis) await this.chat(api, textPrompt, true);
+    return performance.now();
+  }
+
+  private async chat(api: LlmApi, text: string, stream: boolean): Promise<number> {
+    this.chats += 1;
+    this.progress(`warming OpenClaw up (turn ${this.chats})`);
+    const startedAt = performance.now();
+    const model = modelFor({ api, contextWindow: null });
+    const { signal } = this;
+    try {
+      const answer = await this.runtime.gateway.chat({ model, text, stream, timeoutMs: chatTimeoutMs, signal });
+      if (!answer.includes(warmupAnswer))
+        throw new GatewayError(200, null, `OpenClaw answered a warm-up with: ${answer}`);
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      throw new RuntimeWaitError(`${error.message}. ${await lastLines(this.runtime, signal)}`, { cause: error });
+    }
+    return performance.now() - startedAt;
+  }
+}
