@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { maxExecOutputBytes } from '@lodge/guest';
+import { Daemon, isAlive, refusedWith, until } from './testing.ts';
+
+const daemon = new Daemon();
+before(async () => {
+  await daemon.prepare();
+  await daemon.start();
+});
+after(() => daemon.remove());
+
+test('exec gives back output, exit code and signal', async () => {
+  const { client } = daemon;
+  const script = 'cat; pwd; echo "$A $HOME"; echo err >&2; exit 3';
+  const result = await client.exec({ argv: ['sh', '-c', script], stdin: 'in\n', env: { A: 'b' }, timeoutMs: 5_000 });
+  assert.deepEqual(result, {
+    exitCode: 3,
+    signal: null,
+    stdout: `in\n${daemon.root}/workspace\nb /home/agent\n`,
+    stderr: 'err\n',
+    timedOut: false,
+    truncated: false,
+  });
+  const killed = await client.exec({ argv: ['sh', '-c', 'kill -TERM $$'], timeoutMs: 5_000 });
+  assert.deepEqual([killed.exitCode, killed.signal], [null, 'SIGTERM']);
+  await assert.rejects(client.exec({ argv: ['no-such'], timeoutMs: 5_000 }), refusedWith(400, /ENOENT/));
+  await assert.rejects(client.exec({ argv: ['true'], cwd: '/no-such', timeoutMs: 5_000 }), refusedWith(400));
+});
+
+test('exec keeps only as much output as it may', async () => {
+  const argv = ['sh', '-c', 'head -c 300000 /dev/zero | tr "\\0" x; echo small >&2'];
+  const result = await daemon.client.exec({ argv, timeoutMs: 5_000, maxOutputBytes: 1000 });
+  assert.equal(result.stdout, 'x'.repeat(1000));
+  assert.equal(result.stderr, 'small\n');
+  assert.equal(result.truncated, true);
+  const control = await daemon.client.exec({
+    argv: ['head', '-c', '2000000', '/dev/zero'],
+    timeoutMs: 5_000,
+    maxOutputBytes: maxExecOutputBytes,
+  });
+  assert.equal(control.stdout.length, 2_000_000);
+});
+
+test('at the time limit the whole process group is killed', async () => {
+  const started = Date.now();
+  const result = await daemon.client.exec({ argv: ['sh', '-c', 'sleep 60 & echo $!; sleep 60'], timeoutMs: 300 });
+  assert.ok(Date.now() - started < 3_000);
+  assert.deepEqual([result.timedOut, result.signal], [true, 'SIGKILL']);
+  await until(() => !isAlive(Number(result.stdout)));
+});
+
+test('what a command leaves in its group ends with it', async () => {
+  const result = await daemon.client.exec({ argv: ['sh', '-c', 'sleep 60 & echo $!'], timeoutMs: 5_000 });
+  assert.equal(result.exitCode, 0);
+  await until(() => !isAlive(Number(result.stdout)));
+});
+
+test('a command is killed when its caller goes away', async () => {
+  const stop = new AbortController();
+  const file = join(daemon.root, 'workspace/pid');
+  const running = daemon.client.exec(
+    { argv: ['sh', '-c', `echo $$ > ${file}; sleep 60`], timeoutMs: 60_000 },
+    { signal: stop.signal },
+  );
+  const pid = await until(() => existsSync(file) && Number(readFileSync(file, 'utf8')));
+  assert.ok(isAlive(pid));
+  stop.abort(new Error('enough'));
+  await assert.rejects(running, /enough/);
+  await until(() => !isAlive(pid));
+});
+
+test('a call that takes too long is given up', async () => {
+  await assert.rejects(
+    daemon.client.exec({ argv: ['sleep', '60'], timeoutMs: 60_000 }, { timeoutMs: 200 }),
+    refusedWith(null, /within 200 ms/),
+  );
+});
+
+test('more commands at once than the bound are refused, and the others are not hurt', async () => {
+  const runs = Array.from({ length: 20 }, () => daemon.client.exec({ argv: ['sleep', '0.7'], timeoutMs: 5_000 }));
+  const results = await Promise.allSettled(runs);
+  const refused = results.filter((result) => result.status === 'rejected');
+  assert.ok(refused.length >= 4 && refused.length < 8, `${refused.length} were refused`);
+  for (const { reason } of refused) refusedWith(503)(reason);
+});
+
+test(
+  'exec runs as the unprivileged agent unless it is told otherwise',
+  { skip: process.getuid?.() !== 0 && 'needs root to become another user' },
+  async () => {
+    const id = async (user?: 'root'): Promise<string> =>
+      (
+        await daemon.client.exec({
+          argv: ['sh', '-c', 'id -u; id -g; id -G'],
+          timeoutMs: 5_000,
+          ...(user && { user, cwd: '/' }),
+        })
+      ).stdout;
+    assert.equal(await id(), '1000\n1000\n1000\n');
+    assert.match(await id('root'), /^0\n0\n/);
+  },
+);

@@ -1,0 +1,73 @@
+import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import type { Settings } from './settings.ts';
+
+export interface Command {
+  readonly argv: readonly string[];
+  readonly user: 'agent' | 'root';
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdio: StdioOptions;
+}
+
+/**
+ * Starts a process as the leader of a session and process group of its own, with a clean environment.
+ * The daemon is out of reach of the kernel's out-of-memory killer; what it starts is not.
+ */
+export function start(settings: Settings, command: Command): ChildProcess {
+  const { agent } = settings;
+  const isAgent = command.user === 'agent';
+  const ids = isAgent && process.getuid?.() !== agent.uid ? { uid: agent.uid, gid: agent.gid } : {};
+  const [file = '', ...args] = command.argv;
+  const child = spawn(file, args, {
+    ...ids,
+    cwd: command.cwd ?? (isAgent ? `${settings.root}/workspace` : '/'),
+    env: { ...(isAgent ? agentEnvironment : rootEnvironment), ...command.env },
+    detached: true,
+    stdio: command.stdio,
+  });
+  if (child.pid !== undefined) setOomScore(child.pid, 0);
+  return child;
+}
+
+const common = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8' };
+const agentEnvironment = { ...common, HOME: '/home/agent', USER: 'agent', LOGNAME: 'agent', SHELL: '/bin/sh' };
+const rootEnvironment = { ...common, HOME: '/root', USER: 'root', LOGNAME: 'root', SHELL: '/bin/sh' };
+
+/** Kills every process of the group that `pid` leads or led. */
+export function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // Nobody is left in it.
+  }
+}
+
+/** -1000 (never killed for memory) .. 1000. Without the right to lower it, it stays. */
+export function setOomScore(pid: number, score: number): void {
+  try {
+    writeFileSync(`/proc/${pid}/oom_score_adj`, String(score));
+  } catch {
+    // Already ended, or not root (in a test).
+  }
+}
+
+export interface ProcessStat {
+  readonly pid: number;
+  readonly group: number;
+  readonly session: number;
+  /** Clock ticks after boot; with `pid` it names a process for good. */
+  readonly startTime: number;
+}
+
+/** A live process's facts from `/proc/<pid>/stat` (proc(5)); null when it is gone or a zombie. */
+export function processStat(pid: number): ProcessStat | null {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    if (fields[0] === 'Z' || fields[0] === 'X') return null;
+    return { pid, group: Number(fields[2]), session: Number(fields[3]), startTime: Number(fields[19]) };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,126 @@
+/**
+ * Runs the agent's runtime as the image describes it, for ever.
+ *
+ *   absent      the image has no runtime, or its description is wrong (said in the log)
+ *   waiting     its `startWhenExists` file is not there yet
+ *   running     started by this daemon, or found running at the daemon's start
+ *   pausing     it ended; started again after a pause that doubles, up to a minute, and is short again after a long run
+ *
+ * A runtime needs minutes to start, so it must outlive a crash of the daemon: it writes to the log file itself, and is found again
+ * by a variable in its environment.
+ */
+import { once } from 'node:events';
+import { existsSync, openSync, closeSync, readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { RuntimeService } from '@lodge/guest';
+import { systemCode } from './errors.ts';
+import { fieldsOf, optional, text, textList, textMap } from './fields.ts';
+import type { Journal } from './journal.ts';
+import type { LogFile } from './log-file.ts';
+import { killGroup, processStat, start, type ProcessStat } from './processes.ts';
+import type { Settings } from './settings.ts';
+
+const firstPauseMs = 1_000;
+const longestPauseMs = 60_000;
+/** A runtime that ran this long was not in a crash loop. */
+const longRunMs = 5 * 60_000;
+const configPollMs = 250;
+const adoptedPollMs = 1_000;
+const marker = 'LODGE_RUNTIME';
+
+export class RuntimeSupervisor {
+  private readonly settings: Settings;
+  private readonly journal: Journal;
+  private readonly log: LogFile;
+  private readonly description: string;
+
+  constructor(settings: Settings, journal: Journal, log: LogFile) {
+    this.settings = settings;
+    this.journal = journal;
+    this.log = log;
+    this.description = `${settings.root}/etc/lodge/runtime.json`;
+  }
+
+  async run(): Promise<void> {
+    const service = this.read();
+    if (service === null) return;
+    this.log.watch();
+    await this.adopt();
+    let pauseMs = firstPauseMs;
+    for (;;) {
+      await this.awaitConfig(service);
+      const startedAt = performance.now();
+      const how = await this.runOnce(service);
+      if (performance.now() - startedAt >= longRunMs) pauseMs = firstPauseMs;
+      this.journal.error(`runtime ${how}, next start in ${pauseMs} ms`);
+      await sleep(pauseMs);
+      pauseMs = Math.min(longestPauseMs, pauseMs * 2);
+    }
+  }
+
+  private read(): RuntimeService | null {
+    try {
+      const fields = fieldsOf(JSON.parse(readFileSync(this.description, 'utf8')));
+      const startWhenExists = optional(fields, 'startWhenExists', text);
+      return {
+        argv: textList(fields, 'argv'),
+        cwd: text(fields, 'cwd'),
+        env: textMap(fields, 'env'),
+        ...(startWhenExists !== undefined && { startWhenExists }),
+      };
+    } catch (error) {
+      if (systemCode(error) !== 'ENOENT') this.journal.error(`${this.description} is not usable`, error);
+      return null;
+    }
+  }
+
+  private async awaitConfig(service: RuntimeService): Promise<void> {
+    while (service.startWhenExists !== undefined && !existsSync(service.startWhenExists)) await sleep(configPollMs);
+  }
+
+  private async runOnce(service: RuntimeService): Promise<string> {
+    const output = openSync(this.log.current, 'a');
+    const env = { ...service.env, [marker]: this.description };
+    const { argv, cwd } = service;
+    const child = start(this.settings, { argv, cwd, env, user: 'agent', stdio: ['ignore', output, output] });
+    closeSync(output);
+    try {
+      if (child.pid !== undefined) this.journal.info(`runtime started as process ${child.pid}`);
+      const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
+      return code === null ? `was ended by ${signal}` : `ended with status ${code}`;
+    } catch (error) {
+      return `could not be started (${systemCode(error) ?? String(error)})`;
+    } finally {
+      if (child.pid !== undefined) killGroup(child.pid);
+    }
+  }
+
+  /** Waits for the end of a runtime that an earlier daemon started, if there is one. */
+  private async adopt(): Promise<void> {
+    const found = findRuntime(`${marker}=${this.description}`);
+    if (found === null) return;
+    this.journal.info(`runtime found running as process ${found.pid}`);
+    while (processStat(found.pid)?.startTime === found.startTime) await sleep(adoptedPollMs);
+    killGroup(found.pid);
+    this.journal.error(`runtime ended (process ${found.pid})`);
+  }
+}
+
+/** The oldest session leader that has `variable` in its environment: what the runtime starts inherits it, but is younger. */
+function findRuntime(variable: string): ProcessStat | null {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  const leaders = pids
+    .map((pid) => processStat(Number(pid)))
+    .filter((stat) => stat !== null)
+    .filter((stat) => stat.session === stat.pid && hasVariable(stat.pid, variable));
+  leaders.sort((a, b) => a.startTime - b.startTime);
+  return leaders[0] ?? null;
+}
+
+function hasVariable(pid: number, variable: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(variable);
+  } catch {
+    return false; // Ended meanwhile, or another user's (in a test).
+  }
+}

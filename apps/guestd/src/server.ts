@@ -1,0 +1,151 @@
+import { writeFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { totalmem, uptime } from 'node:os';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { maxJsonBytes, maxLogChunkBytes, protocolVersion, type GuestHealth, type LogName } from '@lodge/guest';
+import { countOnlineCpus, setCpusOnline } from './cpus.ts';
+import { Refusal } from './errors.ts';
+import { Executor } from './exec.ts';
+import { fieldsOf, integer, text, yesNo } from './fields.ts';
+import { readGuestFile, writeGuestFile } from './files.ts';
+import type { Journal } from './journal.ts';
+import type { Kernel } from './kernel.ts';
+import type { LogFile } from './log-file.ts';
+import type { Settings } from './settings.ts';
+
+export interface ServerParts {
+  readonly settings: Settings;
+  readonly journal: Journal;
+  readonly kernel: Kernel;
+  readonly logs: Readonly<Record<LogName, LogFile>>;
+}
+
+interface Call {
+  readonly request: IncomingMessage;
+  readonly query: URLSearchParams;
+  /** Aborts when the caller has gone. */
+  readonly gone: AbortSignal;
+}
+
+/** What a route gives back: JSON, or bytes as they come. */
+type Reply = { readonly json: object } | { readonly stream: Readable };
+type Route = (call: Call) => Promise<Reply>;
+
+const done: Reply = { json: {} };
+const shortestEntropy = 32;
+const longestEntropy = 1024;
+
+function routesOf({ settings, kernel, logs }: ServerParts): Readonly<Record<string, Route>> {
+  const executor = new Executor(settings);
+  return {
+    'GET /v1/health': async () => ({ json: await health(settings) }),
+    'POST /v1/clock': async ({ request }) => {
+      const fields = fieldsOf(await readJson(request));
+      const unixMs = integer(fields, 'unixMs', 0, Number.MAX_SAFE_INTEGER);
+      const entropy = Buffer.from(text(fields, 'entropy'), 'base64');
+      if (entropy.length < shortestEntropy || entropy.length > longestEntropy) {
+        throw new Refusal(400, `entropy must be ${shortestEntropy} to ${longestEntropy} bytes, in base64`);
+      }
+      await kernel.setClock(unixMs, entropy);
+      return done;
+    },
+    'POST /v1/cpus': async ({ request, gone }) => {
+      const fields = fieldsOf(await readJson(request));
+      await setCpusOnline(settings.root, integer(fields, 'online', 1, Number.MAX_SAFE_INTEGER), gone);
+      return done;
+    },
+    'POST /v1/sync': async ({ request }) => {
+      const dropCaches = yesNo(fieldsOf(await readJson(request)), 'dropCaches');
+      await kernel.sync();
+      if (dropCaches) await writeFile(`${settings.root}/proc/sys/vm/drop_caches`, '3');
+      return done;
+    },
+    'POST /v1/exec': async ({ request, gone }) => ({ json: await executor.run(await readJson(request), gone) }),
+    'PUT /v1/files': async ({ request, query }) => {
+      await writeGuestFile(settings, query, request);
+      return done;
+    },
+    'GET /v1/files': async ({ query }) => ({ stream: await readGuestFile(query) }),
+    'GET /v1/logs': async ({ query }) => {
+      const name = query.get('name');
+      if (name !== 'guestd' && name !== 'runtime') throw new Refusal(400, 'name must be one of: guestd, runtime');
+      const numbers = { offset: Number(query.get('offset') ?? NaN), limit: Number(query.get('limit') ?? NaN) };
+      const offset = integer(numbers, 'offset', 0, Number.MAX_SAFE_INTEGER);
+      return { json: await logs[name].read(offset, integer(numbers, 'limit', 1, maxLogChunkBytes)) };
+    },
+  };
+}
+
+export function createGuestServer(parts: ServerParts): Server {
+  const routes = routesOf(parts);
+  const limits = { requestTimeout: 120_000, headersTimeout: 10_000, maxHeaderSize: 16 * 1024 };
+  const server = createServer(limits, (request, response) => {
+    response.setHeader('x-guestd-protocol', String(protocolVersion));
+    response.setHeader('connection', 'close');
+    void serve(routes, request, response, parts.journal);
+  });
+  server.maxConnections = 64;
+  // A process in the guest that connects has the guest's address, whatever address it connects to.
+  server.on('connection', (socket) => {
+    if (socket.remoteAddress !== parts.settings.peer) socket.destroy();
+  });
+  return server;
+}
+
+async function serve(
+  routes: Readonly<Record<string, Route>>,
+  request: IncomingMessage,
+  response: ServerResponse,
+  journal: Journal,
+): Promise<void> {
+  const gone = new AbortController();
+  response.on('close', () => gone.abort());
+  const url = URL.parse(request.url ?? '/', 'http://guest');
+  const name = `${request.method} ${url?.pathname}`;
+  try {
+    const route = routes[name];
+    if (url === null || route === undefined) throw new Refusal(404, 'no such route');
+    const reply = await route({ request, query: url.searchParams, gone: gone.signal });
+    if ('json' in reply) sendJson(response, 200, reply.json);
+    else await pipeline(reply.stream, response);
+  } catch (error) {
+    if (response.destroyed) return;
+    if (response.headersSent) response.destroy();
+    else if (error instanceof Refusal) sendJson(response, error.status, { error: error.message });
+    else {
+      journal.error(`${name} failed`, error);
+      sendJson(response, 500, { error: "the guest's daemon failed, see its log" });
+    }
+  }
+}
+
+function sendJson(response: ServerResponse, status: number, value: object): void {
+  const body = Buffer.from(JSON.stringify(value));
+  response.writeHead(status, { 'content-type': 'application/json', 'content-length': body.length });
+  response.end(body);
+}
+
+async function readJson(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > maxJsonBytes) throw new Refusal(413, `the body may have at most ${maxJsonBytes} bytes`);
+    chunks.push(chunk);
+  }
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString());
+  } catch {
+    throw new Refusal(400, 'the body must be JSON');
+  }
+}
+
+async function health(settings: Settings): Promise<GuestHealth> {
+  return {
+    protocol: protocolVersion,
+    uptimeSeconds: uptime(),
+    cpusOnline: await countOnlineCpus(settings.root),
+    memoryTotalMib: Math.floor(totalmem() / 1024 / 1024),
+  };
+}

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmod, chown } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { guestClient, GuestError, type GuestClient } from '@lodge/guest';
+
+/** A daemon as a child process on loopback, over a folder that stands for the guest's root. */
+export class Daemon {
+  readonly root = mkdtempSync('/tmp/lodge-guestd-');
+  port = 0;
+  child: ChildProcess | null = null;
+  private readonly uid = process.getuid?.() === 0 ? 1000 : (process.getuid?.() ?? 1000);
+
+  async prepare(): Promise<void> {
+    await chmod(this.root, 0o755);
+    for (const folder of ['workspace', 'etc/lodge', 'sys/devices/system/cpu']) {
+      mkdirSync(join(this.root, folder), { recursive: true });
+    }
+    await chown(join(this.root, 'workspace'), this.uid, this.uid);
+    for (const [cpu, online] of [
+      [0, null],
+      [1, 1],
+      [2, 0],
+    ] as const) {
+      const folder = join(this.root, `sys/devices/system/cpu/cpu${cpu}`);
+      mkdirSync(folder);
+      if (online !== null) writeFileSync(join(folder, 'online'), String(online));
+    }
+  }
+
+  async start(peer = '127.0.0.1'): Promise<void> {
+    const before = this.log().length;
+    const options = ['--port', '0', '--root', this.root, '--peer', peer, '--agent-uid', String(this.uid)];
+    this.child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), ...options], { stdio: 'inherit' });
+    const line = await until(() => /listening on port (\d+)/.exec(this.log().slice(before)));
+    this.port = Number(line[1]);
+  }
+
+  async kill(): Promise<void> {
+    if (this.child === null || this.child.exitCode !== null || this.child.signalCode !== null) return;
+    this.child.kill('SIGKILL');
+    await once(this.child, 'exit');
+  }
+
+  get client(): GuestClient {
+    return guestClient('127.0.0.1', this.port);
+  }
+
+  log(): string {
+    const file = join(this.root, 'var/log/lodge/guestd/current');
+    return existsSync(file) ? readFileSync(file, 'utf8') : '';
+  }
+
+  async remove(): Promise<void> {
+    await this.kill();
+    for (const match of this.log().matchAll(/runtime started as process (\d+)/g)) endGroup(Number(match[1]));
+    rmSync(this.root, { recursive: true });
+  }
+}
+
+function endGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended.
+  }
+}
+
+export async function until<T>(look: () => T | null | undefined | false, timeoutMs = 10_000): Promise<T> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    const found = look();
+    if (found !== null && found !== undefined && found !== false) return found;
+    if (Date.now() > deadline) throw new Error(`not seen within ${timeoutMs} ms: ${String(look)}`);
+    await sleep(20);
+  }
+}
+
+export const isAlive = (pid: number): boolean => {
+  try {
+    return !/^\d+ \(.*\) [ZX]/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+};
+
+export function refusedWith(status: number | null, message?: RegExp) {
+  return (error: unknown): boolean => {
+    assert.ok(error instanceof GuestError, String(error));
+    assert.equal(error.status, status, error.message);
+    if (message) assert.match(error.message, message);
+    return true;
+  };
+}
