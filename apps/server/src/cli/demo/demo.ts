@@ -1,0 +1,113 @@
+/**
+ * The whole round without a provider account: a Lodge of its own with a stand-in LLM, an agent, a chat, a stream, a command
+ * that the agent runs in its VM, and everything taken away again. Instance name, port, addresses, user ids and data folder
+ * are its own, so it runs beside a Lodge in use; images and templates are shared with it. One killed hard leaves its folder
+ * behind, by which the next one takes the rest away first.
+ */
+import { rm } from 'node:fs/promises';
+import { parseArgs } from 'node:util';
+import { startStandinLlm } from '@lodge/testkit/standin-llm';
+import type { StandinLlm } from '@lodge/testkit/standin-llm';
+import { readConfig } from '../../config.ts';
+import type { Config } from '../../config.ts';
+import { AlreadyRunningError } from '../../instance-lock.ts';
+import { startLodge } from '../../wire.ts';
+import { CommandError, commandLog, say } from '../command.ts';
+import type { Command } from '../command.ts';
+import { standinAnswer } from '../standin-answers.ts';
+import { takeDown } from '../take-down.ts';
+import { playRound } from './round.ts';
+import { TemplateTeller } from './template-teller.ts';
+
+/** Beside the 16,384 user ids of a Lodge in use. */
+const uidDistance = 2 ** 14;
+
+export const demo: Command = async (args, env) => {
+  const { values } = parseArgs({ args, options: { 'network-range': { type: 'string', default: '10.202.0.0/24' } } });
+  const startedAt = performance.now();
+  const tell = (what: string): void =>
+    say(`${((performance.now() - startedAt) / 1000).toFixed(1).padStart(7)} s  ${what}`);
+  const interrupted = new AbortController();
+  const interrupt = (): void => {
+    if (interrupted.signal.aborted) process.exit(130);
+    tell('interrupted; a second Ctrl-C ends at once and leaves the rest to the next demo');
+    interrupted.abort();
+  };
+  process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
+
+  say('A Lodge of its own with a stand-in for the LLM provider. Ctrl-C takes everything down.\n');
+  const llm = await startStandinLlm();
+  const config = demoConfig(env, values['network-range'], llm);
+  try {
+    await clear(config, env, () => undefined);
+    await runDemo(config, env, llm, tell, interrupted.signal);
+    return 0;
+  } catch (error) {
+    if (!interrupted.signal.aborted) throw error;
+    return 130;
+  } finally {
+    await clear(config, env, tell);
+    await llm.close();
+    tell('nothing of the demo is left but the image and the template, which npm start uses too');
+  }
+};
+
+function demoConfig(env: NodeJS.ProcessEnv, networkRange: string, llm: StandinLlm): Config {
+  const operators = readConfig(env);
+  return readConfig({
+    ...env,
+    DATABASE_URL: '',
+    LODGE_HOST: '',
+    LODGE_PORT: '0',
+    LODGE_PUBLIC_URL: '',
+    LODGE_MASTER_KEY_FILE: '',
+    LODGE_DATA_DIR: `${operators.dataDir}-demo`,
+    LODGE_INSTANCE: 'demo',
+    LODGE_NETWORK_RANGE: networkRange,
+    LODGE_VM_UID_BASE: String(operators.vmUidBase + uidDistance),
+    LODGE_PROVIDERS: JSON.stringify([{ id: 'standin', name: 'Stand-in', base_url: llm.openaiBaseUrl }]),
+    LODGE_DEFAULT_MODEL: 'standin/demo',
+  });
+}
+
+async function runDemo(
+  config: Config,
+  env: NodeJS.ProcessEnv,
+  llm: StandinLlm,
+  tell: (what: string) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  llm.rule((request) => {
+    const answer = standinAnswer(request);
+    const [call] = answer.toolCalls ?? [];
+    const does = call ? `asks for the tool ${call.name}: ${String(call.arguments['command'])}` : 'answers';
+    tell(`    the agent asks its model (${request.tools.length} tools offered); the model ${does}`);
+    return answer;
+  });
+  tell(`stand-in LLM provider at ${llm.openaiBaseUrl}`);
+  const teller = new TemplateTeller(tell);
+  const lodge = await startLodge(config, {
+    log: commandLog(env),
+    onTemplateProgress: (progress) => teller.hear(progress),
+  });
+  try {
+    tell(`Lodge answers at ${lodge.baseUrl}`);
+    await lodge.ready;
+    if (lodge.firstKey === null) throw new Error('a fresh Lodge gave no API key');
+    await teller.untilReady(signal);
+    await playRound({ baseUrl: lodge.baseUrl, apiKey: lodge.firstKey, dataDir: config.dataDir, tell, signal });
+  } finally {
+    await lodge.close();
+  }
+}
+
+/** Removes what this or an earlier demo left: processes, networks, files. */
+async function clear(config: Config, env: NodeJS.ProcessEnv, tell: (what: string) => void): Promise<void> {
+  try {
+    await takeDown(config, commandLog(env), tell);
+  } catch (error) {
+    if (!(error instanceof AlreadyRunningError)) throw error;
+    throw new CommandError('Another demo runs on this machine. Wait for it, or end it with Ctrl-C.', { cause: error });
+  }
+  await rm(config.dataDir, { recursive: true, force: true });
+}

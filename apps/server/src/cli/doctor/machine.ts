@@ -1,0 +1,158 @@
+/** What the machine itself offers: system, memory, disk, control groups, user ids, and the programs Lodge calls. */
+import { execFile } from 'node:child_process';
+import type { StatsFs } from 'node:fs';
+import { readFile, statfs } from 'node:fs/promises';
+import { availableParallelism, release } from 'node:os';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
+import { defaultSize, fits, sizes } from '@lodge/domain';
+import type { Config } from '../../config.ts';
+import { version } from '../../version.ts';
+import { found, lack, note, ok } from './finding.ts';
+import type { Finding, Section } from './finding.ts';
+
+const run = promisify(execFile);
+const gib = 2 ** 30;
+/** Image, template and a few agents' disks (docs/guides/operating.md). */
+const cacheNeedsBytes = 6 * gib;
+const dataNeedsBytes = 4 * gib;
+/** User ids a Lodge's VMs may have: one for each /30 of a /16. */
+const vmUids = 2 ** 14;
+
+export async function machineSection(config: Config): Promise<Section> {
+  return {
+    title: 'Machine',
+    findings: await Promise.all([
+      found('system', system),
+      found('Lodge', () => ok('Lodge', `${version} on Node ${process.versions.node}`)),
+      found('memory', () => memory(config)),
+      found('data folder', () => disk('data folder', config.dataDir, dataNeedsBytes)),
+      found('cache folder', () => disk('cache folder', config.cacheDir, cacheNeedsBytes)),
+      found('control groups', controlGroups),
+      found('user ids', () => userIds(config.vmUidBase)),
+    ]),
+  };
+}
+
+async function system(): Promise<Finding> {
+  const text = await readFile('/etc/os-release', 'utf8').catch(() => '');
+  const name = /^PRETTY_NAME="?(.*?)"?$/m.exec(text)?.[1] ?? 'unknown distribution';
+  const detail = `${name}, Linux ${release()}, ${process.arch}, ${availableParallelism()} processors`;
+  if (process.arch !== 'x64')
+    return lack('system', detail, 'use an x86_64 machine: guest images exist for no other yet');
+  return ok('system', detail);
+}
+
+async function memory({ memoryReservedMib: reservedMib, memoryOvercommit: overcommit }: Config): Promise<Finding> {
+  const text = await readFile('/proc/meminfo', 'utf8');
+  const mib = (field: string): number =>
+    Math.floor(Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(text)![1]) / 1024);
+  const host = { totalMib: mib('MemTotal'), availableMib: mib('MemAvailable'), reservedMib, overcommit };
+  const detail = `${gibText(host.totalMib)} in all, ${gibText(host.availableMib)} free`;
+  if (!fits(host, [], defaultSize)) {
+    return lack(
+      'memory',
+      `${detail}: too little for one ${defaultSize} agent`,
+      'free some, add some, or lower LODGE_MEMORY_RESERVED_MIB',
+    );
+  }
+  const promisable = Math.floor(((host.totalMib - reservedMib) * overcommit) / sizes[defaultSize].memoryMib);
+  return ok('memory', `${detail}; up to ${promisable} ${defaultSize} agents may be promised memory`);
+}
+
+function gibText(mib: number): string {
+  return `${(mib / 1024).toFixed(1)} GiB`;
+}
+
+async function disk(name: string, path: string, needsBytes: number): Promise<Finding> {
+  const { bavail, bsize, files, ffree } = await statfsAbove(path);
+  const free = bavail * bsize;
+  const detail = `${path}, ${(free / gib).toFixed(1)} GiB free`;
+  if (files > 0 && ffree < 10_000)
+    return lack(name, `${path} has only ${ffree} inodes left`, 'remove files there or use another folder');
+  if (free < needsBytes) {
+    return lack(
+      name,
+      detail,
+      `make at least ${needsBytes / gib} GiB free there, or set another folder (docs/reference/configuration.md)`,
+    );
+  }
+  return ok(name, detail);
+}
+
+/** Of the path, or of the nearest folder above it that is there already. */
+async function statfsAbove(path: string): Promise<StatsFs> {
+  return statfs(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT' || path === dirname(path)) throw error;
+    return statfsAbove(dirname(path));
+  });
+}
+
+async function controlGroups(): Promise<Finding> {
+  const root = '/sys/fs/cgroup';
+  const unified = await readFile(`${root}/cgroup.controllers`, 'utf8').catch(() => null);
+  const has = async (controller: string): Promise<boolean> =>
+    unified === null
+      ? readFile(`${root}/${controller}/cgroup.procs`).then(
+          () => true,
+          () => false,
+        )
+      : unified.split(/\s+/).includes(controller);
+  const missing = [];
+  for (const controller of ['memory', 'cpu']) if (!(await has(controller))) missing.push(controller);
+  if (missing.length === 0)
+    return ok('control groups', `memory and cpu, ${unified === null ? 'version 1' : 'version 2'}`);
+  return note(
+    'control groups',
+    `no ${missing.join(' and no ')} controller: an emulator is bound by its guest's size alone`,
+    'mount the controllers at /sys/fs/cgroup to bound it by the kernel as well',
+  );
+}
+
+/** In a container, only ids that are mapped can be taken on. */
+async function userIds(base: number): Promise<Finding> {
+  const lines = (await readFile('/proc/self/uid_map', 'utf8')).trim().split('\n');
+  const mapped = lines.some((line) => {
+    const [first, , count] = line.trim().split(/\s+/).map(Number);
+    return first! <= base && base + vmUids <= first! + count!;
+  });
+  if (mapped) return ok('user ids', `VMs run as ${base} to ${base + vmUids - 1}`);
+  return lack(
+    'user ids',
+    `${base} to ${base + vmUids - 1} do not exist here, a container maps other ids`,
+    'set LODGE_VM_UID_BASE to the first of 16384 ids that do',
+  );
+}
+
+/** Command, how it says its version, package it comes from. */
+const programs: readonly (readonly [command: string, flag: string, debianPackage: string])[] = [
+  ['qemu-system-x86_64', '--version', 'qemu-system-x86'],
+  ['qemu-img', '--version', 'qemu-utils'],
+  ['nft', '--version', 'nftables'],
+  ['ip', '-V', 'iproute2'],
+  ['setpriv', '--version', 'util-linux'],
+  ['mmdebstrap', '--version', 'mmdebstrap'],
+  ['mke2fs', '-V', 'e2fsprogs'],
+  ['cpio', '--version', 'cpio'],
+  ['busybox', '--help', 'busybox-static'],
+  ['strip', '--version', 'binutils'],
+];
+
+export async function programsSection(): Promise<Section> {
+  const findings = programs.map(([command, flag, debianPackage]) =>
+    found(command, async () => {
+      try {
+        const { stdout, stderr } = await run(command, [flag], { timeout: 10_000 });
+        return ok(command, (stdout || stderr).split('\n')[0]!.trim());
+      } catch (error) {
+        const absent = (error as NodeJS.ErrnoException).code === 'ENOENT';
+        return lack(
+          command,
+          absent ? 'not installed' : (error as Error).message.split('\n')[0]!,
+          `apt-get install ${debianPackage}`,
+        );
+      }
+    }),
+  );
+  return { title: 'Programs', findings: await Promise.all(findings) };
+}

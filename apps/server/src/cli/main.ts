@@ -1,0 +1,57 @@
+/** Lodge's commands beside the control plane itself. scripts/lodge.sh runs this file. */
+import { ConfigError } from '../config.ts';
+import { nearest } from '../nearest.ts';
+import { CommandError } from './command.ts';
+import type { Command } from './command.ts';
+
+/** Commands are loaded when they are run: `standin` needs nothing of what `doctor` looks at. */
+const commands: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Command> }>> = {
+  doctor: {
+    summary: 'says what this machine can do and what it lacks (--json for programs)',
+    load: async () => (await import('./doctor.ts')).doctor,
+  },
+  down: {
+    summary: 'stops everything of this Lodge: control plane, virtual machines, networks, database; keeps all data',
+    load: async () => (await import('./down.ts')).down,
+  },
+  demo: {
+    summary: 'a whole round without a provider account: an agent is made, chats, works, and is taken away again',
+    load: async () => (await import('./demo/demo.ts')).demo,
+  },
+  standin: {
+    summary: 'a stand-in LLM provider on this machine, to try Lodge with (--port, --host)',
+    load: async () => (await import('./standin.ts')).standin,
+  },
+};
+
+const [name = 'help', ...args] = process.argv.slice(2);
+const command = commands[name];
+if (name === 'help' || name === '--help' || name === '-h') {
+  process.stdout.write(usage());
+} else if (command === undefined) {
+  const known = Object.keys(commands);
+  process.stderr.write(`There is no command ${name}; did you mean ${nearest(name, known)}?\n\n${usage()}`);
+  process.exitCode = 2;
+} else {
+  try {
+    process.exitCode = await (await command.load())(args, process.env);
+  } catch (error) {
+    if (!isUsersMistake(error)) throw error;
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 2;
+  }
+}
+
+function usage(): string {
+  const lines = Object.entries(commands).map(([key, { summary }]) => `  ${key.padEnd(9)} ${summary}`);
+  return `scripts/lodge.sh COMMAND\n${lines.join('\n')}\n`;
+}
+
+/** What the person who typed the command can mend; anything else is a fault of ours and shows its stack. */
+function isUsersMistake(error: unknown): error is Error {
+  return (
+    error instanceof ConfigError ||
+    error instanceof CommandError ||
+    (error instanceof TypeError && (error as NodeJS.ErrnoException).code?.startsWith('ERR_PARSE_ARGS') === true)
+  );
+}

@@ -1,0 +1,158 @@
+/**
+ * Stops everything of one Lodge on this host and keeps its data: control plane, VMs, networks, embedded database. In that
+ * order, so that nothing makes anew what was just taken away. Every step looks first and may be repeated; a kill between
+ * any two leaves what the next `down`, or the next start, puts right.
+ *
+ * Agents that run are asked to write out what they hold and noted as to be started again, so the next start boots their
+ * disks without taking the stop for a crash.
+ */
+import { access } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log, VmObservation } from '@lodge/engine/ports';
+import { guestClient } from '@lodge/guest';
+import { migrate, openStore, startEmbeddedPostgres } from '@lodge/store';
+import type { Store } from '@lodge/store';
+import type { Config } from '../config.ts';
+import { lockHolder, lockInstance, startTimeOf } from '../instance-lock.ts';
+import type { ProcessMark } from '../instance-lock.ts';
+import { openMachines } from '../machines.ts';
+import { CommandError } from './command.ts';
+
+/** The control plane gives itself 30 s to end (run.ts). */
+const closeTimeoutMs = 40_000;
+const killTimeoutMs = 5_000;
+const syncTimeoutMs = 10_000;
+const leaseTtlMs = 30_000;
+
+/** `tell` is called with each thing done. Resolves with false when there was nothing to stop. */
+export async function takeDown(config: Config, log: Log, tell: (what: string) => void): Promise<boolean> {
+  if (!(await exists(config.dataDir))) return false;
+  let did = false;
+  const done = (what: string): void => {
+    did = true;
+    tell(what);
+  };
+  const controlPlane = await lockHolder(config.dataDir);
+  if (controlPlane) {
+    const how = await end(controlPlane);
+    done(`control plane (pid ${controlPlane.pid}) ${how}`);
+  }
+  const unlock = await lockInstance(config.dataDir);
+  try {
+    const databaseRan = await databaseRuns(config);
+    await endMachines(config, log, done);
+    if (await databaseRuns(config)) await withStore(config, log, () => Promise.resolve());
+    if (databaseRan) done('database stopped');
+  } finally {
+    await unlock();
+  }
+  return did;
+}
+
+/** Asks a process to end, and makes it end when it does not. */
+async function end(mark: ProcessMark): Promise<'stopped' | 'killed'> {
+  process.kill(mark.pid, 'SIGTERM');
+  if (await ended(mark, closeTimeoutMs)) return 'stopped';
+  process.kill(mark.pid, 'SIGKILL');
+  if (await ended(mark, killTimeoutMs)) return 'killed';
+  throw new CommandError(`The control plane (pid ${mark.pid}) does not end.`);
+}
+
+async function ended(mark: ProcessMark, timeoutMs: number): Promise<boolean> {
+  const deadline = performance.now() + timeoutMs;
+  while ((await startTimeOf(mark.pid)) === mark.startTime) {
+    if (performance.now() > deadline) return false;
+    await sleep(50);
+  }
+  return true;
+}
+
+async function endMachines(config: Config, log: Log, done: (what: string) => void): Promise<void> {
+  if (!(await exists(join(config.dataDir, 'vms')))) return;
+  const { network, driver } = await openMachines(config, log);
+  // Starting it is what finds processes and namespaces that nothing on disk tells of.
+  await driver.start();
+  try {
+    const vms = (await driver.list()).filter((vm) => vm.state !== 'disk-only');
+    if (vms.length > 0) {
+      await writeOut(vms, log);
+      await noteStopped(config, log);
+      for (const { agentId } of vms) await driver.remove(agentId, { keepDisk: true });
+      done(`${vms.length} virtual machine${vms.length === 1 ? '' : 's'} stopped, disks kept`);
+    }
+  } finally {
+    await driver.stop();
+  }
+  await network.teardown();
+}
+
+/** Has each guest write its file system's cache to its disk. One that does not answer loses what it wrote in the last seconds. */
+async function writeOut(vms: readonly VmObservation[], log: Log): Promise<void> {
+  const sync = async ({ agentId, state, address }: VmObservation): Promise<void> => {
+    if (state !== 'running' || address === null) return;
+    try {
+      await guestClient(address).sync(false, { timeoutMs: syncTimeoutMs });
+    } catch (error) {
+      log.warn({ err: error, agent_id: agentId }, 'the guest did not write out its disk cache');
+    }
+  };
+  await Promise.all(vms.map(sync));
+}
+
+/** Agents that run become ones to be started: the next start boots their disks. */
+async function noteStopped(config: Config, log: Log): Promise<void> {
+  try {
+    await withStore(config, log, async ({ agents }) => {
+      const holder = holderName(config);
+      for (const { id, status, generation } of await agents.all()) {
+        if (status !== 'running' || !(await agents.lease(id, holder, leaseTtlMs))) continue;
+        await agents.observe(id, generation, holder, { status: 'provisioning', statusReason: null, vmAddress: null });
+        await agents.releaseLease(id, holder);
+      }
+    });
+  } catch (error) {
+    // A database that does not answer is no reason to leave VMs running.
+    log.warn({ err: error }, 'agents are not noted as stopped: the next start takes it for a crash of their VMs');
+  }
+}
+
+async function withStore(config: Config, log: Log, work: (store: Store) => Promise<void>): Promise<void> {
+  const { databaseUrl, systemUser } = config;
+  const options = { dataDir: postgresFolder(config), user: systemUser, log };
+  const postgres = databaseUrl === null ? await startEmbeddedPostgres(options) : null;
+  try {
+    const connectionString = databaseUrl ?? postgres!.connectionString;
+    await migrate({ connectionString });
+    const store = await openStore({ connectionString, log });
+    try {
+      await work(store);
+    } finally {
+      await store.close();
+    }
+  } finally {
+    await postgres?.stop();
+  }
+}
+
+/** Whether the embedded database runs, though its control plane does not. */
+async function databaseRuns(config: Config): Promise<boolean> {
+  return config.databaseUrl === null && (await exists(join(postgresFolder(config), 'cluster', 'postmaster.pid')));
+}
+
+function postgresFolder(config: Config): string {
+  return join(config.dataDir, 'postgres');
+}
+
+/** As the control plane calls itself (wire.ts): the leases of one that was killed are ours. */
+function holderName(config: Config): string {
+  return `${config.instance}@${hostname()}`;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
