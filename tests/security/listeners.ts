@@ -1,5 +1,5 @@
 /**
- * A process that answers: on every address over TCP at the ports given, over UDP at the addresses and ports given. Its answer says who it is and whom it sees.
+ * A process that answers over TCP and UDP at the places given. Its answer says who it is, where it was asked and whom it sees.
  * Argument: JSON `{ name, tcp, udp }`. Prints `ready`, then a line of JSON for each datagram. Ends with its standard input.
  */
 import { createSocket } from 'node:dgram';
@@ -7,21 +7,26 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
+export interface Place {
+  readonly address: string;
+  readonly port: number;
+}
+
 export interface Listening {
   readonly name: string;
-  readonly tcp: readonly number[];
-  readonly udp: readonly { readonly address: string; readonly port: number }[];
+  readonly tcp: readonly Place[];
+  readonly udp: readonly Place[];
 }
 
 const plain = (address: string | undefined): string => (address ?? '').replace(/^::ffff:/, '');
 
 export async function listen({ name, tcp, udp }: Listening, heard: (text: string) => void): Promise<void> {
-  for (const port of tcp) {
+  for (const { address, port } of tcp) {
     const server = createServer((socket) => {
       socket.on('error', () => {});
       socket.end(`${name} at ${plain(socket.localAddress)}:${port} to ${plain(socket.remoteAddress)}`);
     });
-    await once(server.listen(port, '::'), 'listening');
+    await once(server.listen(port, address), 'listening');
     server.unref();
   }
   for (const { address, port } of udp) {

@@ -1,0 +1,210 @@
+/**
+ * What a guest reaches: its broker, its name server and public addresses; not the host, whichever address or port, not another agent, of this Lodge or another,
+ * not private or metadata addresses, over IPv4 or IPv6. Every place that must not answer has a listener that would: with the protections taken away, all answer.
+ */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { enterPrivateHost } from '../../packages/vm/src/qemu/network/testing/private-host.ts';
+import { type Agent, guestPorts, namespacePorts, openHost, openNamespace, startAgent } from './agent.ts';
+import { ip } from './shell.ts';
+import { type Target, askFrom } from './stand-in-guest.ts';
+import * as at from './world.ts';
+
+enterPrivateHost(import.meta.filename);
+
+let world: at.World;
+let neighbour: Agent;
+let foreigner: Agent;
+
+before(async () => {
+  world = await at.buildWorld();
+  neighbour = await startAgent(world, world.a, 2);
+  foreigner = await startAgent(world, world.b, 0);
+});
+
+after(async () => {
+  await neighbour[Symbol.asyncDispose]();
+  await foreigner[Symbol.asyncDispose]();
+  await world.a.teardown();
+  await world.b.teardown();
+  await world.close();
+});
+
+const tcp = (host: string, port: number): Target => ({ protocol: 'tcp', host, port });
+const udp = (host: string, port: number): Target => ({ protocol: 'udp', host, port });
+const each = (hosts: readonly string[], ports: readonly number[], kind = tcp): Target[] =>
+  hosts.flatMap((host) => ports.map((port) => kind(host, port)));
+const words = ({ protocol, host, port }: Target): string => `${protocol} ${host} ${port}`;
+
+/** Places that no guest may reach, by what keeps it from them. `either`: the namespace and the host, each by itself. */
+interface Forbidden {
+  readonly either: readonly Target[];
+  readonly hostOnly: readonly Target[];
+  readonly namespaceOnly: readonly Target[];
+}
+
+function forbidden(agent: Agent): Forbidden {
+  const { a, b } = world;
+  const isPublic = (address: string): boolean => address.startsWith('5.9.10.');
+  const host = [...at.hostAddresses, ...at.lateHostAddresses];
+  return {
+    either: [
+      ...each(
+        host.filter((address) => !isPublic(address)),
+        at.hostPorts,
+      ),
+      ...each([agent.hostEnd, neighbour.hostEnd, a.brokerHost, b.brokerHost], at.hostPorts),
+      tcp(a.brokerHost, at.otherBrokerPort),
+      ...each([b.brokerHost], [at.brokerPort, at.otherBrokerPort]),
+      ...each([neighbour.vm.guestAddress, foreigner.vm.guestAddress], guestPorts),
+      ...each(at.privateAddresses, [80]),
+      ...each(at.privateAddresses, [53, at.udpPort], udp),
+      // An IPv4 address in IPv6 clothes.
+      ...each(['::ffff:169.254.169.254', '::ffff:10.9.9.9', '::ffff:192.168.77.2'], [80]),
+      ...each([...at.hostAddresses6, agent.hostEnd6, neighbour.hostEnd6], at.hostPorts),
+      ...each(at.addresses6, [80]),
+      ...each(at.addresses6, [53, at.udpPort], udp),
+      ...each([neighbour.guest6], guestPorts),
+    ],
+    hostOnly: each(host.filter(isPublic), at.hostPorts),
+    namespaceOnly: [
+      ...each(['10.0.2.2', agent.vm.guestAddress, 'fe80::2%eth0'], namespacePorts),
+      ...each(['10.0.2.2', agent.vm.guestAddress], [at.udpPort], udp),
+      tcp(a.brokerHost, at.brokerPort),
+    ],
+  };
+}
+
+const all = ({ either, hostOnly, namespaceOnly }: Forbidden): Target[] => [...either, ...hostOnly, ...namespaceOnly];
+
+async function answered(agent: Agent, targets: readonly Target[]): Promise<string[]> {
+  const outcomes = await agent.guest.ask(targets);
+  return targets.filter((_, i) => outcomes[i]!.answer !== null).map(words);
+}
+
+async function answers(agent: Agent, ...targets: Target[]): Promise<(string | null)[]> {
+  return (await agent.guest.ask(targets)).map(({ answer }) => answer);
+}
+
+test('a guest reaches its broker, its name server and public addresses, and is known by its address', async () => {
+  await using agent = await startAgent(world, world.a, 1);
+  assert.deepEqual(
+    await answers(
+      agent,
+      tcp('10.0.2.2', at.brokerPort),
+      udp('10.0.2.2', 53),
+      tcp('10.0.2.2', 53),
+      tcp(at.publicAddress, 80),
+      udp(at.publicAddress, at.udpPort),
+    ),
+    [
+      `broker at ${world.a.brokerHost}:${at.brokerPort} to ${agent.vm.guestAddress}`,
+      `internet at ${at.resolver}:53 to 5.9.10.2`,
+      `internet at ${at.resolver}:53 to 5.9.10.2`,
+      `internet at ${at.publicAddress}:80 to 5.9.10.2`,
+      `internet at ${at.publicAddress}:${at.udpPort} to 5.9.10.2`,
+    ],
+  );
+});
+
+test('a guest reaches nothing else: no address of the host, old or new, no agent, nothing private, no IPv6', async () => {
+  await using agent = await startAgent(world, world.a, 1);
+  await world.addLateAddresses();
+  const heard = world.heard.length;
+  assert.deepEqual(await answered(agent, all(forbidden(agent))), []);
+  assert.deepEqual(world.heard.slice(heard), []);
+  assert.equal((await answers(agent, tcp('10.0.2.2', at.brokerPort))).filter(Boolean).length, 1);
+});
+
+test('every one of these places answers when the protections are taken away', async () => {
+  await using agent = await startAgent(world, world.a, 1);
+  await using _ = await openHost(world);
+  await openNamespace(world.a, agent);
+  await openNamespace(world.a, neighbour);
+  await openNamespace(world.b, foreigner);
+  const targets = all(forbidden(agent));
+  assert.deepEqual(await answered(agent, targets), targets.map(words));
+});
+
+test('the host holds by itself when the namespace lets everything through', async () => {
+  await using agent = await startAgent(world, world.a, 1);
+  await openNamespace(world.a, agent);
+  const places = forbidden(agent);
+  assert.deepEqual(await answered(agent, all(places)), places.namespaceOnly.map(words));
+});
+
+test('the namespace holds by itself when the host lets everything through, but for public addresses of the host', async () => {
+  await using agent = await startAgent(world, world.a, 1);
+  await using _ = await openHost(world);
+  const places = forbidden(agent);
+  assert.deepEqual(await answered(agent, all(places)), places.hostOnly.map(words));
+});
+
+test('a guest that takes a second address reaches nothing from it', async () => {
+  await using agent = await startAgent(world, world.a, 1);
+  await ip(agent.guest.namespace, 'address add 10.0.2.16/24 dev eth0');
+  const from = { from: '10.0.2.16' };
+  const targets = [
+    { ...tcp('10.0.2.2', at.brokerPort), ...from },
+    { ...tcp(at.publicAddress, 80), ...from },
+  ];
+  assert.deepEqual(await answered(agent, targets), []);
+  await openNamespace(world.a, agent);
+  assert.deepEqual(await answered(agent, targets), targets.map(words));
+});
+
+test('only root on the host reaches a guest, which sees it at 10.0.2.2', async () => {
+  await using agent = await startAgent(world, world.a, 1);
+  const targets = each([agent.vm.guestAddress], guestPorts);
+  const outcomes = await askFrom(null, targets);
+  assert.deepEqual(
+    outcomes.map(({ answer }) => answer),
+    guestPorts.map((port) => `guest of a-1 at 10.0.2.15:${port} to 10.0.2.2`),
+  );
+  const asUser = () => askFrom(null, targets, { uid: 65534 });
+  assert.deepEqual(
+    (await asUser()).map(({ answer }) => answer),
+    [null, null],
+  );
+  await using _ = await openHost(world);
+  assert.ok((await asUser()).every(({ answer }) => answer !== null));
+});
+
+test('nobody outside the host reaches a guest or the broker', async () => {
+  await using agent = await startAgent(world, world.a, 1);
+  await openNamespace(world.a, agent);
+  const targets = [...each([agent.vm.guestAddress], guestPorts), tcp(world.a.brokerHost, at.brokerPort)];
+  const outside = async () => (await askFrom('internet', targets)).map(({ answer }) => answer !== null);
+  assert.deepEqual(await outside(), [false, false, false]);
+  await using _ = await openHost(world);
+  assert.deepEqual(await outside(), [true, true, true]);
+});
+
+test('a guest whose broker has another port reaches that one, and loses it with its namespace', async () => {
+  await using agent = await startAgent(world, world.a, 1, at.otherBrokerPort);
+  const broker = tcp('10.0.2.2', at.brokerPort);
+  assert.deepEqual(await answers(agent, broker), [
+    `broker at ${world.a.brokerHost}:${at.otherBrokerPort} to ${agent.vm.guestAddress}`,
+  ]);
+  await world.a.start();
+  assert.equal((await answered(agent, [broker])).length, 1, 'a second start keeps the exception');
+});
+
+test('a connection to a slot that is gone fails at once', async () => {
+  const gone = world.a.createNamespace(9, { tapOwner: 65534, brokerPort: at.brokerPort });
+  const { guestAddress } = await gone;
+  await world.a.removeNamespace(9);
+  const started = performance.now();
+  const [outcome] = await askFrom(null, [tcp(guestAddress, 8080)], { timeoutMs: 20_000 });
+  assert.equal(outcome?.answer, null);
+  assert.ok(performance.now() - started < 5_000, 'refused, not waited for');
+});
+
+test('bytes sent to the internet are counted, bytes to the broker are not', async () => {
+  await using agent = await startAgent(world, world.a, 1);
+  await answers(agent, tcp('10.0.2.2', at.brokerPort));
+  assert.equal(await world.a.egressBytes(1), 0);
+  await answers(agent, tcp(at.publicAddress, 80));
+  const bytes = await world.a.egressBytes(1);
+  assert.ok(bytes >= 160 && bytes < 1000, `${bytes} bytes for one short connection`);
+});
