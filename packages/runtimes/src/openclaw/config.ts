@@ -14,7 +14,8 @@ export const configVersion = 1;
 
 /** The image starts the gateway once this file is there. */
 export const configPath = '/home/agent/.openclaw/openclaw.json';
-export const workspacePath = '/workspace';
+const logPath = '/home/agent/.openclaw/logs/gateway.log';
+const workspacePath = '/workspace';
 export const gatewayPort = 18789;
 
 const providers: Readonly<Record<LlmApi, { readonly name: string; readonly path: string }>> = {
@@ -39,10 +40,6 @@ export function modelFor({ api, contextWindow }: Pick<AgentSettings, 'api' | 'co
   const fitting = models.find((model) => contextWindow === null || model.contextWindow <= contextWindow);
   return `${providers[api].name}/${(fitting ?? models.at(-1)!).id}`;
 }
-
-export const openclawModels: readonly string[] = Object.values(providers).flatMap((provider) =>
-  models.map((model) => `${provider.name}/${model.id}`),
-);
 
 /** JSON of `configPath`. `token` opens the gateway and everything in the guest: the file is for its owner alone (0600). */
 export function openclawConfig(token: string): string {
@@ -148,7 +145,8 @@ const plugins = {
 const quiet = {
   cron: { enabled: false },
   session: { notifyOnCreate: false, maintenance: { mode: 'enforce', maxDiskBytes: '1gb' } },
-  logging: { level: 'info', maxFileBytes: 2_000_000 },
+  // Its own file beside what the guest's daemon keeps of its output: up to six of these sizes.
+  logging: { level: 'warn', file: logPath, maxFileBytes: 2_000_000 },
   discovery: { mdns: { mode: 'off' } },
   update: { checkOnStart: false },
   telemetry: { enabled: false },

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { modelFor, openclawConfig } from './config.ts';
+
+interface Config {
+  readonly models: {
+    readonly providers: Record<string, { readonly baseUrl: string; readonly models: { id: string }[] }>;
+  };
+  readonly agents: { readonly defaults: { readonly model: { readonly primary: string } } };
+}
+
+const config = JSON.parse(openclawConfig('f00d'.repeat(16))) as Config;
+const known = new Set(
+  Object.entries(config.models.providers).flatMap(([name, provider]) =>
+    provider.models.map(({ id }) => `${name}/${id}`),
+  ),
+);
+
+test('the only secret in a guest is the token of its own gateway', () => {
+  const text = openclawConfig('f00d'.repeat(16));
+  assert.equal(text.split('f00d'.repeat(16)).length - 1, 1);
+  assert.doesNotMatch(text, /apiKey|api_key|password|botToken/);
+});
+
+test('every model call goes to the broker', () => {
+  for (const { baseUrl } of Object.values(config.models.providers))
+    assert.match(baseUrl, /^http:\/\/10\.0\.2\.2:4000\//);
+});
+
+test('whatever an agent is set to, its model is one the guest knows', () => {
+  for (const api of ['openai-completions', 'anthropic-messages'] as const) {
+    for (const contextWindow of [null, 1, 16_000, 40_000, 64_000, 128_000, 1_000_000]) {
+      assert.ok(known.has(modelFor({ api, contextWindow })), `${api} ${contextWindow}`);
+    }
+  }
+  assert.ok(known.has(config.agents.defaults.model.primary));
+});
+
+test('OpenClaw never plans with more tokens than a model of known size takes', () => {
+  const api = 'openai-completions';
+  assert.equal(modelFor({ api, contextWindow: null }), 'lodge/default');
+  assert.equal(modelFor({ api, contextWindow: 200_000 }), 'lodge/default');
+  assert.equal(modelFor({ api, contextWindow: 127_999 }), 'lodge/default-64k');
+  assert.equal(modelFor({ api, contextWindow: 32_768 }), 'lodge/default-32k');
+  assert.equal(modelFor({ api: 'anthropic-messages', contextWindow: 20_000 }), 'lodge-anthropic/default-16k');
+});
