@@ -12,6 +12,7 @@ const run = promisify(execFile);
 const main = join(import.meta.dirname, 'main.ts');
 let dataDir: string;
 let child: ChildProcess | null = null;
+let server: string | null = null;
 
 beforeEach(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'lodge-down-'));
@@ -21,6 +22,8 @@ beforeEach(async () => {
 afterEach(async () => {
   child?.kill('SIGKILL');
   child = null;
+  if (server !== null && (await runs(server))) process.kill(Number(server), 'SIGKILL');
+  server = null;
   await rm(dataDir, { recursive: true, force: true });
 });
 
@@ -68,14 +71,14 @@ test('down ends the control plane that holds the data folder, by asking it', asy
 test('down ends a database that a killed control plane left running, and keeps its data', async () => {
   const user = process.geteuid!() === 0 ? 'lodge' : userInfo().username;
   const options = JSON.stringify({ dataDir: join(dataDir, 'postgres'), user });
-  const pid = await startChild(`
+  server = await startChild(`
     const log = { debug() {}, info() {}, warn() {}, error() {} };
     const postgres = await startEmbeddedPostgres({ ...${options}, log });
     console.log(postgres.pid);`);
   child!.kill('SIGKILL');
-  assert.ok(await runs(pid), 'the server outlives its control plane');
+  assert.ok(await runs(server), 'the server outlives its control plane');
   assert.match(await down(), /database stopped/);
-  assert.equal(await runs(pid), false);
+  assert.equal(await runs(server), false);
   await access(join(dataDir, 'postgres', 'cluster', 'PG_VERSION'));
   assert.equal(await down(), 'Nothing of tdown runs.\n');
 });
