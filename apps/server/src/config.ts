@@ -95,7 +95,7 @@ export const settings = {
     'LODGE_CACHE_DIR',
     'absolute path',
     '/var/cache/lodge',
-    'What can be made again: images and downloads, shared by every Lodge of this machine.',
+    'Images and templates, shared by every Lodge of this machine; disks of existing agents lie over them.',
     directory,
   ),
   instance: required(
