@@ -1,0 +1,79 @@
+import { patterns } from '@lodge/contract';
+import type { Agent } from '@lodge/contract';
+import { sizes } from '@lodge/domain';
+import type { Lifecycle, RuntimeKind, SizeName } from '@lodge/domain';
+import type { Agents } from '@lodge/engine';
+import type { AgentRow } from '@lodge/engine/ports';
+import type { AgentUrlSettings } from './context.ts';
+import { ApiError } from './errors.ts';
+
+/** The public record of an agent: the only place where a row becomes one. */
+export function agentRecord(row: AgentRow, agents: Agents, url: AgentUrlSettings): Agent {
+  return {
+    object: 'agent',
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    status: row.status,
+    status_reason: row.statusReason && {
+      code: row.statusReason.code,
+      message: row.statusReason.message,
+      at: row.statusReason.at.toISOString(),
+    },
+    runtime_kind: row.runtimeKind,
+    runtime: agents.runtimeOf(row.runtimeKind),
+    model: row.model,
+    size: row.size,
+    machine: machineOf(row.size),
+    url: agentUrl(row.id, row.runtimeKind, url),
+    dashboard_url: null,
+    llm_keys: row.llmKeys.map(({ provider, last4, createdAt }) => ({
+      provider,
+      last4,
+      created_at: createdAt.toISOString(),
+    })),
+    channels: [],
+    lifecycle: lifecycleRecord(row.lifecycle),
+    spend_limit: null,
+    metadata: { ...row.metadata },
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+    started_at: timestamp(row.startedAt),
+    paused_at: null,
+    stopped_at: null,
+    last_active_at: timestamp(row.lastActiveAt),
+  };
+}
+
+/** A machine size in the units of the wire. */
+export function machineOf(size: SizeName): Agent['machine'] {
+  const { vcpus, memoryMib, diskGib } = sizes[size];
+  return { vcpus, memory_mb: memoryMib, disk_gb: diskGib };
+}
+
+function lifecycleRecord(lifecycle: Lifecycle): Agent['lifecycle'] {
+  return {
+    idle_timeout_seconds: lifecycle.idleTimeoutSeconds,
+    stop_after_seconds: lifecycle.stopAfterSeconds,
+    keep_awake: lifecycle.keepAwake,
+    auto_resume: lifecycle.autoResume,
+    auto_start: lifecycle.autoStart,
+    wake_on_message: lifecycle.wakeOnMessage,
+  };
+}
+
+function agentUrl(id: string, kind: RuntimeKind, { scheme, domain, port, prefixes }: AgentUrlSettings): string {
+  return `${scheme}://${prefixes[kind]}-${id}.${domain}${port === null ? '' : `:${port}`}`;
+}
+
+const timestamp = (at: Date | null): string | null => at && at.toISOString();
+
+const agentId = new RegExp(patterns.agentId);
+
+/** For an id from a path or a model name: what cannot be an id is an agent that does not exist. */
+export function checkAgentId(id: string): void {
+  if (!agentId.test(id)) throw new ApiError('agent_not_found', 'No agent has this id.');
+}
+
+/** Where the record of an agent is. */
+export const agentPath = (id: string): string => `/v1/agents/${id}`;

@@ -1,0 +1,248 @@
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { describe, test } from 'node:test';
+import { mostBodyBytes } from './json-body.ts';
+import { agentRow, testApp } from './test-app.ts';
+
+function assertError(answer: { status: number; body: any }, status: number, type: string, code: string): void {
+  assert.deepEqual([answer.status, answer.body?.error?.type, answer.body?.error?.code], [status, type, code]);
+  assert.deepEqual(Object.keys(answer.body), ['error']);
+  assert.deepEqual(Object.keys(answer.body.error), ['type', 'code', 'message']);
+}
+
+describe('keys', () => {
+  const { call } = testApp();
+
+  test('no key, a wrong, a revoked and an expired one are each a 401 of their own, with WWW-Authenticate', async () => {
+    const keys = { missing_api_key: null, invalid_api_key: 'x', revoked_api_key: 'revoked', expired_api_key: 'expired' };
+    for (const [code, key] of Object.entries(keys)) {
+      const answer = await call('GET', '/v1/agents', { key });
+      assertError(answer, 401, 'authentication_error', code);
+      assert.equal(answer.headers['www-authenticate'], 'Bearer');
+    }
+    const long = await call('GET', '/v1/agents', { key: 'x'.repeat(5000) });
+    assertError(long, 401, 'authentication_error', 'invalid_api_key');
+  });
+
+  test('a bearer token is a key, in any case of the word; another scheme is none', async () => {
+    for (const authorization of ['Bearer all', 'bearer all', 'BEARER  all']) {
+      assert.equal((await call('GET', '/v1/agents', { key: null, headers: { authorization } })).status, 200);
+    }
+    const basic = await call('GET', '/v1/agents', { key: null, headers: { authorization: 'Basic YWxsOg==' } });
+    assertError(basic, 401, 'authentication_error', 'missing_api_key');
+  });
+
+  test('X-API-Key wins when both are sent', async () => {
+    const headers = { authorization: 'Bearer all' };
+    assertError(await call('GET', '/v1/agents', { key: 'x', headers }), 401, 'authentication_error', 'invalid_api_key');
+    const other = { authorization: 'Bearer x' };
+    assert.equal((await call('GET', '/v1/agents', { key: 'all', headers: other })).status, 200);
+  });
+
+  test('a scope that is lacking is a 403 that names it', async () => {
+    const id = 'a'.repeat(12);
+    const rows = [
+      ['POST', '/v1/agents', 'agents:read', 'agents:write'],
+      ['GET', '/v1/agents', 'agents:chat', 'agents:read'],
+      ['GET', `/v1/agents/${id}`, 'agents:write', 'agents:read'],
+      ['DELETE', `/v1/agents/${id}`, 'agents:write', 'agents:delete'],
+      ['POST', `/v1/agents/${id}/chat/completions`, 'agents:read', 'agents:chat'],
+      ['POST', '/v1/chat/completions', 'usage:read', 'agents:write'],
+      ['GET', '/v1/models', 'agents:delete', 'agents:chat'],
+      ['GET', `/v1/agents/${id}/models`, 'usage:read', 'agents:write'],
+    ] as const;
+    for (const [method, url, key, wanted] of rows) {
+      const answer = await call(method, url, { key });
+      assertError(answer, 403, 'authorization_error', 'insufficient_scope');
+      assert.ok(answer.body.error.message.includes(wanted), `${method} ${url}: ${answer.body.error.message}`);
+    }
+  });
+
+  test('a key for chat alone may chat and list models, and any key may read sizes and providers', async () => {
+    for (const url of ['/v1/models', '/v1/sizes', '/v1/providers']) {
+      assert.equal((await call('GET', url, { key: 'agents:chat' })).status, 200);
+    }
+    const chat = await call('POST', '/v1/chat/completions', { key: 'agents:chat', body: {} });
+    assert.equal(chat.status, 400, 'past the scope, to the body');
+  });
+});
+
+describe('order of checks', () => {
+  const { call } = testApp();
+
+  test('401 before 404 and 405', async () => {
+    for (const [method, url] of [
+      ['GET', '/nowhere'],
+      ['GET', '/v1/nowhere'],
+      ['PUT', '/v1/agents'],
+      ['GET', '/v1/agents/%E0%A4%A'],
+    ] as const) {
+      assertError(await call(method, url, { key: null }), 401, 'authentication_error', 'missing_api_key');
+    }
+  });
+
+  test('404 for an unknown path and 405 before the body is looked at', async () => {
+    const wrong = { body: '{', headers: { 'content-type': 'application/json' } };
+    assertError(await call('POST', '/v1/nowhere', wrong), 404, 'not_found_error', 'route_not_found');
+    assertError(await call('PATCH', '/v1/agents', wrong), 405, 'invalid_request_error', 'method_not_allowed');
+  });
+
+  test('403 before 400, 400 before 404', async () => {
+    const noScope = await call('POST', '/v1/agents', { key: 'agents:read', body: { nonsense: 1 } });
+    assertError(noScope, 403, 'authorization_error', 'insufficient_scope');
+    for (const id of ['a'.repeat(12), 'not-an-id']) {
+      const answer = await call('POST', `/v1/agents/${id}/chat/completions`, { body: {} });
+      assertError(answer, 400, 'invalid_request_error', 'invalid_request');
+    }
+  });
+});
+
+describe('paths and methods', () => {
+  const { call, agents } = testApp();
+  const row = agentRow();
+  agents.rows.push(row);
+
+  test('a wrong method on a known path is a 405 that lists the right ones', async () => {
+    const allows = [
+      ['PUT', '/v1/agents', 'GET, HEAD, POST'],
+      ['POST', `/v1/agents/${row.id}`, 'GET, HEAD, DELETE'],
+      ['GET', `/v1/agents/${row.id}/chat/completions`, 'POST'],
+      ['DELETE', '/v1/health', 'GET, HEAD'],
+      ['HEAD', '/v1/chat/completions', 'POST'],
+    ] as const;
+    for (const [method, url, methods] of allows) {
+      const answer = await call(method, url);
+      assert.equal(answer.status, 405, `${method} ${url}`);
+      const allowed = String(answer.headers['allow']).split(', ').sort();
+      assert.deepEqual(allowed, `${methods}, OPTIONS`.split(', ').sort(), `${method} ${url}`);
+    }
+  });
+
+  test('OPTIONS says what a path takes; HEAD is GET without a body; a trailing slash does not count', async () => {
+    const options = await call('OPTIONS', '/v1/agents');
+    assert.deepEqual([options.status, options.text], [204, '']);
+    assert.match(String(options.headers['allow']), /POST/);
+    assertError(await call('OPTIONS', '/v1/nowhere'), 404, 'not_found_error', 'route_not_found');
+    const head = await call('HEAD', `/v1/agents/${row.id}`);
+    assert.deepEqual([head.status, head.text], [200, '']);
+    assert.equal((await call('GET', '/v1/agents/')).status, 200);
+  });
+
+  test('ids that cannot be are agents that do not exist', async () => {
+    const ids = ['x', 'A'.repeat(12), '1'.repeat(12), 'a'.repeat(13), 'a'.repeat(8000), 'a%00aaaaaaaaaa', '%2e%2e%2fetc', '__proto__'];
+    for (const id of ids) {
+      for (const method of ['GET', 'DELETE'] as const) {
+        assertError(await call(method, `/v1/agents/${id}`), 404, 'not_found_error', 'agent_not_found');
+      }
+    }
+  });
+
+  test('percent-encoding that is none is a 400', async () => {
+    for (const url of ['/v1/agents/%E0%A4%A', '/v1/agents?name=%E0%A4%A', '/v1/agents?%zz']) {
+      assertError(await call('GET', url), 400, 'invalid_request_error', 'invalid_request');
+    }
+  });
+
+  test('another account’s agent does not exist', async () => {
+    const foreign = agentRow({ accountId: 'other' });
+    agents.rows.push(foreign);
+    assertError(await call('GET', `/v1/agents/${foreign.id}`), 404, 'not_found_error', 'agent_not_found');
+  });
+});
+
+describe('bodies', () => {
+  const { call, agents } = testApp();
+  const json = { 'content-type': 'application/json' };
+
+  test('what is not JSON is a 400 invalid_json', async () => {
+    const deep = `${'['.repeat(70)}${']'.repeat(70)}`;
+    for (const body of ['{', '{"name":}', "{'name':'x'}", '{"name":"a"} x', Buffer.from([0x22, 0xff, 0x22]), deep]) {
+      assertError(await call('POST', '/v1/agents', { body, headers: json }), 400, 'invalid_request_error', 'invalid_json');
+    }
+  });
+
+  test('another media type, or an encoding, is a 415', async () => {
+    for (const headers of [
+      { 'content-type': 'text/plain' },
+      { 'content-type': 'application/x-www-form-urlencoded' },
+      { 'content-type': 'nonsense' },
+      { ...json, 'content-encoding': 'gzip' },
+    ]) {
+      const answer = await call('POST', '/v1/agents', { body: '{"name":"x"}', headers });
+      assertError(answer, 415, 'invalid_request_error', 'unsupported_media_type');
+    }
+    const charset = { 'content-type': 'application/json; charset=utf-8' };
+    assert.equal((await call('POST', '/v1/agents', { body: '{"name":"x"}', headers: charset })).status, 201);
+  });
+
+  test('1 MiB is taken, a byte more is a 413', async () => {
+    const body = (bytes: number) => `{"name":"x","model":"${'x'.repeat(bytes - 23)}"}`;
+    assert.equal(body(mostBodyBytes).length, mostBodyBytes);
+    const largest = await call('POST', '/v1/agents', { body: body(mostBodyBytes), headers: json });
+    assertError(largest, 400, 'invalid_request_error', 'invalid_request');
+    const tooLarge = await call('POST', '/v1/agents', { body: body(mostBodyBytes + 1), headers: json });
+    assertError(tooLarge, 413, 'invalid_request_error', 'request_too_large');
+  });
+
+  test('nothing at all is a missing name', async () => {
+    for (const headers of [json, {}]) {
+      const answer = await call('POST', '/v1/agents', { body: headers === json ? '' : undefined, headers });
+      assertError(answer, 400, 'invalid_request_error', 'invalid_request');
+      assert.match(answer.body.error.message, /name is required/);
+    }
+    assert.equal(agents.created.length, 1);
+  });
+});
+
+describe('every reply', () => {
+  test('carries an X-Request-Id of its own, errors too', async () => {
+    const { call } = testApp();
+    const ids = new Set<unknown>();
+    for (const [method, url, key] of [
+      ['GET', '/v1/agents', 'all'],
+      ['GET', '/v1/agents', null],
+      ['GET', '/nowhere', 'all'],
+      ['PUT', '/v1/agents', 'all'],
+      ['GET', '/v1/agents/%E0%A4%A', 'all'],
+      ['OPTIONS', '/v1/agents', 'all'],
+      ['GET', '/v1/health', null],
+    ] as const) {
+      const { headers } = await call(method, url, { key });
+      assert.match(String(headers['x-request-id']), /^req_[0-9a-f]{32}$/);
+      ids.add(headers['x-request-id']);
+    }
+    assert.equal(ids.size, 7);
+  });
+
+  test('says nothing of what failed inside; the log says it', async () => {
+    const { call, agents, logged } = testApp();
+    agents.refusal = new Error('connect 10.1.2.3:5432 refused, password hunter2');
+    const answer = await call('POST', '/v1/agents', { body: { name: 'x' } });
+    assertError(answer, 500, 'server_error', 'internal_error');
+    assert.doesNotMatch(answer.text, /10\.1|hunter2/);
+    assert.ok(logged.some((line) => line.includes(String(answer.headers['x-request-id']))));
+  });
+});
+
+describe('over a socket', () => {
+  test('what is not HTTP, and headers without end, get the envelope too', async () => {
+    const { app } = testApp();
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    try {
+      const { port } = app.server.address() as AddressInfo;
+      const send = async (bytes: string): Promise<string> => {
+        const socket = connect(port, '127.0.0.1');
+        socket.write(bytes);
+        return text(socket);
+      };
+      const garbage = await send('NONSENSE\r\n\r\n');
+      assert.match(garbage, /^HTTP\/1\.1 400 [^]*X-Request-Id: req_[^]*"code":"invalid_request"/);
+      const endless = await send(`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`);
+      assert.match(endless, /^HTTP\/1\.1 431 [^]*"code":"request_too_large"/);
+    } finally {
+      await app.close();
+    }
+  });
+});

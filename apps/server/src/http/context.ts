@@ -1,0 +1,69 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ErrorCode, Scope } from '@lodge/contract';
+import type { RuntimeKind } from '@lodge/domain';
+import type { Agents } from '@lodge/engine';
+import type { ApiKeyVerifier, Log, Principal } from '@lodge/engine/ports';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
+import type { GatewayClient } from './chat/gateway.ts';
+
+/** How an agent's own address is made: `<scheme>://<prefix>-<id>.<domain>[:port]`. */
+export interface AgentUrlSettings {
+  readonly scheme: 'http' | 'https';
+  readonly domain: string;
+  /** Null where it is the scheme's own. */
+  readonly port: number | null;
+  readonly prefixes: Readonly<Record<RuntimeKind, string>>;
+}
+
+/** Whether agents can be started; `step` says what the start is doing, in public words. */
+export interface Readiness {
+  readonly ready: boolean;
+  readonly step: string | null;
+}
+
+export interface HttpAppOptions {
+  readonly agents: Agents;
+  readonly verifier: ApiKeyVerifier;
+  /** Rejects when the service cannot serve at all: its database does not answer. */
+  readonly ready: () => Promise<Readiness> | Readiness;
+  readonly agentUrl: AgentUrlSettings;
+  /** How long a create waits for the agent to run before it answers 202. */
+  readonly createWaitMs: number;
+  /** Bound on one chat turn. */
+  readonly chatTimeoutMs: number;
+  /** A stream that was silent this long gets a comment line; 10 s by default, the contract wants at most 15 s. */
+  readonly chatSilenceMs?: number;
+  readonly version: string;
+  readonly log: Log;
+}
+
+/** What routes work with. */
+export interface HttpContext extends HttpAppOptions {
+  readonly gateway: GatewayClient;
+  /** Aborts when the server closes: waits and streams end then. */
+  readonly closing: AbortSignal;
+}
+
+export type App = FastifyInstance<
+  RawServerDefault,
+  IncomingMessage,
+  ServerResponse,
+  FastifyBaseLogger,
+  TypeBoxTypeProvider
+>;
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who asks; set on every route that is not public. */
+    principal: Principal;
+  }
+  interface FastifyContextConfig {
+    /** No key is needed. */
+    readonly public?: true;
+    /** Any one of these is enough; none given: any key will do. */
+    readonly scopes?: readonly Scope[];
+    /** Codes of the route's own refusals, for the reference. */
+    readonly errors?: readonly ErrorCode[];
+  }
+}

@@ -1,0 +1,108 @@
+import type { Socket } from 'node:net';
+import { errorBody, errorCodes } from '@lodge/contract';
+import type { ErrorCode } from '@lodge/contract';
+import { Refusal } from '@lodge/engine';
+import { InvalidCursorError } from '@lodge/engine/ports';
+import type { Log } from '@lodge/engine/ports';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { makeRequestId } from './request-id.ts';
+
+/** An error a client sees: a code of the contract's table, a public message, and what else belongs into headers. */
+export class ApiError extends Error {
+  readonly code: ErrorCode;
+  readonly headers: Readonly<Record<string, string>>;
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: ErrorOptions & { readonly headers?: Readonly<Record<string, string>> } = {},
+  ) {
+    super(message, options);
+    this.name = 'ApiError';
+    this.code = code;
+    this.headers = options.headers ?? {};
+  }
+}
+
+/** Seconds after which trying again may help, for the codes that promise a Retry-After. */
+const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
+  rate_limit_exceeded: 30,
+  quota_exceeded: 60,
+  insufficient_capacity: 30,
+  agent_unavailable: 5,
+};
+
+/** Fastify's own refusals in the contract's words. */
+const fastifyErrors: Readonly<Record<string, readonly [ErrorCode, string]>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: ['request_too_large', 'The body is larger than 1 MiB.'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'Send the body as application/json.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_request', 'The body is not as long as Content-Length says.'],
+  FST_ERR_BAD_URL: ['invalid_request', 'The path is not valid percent-encoding.'],
+};
+
+export const internalError = (cause: unknown): ApiError =>
+  new ApiError('internal_error', 'Something went wrong on our side. The X-Request-Id of this reply helps to find it.', {
+    cause,
+  });
+
+/** What a client is told of any error. Only what was written for clients passes; all else is an internal error. */
+export function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof Refusal) {
+    const headers = error.code === 'provisioning_failed' && error.agentId ? { 'x-agent-id': error.agentId } : {};
+    return new ApiError(error.code, error.message, { headers });
+  }
+  if (error instanceof InvalidCursorError) return new ApiError('invalid_request', error.message);
+  const { code, statusCode } = (error ?? {}) as { readonly code?: unknown; readonly statusCode?: unknown };
+  const known = typeof code === 'string' ? fastifyErrors[code] : undefined;
+  if (known) return new ApiError(...known);
+  if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
+    return new ApiError('invalid_request', 'The request is malformed.', { cause: error });
+  }
+  return internalError(error);
+}
+
+/** What a client is told of an error; the log is told what the client is not. */
+export function reportError(log: Log, error: unknown, request: FastifyRequest): ApiError {
+  const known = toApiError(error);
+  if (known.cause !== undefined) {
+    const fields = { err: known.cause, request_id: request.id, route: request.routeOptions.url };
+    log[known.code === 'internal_error' ? 'error' : 'info'](fields, known.message);
+  }
+  return known;
+}
+
+/** The one place where error replies are made. */
+export function sendError(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const known = reportError(log, error, request);
+  const { status } = errorCodes[known.code];
+  if (reply.sent) return;
+  const retryAfter = retryAfterSeconds[known.code];
+  if (retryAfter !== undefined) reply.header('retry-after', retryAfter);
+  if (status === 401) reply.header('www-authenticate', 'Bearer');
+  void reply
+    .code(status)
+    .headers({ 'x-request-id': request.id, ...known.headers })
+    .type('application/json; charset=utf-8')
+    // Text passes Fastify's serialisers untouched, whatever schema the route has for replies.
+    .send(JSON.stringify(errorBody(known.code, known.message)));
+}
+
+/** Answers what is no HTTP request at all: there is nothing to route then, only a socket. */
+export function answerClientError(error: Error & { readonly code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return;
+  const [status, code, message]: readonly [string, ErrorCode, string] =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? ['431 Request Header Fields Too Large', 'request_too_large', 'The headers are too large.']
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? ['408 Request Timeout', 'invalid_request', 'The request took too long to arrive.']
+        : ['400 Bad Request', 'invalid_request', 'This is not a valid HTTP request.'];
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const body = JSON.stringify(errorBody(code, message));
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+      `X-Request-Id: ${makeRequestId()}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,106 @@
+import { ErrorBody, errorBody, errorCodes, scopes } from '@lodge/contract';
+import type { ErrorCode } from '@lodge/contract';
+import swagger from '@fastify/swagger';
+import type { FastifySchema, RouteOptions } from 'fastify';
+import type { App } from './context.ts';
+
+/** Makes the OpenAPI document from the routes' own schemas; `app.swagger()` gives it once the app is ready. */
+export function registerOpenApi(app: App): void {
+  app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: 'Lodge', version: 'v1', description },
+      servers: [{ url: '/', description: 'This service' }],
+      tags: [
+        { name: 'Agents', description: 'Create, read and delete agents.' },
+        { name: 'Chat', description: 'Talk to agents as an OpenAI client does: agents are the models.' },
+        { name: 'Service', description: 'What this deployment offers.' },
+      ],
+      components: {
+        securitySchemes: {
+          apiKey: {
+            type: 'apiKey',
+            in: 'header',
+            name: 'X-API-Key',
+            description: `Wins when both are sent. ${scopeList}`,
+          },
+          bearer: { type: 'http', scheme: 'bearer', description: 'The same key, as OpenAI clients send it.' },
+        },
+      },
+    },
+    convertConstToEnum: false,
+    transform: ({ schema, url, route }) => ({ schema: describe(schema ?? {}, route), url }),
+    transformObject: (document) =>
+      'openapiObject' in document ? withComponents(document.openapiObject as unknown as Json) : document.swaggerObject,
+  });
+}
+
+const scopeList = `Scopes: ${Object.entries(scopes)
+  .map(([scope, grants]) => `\`${scope}\` ${grants}`)
+  .join(' ')}`;
+
+const description = `Creates, runs and manages AI agents, each in a virtual machine of its own.
+
+Any OpenAI client works with \`<base URL>/v1\` (agents are the models) or \`<base URL>/v1/agents/<id>\`.
+Errors are \`{"error": {"type", "code", "message"}}\`; further facts are in headers. Every reply carries \`X-Request-Id\`.
+Unknown fields and query parameters are refused. New fields may appear in replies, and new error codes, within v1.`;
+
+type Json = { [key: string]: unknown };
+
+/** Codes that any route with a body, a key or scopes may answer with, beside its own. */
+function codesOf(route: RouteOptions, schema: FastifySchema): ErrorCode[] {
+  const { config } = route;
+  return [
+    ...(schema.body || schema.querystring ? (['invalid_request'] as const) : []),
+    ...(schema.body ? (['invalid_json', 'request_too_large', 'unsupported_media_type'] as const) : []),
+    ...(config?.public ? [] : (['missing_api_key', 'invalid_api_key', 'revoked_api_key', 'expired_api_key'] as const)),
+    ...(config?.scopes ? (['insufficient_scope'] as const) : []),
+    ...(config?.errors ?? []),
+    'internal_error',
+  ];
+}
+
+/** Adds to a route's schema what follows from its configuration: keys, scopes and errors with an example of each. */
+function describe(schema: FastifySchema, route: RouteOptions): FastifySchema {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of codesOf(route, schema)) {
+    const { status } = errorCodes[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  const errors = [...byStatus].sort(([a], [b]) => a - b).map(([status, codes]) => [status, errorReply(codes)] as const);
+  const scopesWanted = route.config?.scopes?.map((scope) => `\`${scope}\``).join(' or ');
+  const text = [schema.description, scopesWanted && `Scope: ${scopesWanted}.`].filter(Boolean).join('\n\n');
+  return {
+    ...schema,
+    ...(text && { description: text }),
+    security: route.config?.public ? [] : [{ apiKey: [] }, { bearer: [] }],
+    response: { ...(schema.response as object), ...Object.fromEntries(errors) },
+  };
+}
+
+function errorReply(codes: readonly ErrorCode[]): Json {
+  const examples = codes.map((code) => [code, { value: errorBody(code, errorCodes[code].meaning) }] as const);
+  return {
+    description: codes.map((code) => `\`${code}\`: ${errorCodes[code].meaning}`).join('\n\n'),
+    content: { 'application/json': { schema: ErrorBody, examples: Object.fromEntries(examples) } },
+  };
+}
+
+/** Moves every schema with a title to the document's components, so that readers and generators see one of each. */
+function withComponents(document: Json): Json {
+  const schemas: Json = {};
+  const walk = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(walk);
+    if (typeof node !== 'object' || node === null) return node;
+    const walked: Json = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, walk(value)]));
+    const { title, type } = walked;
+    if (typeof title !== 'string' || type === undefined) return walked;
+    delete walked['title'];
+    schemas[title] ??= walked;
+    return { $ref: `#/components/schemas/${title}` };
+  };
+  const paths = walk(document['paths']);
+  return { ...document, components: { ...(document['components'] as Json), schemas: sorted(schemas) }, paths };
+}
+
+const sorted = (object: Json): Json => Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -1,0 +1,41 @@
+import { Agent, AgentParams, GetAgentQuery } from '@lodge/contract';
+import { agentRecord, checkAgentId } from '../../agent-record.ts';
+import { clientGone } from '../../client-gone.ts';
+import type { App, HttpContext } from '../../context.ts';
+import { ApiError } from '../../errors.ts';
+
+const schema = {
+  operationId: 'getAgent',
+  tags: ['Agents'],
+  summary: 'Read an agent',
+  params: AgentParams,
+  querystring: GetAgentQuery,
+  response: { 200: { ...Agent, 'x-response-description': 'The agent.' } },
+};
+const config = { scopes: ['agents:read'], errors: ['agent_not_found'] } as const;
+
+const defaultTimeoutSeconds = 30;
+
+export function getAgentRoute(app: App, { agents, agentUrl, closing }: HttpContext): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/agents/:id',
+    schema,
+    config,
+    handler: async (request, reply) => {
+      const { wait_for, timeout } = request.query;
+      if (timeout !== undefined && wait_for === undefined) {
+        throw new ApiError('invalid_request', 'timeout means something only with wait_for.');
+      }
+      const { id } = request.params;
+      checkAgentId(id);
+      const { accountId } = request.principal;
+      if (wait_for === undefined) return agentRecord(await agents.get(accountId, id), agents, agentUrl);
+
+      const signal = AbortSignal.any([clientGone(reply), closing]);
+      const row = await agents.awaitSettled(accountId, id, (timeout ?? defaultTimeoutSeconds) * 1000, signal);
+      if (row === null) throw new ApiError('agent_not_found', 'The agent was deleted meanwhile.');
+      return agentRecord(row, agents, agentUrl);
+    },
+  });
+}

@@ -1,0 +1,37 @@
+import { AgentList, ListAgentsQuery } from '@lodge/contract';
+import { runtimeKindAliases } from '@lodge/domain';
+import { agentRecord } from '../../agent-record.ts';
+import type { App, HttpContext } from '../../context.ts';
+
+const schema = {
+  operationId: 'listAgents',
+  tags: ['Agents'],
+  summary: 'List agents',
+  querystring: ListAgentsQuery,
+  response: { 200: { ...AgentList, 'x-response-description': 'A page of agents.' } },
+};
+
+export function listAgentsRoute(app: App, { agents, agentUrl }: HttpContext): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/agents',
+    schema,
+    config: { scopes: ['agents:read'] },
+    handler: async (request) => {
+      const { limit = 20, order = 'desc', runtime_kind, ...filter } = request.query;
+      const { rows, nextCursor } = await agents.list({
+        accountId: request.principal.accountId,
+        limit,
+        order,
+        ...filter,
+        ...(runtime_kind && { runtimeKind: runtimeKindAliases[runtime_kind]! }),
+      });
+      return {
+        object: 'list' as const,
+        data: rows.map((row) => agentRecord(row, agents, agentUrl)),
+        has_more: nextCursor !== null,
+        next_cursor: nextCursor,
+      };
+    },
+  });
+}

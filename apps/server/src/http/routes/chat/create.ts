@@ -1,0 +1,120 @@
+import { Readable } from 'node:stream';
+import { setTimeout } from 'node:timers/promises';
+import { AgentChat, AgentParams, ChatCompletion, ConversationHeaders, ModelChat, NoQuery } from '@lodge/contract';
+import type { ChatEndpoint } from '@lodge/engine/ports';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { checkAgentId } from '../../agent-record.ts';
+import { answerBlocks, checkedReply, wholeAnswer } from '../../chat/answer.ts';
+import { withComments } from '../../chat/event-stream.ts';
+import { connectionError } from '../../chat/gateway.ts';
+import type { GatewayReply } from '../../chat/gateway.ts';
+import { turnSignal } from '../../chat/turn-signal.ts';
+import type { App, HttpContext } from '../../context.ts';
+import { reportError } from '../../errors.ts';
+
+/** The contract promises a comment at least every 15 s. */
+const defaultSilenceMs = 10_000;
+
+const shared = {
+  tags: ['Chat'],
+  description:
+    "OpenAI's chat completions. With `stream: true` the reply is `text/event-stream`: OpenAI's chunks, then `[DONE]`; comments while the agent works; a failure in its midst is an event with `error`. Closing the connection cancels the turn.",
+  headers: ConversationHeaders,
+  querystring: NoQuery,
+  response: { 200: { ...ChatCompletion, 'x-response-description': 'The answer of the agent.' } },
+};
+const config = {
+  scopes: ['agents:write', 'agents:chat'],
+  errors: ['agent_not_found', 'agent_not_running', 'rate_limit_exceeded', 'agent_unavailable'],
+} as const;
+
+export function chatRoutes(app: App, context: HttpContext): void {
+  const byPath = {
+    schema: {
+      ...shared,
+      operationId: 'createAgentChatCompletion',
+      summary: 'Talk to an agent',
+      params: AgentParams,
+      body: AgentChat,
+    },
+    config,
+  };
+  app.route({
+    method: 'POST',
+    url: '/v1/agents/:id/chat/completions',
+    ...byPath,
+    handler: (request, reply) => chat(context, request, reply, { id: request.params.id, body: request.body }),
+  });
+
+  const byModel = {
+    schema: {
+      ...shared,
+      operationId: 'createChatCompletion',
+      summary: 'Talk to the agent that `model` names',
+      body: ModelChat,
+    },
+    config,
+  };
+  app.route({
+    method: 'POST',
+    url: '/v1/chat/completions',
+    ...byModel,
+    handler: (request, reply) => chat(context, request, reply, { id: request.body.model, body: request.body }),
+  });
+}
+
+interface Turn {
+  readonly id: string;
+  readonly body: AgentChat;
+}
+
+async function chat(context: HttpContext, request: FastifyRequest, reply: FastifyReply, { id, body }: Turn) {
+  const { agents, log, chatTimeoutMs, chatSilenceMs = defaultSilenceMs, closing } = context;
+  checkAgentId(id);
+  const { accountId } = request.principal;
+  const endpoint = await agents.chatEndpoint(accountId, id);
+  agents.touch(id);
+  reply.raw.once('close', () => agents.touch(id));
+  const signal = turnSignal(reply, closing, chatTimeoutMs);
+  const gatewayReply = openTurn(context, accountId, id, { endpoint, body: bodyFor(endpoint, request, body), signal });
+  if (body.stream !== true) {
+    const text = await wholeAnswer(await gatewayReply, id);
+    return reply.type('application/json; charset=utf-8').send(text);
+  }
+  // An error that comes soon still has a status of its own; after that the stream begins, answer or not.
+  const late = await Promise.race([gatewayReply.then(() => false), setTimeout(chatSilenceMs, true, { ref: false })]);
+  const blocks = answerBlocks(gatewayReply, id, (error) => reportError(log, error, request));
+  return reply
+    .type('text/event-stream; charset=utf-8')
+    .headers({ 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' })
+    .send(Readable.from(withComments(blocks, chatSilenceMs, late)));
+}
+
+/** The client's request as the agent's runtime wants it: its own name for the model, and the conversation where one is named. */
+function bodyFor(endpoint: ChatEndpoint, request: FastifyRequest, { user: named, ...body }: AgentChat): string {
+  const user = named ?? request.headers['x-conversation-id'];
+  return JSON.stringify({ ...body, model: endpoint.model, ...(user && { user }) });
+}
+
+interface GatewayTurn {
+  readonly endpoint: ChatEndpoint;
+  readonly body: string;
+  readonly signal: AbortSignal;
+}
+
+async function openTurn(
+  { agents, gateway }: HttpContext,
+  accountId: string,
+  id: string,
+  { endpoint, body, signal }: GatewayTurn,
+): Promise<GatewayReply> {
+  let reply: GatewayReply;
+  try {
+    reply = await gateway.send(endpoint, body, signal);
+  } catch (error) {
+    // The VM may have ended a moment ago: then the agent is not running, which this call says.
+    if (!signal.aborted) await agents.chatEndpoint(accountId, id);
+    throw connectionError(error);
+  }
+  return checkedReply(reply);
+}

@@ -1,0 +1,25 @@
+import { Health, NoQuery } from '@lodge/contract';
+import type { App, HttpContext } from '../../context.ts';
+
+const schema = {
+  operationId: 'getHealth',
+  tags: ['Service'],
+  summary: 'Ask whether the service works',
+  description: 'Needs no key. 500 when the service cannot serve.',
+  querystring: NoQuery,
+  response: { 200: { ...Health, 'x-response-description': 'The API answers.' } },
+};
+
+export function healthRoute(app: App, context: HttpContext): void {
+  const { version } = context;
+  app.route({
+    method: 'GET',
+    url: '/v1/health',
+    schema,
+    config: { public: true },
+    handler: async () => {
+      const { ready, step } = await context.ready();
+      return { status: ready ? ('ok' as const) : ('starting' as const), step, version };
+    },
+  });
+}

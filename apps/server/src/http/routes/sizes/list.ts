@@ -1,0 +1,23 @@
+import { NoQuery, SizeList } from '@lodge/contract';
+import { defaultSize, sizeNames } from '@lodge/domain';
+import { machineOf } from '../../agent-record.ts';
+import type { App } from '../../context.ts';
+
+const schema = {
+  operationId: 'listSizes',
+  tags: ['Service'],
+  summary: 'List machine sizes',
+  querystring: NoQuery,
+  response: { 200: { ...SizeList, 'x-response-description': 'All machine sizes.' } },
+};
+
+const list = {
+  object: 'list' as const,
+  data: sizeNames.map((id) => ({ object: 'size' as const, id, ...machineOf(id), default: id === defaultSize })),
+  has_more: false as const,
+  next_cursor: null,
+};
+
+export function listSizesRoute(app: App): void {
+  app.route({ method: 'GET', url: '/v1/sizes', schema, handler: async () => list });
+}

@@ -1,0 +1,122 @@
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Lifecycle, agentStatuses, runtimeKindNames, sizeNames } from './agent.ts';
+import { Metadata, nullable, patterns } from './text.ts';
+
+const RuntimeKindInput = Type.Enum([...runtimeKindNames], {
+  description: '`openclaw` is another name for `runtime_a`, `hermes` for `runtime_b`.',
+});
+
+export const LlmKeyInput = Type.Object(
+  {
+    provider: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      pattern: patterns.text,
+      description: 'An id of `GET /v1/providers`.',
+      examples: ['anthropic'],
+    }),
+    api_key: Type.String({
+      minLength: 1,
+      maxLength: 2048,
+      pattern: patterns.token,
+      writeOnly: true,
+      description: "The provider's secret. Kept encrypted, never given back.",
+      examples: ['<PROVIDER_API_KEY>'],
+    }),
+  },
+  { additionalProperties: false },
+);
+
+/** A field of the contract that this version does not serve: only its empty value is taken. */
+const notYet = 'Not available in this version yet: only the empty value is taken.';
+
+export const CreateAgent = Type.Object(
+  {
+    name: Type.String({
+      minLength: 1,
+      maxLength: 100,
+      pattern: patterns.text,
+      description: 'Display name, 1 to 100 characters after trimming.',
+      examples: ['Support bot'],
+    }),
+    model: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        pattern: patterns.text,
+        description: '`<provider>/<model_name>` for runtime_a; without it the deployment chooses.',
+        examples: ['anthropic/claude-sonnet-5'],
+      }),
+    ),
+    description: Type.Optional(
+      nullable(Type.String({ maxLength: 2000, pattern: patterns.text, description: 'Free text; only a label.' })),
+    ),
+    llm_keys: Type.Optional(
+      Type.Array(LlmKeyInput, { maxItems: 20, description: 'Keys of LLM providers, one per provider.' }),
+    ),
+    runtime_kind: Type.Optional(RuntimeKindInput),
+    size: Type.Optional(Type.Enum([...sizeNames], { description: 'Machine size.', default: 'medium' })),
+    machine_size: Type.Optional(Type.Enum([...sizeNames], { description: 'Another name for `size`.' })),
+    lifecycle: Type.Optional(Type.Partial(Lifecycle, { description: 'What is left out keeps its default.' })),
+    metadata: Type.Optional(Metadata),
+    channels: Type.Optional(Type.Object({}, { additionalProperties: true, description: notYet })),
+    spend_limit: Type.Optional(nullable(Type.Object({}, { additionalProperties: true, description: notYet }))),
+    instructions: Type.Optional(nullable(Type.String({ description: notYet }))),
+    dashboard: Type.Optional(Type.Boolean({ description: 'For runtime_b alone.', default: false })),
+  },
+  { title: 'CreateAgent', additionalProperties: false },
+);
+export type CreateAgent = Static<typeof CreateAgent>;
+
+export const AgentParams = Type.Object({
+  id: Type.String({ pattern: patterns.agentId, description: "The agent's id.", examples: ['k7d2m9q4x1ab'] }),
+});
+
+export const ListAgentsQuery = Type.Object(
+  {
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Agents per page.' })),
+    cursor: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 512,
+        pattern: patterns.text,
+        description: '`next_cursor` of the page before.',
+      }),
+    ),
+    status: Type.Optional(Type.Enum([...agentStatuses], { description: 'Only agents in this status.' })),
+    runtime_kind: Type.Optional(RuntimeKindInput),
+    name: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        pattern: patterns.text,
+        description: 'Only agents whose name contains this, in any case.',
+      }),
+    ),
+    metadata: Type.Optional(
+      Type.Unsafe<Record<string, string>>({
+        ...Metadata,
+        description: 'Only agents with these pairs: `metadata[team]=support`.',
+      }),
+    ),
+    order: Type.Optional(
+      Type.Enum(['asc', 'desc'], { default: 'desc', description: 'By time of creation; newest first by default.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const GetAgentQuery = Type.Object(
+  {
+    wait_for: Type.Optional(
+      Type.Enum(['running'], { description: 'Answer once the agent runs, is in error, or `timeout` has passed.' }),
+    ),
+    timeout: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 300, default: 30, description: 'Seconds; only with `wait_for`.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const NoQuery = Type.Object({}, { additionalProperties: false });

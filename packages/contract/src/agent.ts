@@ -1,0 +1,110 @@
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Metadata, Timestamp, nullable, patterns } from './text.ts';
+
+export const agentStatuses = ['provisioning', 'running', 'paused', 'stopped', 'error'] as const;
+export const runtimeKinds = ['runtime_a', 'runtime_b'] as const;
+/** The kinds and their other names, which are taken on input and never emitted. */
+export const runtimeKindNames = [...runtimeKinds, 'openclaw', 'hermes'] as const;
+export const sizeNames = ['small', 'medium', 'large', 'xlarge'] as const;
+export const keepAwakeModes = ['auto', 'always'] as const;
+
+/** A year: longer than any agent idles on purpose. */
+const mostSeconds = 31_536_000;
+
+const lifecycle = {
+  idle_timeout_seconds: Type.Integer({
+    minimum: 0,
+    maximum: mostSeconds,
+    description: 'Idle for this long, a running agent is paused; 0 is never.',
+  }),
+  stop_after_seconds: Type.Integer({
+    minimum: 0,
+    maximum: mostSeconds,
+    description: 'Paused for this long, an agent is stopped.',
+  }),
+  keep_awake: Type.Enum([...keepAwakeModes], { description: '`auto`: an idle agent sleeps. `always`: it does not.' }),
+  auto_resume: Type.Boolean({ description: 'A request wakes a paused agent.' }),
+  auto_start: Type.Boolean({ description: 'A request starts a stopped agent.' }),
+  wake_on_message: Type.Boolean({ description: 'A message on a channel wakes the agent.' }),
+};
+
+export const Lifecycle = Type.Object(lifecycle, { title: 'Lifecycle', additionalProperties: false });
+export type Lifecycle = Static<typeof Lifecycle>;
+
+const StatusReason = Type.Object(
+  {
+    code: Type.String({ examples: ['waiting_for_template'] }),
+    message: Type.String(),
+    at: Timestamp,
+  },
+  { additionalProperties: false, description: 'Why the agent is in its status; always set in `error`.' },
+);
+
+const AgentLlmKey = Type.Object(
+  {
+    provider: Type.String({ examples: ['anthropic'] }),
+    last4: Type.String({ description: 'The last four characters of the key.', examples: ['h3Qw'] }),
+    created_at: Timestamp,
+  },
+  { additionalProperties: false },
+);
+
+const Runtime = Type.Object(
+  { name: Type.String({ examples: ['openclaw'] }), version: Type.String({ examples: ['2026.9.6'] }) },
+  { additionalProperties: false, description: 'What runs in the VM; null when this deployment does not offer it.' },
+);
+
+export const Machine = Type.Object(
+  { vcpus: Type.Integer(), memory_mb: Type.Integer(), disk_gb: Type.Integer() },
+  { title: 'Machine', additionalProperties: false },
+);
+
+export const Agent = Type.Object(
+  {
+    object: Type.Literal('agent'),
+    id: Type.String({ pattern: patterns.agentId, examples: ['k7d2m9q4x1ab'] }),
+    name: Type.String({ examples: ['Support bot'] }),
+    description: nullable(Type.String()),
+    status: Type.Enum([...agentStatuses]),
+    status_reason: nullable(StatusReason),
+    runtime_kind: Type.Enum([...runtimeKinds]),
+    runtime: nullable(Runtime),
+    model: Type.String({ examples: ['anthropic/claude-sonnet-5'] }),
+    size: Type.Enum([...sizeNames]),
+    machine: Machine,
+    url: Type.String({ examples: ['http://openclaw-k7d2m9q4x1ab.agents.localhost:8080'] }),
+    dashboard_url: nullable(Type.String()),
+    llm_keys: Type.Array(AgentLlmKey),
+    channels: Type.Array(
+      Type.Object({ channel: Type.String(), status: Type.String() }, { additionalProperties: false }),
+    ),
+    lifecycle: Lifecycle,
+    spend_limit: nullable(Type.Object({}, { additionalProperties: true })),
+    metadata: Metadata,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    started_at: nullable(Timestamp),
+    paused_at: nullable(Timestamp),
+    stopped_at: nullable(Timestamp),
+    last_active_at: nullable(Timestamp),
+  },
+  { title: 'Agent', additionalProperties: false },
+);
+export type Agent = Static<typeof Agent>;
+
+export const AgentList = Type.Object(
+  {
+    object: Type.Literal('list'),
+    data: Type.Array(Agent),
+    has_more: Type.Boolean(),
+    next_cursor: nullable(Type.String({ description: 'Give it as `cursor` for the next page.' })),
+  },
+  { title: 'AgentList', additionalProperties: false },
+);
+export type AgentList = Static<typeof AgentList>;
+
+export const DeletedAgent = Type.Object(
+  { object: Type.Literal('agent.deleted'), id: Type.String(), deleted: Type.Literal(true) },
+  { title: 'DeletedAgent', additionalProperties: false },
+);

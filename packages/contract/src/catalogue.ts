@@ -1,0 +1,54 @@
+import { Type } from 'typebox';
+import type { TSchema } from 'typebox';
+import { Machine, sizeNames } from './agent.ts';
+import { nullable } from './text.ts';
+
+/** A list that is given whole. */
+const wholeList = <T extends TSchema>(item: T, title: string) =>
+  Type.Object(
+    {
+      object: Type.Literal('list'),
+      data: Type.Array(item),
+      has_more: Type.Literal(false),
+      next_cursor: Type.Null(),
+    },
+    { title, additionalProperties: false },
+  );
+
+export const SizeList = wholeList(
+  Type.Object(
+    {
+      object: Type.Literal('size'),
+      id: Type.Enum([...sizeNames]),
+      ...Machine.properties,
+      default: Type.Boolean({ description: 'Taken when a create names none.' }),
+    },
+    { title: 'Size', additionalProperties: false },
+  ),
+  'SizeList',
+);
+
+export const ProviderList = wholeList(
+  Type.Object(
+    {
+      object: Type.Literal('provider'),
+      id: Type.String({ examples: ['anthropic'] }),
+      name: Type.String({ examples: ['Anthropic'] }),
+      needs_key: Type.Boolean({ description: 'False for servers that take no key.' }),
+      built_in: Type.Boolean({ description: 'False for those the operator added.' }),
+    },
+    { title: 'Provider', additionalProperties: false },
+  ),
+  'ProviderList',
+);
+
+export const Health = Type.Object(
+  {
+    status: Type.Enum(['ok', 'starting'], {
+      description: '`starting`: the API answers, but agents cannot be started yet.',
+    }),
+    step: nullable(Type.String({ description: 'What the start is doing.', examples: ['building the image'] })),
+    version: Type.String({ description: 'Version of the service.' }),
+  },
+  { title: 'Health', additionalProperties: false },
+);

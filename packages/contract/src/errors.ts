@@ -1,0 +1,101 @@
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+
+/** Error types of the service specification, section 7. */
+export const errorTypes = [
+  'invalid_request_error',
+  'authentication_error',
+  'authorization_error',
+  'not_found_error',
+  'rate_limit_error',
+  'server_error',
+] as const;
+export type ErrorType = (typeof errorTypes)[number];
+
+interface ErrorKind {
+  readonly status: number;
+  readonly type: ErrorType;
+  /** What the code says, for the reference. */
+  readonly meaning: string;
+}
+
+/** Every error code with its HTTP status and type. Codes are stable; more may come within v1. */
+export const errorCodes = {
+  invalid_request: {
+    status: 400,
+    type: 'invalid_request_error',
+    meaning: 'A field or parameter is missing, unknown or wrong; the message names it.',
+  },
+  invalid_json: { status: 400, type: 'invalid_request_error', meaning: 'The body is not JSON.' },
+  missing_api_key: { status: 401, type: 'authentication_error', meaning: 'No API key was sent.' },
+  invalid_api_key: { status: 401, type: 'authentication_error', meaning: 'No such API key exists.' },
+  revoked_api_key: { status: 401, type: 'authentication_error', meaning: 'The API key was revoked.' },
+  expired_api_key: { status: 401, type: 'authentication_error', meaning: 'The API key has expired.' },
+  insufficient_scope: {
+    status: 403,
+    type: 'authorization_error',
+    meaning: 'The API key lacks the scope that the message names.',
+  },
+  agent_not_found: { status: 404, type: 'not_found_error', meaning: 'The account has no such agent.' },
+  route_not_found: { status: 404, type: 'not_found_error', meaning: 'Nothing is at this path.' },
+  method_not_allowed: {
+    status: 405,
+    type: 'invalid_request_error',
+    meaning: 'The path takes other methods; the header Allow lists them.',
+  },
+  agent_not_running: {
+    status: 409,
+    type: 'invalid_request_error',
+    meaning: 'The agent must run for this, and it does not.',
+  },
+  request_too_large: { status: 413, type: 'invalid_request_error', meaning: 'The body is larger than 1 MiB.' },
+  unsupported_media_type: {
+    status: 415,
+    type: 'invalid_request_error',
+    meaning: 'The body is not sent as application/json.',
+  },
+  rate_limit_exceeded: {
+    status: 429,
+    type: 'rate_limit_error',
+    meaning: 'Too many requests, to this service or to the LLM provider; the message says which.',
+  },
+  quota_exceeded: { status: 429, type: 'rate_limit_error', meaning: "The account's quota is used up." },
+  internal_error: { status: 500, type: 'server_error', meaning: 'Something failed that the client cannot change.' },
+  provisioning_failed: {
+    status: 500,
+    type: 'server_error',
+    meaning: 'The agent was made but did not start; it is in error, and the header X-Agent-Id names it.',
+  },
+  insufficient_capacity: {
+    status: 503,
+    type: 'server_error',
+    meaning: 'This deployment has no room for the agent; nothing was made.',
+  },
+  agent_unavailable: {
+    status: 503,
+    type: 'server_error',
+    meaning: 'The agent is running but does not answer at the moment, or took too long.',
+  },
+} as const satisfies Readonly<Record<string, ErrorKind>>;
+export type ErrorCode = keyof typeof errorCodes;
+
+/** Body of every error reply: exactly this. */
+export const ErrorBody = Type.Object(
+  {
+    error: Type.Object(
+      {
+        type: Type.Enum([...errorTypes]),
+        code: Type.Enum(Object.keys(errorCodes) as ErrorCode[]),
+        message: Type.String({ description: 'For a person; not stable.' }),
+      },
+      { additionalProperties: false },
+    ),
+  },
+  { title: 'Error', additionalProperties: false },
+);
+export type ErrorBody = Static<typeof ErrorBody>;
+
+/** The body of an error reply. */
+export function errorBody(code: ErrorCode, message: string): ErrorBody {
+  return { error: { type: errorCodes[code].type, code, message } };
+}
