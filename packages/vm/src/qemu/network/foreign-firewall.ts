@@ -87,7 +87,8 @@ export const isOpenToGuests = (chain: ForeignChain): boolean =>
   !chain.closed || chain.ours.length === directions[chain.hook].length;
 
 async function apply(commands: readonly unknown[]): Promise<void> {
-  if (commands.length > 0) await run('nft', ['-j', '-f', '-'], JSON.stringify({ nftables: commands }));
+  // As an argument: nft reads JSON from standard input only where that can be opened by name, which a socket cannot.
+  if (commands.length > 0) await run('nft', ['-j', JSON.stringify({ nftables: commands })]);
 }
 
 const removals = (chain: ForeignChain): unknown[] =>

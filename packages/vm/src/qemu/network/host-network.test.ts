@@ -1,0 +1,229 @@
+/** On a private host: namespaces, links and rules are the kernel's own. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
+import { after, afterEach, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { run } from './commands.ts';
+import { checkNetwork, createHostNetwork } from './index.ts';
+import { enterPrivateHost } from './testing/private-host.ts';
+
+enterPrivateHost(import.meta.filename);
+
+const tapOwner = 65534;
+const usual = { tapOwner, brokerPort: 4000 };
+const options = (instance: string, range: string) => ({ instance, range, brokerPort: 4000, resolver: null });
+const messages: string[] = [];
+const make = (instance = 'a', range = '10.201.0.0/16') =>
+  createHostNetwork({ ...options(instance, range), log: (message) => messages.push(message) });
+const a = make();
+const b = make('b', '10.202.0.0/24');
+
+/** Everything that this package could change on a host. */
+async function host(): Promise<string> {
+  const parts = await Promise.all([
+    run('ip', ['-brief', 'link']),
+    run('ip', ['-brief', 'address']),
+    run('ip', ['route', 'show', 'table', 'all']),
+    run('ip', ['netns', 'list']),
+    run('nft', ['list', 'ruleset']),
+    readFile('/proc/sys/net/ipv4/ip_forward', 'utf8'),
+  ]);
+  return parts.join('\n');
+}
+
+afterEach(async () => {
+  await a.teardown();
+  await b.teardown();
+});
+after(() =>
+  assert.deepEqual([...new Set(messages)], ['network: switched IPv4 forwarding on, it was off on this host']),
+);
+
+test('a teardown leaves the host as it was, from any state, and may be repeated', async () => {
+  const before = await host();
+  await a.teardown();
+  assert.equal(await host(), before, 'nothing there yet');
+  await a.start();
+  await a.createNamespace(0, usual);
+  await a.createNamespace(7, { tapOwner, brokerPort: 4100 });
+  await a.teardown();
+  assert.equal(await host(), before);
+  await a.teardown();
+  assert.equal(await host(), before);
+});
+
+test('start, create and remove may be repeated', async () => {
+  await a.start();
+  const started = await host();
+  await a.start();
+  assert.equal(await host(), started);
+  const namespace = await a.createNamespace(3, usual);
+  assert.deepEqual(namespace, {
+    slot: 3,
+    name: 'a-3',
+    path: '/run/netns/a-3',
+    tap: 'tap0',
+    guestAddress: '10.201.0.14',
+  });
+  assert.deepEqual(await a.createNamespace(3, { tapOwner, brokerPort: 4100 }), namespace);
+  assert.deepEqual(await a.createNamespace(3, usual), namespace);
+  assert.deepEqual(await a.slots(), [3]);
+  await a.start();
+  assert.deepEqual(await a.slots(), [3], 'a start leaves namespaces alone');
+  await a.removeNamespace(3);
+  await a.removeNamespace(3);
+  assert.deepEqual(await a.slots(), []);
+  assert.equal(await host(), started);
+});
+
+test('the tap belongs to the emulator’s user', async () => {
+  await a.start();
+  await a.createNamespace(0, usual);
+  const taps = await run('ip', ['-n', 'a-0', '-details', '-json', 'link', 'show', 'dev', 'tap0']);
+  const [tap] = JSON.parse(taps) as { linkinfo: { info_data: { type: string; user: string } } }[];
+  assert.deepEqual([tap!.linkinfo.info_data.type, tap!.linkinfo.info_data.user], ['tap', 'nobody']);
+});
+
+test('halves of a slot are found, replaced and removed', async () => {
+  await a.start();
+  const started = await host();
+  const leaveHalves = async (): Promise<void> => {
+    await run('ip', ['netns', 'add', 'a-1']);
+    await run('ip', ['link', 'add', 'a-2', 'type', 'veth', 'peer', 'name', 'a2-peer']);
+    // What a process leaves that is killed between making the name and mounting the namespace on it.
+    await writeFile('/run/netns/a-4', '');
+    // Not slots of this instance.
+    await run('ip', ['netns', 'add', 'ab-5']);
+  };
+  await leaveHalves();
+  assert.deepEqual(await a.slots(), [1, 2, 4]);
+  for (const slot of [1, 2, 4]) await a.removeNamespace(slot);
+  assert.deepEqual(await a.slots(), []);
+  await run('ip', ['netns', 'del', 'ab-5']);
+  assert.equal(await host(), started);
+  await leaveHalves();
+  for (const slot of [1, 2, 4]) await a.createNamespace(slot, usual);
+  assert.deepEqual(await a.slots(), [1, 2, 4]);
+  await a.teardown();
+  assert.deepEqual((await run('ip', ['netns', 'list'])).trim(), 'ab-5');
+  await run('ip', ['netns', 'del', 'ab-5']);
+});
+
+test(
+  'kill -9 at any moment of a create leaves nothing that the next process does not find',
+  { timeout: 60_000 },
+  async () => {
+    await a.start();
+    const started = await host();
+    const script = `
+    const { createHostNetwork } = await import(${JSON.stringify(new URL('./index.ts', import.meta.url).href)});
+    const network = createHostNetwork({ ...${JSON.stringify(options('a', '10.201.0.0/16'))}, log() {} });
+    console.log('go');
+    for (let i = 0; ; i++) {
+      await network.createNamespace(i % 3, { tapOwner: 65534, brokerPort: 4000 + (i % 2) });
+      if (i % 5 === 4) await network.removeNamespace(i % 3);
+    }`;
+    for (let round = 0; round < 8; round++) {
+      const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+        detached: true,
+      });
+      await once(child.stdout, 'data');
+      await sleep(15 + round * 23);
+      // The tools it has started die with it, at whatever they are doing.
+      process.kill(-child.pid!, 'SIGKILL');
+      await once(child, 'exit');
+      for (const slot of await a.slots()) await a.createNamespace(slot, usual);
+      for (const slot of await a.slots()) await a.removeNamespace(slot);
+      assert.equal(await host(), started);
+    }
+  },
+);
+
+test('two instances live side by side, and one’s teardown leaves the other whole', async () => {
+  await b.start();
+  const withB = await host();
+  await a.start();
+  await a.createNamespace(0, usual);
+  await b.createNamespace(0, usual);
+  await b.createNamespace(62, usual);
+  assert.deepEqual([await a.slots(), await b.slots()], [[0], [0, 62]]);
+  await a.teardown();
+  assert.deepEqual(await b.slots(), [0, 62]);
+  await b.removeNamespace(0);
+  await b.removeNamespace(62);
+  assert.equal(await host(), withB);
+});
+
+test('many namespaces made at the same time do not disturb one another', async () => {
+  await a.start();
+  const slots = [10, 11, 12, 13, 14, 15];
+  const made = await Promise.all(slots.map((slot) => a.createNamespace(slot, usual)));
+  assert.equal(new Set(made.map(({ guestAddress }) => guestAddress)).size, slots.length);
+  assert.deepEqual(await a.slots(), slots);
+  await Promise.all(slots.map((slot) => a.removeNamespace(slot)));
+  assert.deepEqual(await a.slots(), []);
+});
+
+test('what another program flushed, a start restores', async () => {
+  await a.start();
+  const started = await host();
+  await run('nft', ['flush', 'ruleset']);
+  await run('ip', ['link', 'del', 'a-broker']);
+  await writeFile('/proc/sys/net/ipv4/ip_forward', '0');
+  await a.start();
+  assert.equal(await host(), started);
+});
+
+test('a range that is in use is refused, in words that name the route', async () => {
+  await run('ip', ['tuntap', 'add', 'dev', 'vpn', 'mode', 'tun']);
+  await run('ip', ['link', 'set', 'vpn', 'up']);
+  for (const route of ['10.201.7.0/24', '10.0.0.0/8', '10.201.0.0/16']) {
+    await run('ip', ['route', 'add', route, 'dev', 'vpn']);
+    const before = await host();
+    await assert.rejects(a.start(), {
+      message: `The range 10.201.0.0/16 of the VMs' network is used on this host already (route ${route} on vpn): choose another`,
+    });
+    assert.equal(await host(), before, 'a refused start changes nothing');
+    const range = (await checkNetwork(options('a', '10.201.0.0/16'))).find(({ name }) => name === 'address range');
+    assert.equal(range?.ok, false);
+    await run('ip', ['route', 'del', route]);
+  }
+  for (const half of ['0.0.0.0/1', 'default']) {
+    await run('ip', ['route', 'add', half, 'dev', 'vpn']);
+    await a.start();
+  }
+  await assert.rejects(make('c').start(), /used on this host already \(route 10\.201\.\S+ on a-broker\)/);
+  await run('ip', ['link', 'del', 'vpn']);
+});
+
+test('the range changes only when no VM is left in the old one', async () => {
+  await a.start();
+  await a.createNamespace(1, usual);
+  const moved = make('a', '10.210.0.0/20');
+  await assert.rejects(moved.start(), /still use another range than 10\.210\.0\.0\/20/);
+  await a.removeNamespace(1);
+  await moved.start();
+  assert.doesNotMatch(await run('ip', ['route', 'show', 'table', 'all']), /10\.201\./);
+  await moved.teardown();
+});
+
+test('forwarding stays on when somebody else counts on it', async () => {
+  await a.start();
+  await run('nft', ['add table ip theirs; add chain ip theirs f { type filter hook forward priority 0; }']);
+  await a.teardown();
+  assert.equal((await readFile('/proc/sys/net/ipv4/ip_forward', 'utf8')).trim(), '1');
+  await run('nft', ['delete table ip theirs']);
+  await writeFile('/proc/sys/net/ipv4/ip_forward', '0');
+});
+
+test('the facts for the operator are all good on a host like this one', async () => {
+  const facts = await checkNetwork(options('a', '10.201.0.0/16'));
+  assert.deepEqual(
+    facts.filter(({ ok }) => !ok),
+    [],
+  );
+  assert.ok(facts.length >= 7);
+});
