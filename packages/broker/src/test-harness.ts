@@ -43,12 +43,12 @@ export async function startTestBroker(options: TestBrokerOptions) {
   });
   const { port } = await broker.listen({ host: '127.0.0.1', port: 0 });
   const url = `http://127.0.0.1:${port}`;
-  const clients: Agent[] = [];
+  const dispatchers = new Map<string, Agent>();
 
   /** A fetch whose connections come from `address`. */
   function fetchFrom(address: string): typeof globalThis.fetch {
-    const dispatcher = new Agent({ localAddress: address });
-    clients.push(dispatcher);
+    const dispatcher = dispatchers.get(address) ?? new Agent({ localAddress: address });
+    dispatchers.set(address, dispatcher);
     return ((to: string, init: object) => fetch(to, { ...init, dispatcher })) as unknown as typeof globalThis.fetch;
   }
 
@@ -77,7 +77,7 @@ export async function startTestBroker(options: TestBrokerOptions) {
       });
     },
     async close(): Promise<void> {
-      await Promise.all(clients.map((client) => client.destroy()));
+      await Promise.all([...dispatchers.values()].map((dispatcher) => dispatcher.destroy()));
       await broker.close();
     },
   };
