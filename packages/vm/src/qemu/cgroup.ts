@@ -8,7 +8,7 @@
  */
 import { access, mkdir, readFile, readdir, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { until } from './waiting.ts';
+import { until } from '../waiting.ts';
 
 export interface CgroupLimits {
   readonly memoryMib: number;
@@ -25,6 +25,8 @@ export interface Cgroups {
   /** The group must have no process. Absent is success. */
   remove(name: string): Promise<void>;
   names(): Promise<string[]>;
+  /** Removes this instance's own group; there must be none in it. */
+  close(): Promise<void>;
 }
 
 type Controller = 'memory' | 'cpu';
@@ -96,6 +98,10 @@ class Groups implements Cgroups {
         if (entry.isDirectory()) found.add(entry.name);
     }
     return [...found];
+  }
+
+  async close(): Promise<void> {
+    for (const { parent } of this.trees) await removed(parent);
   }
 }
 

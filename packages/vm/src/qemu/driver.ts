@@ -25,7 +25,7 @@ import type {
   VmObservation,
   VmRequest,
 } from '@lodge/engine/ports';
-import { AgentCalls } from './calls.ts';
+import { AgentCalls } from '../calls.ts';
 import type { Accelerator } from './command-line.ts';
 import { openTapDevice } from './device-nodes.ts';
 import { passableFolder } from './host-folders.ts';
@@ -34,7 +34,7 @@ import { assertMachine, awaitMachine } from './hotplug.ts';
 import { collectLeftovers } from './leftovers.ts';
 import { lock } from './lock.ts';
 import type { HostNetwork } from './network/index.ts';
-import { isAlive } from './process.ts';
+import { awaitExit, isAlive } from './process.ts';
 import type { ProcessMark } from './process.ts';
 import { Qmp } from './qmp.ts';
 import { RunDirectory } from './run-directory.ts';
@@ -45,7 +45,7 @@ import type { StoredTemplate } from './template-store.ts';
 import { removeVm } from './vm-remove.ts';
 import { startVm, together } from './vm-start.ts';
 import type { StartedVm, VmHost } from './vm-start.ts';
-import { throwIfAborted, toVmError } from './waiting.ts';
+import { throwIfAborted, toVmError } from '../waiting.ts';
 import { ExitWatch } from './watch.ts';
 import type { ExitListener } from './watch.ts';
 import { openCgroups } from './cgroup.ts';
@@ -73,6 +73,7 @@ const bootTimeoutMs = 300_000;
 /** Until clock, vCPUs and memory are as asked for: the guest takes in a gigabyte in a fraction of a second, under emulation in one or two. */
 const machineTimeoutMs = 120_000;
 const adoptTimeoutMs = 5000;
+const quitTimeoutMs = 5000;
 
 export function createQemuDriver(options: QemuDriverOptions): VmDriver {
   return new QemuDriver(options);
@@ -262,17 +263,29 @@ class QemuDriver implements VmDriver {
     void qmp.closed.then(() => gone.abort(new VmError('failed', 'QEMU ended before the guest was ready')));
     const either = AbortSignal.any([signal, gone.signal]);
     const started = performance.now();
-    await guest.awaitHealth({ timeoutMs: from === 'clone' ? cloneTimeoutMs : bootTimeoutMs, signal: either });
+    const health = await guest.awaitHealth({
+      timeoutMs: from === 'clone' ? cloneTimeoutMs : bootTimeoutMs,
+      signal: either,
+    });
     timings['daemon'] = Math.round(performance.now() - started);
     const wait = { timeoutMs: machineTimeoutMs, signal: either };
-    await together([guest.setClock({ signal: either }), awaitMachine({ qmp, guest, machine }, wait)]);
+    await together([guest.setClock({ signal: either }), awaitMachine({ qmp, guest, machine, health }, wait)]);
     timings['machine'] = Math.round(performance.now() - started) - timings['daemon'];
   }
 
   private async takeAway(directory: RunDirectory, keepDisk: boolean): Promise<void> {
     if (!(await directory.exists())) return;
+    if (keepDisk) await this.quit(directory.agentId);
     const slot = await removeVm({ network: this.options.network, cgroups: this.started() }, directory, keepDisk);
     if (slot !== null) this.slots.release(slot);
+  }
+
+  /** Has QEMU write out what it holds of the disk, where it still answers; what does not end by itself is killed after. */
+  private async quit(agentId: string): Promise<void> {
+    const vm = this.watch.get(agentId);
+    if (!vm?.qmp) return;
+    await vm.qmp.execute('quit', {}, { timeoutMs: quitTimeoutMs }).catch(() => undefined);
+    await awaitExit(vm.process, quitTimeoutMs).catch(() => undefined);
   }
 
   /** Watches a VM that an earlier control plane made. One that is dead or half made stays as it is: `list` says so. */

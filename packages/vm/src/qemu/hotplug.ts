@@ -1,10 +1,10 @@
 /** Brings a machine that every guest starts as to the size that was asked for. */
-import type { GuestClient } from '@lodge/guest';
+import type { GuestClient, GuestHealth } from '@lodge/guest';
 import { VmError } from '@lodge/engine/ports';
 import type { Machine } from '@lodge/engine/ports';
 import { bootMemoryMib, bootVcpus, mostMemoryMib, mostVcpus } from './command-line.ts';
 import type { Qmp } from './qmp.ts';
-import { until } from './waiting.ts';
+import { until } from '../waiting.ts';
 
 interface HotpluggableCpu {
   readonly type: string;
@@ -44,43 +44,45 @@ export async function plug(qmp: Qmp, machine: Machine): Promise<void> {
   }
 }
 
+export interface GrowingMachine {
+  readonly qmp: Qmp;
+  readonly guest: GuestClient;
+  readonly machine: Machine;
+  /** What the guest said of itself first. */
+  readonly health: GuestHealth;
+}
+
+interface Bound {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
 /** Waits until the guest uses what was plugged in, and no more: surplus vCPUs are taken offline. */
-export async function awaitMachine(
-  parts: { readonly qmp: Qmp; readonly guest: GuestClient; readonly machine: Machine },
-  wait: { readonly timeoutMs: number; readonly signal: AbortSignal },
-): Promise<void> {
-  await Promise.all([awaitVcpus(parts, wait), awaitMemory(parts, wait)]);
+export async function awaitMachine(parts: GrowingMachine, bound: Bound): Promise<void> {
+  await Promise.all([awaitVcpus(parts, bound), awaitMemory(parts, bound)]);
 }
 
-async function awaitVcpus(
-  { guest, machine }: { readonly guest: GuestClient; readonly machine: Machine },
-  wait: { readonly timeoutMs: number; readonly signal: AbortSignal },
-): Promise<void> {
-  await until(
-    async () => {
-      await guest.setCpusOnline(machine.vcpus, wait);
-      return (await guest.health(wait)).cpusOnline === machine.vcpus ? true : null;
-    },
-    { what: `${machine.vcpus} vCPUs in the guest`, everyMs: 20, ...wait },
-  );
+async function awaitVcpus({ guest, machine, health }: GrowingMachine, bound: Bound): Promise<void> {
+  let { cpusOnline } = health;
+  const set = async (): Promise<true | null> => {
+    if (cpusOnline === machine.vcpus) return true;
+    await guest.setCpusOnline(machine.vcpus, bound);
+    ({ cpusOnline } = await guest.health(bound));
+    return cpusOnline === machine.vcpus ? true : null;
+  };
+  await until(set, { what: `${machine.vcpus} vCPUs in the guest`, everyMs: 20, ...bound });
 }
 
-async function awaitMemory(
-  { qmp, guest, machine }: { readonly qmp: Qmp; readonly guest: GuestClient; readonly machine: Machine },
-  wait: { readonly timeoutMs: number; readonly signal: AbortSignal },
-): Promise<void> {
+async function awaitMemory({ qmp, guest, machine }: GrowingMachine, bound: Bound): Promise<void> {
   const wantedBytes = (machine.memoryMib - bootMemoryMib) * 2 ** 20;
   if (wantedBytes === 0) return;
-  await until(
-    async () => {
-      const bytes = await qmp.execute<number>('qom-get', { path: memoryDevice, property: 'size' });
-      return bytes === wantedBytes ? true : null;
-    },
-    { what: `${machine.memoryMib} MiB taken by the guest`, everyMs: 10, ...wait },
-  );
+  const taken = async (): Promise<true | null> => {
+    const bytes = await qmp.execute<number>('qom-get', { path: memoryDevice, property: 'size' });
+    return bytes === wantedBytes ? true : null;
+  };
+  await until(taken, { what: `${machine.memoryMib} MiB taken by the guest`, everyMs: 10, ...bound });
   // The guest's driver takes the last block a moment before the kernel counts it.
-  await until(
-    async () => ((await guest.health(wait)).memoryTotalMib >= machine.memoryMib - kernelShareMib ? true : null),
-    { what: `${machine.memoryMib} MiB in the guest`, everyMs: 20, ...wait },
-  );
+  const counted = async (): Promise<true | null> =>
+    (await guest.health(bound)).memoryTotalMib >= machine.memoryMib - kernelShareMib ? true : null;
+  await until(counted, { what: `${machine.memoryMib} MiB in the guest`, everyMs: 20, ...bound });
 }

@@ -10,7 +10,7 @@ import { isAlive, spawnDetached } from './process.ts';
 import type { ProcessMark } from './process.ts';
 import { Qmp } from './qmp.ts';
 import type { RunDirectory } from './run-directory.ts';
-import { until } from './waiting.ts';
+import { until } from '../waiting.ts';
 
 export interface Launch {
   readonly directory: RunDirectory;

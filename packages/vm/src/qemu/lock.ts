@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createServer } from 'node:net';
-import { throwIfAborted, until } from './waiting.ts';
+import { throwIfAborted, until } from '../waiting.ts';
 
 export interface LockWait {
   readonly timeoutMs: number;

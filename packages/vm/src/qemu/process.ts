@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { VmError } from '@lodge/engine/ports';
-import { until } from './waiting.ts';
+import { until } from '../waiting.ts';
 
 /** A process that cannot be mistaken for a later one with the same pid. */
 export interface ProcessMark {

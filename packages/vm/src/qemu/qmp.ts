@@ -5,7 +5,7 @@
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { VmError } from '@lodge/engine/ports';
-import { throwIfAborted, until } from './waiting.ts';
+import { throwIfAborted, until } from '../waiting.ts';
 
 export interface QmpEvent {
   readonly event: string;

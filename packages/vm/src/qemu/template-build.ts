@@ -15,7 +15,7 @@ import { awaitExit, kill } from './process.ts';
 import type { ProcessMark } from './process.ts';
 import { RunDirectory } from './run-directory.ts';
 import type { StoredTemplate, TemplateDraft, TemplateStore } from './template-store.ts';
-import { throwIfAborted } from './waiting.ts';
+import { throwIfAborted } from '../waiting.ts';
 import type { VmHost } from './vm-start.ts';
 
 export interface TemplateWork {

@@ -15,7 +15,7 @@ import type { Slots } from './slots.ts';
 import { buildTemplate } from './template-build.ts';
 import { templateHash, TemplateStore } from './template-store.ts';
 import type { StoredTemplate } from './template-store.ts';
-import { toVmError } from './waiting.ts';
+import { toVmError } from '../waiting.ts';
 import type { VmHost } from './vm-start.ts';
 
 /** Somebody else's build under emulation may take most of an hour on a small host; the caller's signal usually ends sooner. */

@@ -18,7 +18,7 @@ import type { HostNetwork, Namespace } from './network/index.ts';
 import type { ProcessMark } from './process.ts';
 import type { RunDirectory } from './run-directory.ts';
 import type { StoredTemplate } from './template-store.ts';
-import { throwIfAborted } from './waiting.ts';
+import { throwIfAborted } from '../waiting.ts';
 
 /** What VMs are made with on this host. */
 export interface VmHost {
