@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '@lodge/engine/ports';
-import { Kysely, PostgresDialect } from 'kysely';
+import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Client, DatabaseError, Pool } from 'pg';
 import type { Schema } from './schema.ts';
 
@@ -18,7 +18,7 @@ const queryTimeoutMs = 15_000;
 /** A transaction whose client froze holds its locks no longer than this. */
 const idleInTransactionTimeoutMs = 10_000;
 /** A restart of the database takes less, unless it has much to recover. */
-const retryForMs = 5_000;
+const retryForMs = 10_000;
 
 const base = {
   application_name: 'lodge',
@@ -28,10 +28,12 @@ const base = {
 
 /** The pool of one store, and the rule for what is repeated when the database restarts under it. */
 export interface Database {
-  /** For work that may run twice: reads, and writes that change nothing when repeated. Repeated, for 5 s, while the connection is lost. */
+  /** For work that may run twice: reads, and writes that change nothing when repeated. Repeated, for 10 s, while the connection is lost. */
   repeatable<T>(work: (db: Kysely<Schema>) => Promise<T>): Promise<T>;
-  /** For work that must not run twice. Repeated, for 5 s, only where connecting failed, so that nothing was sent. */
+  /** For work that must not run twice. Repeated, for 10 s, only where connecting failed, so that nothing was sent. */
   once<T>(work: (db: Kysely<Schema>) => Promise<T>): Promise<T>;
+  /** Resolves when the database answers; tried once. */
+  ping(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -46,12 +48,17 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
   });
   // Both without a listener would end the process: a connection lost while it is idle in the pool, and one lost between
   // two statements of a transaction. Whoever uses the connection gets the error from its next statement.
-  pool.on('error', (error) => log.warn({ err: error }, 'an idle database connection was lost'));
+  pool.on('error', (error) => {
+    if (!pool.ending) log.warn({ err: error }, 'an idle database connection was lost');
+  });
   pool.on('connect', (client) => client.on('error', () => undefined));
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
   return {
     repeatable: (work) => retrying(() => work(db), isConnectionLost),
     once: (work) => retrying(() => work(db), isNothingSent),
+    ping: async () => {
+      await sql`select 1`.execute(db);
+    },
     close: () => db.destroy(),
   };
 }
@@ -64,7 +71,7 @@ export async function connectClient(config: DatabaseConfig, queryTimeoutMs?: num
   return client;
 }
 
-/** Repeats, for 5 s, what failed because the database takes no connection yet. */
+/** Repeats, for 10 s, what failed because the database takes no connection yet. */
 export const awaitingDatabase = <T>(work: () => Promise<T>): Promise<T> => retrying(work, isNothingSent);
 
 async function retrying<T>(work: () => Promise<T>, isTransient: (error: unknown) => boolean): Promise<T> {

@@ -1,9 +1,8 @@
 import type { AgentDirectory, AgentStore, ApiKeyStore, LlmCallSink, Log } from '@lodge/engine/ports';
-import { sql } from 'kysely';
 import { PostgresAgentStore } from './agents.ts';
 import { PostgresApiKeyStore } from './api-keys.ts';
 import { Changes } from './changes.ts';
-import { openDatabase } from './connection.ts';
+import { awaitingDatabase, openDatabase } from './connection.ts';
 import type { DatabaseConfig } from './connection.ts';
 import { PostgresAgentDirectory, PostgresLlmCallSink } from './llm.ts';
 
@@ -12,7 +11,7 @@ export interface Store {
   readonly apiKeys: ApiKeyStore;
   readonly directory: AgentDirectory;
   readonly llmCalls: LlmCallSink;
-  /** Resolves when the database answers; rejects when it did not, though asked for 5 s. */
+  /** Resolves when the database answers. Tried once: for a health check. */
   ping(): Promise<void>;
   /** Waits for the statements under way. */
   close(): Promise<void>;
@@ -22,11 +21,8 @@ export interface Store {
 export async function openStore(config: DatabaseConfig & { readonly log: Log }): Promise<Store> {
   const database = openDatabase(config, config.log);
   const changes = new Changes(config, config.log);
-  const ping = async (): Promise<void> => {
-    await database.repeatable((db) => sql`select 1`.execute(db));
-  };
   try {
-    await ping();
+    await awaitingDatabase(() => database.ping());
     await changes.start();
   } catch (error) {
     await database.close();
@@ -37,7 +33,7 @@ export async function openStore(config: DatabaseConfig & { readonly log: Log }):
     apiKeys: new PostgresApiKeyStore(database),
     directory: new PostgresAgentDirectory(database),
     llmCalls: new PostgresLlmCallSink(database),
-    ping,
+    ping: () => database.ping(),
     close: async () => {
       await changes.close();
       await database.close();

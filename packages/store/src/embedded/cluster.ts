@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chmod, chown, mkdir, open, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, open, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -23,6 +23,7 @@ const database = 'postgres';
  * Postgres writes to belong to its user: a Postgres that was taken over cannot lead the control plane to write elsewhere.
  *
  *   <dataDir>/postgres-<version>/   programs
+ *   <dataDir>/partial-*             either of the others while it is made
  *   <dataDir>/cluster/              PGDATA, 0700, of the user
  *   <dataDir>/socket/               0700, of the user
  *   <dataDir>/pg_hba.conf, pg_ident.conf, postgres.log
@@ -37,7 +38,7 @@ export interface Cluster {
   readonly user: RunAs;
 }
 
-/** Checks the folder and makes what is missing of it, up to an initialised cluster of the binaries' version. */
+/** Checks the folder and makes what is missing around the cluster itself. */
 export async function prepareCluster(dataDir: string, userName: string): Promise<Cluster> {
   const cluster: Cluster = {
     dataDir,
@@ -69,8 +70,7 @@ export async function initialise(cluster: Cluster, binaries: Binaries): Promise<
       `${cluster.cluster} was made by Postgres ${made}, and this release brings Postgres ${binaries.major}, which cannot open it. Move it with pg_dump and pg_restore or with pg_upgrade, or go back to the release that made it.`,
     );
   }
-  await removeLeftovers(cluster.dataDir);
-  const partial = join(cluster.dataDir, `cluster.partial-${process.pid}`);
+  const partial = await mkdtemp(join(cluster.dataDir, 'partial-cluster-'));
   await makeOwned(partial, cluster.user);
   // The builtin collation depends on no library of the host, so an upgrade of the host cannot corrupt an index.
   const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
@@ -80,12 +80,20 @@ export async function initialise(cluster: Cluster, binaries: Binaries): Promise<
       throw new Error(`initdb failed: ${error.stderr?.trim() || error.message}`, { cause: error });
     },
   );
-  await rename(partial, cluster.cluster).catch(async (error: unknown) => {
-    // Another starter was quicker: its cluster is as good.
-    await rm(partial, { recursive: true, force: true });
-    if ((await versionOf(cluster.cluster)) === null) throw error;
-  });
+  await rename(partial, cluster.cluster);
   await syncFolder(cluster.dataDir);
+}
+
+/**
+ * Removes what kills left half made, and the programs of other releases. Call when the server runs from `binaries`. An
+ * initdb whose parent was killed may still write into its folder: what cannot be removed now is removed by the next start.
+ */
+export async function removeLeftovers(dataDir: string, binaries: Binaries): Promise<void> {
+  for (const name of await readdir(dataDir)) {
+    const path = join(dataDir, name);
+    if (!/^partial-|^postgres-\d/.test(name) || path === binaries.home) continue;
+    await rm(path, { recursive: true, force: true }).catch(() => undefined);
+  }
 }
 
 /** No variable of ours reaches Postgres, where other processes of its user could read it. English messages. */
@@ -111,7 +119,7 @@ async function writeAccessRules(cluster: Cluster): Promise<void> {
 }
 
 async function writeAtomically(path: string, text: string): Promise<void> {
-  const partial = `${path}.partial-${process.pid}`;
+  const partial = `${path}.new`;
   await writeFile(partial, text, { mode: 0o644 });
   await chmod(partial, 0o644);
   await rename(partial, path);
@@ -121,22 +129,6 @@ async function makeOwned(dir: string, user: RunAs): Promise<void> {
   await mkdir(dir, { recursive: true, mode: 0o700 });
   await chmod(dir, 0o700);
   if (user.uid !== undefined) await chown(dir, user.uid, user.gid);
-}
-
-async function removeLeftovers(dataDir: string): Promise<void> {
-  for (const name of await readdir(dataDir)) {
-    const pid = /\.partial-(\d+)$/.exec(name)?.[1];
-    if (pid === undefined || (Number(pid) !== process.pid && isRunning(Number(pid)))) continue;
-    await rm(join(dataDir, name), { recursive: true, force: true });
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }
 
 async function syncFolder(dir: string): Promise<void> {

@@ -8,19 +8,19 @@
  *   - our process is killed: the server lives on, and the next start adopts it;
  *   - the server is killed: it is started again here, recovers from its log, and no acknowledged row is lost (fsync is on);
  *   - both are killed: the next start finds a lock file without a server, and starts one;
- *   - killed while the folder is made: a `.partial-` folder, removed by the next start.
+ *   - killed while the folder is made: a `partial-` folder, removed by the next start.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '@lodge/engine/ports';
-import { installBinaries, removeOldBinaries } from './binaries.ts';
+import { installBinaries } from './binaries.ts';
 import type { Binaries } from './binaries.ts';
-import { connectionStringOf, initialise, prepareCluster } from './cluster.ts';
+import { connectionStringOf, initialise, prepareCluster, removeLeftovers } from './cluster.ts';
 import type { Cluster } from './cluster.ts';
 import { ask, awaitReady, endPostmaster, findPostmaster, isAlive, runsFrom, spawnPostmaster } from './postmaster.ts';
 import type { Postmaster } from './postmaster.ts';
 
 export interface EmbeddedPostgresOptions {
-  /** Absolute path of a folder for this server alone; every folder above must be passable by `user`. Made when absent. */
+  /** Absolute path of a folder for this server alone, used by one process at a time; every folder above must be passable by `user`. Made when absent. */
   readonly dataDir: string;
   /** System user Postgres runs as when we are root; not looked at otherwise. It should run nothing else. */
   readonly user: string;
@@ -44,6 +44,8 @@ const readyTimeoutMs = 300_000;
 /** An orphan that says nothing for so long hangs: it is ended. */
 const silentTimeoutMs = 10_000;
 const stopTimeoutMs = 20_000;
+/** It may not answer a signal either. */
+const strangerStopTimeoutMs = 2_000;
 /** Processes of a killed server need a moment to notice; until they are gone a new one refuses to start. */
 const leftoverTimeoutMs = 10_000;
 const firstRetryMs = 50;
@@ -58,7 +60,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   await initialise(cluster, binaries);
   const supervisor = new Supervisor(cluster, binaries, options.log);
   await supervisor.start();
-  await removeOldBinaries(options.dataDir, binaries);
+  await removeLeftovers(options.dataDir, binaries);
   return supervisor;
 }
 
@@ -159,7 +161,7 @@ class Supervisor implements EmbeddedPostgres {
     if ((await runsFrom(postmaster, this.binaries)) && (await this.answers(postmaster))) return postmaster;
     if (await isAlive(postmaster)) {
       this.log.warn({ pid: postmaster.pid }, 'ending a Postgres of another release, or one that does not answer');
-      await endPostmaster(postmaster, stopTimeoutMs);
+      await endPostmaster(postmaster, strangerStopTimeoutMs);
     }
     return null;
   }

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { constants } from 'node:fs';
+import { constants, existsSync } from 'node:fs';
 import { open, readFile, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -155,15 +155,15 @@ export async function endPostmaster(postmaster: Postmaster, fastTimeoutMs: numbe
 }
 
 /**
- * Postgres takes a lock file for valid while any process of its user has the pid in it, and after a reboot a stranger may:
- * it would refuse to start for ever. No server holds the cluster here, so such a file is stale. What keeps a new server
+ * Postgres takes a lock file for valid while any process of its user has the pid in it, be it the zombie of a killed server
+ * or, after a reboot, a stranger: it would refuse to start. No server holds the cluster here, so such a file is stale. What keeps a new server
  * from starting beside processes that a killed one left is the shared memory they are attached to, which Postgres finds
  * by the data folder's inode, without the file.
  */
 async function removeForeignLocks(cluster: Cluster): Promise<void> {
   for (const file of [join(cluster.cluster, 'postmaster.pid'), join(cluster.socketDir, `${socketName}.lock`)]) {
     const pid = Number.parseInt(await readFile(file, 'utf8').catch(() => ''), 10);
-    if (pid > 1 && (await startOf(pid)) !== null) await rm(file);
+    if (pid > 1 && existsSync(`/proc/${pid}`)) await rm(file);
   }
 }
 

@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import type { LlmCall } from '@lodge/engine/ports';
+import { execute, testDatabase } from '@lodge/testkit/postgres';
+import { admitAll, firstAccount, newAgent, silent } from './fixture.ts';
+import { migrate } from './migrate.ts';
+import { openStore } from './store.ts';
+
+const database = await testDatabase();
+await migrate(database);
+const store = await openStore({ ...database, log: silent });
+after(async () => {
+  await store.close();
+  await database.drop();
+});
+const { agents, directory, llmCalls } = store;
+const accountId = await firstAccount(store.apiKeys);
+
+async function agentAt(address: string, given = {}) {
+  const agent = await agents.create(newAgent(accountId, given), admitAll);
+  await agents.lease(agent.id, 'h', 60_000);
+  await agents.observe(agent.id, agent.generation, 'h', { vmAddress: address });
+  return agent;
+}
+
+test('an agent is found by the address of its VM, with its sealed keys by provider', async () => {
+  const llmKeys = [
+    { provider: 'anthropic', sealed: 's1', last4: 'aaaa' },
+    { provider: 'openai', sealed: 's2', last4: 'bbbb' },
+  ];
+  const agent = await agentAt('10.201.1.2', { llmKeys, model: 'openai/gpt-5' });
+  const keyless = await agentAt('10.201.1.6');
+  assert.deepEqual(await directory.byAddress('10.201.1.2'), {
+    agentId: agent.id,
+    accountId,
+    model: 'openai/gpt-5',
+    sealedKeys: { anthropic: 's1', openai: 's2' },
+  });
+  assert.deepEqual((await directory.byAddress('10.201.1.6'))!.sealedKeys, {});
+  assert.equal((await directory.byAddress('10.201.1.6'))!.agentId, keyless.id);
+  for (const stranger of ['10.201.1.3', '', '10.201.1.2 ', "' or true --", '::ffff:10.201.1.2']) {
+    assert.equal(await directory.byAddress(stranger), null);
+  }
+});
+
+test('an agent without a VM has no address, and a later one may have it', async () => {
+  const first = await agentAt('10.201.1.10');
+  await agents.observe(first.id, first.generation, 'h', { vmAddress: null });
+  assert.equal(await directory.byAddress('10.201.1.10'), null);
+  const second = await agentAt('10.201.1.10');
+  assert.equal((await directory.byAddress('10.201.1.10'))!.agentId, second.id);
+});
+
+test('the look-up by address goes over its index, however many agents there are', async (t) => {
+  const large = await testDatabase();
+  t.after(() => large.drop());
+  await migrate(large);
+  await execute(
+    large.connectionString,
+    `insert into accounts (id, name) values ('a', 'a');
+     insert into agents (id, account_id, name, runtime_kind, model, size, idle_timeout_seconds, stop_after_seconds, keep_awake,
+       auto_resume, auto_start, wake_on_message, metadata, created_at, updated_at, vm_address)
+     select 'a' || lpad(n::text, 11, '0'), 'a', 'n', 'runtime_a', 'm', 'small', 1, 1, 'auto', true, true, true, '{}', now(), now(),
+       '10.' || n from generate_series(1, 5000) n;
+     analyze agents`,
+  );
+  const plan = await execute<{ 'QUERY PLAN': string }>(
+    large.connectionString,
+    `explain select id from agents where vm_address = '10.77' and deleted_at is null`,
+  );
+  assert.match(plan.map((line) => line['QUERY PLAN']).join('\n'), /Index Scan using agents_vm_address/);
+});
+
+const call = (id: string, agentId: string, given: Partial<LlmCall> = {}): LlmCall => ({
+  id,
+  agentId,
+  accountId,
+  provider: 'openai',
+  model: 'gpt-5',
+  startedAt: new Date(1_700_000_000_123),
+  durationMs: 1234.56,
+  status: 200,
+  outcome: 'ok',
+  inputTokens: 12,
+  outputTokens: 34,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  costUsd: '0.01',
+  ...given,
+});
+
+const rowOf = async (id: string) =>
+  (await execute<Record<string, unknown>>(database.connectionString, `select * from llm_calls where id = '${id}'`))[0]!;
+
+test('a call is one row, durable when the promise resolves, and once however often it is recorded', async () => {
+  const agent = await agentAt('10.201.1.14');
+  await llmCalls.record(call('c1', agent.id));
+  await Promise.all([llmCalls.record(call('c1', agent.id)), llmCalls.record(call('c1', agent.id, { status: 500 }))]);
+  const { started_at: startedAt, ...row } = await rowOf('c1');
+  assert.deepEqual(startedAt, new Date(1_700_000_000_123));
+  assert.deepEqual(row, {
+    id: 'c1',
+    agent_id: agent.id,
+    account_id: accountId,
+    provider: 'openai',
+    model: 'gpt-5',
+    duration_ms: '1235',
+    status: 200,
+    outcome: 'ok',
+    input_tokens: '12',
+    output_tokens: '34',
+    cache_read_tokens: '0',
+    cache_write_tokens: '0',
+    cost_usd: '0.01',
+  });
+});
+
+test('money is exact: no digit is lost, and sums are those of decimals', async () => {
+  const agent = await agentAt('10.201.1.18');
+  const costs = ['0.1', '0.2', '12345678901234567890.000000000000000001'];
+  for (const [n, costUsd] of costs.entries()) await llmCalls.record(call(`m${n}`, agent.id, { costUsd }));
+  for (const [n, costUsd] of costs.entries()) assert.equal((await rowOf(`m${n}`))['cost_usd'], costUsd);
+  const [sum] = await execute<{ sum: string }>(
+    database.connectionString,
+    `select sum(cost_usd)::text as sum from llm_calls where id in ('m0', 'm1')`,
+  );
+  assert.equal(sum!.sum, '0.3');
+});
+
+test('what is not known is null, not nought', async () => {
+  const agent = await agentAt('10.201.1.22');
+  const unknown = { inputTokens: null, outputTokens: null, cacheReadTokens: null, cacheWriteTokens: null };
+  for (const outcome of ['provider_error', 'cancelled', 'unreachable', 'refused'] as const) {
+    await llmCalls.record(call(outcome, agent.id, { ...unknown, outcome, status: null, costUsd: null }));
+    const row = await rowOf(outcome);
+    assert.equal(row['outcome'], outcome);
+    for (const column of [
+      'status',
+      'input_tokens',
+      'output_tokens',
+      'cache_read_tokens',
+      'cache_write_tokens',
+      'cost_usd',
+    ]) {
+      assert.equal(row[column], null, column);
+    }
+  }
+});
+
+test('a call of an agent that is deleted meanwhile is still recorded', async () => {
+  const agent = await agentAt('10.201.1.26');
+  await agents.markDeleted(accountId, agent.id);
+  await agents.finishDelete(agent.id, 'h');
+  await llmCalls.record(call('late', agent.id));
+  assert.equal((await rowOf('late'))['agent_id'], agent.id);
+});

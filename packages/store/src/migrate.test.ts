@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { execute, testDatabase } from '@lodge/testkit/postgres';
+import { migrate, MigrationError } from './migrate.ts';
+
+// Keeps the server up between the tests.
+const first = await testDatabase();
+after(() => first.drop());
+
+async function setUp(t: TestContext, files: Record<string, string> = {}) {
+  const database = await testDatabase();
+  t.after(() => database.drop());
+  const folder = await mkdtemp(join(tmpdir(), 'lodge-test-migrations-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const write = async (more: Record<string, string>) => {
+    for (const [name, sql] of Object.entries(more)) await writeFile(join(folder, name), sql);
+  };
+  await write(files);
+  const tables = async () => {
+    const rows = await execute<{ name: string }>(
+      database.connectionString,
+      `select table_name as name from information_schema.tables where table_schema = 'public' order by 1`,
+    );
+    return rows.map(({ name }) => name);
+  };
+  return { database, folder, write, tables };
+}
+
+test("this package's migrations apply to an empty database, and repeating them does nothing", async (t) => {
+  const { database, tables } = await setUp(t);
+  assert.deepEqual((await migrate(database)).applied, ['0001_initial.sql']);
+  assert.deepEqual((await migrate(database)).applied, []);
+  assert.deepEqual(await tables(), ['accounts', 'agents', 'api_keys', 'llm_calls', 'llm_keys', 'schema_migrations']);
+});
+
+test('processes that migrate at once apply each migration once', async (t) => {
+  const { database, folder } = await setUp(t, {
+    '0001_a.sql': 'create table a (n integer); select pg_sleep(0.3);',
+    '0002_b.sql': 'insert into a values (1);',
+  });
+  const runs = await Promise.all([1, 2, 3, 4].map(() => migrate(database, folder)));
+  assert.deepEqual(runs.flatMap(({ applied }) => applied).sort(), ['0001_a.sql', '0002_b.sql']);
+  assert.deepEqual(await execute(database.connectionString, 'select n from a'), [{ n: 1 }]);
+});
+
+test('later migrations are applied to what is there', async (t) => {
+  const { database, folder, write, tables } = await setUp(t, { '0001_a.sql': 'create table a ();' });
+  await migrate(database, folder);
+  await write({ '0002_b.sql': 'create table b ();' });
+  assert.deepEqual((await migrate(database, folder)).applied, ['0002_b.sql']);
+  assert.deepEqual(await tables(), ['a', 'b', 'schema_migrations']);
+});
+
+test('a migration that fails leaves nothing of itself, keeps those before it, and is applied once it is mended', async (t) => {
+  const { database, folder, write, tables } = await setUp(t, {
+    '0001_a.sql': 'create table a ();',
+    '0002_b.sql': 'create table b (); select 1 / 0;',
+  });
+  await assert.rejects(migrate(database, folder), (error: Error) => {
+    assert.ok(error instanceof MigrationError);
+    assert.match(error.message, /0002_b\.sql failed: division by zero/);
+    return true;
+  });
+  assert.deepEqual(await tables(), ['a', 'schema_migrations']);
+  await write({ '0002_b.sql': 'create table b ();' });
+  assert.deepEqual((await migrate(database, folder)).applied, ['0002_b.sql']);
+});
+
+test('a migration changed after it was applied is refused, and none after it is applied', async (t) => {
+  const { database, folder, write, tables } = await setUp(t, { '0001_a.sql': 'create table a ();' });
+  await migrate(database, folder);
+  await write({ '0001_a.sql': 'create table a (); -- changed', '0002_b.sql': 'create table b ();' });
+  await assert.rejects(migrate(database, folder), /migrated by 0001_a\.sql, .* not the same file/);
+  assert.deepEqual(await tables(), ['a', 'schema_migrations']);
+});
+
+test('a database that a newer release migrated is refused', async (t) => {
+  const { database, folder } = await setUp(t, { '0001_a.sql': '', '0002_b.sql': '' });
+  await migrate(database, folder);
+  await rm(join(folder, '0002_b.sql'));
+  await assert.rejects(migrate(database, folder), /0002_b\.sql, which this release does not know/);
+});
+
+test('migrations out of number are refused before anything is applied', async (t) => {
+  const { database, folder, tables } = await setUp(t, { '0001_a.sql': 'create table a ();', '0003_c.sql': '' });
+  await assert.rejects(migrate(database, folder), /0003_c\.sql: migrations are NNNN_name\.sql/);
+  assert.deepEqual(await tables(), []);
+});
