@@ -27,7 +27,8 @@ need_root() {
   [ "$(id -u)" = 0 ] && return
   command -v sudo >/dev/null || die "Lodge needs root to $1, and there is no sudo here: run the same command as root."
   say "Lodge needs root to $1: asking sudo."
-  as_root=(sudo "--preserve-env=$(kept_variables)" --)
+  # sudo replaces PATH, on which npm is, wherever it was installed.
+  as_root=(sudo "--preserve-env=$(kept_variables)" -- env "PATH=$PATH")
 }
 
 # node_as_root WHY FILE ARGUMENT...: becomes Lodge's Node on that file, as root. The cache halves the time it takes to load;

@@ -4,18 +4,22 @@
 #   setup.sh packages   the npm packages alone, which need no root
 source "$(dirname "$0")/lib.sh"
 
-# Command, Debian package that brings it. What runs VMs comes first, what builds their images after it.
+# Command, Debian package that brings it. Run virtual machines: the first block. Build their images: the second
+# (images/src/requirements.ts; what every Debian has is left out).
 needed='
 qemu-system-x86_64 qemu-system-x86
-qemu-img qemu-utils
 nft nftables
 ip iproute2
+nsenter util-linux
+prlimit util-linux
 setpriv util-linux
+
+flock util-linux
+unshare util-linux
 mmdebstrap mmdebstrap
 mke2fs e2fsprogs
+qemu-img qemu-utils
 cpio cpio
-busybox busybox-static
-strip binutils
 '
 
 # The lines of `needed` whose command is not there.
@@ -24,8 +28,6 @@ missing() {
   while read -r command package; do
     [ -z "$command" ] || command -v "$command" >/dev/null || echo "$command $package"
   done <<<"$needed"
-  # The guest's initial file system needs one that runs without libraries.
-  if command -v busybox >/dev/null && ldd "$(command -v busybox)" >/dev/null 2>&1; then echo 'busybox busybox-static'; fi
 }
 
 check_platform() {

@@ -8,7 +8,7 @@ import { machineSection, programsSection } from './doctor/machine.ts';
 
 const marks: Readonly<Record<Finding['state'], string>> = { ok: 'ok  ', note: 'note', lack: 'LACK' };
 
-/** Changes nothing on the machine. Exit code 1 when something is missing that Lodge needs. */
+/** Changes nothing that a start would not. Exit code 1 when something is missing that Lodge needs. */
 export const doctor: Command = async (args, env) => {
   const { values } = parseArgs({ args, options: { json: { type: 'boolean', default: false } } });
   const config = readConfig(env);

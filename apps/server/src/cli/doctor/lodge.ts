@@ -2,11 +2,11 @@
 import { access } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { Log } from '@lodge/engine/ports';
+import type { Image, Log } from '@lodge/engine/ports';
 import { createImageBuilder } from '@lodge/images';
 import { createOpenclawRuntime } from '@lodge/runtimes';
 import { openStore } from '@lodge/store';
-import { checkNetwork } from '@lodge/vm';
+import { checkNetwork, chooseAccelerator, inspectEmulator } from '@lodge/vm';
 import type { Config } from '../../config.ts';
 import { lockHolder } from '../../instance-lock.ts';
 import { openMachines } from '../../machines.ts';
@@ -98,16 +98,44 @@ async function machines(config: Config, log: Log): Promise<Finding> {
   );
 }
 
+/** KVM is tried with a guest, where there is an image to try it with. */
 export async function virtualisationSection(config: Config, log: Log): Promise<Section> {
   const runtime = createOpenclawRuntime();
-  const images = createImageBuilder({ cacheDir: config.cacheDir, log });
-  const image = await images.find(runtime.name);
+  const title = 'Virtual machines';
+  const what = `${runtime.name} ${runtime.version}`;
+  const image = await createImageBuilder({ cacheDir: config.cacheDir, log }).find(runtime.name);
+  if (image === null) {
+    const advice = 'npm start builds it and the template, once; then KVM is tried with it';
+    return { title, findings: [await found('KVM device', kvmDevice), note('image', `none of ${what} yet`, advice)] };
+  }
   const findings = [
-    image
-      ? ok('image', `${runtime.name} ${runtime.version}, ${image.id}`)
-      : note('image', `none of ${runtime.name} ${runtime.version} yet`, 'npm start builds it: a few minutes, once'),
+    await found('accelerator', () => accelerator(config, image)),
+    ok('image', `${what}, ${image.id}`),
+    await found('template', async () => {
+      const { driver } = await openMachines(config, log);
+      const template = await driver.findTemplate({ image, variant: runtime.templateVariant });
+      if (template) return ok('template', `${what}, ${template.id}`);
+      return note('template', `none of ${what} yet`, 'npm start makes it: minutes, once');
+    }),
   ];
-  return { title: 'Virtual machines', findings };
+  return { title, findings };
+}
+
+async function kvmDevice(): Promise<Finding> {
+  if (await exists('/dev/kvm')) return ok('KVM device', '/dev/kvm is there; whether it works is not known yet');
+  return note('KVM device', 'this machine has no /dev/kvm: agents run under emulation, slower', kvmAdvice);
+}
+
+const kvmAdvice =
+  'for speed: switch virtualisation on in the firmware, or nested virtualisation where this is a virtual machine';
+
+async function accelerator({ accelerator: setting, cacheDir }: Config, image: Image): Promise<Finding> {
+  const { version: emulatorVersion } = await inspectEmulator();
+  const answer = await chooseAccelerator({ setting, cacheDir, image, emulatorVersion });
+  const detail = `${answer.accelerator}: ${answer.reason}`;
+  return answer.accelerator === 'kvm'
+    ? ok('accelerator', detail)
+    : note('accelerator', detail, setting === 'tcg' ? null : kvmAdvice);
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -1,11 +1,12 @@
 /** What the machine itself offers: system, memory, disk, control groups, user ids, and the programs Lodge calls. */
 import { execFile } from 'node:child_process';
 import type { StatsFs } from 'node:fs';
-import { readFile, statfs } from 'node:fs/promises';
+import { access, constants, readFile, statfs } from 'node:fs/promises';
 import { availableParallelism, release } from 'node:os';
-import { dirname } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { defaultSize, fits, sizes } from '@lodge/domain';
+import { hostTools } from '@lodge/images';
 import type { Config } from '../../config.ts';
 import { version } from '../../version.ts';
 import { found, lack, note, ok } from './finding.ts';
@@ -124,35 +125,46 @@ async function userIds(base: number): Promise<Finding> {
   );
 }
 
-/** Command, how it says its version, package it comes from. */
-const programs: readonly (readonly [command: string, flag: string, debianPackage: string])[] = [
+/** Programs whose version says something, and the package each comes from. */
+const versioned: readonly (readonly [command: string, flag: string, debianPackage: string])[] = [
   ['qemu-system-x86_64', '--version', 'qemu-system-x86'],
-  ['qemu-img', '--version', 'qemu-utils'],
   ['nft', '--version', 'nftables'],
   ['ip', '-V', 'iproute2'],
-  ['setpriv', '--version', 'util-linux'],
   ['mmdebstrap', '--version', 'mmdebstrap'],
-  ['mke2fs', '-V', 'e2fsprogs'],
-  ['cpio', '--version', 'cpio'],
-  ['busybox', '--help', 'busybox-static'],
-  ['strip', '--version', 'binutils'],
 ];
+const others: Readonly<Record<string, string>> = {
+  ...hostTools,
+  nsenter: 'util-linux',
+  prlimit: 'util-linux',
+  npm: 'npm',
+};
 
 export async function programsSection(): Promise<Section> {
-  const findings = programs.map(([command, flag, debianPackage]) =>
+  const findings = versioned.map(([command, flag, debianPackage]) =>
     found(command, async () => {
-      try {
-        const { stdout, stderr } = await run(command, [flag], { timeout: 10_000 });
-        return ok(command, (stdout || stderr).split('\n')[0]!.trim());
-      } catch (error) {
-        const absent = (error as NodeJS.ErrnoException).code === 'ENOENT';
-        return lack(
-          command,
-          absent ? 'not installed' : (error as Error).message.split('\n')[0]!,
-          `apt-get install ${debianPackage}`,
-        );
-      }
+      if (!(await onPath(command))) return lack(command, 'not installed', `apt-get install ${debianPackage}`);
+      const { stdout, stderr } = await run(command, [flag], { timeout: 10_000 });
+      return ok(command, (stdout || stderr).split('\n')[0]!.trim());
     }),
   );
-  return { title: 'Programs', findings: await Promise.all(findings) };
+  return { title: 'Programs', findings: [...(await Promise.all(findings)), await found('others', otherPrograms)] };
+}
+
+async function otherPrograms(): Promise<Finding> {
+  const missing = [];
+  for (const command of Object.keys(others)) if (!(await onPath(command))) missing.push(command);
+  if (missing.length === 0) return ok('others', Object.keys(others).join(', '));
+  const packages = new Set(missing.map((command) => others[command]));
+  return lack('others', `not installed: ${missing.join(', ')}`, `apt-get install ${[...packages].join(' ')}`);
+}
+
+async function onPath(command: string): Promise<boolean> {
+  for (const folder of (process.env['PATH'] ?? '').split(delimiter)) {
+    const there = await access(join(folder, command), constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (there) return true;
+  }
+  return false;
 }
