@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { Lifecycle, agentStatuses, runtimeKindNames, sizeNames } from './agent.ts';
-import { Metadata, nullable, patterns } from './text.ts';
+import { Metadata, nullable, oneOf, patterns } from './text.ts';
 
-const RuntimeKindInput = Type.Enum([...runtimeKindNames], {
+const RuntimeKindInput = oneOf(runtimeKindNames, {
   description: '`openclaw` is another name for `runtime_a`, `hermes` for `runtime_b`.',
 });
 
@@ -56,8 +56,8 @@ export const CreateAgent = Type.Object(
       Type.Array(LlmKeyInput, { maxItems: 20, description: 'Keys of LLM providers, one per provider.' }),
     ),
     runtime_kind: Type.Optional(RuntimeKindInput),
-    size: Type.Optional(Type.Enum([...sizeNames], { description: 'Machine size.', default: 'medium' })),
-    machine_size: Type.Optional(Type.Enum([...sizeNames], { description: 'Another name for `size`.' })),
+    size: Type.Optional(oneOf(sizeNames, { description: 'Machine size.', default: 'medium' })),
+    machine_size: Type.Optional(oneOf(sizeNames, { description: 'Another name for `size`.' })),
     lifecycle: Type.Optional(Type.Partial(Lifecycle, { description: 'What is left out keeps its default.' })),
     metadata: Type.Optional(Metadata),
     channels: Type.Optional(Type.Object({}, { additionalProperties: true, description: notYet })),
@@ -65,7 +65,17 @@ export const CreateAgent = Type.Object(
     instructions: Type.Optional(nullable(Type.String({ description: notYet }))),
     dashboard: Type.Optional(Type.Boolean({ description: 'For runtime_b alone.', default: false })),
   },
-  { title: 'CreateAgent', additionalProperties: false },
+  {
+    title: 'CreateAgent',
+    additionalProperties: false,
+    examples: [
+      {
+        name: 'Support bot',
+        model: 'anthropic/claude-sonnet-5',
+        llm_keys: [{ provider: 'anthropic', api_key: '<PROVIDER_API_KEY>' }],
+      },
+    ],
+  },
 );
 export type CreateAgent = Static<typeof CreateAgent>;
 
@@ -84,7 +94,7 @@ export const ListAgentsQuery = Type.Object(
         description: '`next_cursor` of the page before.',
       }),
     ),
-    status: Type.Optional(Type.Enum([...agentStatuses], { description: 'Only agents in this status.' })),
+    status: Type.Optional(oneOf(agentStatuses, { description: 'Only agents in this status.' })),
     runtime_kind: Type.Optional(RuntimeKindInput),
     name: Type.Optional(
       Type.String({
@@ -101,7 +111,7 @@ export const ListAgentsQuery = Type.Object(
       }),
     ),
     order: Type.Optional(
-      Type.Enum(['asc', 'desc'], { default: 'desc', description: 'By time of creation; newest first by default.' }),
+      oneOf(['asc', 'desc'], { default: 'desc', description: 'By time of creation; newest first by default.' }),
     ),
   },
   { additionalProperties: false },
@@ -110,7 +120,7 @@ export const ListAgentsQuery = Type.Object(
 export const GetAgentQuery = Type.Object(
   {
     wait_for: Type.Optional(
-      Type.Enum(['running'], { description: 'Answer once the agent runs, is in error, or `timeout` has passed.' }),
+      oneOf(['running'], { description: 'Answer once the agent runs, is in error, or `timeout` has passed.' }),
     ),
     timeout: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 300, default: 30, description: 'Seconds; only with `wait_for`.' }),

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { Metadata, Timestamp, nullable, patterns } from './text.ts';
+import { Metadata, Timestamp, nullable, oneOf, patterns } from './text.ts';
 
 export const agentStatuses = ['provisioning', 'running', 'paused', 'stopped', 'error'] as const;
 export const runtimeKinds = ['runtime_a', 'runtime_b'] as const;
@@ -23,7 +23,7 @@ const lifecycle = {
     maximum: mostSeconds,
     description: 'Paused for this long, an agent is stopped.',
   }),
-  keep_awake: Type.Enum([...keepAwakeModes], { description: '`auto`: an idle agent sleeps. `always`: it does not.' }),
+  keep_awake: oneOf(keepAwakeModes, { description: '`auto`: an idle agent sleeps. `always`: it does not.' }),
   auto_resume: Type.Boolean({ description: 'A request wakes a paused agent.' }),
   auto_start: Type.Boolean({ description: 'A request starts a stopped agent.' }),
   wake_on_message: Type.Boolean({ description: 'A message on a channel wakes the agent.' }),
@@ -66,12 +66,12 @@ export const Agent = Type.Object(
     id: Type.String({ pattern: patterns.agentId, examples: ['k7d2m9q4x1ab'] }),
     name: Type.String({ examples: ['Support bot'] }),
     description: nullable(Type.String()),
-    status: Type.Enum([...agentStatuses]),
+    status: oneOf(agentStatuses),
     status_reason: nullable(StatusReason),
-    runtime_kind: Type.Enum([...runtimeKinds]),
+    runtime_kind: oneOf(runtimeKinds),
     runtime: nullable(Runtime),
     model: Type.String({ examples: ['anthropic/claude-sonnet-5'] }),
-    size: Type.Enum([...sizeNames]),
+    size: oneOf(sizeNames),
     machine: Machine,
     url: Type.String({ examples: ['http://openclaw-k7d2m9q4x1ab.agents.localhost:8080'] }),
     dashboard_url: nullable(Type.String()),

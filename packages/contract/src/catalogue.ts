@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
 import { Machine, sizeNames } from './agent.ts';
-import { nullable } from './text.ts';
+import { nullable, oneOf } from './text.ts';
 
 /** A list that is given whole. */
 const wholeList = <T extends TSchema>(item: T, title: string) =>
@@ -19,7 +19,7 @@ export const SizeList = wholeList(
   Type.Object(
     {
       object: Type.Literal('size'),
-      id: Type.Enum([...sizeNames]),
+      id: oneOf(sizeNames),
       ...Machine.properties,
       default: Type.Boolean({ description: 'Taken when a create names none.' }),
     },
@@ -44,7 +44,7 @@ export const ProviderList = wholeList(
 
 export const Health = Type.Object(
   {
-    status: Type.Enum(['ok', 'starting'], {
+    status: oneOf(['ok', 'starting'], {
       description: '`starting`: the API answers, but agents cannot be started yet.',
     }),
     step: nullable(Type.String({ description: 'What the start is doing.', examples: ['building the image'] })),

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
+import { oneOf } from './text.ts';
 
 /** Error types of the service specification, section 7. */
 export const errorTypes = [
@@ -84,8 +85,8 @@ export const ErrorBody = Type.Object(
   {
     error: Type.Object(
       {
-        type: Type.Enum([...errorTypes]),
-        code: Type.Enum(Object.keys(errorCodes) as ErrorCode[]),
+        type: oneOf(errorTypes),
+        code: oneOf(Object.keys(errorCodes) as ErrorCode[]),
         message: Type.String({ description: 'For a person; not stable.' }),
       },
       { additionalProperties: false },

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Static, TSchema, TUnsafe } from 'typebox';
+import type { Static, TSchema, TSchemaOptions, TUnsafe } from 'typebox';
 
 /** Patterns in schemas, with what a client is told that broke one. */
 export const patterns = {
@@ -14,6 +14,10 @@ export const patternMeanings: Readonly<Record<string, string>> = {
   [patterns.text]: 'must not contain NUL or unpaired surrogates',
   [patterns.token]: 'must be printable ASCII without spaces',
 };
+
+/** A closed set of strings. */
+export const oneOf = <const T extends string>(values: readonly T[], options: TSchemaOptions = {}) =>
+  Type.Unsafe<T>({ type: 'string', enum: [...values], ...options });
 
 /** The same schema with null allowed, in the one form that gives one error and one branch when serialised. */
 export function nullable<T extends TSchema & { readonly type: string }>(schema: T): TUnsafe<Static<T> | null> {

@@ -16,7 +16,12 @@ describe('keys', () => {
   const { call } = testApp();
 
   test('no key, a wrong, a revoked and an expired one are each a 401 of their own, with WWW-Authenticate', async () => {
-    const keys = { missing_api_key: null, invalid_api_key: 'x', revoked_api_key: 'revoked', expired_api_key: 'expired' };
+    const keys = {
+      missing_api_key: null,
+      invalid_api_key: 'x',
+      revoked_api_key: 'revoked',
+      expired_api_key: 'expired',
+    };
     for (const [code, key] of Object.entries(keys)) {
       const answer = await call('GET', '/v1/agents', { key });
       assertError(answer, 401, 'authentication_error', code);
@@ -131,7 +136,16 @@ describe('paths and methods', () => {
   });
 
   test('ids that cannot be are agents that do not exist', async () => {
-    const ids = ['x', 'A'.repeat(12), '1'.repeat(12), 'a'.repeat(13), 'a'.repeat(8000), 'a%00aaaaaaaaaa', '%2e%2e%2fetc', '__proto__'];
+    const ids = [
+      'x',
+      'A'.repeat(12),
+      '1'.repeat(12),
+      'a'.repeat(13),
+      'a'.repeat(8000),
+      'a%00aaaaaaaaaa',
+      '%2e%2e%2fetc',
+      '__proto__',
+    ];
     for (const id of ids) {
       for (const method of ['GET', 'DELETE'] as const) {
         assertError(await call(method, `/v1/agents/${id}`), 404, 'not_found_error', 'agent_not_found');
@@ -159,7 +173,12 @@ describe('bodies', () => {
   test('what is not JSON is a 400 invalid_json', async () => {
     const deep = `${'['.repeat(70)}${']'.repeat(70)}`;
     for (const body of ['{', '{"name":}', "{'name':'x'}", '{"name":"a"} x', Buffer.from([0x22, 0xff, 0x22]), deep]) {
-      assertError(await call('POST', '/v1/agents', { body, headers: json }), 400, 'invalid_request_error', 'invalid_json');
+      assertError(
+        await call('POST', '/v1/agents', { body, headers: json }),
+        400,
+        'invalid_request_error',
+        'invalid_json',
+      );
     }
   });
 

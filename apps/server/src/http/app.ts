@@ -49,6 +49,10 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
   app.addHook('onRoute', (route) => paths.add(route));
   app.addHook('preClose', async () => closing.abort());
   app.addHook('onClose', () => gateway.close());
+  // The server closes idle connections once; those that were busy then go as they fall idle.
+  app.addHook('onResponse', async (request) => {
+    if (closing.signal.aborted) request.raw.socket.destroySoon();
+  });
   addChecks(app, context, paths);
   logReplies(app, context);
   registerOpenApi(app);

@@ -82,8 +82,19 @@ function errorReply(codes: readonly ErrorCode[]): Json {
   const examples = codes.map((code) => [code, { value: errorBody(code, errorCodes[code].meaning) }] as const);
   return {
     description: codes.map((code) => `\`${code}\`: ${errorCodes[code].meaning}`).join('\n\n'),
+    headers: Object.fromEntries(codes.flatMap((code) => errorHeaders(code))),
     content: { 'application/json': { schema: ErrorBody, examples: Object.fromEntries(examples) } },
   };
+}
+
+/** Headers that replies with this code have beside every reply's own. */
+function errorHeaders(code: ErrorCode): [string, Json][] {
+  const { status } = errorCodes[code];
+  const header = (name: string, text: string): [string, Json] => [name, { type: 'string', description: text }];
+  if (status === 401) return [header('WWW-Authenticate', '`Bearer`')];
+  if (status === 429 || status === 503) return [header('Retry-After', 'Seconds after which trying again may help.')];
+  if (code === 'provisioning_failed') return [header('X-Agent-Id', "The agent's id.")];
+  return [];
 }
 
 /** Moves every schema with a title to the document's components, so that readers and generators see one of each. */
@@ -93,6 +104,10 @@ function withComponents(document: Json): Json {
     if (Array.isArray(node)) return node.map(walk);
     if (typeof node !== 'object' || node === null) return node;
     const walked: Json = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, walk(value)]));
+    // Objects in a query are written `metadata[team]=support`.
+    if (walked['in'] === 'query' && (walked['schema'] as Json)['type'] === 'object') {
+      Object.assign(walked, { style: 'deepObject', explode: true });
+    }
     const { title, type } = walked;
     if (typeof title !== 'string' || type === undefined) return walked;
     delete walked['title'];

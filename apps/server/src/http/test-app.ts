@@ -143,7 +143,7 @@ export interface TestApp {
   /** What was logged, as JSON. */
   readonly logged: string[];
   /** One request with the key `all` unless another is given. */
-  call(method: Method, url: string, options?: CallOptions): Promise<Answer>;
+  readonly call: (method: Method, url: string, options?: CallOptions) => Promise<Answer>;
 }
 
 type Method = 'GET' | 'POST' | 'DELETE' | 'PUT' | 'PATCH' | 'HEAD' | 'OPTIONS';

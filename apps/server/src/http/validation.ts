@@ -75,7 +75,11 @@ const demands: { readonly [E in Invalid as E['keyword']]?: (params: E['params'])
   minLength: ({ limit }) => (limit === 1 ? 'must not be blank' : `must have at least ${limit} characters`),
   maxLength: ({ limit }) => `must have at most ${limit} characters`,
   pattern: ({ pattern }) => patternMeanings[String(pattern)] ?? 'is not of the right form',
-  enum: ({ allowedValues }) => `must be one of ${allowedValues.filter((value) => value !== null).map(String).join(', ')}`,
+  enum: ({ allowedValues }) =>
+    `must be one of ${allowedValues
+      .filter((value) => value !== null)
+      .map(String)
+      .join(', ')}`,
   minimum: ({ limit }) => `must be at least ${limit}`,
   maximum: ({ limit }) => `must be at most ${limit}`,
   minItems: () => 'must not be empty',

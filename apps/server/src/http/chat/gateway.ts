@@ -105,6 +105,6 @@ const refusedKey = /^(?:authentication_error|permission_error|insufficient_quota
 /** One line of bounded length. */
 const publicText = (message: string): string =>
   message
-    .replaceAll(/\p{Cc}+/gu, ' ')
+    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
     .slice(0, 500)
     .trim() || 'The agent refused the request.';

@@ -10,6 +10,8 @@ import { clientGone } from '../../client-gone.ts';
 import type { App, HttpContext } from '../../context.ts';
 import { ApiError } from '../../errors.ts';
 
+const headers = { Location: { type: 'string', description: 'Path of the agent.' } };
+
 const schema = {
   operationId: 'createAgent',
   tags: ['Agents'],
@@ -22,8 +24,8 @@ const schema = {
   querystring: NoQuery,
   body: CreateAgent,
   response: {
-    201: { ...Agent, 'x-response-description': 'The agent runs. The header Location is its path.' },
-    202: { ...Agent, 'x-response-description': 'The agent is in `provisioning`. The header Location is its path.' },
+    201: { ...Agent, 'x-response-description': 'The agent runs.', headers },
+    202: { ...Agent, 'x-response-description': 'The agent is in `provisioning`.', headers },
   },
 };
 

@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { AgentChat, AgentParams, ChatCompletion, ConversationHeaders, ModelChat, NoQuery } from '@lodge/contract';
 import type { ChatEndpoint } from '@lodge/engine/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
 import { checkAgentId } from '../../agent-record.ts';
 import { answerBlocks, checkedReply, wholeAnswer } from '../../chat/answer.ts';
 import { withComments } from '../../chat/event-stream.ts';
@@ -21,7 +22,12 @@ const shared = {
     "OpenAI's chat completions. With `stream: true` the reply is `text/event-stream`: OpenAI's chunks, then `[DONE]`; comments while the agent works; a failure in its midst is an event with `error`. Closing the connection cancels the turn.",
   headers: ConversationHeaders,
   querystring: NoQuery,
-  response: { 200: { ...ChatCompletion, 'x-response-description': 'The answer of the agent.' } },
+  response: {
+    200: {
+      description: 'The answer of the agent.',
+      content: { 'application/json': { schema: ChatCompletion }, 'text/event-stream': { schema: Type.String() } },
+    },
+  },
 };
 const config = {
   scopes: ['agents:write', 'agents:chat'],

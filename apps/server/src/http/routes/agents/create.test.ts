@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Refusal } from '@lodge/engine';
+import { testApp } from '../../test-app.ts';
+
+test('201: a name alone is enough; the record is whole, with every default', async () => {
+  const { call, agents } = testApp();
+  const answer = await call('POST', '/v1/agents', { body: { name: '  Support bot ' } });
+  const { id } = agents.rows[0]!;
+  assert.equal(answer.status, 201);
+  assert.equal(answer.headers['location'], `/v1/agents/${id}`);
+  const at = '2026-01-31T12:00:00.000Z';
+  assert.deepEqual(answer.body, {
+    object: 'agent',
+    id,
+    name: 'Support bot',
+    description: null,
+    status: 'running',
+    status_reason: null,
+    runtime_kind: 'runtime_a',
+    runtime: { name: 'openclaw', version: '2026.9.6' },
+    model: 'anthropic/claude-sonnet-5',
+    size: 'medium',
+    machine: { vcpus: 2, memory_mb: 4096, disk_gb: 10 },
+    url: `http://openclaw-${id}.agents.localhost:8080`,
+    dashboard_url: null,
+    llm_keys: [],
+    channels: [],
+    lifecycle: {
+      idle_timeout_seconds: 45,
+      stop_after_seconds: 1800,
+      keep_awake: 'auto',
+      auto_resume: true,
+      auto_start: false,
+      wake_on_message: true,
+    },
+    spend_limit: null,
+    metadata: {},
+    created_at: at,
+    updated_at: at,
+    started_at: null,
+    paused_at: null,
+    stopped_at: null,
+    last_active_at: null,
+  });
+});
+
+test('201: every field is taken as it was given, and no secret comes back', async () => {
+  const { call, agents, logged } = testApp();
+  const apiKey = 'sk-secret-h3Qw';
+  const body = {
+    name: 'ä'.repeat(100),
+    model: 'openai/gpt-5',
+    description: 'Answers in #help',
+    llm_keys: [{ provider: 'anthropic', api_key: apiKey }],
+    runtime_kind: 'openclaw',
+    machine_size: 'xlarge',
+    lifecycle: { idle_timeout_seconds: 0, keep_awake: 'always' },
+    metadata: { team: 'support', 'the key': '' },
+    channels: {},
+    spend_limit: null,
+    instructions: null,
+    dashboard: false,
+  };
+  const answer = await call('POST', '/v1/agents', { body });
+  assert.equal(answer.status, 201, answer.text);
+  const { name, model, description, size, machine, runtime_kind, lifecycle, metadata, llm_keys } = answer.body;
+  assert.deepEqual(
+    [name, model, description, size, machine, runtime_kind, metadata],
+    [
+      body.name,
+      body.model,
+      body.description,
+      'xlarge',
+      { vcpus: 4, memory_mb: 16384, disk_gb: 10 },
+      'runtime_a',
+      body.metadata,
+    ],
+  );
+  assert.deepEqual(
+    [lifecycle.idle_timeout_seconds, lifecycle.keep_awake, lifecycle.stop_after_seconds],
+    [0, 'always', 1800],
+  );
+  assert.deepEqual(llm_keys, [{ provider: 'anthropic', last4: 'h3Qw', created_at: '2026-01-31T12:00:00.000Z' }]);
+  assert.deepEqual(agents.created[0]!.llmKeys, [{ provider: 'anthropic', apiKey }]);
+  assert.ok(!answer.text.includes(apiKey) && !logged.join().includes(apiKey));
+});
+
+test('201: size and its other name may both be given when they agree', async () => {
+  const { call } = testApp();
+  const same = { name: 'x', size: 'small', machine_size: 'small' };
+  assert.equal((await call('POST', '/v1/agents', { body: same })).body.size, 'small');
+  const different = await call('POST', '/v1/agents', { body: { ...same, machine_size: 'large' } });
+  assert.equal(different.status, 400);
+  assert.match(different.body.error.message, /size and machine_size/);
+});
+
+describe('202', () => {
+  test('an agent that does not run within the wait comes back in provisioning', async () => {
+    const { call, agents } = testApp();
+    agents.settle = (row) => row;
+    const answer = await call('POST', '/v1/agents', { body: { name: 'x' } });
+    assert.deepEqual([answer.status, answer.body.status], [202, 'provisioning']);
+    assert.equal(answer.headers['location'], `/v1/agents/${answer.body.id}`);
+  });
+
+  test('Prefer: respond-async does not wait', async () => {
+    const { call, agents } = testApp();
+    agents.settle = () => assert.fail('waited');
+    for (const prefer of ['respond-async', 'return=minimal, Respond-Async;x=y']) {
+      const answer = await call('POST', '/v1/agents', { body: { name: 'x' }, headers: { prefer } });
+      assert.deepEqual([answer.status, answer.body.status], [202, 'provisioning']);
+      assert.equal(answer.headers['preference-applied'], 'respond-async');
+    }
+  });
+
+  test('the wait is given up when the client goes away, and when the service closes', async () => {
+    const { app, agents } = testApp();
+    const waits: AbortSignal[] = [];
+    agents.awaitSettled = (...given: unknown[]) => {
+      const signal = given[3] as AbortSignal;
+      waits.push(signal);
+      return new Promise((resolve) => signal.addEventListener('abort', () => resolve(agents.rows[0]!)));
+    };
+    const url = await app.listen({ port: 0, host: '127.0.0.1' });
+    const create = (signal?: AbortSignal) =>
+      fetch(`${url}/v1/agents`, {
+        method: 'POST',
+        headers: { 'x-api-key': 'all', 'content-type': 'application/json' },
+        body: '{"name":"x"}',
+        ...(signal && { signal }),
+      });
+    const client = new AbortController();
+    const gone = create(client.signal);
+    while (waits.length < 1) await sleep(5);
+    client.abort();
+    await assert.rejects(gone);
+    const waiting = create();
+    while (waits.length < 2) await sleep(5);
+    while (!waits[0]!.aborted) await sleep(5);
+    assert.equal(waits[1]!.aborted, false);
+    const closed = app.close();
+    assert.equal((await waiting).status, 202);
+    await closed;
+  });
+});
+
+test('500 provisioning_failed: the agent stays, in error, and X-Agent-Id names it', async () => {
+  const { call, agents } = testApp();
+  const statusReason = { code: 'provisioning_timeout', message: 'It took too long.', at: new Date() } as const;
+  agents.settle = (row) => ({ ...row, status: 'error', statusReason });
+  const answer = await call('POST', '/v1/agents', { body: { name: 'x' } });
+  assert.equal(answer.status, 500);
+  assert.deepEqual(answer.body.error, {
+    type: 'server_error',
+    code: 'provisioning_failed',
+    message: 'The agent did not start. It took too long.',
+  });
+  assert.equal(answer.headers['x-agent-id'], agents.rows[0]!.id);
+});
+
+test('404: an agent that was deleted while its create waited', async () => {
+  const { call, agents } = testApp();
+  agents.settle = () => null;
+  const answer = await call('POST', '/v1/agents', { body: { name: 'x' } });
+  assert.deepEqual([answer.status, answer.body.error.code], [404, 'agent_not_found']);
+});
+
+test("the engine's refusals have the contract's status and type; 429 and 503 say when to try again", async () => {
+  const { call, agents } = testApp();
+  for (const [code, status, type] of [
+    ['invalid_request', 400, 'invalid_request_error'],
+    ['insufficient_capacity', 503, 'server_error'],
+    ['quota_exceeded', 429, 'rate_limit_error'],
+  ] as const) {
+    agents.refusal = new Refusal(code, 'Because.');
+    const answer = await call('POST', '/v1/agents', { body: { name: 'x' } });
+    assert.deepEqual([answer.status, answer.body.error], [status, { type, code, message: 'Because.' }]);
+    assert.equal(answer.headers['retry-after'] === undefined, status === 400);
+  }
+});
+
+test('400: what this version does not have is refused by name, not dropped', async () => {
+  const { call, agents } = testApp();
+  const given = {
+    channels: { slack: { appToken: 'xapp-1', botToken: 'xoxb-1' } },
+    spend_limit: { daily_usd: '5', action: 'block' },
+    instructions: 'Be kind.',
+    dashboard: true,
+  };
+  for (const [field, value] of Object.entries(given)) {
+    const answer = await call('POST', '/v1/agents', { body: { name: 'x', [field]: value } });
+    assert.deepEqual([answer.status, answer.body.error.code], [400, 'invalid_request']);
+    assert.ok(answer.body.error.message.startsWith(field), answer.body.error.message);
+  }
+  assert.equal(agents.created.length, 0);
+});

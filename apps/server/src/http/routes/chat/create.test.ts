@@ -1,0 +1,374 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingHttpHeaders, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import OpenAI from 'openai';
+import { agentRow, testApp } from '../../test-app.ts';
+import type { TestApp } from '../../test-app.ts';
+
+/** A gateway on a real socket that answers as the test says. */
+class StandinGateway {
+  answer: (res: ServerResponse) => void | Promise<void> = () => undefined;
+  requests: { headers: IncomingHttpHeaders; body: any; closed: Promise<unknown> }[] = [];
+  readonly server: Server = createServer((req, res) => {
+    void json(req).then((body) => {
+      this.requests.push({ headers: req.headers, body, closed: once(res, 'close') });
+      return this.answer(res);
+    });
+  });
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1/chat/completions`;
+  }
+}
+
+const gatewayToken = 'gateway-token';
+const whole = { id: 'chatcmpl_1', object: 'chat.completion', created: 1, model: 'openclaw' };
+const usage = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 };
+const chunk = (content: string) => ({
+  id: 'chatcmpl_1',
+  object: 'chat.completion.chunk',
+  created: 1,
+  model: 'openclaw',
+  choices: [{ index: 0, delta: { content }, finish_reason: null }],
+});
+const event = (data: unknown): string => `data: ${JSON.stringify(data)}\n\n`;
+const done = 'data: [DONE]\n\n';
+
+function answerJson(status: number, body: unknown, headers: Record<string, string> = {}) {
+  return (res: ServerResponse): void => {
+    res.writeHead(status, { 'content-type': 'application/json', 'x-gateway': 'inside', ...headers });
+    res.end(JSON.stringify(body));
+  };
+}
+
+function answerEvents(...texts: string[]) {
+  return (res: ServerResponse): void => {
+    res.writeHead(200, { 'content-type': 'text/event-stream', 'x-gateway': 'inside' });
+    for (const text of texts) res.write(text);
+    res.end();
+  };
+}
+
+let gateway: StandinGateway;
+let lodge: TestApp;
+let baseUrl: string;
+const row = agentRow();
+const chatBody = { messages: [{ role: 'user', content: 'Hello' }] };
+
+before(async () => {
+  gateway = new StandinGateway();
+  gateway.server.listen(0, '127.0.0.1');
+  await once(gateway.server, 'listening');
+});
+after(() => gateway.server.close());
+
+beforeEach(async () => {
+  lodge = testApp({ chatSilenceMs: 100, chatTimeoutMs: 2000 });
+  lodge.agents.rows = [row];
+  lodge.agents.endpoint = {
+    chatCompletionsUrl: gateway.url,
+    headers: { authorization: `Bearer ${gatewayToken}` },
+    model: 'openclaw',
+  };
+  gateway.requests = [];
+  baseUrl = `${await lodge.app.listen({ port: 0, host: '127.0.0.1' })}/v1`;
+});
+afterEach(() => lodge.app.close());
+
+function post(body: object, options: { path?: string; headers?: Record<string, string>; signal?: AbortSignal } = {}) {
+  return fetch(`${baseUrl}${options.path ?? `/agents/${row.id}/chat/completions`}`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer all', 'content-type': 'application/json', ...options.headers },
+    body: JSON.stringify(body),
+    ...(options.signal && { signal: options.signal }),
+  });
+}
+
+const errorOf = async (response: Response) => {
+  const { error } = (await response.json()) as { error: { type: string; code: string; message: string } };
+  return { status: response.status, ...error };
+};
+
+/** Parts of a body as they come, each with the ms since the first call. */
+async function* parts(response: Response): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  for await (const bytes of response.body!) yield decoder.decode(bytes);
+}
+
+describe('a turn that does not stream', () => {
+  test('reaches the gateway with its token and its model, and comes back with the agent as model', async () => {
+    gateway.answer = answerJson(200, { ...whole, choices: [{ index: 0, message: { content: 'Hi' } }], usage });
+    const response = await post({ ...chatBody, model: 'whatever', temperature: 0.5, some_new_field: { deep: [1] } });
+    assert.equal(response.status, 200);
+    assert.equal(response.headers.get('x-gateway'), null, 'no header of the gateway passes');
+    assert.deepEqual(await response.json(), {
+      ...whole,
+      model: row.id,
+      choices: [{ index: 0, message: { content: 'Hi' } }],
+      usage,
+    });
+    const [seen] = gateway.requests;
+    assert.equal(seen!.headers.authorization, `Bearer ${gatewayToken}`);
+    assert.equal(seen!.headers['x-api-key'], undefined);
+    assert.deepEqual(seen!.body, { ...chatBody, model: 'openclaw', temperature: 0.5, some_new_field: { deep: [1] } });
+    assert.deepEqual(lodge.agents.touched, [row.id, row.id], 'active at the start and at the end');
+  });
+
+  test('names its conversation by user or by X-Conversation-Id; user wins', async () => {
+    gateway.answer = answerJson(200, whole);
+    await post(chatBody, { headers: { 'x-conversation-id': 'from-header' } });
+    await post({ ...chatBody, user: 'from-body' }, { headers: { 'x-conversation-id': 'from-header' } });
+    await post({ ...chatBody, user: null });
+    assert.deepEqual(
+      gateway.requests.map(({ body }) => body.user),
+      ['from-header', 'from-body', undefined],
+    );
+    const wrong = await errorOf(await post(chatBody, { headers: { 'x-conversation-id': 'x'.repeat(257) } }));
+    assert.equal(wrong.status, 400);
+    assert.match(wrong.message, /x-conversation-id/);
+  });
+
+  test('is cancelled in the guest when the client goes away', async () => {
+    gateway.answer = () => undefined;
+    const client = new AbortController();
+    const pending = post(chatBody, { signal: client.signal });
+    while (gateway.requests.length === 0) await sleep(5);
+    client.abort();
+    await assert.rejects(pending);
+    await gateway.requests[0]!.closed;
+  });
+
+  test('is bounded in time', async () => {
+    await lodge.app.close();
+    lodge = testApp({ chatTimeoutMs: 200 });
+    lodge.agents.rows = [row];
+    lodge.agents.endpoint = { chatCompletionsUrl: gateway.url, headers: {}, model: 'openclaw' };
+    baseUrl = `${await lodge.app.listen({ port: 0, host: '127.0.0.1' })}/v1`;
+    gateway.answer = () => undefined;
+    const response = await post(chatBody);
+    assert.equal(response.headers.get('x-should-retry'), 'false');
+    const { status, code } = await errorOf(response);
+    assert.deepEqual([status, code], [503, 'agent_unavailable']);
+    await gateway.requests[0]!.closed;
+  });
+});
+
+describe('a turn that streams', () => {
+  test('passes each event as it comes, with the agent as model, the usage, and no header of the gateway', async () => {
+    const second = Promise.withResolvers<void>();
+    gateway.answer = async (res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream', 'x-gateway': 'inside' });
+      res.write(event(chunk('one')));
+      await second.promise;
+      res.write(event({ ...chunk('two'), choices: [], usage }));
+      res.end(done);
+    };
+    const response = await post({ ...chatBody, stream: true });
+    assert.equal(response.headers.get('content-type'), 'text/event-stream; charset=utf-8');
+    assert.equal(response.headers.get('x-gateway'), null);
+    assert.match(response.headers.get('x-request-id')!, /^req_/);
+    const stream = parts(response);
+    const first = await stream.next();
+    assert.equal(first.value, event({ ...chunk('one'), model: row.id }), 'before the gateway wrote the second');
+    second.resolve();
+    let rest = '';
+    for await (const part of stream) rest += part;
+    assert.equal(rest, event({ ...chunk('two'), choices: [], usage, model: row.id }) + done);
+  });
+
+  test('an event that comes in pieces, even within a character, arrives whole; other events and comments pass', async () => {
+    const bytes = Buffer.from(`: hello\r\n\r\nevent: progress\ndata: not json\n\n${event(chunk('grüße 👋'))}${done}`);
+    gateway.answer = async (res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (const byte of bytes) {
+        res.write(Buffer.from([byte]));
+        if (byte > 127 || byte === 10) await sleep(1);
+      }
+      res.end();
+    };
+    const text = await (await post({ ...chatBody, stream: true })).text();
+    assert.equal(
+      text,
+      `: hello\n\nevent: progress\ndata: not json\n\n${event({ ...chunk('grüße 👋'), model: row.id })}${done}`,
+    );
+  });
+
+  test('a comment comes while the agent is silent, never within an event', async () => {
+    gateway.answer = async (res) => {
+      await sleep(250);
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      const text = event(chunk('slow'));
+      res.write(text.slice(0, 20));
+      await sleep(250);
+      res.write(text.slice(20));
+      res.end(done);
+    };
+    const response = await post({ ...chatBody, stream: true });
+    const text = await response.text();
+    const [comments, events] = [/^(?:: working\n\n)+/.exec(text)![0], text.replace(/^(?:: working\n\n)+/, '')];
+    assert.ok(comments.length / ': working\n\n'.length >= 3, `${JSON.stringify(text)}: before the head and after it`);
+    assert.equal(events, event({ ...chunk('slow'), model: row.id }) + done);
+  });
+
+  test('a gateway that dies in the midst is an error event and the end', async () => {
+    gateway.answer = (res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      res.write(event(chunk('half')));
+      setTimeout(() => res.destroy(), 50);
+    };
+    const text = await (await post({ ...chatBody, stream: true })).text();
+    const [first, last, nothing] = text.split('\n\n');
+    assert.match(first!, /half/);
+    assert.equal(nothing, '');
+    const { error } = JSON.parse(last!.replace('data: ', ''));
+    assert.deepEqual([error.type, error.code], ['server_error', 'agent_unavailable']);
+  });
+
+  test('a stream that ends without its end mark is an error event too', async () => {
+    gateway.answer = answerEvents(event(chunk('half')));
+    assert.match(await (await post({ ...chatBody, stream: true })).text(), /"code":"agent_unavailable"/);
+  });
+
+  test('an unmodified OpenAI client throws on an error event, with our code', async () => {
+    const secret = 'Inline API key for provider "x" is disabled after a provider auth/billing failure';
+    gateway.answer = answerEvents(event(chunk('half')), event({ error: { message: secret, type: 'api_error' } }), done);
+    const client = new OpenAI({ baseURL: baseUrl, apiKey: 'all', maxRetries: 0 });
+    const stream = await client.chat.completions.create({
+      model: row.id,
+      stream: true,
+      ...chatBody,
+    } as any);
+    await assert.rejects(
+      async () => {
+        for await (const _ of stream as any);
+      },
+      (error: any) => error.code === 'invalid_request' && /llm_keys/.test(error.message),
+    );
+  });
+
+  test('is cancelled in the guest when the client goes away', async () => {
+    gateway.answer = (res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      res.write(event(chunk('one')));
+    };
+    const client = new AbortController();
+    const response = await post({ ...chatBody, stream: true }, { signal: client.signal });
+    await parts(response).next();
+    client.abort();
+    await gateway.requests[0]!.closed;
+  });
+
+  test('a client that does not read holds the gateway back, in bounded memory', async () => {
+    let written = 0;
+    gateway.answer = async (res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      const text = event(chunk('x'.repeat(64 * 1024)));
+      const gone = once(res, 'close');
+      for (let i = 0; i < 2000 && !res.destroyed; i += 1) {
+        written += text.length;
+        if (!res.write(text)) await Promise.race([once(res, 'drain'), gone]);
+      }
+    };
+    const client = new AbortController();
+    await post({ ...chatBody, stream: true }, { signal: client.signal });
+    await sleep(700);
+    const before = written;
+    await sleep(300);
+    assert.equal(written, before, 'the gateway came to a stop');
+    assert.ok(written < 32 * 1024 * 1024, `${written} bytes`);
+    client.abort();
+    await gateway.requests[0]!.closed;
+  });
+
+  test('ends with an error event when the service closes', async () => {
+    gateway.answer = (res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      res.write(event(chunk('one')));
+    };
+    const stream = parts(await post({ ...chatBody, stream: true }));
+    await stream.next();
+    const began = Date.now();
+    const closed = lodge.app.close();
+    let rest = '';
+    for await (const part of stream) rest += part;
+    assert.match(rest, /"code":"agent_unavailable"/);
+    await closed;
+    assert.ok(Date.now() - began < 2000, 'no connection keeps the server open');
+  });
+});
+
+describe('what goes wrong', () => {
+  const failures = [
+    [401, 'authentication_error', '401 Incorrect API key provided: sk-secret.', 400, 'invalid_request', /llm_keys/],
+    [429, 'rate_limit_error', '429 Rate limit reached; Retry-After: 7 seconds', 429, 'rate_limit_exceeded', /provider/],
+    [402, 'insufficient_quota', 'no credit', 400, 'invalid_request', /credit/],
+    [400, 'invalid_request_error', 'Invalid stop: \u0007too many', 400, 'invalid_request', /^Invalid stop: too many$/],
+    [502, 'api_error', 'upstream provider error', 500, 'internal_error', /provider failed/],
+    [500, 'api_error', 'internal error at /opt/openclaw/x.mjs', 500, 'internal_error', /could not finish/],
+    [503, 'api_error', 'gateway draining', 503, 'agent_unavailable', /shortly/],
+    [401, 'unauthorized', 'Unauthorized', 500, 'internal_error', /could not finish/],
+  ] as const;
+
+  for (const [status, type, message, wantedStatus, wantedCode, wantedMessage] of failures) {
+    test(`the gateway's ${status} ${type} is ${wantedStatus} ${wantedCode}, streaming or not`, async () => {
+      gateway.answer = answerJson(status, { error: { message, type } });
+      for (const stream of [false, true]) {
+        const response = await post({ ...chatBody, stream });
+        if (wantedStatus === 429) assert.equal(response.headers.get('retry-after'), '7');
+        if (wantedStatus === 503) assert.ok(Number(response.headers.get('retry-after')) > 0);
+        const error = await errorOf(response);
+        assert.deepEqual([error.status, error.code], [wantedStatus, wantedCode]);
+        assert.match(error.message, wantedMessage);
+        assert.doesNotMatch(error.message, /sk-secret|openclaw/);
+      }
+    });
+  }
+
+  test('an agent that does not run is a 409 with the contract’s words', async () => {
+    for (const status of ['provisioning', 'stopped', 'paused', 'error'] as const) {
+      lodge.agents.rows = [{ ...row, status }];
+      const error = await errorOf(await post(chatBody));
+      assert.deepEqual(error, {
+        status: 409,
+        type: 'invalid_request_error',
+        code: 'agent_not_running',
+        message: 'Agent is not running. Start it first.',
+      });
+    }
+  });
+
+  test('a gateway that refuses connections is a 503, and a 409 once the agent is known not to run', async () => {
+    lodge.agents.endpoint = { chatCompletionsUrl: 'http://127.0.0.1:1/v1/chat/completions', headers: {}, model: 'x' };
+    const response = await post(chatBody);
+    assert.ok(Number(response.headers.get('retry-after')) > 0);
+    const error = await errorOf(response);
+    assert.deepEqual([error.status, error.code], [503, 'agent_unavailable']);
+    assert.doesNotMatch(error.message, /127\.0\.0\.1|ECONN/);
+    const ask = lodge.agents.chatEndpoint.bind(lodge.agents);
+    lodge.agents.chatEndpoint = async (account, id) => {
+      const endpoint = await ask(account, id);
+      lodge.agents.rows = [{ ...row, status: 'error' }];
+      return endpoint;
+    };
+    const after = await errorOf(await post(chatBody));
+    assert.deepEqual([after.status, after.code], [409, 'agent_not_running']);
+  });
+
+  test('a model that is no agent is a 404', async () => {
+    for (const model of ['gpt-5', 'a'.repeat(12)]) {
+      const error = await errorOf(await post({ ...chatBody, model }, { path: '/chat/completions' }));
+      assert.deepEqual([error.status, error.code], [404, 'agent_not_found']);
+    }
+  });
+
+  test('an answer that is no JSON is an error of ours, not a crash', async () => {
+    gateway.answer = (res) => res.end('<html>') as never;
+    const error = await errorOf(await post(chatBody));
+    assert.deepEqual([error.status, error.code], [503, 'agent_unavailable']);
+  });
+});
