@@ -56,7 +56,7 @@ export function createAgentReconciler(deps: AgentReconcilerDeps): (id: string, s
       deps.store.lease(id, deps.holder, leaseTtlMs).catch((error: unknown) => {
         deps.log.warn({ err: error, agent_id: id }, 'lease not renewed');
       });
-    }, leaseRenewMs);
+    }, leaseRenewMs).unref();
     try {
       await takeStep(step, new AgentPass(deps, agent, AbortSignal.any([stop, overtaken.signal])));
     } catch (error) {
@@ -227,7 +227,7 @@ class AgentPass {
       await this.observe({ statusReason: { code: 'waiting_for_template', message, at: new Date() } });
     };
     await say();
-    const ticker = setInterval(() => void say().catch(() => undefined), 5_000);
+    const ticker = setInterval(() => void say().catch(() => undefined), 5_000).unref();
     try {
       return await templates.whenReady(kind, AbortSignal.any([this.signal, deadline]));
     } catch (error) {

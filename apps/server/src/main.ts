@@ -1,0 +1,3 @@
+import { runLodge } from './run.ts';
+
+await runLodge(process.env);

@@ -1,0 +1,190 @@
+/**
+ * Puts Lodge together: the only file that picks adapters. Order matters at both ends. The API opens as soon as the database
+ * answers; VMs, broker and templates follow behind it. At the end requests stop first and the database last.
+ */
+import { mkdir } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { createApiKeyVerifier, createSecretBox, ensureFirstKey, loadMasterKey } from '@lodge/access';
+import { createBroker, builtinProviders, parseOperatorProviders } from '@lodge/broker';
+import type { RuntimeKind } from '@lodge/domain';
+import { createEngine } from '@lodge/engine';
+import type { Engine, TemplateProgress } from '@lodge/engine';
+import type { AgentRuntime, Log } from '@lodge/engine/ports';
+import { createImageBuilder } from '@lodge/images';
+import { createOpenclawRuntime } from '@lodge/runtimes';
+import { migrate, openStore, startEmbeddedPostgres } from '@lodge/store';
+import type { Store } from '@lodge/store';
+import { createHostNetwork, createQemuDriver } from '@lodge/vm';
+import type { Config } from './config.ts';
+import { createHttpApp } from './http/app.ts';
+import { lockInstance } from './instance-lock.ts';
+import { resolverFor } from './resolver.ts';
+import { version } from './version.ts';
+
+export interface Lodge {
+  /** Where the API answers, with `/v1`. */
+  readonly baseUrl: string;
+  /** The first key's plaintext, on the first start only. */
+  readonly firstKey: string | null;
+  /** Resolves when VMs, broker and templates are being looked after; the API answers before. Rejects when this host cannot run VMs. */
+  readonly ready: Promise<void>;
+  /** Ends the control plane; VMs go on. */
+  close(): Promise<void>;
+}
+
+export interface LodgeOptions {
+  readonly log: Log;
+  /** What can run in guests; by default every runtime Lodge has. */
+  readonly runtimes?: ReadonlyMap<RuntimeKind, AgentRuntime>;
+  readonly onTemplateProgress?: (progress: TemplateProgress) => void;
+}
+
+/** Undo steps, run in reverse: what was begun last ends first. */
+type Closing = (() => Promise<unknown> | void)[];
+
+export async function startLodge(config: Config, options: LodgeOptions): Promise<Lodge> {
+  const closing: Closing = [];
+  let ready: Promise<void> = Promise.resolve();
+  const close = async (): Promise<void> => {
+    await ready.catch(() => undefined);
+    for (const end of closing.splice(0).toReversed()) {
+      try {
+        await end();
+      } catch (error) {
+        options.log.error({ err: error }, 'a part did not end cleanly');
+      }
+    }
+  };
+  try {
+    await mkdir(config.dataDir, { recursive: true, mode: 0o711 });
+    closing.push(await lockInstance(config.dataDir));
+    const { startMachines, ...opened } = await assemble(config, options, closing);
+    ready = startMachines();
+    return { ...opened, ready, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+interface Assembled {
+  readonly baseUrl: string;
+  readonly firstKey: string | null;
+  readonly startMachines: () => Promise<void>;
+}
+
+async function assemble(config: Config, options: LodgeOptions, closing: Closing): Promise<Assembled> {
+  const { log } = options;
+  const store = await startStore(config, log, closing);
+  const secrets = createSecretBox(await loadMasterKey(config.masterKeyFile));
+  const providers = [...builtinProviders, ...parseOperatorProviders(config.providers)];
+  const network = createHostNetwork({
+    instance: config.instance,
+    range: config.networkRange,
+    brokerPort: config.brokerPort,
+    resolver: await resolverFor(config.dns),
+    log: (message) => log.info({}, message),
+  });
+  const { dataDir, cacheDir, instance, accelerator, brokerPort, vmUidBase } = config;
+  const places = { dataDir, cacheDir, instance, network, brokerPort };
+  const driver = createQemuDriver({ ...places, accelerator, uidBase: vmUidBase, log });
+  const engine = createEngine({
+    store: store.agents,
+    driver,
+    images: createImageBuilder({ cacheDir, log }),
+    runtimes: options.runtimes ?? new Map([['runtime_a', createOpenclawRuntime()]]),
+    providers,
+    secrets,
+    log,
+    defaultModel: config.defaultModel,
+    maxAgentsPerAccount: config.maxAgents,
+    memory: { reservedMib: config.memoryReservedMib, overcommit: config.memoryOvercommit },
+    holder: `${instance}@${hostname()}`,
+    provisionTimeoutMs: config.provisionTimeoutMs,
+  });
+  if (options.onTemplateProgress) engine.onTemplateProgress(options.onTemplateProgress);
+  const baseUrl = await openApi(config, { store, engine, log }, closing);
+  const firstKey = await ensureFirstKey(store.apiKeys);
+
+  const startMachines = async (): Promise<void> => {
+    await driver.start();
+    closing.push(() => driver.stop());
+    const broker = createBroker({ directory: store.directory, secrets, calls: store.llmCalls, providers, log });
+    await broker.listen({ host: network.brokerHost, port: config.brokerPort });
+    closing.push(() => broker.close());
+    engine.start();
+    closing.push(() => engine.stop());
+  };
+  return { baseUrl, firstKey, startMachines };
+}
+
+async function startStore(config: Config, log: Log, closing: Closing): Promise<Store> {
+  let connectionString = config.databaseUrl;
+  if (connectionString === null) {
+    const postgres = await startEmbeddedPostgres({
+      dataDir: join(config.dataDir, 'postgres'),
+      user: config.systemUser,
+      log,
+    });
+    closing.push(() => postgres.stop());
+    connectionString = postgres.connectionString;
+  }
+  await migrate({ connectionString });
+  const store = await openStore({ connectionString, log });
+  closing.push(() => store.close());
+  return store;
+}
+
+async function openApi(
+  config: Config,
+  { store, engine, log }: { readonly store: Store; readonly engine: Engine; readonly log: Log },
+  closing: Closing,
+): Promise<string> {
+  const verifier = createApiKeyVerifier({ store: store.apiKeys, log });
+  closing.push(() => verifier.close());
+  const url = publicUrl(config);
+  const app = createHttpApp({
+    agents: engine.agents,
+    verifier,
+    ready: async () => {
+      await store.ping();
+      return readiness(engine);
+    },
+    agentUrl: {
+      scheme: url.protocol === 'https:' ? 'https' : 'http',
+      domain: config.agentsDomain,
+      get port() {
+        return url.port === '' ? null : Number(url.port);
+      },
+      prefixes: { runtime_a: config.prefixRuntimeA, runtime_b: config.prefixRuntimeB },
+    },
+    createWaitMs: config.createWaitMs,
+    chatTimeoutMs: config.chatTimeoutMs,
+    version,
+    log,
+  });
+  closing.push(() => app.close());
+  const listening = new URL(await app.listen({ host: config.host, port: config.port }));
+  // With LODGE_PORT=0 the port is known only now.
+  if (config.publicUrl === null) url.port = listening.port;
+  return `${url.origin}/v1`;
+}
+
+/** Where clients reach the API: as the operator says, or where it listens. */
+function publicUrl(config: Config): URL {
+  if (config.publicUrl !== null) return new URL(config.publicUrl);
+  const everywhere = config.host === '0.0.0.0' || config.host === '::';
+  const host = everywhere ? 'localhost' : config.host.includes(':') ? `[${config.host}]` : config.host;
+  return new URL(`http://${host}:${config.port}`);
+}
+
+function readiness(engine: Engine): { ready: boolean; step: string | null } {
+  const making = engine.templateProgress().find((progress) => progress.state !== 'ready');
+  if (!making) return { ready: true, step: null };
+  // Why it failed is for the operator's log: it may name paths.
+  return {
+    ready: false,
+    step: making.state === 'building' ? `${making.runtime}: ${making.step}` : `${making.runtime}: waiting to try again`,
+  };
+}
