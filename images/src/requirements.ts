@@ -1,0 +1,18 @@
+/** Programs of the host that building an image runs, each with the Debian package that has it. Building needs root. */
+export const hostTools = {
+  mmdebstrap: 'mmdebstrap',
+  'apt-get': 'apt',
+  'dpkg-deb': 'dpkg',
+  mke2fs: 'e2fsprogs',
+  'qemu-img': 'qemu-utils',
+  cpio: 'cpio',
+  tar: 'tar',
+  find: 'findutils',
+  sh: 'dash',
+  cat: 'coreutils',
+  flock: 'util-linux',
+  setpriv: 'util-linux',
+  unshare: 'util-linux',
+} as const;
+
+export type HostTool = keyof typeof hostTools;
