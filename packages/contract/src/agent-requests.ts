@@ -58,7 +58,9 @@ export const CreateAgent = Type.Object(
     runtime_kind: Type.Optional(RuntimeKindInput),
     size: Type.Optional(oneOf(sizeNames, { description: 'Machine size.', default: 'medium' })),
     machine_size: Type.Optional(oneOf(sizeNames, { description: 'Another name for `size`.' })),
-    lifecycle: Type.Optional(Type.Partial(Lifecycle, { description: 'What is left out keeps its default.' })),
+    lifecycle: Type.Optional(
+      Type.Partial(Lifecycle, { additionalProperties: false, description: 'What is left out keeps its default.' }),
+    ),
     metadata: Type.Optional(Metadata),
     channels: Type.Optional(Type.Object({}, { additionalProperties: true, description: notYet })),
     spend_limit: Type.Optional(nullable(Type.Object({}, { additionalProperties: true, description: notYet }))),

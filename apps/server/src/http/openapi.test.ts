@@ -45,7 +45,7 @@ test('every operation says who may call it, what it answers and how it fails, ea
     for (const [status, { content }] of Object.entries<any>(responses)) {
       assert.ok(content['application/json'].schema, `${name} ${status}`);
       for (const { value } of Object.values((content['application/json'].examples ?? {}) as Record<string, any>)) {
-        assert.ok(isError.Check(value), `${name} ${status}`);
+        assert.equal(isError.Check(value), true, `${name} ${status}`);
         assert.equal(errorCodes[value.error.code as keyof typeof errorCodes].status, Number(status));
       }
     }

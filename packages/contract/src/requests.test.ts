@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CreateAgent, GetAgentQuery, ListAgentsQuery, NoQuery } from './agent-requests.ts';
+import { AgentChat, ModelChat } from './chat.ts';
+
+interface Node {
+  readonly type?: string | readonly string[];
+  readonly properties?: Readonly<Record<string, Node>>;
+  readonly items?: Node;
+  readonly additionalProperties?: unknown;
+  readonly maxLength?: number;
+  readonly enum?: readonly unknown[];
+  readonly pattern?: string;
+}
+
+/** Every schema within, with its path. */
+function* nodesOf(node: Node, path: string): Generator<[string, Node]> {
+  yield [path, node];
+  for (const [name, child] of Object.entries(node.properties ?? {})) yield* nodesOf(child, `${path}.${name}`);
+  if (node.items) yield* nodesOf(node.items, `${path}[]`);
+}
+
+const requests = { CreateAgent, GetAgentQuery, ListAgentsQuery, NoQuery, AgentChat, ModelChat };
+const nodes = Object.entries(requests).flatMap(([name, schema]) => [...nodesOf(schema as Node, name)]);
+
+test('every object in a request says whether it takes unknown fields: none drops a typo in silence', () => {
+  for (const [path, { type, additionalProperties }] of nodes) {
+    if ([type].flat().includes('object')) assert.notEqual(additionalProperties, undefined, path);
+  }
+});
+
+test('every text in a request is bounded and can be stored, or is refused when given', () => {
+  for (const [path, { type, enum: values, maxLength, pattern }] of nodes) {
+    if (![type].flat().includes('string') || values || path === 'CreateAgent.instructions') continue;
+    assert.ok(maxLength !== undefined && pattern !== undefined, path);
+  }
+});

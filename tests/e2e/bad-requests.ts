@@ -1,0 +1,358 @@
+/** The table of tests/e2e/bad-input.test.ts. */
+import type { ErrorCode, ErrorType } from '@lodge/contract';
+
+export interface Facts {
+  readonly agentId: string;
+  readonly keys: Readonly<Record<KeyName, string>>;
+}
+
+export type KeyName = 'all' | 'read' | 'write' | 'chat' | 'expired' | 'revoked' | 'unknown';
+
+export interface BadRequest {
+  readonly title: string;
+  readonly method?: string;
+  /** `{id}` is the one agent's. */
+  readonly path: string;
+  /** A key with every scope by default; null for none. */
+  readonly key?: KeyName | null;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The body as a value, or as it goes over the wire. */
+  readonly json?: unknown;
+  readonly body?: string | Uint8Array | ReadableStream;
+  readonly status: number;
+  readonly type: ErrorType;
+  readonly code: ErrorCode;
+  /** What the message must name. */
+  readonly names?: string | readonly string[];
+}
+
+type Rest = Partial<Omit<BadRequest, 'title' | 'status' | 'type' | 'code'>>;
+
+const invalid = { status: 400, type: 'invalid_request_error', code: 'invalid_request' } as const;
+const invalidJson = { status: 400, type: 'invalid_request_error', code: 'invalid_json' } as const;
+const tooLarge = { status: 413, type: 'invalid_request_error', code: 'request_too_large' } as const;
+const wrongMedia = { status: 415, type: 'invalid_request_error', code: 'unsupported_media_type' } as const;
+const noScope = { status: 403, type: 'authorization_error', code: 'insufficient_scope' } as const;
+const noAgent = { status: 404, type: 'not_found_error', code: 'agent_not_found' } as const;
+const noRoute = { status: 404, type: 'not_found_error', code: 'route_not_found' } as const;
+const wrongMethod = { status: 405, type: 'invalid_request_error', code: 'method_not_allowed' } as const;
+const notRunning = { status: 409, type: 'invalid_request_error', code: 'agent_not_running' } as const;
+const unauthenticated = { status: 401, type: 'authentication_error' } as const;
+
+/** A create with a good name and these fields, which is wrong at `names`. */
+const create = (title: string, fields: object, names: BadRequest['names']): BadRequest => ({
+  title: `create with ${title}`,
+  path: '/v1/agents',
+  json: { name: 'Support bot', ...fields },
+  ...invalid,
+  ...(names !== undefined && { names }),
+});
+
+const badName = (title: string, json: object): BadRequest => ({
+  title: `create with ${title}`,
+  path: '/v1/agents',
+  json,
+  ...invalid,
+  names: 'name is required',
+});
+
+const rawCreate = (
+  title: string,
+  body: string | Uint8Array,
+  answer: Omit<BadRequest, 'title' | 'path'>,
+): BadRequest => ({
+  title: `create with ${title}`,
+  path: '/v1/agents',
+  body,
+  ...answer,
+});
+
+const get = (title: string, path: string, answer: Omit<BadRequest, 'title' | 'path'>): BadRequest => ({
+  title,
+  method: 'GET',
+  path,
+  ...answer,
+});
+
+const key = { provider: 'anthropic', api_key: 'sk-secret-1234' };
+const many = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`key${i}`, 'x']));
+
+const names: BadRequest[] = [
+  { title: 'create without a body', path: '/v1/agents', ...invalid, names: 'name is required' },
+  badName('no name', {}),
+  badName('a null name', { name: null }),
+  badName('a number as name', { name: 5 }),
+  badName('an array as name', { name: ['x'] }),
+  badName('an object as name', { name: { first: 'x' } }),
+  badName('an empty name', { name: '' }),
+  badName('a blank name', { name: ' \t\n ' }),
+  create('a name of 101 characters', { name: 'é'.repeat(101) }, ['name', '100']),
+  create('NUL in its name', { name: 'a\0b' }, 'name'),
+  rawCreate('half a surrogate pair in its name', '{"name":"a\\ud800b"}', { ...invalid, names: 'name' }),
+];
+
+const fields: BadRequest[] = [
+  create('a misspelt field', { nmae: 'x' }, 'nmae'),
+  create('a field in the wrong case', { Model: 'openai/gpt-5' }, 'Model'),
+  create('a field that only a reply has', { status: 'running' }, 'status'),
+  create('a field named like a method', { toString: 'x' }, 'toString'),
+  create('a field with an odd name', { 'a\nb "c"': 1 }, 'a\\nb \\"c\\"'),
+  create('a bare model name', { model: 'gpt-5' }, 'model'),
+  create('a model without a provider', { model: '/gpt-5' }, 'model'),
+  create('a model without a name', { model: 'openai/' }, 'model'),
+  create('a model with spaces', { model: 'openai/gpt 5' }, 'model'),
+  create('an unknown provider in its model', { model: 'nobody/gpt-5' }, ['model', 'anthropic']),
+  create('a number as model', { model: 5 }, 'model'),
+  create('a null model', { model: null }, 'model'),
+  create('an endless model', { model: `openai/${'x'.repeat(300)}` }, 'model'),
+  create('a number as description', { description: 5 }, 'description'),
+  create('2,001 characters of description', { description: 'x'.repeat(2001) }, ['description', '2000']),
+  create('NUL in its description', { description: '\0' }, 'description'),
+  create('an unknown runtime', { runtime_kind: 'runtime_c' }, ['runtime_kind', 'runtime_a']),
+  create('a runtime in the wrong case', { runtime_kind: 'RUNTIME_A' }, 'runtime_kind'),
+  create('a null runtime', { runtime_kind: null }, 'runtime_kind'),
+  create('a runtime that is not offered', { runtime_kind: 'runtime_b', model: 'gpt-5' }, 'runtime_kind'),
+  create('the other name of a runtime that is not offered', { runtime_kind: 'hermes' }, 'runtime_kind'),
+  create('an unknown size', { size: 'huge' }, ['size', 'medium']),
+  create('a size in the wrong case', { size: 'Medium' }, 'size'),
+  create('a number as size', { size: 2 }, 'size'),
+  create('an unknown machine_size', { machine_size: 'tiny' }, 'machine_size'),
+  create('two sizes', { size: 'small', machine_size: 'large' }, ['size', 'machine_size']),
+  create('channels', { channels: { slack: { appToken: 'xapp-1', botToken: 'xoxb-1' } } }, 'channels'),
+  create('an array of channels', { channels: [] }, 'channels'),
+  create('a spend limit', { spend_limit: { daily_usd: '5', action: 'block' } }, 'spend_limit'),
+  create('a number as spend limit', { spend_limit: 5 }, 'spend_limit'),
+  create('instructions', { instructions: 'Be kind.' }, 'instructions'),
+  create('a dashboard for runtime_a', { dashboard: true }, ['dashboard', 'runtime_b']),
+  create('a word as dashboard', { dashboard: 'true' }, 'dashboard'),
+];
+
+const nested: BadRequest[] = [
+  create('an object of llm_keys', { llm_keys: key }, 'llm_keys'),
+  create('a word as llm_keys', { llm_keys: 'sk-secret' }, 'llm_keys'),
+  create('a word among llm_keys', { llm_keys: [key, 'sk-secret'] }, 'llm_keys[1]'),
+  create('a key without its secret', { llm_keys: [{ provider: 'anthropic' }] }, 'llm_keys[0].api_key'),
+  create('a key without a provider', { llm_keys: [{ api_key: 'sk-secret' }] }, 'llm_keys[0].provider'),
+  create('a number as secret', { llm_keys: [{ ...key, api_key: 5 }] }, 'llm_keys[0].api_key'),
+  create('an empty secret', { llm_keys: [{ ...key, api_key: '' }] }, 'llm_keys[0].api_key'),
+  create('a secret with a line break', { llm_keys: [{ ...key, api_key: 'sk-secret\r\nX: y' }] }, 'llm_keys[0].api_key'),
+  create(
+    'an endless secret',
+    { llm_keys: [{ ...key, api_key: `sk-secret${'x'.repeat(4000)}` }] },
+    'llm_keys[0].api_key',
+  ),
+  create('a misspelt field of a key', { llm_keys: [{ ...key, apikey: 'sk-secret' }] }, 'llm_keys[0].apikey'),
+  create('a key for an unknown provider', { llm_keys: [{ ...key, provider: 'nobody' }] }, [
+    'llm_keys[0].provider',
+    'anthropic',
+  ]),
+  create('two keys for one provider', { llm_keys: [key, key] }, 'llm_keys[1].provider'),
+  create('21 keys', { llm_keys: Array.from({ length: 21 }, () => key) }, ['llm_keys', '20']),
+  create('an array as lifecycle', { lifecycle: [] }, 'lifecycle'),
+  create('a null lifecycle', { lifecycle: null }, 'lifecycle'),
+  create('less than no idle time', { lifecycle: { idle_timeout_seconds: -1 } }, 'lifecycle.idle_timeout_seconds'),
+  create('half a second of idle time', { lifecycle: { idle_timeout_seconds: 1.5 } }, 'lifecycle.idle_timeout_seconds'),
+  create('a word as idle time', { lifecycle: { idle_timeout_seconds: '45' } }, 'lifecycle.idle_timeout_seconds'),
+  create('ages of idle time', { lifecycle: { stop_after_seconds: 1e12 } }, 'lifecycle.stop_after_seconds'),
+  create('an unknown keep_awake', { lifecycle: { keep_awake: 'never' } }, ['lifecycle.keep_awake', 'always']),
+  create('a word as auto_resume', { lifecycle: { auto_resume: 'yes' } }, 'lifecycle.auto_resume'),
+  create('an unknown field of lifecycle', { lifecycle: { idle_timeout: 45 } }, 'lifecycle.idle_timeout'),
+  create('an array as metadata', { metadata: ['x'] }, 'metadata'),
+  create('a number in metadata', { metadata: { team: 5 } }, 'metadata.team'),
+  create('null in metadata', { metadata: { team: null } }, 'metadata.team'),
+  create('51 pairs of metadata', { metadata: many(51) }, ['metadata', '50']),
+  create('an empty key in metadata', { metadata: { '': 'x' } }, 'metadata'),
+  create('an endless key in metadata', { metadata: { ['k'.repeat(65)]: 'x' } }, 'metadata'),
+  create('an endless value in metadata', { metadata: { team: 'x'.repeat(501) } }, 'metadata.team'),
+  create('NUL in metadata', { metadata: { team: '\0' } }, 'metadata.team'),
+  create('NUL in a key of metadata', { metadata: { 'a\0': 'x' } }, 'metadata'),
+];
+
+const endless = (): ReadableStream =>
+  new ReadableStream({
+    start(controller) {
+      for (let i = 0; i < 20; i += 1) controller.enqueue(new TextEncoder().encode(' '.repeat(64 * 1024)));
+      controller.close();
+    },
+  });
+
+const bodies: BadRequest[] = [
+  rawCreate('an array', '[{"name":"x"}]', { ...invalid, names: 'object' }),
+  rawCreate('a string', '"name"', { ...invalid, names: 'object' }),
+  rawCreate('null', 'null', { ...invalid, names: 'object' }),
+  rawCreate('half a body', '{"name":"x"', invalidJson),
+  rawCreate('a trailing comma', '{"name":"x",}', invalidJson),
+  rawCreate('a bare word', '{"name":NaN}', invalidJson),
+  rawCreate('single quotes', "{'name':'x'}", invalidJson),
+  rawCreate('two bodies', '{"name":"x"}{"name":"y"}', invalidJson),
+  rawCreate('bytes that are no UTF-8', new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x7d]), invalidJson),
+  rawCreate('brackets without end', '['.repeat(100_000), invalidJson),
+  rawCreate('deep nesting', `{"name":"x","metadata":${'{"a":'.repeat(100)}1${'}'.repeat(101)}`, invalidJson),
+  rawCreate('a field given twice', '{"name":"x","size":"small","size":"large"}', { ...invalid, names: 'size' }),
+  rawCreate('a nested field given twice', '{"name":"x","metadata":{"a":"1","\\u0061":"2"}}', {
+    ...invalid,
+    names: '"a"',
+  }),
+  rawCreate('__proto__', '{"name":"x","__proto__":{"size":"large"}}', { ...invalid, names: '__proto__' }),
+  rawCreate('__proto__ in metadata', '{"name":"x","metadata":{"__proto__":"y"}}', { ...invalid, names: '__proto__' }),
+  rawCreate('constructor', '{"name":"x","constructor":{"prototype":{}}}', { ...invalid, names: 'constructor' }),
+  rawCreate('text/plain', '{"name":"x"}', { ...wrongMedia, headers: { 'content-type': 'text/plain' } }),
+  rawCreate('a form', 'name=x', { ...wrongMedia, headers: { 'content-type': 'application/x-www-form-urlencoded' } }),
+  rawCreate('a media type that is none', '{"name":"x"}', { ...wrongMedia, headers: { 'content-type': 'json' } }),
+  rawCreate('no media type', new Uint8Array([0x7b, 0x7d]), { ...wrongMedia, headers: { 'content-type': '' } }),
+  rawCreate('an encoding', '{"name":"x"}', { ...wrongMedia, headers: { 'content-encoding': 'gzip' } }),
+  rawCreate('more than 1 MiB', `{"name":"${'x'.repeat(1024 * 1024)}"}`, tooLarge),
+  { title: 'create with more than 1 MiB in chunks', path: '/v1/agents', body: endless(), ...tooLarge },
+  { ...create('an unknown query parameter', {}, 'dry_run'), path: '/v1/agents?dry_run=true' },
+  {
+    ...create('everything right, beyond the quota', {}, 'quota'),
+    status: 429,
+    type: 'rate_limit_error',
+    code: 'quota_exceeded',
+  },
+];
+
+const bearer = (authorization: string): Rest => ({ key: null, headers: { authorization } });
+const access: BadRequest[] = [
+  get('no key', '/v1/agents', { ...unauthenticated, code: 'missing_api_key', key: null }),
+  get('an unknown key', '/v1/agents', { ...unauthenticated, code: 'invalid_api_key', key: 'unknown' }),
+  get('a revoked key', '/v1/agents', { ...unauthenticated, code: 'revoked_api_key', key: 'revoked' }),
+  get('an expired key', '/v1/agents', { ...unauthenticated, code: 'expired_api_key', key: 'expired' }),
+  get('a bearer token that is no key', '/v1/agents', {
+    ...unauthenticated,
+    code: 'invalid_api_key',
+    ...bearer('Bearer x'),
+  }),
+  get('an empty bearer token', '/v1/agents', { ...unauthenticated, code: 'missing_api_key', ...bearer('Bearer ') }),
+  get('another scheme', '/v1/agents', { ...unauthenticated, code: 'missing_api_key', ...bearer('Basic eDp5') }),
+  get('an endless key', '/v1/agents', {
+    ...unauthenticated,
+    code: 'invalid_api_key',
+    ...bearer(`Bearer ${'x'.repeat(8000)}`),
+  }),
+  get('no key on an unknown path', '/v1/nowhere', { ...unauthenticated, code: 'missing_api_key', key: null }),
+  {
+    ...create('no key and a wrong body', { nmae: 1 }, undefined),
+    ...unauthenticated,
+    code: 'missing_api_key',
+    key: null,
+  },
+  { ...create('a key that may only read', {}, 'agents:write'), ...noScope, key: 'read' },
+  { ...create('a key that may only read, and a wrong body', { nmae: 1 }, 'agents:write'), ...noScope, key: 'read' },
+  get('list with a key that may only write', '/v1/agents', { ...noScope, key: 'write', names: 'agents:read' }),
+  get('read with a key that may only chat', '/v1/agents/{id}', { ...noScope, key: 'chat', names: 'agents:read' }),
+  {
+    title: 'delete with a key that may only write',
+    method: 'DELETE',
+    path: '/v1/agents/{id}',
+    key: 'write',
+    ...noScope,
+    names: 'agents:delete',
+  },
+  {
+    title: 'chat with a key that may only read',
+    path: '/v1/chat/completions',
+    key: 'read',
+    json: {},
+    ...noScope,
+    names: 'agents:chat',
+  },
+];
+
+const paths: BadRequest[] = [
+  get('an unknown path', '/v1/nowhere', noRoute),
+  get('the root', '/', noRoute),
+  get('a path without its version', '/agents', noRoute),
+  get('a path of another version', '/v2/agents', noRoute),
+  get('a path beyond an agent', '/v1/agents/{id}/nowhere', noRoute),
+  get('a doubled slash', '/v1//agents', noRoute),
+  { title: 'PUT on the list', method: 'PUT', path: '/v1/agents', json: { name: 'x' }, ...wrongMethod },
+  { title: 'DELETE on the list', method: 'DELETE', path: '/v1/agents', ...wrongMethod },
+  { title: 'POST on an agent', path: '/v1/agents/{id}', json: {}, ...wrongMethod },
+  { title: 'POST on models', path: '/v1/models', json: {}, ...wrongMethod },
+  { title: 'PROPFIND on an agent', method: 'PROPFIND', path: '/v1/agents/{id}', ...wrongMethod },
+  get('GET on chat', '/v1/chat/completions', wrongMethod),
+  get('an id that nobody has', '/v1/agents/aaaaaaaaaaaa', noAgent),
+  get('an id that cannot be', '/v1/agents/1', noAgent),
+  get('an id in the wrong case', '/v1/agents/AAAAAAAAAAAA', noAgent),
+  get('an endless id', `/v1/agents/${'a'.repeat(10_000)}`, noAgent),
+  get('NUL in an id', '/v1/agents/aaaaaaaaaaa%00', noAgent),
+  get('a path as id', '/v1/agents/..%2f..%2fetc', noAgent),
+  get('SQL as id', "/v1/agents/' or 1=1 --", noAgent),
+  get('bad percent-encoding in an id', '/v1/agents/%E0%A4%A', { ...invalid, names: 'percent' }),
+  get('models of an unknown agent', '/v1/agents/aaaaaaaaaaaa/models', noAgent),
+  { title: 'delete an unknown agent', method: 'DELETE', path: '/v1/agents/aaaaaaaaaaaa', ...noAgent },
+  { title: 'delete with a query', method: 'DELETE', path: '/v1/agents/{id}?force=true', ...invalid, names: 'force' },
+];
+
+const wrongQuery = (title: string, query: string, field: string): BadRequest =>
+  get(title, `/v1/agents?${query}`, { ...invalid, names: field });
+const queries: BadRequest[] = [
+  wrongQuery('a limit of 0', 'limit=0', 'limit'),
+  wrongQuery('a limit of 101', 'limit=101', 'limit'),
+  wrongQuery('a word as limit', 'limit=ten', 'limit'),
+  wrongQuery('an empty limit', 'limit=', 'limit'),
+  wrongQuery('two limits', 'limit=1&limit=2', 'limit'),
+  wrongQuery('an unknown status', 'status=asleep', 'status'),
+  wrongQuery('an unknown order', 'order=up', 'order'),
+  wrongQuery('an unknown runtime filter', 'runtime_kind=runtime_c', 'runtime_kind'),
+  wrongQuery('an unknown parameter', 'page=2', 'page'),
+  wrongQuery('a cursor that is not ours', 'cursor=abc', 'cursor'),
+  wrongQuery('NUL in a filter', 'name=%00', 'name'),
+  wrongQuery('metadata without a key', 'metadata=x', 'metadata'),
+  wrongQuery('bad percent-encoding in a filter', 'name=%E0%A4%A', 'percent'),
+  get('a wait for what cannot be waited for', '/v1/agents/{id}?wait_for=paused', { ...invalid, names: 'wait_for' }),
+  get('a wait of no time', '/v1/agents/{id}?wait_for=running&timeout=0', { ...invalid, names: 'timeout' }),
+  get('a timeout of nothing', '/v1/agents/{id}?timeout=5', { ...invalid, names: 'timeout' }),
+  get('a query on sizes', '/v1/sizes?all=1', { ...invalid, names: 'all' }),
+];
+
+const messages = [{ role: 'user', content: 'Hello' }];
+const chat = (title: string, json: unknown, rest: Rest & Pick<BadRequest, 'status' | 'type' | 'code'>): BadRequest => ({
+  title: `chat with ${title}`,
+  path: '/v1/agents/{id}/chat/completions',
+  json,
+  ...rest,
+});
+const chats: BadRequest[] = [
+  chat('no messages', {}, { ...invalid, names: 'messages is required' }),
+  chat('empty messages', { messages: [] }, { ...invalid, names: 'messages' }),
+  chat('null as messages', { messages: null }, { ...invalid, names: 'messages' }),
+  chat('a word as messages', { messages: 'Hello' }, { ...invalid, names: 'messages' }),
+  chat('a word among messages', { messages: [...messages, 'Hello'] }, { ...invalid, names: 'messages[1]' }),
+  chat('a word as stream', { messages, stream: 'yes' }, { ...invalid, names: 'stream' }),
+  chat('a number as user', { messages, user: 5 }, { ...invalid, names: 'user' }),
+  chat('an endless user', { messages, user: 'x'.repeat(257) }, { ...invalid, names: 'user' }),
+  chat('a number as model', { messages, model: 5 }, { ...invalid, names: 'model' }),
+  chat(
+    'an endless conversation id',
+    { messages },
+    { ...invalid, headers: { 'x-conversation-id': 'x'.repeat(257) }, names: 'x-conversation-id' },
+  ),
+  chat('half a body', undefined, { ...invalidJson, body: '{"messages":[' }),
+  chat('an agent that does not run', { messages }, { ...notRunning, names: 'Agent is not running. Start it first.' }),
+  chat('an agent that does not run, as a stream', { messages, stream: true }, notRunning),
+  chat('an unknown agent', { messages }, { ...noAgent, path: '/v1/agents/aaaaaaaaaaaa/chat/completions' }),
+  chat(
+    'an unknown agent and no messages',
+    {},
+    { ...invalid, path: '/v1/agents/aaaaaaaaaaaa/chat/completions', names: 'messages' },
+  ),
+  chat(
+    'no model to name the agent',
+    { messages },
+    { ...invalid, path: '/v1/chat/completions', names: 'model is required' },
+  ),
+  chat('a model that is no agent', { messages, model: 'gpt-5' }, { ...noAgent, path: '/v1/chat/completions' }),
+];
+
+export const badRequests: readonly BadRequest[] = [
+  ...names,
+  ...fields,
+  ...nested,
+  ...bodies,
+  ...access,
+  ...paths,
+  ...queries,
+  ...chats,
+];
