@@ -101,7 +101,7 @@ class QemuDriver implements VmDriver {
   async start(): Promise<void> {
     const { dataDir, cacheDir, instance, network, log } = this.options;
     // Two processes that own the same namespaces would take each other's away.
-    this.unlock = await lock(`instance ${instance}`, { timeoutMs: 10_000 });
+    this.unlock = await lock(`instance ${instance}`, { timeoutMs: 3000 });
     try {
       for (const folder of [dataDir, this.vmsRoot, this.templates.buildsRoot, cacheDir]) await passableFolder(folder);
       await openTapDevice();

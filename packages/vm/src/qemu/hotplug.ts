@@ -1,4 +1,5 @@
 /** Brings a machine that every guest starts as to the size that was asked for. */
+import { GuestError } from '@lodge/guest';
 import type { GuestClient, GuestHealth } from '@lodge/guest';
 import { VmError } from '@lodge/engine/ports';
 import type { Machine } from '@lodge/engine/ports';
@@ -13,6 +14,7 @@ interface HotpluggableCpu {
   readonly 'qom-path'?: string;
 }
 
+const conflict = 409;
 const memoryDevice = '/machine/peripheral/vmem0';
 /** The kernel keeps this much of the memory at most to itself before it counts the rest (its image, its page tables of boot). */
 const kernelShareMib = 192;
@@ -66,11 +68,16 @@ async function awaitVcpus({ guest, machine, health }: GrowingMachine, bound: Bou
   let { cpusOnline } = health;
   const set = async (): Promise<true | null> => {
     if (cpusOnline === machine.vcpus) return true;
-    await guest.setCpusOnline(machine.vcpus, bound);
+    await guest.setCpusOnline(machine.vcpus, bound).catch(notYet);
     ({ cpusOnline } = await guest.health(bound));
     return cpusOnline === machine.vcpus ? true : null;
   };
   await until(set, { what: `${machine.vcpus} vCPUs in the guest`, everyMs: 20, ...bound });
+}
+
+/** The guest's kernel has not seen a vCPU that was plugged in: on a busy host that takes it a while. */
+function notYet(error: unknown): void {
+  if (!(error instanceof GuestError && error.status === conflict)) throw error;
 }
 
 async function awaitMemory({ qmp, guest, machine }: GrowingMachine, bound: Bound): Promise<void> {

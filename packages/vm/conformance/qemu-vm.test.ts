@@ -1,0 +1,166 @@
+/** What the QEMU driver promises beyond the port: confinement of its processes, and builds that survive their builders. */
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdir, readFile, readlink, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { sizes } from '@lodge/domain';
+import type { Template, TemplateBuild, VmDriver } from '@lodge/engine/ports';
+import { templateGid } from '../src/qemu/confinement.ts';
+import { findProcesses } from '../src/qemu/process.ts';
+import type { FoundProcess } from '../src/qemu/process.ts';
+import { baseImage } from './base-image.ts';
+import { destroyHost, driverOf, holdingsOf, newHostSettings, probeGuest } from './qemu-host.ts';
+import type { QemuHostSettings } from './qemu-host.ts';
+
+const run = promisify(execFile);
+const never = new AbortController().signal;
+const minute = 60_000;
+
+describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
+  let settings: QemuHostSettings;
+  let driver: VmDriver;
+  let template: Template;
+  let build: TemplateBuild;
+
+  before(async () => {
+    settings = await newHostSettings();
+    build = {
+      image: await baseImage(),
+      variant: 'vm',
+      brokerPort: 4001,
+      progress: () => undefined,
+      prepare: () => Promise.resolve({ token: 'template-token' }),
+    };
+    driver = driverOf(settings);
+    await driver.start();
+  });
+  after(async () => {
+    await driver.stop();
+    await destroyHost(settings);
+  });
+
+  const begin = async (): Promise<void> => {
+    driver = driverOf(settings);
+    await driver.start();
+  };
+  const processOf = async (agentId: string): Promise<FoundProcess> => {
+    const path = join(settings.dataDir, 'vms', agentId);
+    const [found] = await findProcesses((argument) => argument.includes(`path=${path}/qmp,`));
+    assert.ok(found);
+    return found;
+  };
+  const create = (agentId: string) =>
+    driver.create({ agentId, executionId: 'e1', machine: sizes.small, template, from: 'clone' }, never);
+
+  test('a builder that is killed takes its QEMU with it, and the next build of the same template goes through', async () => {
+    await driver.stop();
+    const script = fileURLToPath(new URL('build-and-die.ts', import.meta.url));
+    const parameters = [script, JSON.stringify({ settings, image: build.image })];
+    const child = spawn(process.execPath, parameters, { stdio: ['ignore', 'pipe', 'inherit'] });
+    await once(child.stdout, 'data');
+    assert.ok((await holdingsOf(settings)).some((line) => line.startsWith('process')));
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await sleep(200);
+    assert.deepEqual(
+      (await holdingsOf(settings)).filter((line) => line.startsWith('process')),
+      [],
+    );
+    await begin();
+    assert.deepEqual(await holdingsOf(settings), []);
+    template = await driver.buildTemplate(build, never);
+    assert.deepEqual(await driver.findTemplate(build), template);
+  });
+
+  test('another driver of the same instance does not start beside it', { timeout: minute }, async () => {
+    await assert.rejects(driverOf(settings).start(), { name: 'VmError', code: 'timeout' });
+  });
+
+  test('a VM’s process has its own user, no privilege, a namespace of its own and bounds', async () => {
+    const vm = await create('confined');
+    const { pid } = await processOf('confined');
+    const status = Object.fromEntries(
+      (await readFile(`/proc/${pid}/status`, 'utf8')).split('\n').map((line) => line.split(':\t') as [string, string]),
+    );
+    const uid = Number(status['Uid']!.split('\t')[0]);
+    assert.ok(uid >= 2_000_000_000);
+    assert.equal(status['Uid'], Array(4).fill(uid).join('\t'));
+    assert.equal(status['Gid'], Array(4).fill(uid).join('\t'));
+    assert.equal(status['Groups']?.trim(), String(templateGid));
+    for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb']) assert.match(status[set]!, /^0+$/, set);
+    assert.equal(status['NoNewPrivs'], '1');
+    assert.equal(status['Seccomp'], '2');
+    assert.notEqual(await readlink(`/proc/${pid}/ns/net`), await readlink('/proc/self/ns/net'));
+    assert.match(await readFile(`/proc/${pid}/limits`, 'utf8'), /Max file size\s+1\d{10}\s+1\d{10}/);
+    assert.match(
+      await readFile(`/proc/${pid}/cgroup`, 'utf8'),
+      new RegExp(`/lodge-${settings.instance}/confined$`, 'm'),
+    );
+    const secret = (await readFile(`/proc/${pid}/cmdline`, 'utf8')) + (await readFile(`/proc/${pid}/environ`, 'utf8'));
+    assert.doesNotMatch(secret, /template-token/);
+    assert.ok(await probeGuest(vm).answers());
+    await driver.remove('confined', { keepDisk: false });
+  });
+
+  test('a VM’s user reaches neither another VM’s folder nor what it must not of its template', async () => {
+    await create('victim');
+    await create('thief');
+    const victim = join(settings.dataDir, 'vms', 'victim');
+    const folder = join(settings.cacheDir, 'templates', template.id);
+    const thief = (await stat(join(settings.dataDir, 'vms', 'thief', 'disk.qcow2'))).uid;
+    const groups = [`--reuid=${thief}`, `--regid=${thief}`, `--groups=${templateGid}`];
+    const may = (flag: string, path: string): Promise<boolean> =>
+      run('setpriv', [...groups, '--', 'test', flag, path]).then(
+        () => true,
+        () => false,
+      );
+    for (const name of ['vm.json', 'disk.qcow2', 'qmp', 'qemu.log']) {
+      assert.equal(await may('-r', join(victim, name)), false, name);
+      assert.equal(await may('-w', join(victim, name)), false, name);
+    }
+    const own = join(settings.dataDir, 'vms', 'thief');
+    assert.equal(await may('-w', own), false, 'its own folder is sealed');
+    assert.equal(await may('-r', join(own, 'vm.json')), false);
+    assert.equal(await may('-w', join(own, 'disk.qcow2')), true);
+    assert.equal(await may('-r', join(folder, 'disk.qcow2')), true);
+    assert.equal(await may('-w', join(folder, 'disk.qcow2')), false);
+    for (const name of ['manifest.json', 'devices']) assert.equal(await may('-r', join(folder, name)), false, name);
+    await driver.remove('thief', { keepDisk: true });
+    assert.equal(await may('-r', join(own, 'disk.qcow2')), false, 'a kept disk is out of the user’s reach');
+    for (const agentId of ['victim', 'thief']) await driver.remove(agentId, { keepDisk: false });
+  });
+
+  test('clones leave their template as it is, whatever they do with their memory', async () => {
+    const vm = await create('busy');
+    const guest = probeGuest(vm);
+    for (let round = 0; round < 3; round += 1) await guest.remember('much', 'x'.repeat(500_000));
+    await guest.writeFile('much', 'x'.repeat(500_000));
+    await driver.remove('busy', { keepDisk: false });
+    assert.deepEqual(await driver.findTemplate(build), template);
+  });
+
+  test('a QEMU, a namespace and a control group that belong to no folder are taken away at start, others’ are not', async () => {
+    const vm = await create('stays');
+    await create('orphan');
+    const orphan = await processOf('orphan');
+    await driver.stop();
+    await run('rm', ['-r', join(settings.dataDir, 'vms', 'orphan')]);
+    await begin();
+    const held = await holdingsOf(settings);
+    assert.deepEqual(
+      held.filter((line) => line.startsWith('control group')),
+      ['control group stays'],
+    );
+    assert.equal(held.filter((line) => line.startsWith('slot')).length, 1);
+    assert.deepEqual(await findProcesses((argument) => argument.includes('/vms/orphan/qmp')), []);
+    await assert.rejects(stat(`/proc/${orphan.pid}/cwd`));
+    assert.ok(await probeGuest(vm).answers());
+    await driver.remove('stays', { keepDisk: false });
+    assert.deepEqual(await readdir(join(settings.dataDir, 'vms')), []);
+  });
+});

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { access, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { openCgroups } from './cgroup.ts';
+
+const limits = { memoryMib: 3072, cpus: 2 };
+
+test('on this host, a process in a group is bound by what the host offers, and the group goes when it is empty', async () => {
+  const instance = `c${randomInt(36 ** 4).toString(36)}`;
+  const groups = await openCgroups(instance);
+  const child = spawn('sleep', ['60']);
+  try {
+    await groups.create('vm', limits);
+    await groups.add('vm', child.pid!);
+    const own = await readFile(`/proc/${child.pid}/cgroup`, 'utf8');
+    const controllers = ['memory', 'cpu'].filter((name) => !groups.missing.some((reason) => reason.startsWith(name)));
+    if (controllers.length > 0) assert.match(own, new RegExp(`/lodge-${instance}/vm$`, 'm'));
+    assert.deepEqual(await groups.names(), controllers.length > 0 ? ['vm'] : []);
+    const found = await limitOf(`lodge-${instance}/vm`);
+    if (controllers.includes('memory')) assert.equal(found, limits.memoryMib * 2 ** 20);
+    await groups.create('vm', limits);
+  } finally {
+    child.kill('SIGKILL');
+    await groups.remove('vm');
+    await groups.remove('vm');
+    assert.deepEqual(await groups.names(), []);
+    await groups.close();
+  }
+});
+
+async function limitOf(group: string): Promise<number | null> {
+  for (const path of [`/sys/fs/cgroup/${group}/memory.max`, `/sys/fs/cgroup/memory/${group}/memory.limit_in_bytes`]) {
+    const text = await readFile(path, 'utf8').catch(() => null);
+    if (text !== null) return Number(text);
+  }
+  return null;
+}
+
+test('with one tree (v2), controllers are handed down and the limits are that layout’s', async (t) => {
+  const root = await mkdtemp(join(tmpdir(), 'lodge-cgroup-'));
+  t.after(() => rm(root, { recursive: true, force: true }));
+  await writeFile(join(root, 'cgroup.controllers'), 'cpuset cpu io memory pids\n');
+  const groups = await openCgroups('one', root);
+  assert.deepEqual(groups.missing, []);
+  await groups.create('vm', limits);
+  assert.equal(await readFile(join(root, 'cgroup.subtree_control'), 'utf8'), '+memory +cpu');
+  assert.equal(await readFile(join(root, 'lodge-one', 'cgroup.subtree_control'), 'utf8'), '+memory +cpu');
+  assert.equal(await readFile(join(root, 'lodge-one/vm/memory.max'), 'utf8'), String(3072 * 2 ** 20));
+  assert.equal(await readFile(join(root, 'lodge-one/vm/cpu.max'), 'utf8'), '200000 100000');
+  await groups.add('vm', 4711);
+  assert.equal(await readFile(join(root, 'lodge-one/vm/cgroup.procs'), 'utf8'), '4711');
+});
+
+test('a controller the host lacks is named, and the others hold', async (t) => {
+  const root = await mkdtemp(join(tmpdir(), 'lodge-cgroup-'));
+  t.after(() => rm(root, { recursive: true, force: true }));
+  await mkdir(join(root, 'memory'));
+  await writeFile(join(root, 'memory', 'cgroup.procs'), '');
+  const groups = await openCgroups('two', root);
+  assert.deepEqual(groups.missing, ['cpu: not mounted']);
+  await groups.create('vm', limits);
+  assert.equal(await readFile(join(root, 'memory/lodge-two/vm/memory.limit_in_bytes'), 'utf8'), String(3072 * 2 ** 20));
+});
+
+test('a host that lets us make no group is reported and not refused', async () => {
+  const groups = await openCgroups('three', '/proc');
+  assert.equal(groups.missing.length, 2);
+  await groups.create('vm', limits);
+  await groups.add('vm', process.pid);
+  assert.deepEqual(await groups.names(), []);
+  await groups.remove('vm');
+  await assert.rejects(access('/proc/lodge-three'));
+});

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { qemuCommandLine } from './command-line.ts';
+import type { Accelerator, CommandLine } from './command-line.ts';
+
+const base: CommandLine = {
+  accelerator: 'tcg',
+  name: 'vm',
+  kernel: '/image/vmlinuz',
+  initrd: '/image/initrd',
+  disk: '/vms/a/disk.qcow2',
+  memory: null,
+  qmpSocket: '/vms/a/qmp',
+  tap: 'tap0',
+  incoming: false,
+};
+const template = { ...base, memory: { path: '/t/memory', mode: 'write', readOnly: false } } as const;
+const clone = { ...base, memory: { path: '/t/memory', mode: 'copy', readOnly: false }, incoming: true } as const;
+
+/** The devices and what else belongs to the machine: everything but where memory and device state come from. */
+function machineOf(line: CommandLine): string[] {
+  return qemuCommandLine(line).filter(
+    (argument) =>
+      !argument.includes('memory-backend-') &&
+      !['-incoming', 'defer', '-global', 'migration.send-configuration=off'].includes(argument),
+  );
+}
+
+for (const accelerator of ['tcg', 'kvm'] as Accelerator[]) {
+  test(`template, clone and cold boot are the same machine (${accelerator}), for saved state loads into no other`, () => {
+    const expected = machineOf({ ...base, accelerator });
+    assert.deepEqual(machineOf({ ...template, accelerator }), expected);
+    assert.deepEqual(machineOf({ ...clone, accelerator }), expected);
+  });
+}
+
+test('a clone keeps its writes to itself, a template puts them into its file', () => {
+  const memoryOf = (line: CommandLine) =>
+    qemuCommandLine(line)
+      .filter((argument) => argument.startsWith('{"qom-type":"memory-backend-file"'))
+      .map((argument) => JSON.parse(argument) as Record<string, unknown>);
+  assert.equal(memoryOf(template)[0]!['share'], true);
+  assert.equal(memoryOf(clone)[0]!['share'], false);
+  assert.equal(memoryOf(clone)[0]!['readonly'], undefined);
+  const modern = memoryOf({ ...clone, memory: { ...clone.memory, readOnly: true } })[0]!;
+  assert.deepEqual([modern['readonly'], modern['rom'], modern['share']], [true, 'off', false]);
+  assert.deepEqual(memoryOf(base), []);
+});
+
+test('no machine has a balloon: a private mapping would pass a guest’s discards on to its template', () => {
+  for (const line of [base, template, clone]) assert.doesNotMatch(qemuCommandLine(line).join(' '), /balloon/);
+});
+
+test('QEMU may start no process, gain no privilege, and runs nothing of the guest before it is told to', () => {
+  const line = qemuCommandLine(clone);
+  const sandbox = line[line.indexOf('-sandbox') + 1];
+  assert.equal(sandbox, 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny');
+  assert.ok(line.includes('-S'));
+});
