@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { anthropic } from './anthropic.ts';
 import { openai } from './openai.ts';
-import { contentText, usageOf } from './text.ts';
+import { lastUserText, usageOf } from './text.ts';
 import type { Frame, Reply, StandinRequest, Usage, Wire, WireFormat } from './types.ts';
 
 const formats: Readonly<Record<Wire, WireFormat>> = { openai, anthropic };
@@ -155,7 +155,7 @@ function describe(req: IncomingMessage, body: any): Described {
     key: typeof key === 'string' ? key : null,
     model: typeof body?.model === 'string' ? body.model : '',
     stream: body?.stream === true,
-    lastUserText: contentText(messages.findLast((message) => message?.role === 'user')?.content),
+    lastUserText: lastUserText(messages),
     tools: tools.map((tool) => String(tool?.function?.name ?? tool?.name ?? '')),
   };
 }

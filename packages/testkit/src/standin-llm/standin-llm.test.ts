@@ -52,6 +52,22 @@ test('unscripted, it repeats the last user message, on both wires, streaming and
   );
 });
 
+test("it repeats the user's words alone out of what OpenClaw 2026.9.6 makes of them", async () => {
+  const context = '<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>\nData:\n"none"\n<<<END_OPENCLAW_INTERNAL_CONTEXT>>>';
+  const runtime = 'Runtime: agent=main | session=agent:main:x | channel=webchat';
+  const time = '[Sat 2026-11-21 12:13 UTC]';
+  const history = '[Chat messages since your last reply - for context]\nUser: first\nAssistant: ans';
+  for (const content of [
+    `${time} Hello\n\nthere\n\n${runtime}`,
+    `${time} ${history}\n\n[Current message - respond to this]\nUser: Hello\n\nthere\n\n${runtime}`,
+  ]) {
+    const said = { role: 'user' as const, content };
+    const added = { role: 'user' as const, content: [{ type: 'text' as const, text: context }] };
+    const reply = await client.chat.completions.create({ model: 'm', messages: [said, added] });
+    assert.equal(reply.choices[0]!.message.content, 'You said: Hello\n\nthere');
+  }
+});
+
 test('tool calls arrive whole on both wires, also by a name that the request gives', async () => {
   const pick = (request: { tools: readonly string[] }) => ({
     toolCalls: [{ name: request.tools.find((name) => /shell|exec/.test(name))!, arguments: { command: 'date > f' } }],

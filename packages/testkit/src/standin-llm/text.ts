@@ -18,13 +18,31 @@ export function usageOf(body: unknown, reply: Reply): Usage {
 }
 
 /** The text of a message's content: a string, or the text parts of a list. */
-export function contentText(content: unknown): string {
+function contentText(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
   return content
     .filter((part: any) => part?.type === 'text' && typeof part.text === 'string')
     .map((part: any) => part.text)
     .join('\n');
+}
+
+/** What OpenClaw puts around and beside a user's words: context of its own, the time before them, its runtime line after. */
+const addedByOpenclaw = [
+  /<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>.*?<<<END_OPENCLAW_INTERNAL_CONTEXT>>>/gs,
+  /^\[\w{3} \d{4}-\d\d-\d\d \d\d:\d\d [^\]]+\] /,
+  /^\[Chat messages since your last reply.*?\n\[Current message - respond to this\]\nUser: /s,
+  /\n\nRuntime: agent=.*$/s,
+];
+
+/** The last thing a user said in a conversation; empty when nobody said anything. */
+export function lastUserText(messages: readonly any[]): string {
+  for (const message of messages.toReversed()) {
+    if (message?.role !== 'user') continue;
+    const text = addedByOpenclaw.reduce((rest, added) => rest.replace(added, ''), contentText(message.content)).trim();
+    if (text !== '') return text;
+  }
+  return '';
 }
 
 /** Halves a text, so that arguments come in more than one piece as they do in life. */

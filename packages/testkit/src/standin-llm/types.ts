@@ -59,7 +59,7 @@ export interface StandinRequest {
   /** `model` in the body. */
   readonly model: string;
   readonly stream: boolean;
-  /** Text of the last message whose role is `user`. */
+  /** What the user said last, without what OpenClaw adds to it. */
   readonly lastUserText: string;
   /** Names of the tools that were offered. */
   readonly tools: readonly string[];
