@@ -70,6 +70,15 @@ test('a migration that fails leaves nothing of itself, keeps those before it, an
   assert.deepEqual((await migrate(database, folder)).applied, ['0002_b.sql']);
 });
 
+test('a migration that cannot be recorded is not applied', async (t) => {
+  const { database, folder, tables } = await setUp(t, {
+    '0001_a.sql': 'create table a ();',
+    '0002_b.sql': 'create table b (); drop table schema_migrations;',
+  });
+  await assert.rejects(migrate(database, folder), /0002_b\.sql failed/);
+  assert.deepEqual(await tables(), ['a', 'schema_migrations']);
+});
+
 test('a migration changed after it was applied is refused, and none after it is applied', async (t) => {
   const { database, folder, write, tables } = await setUp(t, { '0001_a.sql': 'create table a ();' });
   await migrate(database, folder);
