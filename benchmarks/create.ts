@@ -81,7 +81,7 @@ try {
     }
     results.cold.push(await coldRound(last));
   }
-  await print(results, template);
+  await print(results, template, last);
 } finally {
   await network.teardown();
   await rm(dataDir, { recursive: true, force: true });
@@ -160,8 +160,8 @@ async function pssMib(pid: number): Promise<number> {
   return Number(/^Pss:\s+(\d+) kB/m.exec(rollup)![1]) / 1024;
 }
 
-async function print(results: Rounds, template: Template): Promise<void> {
-  const command = await readFile(`/proc/${await qemuPid(service.dataDir, last)}/cmdline`, 'utf8');
+async function print(results: Rounds, template: Template, agentId: string): Promise<void> {
+  const command = await readFile(`/proc/${await qemuPid(service.dataDir, agentId)}/cmdline`, 'utf8');
   const accelerator = /-accel\0(\w+)/.exec(command)?.[1];
   const row = (name: string, times: readonly number[]): string =>
     `| ${name} | ${seconds(median(times))} | ${seconds(Math.min(...times))} | ${seconds(Math.max(...times))} |`;

@@ -115,15 +115,17 @@ class AgentPass {
   }
 
   async delete(): Promise<void> {
+    if (!(await this.giveUpAddress())) return;
     await this.deps.driver.remove(this.agent.id, { keepDisk: false });
     await this.deps.store.finishDelete(this.agent.id, this.deps.holder);
     this.deps.log.info({ agent_id: this.agent.id }, 'agent deleted');
   }
 
   async fail(code: StatusReasonCode, message: string): Promise<void> {
+    if (!(await this.giveUpAddress())) return;
     await this.deps.driver.remove(this.agent.id, { keepDisk: this.agent.acknowledged });
     const statusReason = { code, message, at: new Date() };
-    await this.observe({ status: 'error', statusReason, vmAddress: null });
+    await this.observe({ status: 'error', statusReason });
     this.deps.log.warn({ agent_id: this.agent.id, code }, 'agent in error');
   }
 
@@ -181,6 +183,7 @@ class AgentPass {
       !(await this.observe({
         executionId,
         templateId: template.id,
+        vmAddress: null,
         ...(from === 'boot' ? {} : { statusReason: null }),
       }))
     )
@@ -237,6 +240,11 @@ class AgentPass {
     } finally {
       clearInterval(ticker);
     }
+  }
+
+  /** Before the VM goes: its address may be another agent's the moment after, and must not be taken for this one's. */
+  private giveUpAddress(): Promise<boolean> {
+    return this.observe({ vmAddress: null });
   }
 
   private deadline(from: Date): AbortSignal {
