@@ -7,6 +7,7 @@ import { guestClient } from '@lodge/guest';
 import type { Log, VmDriver } from '@lodge/engine/ports';
 import { openCgroups } from '../src/qemu/cgroup.ts';
 import { createQemuDriver } from '../src/qemu/driver.ts';
+import type { QemuDriverOptions } from '../src/qemu/driver.ts';
 import { createHostNetwork } from '../src/qemu/network/index.ts';
 import type { HostNetwork } from '../src/qemu/network/index.ts';
 import { findProcesses } from '../src/qemu/process.ts';
@@ -37,19 +38,22 @@ export function networkOf({ instance, range }: QemuHostSettings): HostNetwork {
   return createHostNetwork({ instance, range, brokerPort, resolver: null, log: () => undefined });
 }
 
-export function driverOf(settings: QemuHostSettings, log: Log = quiet): VmDriver {
+export function optionsOf(settings: QemuHostSettings): QemuDriverOptions {
   const { dataDir, cacheDir, instance } = settings;
-  const network = networkOf(settings);
-  return createQemuDriver({
+  return {
     dataDir,
     cacheDir,
     instance,
-    network,
+    network: networkOf(settings),
     brokerPort,
-    log,
     accelerator: 'auto',
     uidBase: 2_000_000_000,
-  });
+    log: quiet,
+  };
+}
+
+export function driverOf(settings: QemuHostSettings): VmDriver {
+  return createQemuDriver(optionsOf(settings));
 }
 
 /** What this instance has on the host outside its folders. */

@@ -10,11 +10,12 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { sizes } from '@lodge/domain';
 import type { Template, TemplateBuild, VmDriver } from '@lodge/engine/ports';
+import { bareCloner } from '../src/qemu/floor.ts';
 import { templateGid } from '../src/qemu/confinement.ts';
 import { findProcesses } from '../src/qemu/process.ts';
 import type { FoundProcess } from '../src/qemu/process.ts';
 import { baseImage } from './base-image.ts';
-import { destroyHost, driverOf, holdingsOf, newHostSettings, probeGuest } from './qemu-host.ts';
+import { destroyHost, driverOf, holdingsOf, newHostSettings, optionsOf, probeGuest } from './qemu-host.ts';
 import type { QemuHostSettings } from './qemu-host.ts';
 
 const run = promisify(execFile);
@@ -142,6 +143,27 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
     await guest.writeFile('much', 'x'.repeat(500_000));
     await driver.remove('busy', { keepDisk: false });
     assert.deepEqual(await driver.findTemplate(build), template);
+  });
+
+  test('a bare clone, the floor of every create, runs, and leaves nothing when removed', async () => {
+    const floor = {
+      ...settings,
+      instance: `${settings.instance}f`,
+      range: '10.149.0.0/20',
+      dataDir: join(settings.dataDir, 'f'),
+    };
+    const options = optionsOf(floor);
+    await options.network.start();
+    try {
+      const clone = await bareCloner(options)(template);
+      assert.ok(await probeGuest(clone).answers());
+      assert.ok(clone.timings['total']! > 0);
+      await clone.remove();
+      assert.deepEqual(await options.network.slots(), []);
+      await assert.rejects(stat(`/proc/${clone.pid}/cwd`));
+    } finally {
+      await options.network.teardown();
+    }
   });
 
   test('a QEMU, a namespace and a control group that belong to no folder are taken away at start, others’ are not', async () => {

@@ -229,6 +229,16 @@ export function describeVmDriver(name: string, open: () => Promise<DriverHarness
       await removeAll();
     });
 
+    test('a driver that stops ends the creates it has under way, and they leave nothing', async () => {
+      const refused = rejectsWith(create(request('unfinished')), 'aborted');
+      await sleep(30);
+      await driver.stop();
+      await refused;
+      await begin();
+      assert.equal(await driver.inspect('unfinished'), null);
+      assert.deepEqual(await harness.holdings(), []);
+    });
+
     test('a VM that died while no driver looked is found dead', async () => {
       const vm = await create(request('unseen'));
       await driver.stop();

@@ -50,4 +50,10 @@ export class AgentCalls {
       if (executionId !== except) abort.abort(reason);
     }
   }
+
+  /** Ends every create and resolves when no call is under way. */
+  async end(reason: VmError): Promise<void> {
+    for (const agentId of this.lines.keys()) this.voidCreates(agentId, reason);
+    await Promise.all([...this.lines.values()].map((line) => line.tail));
+  }
 }

@@ -39,12 +39,13 @@ class InMemoryDriver implements FakeDriver {
   async start(): Promise<void> {}
 
   async stop(): Promise<void> {
+    await this.calls.end(new VmError('aborted', 'the driver stops'));
     for (const unsubscribe of this.unsubscribes) unsubscribe();
   }
 
   crash(): void {
     this.crashed = true;
-    void this.stop();
+    for (const unsubscribe of this.unsubscribes) unsubscribe();
   }
 
   async findTemplate(request: TemplateRequest): Promise<Template | null> {

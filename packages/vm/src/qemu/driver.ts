@@ -30,7 +30,7 @@ import type { Accelerator } from './command-line.ts';
 import { openTapDevice } from './device-nodes.ts';
 import { passableFolder } from './host-folders.ts';
 import { hostMemory } from './host-memory.ts';
-import { assertMachine, awaitMachine } from './hotplug.ts';
+import { assertMachine, awaitMemory, awaitVcpus } from './hotplug.ts';
 import { collectLeftovers } from './leftovers.ts';
 import { lock } from './lock.ts';
 import type { HostNetwork } from './network/index.ts';
@@ -120,6 +120,7 @@ class QemuDriver implements VmDriver {
   }
 
   async stop(): Promise<void> {
+    await this.calls.end(new VmError('aborted', 'the driver stops'));
     this.watch.stop();
     this.unlock?.();
     this.unlock = null;
@@ -155,13 +156,11 @@ class QemuDriver implements VmDriver {
   }
 
   async inspect(agentId: string): Promise<VmObservation | null> {
-    const directory = this.directory(agentId);
-    if (!(await directory.exists())) return null;
-    return observe(agentId, await directory.read());
+    return (await this.observations([agentId]))[0] ?? null;
   }
 
   async list(): Promise<VmObservation[]> {
-    return [...(await this.records())].map(([agentId, record]) => observe(agentId, record));
+    return this.observations(await readdir(this.vmsRoot));
   }
 
   async remove(agentId: string, { keepDisk }: { readonly keepDisk: boolean }): Promise<void> {
@@ -269,7 +268,9 @@ class QemuDriver implements VmDriver {
     });
     timings['daemon'] = Math.round(performance.now() - started);
     const wait = { timeoutMs: machineTimeoutMs, signal: either };
-    await together([guest.setClock({ signal: either }), awaitMachine({ qmp, guest, machine, health }, wait)]);
+    const growing = { qmp, guest, machine, health };
+    // The clock comes before anything the guest times; memory is taken in by its kernel meanwhile.
+    await Promise.all([guest.setClock(wait).then(() => awaitVcpus(growing, wait)), awaitMemory(growing, wait)]);
     timings['machine'] = Math.round(performance.now() - started) - timings['daemon'];
   }
 
@@ -300,6 +301,15 @@ class QemuDriver implements VmDriver {
     });
     this.watch.add({ agentId, executionId, process, qmp });
     log.info({ agent_id: agentId, execution_id: executionId }, 'VM adopted');
+  }
+
+  private async observations(agentIds: readonly string[]): Promise<VmObservation[]> {
+    const look = async (agentId: string): Promise<VmObservation | null> => {
+      const directory = this.directory(agentId);
+      const record = await directory.read();
+      return record || (await directory.exists()) ? observe(agentId, record) : null;
+    };
+    return (await Promise.all(agentIds.map(look))).filter((found) => found !== null);
   }
 
   /** Every run directory's record; null where it cannot be read. */

@@ -59,12 +59,8 @@ interface Bound {
   readonly signal: AbortSignal;
 }
 
-/** Waits until the guest uses what was plugged in, and no more: surplus vCPUs are taken offline. */
-export async function awaitMachine(parts: GrowingMachine, bound: Bound): Promise<void> {
-  await Promise.all([awaitVcpus(parts, bound), awaitMemory(parts, bound)]);
-}
-
-async function awaitVcpus({ guest, machine, health }: GrowingMachine, bound: Bound): Promise<void> {
+/** Waits until the guest runs on as many vCPUs as it shall have: surplus ones are taken offline. */
+export async function awaitVcpus({ guest, machine, health }: GrowingMachine, bound: Bound): Promise<void> {
   let { cpusOnline } = health;
   const set = async (): Promise<true | null> => {
     if (cpusOnline === machine.vcpus) return true;
@@ -80,7 +76,8 @@ function notYet(error: unknown): void {
   if (!(error instanceof GuestError && error.status === conflict)) throw error;
 }
 
-async function awaitMemory({ qmp, guest, machine }: GrowingMachine, bound: Bound): Promise<void> {
+/** Waits until the guest has all its memory. */
+export async function awaitMemory({ qmp, guest, machine }: GrowingMachine, bound: Bound): Promise<void> {
   const wantedBytes = (machine.memoryMib - bootMemoryMib) * 2 ** 20;
   if (wantedBytes === 0) return;
   const taken = async (): Promise<true | null> => {
