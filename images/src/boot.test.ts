@@ -1,0 +1,134 @@
+/** The base image in a real virtual machine (emulated where there is no KVM), spoken to as the host speaks to every guest. */
+import assert from 'node:assert/strict';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { guestClient, GuestError, type GuestClient } from '@lodge/guest';
+import { notRoot, sharedBuilder } from './testing.ts';
+
+let folder = '';
+let qemu: ChildProcess | null = null;
+let guest: GuestClient;
+const bootMs = 120_000;
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** QEMU's user network has the addresses that every guest of ours has, and its connections come from 10.0.2.2. */
+async function boot(): Promise<void> {
+  const image = await sharedBuilder().ensure('base', () => undefined, new AbortController().signal);
+  const disk = join(folder, 'disk.qcow2');
+  const create = ['create', '-q', '-f', 'qcow2', '-b', image.rootDisk, '-F', 'qcow2', disk];
+  assert.equal(spawnSync('qemu-img', create).status, 0);
+  const port = await freePort();
+  const machine = ['-machine', 'q35', '-accel', 'tcg,thread=multi', '-cpu', 'max', '-smp', '2', '-m', '1024'];
+  const plain = ['-nodefaults', '-no-user-config', '-display', 'none', '-serial', `file:${join(folder, 'console')}`];
+  const kernel = ['-kernel', image.kernel, '-initrd', image.initrd];
+  const append = 'console=ttyS0 quiet rw no_timer_check tsc=reliable mitigations=off';
+  const drive = ['-drive', `if=none,id=d0,file=${disk},format=qcow2`, '-device', 'virtio-blk-pci,drive=d0'];
+  const netdev = `user,id=n0,restrict=on,hostfwd=tcp:127.0.0.1:${port}-10.0.2.15:8080`;
+  const network = ['-netdev', netdev, '-device', 'virtio-net-pci,netdev=n0', '-device', 'virtio-rng-pci'];
+  const argv = [...machine, ...plain, ...kernel, '-append', append, ...drive, ...network];
+  qemu = spawn('qemu-system-x86_64', argv, { stdio: ['ignore', 'ignore', openSync(join(folder, 'qemu'), 'w')] });
+  guest = guestClient('127.0.0.1', port);
+  await guest.awaitHealth({ timeoutMs: bootMs });
+}
+
+before(async () => {
+  folder = mkdtempSync('/tmp/lodge-boot-');
+  if (notRoot === false) await boot();
+});
+after(async () => {
+  if (qemu !== null && qemu.exitCode === null && qemu.signalCode === null) {
+    qemu.kill('SIGKILL');
+    await once(qemu, 'exit');
+  }
+  rmSync(folder, { recursive: true });
+});
+
+const console_ = (): string => readFileSync(join(folder, 'console'), 'utf8').trim();
+
+async function sh(script: string, user: 'agent' | 'root' = 'agent'): Promise<string> {
+  const result = await guest.exec({ argv: ['sh', '-c', script], user, timeoutMs: 60_000 });
+  assert.equal(result.exitCode, 0, `${script}: ${result.stderr}`);
+  return result.stdout.trim();
+}
+
+test('the guest boots to a daemon that answers, with a silent console', { skip: notRoot }, async () => {
+  const health = await guest.health();
+  assert.equal(health.cpusOnline, 2);
+  assert.ok(health.memoryTotalMib > 900 && health.memoryTotalMib <= 1024);
+  assert.equal(console_(), '');
+});
+
+test('commands run as the agent, in the workspace, and cannot reach the daemon', { skip: notRoot }, async () => {
+  assert.equal(
+    await sh('id -u; pwd; echo $HOME; touch file; node --version'),
+    '1000\n/workspace\n/home/agent\nv24.21.0',
+  );
+  assert.equal(await sh('id -u', 'root'), '0');
+  const connect = `fetch('http://10.0.2.15:8080/v1/health').then(() => 'served', () => 'refused').then(console.log)`;
+  assert.equal(await sh(`node -e "${connect}"`), 'refused');
+  assert.equal(await sh(`node -e "${connect}"`, 'root'), 'refused');
+  assert.equal(await sh('cat /proc/self/oom_score_adj'), '0', 'a command may be killed for memory, the daemon is not');
+});
+
+test('the network is the one every guest has, without IPv6', { skip: notRoot }, async () => {
+  assert.match(await sh('ip -4 -brief address show eth0'), /^eth0\s+UP\s+10\.0\.2\.15\/24\s*$/);
+  assert.equal(await sh('ip -6 address; ip -6 route'), '');
+  assert.match(
+    await sh('ip route; cat /etc/resolv.conf'),
+    /^default via 10\.0\.2\.2 dev eth0.*nameserver 10\.0\.2\.2$/s,
+  );
+});
+
+test('the clock is set, together with a new state of the random generator', { skip: notRoot }, async () => {
+  await sh('date -u -s 2001-01-01', 'root');
+  await guest.setClock();
+  const seconds = Number(await sh('date +%s'));
+  assert.ok(Math.abs(seconds - Date.now() / 1000) < 10, `the guest's clock is off by ${seconds - Date.now() / 1000} s`);
+});
+
+test('vCPUs go off and on', { skip: notRoot }, async () => {
+  await guest.setCpusOnline(1, { timeoutMs: 60_000 });
+  assert.equal(await sh('nproc'), '1');
+  await guest.setCpusOnline(2, { timeoutMs: 60_000 });
+  assert.equal(await sh('nproc'), '2');
+  await assert.rejects(guest.setCpusOnline(3, { timeoutMs: 60_000 }), /3 vCPUs were asked for and 2 are online/);
+});
+
+test('a sync drops the page cache when it is told to', { skip: notRoot }, async () => {
+  await sh('cat /usr/local/bin/node > /dev/null');
+  const cachedMib = async (): Promise<number> =>
+    Number(await sh("awk '/^Cached:/ { print int($2 / 1024) }' /proc/meminfo"));
+  const earlier = await cachedMib();
+  await guest.sync(true);
+  assert.ok((await cachedMib()) < earlier - 30, `${earlier} MiB were cached`);
+});
+
+test('files get their owner, and the folders on the way too', { skip: notRoot }, async () => {
+  await guest.writeFile('/home/agent/.config/a/b', 'text', { mode: 0o600, owner: 'agent' });
+  assert.equal(
+    await sh('stat -c "%U %a %n" ~/.config ~/.config/a/b'),
+    'agent 755 /home/agent/.config\nagent 600 /home/agent/.config/a/b',
+  );
+  await guest.writeFile('/etc/lodge/mine', 'text', { mode: 0o644, owner: 'root' });
+  assert.equal(await sh('stat -c "%U %a" /etc/lodge/mine'), 'root 644');
+});
+
+test('processes that lost their parent are reaped, and a daemon that ends comes back', { skip: notRoot }, async () => {
+  await sh('for i in 1 2 3 4 5; do setsid sh -c "sleep 0.3 &"; done; sleep 2');
+  assert.equal(await sh('ps -eo stat | grep -c ^Z || true'), '0');
+  await assert.rejects(sh('kill -9 $(pidof node)', 'root'), GuestError);
+  await guest.awaitHealth({ timeoutMs: bootMs });
+  assert.match((await guest.logs('guestd', 0, 100_000)).text, /listening[^]*listening/);
+});
