@@ -18,10 +18,12 @@ export class TemplateTeller {
   hear({ runtime, state, step, fraction }: TemplateProgress): void {
     if (state === 'failed') return this.ready.reject(new Error(`The ${runtime} template was not made: ${step}`));
     const now = performance.now();
-    if (step !== this.lastStep || now - this.lastAt >= everyMs) {
+    // A step may count its own seconds: that makes it no other step.
+    const name = step.replace(/\s*\(\d+ s\)$/, '');
+    if (name !== this.lastStep || now - this.lastAt >= everyMs) {
       const percent = fraction === null || state === 'ready' ? '' : ` (${Math.round(fraction * 100)} %)`;
       this.tell(`template of ${runtime}: ${step}${percent}`);
-      this.lastStep = step;
+      this.lastStep = name;
       this.lastAt = now;
     }
     if (state === 'ready') this.ready.resolve();
