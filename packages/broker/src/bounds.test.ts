@@ -89,7 +89,7 @@ test('a provider that never begins to answer is given up: 504, unreachable, conn
 
 test('a stream that falls silent, and one that never ends, are cut', async () => {
   const silent = await start({ idleMs: 100 });
-  const endless = await start({ totalMs: 300 });
+  const endless = await start({ totalMs: 1000 });
   llm.script([{ chunks: ['a', 'b'], hang: 'after-first-chunk' }]);
   llm.rule(() => ({ chunks: Array.from({ length: 1000 }, () => 'x'), intervalMs: 20 }));
   for (const broker of [silent, endless]) {
@@ -103,8 +103,8 @@ test('a stream that falls silent, and one that never ends, are cut', async () =>
 });
 
 test('a slow stream lives as long as it says something', async () => {
-  const broker = await start({ idleMs: 300, firstByteMs: 200 });
-  llm.script([{ chunks: Array.from({ length: 12 }, () => 'x'), intervalMs: 50 }]);
+  const broker = await start({ idleMs: 1000, firstByteMs: 800 });
+  llm.script([{ chunks: Array.from({ length: 12 }, () => 'x'), intervalMs: 100 }]);
   const text = await (await broker.post(a, path, streaming)).text();
   assert.match(text, /\[DONE\]/);
 });
@@ -143,7 +143,7 @@ test('there is a bound for all agents together', async () => {
 });
 
 test('a guest that sends its request too slowly, or opens too many connections, is cut off', async () => {
-  const broker = await start({ requestMs: 200, connectionsPerAddress: 3 });
+  const broker = await start({ requestMs: 1000, connectionsPerAddress: 3 });
   const sockets = Array.from({ length: 4 }, () => connect({ port: broker.port, host: '127.0.0.1', localAddress: a }));
   await once(sockets[3]!, 'close');
   const other = await broker.post(b, path, chat);
@@ -197,7 +197,7 @@ test('closing ends the calls under way, records them and frees the port', async 
   const over = assert.rejects(reply.text());
   const began = performance.now();
   await broker.close();
-  assert.ok(performance.now() - began < 2000);
+  assert.ok(performance.now() - began < 4000);
   await over;
   assert.deepEqual(
     broker.rows.map(({ outcome }) => outcome),
