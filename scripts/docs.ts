@@ -2,9 +2,11 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { configurationMarkdown } from '../apps/server/src/config-reference.ts';
+import { openApiJson } from '../apps/server/src/http/openapi-document.ts';
 
 const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/reference/configuration.md': configurationMarkdown,
+  'docs/reference/openapi.json': openApiJson,
 };
 
 const checkOnly = process.argv.includes('--check');

@@ -29,11 +29,16 @@ export async function createAgent(deps: AgentsDeps, accountId: string, input: Cr
     llmKeys: input.llmKeys.map(({ provider, apiKey }) => ({
       provider,
       sealed: deps.secrets.seal(apiKey, llmKeyContext(id, provider)),
-      last4: apiKey.slice(-4),
+      last4: lastFour(apiKey),
     })),
   };
   const memory: HostMemory = { ...(await deps.driver.hostMemory()), ...deps.memory };
   return deps.store.create(agent, (committed) => admit(committed, memory, input, deps.maxAgentsPerAccount));
+}
+
+/** What a person recognises a key by; of a short one (a local server's password, say) nothing is told. */
+function lastFour(apiKey: string): string {
+  return apiKey.length >= 12 ? apiKey.slice(-4) : '';
 }
 
 function admit(committed: Committed, memory: HostMemory, input: CreateAgentInput, maxAgents: number): void {
