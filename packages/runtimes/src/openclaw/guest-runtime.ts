@@ -29,7 +29,6 @@ export interface Wait {
   /** Bound on one attempt. */
   readonly attemptMs: number;
   readonly signal: AbortSignal;
-  readonly onPause?: (elapsedMs: number) => void;
 }
 
 /**
@@ -58,7 +57,6 @@ export async function until<T extends object>(
       if (!(error instanceof GatewayError) || !isPassing(error)) throw error;
       missing = error.message;
     }
-    wait.onPause?.(performance.now() - startedAt);
     await sleep(wait.pauseMs, undefined, { signal: wait.signal }).catch(() => wait.signal.throwIfAborted());
   }
 }
@@ -68,11 +66,13 @@ function isPassing({ status, code }: GatewayError): boolean {
 }
 
 const tailBytes = 3_000;
+/** Further than any log: the reply says where the log ends. */
+export const endOfLog = Number.MAX_SAFE_INTEGER;
 
 /** The end of the runtime's log, for the message of a failure. Never fails itself. */
 export async function lastLines({ guest, token }: GuestRuntime, signal: AbortSignal): Promise<string> {
   try {
-    const { nextOffset } = await guest.logs('runtime', Number.MAX_SAFE_INTEGER, 1, { signal });
+    const { nextOffset } = await guest.logs('runtime', endOfLog, 1, { signal });
     const { text } = await guest.logs('runtime', Math.max(0, nextOffset - tailBytes), tailBytes, { signal });
     const lines = text.trimEnd().replaceAll(token, '[token]');
     return lines === '' ? 'Its log is empty.' : `The end of its log:\n${lines}`;

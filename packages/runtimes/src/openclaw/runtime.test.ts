@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import type { AgentSettings, RuntimeFacts } from '@lodge/engine/ports';
+import { createOpenclawRuntime } from './runtime.ts';
+import { guestRuntime, RuntimeWaitError, until } from './guest-runtime.ts';
+import { ok, startStandinGuest, type StandinGuest } from './standin-guest.ts';
+
+const runtime = createOpenclawRuntime();
+const settings: AgentSettings = { agentId: 'a', api: 'openai-completions', contextWindow: null };
+const token = 'abcdef0123456789'.repeat(4);
+const facts: RuntimeFacts = { token, suspensionId: 's-1' };
+const never = new AbortController().signal;
+let guest: StandinGuest;
+
+beforeEach(async () => {
+  guest = await startStandinGuest();
+});
+afterEach(() => guest.close());
+
+test('a template is configured, warmed on both wires, synced, warmed again and suspended, in this order', async () => {
+  const steps: string[] = [];
+  guest.gateway.rpc['gateway.suspend.prepare'] = [ok({ status: 'draining', suspensionId: 's-7' })];
+  guest.gateway.rpc['gateway.suspend.status'] = [
+    ok({ status: 'draining', blockers: [{ kind: 'root-request' }] }),
+    ok({ status: 'ready' }),
+  ];
+  const prepared = await runtime.prepareTemplate(guest, (step) => steps.push(step), never);
+  const written = JSON.parse(guest.config) as { gateway: { auth: { token: string } } };
+  assert.deepEqual(prepared, { token: written.gateway.auth.token, suspensionId: 's-7' });
+  assert.match(written.gateway.auth.token, /^[0-9a-f]{64}$/);
+  const { events } = guest;
+  assert.equal(events[0], 'wrote /home/agent/.openclaw/openclaw.json 600 agent');
+  const sync = events.indexOf('sync true');
+  const before = new Set(events.slice(1, sync));
+  for (const model of ['lodge/default', 'lodge-anthropic/default']) {
+    assert.ok(before.has(`chat ${model} stream`) && before.has(`chat ${model} whole`), model);
+  }
+  assert.deepEqual(events.slice(sync + 1), [
+    'chat lodge-anthropic/default stream',
+    'chat lodge/default stream',
+    'rpc gateway.suspend.prepare',
+    'rpc gateway.suspend.status',
+    'rpc gateway.suspend.status',
+  ]);
+  assert.ok(steps.every((step) => !step.includes(written.gateway.auth.token)));
+});
+
+test('two templates never share a token', async () => {
+  const first = await runtime.prepareTemplate(guest, () => undefined, never);
+  const second = await runtime.prepareTemplate(guest, () => undefined, never);
+  assert.notEqual(first['token'], second['token']);
+});
+
+test('a clone is resumed with one call', async () => {
+  await runtime.resumeClone(guest, facts, settings, never);
+  assert.deepEqual(guest.events, ['rpc gateway.suspend.resume']);
+});
+
+test('a clone whose suspension ran out before it was resumed serves all the same', async () => {
+  guest.gateway.rpc['gateway.suspend.resume'] = [ok({ ok: true, status: 'running', resumed: false })];
+  await runtime.resumeClone(guest, facts, settings, never);
+});
+
+test('a clone that is still taking up its work is asked again', async () => {
+  const unavailable = { status: 503, body: { ok: false, error: { code: 'UNAVAILABLE', message: 'recovering' } } };
+  guest.gateway.rpc['gateway.suspend.resume'] = [unavailable, unavailable, ok({ resumed: true })];
+  await runtime.resumeClone(guest, facts, settings, never);
+  assert.equal(guest.events.length, 3);
+});
+
+test('a refusal is not asked again, and says why', async () => {
+  guest.gateway.rpc['gateway.suspend.resume'] = [
+    { status: 400, body: { ok: false, error: { code: 'INVALID_REQUEST', message: 'another suspension' } } },
+  ];
+  await assert.rejects(runtime.resumeClone(guest, facts, settings, never), /another suspension/);
+  assert.equal(guest.events.length, 1);
+});
+
+test('facts of another runtime are refused before the guest is spoken to', async () => {
+  await assert.rejects(runtime.resumeClone(guest, { token: 1 }, settings, never), TypeError);
+  assert.deepEqual(guest.events, []);
+});
+
+test('the caller can end a wait for a boot at any moment', async () => {
+  guest.gateway.ready = false;
+  const abort = new AbortController();
+  setTimeout(() => abort.abort(new Error('enough')), 50);
+  const startedAt = performance.now();
+  await assert.rejects(runtime.awaitBoot(guest, facts, settings, abort.signal), /enough/);
+  assert.ok(performance.now() - startedAt < 2_000);
+});
+
+test('a boot is over when the gateway serves', async () => {
+  guest.gateway.ready = false;
+  setTimeout(() => (guest.gateway.ready = true), 100);
+  await runtime.awaitBoot(guest, facts, settings, never);
+});
+
+test('a runtime that ends again and again is not waited for, and its log without the token says why', async () => {
+  guest.gateway.ready = false;
+  guest.guestdLog = 'T error runtime ended with status 1, next start in 1000 ms\n'.repeat(9);
+  guest.runtimeLog = 'no such option\n';
+  const boot = runtime.awaitBoot(guest, facts, settings, never);
+  setTimeout(() => (guest.guestdLog += 'T error runtime ended with status 78, next start in 1000 ms\n'.repeat(4)), 100);
+  await assert.rejects(
+    boot,
+    (error: Error) => error instanceof RuntimeWaitError && /no such option/.test(error.message),
+  );
+});
+
+test('what is waited for too long is named, with the end of the log but not the token', async () => {
+  guest.runtimeLog = `${'x'.repeat(5000)}\nauth token=${token} refused\n`;
+  const wait = { what: 'become ready', timeoutMs: 120, pauseMs: 20, attemptMs: 1_000, signal: never };
+  const waiting = until(guestRuntime(guest.address, token), wait, async () => 'still loading');
+  await assert.rejects(waiting, (error: Error) => {
+    assert.match(error.message, /did not become ready within 0 s \(still loading\)/);
+    assert.match(error.message, /auth token=\[token\] refused/);
+    assert.ok(!error.message.includes(token));
+    return true;
+  });
+});
+
+test('a warm-up that fails ends the template', async () => {
+  guest.gateway.chatStatus = 500;
+  guest.runtimeLog = 'provider said no\n';
+  await assert.rejects(
+    runtime.prepareTemplate(guest, () => undefined, never),
+    (error: Error) => /HTTP 500/.test(error.message) && /provider said no/.test(error.message),
+  );
+});
+
+test('an agent is spoken to with its template’s token and its own provider', () => {
+  const endpoint = runtime.chatEndpoint(guest, facts, {
+    ...settings,
+    api: 'anthropic-messages',
+    contextWindow: 40_000,
+  });
+  assert.deepEqual(endpoint, {
+    chatCompletionsUrl: `http://${guest.address}:18789/v1/chat/completions`,
+    headers: { authorization: `Bearer ${token}`, 'x-openclaw-model': 'lodge-anthropic/default-32k' },
+    model: 'openclaw',
+  });
+});

@@ -1,0 +1,133 @@
+/**
+ * For tests: a guest on a loopback address of its own, with what the adapter speaks to in one: the guest daemon's calls and
+ * OpenClaw's gateway, as far as the adapter uses them, over real sockets. It records what happened, in order.
+ */
+import { randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { guestdPort, protocolVersion } from '@lodge/guest';
+import { gatewayPort } from './config.ts';
+
+export interface StandinGuest {
+  readonly address: string;
+  /** `wrote <path> <mode> <owner>`, `chat <model> <stream|whole>`, `sync <dropCaches>`, `rpc <method>`. */
+  readonly events: string[];
+  /** The configuration as it was written. */
+  config: string;
+  runtimeLog: string;
+  guestdLog: string;
+  /** Answers of the gateway; change them to make it behave otherwise. */
+  readonly gateway: {
+    ready: boolean;
+    /** Answers to each RPC method, in order; the last one stays. */
+    rpc: Record<string, { status: number; body: object }[]>;
+    chatStatus: number;
+  };
+  close(): Promise<void>;
+}
+
+export const ok = (payload: object): { status: number; body: object } => ({ status: 200, body: { ok: true, payload } });
+
+export async function startStandinGuest(): Promise<StandinGuest> {
+  const address = `127.${randomInt(1, 255)}.${randomInt(0, 256)}.${randomInt(2, 255)}`;
+  const servers: Server[] = [];
+  const guest: StandinGuest = {
+    address,
+    events: [],
+    config: '',
+    runtimeLog: '',
+    guestdLog: '',
+    gateway: {
+      ready: true,
+      rpc: {
+        'gateway.suspend.prepare': [ok({ status: 'ready', suspensionId: 's-1' })],
+        'gateway.suspend.resume': [ok({ ok: true, status: 'running', resumed: true })],
+      },
+      chatStatus: 200,
+    },
+    async close() {
+      for (const server of servers) {
+        server.close();
+        server.closeAllConnections();
+      }
+    },
+  };
+  servers.push(
+    await listen(address, guestdPort, (request, response) => serveDaemon(guest, request, response)),
+    await listen(address, gatewayPort, (request, response) => serveGateway(guest, request, response)),
+  );
+  return guest;
+}
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+
+async function listen(host: string, port: number, handler: Handler): Promise<Server> {
+  const server = createServer((request, response) => {
+    handler(request, response).catch(() => response.destroy());
+  });
+  server.listen(port, host);
+  await once(server, 'listening');
+  return server;
+}
+
+async function serveDaemon(guest: StandinGuest, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const url = new URL(request.url!, 'http://guest');
+  const query = url.searchParams;
+  response.setHeader('x-guestd-protocol', String(protocolVersion));
+  switch (`${request.method} ${url.pathname}`) {
+    case 'PUT /v1/files':
+      guest.config = await bodyOf(request);
+      guest.events.push(`wrote ${query.get('path')} ${query.get('mode')} ${query.get('owner')}`);
+      return json(response, 200, {});
+    case 'POST /v1/sync': {
+      const { dropCaches } = JSON.parse(await bodyOf(request)) as { dropCaches: boolean };
+      guest.events.push(`sync ${dropCaches}`);
+      return json(response, 200, {});
+    }
+    case 'GET /v1/logs': {
+      const log = query.get('name') === 'runtime' ? guest.runtimeLog : guest.guestdLog;
+      const from = Math.min(Number(query.get('offset')), log.length);
+      const text = log.slice(from, from + Number(query.get('limit')));
+      return json(response, 200, { text, nextOffset: from + text.length });
+    }
+    default:
+      return json(response, 404, { error: 'no such route' });
+  }
+}
+
+async function serveGateway(guest: StandinGuest, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { gateway, events } = guest;
+  if (request.url === '/readyz') {
+    return json(response, gateway.ready ? 200 : 503, {
+      ready: gateway.ready,
+      failing: gateway.ready ? [] : ['starting'],
+    });
+  }
+  const token =
+    guest.config && (JSON.parse(guest.config) as { gateway: { auth: { token: string } } }).gateway.auth.token;
+  if (token && request.headers.authorization !== `Bearer ${token}`) return json(response, 401, {});
+  const body = JSON.parse(await bodyOf(request)) as { method: string; stream: boolean };
+  if (request.url === '/api/v1/admin/rpc') {
+    events.push(`rpc ${body.method}`);
+    const answers = gateway.rpc[body.method] ?? [{ status: 400, body: { ok: false, error: { message: 'unknown' } } }];
+    const answer = answers.length > 1 ? answers.shift()! : answers[0]!;
+    return json(response, answer.status, answer.body);
+  }
+  events.push(`chat ${String(request.headers['x-openclaw-model'])} ${body.stream ? 'stream' : 'whole'}`);
+  if (gateway.chatStatus !== 200) return json(response, gateway.chatStatus, { error: { message: 'scripted' } });
+  if (!body.stream) return json(response, 200, { choices: [{ message: { role: 'assistant', content: 'pong' } }] });
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  for (const content of ['po', 'ng'])
+    response.write(`data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`);
+  response.end('data: [DONE]\n\n');
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+}
+
+function json(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+}
