@@ -8,24 +8,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import {
-  createApiKeyVerifier,
-  createSecretBox,
-  ensureFirstKey,
-  hashApiKey,
-  lastFour,
-  loadMasterKey,
-  makeApiKey,
-} from '@lodge/access';
+import { createApiKeyVerifier, createSecretBox, hashApiKey, lastFour, loadMasterKey, makeApiKey } from '@lodge/access';
 import { builtinProviders } from '@lodge/broker';
 import { createEngine } from '@lodge/engine';
+import { scopes } from '@lodge/engine/ports';
 import type { ImageBuilder, Scope } from '@lodge/engine/ports';
 import { createOpenclawRuntime } from '@lodge/runtimes';
 import { migrate, openStore } from '@lodge/store';
 import { testDatabase } from '@lodge/testkit/postgres';
 import { Client } from 'pg';
 import { createHttpApp } from '../../apps/server/src/http/app.ts';
-import { createFakeDriver, FakeHost } from '../../packages/vm/src/fake/index.ts';
+import { createFakeDriver, FakeHost } from '@lodge/vm/fake';
 import { badRequests } from './bad-requests.ts';
 import type { BadRequest, Facts } from './bad-requests.ts';
 
@@ -94,8 +87,9 @@ type Service = Awaited<ReturnType<typeof startService>>;
 
 /** Keys of every kind, and the one agent. */
 async function prepare({ baseUrl, store, client }: Service): Promise<Facts> {
-  const all = (await ensureFirstKey(store.apiKeys))!;
-  const { account_id: accountId } = (await client.query('select account_id from api_keys')).rows[0];
+  const all = makeApiKey();
+  const first = { name: 'all', hash: hashApiKey(all), last4: lastFour(all), scopes, expiresAt: null };
+  const { accountId } = (await store.apiKeys.createFirstAccount('test', first))!;
   const keyWith = async (scopes: Scope[], expiresAt: Date | null = null): Promise<string> => {
     const key = makeApiKey();
     const row = { name: scopes.join(), hash: hashApiKey(key), last4: lastFour(key), scopes, expiresAt };

@@ -20,19 +20,27 @@ export interface RunOptions {
 
 export async function runLodge(env: NodeJS.ProcessEnv, options: RunOptions = {}): Promise<void> {
   const config = configOrExit(env);
-  const log = pino({ level: config.logLevel, base: null }, pino.destination({ dest: 2, sync: true }));
+  const log = pino({ level: logLevel(config, env), base: null }, pino.destination({ dest: 2, sync: true }));
   process.stdout.write(`Lodge ${version}\n`);
   try {
     const lodge = await startLodge(config, { ...options, log, onTemplateProgress: progressPrinter() });
     closeOnSignal(() => lodge.close());
     say('API', lodge.baseUrl);
     say('Data', config.dataDir);
-    if (lodge.firstKey) say('API key', `${lodge.firstKey}  (all scopes; shown this once)`);
+    if (lodge.firstKey) {
+      say('API key', `${lodge.firstKey.plaintext}  (all scopes; shown this once)`);
+      await lodge.firstKey.shown();
+    }
     await lodge.ready;
   } catch (error) {
     if (!(error instanceof AlreadyRunningError)) log.fatal({ err: error }, 'Lodge did not start');
     exitWith(error instanceof Error ? error.message : String(error));
   }
+}
+
+/** On a terminal the lines of progress say enough, unless a level was asked for. */
+function logLevel(config: Config, env: NodeJS.ProcessEnv): string {
+  return process.stderr.isTTY && !env['LODGE_LOG_LEVEL'] ? 'warn' : config.logLevel;
 }
 
 function configOrExit(env: NodeJS.ProcessEnv): Config {

@@ -6,6 +6,7 @@ import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createApiKeyVerifier, createSecretBox, ensureFirstKey, loadMasterKey } from '@lodge/access';
+import type { FirstKey } from '@lodge/access';
 import { createBroker, builtinProviders, parseOperatorProviders } from '@lodge/broker';
 import type { RuntimeKind } from '@lodge/domain';
 import { createEngine } from '@lodge/engine';
@@ -15,18 +16,17 @@ import { createImageBuilder } from '@lodge/images';
 import { createOpenclawRuntime } from '@lodge/runtimes';
 import { migrate, openStore, startEmbeddedPostgres } from '@lodge/store';
 import type { Store } from '@lodge/store';
-import { createHostNetwork, createQemuDriver } from '@lodge/vm';
 import type { Config } from './config.ts';
 import { createHttpApp } from './http/app.ts';
 import { lockInstance } from './instance-lock.ts';
-import { resolverFor } from './resolver.ts';
+import { openMachines } from './machines.ts';
 import { version } from './version.ts';
 
 export interface Lodge {
   /** Where the API answers, with `/v1`. */
   readonly baseUrl: string;
-  /** The first key's plaintext, on the first start only. */
-  readonly firstKey: string | null;
+  /** The first key, until a start has shown it. */
+  readonly firstKey: FirstKey | null;
   /** Resolves when VMs, broker and templates are being looked after; the API answers before. Rejects when this host cannot run VMs. */
   readonly ready: Promise<void>;
   /** Ends the control plane; VMs go on. */
@@ -70,7 +70,7 @@ export async function startLodge(config: Config, options: LodgeOptions): Promise
 
 interface Assembled {
   readonly baseUrl: string;
-  readonly firstKey: string | null;
+  readonly firstKey: FirstKey | null;
   readonly startMachines: () => Promise<void>;
 }
 
@@ -79,20 +79,11 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
   const store = await startStore(config, log, closing);
   const secrets = createSecretBox(await loadMasterKey(config.masterKeyFile));
   const providers = [...builtinProviders, ...parseOperatorProviders(config.providers)];
-  const network = createHostNetwork({
-    instance: config.instance,
-    range: config.networkRange,
-    brokerPort: config.brokerPort,
-    resolver: await resolverFor(config.dns),
-    log: (message) => log.info({}, message),
-  });
-  const { dataDir, cacheDir, instance, accelerator, brokerPort, vmUidBase } = config;
-  const places = { dataDir, cacheDir, instance, network, brokerPort };
-  const driver = createQemuDriver({ ...places, accelerator, uidBase: vmUidBase, log });
+  const { network, driver } = await openMachines(config, log);
   const engine = createEngine({
     store: store.agents,
     driver,
-    images: createImageBuilder({ cacheDir, log }),
+    images: createImageBuilder({ cacheDir: config.cacheDir, log }),
     runtimes: options.runtimes ?? new Map([['runtime_a', createOpenclawRuntime()]]),
     providers,
     secrets,
@@ -100,12 +91,12 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
     defaultModel: config.defaultModel,
     maxAgentsPerAccount: config.maxAgents,
     memory: { reservedMib: config.memoryReservedMib, overcommit: config.memoryOvercommit },
-    holder: `${instance}@${hostname()}`,
+    holder: `${config.instance}@${hostname()}`,
     provisionTimeoutMs: config.provisionTimeoutMs,
   });
   if (options.onTemplateProgress) engine.onTemplateProgress(options.onTemplateProgress);
   const baseUrl = await openApi(config, { store, engine, log }, closing);
-  const firstKey = await ensureFirstKey(store.apiKeys);
+  const firstKey = await ensureFirstKey(store.apiKeys, join(config.dataDir, 'first-key'));
 
   const startMachines = async (): Promise<void> => {
     await driver.start();

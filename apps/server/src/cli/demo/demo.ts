@@ -95,7 +95,13 @@ async function runDemo(
     await lodge.ready;
     if (lodge.firstKey === null) throw new Error('a fresh Lodge gave no API key');
     await teller.untilReady(signal);
-    await playRound({ baseUrl: lodge.baseUrl, apiKey: lodge.firstKey, dataDir: config.dataDir, tell, signal });
+    await playRound({
+      baseUrl: lodge.baseUrl,
+      apiKey: lodge.firstKey.plaintext,
+      dataDir: config.dataDir,
+      tell,
+      signal,
+    });
   } finally {
     await lodge.close();
   }
