@@ -1,20 +1,26 @@
 import { type HostNetwork, type Namespace } from '../../packages/vm/src/qemu/network/index.ts';
 import { inNamespace, ip, linkAddress, nft, sysctl } from './shell.ts';
+import type { Prober } from './prober.ts';
 import { StandInGuest } from './stand-in-guest.ts';
 import { type World, brokerPort, udpPort } from './world.ts';
 
-/** An agent's guest and everything that would answer in it and in its namespace. */
-export interface Agent extends AsyncDisposable {
-  readonly vm: Namespace;
+/** An agent's guest, its namespace, and what answers there. */
+export interface Agent {
+  readonly vm: Pick<Namespace, 'name' | 'guestAddress'>;
   /** Host's end of its link. */
   readonly hostEnd: string;
-  readonly guest: StandInGuest;
-  /** Addresses the guest and the host's end have while `open` holds, and that the guest has from the start. */
+  /** An address the guest has from the start, and one that the host's end gets from `openNamespace`. */
   readonly guest6: string;
   readonly hostEnd6: string;
+  readonly guest: Prober & { readonly mac: string };
 }
 
-const tapOwner = 65534;
+export interface StandInAgent extends Agent, AsyncDisposable {
+  readonly guest: StandInGuest;
+}
+
+/** Nobody: the emulator's user. */
+export const tapOwner = 65534;
 /** What guests listen on: the guest daemon and the runtime's gateway. */
 export const guestPorts = [8080, 18789];
 /** Ports on which a process in the VM's namespace itself listens, as none should. */
@@ -22,28 +28,51 @@ export const namespacePorts = [22, 80];
 
 const places = (ports: readonly number[]) => ports.map((port) => ({ address: '::', port }));
 
-export async function startAgent(world: World, network: HostNetwork, slot: number, port = brokerPort): Promise<Agent> {
+/** Addresses that follow from an agent's own and its instance. */
+export function addressesOf(
+  instance: 'a' | 'b',
+  guestAddress: string,
+): { readonly hostEnd: string; readonly guest6: string; readonly tap6: string; readonly hostEnd6: string } {
+  const [low = 0, high = 0] = guestAddress.split('.').map(Number).toReversed();
+  const block = `${instance}:${high}:${low}`;
+  return {
+    hostEnd: guestAddress.replace(/\d+$/, String(low - 1)),
+    guest6: `fd02:${block}::15`,
+    tap6: `fd02:${block}::2`,
+    hostEnd6: `fd03:${block}::1`,
+  };
+}
+
+/** Lines for `ip` in a guest: IPv6 as far as a guest can have it by itself. It goes out whether or not anyone says who the router is. */
+export const guestLines6 = (guest6: string, tap6: string, tapMac: string): string[] => [
+  `address add ${guest6}/64 dev eth0 nodad`,
+  `neigh add ${tap6} lladdr ${tapMac} dev eth0`,
+  `neigh add fe80::2 lladdr ${tapMac} dev eth0`,
+  `-6 route add default via ${tap6}`,
+];
+
+/** Has the namespace of a VM itself listen, as nothing in it should. */
+export async function listenInNamespace(world: World, { name, guestAddress }: Agent['vm']): Promise<void> {
+  const own = ['10.0.2.2', guestAddress, '0.0.0.0'].map((address) => ({ address, port: udpPort }));
+  await world.listenIn(name, { name, tcp: places(namespacePorts), udp: own });
+}
+
+export async function startAgent(
+  world: World,
+  network: HostNetwork,
+  slot: number,
+  port = brokerPort,
+): Promise<StandInAgent> {
   const vm = await network.createNamespace(slot, { tapOwner, brokerPort: port });
   const guest = await StandInGuest.start(vm.name, tapOwner);
-  const block = `${network === world.a ? 'a' : 'b'}${slot}`;
-  const [guest6, tap6, hostEnd6] = [`fd02:${block}::15`, `fd02:${block}::2`, `fd03:${block}::1`];
-  await ip(
-    guest.namespace,
-    `address add ${guest6}/64 dev eth0 nodad`,
-    // No need to ask who the router is: the guest's IPv6 goes out whether it is answered or not.
-    `neigh add ${tap6} lladdr ${guest.tapMac} dev eth0`,
-    `neigh add fe80::2 lladdr ${guest.tapMac} dev eth0`,
-    `-6 route add default via ${tap6}`,
-  );
+  const { tap6, ...addresses } = addressesOf(network === world.a ? 'a' : 'b', vm.guestAddress);
+  await ip(guest.namespace, ...guestLines6(addresses.guest6, tap6, guest.tapMac));
   await world.listenIn(guest.namespace, { name: `guest of ${vm.name}`, tcp: places(guestPorts), udp: [] });
-  const own = ['10.0.2.2', vm.guestAddress, '0.0.0.0'].map((address) => ({ address, port: udpPort }));
-  await world.listenIn(vm.name, { name: vm.name, tcp: places(namespacePorts), udp: own });
+  await listenInNamespace(world, vm);
   return {
     vm,
-    hostEnd: vm.guestAddress.replace(/\d+$/, (last) => String(Number(last) - 1)),
     guest,
-    guest6,
-    hostEnd6,
+    ...addresses,
     [Symbol.asyncDispose]: async () => {
       await guest.stop();
       await network.removeNamespace(slot);
@@ -66,6 +95,7 @@ table inet open {
   chain translate_source {
     type nat hook postrouting priority srcnat; policy accept;
     oifname "up0" snat ip to ${vm.guestAddress}
+    oifname "tap0" snat ip to 10.0.2.2
   }
 }`,
   );
@@ -79,10 +109,10 @@ table inet open {
   await ip(
     vm.name,
     'link set lo up',
-    `address add ${tap6}/64 dev tap0 nodad`,
-    'address add fe80::2/64 dev tap0 nodad',
-    `address add ${up6}/64 dev up0 nodad`,
-    `-6 route add default via ${hostEnd6}`,
+    `address replace ${tap6}/64 dev tap0 nodad`,
+    'address replace fe80::2/64 dev tap0 nodad',
+    `address replace ${up6}/64 dev up0 nodad`,
+    `-6 route replace default via ${hostEnd6}`,
     `neigh replace ${guest6} lladdr ${guest.mac} dev tap0`,
     `neigh replace ${hostEnd6} lladdr ${await linkAddress(null, vm.name)} dev up0`,
   );

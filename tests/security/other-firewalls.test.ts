@@ -3,12 +3,13 @@
  * and no more than that; the other firewall's own rules stay as they are, and are whole again after a teardown.
  */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { checkNetwork } from '../../packages/vm/src/qemu/network/index.ts';
 import { enterPrivateHost } from '../../packages/vm/src/qemu/network/testing/private-host.ts';
 import { startAgent } from './agent.ts';
 import { inNamespace, nft } from './shell.ts';
-import { type Target, askFrom } from './stand-in-guest.ts';
+import { tcp } from './places.ts';
+import { askFrom } from './prober.ts';
 import * as at from './world.ts';
 
 enterPrivateHost(import.meta.filename);
@@ -55,13 +56,6 @@ before(async () => {
   await inNamespace('internet', ['ip', 'address', 'add', '8.8.4.4/32', 'dev', 'lo']);
 });
 
-after(async () => {
-  await world.a.teardown();
-  await world.b.teardown();
-  await world.close();
-});
-
-const tcp = (host: string, port: number): Target => ({ protocol: 'tcp', host, port });
 const theirs = async (): Promise<string> => {
   const tables = ['ip filter', 'inet ending_in_reject', 'inet of_the_operator'];
   const lists = tables.map((table) => inNamespace(null, ['nft', 'list', 'table', ...table.split(' ')]));

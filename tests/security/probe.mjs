@@ -9,7 +9,9 @@ function overTcp({ host, port, from }) {
   return new Promise((resolve) => {
     let text = '';
     const socket = connect({ host, port, localAddress: from });
-    socket.setTimeout(timeoutMs, () => socket.destroy(new Error('timeout')));
+    let failure = 'timeout';
+    socket.on('connect', () => (failure = 'silent'));
+    socket.setTimeout(timeoutMs, () => socket.destroy(new Error(failure)));
     socket.on('data', (chunk) => (text += chunk));
     socket.on('error', (error) => resolve({ answer: null, failure: error.code ?? error.message }));
     socket.on('end', () => resolve({ answer: text, failure: null }));

@@ -3,18 +3,19 @@
  * not private or metadata addresses, over IPv4 or IPv6. Every place that must not answer has a listener that would: with the protections taken away, all answer.
  */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { enterPrivateHost } from '../../packages/vm/src/qemu/network/testing/private-host.ts';
-import { type Agent, guestPorts, namespacePorts, openHost, openNamespace, startAgent } from './agent.ts';
+import { type Agent, type StandInAgent, guestPorts, openHost, openNamespace, startAgent, tapOwner } from './agent.ts';
+import { all, answers, each, forbidden, reached, tcp, udp, words } from './places.ts';
+import { type Prober, askFrom } from './prober.ts';
 import { ip } from './shell.ts';
-import { type Target, askFrom } from './stand-in-guest.ts';
 import * as at from './world.ts';
 
 enterPrivateHost(import.meta.filename);
 
 let world: at.World;
-let neighbour: Agent;
-let foreigner: Agent;
+let neighbour: StandInAgent;
+let foreigner: StandInAgent;
 
 before(async () => {
   world = await at.buildWorld();
@@ -22,75 +23,13 @@ before(async () => {
   foreigner = await startAgent(world, world.b, 0);
 });
 
-after(async () => {
-  await neighbour[Symbol.asyncDispose]();
-  await foreigner[Symbol.asyncDispose]();
-  await world.a.teardown();
-  await world.b.teardown();
-  await world.close();
-});
-
-const tcp = (host: string, port: number): Target => ({ protocol: 'tcp', host, port });
-const udp = (host: string, port: number): Target => ({ protocol: 'udp', host, port });
-const each = (hosts: readonly string[], ports: readonly number[], kind = tcp): Target[] =>
-  hosts.flatMap((host) => ports.map((port) => kind(host, port)));
-const words = ({ protocol, host, port }: Target): string => `${protocol} ${host} ${port}`;
-
-/** Places that no guest may reach, by what keeps it from them. `either`: the namespace and the host, each by itself. */
-interface Forbidden {
-  readonly either: readonly Target[];
-  readonly hostOnly: readonly Target[];
-  readonly namespaceOnly: readonly Target[];
-}
-
-function forbidden(agent: Agent): Forbidden {
-  const { a, b } = world;
-  const isPublic = (address: string): boolean => address.startsWith('5.9.10.');
-  const host = [...at.hostAddresses, ...at.lateHostAddresses];
-  return {
-    either: [
-      ...each(
-        host.filter((address) => !isPublic(address)),
-        at.hostPorts,
-      ),
-      ...each([agent.hostEnd, neighbour.hostEnd, a.brokerHost, b.brokerHost], at.hostPorts),
-      tcp(a.brokerHost, at.otherBrokerPort),
-      ...each([b.brokerHost], [at.brokerPort, at.otherBrokerPort]),
-      ...each([neighbour.vm.guestAddress, foreigner.vm.guestAddress], guestPorts),
-      ...each(at.privateAddresses, [80]),
-      ...each(at.privateAddresses, [53, at.udpPort], udp),
-      // An IPv4 address in IPv6 clothes.
-      ...each(['::ffff:169.254.169.254', '::ffff:10.9.9.9', '::ffff:192.168.77.2'], [80]),
-      ...each([...at.hostAddresses6, agent.hostEnd6, neighbour.hostEnd6], at.hostPorts),
-      ...each(at.addresses6, [80]),
-      ...each(at.addresses6, [53, at.udpPort], udp),
-      ...each([neighbour.guest6], guestPorts),
-    ],
-    hostOnly: each(host.filter(isPublic), at.hostPorts),
-    namespaceOnly: [
-      ...each(['10.0.2.2', agent.vm.guestAddress, 'fe80::2%eth0'], namespacePorts),
-      ...each(['10.0.2.2', agent.vm.guestAddress], [at.udpPort], udp),
-      tcp(a.brokerHost, at.brokerPort),
-    ],
-  };
-}
-
-const all = ({ either, hostOnly, namespaceOnly }: Forbidden): Target[] => [...either, ...hostOnly, ...namespaceOnly];
-
-async function answered(agent: Agent, targets: readonly Target[]): Promise<string[]> {
-  const outcomes = await agent.guest.ask(targets);
-  return targets.filter((_, i) => outcomes[i]!.answer !== null).map(words);
-}
-
-async function answers(agent: Agent, ...targets: Target[]): Promise<(string | null)[]> {
-  return (await agent.guest.ask(targets)).map(({ answer }) => answer);
-}
+const places = (agent: Agent) => forbidden(agent, { a: world.a, b: world.b, neighbour, foreigner });
 
 test('a guest reaches its broker, its name server and public addresses, and is known by its address', async () => {
   await using agent = await startAgent(world, world.a, 1);
   assert.deepEqual(
     await answers(
-      agent,
+      agent.guest,
       tcp('10.0.2.2', at.brokerPort),
       udp('10.0.2.2', 53),
       tcp('10.0.2.2', 53),
@@ -111,9 +50,9 @@ test('a guest reaches nothing else: no address of the host, old or new, no agent
   await using agent = await startAgent(world, world.a, 1);
   await world.addLateAddresses();
   const heard = world.heard.length;
-  assert.deepEqual(await answered(agent, all(forbidden(agent))), []);
+  assert.deepEqual(await reached(agent.guest, all(places(agent))), []);
   assert.deepEqual(world.heard.slice(heard), []);
-  assert.equal((await answers(agent, tcp('10.0.2.2', at.brokerPort))).filter(Boolean).length, 1);
+  assert.equal((await answers(agent.guest, tcp('10.0.2.2', at.brokerPort))).filter(Boolean).length, 1);
 });
 
 test('every one of these places answers when the protections are taken away', async () => {
@@ -122,22 +61,22 @@ test('every one of these places answers when the protections are taken away', as
   await openNamespace(world.a, agent);
   await openNamespace(world.a, neighbour);
   await openNamespace(world.b, foreigner);
-  const targets = all(forbidden(agent));
-  assert.deepEqual(await answered(agent, targets), targets.map(words));
+  const targets = all(places(agent));
+  assert.deepEqual(await reached(agent.guest, targets), targets.map(words));
 });
 
 test('the host holds by itself when the namespace lets everything through', async () => {
   await using agent = await startAgent(world, world.a, 1);
   await openNamespace(world.a, agent);
-  const places = forbidden(agent);
-  assert.deepEqual(await answered(agent, all(places)), places.namespaceOnly.map(words));
+  const guarded = places(agent);
+  assert.deepEqual(await reached(agent.guest, all(guarded)), guarded.namespaceOnly.map(words));
 });
 
 test('the namespace holds by itself when the host lets everything through, but for public addresses of the host', async () => {
   await using agent = await startAgent(world, world.a, 1);
   await using _ = await openHost(world);
-  const places = forbidden(agent);
-  assert.deepEqual(await answered(agent, all(places)), places.hostOnly.map(words));
+  const guarded = places(agent);
+  assert.deepEqual(await reached(agent.guest, all(guarded)), guarded.hostOnly.map(words));
 });
 
 test('a guest that takes a second address reaches nothing from it', async () => {
@@ -148,9 +87,25 @@ test('a guest that takes a second address reaches nothing from it', async () => 
     { ...tcp('10.0.2.2', at.brokerPort), ...from },
     { ...tcp(at.publicAddress, 80), ...from },
   ];
-  assert.deepEqual(await answered(agent, targets), []);
+  assert.deepEqual(await reached(agent.guest, targets), []);
   await openNamespace(world.a, agent);
-  assert.deepEqual(await answered(agent, targets), targets.map(words));
+  assert.deepEqual(await reached(agent.guest, targets), targets.map(words));
+});
+
+test('an emulator that was taken over reaches nothing from its namespace', async () => {
+  await using agent = await startAgent(world, world.a, 1);
+  const targets = [
+    tcp(world.a.brokerHost, at.brokerPort),
+    ...each([at.publicAddress, '10.9.9.9', '192.168.77.2', agent.hostEnd], [80]),
+    tcp(neighbour.vm.guestAddress, 8080),
+    tcp('10.0.2.15', 8080),
+  ];
+  const fromEmulator: Prober = { ask: (targets) => askFrom(agent.vm.name, targets, { uid: tapOwner }) };
+  assert.deepEqual(await reached(fromEmulator, targets), []);
+  await using _ = await openHost(world);
+  await openNamespace(world.a, agent);
+  await openNamespace(world.a, neighbour);
+  assert.deepEqual(await reached(fromEmulator, targets), targets.map(words));
 });
 
 test('only root on the host reaches a guest, which sees it at 10.0.2.2', async () => {
@@ -183,11 +138,11 @@ test('nobody outside the host reaches a guest or the broker', async () => {
 test('a guest whose broker has another port reaches that one, and loses it with its namespace', async () => {
   await using agent = await startAgent(world, world.a, 1, at.otherBrokerPort);
   const broker = tcp('10.0.2.2', at.brokerPort);
-  assert.deepEqual(await answers(agent, broker), [
+  assert.deepEqual(await answers(agent.guest, broker), [
     `broker at ${world.a.brokerHost}:${at.otherBrokerPort} to ${agent.vm.guestAddress}`,
   ]);
   await world.a.start();
-  assert.equal((await answered(agent, [broker])).length, 1, 'a second start keeps the exception');
+  assert.equal((await reached(agent.guest, [broker])).length, 1, 'a second start keeps the exception');
 });
 
 test('a connection to a slot that is gone fails at once', async () => {
@@ -202,9 +157,9 @@ test('a connection to a slot that is gone fails at once', async () => {
 
 test('bytes sent to the internet are counted, bytes to the broker are not', async () => {
   await using agent = await startAgent(world, world.a, 1);
-  await answers(agent, tcp('10.0.2.2', at.brokerPort));
+  await answers(agent.guest, tcp('10.0.2.2', at.brokerPort));
   assert.equal(await world.a.egressBytes(1), 0);
-  await answers(agent, tcp(at.publicAddress, 80));
+  await answers(agent.guest, tcp(at.publicAddress, 80));
   const bytes = await world.a.egressBytes(1);
   assert.ok(bytes >= 160 && bytes < 1000, `${bytes} bytes for one short connection`);
 });

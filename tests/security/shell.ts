@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { type ChildProcess, execFile } from 'node:child_process';
+import type { Socket } from 'node:net';
 import { promisify } from 'node:util';
 
 const execute = promisify(execFile);
@@ -34,4 +35,10 @@ export async function sysctl(namespace: string | null, values: Readonly<Record<s
 export async function linkAddress(namespace: string | null, link: string): Promise<string> {
   const answer = await inNamespace(namespace, ['ip', '-json', 'link', 'show', 'dev', link]);
   return (JSON.parse(answer) as { address: string }[])[0]!.address;
+}
+
+/** Keeps a child from keeping the test's process alive: with that the private host ends, and every process on it. */
+export function letGo(child: ChildProcess): void {
+  child.unref();
+  for (const stream of child.stdio) (stream as Socket | null | undefined)?.unref?.();
 }

@@ -1,43 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { inNamespace, ip, linkAddress } from './shell.ts';
-
-export interface Target {
-  readonly protocol: 'tcp' | 'udp';
-  readonly host: string;
-  readonly port: number;
-  /** Local address to ask from. */
-  readonly from?: string;
-}
-
-/** `answer` is what a listener said, null when none answered. */
-export interface Outcome {
-  readonly answer: string | null;
-  readonly failure: string | null;
-}
-
-export interface Prober {
-  ask(targets: readonly Target[]): Promise<Outcome[]>;
-}
-
-const here = import.meta.dirname;
-
-/** Asks from a network namespace, as the user given. */
-export async function askFrom(
-  namespace: string | null,
-  targets: readonly Target[],
-  options: { readonly uid?: number; readonly timeoutMs?: number } = {},
-): Promise<Outcome[]> {
-  const user = options.uid === undefined ? [] : ['setpriv', `--reuid=${options.uid}`, '--clear-groups'];
-  const script = await readFile(join(here, 'probe.mjs'), 'utf8');
-  const argv = [...user, process.execPath, '--input-type=module', '--eval', script];
-  const env = { TARGETS: JSON.stringify(targets), TIMEOUT_MS: String(options.timeoutMs ?? 1500) };
-  return JSON.parse(await inNamespace(namespace, argv, env)) as Outcome[];
-}
+import { type Outcome, type Prober, type Target, askFrom } from './prober.ts';
+import { ip, letGo, linkAddress } from './shell.ts';
 
 async function* framesOf(stream: Readable): AsyncGenerator<Buffer> {
   let rest = Buffer.alloc(0);
@@ -52,12 +19,13 @@ async function* framesOf(stream: Readable): AsyncGenerator<Buffer> {
 }
 
 async function openTap(namespace: string, tap: string, uid: number): Promise<ChildProcess> {
-  const argv = ['setpriv', `--reuid=${uid}`, '--clear-groups', 'perl', join(here, 'tap.pl'), tap];
+  const argv = ['setpriv', `--reuid=${uid}`, '--clear-groups', 'perl', join(import.meta.dirname, 'tap.pl'), tap];
   const child = spawn('nsenter', [`--net=/run/netns/${namespace}`, ...(uid === 0 ? argv.slice(3) : argv)], {
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const [line] = (await once(createInterface(child.stderr), 'line')) as [string];
   if (line !== 'ready') throw new Error(`${namespace} ${tap}: ${line}`);
+  letGo(child);
   return child;
 }
 

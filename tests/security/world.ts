@@ -1,10 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type HostNetwork, createHostNetwork } from '../../packages/vm/src/qemu/network/index.ts';
 import { type Listening, listen } from './listeners.ts';
-import { ip, sysctl } from './shell.ts';
+import { ip, letGo, sysctl } from './shell.ts';
 
 /**
  * The world around the VMs, all of it in namespaces of the test's own: a host that runs two Lodges (`a`, `b`) and listens on all its addresses, and behind its
@@ -54,7 +53,6 @@ export interface World {
   /** Starts a process that listens in a namespace. */
   listenIn(namespace: string, listening: Listening): Promise<void>;
   addLateAddresses(): Promise<void>;
-  close(): Promise<void>;
 }
 
 const everywhere = (ports: readonly number[]) => ports.map((port) => ({ address: '::', port }));
@@ -98,11 +96,9 @@ async function buildInternet(): Promise<void> {
 
 export async function buildWorld(log: (message: string) => void = () => {}): Promise<World> {
   const heard: string[] = [];
-  const processes: ChildProcess[] = [];
   const listenIn = async (namespace: string, listening: Listening): Promise<void> => {
     const argv = [process.execPath, join(import.meta.dirname, 'listeners.ts'), JSON.stringify(listening)];
     const child = spawn('nsenter', [`--net=/run/netns/${namespace}`, ...argv], { stdio: ['pipe', 'pipe', 'inherit'] });
-    processes.push(child);
     const lines = createInterface(child.stdout);
     const ready = new Promise<void>((resolve, reject) => {
       lines.on('line', (line) => {
@@ -112,6 +108,7 @@ export async function buildWorld(log: (message: string) => void = () => {}): Pro
       child.on('exit', () => reject(new Error(`the listener ${listening.name} ended`)));
     });
     await ready;
+    letGo(child);
   };
 
   await buildInternet();
@@ -139,12 +136,5 @@ export async function buildWorld(log: (message: string) => void = () => {}): Pro
     heard,
     listenIn,
     addLateAddresses: () => ip(null, ...lateHostAddresses.map((address) => `address add ${address}/32 dev wan`)),
-    close: async () => {
-      for (const child of processes) {
-        const ended = once(child, 'exit');
-        child.kill('SIGKILL');
-        await ended;
-      }
-    },
   };
 }

@@ -1,0 +1,46 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { inNamespace } from './shell.ts';
+
+export interface Target {
+  readonly protocol: 'tcp' | 'udp';
+  readonly host: string;
+  readonly port: number;
+  /** Local address to ask from. */
+  readonly from?: string;
+}
+
+/** `answer` is what a listener said, null when it said nothing. `failure` is `silent` when it did take the connection. */
+export interface Outcome {
+  readonly answer: string | null;
+  readonly failure: string | null;
+}
+
+export interface Prober {
+  ask(targets: readonly Target[]): Promise<Outcome[]>;
+}
+
+export const isReached = ({ answer, failure }: Outcome): boolean => answer !== null || failure === 'silent';
+
+/** The prober's program, for `node --input-type=module --eval`, and its environment. */
+export async function probe(
+  targets: readonly Target[],
+  timeoutMs: number,
+): Promise<{ readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> }> {
+  const script = await readFile(join(import.meta.dirname, 'probe.mjs'), 'utf8');
+  return {
+    args: ['--input-type=module', '--eval', script],
+    env: { TARGETS: JSON.stringify(targets), TIMEOUT_MS: String(timeoutMs) },
+  };
+}
+
+/** Asks from a network namespace, as the user given. */
+export async function askFrom(
+  namespace: string | null,
+  targets: readonly Target[],
+  options: { readonly uid?: number; readonly timeoutMs?: number } = {},
+): Promise<Outcome[]> {
+  const user = options.uid === undefined ? [] : ['setpriv', `--reuid=${options.uid}`, '--clear-groups'];
+  const { args, env } = await probe(targets, options.timeoutMs ?? 2500);
+  return JSON.parse(await inNamespace(namespace, [...user, process.execPath, ...args], env)) as Outcome[];
+}
