@@ -40,16 +40,3 @@ export function toVmError(error: unknown, signal?: AbortSignal): VmError {
   const code = (error as NodeJS.ErrnoException | null)?.code === 'ENOSPC' ? 'no_capacity' : 'failed';
   return new VmError(code, error instanceof Error ? error.message : String(error), { cause: error });
 }
-
-/** Resolves with the work's result, or rejects at once when the signal fires; the work itself goes on in the background. */
-export async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  throwIfAborted(signal);
-  const aborted = Promise.withResolvers<never>();
-  const onAbort = (): void => aborted.reject(abortError(signal));
-  signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await Promise.race([work, aborted.promise]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-  }
-}

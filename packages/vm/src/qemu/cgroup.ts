@@ -7,6 +7,7 @@
  * The groups lie at the top and not below ours, so that a service manager that ends our group leaves the VMs running.
  */
 import { access, mkdir, readFile, readdir, rmdir, writeFile } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../waiting.ts';
 
@@ -36,6 +37,8 @@ const periodUs = 100_000;
 /** A tree this instance's groups lie in, and the files that hold the limits there. */
 interface Tree {
   readonly parent: string;
+  /** What holds for all of the instance's groups together. */
+  readonly shared: readonly (readonly [file: string, value: string])[];
   readonly limits: (limits: CgroupLimits) => readonly (readonly [file: string, value: string])[];
 }
 
@@ -54,7 +57,10 @@ export async function openCgroups(instance: string, root = '/sys/fs/cgroup'): Pr
         else missing.push(`${controller}: not mounted`);
       }
     }
-    for (const tree of trees) await mkdir(tree.parent, { recursive: true });
+    for (const tree of trees) {
+      await mkdir(tree.parent, { recursive: true });
+      for (const [file, value] of tree.shared) await writeFile(join(tree.parent, file), value);
+    }
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     missing.splice(0, missing.length, ...controllers.map((controller) => `${controller}: ${reason}`));
@@ -131,7 +137,11 @@ async function openUnified(root: string, parent: string, missing: string[]): Pro
     memory: ({ memoryMib }: CgroupLimits) => ['memory.max', String(memoryMib * 2 ** 20)] as const,
     cpu: ({ cpus }: CgroupLimits) => ['cpu.max', `${cpus * periodUs} ${periodUs}`] as const,
   };
-  return { parent: join(root, parent), limits: (limits) => usable.map((controller) => files[controller](limits)) };
+  return {
+    parent: join(root, parent),
+    shared: [],
+    limits: (limits) => usable.map((controller) => files[controller](limits)),
+  };
 }
 
 function legacyTree(root: string, parent: string, controller: Controller): Tree {
@@ -143,7 +153,13 @@ function legacyTree(root: string, parent: string, controller: Controller): Tree 
         ['cpu.cfs_quota_us', String(cpus * periodUs)],
       ] as const,
   };
-  return { parent: join(root, controller, parent), limits: files[controller] };
+  // Here processes at the top count one by one against a whole group, which has the weight of one unless it is told otherwise.
+  const weight = ['cpu.shares', String(1024 * availableParallelism())] as const;
+  return {
+    parent: join(root, controller, parent),
+    shared: controller === 'cpu' ? [weight] : [],
+    limits: files[controller],
+  };
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -32,6 +32,7 @@ import { passableFolder } from './host-folders.ts';
 import { hostMemory } from './host-memory.ts';
 import { assertMachine, awaitMemory, awaitVcpus } from './hotplug.ts';
 import { collectLeftovers } from './leftovers.ts';
+import { endOf } from './launch.ts';
 import { lock } from './lock.ts';
 import type { HostNetwork } from './network/index.ts';
 import { awaitExit, isAlive } from './process.ts';
@@ -190,6 +191,9 @@ class QemuDriver implements VmDriver {
     const directory = this.directory(agentId);
     await this.takeAway(directory, from === 'boot');
     const template = await this.templates.startable(wanted.id, from);
+    if (machine.diskGib * 2 ** 30 > template.diskBytes) {
+      throw new VmError('failed', `${machine.diskGib} GiB of disk are more than the template has`);
+    }
     const host = await this.templates.vmHost(template, this.started());
     throwIfAborted(signal);
     const slot = this.slots.claim();
@@ -252,15 +256,13 @@ class QemuDriver implements VmDriver {
 
   /** Waits for the guest's daemon, gives it the time and waits until its machine is the one asked for. */
   private async greet(
-    { qmp, namespace }: StartedVm,
+    vm: StartedVm,
     { from, machine }: VmRequest,
     timings: Record<string, number>,
     signal: AbortSignal,
   ): Promise<void> {
-    const guest = guestClient(namespace.guestAddress);
-    const gone = new AbortController();
-    void qmp.closed.then(() => gone.abort(new VmError('failed', 'QEMU ended before the guest was ready')));
-    const either = AbortSignal.any([signal, gone.signal]);
+    const guest = guestClient(vm.namespace.guestAddress);
+    const either = AbortSignal.any([signal, endOf(vm)]);
     const started = performance.now();
     const health = await guest.awaitHealth({
       timeoutMs: from === 'clone' ? cloneTimeoutMs : bootTimeoutMs,
@@ -268,7 +270,7 @@ class QemuDriver implements VmDriver {
     });
     timings['daemon'] = Math.round(performance.now() - started);
     const wait = { timeoutMs: machineTimeoutMs, signal: either };
-    const growing = { qmp, guest, machine, health };
+    const growing = { qmp: vm.qmp, guest, machine, health };
     // The clock comes before anything the guest times; memory is taken in by its kernel meanwhile.
     await Promise.all([guest.setClock(wait).then(() => awaitVcpus(growing, wait)), awaitMemory(growing, wait)]);
     timings['machine'] = Math.round(performance.now() - started) - timings['daemon'];

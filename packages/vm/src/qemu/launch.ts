@@ -62,6 +62,13 @@ export async function launch(plan: Launch, signal: AbortSignal): Promise<Launche
   }
 }
 
+/** Fires when the machine's QEMU ends: whoever waits for its guest need wait no longer. */
+export function endOf({ qmp }: LaunchedMachine): AbortSignal {
+  const ended = new AbortController();
+  void qmp.closed.then(() => ended.abort(new VmError('failed', 'QEMU ended while its guest was waited for')));
+  return ended.signal;
+}
+
 /** Loads the device state from descriptor 3, where `launch` put it. */
 async function load(qmp: Qmp, signal: AbortSignal): Promise<void> {
   await qmp.execute('migrate-incoming', { uri: 'fd:3' });

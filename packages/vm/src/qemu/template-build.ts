@@ -9,7 +9,7 @@ import type { RuntimeFacts, TemplateBuild } from '@lodge/engine/ports';
 import { templateGid } from './confinement.ts';
 import { mostMemoryMib } from './command-line.ts';
 import { diskBytes, writeOverlay } from './disks.ts';
-import { launch } from './launch.ts';
+import { endOf, launch } from './launch.ts';
 import type { LaunchedMachine } from './launch.ts';
 import { awaitExit, kill } from './process.ts';
 import type { ProcessMark } from './process.ts';
@@ -47,11 +47,12 @@ export async function buildTemplate(work: TemplateWork, signal: AbortSignal): Pr
     const { address, machine } = await bootGuest(work, draft, directory, bytes, (mark) => (process = mark), signal);
     let facts: RuntimeFacts;
     try {
+      const either = AbortSignal.any([signal, endOf(machine)]);
       build.progress('booting the guest');
-      await guestClient(address).awaitHealth({ timeoutMs: bootTimeoutMs, signal });
-      await guestClient(address).setClock({ signal });
-      facts = await build.prepare({ address }, signal);
-      throwIfAborted(signal);
+      await guestClient(address).awaitHealth({ timeoutMs: bootTimeoutMs, signal: either });
+      await guestClient(address).setClock({ signal: either });
+      facts = await build.prepare({ address }, either);
+      throwIfAborted(either);
       build.progress('saving the template');
       await save(machine, draft);
     } finally {
