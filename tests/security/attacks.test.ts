@@ -115,6 +115,22 @@ test('each of these datagrams is heard when the protections are taken away', { t
   assert.deepEqual(await heardOf(agent), Object.keys(datagrams));
 });
 
+test('the host takes from a guest’s link only what bears that link’s address', async () => {
+  await using agent = await startAgent(world, world.a, 1);
+  await openNamespace(world.a, agent);
+  await nft(agent.vm.name, 'flush chain inet open translate_source');
+  const senders = [neighbour.vm.guestAddress, own, '8.8.8.8'];
+  const heard = async (): Promise<string[]> => {
+    const before = world.heard.length;
+    for (const from of senders) agent.guest.send(packet4(agent, from, { from, to: at.publicAddress }));
+    await sleep(500);
+    return world.heard.slice(before).sort();
+  };
+  assert.deepEqual(await heard(), []);
+  await using _ = await openHost(world);
+  assert.deepEqual(await heard(), senders.map((sender) => `internet: ${sender}`).sort());
+});
+
 async function echoed(agent: StandInAgent, addresses: readonly string[]): Promise<string[]> {
   addresses.forEach((to, id) => {
     const packet = frames.ipv4({ from: own, to, protocol: 1, payload: frames.icmpEcho(id) });

@@ -46,6 +46,16 @@ test('a guest reaches its broker, its name server and public addresses, and is k
   );
 });
 
+test('a name server with a private address serves names at the address that stands for it, and nothing else', async () => {
+  const direct = each([at.privateResolver], [53, 80]);
+  assert.deepEqual(await answers(foreigner.guest, udp('10.0.2.2', 53), tcp('10.0.2.2', 53), ...direct), [
+    `internet at ${at.privateResolver}:53 to 192.168.77.2`,
+    `internet at ${at.privateResolver}:53 to 192.168.77.2`,
+    null,
+    null,
+  ]);
+});
+
 test('a guest reaches nothing else: no address of the host, old or new, no agent, nothing private, no IPv6', async () => {
   await using agent = await startAgent(world, world.a, 1);
   await world.addLateAddresses();
@@ -133,6 +143,19 @@ test('nobody outside the host reaches a guest or the broker', async () => {
   assert.deepEqual(await outside(), [false, false, false]);
   await using _ = await openHost(world);
   assert.deepEqual(await outside(), [true, true, true]);
+});
+
+test('nobody outside the host borrows a guest’s address to speak to it', async () => {
+  const borrowed = '10.201.0.6';
+  await ip('internet', `address add ${borrowed}/32 dev lo`);
+  const heard = async (): Promise<string[]> => {
+    const before = world.heard.length;
+    await askFrom('internet', [{ ...udp('192.168.77.2', at.udpPort), from: borrowed }]);
+    return world.heard.slice(before);
+  };
+  assert.deepEqual(await heard(), []);
+  await using _ = await openHost(world);
+  assert.deepEqual(await heard(), ['host: probe']);
 });
 
 test('a guest whose broker has another port reaches that one, and loses it with its namespace', async () => {

@@ -11,6 +11,8 @@ import { ip, letGo, sysctl } from './shell.ts';
  */
 export const publicAddress = '93.184.215.14';
 export const resolver = '9.9.9.9';
+/** The name server of the other Lodge: the network's router, as in most small networks. */
+export const privateResolver = '192.168.77.1';
 const router = '5.9.10.1';
 
 /** One address at least of every block that is not public, and the ones that clouds use for their metadata. */
@@ -112,9 +114,9 @@ export async function buildWorld(log: (message: string) => void = () => {}): Pro
   };
 
   await buildInternet();
-  const network = (instance: string, range: string): HostNetwork =>
-    createHostNetwork({ instance, range, brokerPort, resolver, log });
-  const [a, b] = [network('a', '10.201.0.0/16'), network('b', '10.202.0.0/24')];
+  const usual = { brokerPort, log };
+  const a = createHostNetwork({ ...usual, instance: 'a', range: '10.201.0.0/16', resolver });
+  const b = createHostNetwork({ ...usual, instance: 'b', range: '10.202.0.0/24', resolver: privateResolver });
   await a.start();
   await b.start();
   await listenIn('internet', {

@@ -22,7 +22,6 @@ function arriving(plan: NetworkPlan): Chain[] {
       'arriving',
       filter('prerouting', 'raw'),
       `iifname ${guests(plan)} goto arriving_from_guest`,
-      `iifname "lo" ip saddr ${range} fib saddr type != local counter drop`,
       `iifname != "lo" ip saddr ${range} counter drop`,
       `iifname != "lo" ip daddr ${range} counter drop`,
     ),
