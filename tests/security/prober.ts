@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { inNamespace } from './shell.ts';
 
 export interface Target {
@@ -27,7 +26,7 @@ export async function probe(
   targets: readonly Target[],
   timeoutMs: number,
 ): Promise<{ readonly args: readonly string[]; readonly env: Readonly<Record<string, string>> }> {
-  const script = await readFile(join(import.meta.dirname, 'probe.mjs'), 'utf8');
+  const script = await readFile(new URL('probe.mjs', import.meta.url), 'utf8');
   return {
     args: ['--input-type=module', '--eval', script],
     env: { TARGETS: JSON.stringify(targets), TIMEOUT_MS: String(timeoutMs) },

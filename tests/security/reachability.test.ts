@@ -4,11 +4,12 @@
  */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { enterPrivateHost } from '../../packages/vm/src/qemu/network/testing/private-host.ts';
 import { type Agent, type StandInAgent, guestPorts, openHost, openNamespace, startAgent, tapOwner } from './agent.ts';
 import { all, answers, each, forbidden, reached, tcp, udp, words } from './places.ts';
 import { type Prober, askFrom } from './prober.ts';
-import { ip } from './shell.ts';
+import { inNamespace, ip } from './shell.ts';
 import * as at from './world.ts';
 
 enterPrivateHost(import.meta.filename);
@@ -176,6 +177,17 @@ test('a connection to a slot that is gone fails at once', async () => {
   const [outcome] = await askFrom(null, [tcp(guestAddress, 8080)], { timeoutMs: 20_000 });
   assert.equal(outcome?.answer, null);
   assert.ok(performance.now() - started < 5_000, 'refused, not waited for');
+});
+
+test('a guest learns that an uplink takes smaller packets than its own link', async () => {
+  await using agent = await startAgent(world, world.a, 1);
+  await ip(null, 'link set wan mtu 1400');
+  const send = `require('node:dgram').createSocket('udp4').send(Buffer.alloc(1450), ${at.udpPort}, '${at.publicAddress}', () => process.exit())`;
+  await inNamespace(agent.guest.namespace, [process.execPath, '--eval', send]);
+  await sleep(200);
+  const route = await inNamespace(agent.guest.namespace, ['ip', 'route', 'get', at.publicAddress]);
+  await ip(null, 'link set wan mtu 1500');
+  assert.match(route, /mtu 1400/);
 });
 
 test('bytes sent to the internet are counted, bytes to the broker are not', async () => {
