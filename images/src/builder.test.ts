@@ -84,7 +84,8 @@ test("an image's id follows its recipe's files, and not the place or time of the
 });
 
 test('an unknown recipe and an unusable cache folder are told as such', async () => {
-  const builder = createImageBuilder({ cacheDir: '/proc/lodge', log: silent });
+  writeFileSync(join(folder, 'file'), '');
+  const builder = createImageBuilder({ cacheDir: join(folder, 'file/cache'), log: silent });
   await assert.rejects(builder.idOf('../openclaw'), ImageError);
   await assert.rejects(builder.idOf('nothing'), /no usable image recipe nothing/);
   const ensure = builder.ensure('base', () => undefined, new AbortController().signal);

@@ -7,7 +7,7 @@ import type { DebianRecipe, Layer } from './recipe.ts';
 /** This builder's files that decide what is in an artifact, by the artifact they are for. */
 const builderFiles = {
   debian: ['debian.ts', 'kernel-hook.sh'],
-  npm: ['npm.ts', 'drop.ts'],
+  npm: ['npm.ts', 'drop.ts', 'replace.ts'],
   image: ['assemble.ts', 'disk.ts', 'guestd-bundle.ts', 'initrd.ts', 'tree.ts', 'drop.ts'],
 } as const;
 

@@ -7,6 +7,7 @@ import type { Facts } from './artifact.ts';
 import { ImageError } from './errors.ts';
 import { dropFiles } from './drop.ts';
 import type { Layer } from './recipe.ts';
+import { replaceText } from './replace.ts';
 import { run, type RunContext } from './run.ts';
 
 export const npmFiles = { tree: 'node_modules.tar' } as const;
@@ -38,6 +39,7 @@ export async function makeNpm(
   progress('npm: removing what the guest does not need', 0.7);
   const modules = join(project, 'node_modules');
   await dropFiles(modules, layer.npm?.drop ?? []);
+  await replaceText(modules, layer.npm?.replace ?? []);
   await rm(join(modules, '.package-lock.json'), { force: true });
   const tar = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', '--mode=u+w,go-w', '--mtime=@0'];
   await run(

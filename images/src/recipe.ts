@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ImageError } from './errors.ts';
+import type { Replacement } from './replace.ts';
 
 /** One layer of a guest's root file system. Paths in the guest begin with a slash. */
 export interface Layer {
@@ -40,6 +41,7 @@ export interface NpmRecipe {
   readonly into: string;
   /** Glob patterns, relative to `node_modules`, of what is removed. */
   readonly drop: readonly string[];
+  readonly replace?: readonly Replacement[];
 }
 
 export interface DiskRecipe {
