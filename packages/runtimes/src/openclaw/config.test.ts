@@ -6,6 +6,7 @@ interface Config {
   readonly models: {
     readonly providers: Record<string, { readonly baseUrl: string; readonly models: { id: string }[] }>;
   };
+  readonly plugins: { readonly entries: Record<string, object> };
   readonly agents: { readonly defaults: { readonly model: { readonly primary: string } } };
 }
 
@@ -20,6 +21,18 @@ test('the only secret in a guest is the token of its own gateway', () => {
   const text = openclawConfig('f00d'.repeat(16));
   assert.equal(text.split('f00d'.repeat(16)).length - 1, 1);
   assert.doesNotMatch(text, /apiKey|api_key|password|botToken/);
+});
+
+test('the first start takes the short way: no key is set that OpenClaw looks for old state behind', () => {
+  const stateful =
+    'accessGroups acp approvals audio bindings broadcast channels cloudWorkers commitments cron env marketplaces mcp media ' +
+    'memory messages nodeHost proxy secrets session surfaces talk tools transcripts web';
+  assert.deepEqual(
+    stateful.split(' ').filter((key) => key in config),
+    [],
+  );
+  assert.deepEqual(Object.keys(config.plugins), ['allow', 'entries']);
+  for (const entry of Object.values(config.plugins.entries)) assert.deepEqual(Object.keys(entry), ['enabled']);
 });
 
 test('every model call goes to the broker', () => {

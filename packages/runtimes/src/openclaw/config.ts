@@ -3,7 +3,11 @@
  * model calls go to the broker's fixed address, which knows the agent by the address they come from and does the rest.
  * What differs between agents is chosen by the host with each request (`modelFor`), so a clone needs nothing rewritten.
  *
- * Keys and their effects were tried on the version below; OpenClaw renames keys between releases.
+ * Keys and their effects were tried on the version below; OpenClaw renames keys between releases. The first start of a
+ * guest skips OpenClaw's state migrations, a third of its work, only while no top-level key is here that might have had
+ * state of its own in an older version (`tools`, `cron`, `memory`, `session`, `channels` …), nor a plugin's `config`:
+ * hence the tools under the agent's entry. With such a key it starts too, but an emulated guest on a busy host may not
+ * finish the migrations within OpenClaw's own five seconds for a part of them, and then ends.
  */
 import { guestBrokerPort, hostAddress } from '@lodge/guest';
 import type { AgentSettings, LlmApi } from '@lodge/engine/ports';
@@ -44,7 +48,7 @@ export function modelFor({ api, contextWindow }: Pick<AgentSettings, 'api' | 'co
 /** JSON of `configPath`. `token` opens the gateway and everything in the guest: the file is for its owner alone (0600). */
 export function openclawConfig(token: string): string {
   return `${JSON.stringify(
-    { gateway: gateway(token), models: modelCatalogue(), agents, tools, skills, memory, plugins, ...quiet },
+    { gateway: gateway(token), models: modelCatalogue(), agents, skills, plugins, ...quiet },
     null,
     2,
   )}\n`;
@@ -89,6 +93,17 @@ function modelCatalogue(): object {
   };
 }
 
+/**
+ * What an agent can use whose only way to be spoken to is a chat over HTTP. Left out are tools that wait for a person at
+ * OpenClaw's own UI, that end the turn and answer later where nobody listens (sub-agents, schedules), and that change what
+ * the host owns (configuration, plugins, updates).
+ */
+const tools = {
+  allow: ['read', 'write', 'edit', 'apply_patch', 'ls', 'exec', 'process', 'web_fetch', 'session_status'],
+  exec: { host: 'gateway', mode: 'full', notifyOnExit: false },
+  codeMode: false,
+};
+
 const agents = {
   defaults: {
     model: { primary: modelFor({ api: 'openai-completions', contextWindow: null }) },
@@ -98,30 +113,7 @@ const agents = {
     skipBootstrap: true,
     heartbeat: { every: '0m' },
   },
-};
-
-/**
- * What an agent can use whose only way to be spoken to is a chat over HTTP. Left out are tools that wait for a person at
- * OpenClaw's own UI, that end the turn and answer later where nobody listens (sub-agents), and that change what the host
- * owns (configuration, plugins, updates).
- */
-const tools = {
-  allow: [
-    'read',
-    'write',
-    'edit',
-    'apply_patch',
-    'ls',
-    'exec',
-    'process',
-    'web_fetch',
-    'memory_search',
-    'memory_get',
-    'session_status',
-  ],
-  exec: { host: 'gateway', mode: 'full', notifyOnExit: false },
-  toolSearch: false,
-  codeMode: false,
+  entries: { main: { tools } },
 };
 
 const skills = {
@@ -129,22 +121,14 @@ const skills = {
   workshop: { autonomous: { mode: 'off' } },
 };
 
-/** Text search alone: no embeddings are bought. */
-const memory = { search: { provider: 'none' } };
-
+/** `memory-core` is on unless it is turned off, and makes a nightly job that calls the model. */
 const plugins = {
-  allow: ['admin-http-rpc', 'memory-core'],
-  slots: { memory: 'memory-core' },
-  entries: {
-    'admin-http-rpc': { enabled: true },
-    'memory-core': { config: { dreaming: { enabled: false } } },
-  },
+  allow: ['admin-http-rpc'],
+  entries: { 'admin-http-rpc': { enabled: true }, 'memory-core': { enabled: false } },
 };
 
-/** Nothing runs, calls a model or calls home unless a request asks for it, and nothing grows without bound. */
+/** Nothing runs, calls a model or calls home unless a request asks for it. */
 const quiet = {
-  cron: { enabled: false },
-  session: { notifyOnCreate: false, maintenance: { mode: 'enforce', maxDiskBytes: '1gb' } },
   // Its own file beside what the guest's daemon keeps of its output: up to six of these sizes.
   logging: { level: 'warn', file: logPath, maxFileBytes: 2_000_000 },
   discovery: { mdns: { mode: 'off' } },

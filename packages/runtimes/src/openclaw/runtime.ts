@@ -19,7 +19,8 @@ const warmUpVersion = 1;
  *
  * Tools a model is offered: `exec {command}` runs a shell command in the workspace as the agent's user, without approval;
  * `write {path, content}`, `read {path}`, `edit {path, edits: [{oldText, newText}]}`, `ls {path?}`, `apply_patch {input}`,
- * `process`, `web_fetch`, `memory_search`, `memory_get`, `session_status`. Relative paths are of the workspace.
+ * `process {action, sessionId?}`; through `tool_call {id, args}` also `web_fetch` and `session_status`. Relative paths are
+ * of the workspace.
  */
 export function createOpenclawRuntime(): AgentRuntime {
   return {
