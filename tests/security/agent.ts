@@ -43,11 +43,12 @@ export function addressesOf(
   };
 }
 
-/** Lines for `ip` in a guest: IPv6 as far as a guest can have it by itself. It goes out whether or not anyone says who the router is. */
-export const guestLines6 = (guest6: string, tap6: string, tapMac: string): string[] => [
+/** Lines for `ip` in a guest, of root in it: IPv6 as far as a guest can have it by itself, and the way out known, so that packets go out whoever answers. */
+export const guestLines = (guest6: string, tap6: string, tapMac: string): string[] => [
+  `neigh replace 10.0.2.2 lladdr ${tapMac} dev eth0`,
   `address add ${guest6}/64 dev eth0 nodad`,
-  `neigh add ${tap6} lladdr ${tapMac} dev eth0`,
-  `neigh add fe80::2 lladdr ${tapMac} dev eth0`,
+  `neigh replace ${tap6} lladdr ${tapMac} dev eth0`,
+  `neigh replace fe80::2 lladdr ${tapMac} dev eth0`,
   `-6 route add default via ${tap6}`,
 ];
 
@@ -66,7 +67,7 @@ export async function startAgent(
   const vm = await network.createNamespace(slot, { tapOwner, brokerPort: port });
   const guest = await StandInGuest.start(vm.name, tapOwner);
   const { tap6, ...addresses } = addressesOf(network === world.a ? 'a' : 'b', vm.guestAddress);
-  await ip(guest.namespace, ...guestLines6(addresses.guest6, tap6, guest.tapMac));
+  await ip(guest.namespace, ...guestLines(addresses.guest6, tap6, guest.tapMac));
   await world.listenIn(guest.namespace, { name: `guest of ${vm.name}`, tcp: places(guestPorts), udp: [] });
   await listenInNamespace(world, vm);
   return {

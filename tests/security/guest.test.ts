@@ -17,7 +17,7 @@ import {
   type Agent,
   type StandInAgent,
   addressesOf,
-  guestLines6,
+  guestLines,
   listenInNamespace,
   openHost,
   openNamespace,
@@ -104,7 +104,7 @@ async function agentOf({ address }: Vm): Promise<Agent> {
   const mac = (await runInside(address, ['cat', '/sys/class/net/eth0/address'])).trim();
   // The image has IPv6 switched off; whoever is root in the guest switches it on.
   await runInside(address, ['sh', '-c', 'echo 0 | tee /proc/sys/net/ipv6/conf/*/disable_ipv6']);
-  for (const line of guestLines6(addresses.guest6, tap6, await linkAddress(vm.name, 'tap0'))) {
+  for (const line of guestLines(addresses.guest6, tap6, await linkAddress(vm.name, 'tap0'))) {
     await runInside(address, ['ip', ...line.split(' ')]);
   }
   await listenInNamespace(world, vm);

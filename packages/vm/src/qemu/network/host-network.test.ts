@@ -27,7 +27,7 @@ async function host(): Promise<string> {
     run('ip', ['-brief', 'address']),
     run('ip', ['route', 'show', 'table', 'all']),
     run('ip', ['netns', 'list']),
-    run('nft', ['list', 'ruleset']),
+    run('nft', ['--stateless', 'list', 'ruleset']),
     readFile('/proc/sys/net/ipv4/ip_forward', 'utf8'),
   ]);
   return parts.join('\n');

@@ -138,7 +138,6 @@ async function createSlot(plan: NetworkPlan, slot: number, options: NamespaceOpt
   const outside = [
     `netns add ${name}`,
     `link add name ${name} type veth peer name up0 netns ${name}`,
-    `link set ${name} addrgenmode none`,
     `address add ${addresses.hostEnd}/30 dev ${name}`,
     `link set ${name} up`,
   ];

@@ -14,6 +14,7 @@ mkdir -p /run/netns
 mount -t tmpfs tmpfs /run/netns
 mount -t tmpfs tmpfs /dev/net
 mknod -m 0666 /dev/net/tun c 10 200
+echo 0 > /proc/sys/net/ipv4/ip_forward
 ip link set lo up
 exec "$@"`;
   const unshare = ['unshare', '--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
