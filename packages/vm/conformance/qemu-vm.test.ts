@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile, readlink, stat } from 'node:fs/promises';
+import { readdir, readFile, readlink, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -143,6 +143,21 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
     await guest.writeFile('much', 'x'.repeat(500_000));
     await driver.remove('busy', { keepDisk: false });
     assert.deepEqual(await driver.findTemplate(build), template);
+  });
+
+  test('a record that power loss cut short costs no disk, and a stray file among the folders nothing at all', async () => {
+    const vm = await create('torn');
+    await probeGuest(vm).writeFile('kept', 'before');
+    await driver.stop();
+    process.kill((await processOf('torn')).pid, 'SIGKILL');
+    await truncate(join(settings.dataDir, 'vms', 'torn', 'vm.json'), 10);
+    await writeFile(join(settings.dataDir, 'vms', 'Stray file'), '');
+    await begin();
+    assert.deepEqual(await driver.list(), [{ agentId: 'torn', executionId: null, state: 'partial', address: null }]);
+    const request = { agentId: 'torn', executionId: 'e2', machine: sizes.medium, template, from: 'boot' } as const;
+    assert.equal(await probeGuest(await driver.create(request, never)).readFile('kept'), 'before');
+    await driver.remove('torn', { keepDisk: false });
+    await rm(join(settings.dataDir, 'vms', 'Stray file'));
   });
 
   test('a bare clone, the floor of every create, runs, and leaves nothing when removed', async () => {

@@ -38,7 +38,7 @@ import type { HostNetwork } from './network/index.ts';
 import { awaitExit, isAlive } from './process.ts';
 import type { ProcessMark } from './process.ts';
 import { Qmp } from './qmp.ts';
-import { RunDirectory } from './run-directory.ts';
+import { isAgentId, RunDirectory } from './run-directory.ts';
 import type { VmRecord } from './run-directory.ts';
 import { Slots } from './slots.ts';
 import { Templates } from './templates.ts';
@@ -87,7 +87,7 @@ class QemuDriver implements VmDriver {
   private readonly calls = new AgentCalls();
   private readonly slots: Slots;
   private readonly templates: Templates;
-  private watch = new ExitWatch();
+  private readonly watch = new ExitWatch();
   private cgroups: Cgroups | null = null;
   private unlock: (() => void) | null = null;
 
@@ -161,12 +161,13 @@ class QemuDriver implements VmDriver {
   }
 
   async list(): Promise<VmObservation[]> {
-    return this.observations(await readdir(this.vmsRoot));
+    return this.observations((await readdir(this.vmsRoot)).filter(isAgentId));
   }
 
   async remove(agentId: string, { keepDisk }: { readonly keepDisk: boolean }): Promise<void> {
     this.calls.voidCreates(agentId, new VmError('aborted', `${agentId} is being removed`));
-    await this.calls.run(agentId, { creates: null, work: () => this.takeAway(this.directory(agentId), keepDisk) });
+    const work = (): Promise<unknown> => this.takeAway(this.directory(agentId), keepDisk);
+    await this.calls.run(agentId, { creates: null, work });
   }
 
   onExit(listener: ExitListener): () => void {
@@ -203,10 +204,18 @@ class QemuDriver implements VmDriver {
       this.options.log.info({ agent_id: agentId, from, address: vm.address, ms: figures }, 'VM made');
       return vm;
     } catch (error) {
-      await this.takeAway(directory, from === 'boot').catch((removal: unknown) => {
-        this.options.log.error({ agent_id: agentId, err: removal }, 'a VM that failed to start is only partly removed');
-      });
+      await this.undo(directory, from === 'boot', slot);
       throw error;
+    }
+  }
+
+  private async undo(directory: RunDirectory, keepDisk: boolean, slot: number): Promise<void> {
+    try {
+      // A record that could not be written does not name the slot.
+      if ((await this.takeAway(directory, keepDisk)) !== slot) this.slots.release(slot);
+    } catch (error) {
+      const { agentId } = directory;
+      this.options.log.error({ agent_id: agentId, err: error }, 'a VM that failed to start is only partly removed');
     }
   }
 
@@ -276,11 +285,13 @@ class QemuDriver implements VmDriver {
     timings['machine'] = Math.round(performance.now() - started) - timings['daemon'];
   }
 
-  private async takeAway(directory: RunDirectory, keepDisk: boolean): Promise<void> {
-    if (!(await directory.exists())) return;
+  /** Gives the slot that the VM had and nobody has now. */
+  private async takeAway(directory: RunDirectory, keepDisk: boolean): Promise<number | null> {
+    if (!(await directory.exists())) return null;
     if (keepDisk) await this.quit(directory.agentId);
     const slot = await removeVm({ network: this.options.network, cgroups: this.started() }, directory, keepDisk);
     if (slot !== null) this.slots.release(slot);
+    return slot;
   }
 
   /** Has QEMU write out what it holds of the disk, where it still answers; what does not end by itself is killed after. */
@@ -316,7 +327,7 @@ class QemuDriver implements VmDriver {
 
   /** Every run directory's record; null where it cannot be read. */
   private async records(): Promise<Map<string, VmRecord | null>> {
-    const names = await readdir(this.vmsRoot);
+    const names = (await readdir(this.vmsRoot)).filter(isAgentId);
     return new Map(await Promise.all(names.map(async (name) => [name, await this.directory(name).read()] as const)));
   }
 

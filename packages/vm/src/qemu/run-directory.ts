@@ -47,7 +47,7 @@ export class RunDirectory {
   readonly path: string;
 
   constructor(root: string, agentId: string) {
-    if (!/^[a-z0-9][a-z0-9-]{0,31}$/.test(agentId)) throw new VmError('failed', `not an agent id: ${agentId}`);
+    if (!isAgentId(agentId)) throw new VmError('failed', `not an agent id: ${agentId}`);
     this.agentId = agentId;
     this.path = join(root, agentId);
     if (Buffer.byteLength(this.qmpSocket) > longestSocketPath) {
@@ -136,6 +136,11 @@ export class RunDirectory {
   async remove(): Promise<void> {
     await rm(this.path, { recursive: true, force: true });
   }
+}
+
+/** Whether a name may be an agent's: what else lies among the folders is nobody's concern here. */
+export function isAgentId(name: string): boolean {
+  return /^[a-z0-9][a-z0-9-]{0,31}$/.test(name);
 }
 
 async function syncFile(path: string): Promise<void> {

@@ -29,9 +29,10 @@ export async function removeVm(
   await cgroups.remove(directory.agentId);
   const slot = record?.slot ?? null;
   if (slot !== null) await network.removeNamespace(slot);
-  if (keepDisk && record && (await exists(directory.disk))) {
+  if (keepDisk && (await exists(directory.disk))) {
     await directory.keepDiskOnly();
-    await directory.write({ ...record, phase: 'disk', slot: null, address: null, process: null });
+    // Without a record that can be read the disk is kept all the same: it is what counts.
+    if (record) await directory.write({ ...record, phase: 'disk', slot: null, address: null, process: null });
   } else {
     await directory.remove();
   }
