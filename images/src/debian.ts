@@ -66,6 +66,8 @@ async function bootstrap(
       stdin: sources,
       timeoutMs: bootstrapMs,
       advice,
+      title: 'mmdebstrap',
+      reason: /^E: /,
       onLine: (line) => {
         const step = steps.find(([beginning]) => line.startsWith(`I: ${beginning}`));
         if (step) progress(`Debian: ${line.slice(3).replaceAll('.', '')}`, step[1]);

@@ -71,6 +71,7 @@ async function install(project: string, ownCache: string, context: RunContext): 
         PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`,
       },
       timeoutMs: installMs,
+      reason: /^npm error (?!code |errno |syscall )/,
       advice: 'Check that npm can reach its registry (npm ping), then try again.',
     },
     context,

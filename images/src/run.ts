@@ -15,6 +15,10 @@ export interface ToolRun {
   readonly timeoutMs: number;
   /** What to do when it fails, for the operator. */
   readonly advice: string;
+  /** Finds the line that says why it failed; default: its last one. */
+  readonly reason?: RegExp;
+  /** What it is called to the operator, when that is not the first word of `argv`. */
+  readonly title?: string;
   readonly onLine?: (line: string) => void;
 }
 
@@ -31,7 +35,7 @@ const graceMs = 5_000;
 /** Runs a tool of the host and gives back its standard output. The tool ends with this process, even when that is killed. */
 export async function run(tool: ToolRun, { log, signal }: RunContext): Promise<string> {
   signal.throwIfAborted();
-  const [name] = tool.argv;
+  const name = tool.title ?? tool.argv[0];
   // A tool that outlives its builder would go on writing into a folder that the next builder clears.
   const child = spawn('setpriv', ['--pdeathsig', 'KILL', '--', ...tool.argv], {
     cwd: tool.cwd,
@@ -66,8 +70,8 @@ export async function run(tool: ToolRun, { log, signal }: RunContext): Promise<s
     if (status === 0) return Buffer.concat(output).toString();
     const why = limit.aborted ? `took longer than ${tool.timeoutMs / 60_000} minutes` : `ended with status ${status}`;
     log.error({ tool: name, arguments: tool.argv.slice(1), status, lastLines: lines }, `${name} failed`);
-    const last = lines.at(-1) ?? 'it said nothing';
-    throw new ImageError(`${name} ${why}: ${last}. ${status === notFound ? installAdvice(name) : tool.advice}`);
+    const reason = lines.find((line) => tool.reason?.test(line)) ?? lines.at(-1) ?? 'it said nothing';
+    throw new ImageError(`${name} ${why}: ${reason}. ${status === notFound ? installAdvice(name) : tool.advice}`);
   } finally {
     limit.removeEventListener('abort', stop.begin);
     stop.end();

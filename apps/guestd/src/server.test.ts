@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { guestClient } from '@lodge/guest';
 import { Daemon, refusedWith } from './testing.ts';
 
 const daemon = new Daemon();
@@ -65,19 +63,6 @@ test('every reply names the protocol; unknown routes and bad bodies are refused'
     assert.equal(reply.status, 400, body);
     assert.match(((await reply.json()) as { error: string }).error, message);
   }
-});
-
-test('a reply of another protocol version is an error', async () => {
-  await assert.rejects(
-    guestClient('127.0.0.1', daemon.port).readFile('relative'),
-    refusedWith(400, /path must be absolute/),
-  );
-  const stranger = createServer((_, response) => response.setHeader('x-guestd-protocol', '2').end('{}'));
-  stranger.listen(0, '127.0.0.1');
-  await once(stranger, 'listening');
-  const { port } = stranger.address() as { port: number };
-  await assert.rejects(guestClient('127.0.0.1', port).health(), refusedWith(200, /guest protocol 2/));
-  stranger.close();
 });
 
 test('vCPUs are brought up and taken down until as many are online as asked for', async () => {

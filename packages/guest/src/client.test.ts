@@ -1,0 +1,123 @@
+/** The client against servers that do what a guest must not: a guest is not trusted. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
+import { afterEach, test } from 'node:test';
+import { guestClient, GuestError, type GuestClient } from './index.ts';
+
+let servers: { close(): void }[] = [];
+let sockets: Socket[] = [];
+afterEach(() => {
+  for (const server of servers) server.close();
+  for (const socket of sockets) socket.destroy();
+  servers = [];
+  sockets = [];
+});
+
+async function listen(server: ReturnType<typeof createTcpServer> | Server): Promise<GuestClient> {
+  servers.push(server);
+  server.on('connection', (socket: Socket) => sockets.push(socket));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return guestClient('127.0.0.1', (server.address() as AddressInfo).port);
+}
+
+const guestOf = (answer: RequestListener): Promise<GuestClient> =>
+  listen(
+    createServer((request, response) => {
+      response.setHeader('x-guestd-protocol', '1');
+      answer(request, response);
+    }),
+  );
+
+function guestError(status: number | null, message: RegExp) {
+  return (error: unknown): boolean => {
+    assert.ok(error instanceof GuestError, String(error));
+    assert.equal(error.status, status);
+    assert.match(error.message, message);
+    return true;
+  };
+}
+
+const health = { protocol: 1, uptimeSeconds: 1, cpusOnline: 1, memoryTotalMib: 1 };
+
+test('another protocol version, or none, is an error', async () => {
+  const newer = await guestOf((_, response) => response.setHeader('x-guestd-protocol', '2').end('{}'));
+  await assert.rejects(newer.health(), guestError(200, /guest protocol 2/));
+  const stranger = await listen(createServer((_, response) => void response.end('{}')));
+  await assert.rejects(stranger.health(), guestError(200, /no guest protocol/));
+});
+
+test('a reply of another shape is an error', async () => {
+  for (const body of [
+    '',
+    'text',
+    '[]',
+    'null',
+    '{"uptimeSeconds":"1"}',
+    JSON.stringify({ ...health, cpusOnline: null }),
+  ]) {
+    const guest = await guestOf((_, response) => void response.end(body));
+    await assert.rejects(guest.health(), guestError(200, /not JSON|another shape/), body);
+  }
+});
+
+test("a reply without end does not fill the host's memory", async () => {
+  let written = 0;
+  const guest = await guestOf((_, response) => {
+    const more = (): void => {
+      while (response.write(Buffer.alloc(64 * 1024, ' ')) && written < 1e9) written += 64 * 1024;
+      written += 64 * 1024;
+    };
+    response.on('drain', more);
+    more();
+  });
+  await assert.rejects(guest.health(), guestError(null, /longer than/));
+  assert.ok(written < 50e6, `${written} bytes were taken`);
+});
+
+test('the reason of a refusal is handed on, cut to a bound', async () => {
+  const guest = await guestOf(
+    (_, response) => void response.writeHead(409).end(JSON.stringify({ error: 'x'.repeat(9_000) })),
+  );
+  await assert.rejects(guest.sync(true), guestError(409, /^the guest refused POST \/v1\/sync: x{500}$/));
+});
+
+test('a guest that accepts and says nothing is given up at the time limit, and at once when the signal aborts', async () => {
+  const silent = await listen(createTcpServer(() => undefined));
+  await assert.rejects(silent.health({ timeoutMs: 100 }), guestError(null, /within 100 ms/));
+  const stop = new AbortController();
+  const waiting = silent.health({ signal: stop.signal });
+  stop.abort(new Error('no longer wanted'));
+  await assert.rejects(waiting, /no longer wanted/);
+  await assert.rejects(silent.health({ signal: stop.signal }), /no longer wanted/);
+});
+
+test('awaiting health is not held up by an attempt that hangs, nor by refusals before', async () => {
+  let calls = 0;
+  const guest = await guestOf((_, response) => {
+    calls += 1;
+    if (calls === 1) return; // Lost: only a later attempt is answered.
+    if (calls < 4) response.writeHead(503).end('{}');
+    else response.end(JSON.stringify(health));
+  });
+  const started = performance.now();
+  assert.deepEqual(await guest.awaitHealth({ timeoutMs: 20_000 }), health);
+  assert.ok(performance.now() - started < 5_000);
+});
+
+test('awaiting health ends at its limit with the last reason, and at once when the signal aborts', async () => {
+  const guest = await guestOf((_, response) => void response.writeHead(503).end('{"error":"busy"}'));
+  const limit = guest.awaitHealth({ timeoutMs: 300 });
+  await assert.rejects(limit, (error: GuestError) => /busy/.test((error.cause as Error).message));
+  const stop = AbortSignal.timeout(100);
+  await assert.rejects(guest.awaitHealth({ timeoutMs: 20_000, signal: stop }), { name: 'TimeoutError' });
+});
+
+test('every call has a connection of its own', async () => {
+  const guest = await guestOf((_, response) => void response.end(JSON.stringify(health)));
+  await guest.health();
+  await guest.health();
+  assert.equal(sockets.length, 2);
+});
