@@ -22,7 +22,7 @@ import { suspend, resume } from './suspension.ts';
 import { textPrompt, toolsPrompt, warmupAnswer } from './warmup-llm.ts';
 
 /** A first turn under emulation took 119 s. */
-const chatTimeoutMs = 5 * 60_000;
+const chatTimeoutMs = 15 * 60_000;
 /** Turns after which a gateway that still gets faster is warm enough. */
 const mostSettlingChats = 8;
 /** A turn within this factor of the fastest one counts as no faster. */
