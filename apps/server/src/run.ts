@@ -80,15 +80,17 @@ function progressPrinter(): (progress: TemplateProgress) => void {
   let lastAt = 0;
   return (progress) => {
     const now = Date.now();
-    if (progress.step === lastStep && now - lastAt < progressEveryMs) return;
-    lastStep = progress.step;
+    // Some steps count their own seconds.
+    const step = progress.step.replace(/ \(\d+ s\)$/, '');
+    if (step === lastStep && now - lastAt < progressEveryMs) return;
+    lastStep = step;
     lastAt = now;
     const seconds = Math.round((now - progress.since.getTime()) / 1000);
     const state =
       progress.state === 'building'
-        ? progress.step
+        ? step
         : progress.state === 'failed'
-          ? `failed: ${progress.step}`
+          ? `failed, to be tried again: ${step.split('\n')[0]}`
           : 'ready';
     const percent =
       progress.fraction === null || progress.state !== 'building' ? '' : ` ${Math.round(progress.fraction * 100)} %`;
