@@ -36,9 +36,10 @@ if (name === 'help' || name === '--help' || name === '-h') {
   try {
     process.exitCode = await (await command.load())(args, process.env);
   } catch (error) {
-    if (!isUsersMistake(error)) throw error;
-    process.stderr.write(`${error.message}\n`);
-    process.exitCode = 2;
+    const exitCode = exitCodeOf(error);
+    if (exitCode === null) throw error;
+    process.stderr.write(`${(error as Error).message}\n`);
+    process.exitCode = exitCode;
   }
 }
 
@@ -47,11 +48,10 @@ function usage(): string {
   return `scripts/lodge.sh COMMAND\n${lines.join('\n')}\n`;
 }
 
-/** What the person who typed the command can mend; anything else is a fault of ours and shows its stack. */
-function isUsersMistake(error: unknown): error is Error {
-  return (
-    error instanceof ConfigError ||
-    error instanceof CommandError ||
-    (error instanceof TypeError && (error as NodeJS.ErrnoException).code?.startsWith('ERR_PARSE_ARGS') === true)
-  );
+/** 2 for what was typed or set wrongly, 1 for what could not be done; null for a fault of ours, which shows its stack. */
+function exitCodeOf(error: unknown): 1 | 2 | null {
+  if (error instanceof ConfigError) return 2;
+  if (error instanceof CommandError) return 1;
+  const code = error instanceof TypeError ? (error as NodeJS.ErrnoException).code : undefined;
+  return code?.startsWith('ERR_PARSE_ARGS') === true ? 2 : null;
 }

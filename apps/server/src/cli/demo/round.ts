@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { guestClient } from '@lodge/guest';
+import { CommandError } from '../command.ts';
 
 export interface Round {
   /** With `/v1`. */
@@ -38,7 +39,8 @@ async function createAgent(round: Round): Promise<string> {
     await sleep(500, undefined, { signal: round.signal });
     agent = await call(round, 'GET', `/agents/${agent.id}`);
   }
-  if (agent.status !== 'running') throw new Error(`The agent did not start: ${JSON.stringify(agent.status_reason)}`);
+  if (agent.status !== 'running')
+    throw new CommandError(`The agent did not start: ${JSON.stringify(agent.status_reason)}`);
   const { name, version } = agent.runtime;
   round.tell(
     `    agent ${agent.id} is ${agent.status} after ${since()}: ${name} ${version} in a virtual machine of its own`,
@@ -104,7 +106,7 @@ async function request(
     ...(body ? { body: JSON.stringify(body) } : {}),
   });
   if (!response.ok)
-    throw new Error(`${method} /v1${path} was answered with ${response.status}: ${await response.text()}`);
+    throw new CommandError(`${method} /v1${path} was answered with ${response.status}: ${await response.text()}`);
   return response;
 }
 

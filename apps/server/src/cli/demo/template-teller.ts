@@ -1,4 +1,5 @@
 import type { TemplateProgress } from '@lodge/engine';
+import { CommandError } from '../command.ts';
 
 const everyMs = 10_000;
 
@@ -16,7 +17,7 @@ export class TemplateTeller {
   }
 
   hear({ runtime, state, step, fraction }: TemplateProgress): void {
-    if (state === 'failed') return this.ready.reject(new Error(`The ${runtime} template was not made: ${step}`));
+    if (state === 'failed') return this.ready.reject(new CommandError(`The ${runtime} template was not made: ${step}`));
     const now = performance.now();
     // A step may count its own seconds: that makes it no other step.
     const name = step.replace(/\s*\(\d+ s\)$/, '');
