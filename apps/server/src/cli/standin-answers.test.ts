@@ -38,7 +38,8 @@ test('a command is asked for with the exec tool, and its output told', async () 
   const asked = await complete([command]);
   assert.deepEqual(JSON.parse(asked.tool_calls[0].function.arguments), { command: 'date -u' });
   const result = { role: 'tool', tool_call_id: asked.tool_calls[0].id, content: 'Fri Jan  1\n' };
-  assert.equal((await complete([command, asked, result])).content, 'The command printed: Fri Jan  1');
+  const context = { role: 'user', content: [{ type: 'text', text: '<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>> none' }] };
+  assert.equal((await complete([command, asked, result, context])).content, 'The command printed: Fri Jan  1');
 });
 
 test('a command without the tool for it is answered in words, so that nobody waits for it', async () => {

@@ -23,11 +23,17 @@ interface Message {
 
 /** Text of the tool's result that the conversation ends with, in either provider's form; null when it ends otherwise. */
 function toolOutput(body: unknown): string | null {
-  const last = (body as { messages?: readonly Message[] } | undefined)?.messages?.at(-1);
+  const messages = (body as { messages?: readonly Message[] } | undefined)?.messages;
+  const last = messages?.findLast((message) => !isOpenclawContext(message));
   if (last?.role === 'tool') return textOf(last.content);
   const parts = Array.isArray(last?.content) ? (last.content as { type?: unknown; content?: unknown }[]) : [];
   const result = parts.find((part) => part.type === 'tool_result');
   return result ? textOf(result.content) : null;
+}
+
+/** OpenClaw ends what it sends with a user message of its own making, after a tool's result too. */
+function isOpenclawContext({ role, content }: Message): boolean {
+  return role === 'user' && textOf(content).startsWith('<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>');
 }
 
 function textOf(content: unknown): string {
