@@ -21,7 +21,7 @@ import { awaitReady } from './ready.ts';
 import { suspend, resume } from './suspension.ts';
 import { textPrompt, toolsPrompt, warmupAnswer } from './warmup-llm.ts';
 
-/** A first turn under emulation took 119 s. */
+/** The first turn took two minutes under emulation, and more than five while others used the same processors. */
 const chatTimeoutMs = 15 * 60_000;
 /** Turns after which a gateway that still gets faster is warm enough. */
 const mostSettlingChats = 8;
