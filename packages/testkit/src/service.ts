@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -54,6 +54,8 @@ export class Service {
 
   static async start(options: ServiceOptions = {}): Promise<Service> {
     const dataDir = await mkdtemp(join(tmpdir(), 'lodge-test-'));
+    // The database and each VM run as users of their own, who must get through.
+    await chmod(dataDir, 0o711);
     const service = new Service(dataDir, `t${randomInt(36 ** 4).toString(36)}`, options);
     try {
       await service.up();
