@@ -64,8 +64,15 @@ async function takeInUnannounced(): Promise<void> {
   for (const { id } of body.data as { id: string }[]) if (!either.has(id)) alive.add(id);
 }
 
+/** Pid of the database's server; waits for one that is being started again. */
 async function databasePid(): Promise<number> {
-  return Number((await readFile(join(service.dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n')[0]);
+  const cluster = join(service.dataDir, 'postgres', 'cluster');
+  for (;;) {
+    const pid = Number((await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')[0]);
+    // A file that a killed server left names a pid that may be anybody's by now.
+    if (pid > 0 && (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).includes(cluster)) return pid;
+    await sleep(50);
+  }
 }
 
 /** Waits until nothing is on its way, then holds API, host and expectations against one another. */
