@@ -82,10 +82,14 @@ test('of several builders one makes it and the others wait for it', async () => 
   await begun(1);
   const others = [builder(), builder()];
   const said: string[] = [];
+  const ends = [first, ...others].map((each) => once(each, 'close'));
   for (const other of others) other.stdout?.on('data', (chunk: Buffer) => said.push(chunk.toString()));
   while (said.length < 2) await sleep(10);
   await go();
-  for (const each of [first, ...others]) assert.deepEqual(await once(each, 'close'), [0, null]);
+  assert.deepEqual(
+    await Promise.all(ends),
+    [0, 1, 2].map(() => [0, null]),
+  );
   assert.equal(beginnings(), 1);
   assert.equal(said.join(''), 'waiting for another builder of y\n'.repeat(2));
   assert.equal(readFileSync(join(folder, 'images/y/file'), 'utf8'), 'whole');
@@ -109,22 +113,24 @@ test('a killed builder leaves its work to the next one, and nothing half-made is
 
 test('drafts of a builder that is at work are left alone', async () => {
   const busy = builder();
+  const ended = once(busy, 'close');
   await begun(1);
   await new Cache(folder).collectDrafts();
   await go();
-  assert.deepEqual(await once(busy, 'close'), [0, null]);
+  assert.deepEqual(await ended, [0, null]);
   assert.equal(readFileSync(join(folder, 'images/y/file'), 'utf8'), 'whole');
 });
 
 test('waiting for another builder ends when the signal aborts', async () => {
   const busy = builder();
+  const ended = once(busy, 'close');
   await begun(1);
   const cache = new Cache(folder);
   const stop = AbortSignal.timeout(100);
   const waiting = cache.ensure({ ...making('z'), name: 'y' }, quiet, stop);
   await assert.rejects(waiting, { name: 'TimeoutError' });
   await go();
-  assert.deepEqual(await once(busy, 'close'), [0, null]);
+  assert.deepEqual(await ended, [0, null]);
 });
 
 test('a failed build leaves nothing, and the next one is free to begin', async () => {

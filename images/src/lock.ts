@@ -30,7 +30,8 @@ export function tryLock(file: string): Promise<Lock | null> {
 async function hold(file: string, options: readonly string[], signal: AbortSignal): Promise<Lock | null> {
   signal.throwIfAborted();
   const argv = ['--exclusive', '--no-fork', ...options, file, 'sh', '-c', 'echo held; exec cat'];
-  const child = spawn('flock', argv, { stdio: ['pipe', 'pipe', 'inherit'] });
+  // In a group of its own: Ctrl-C in a terminal must not take the lock from a builder that is still ending.
+  const child = spawn('flock', argv, { detached: true, stdio: ['pipe', 'pipe', 'inherit'] });
   child.stdin.on('error', () => undefined); // Its end is what counts.
   const ended = once(child, 'close');
   const kill = (): void => void child.kill('SIGKILL');
