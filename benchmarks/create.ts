@@ -9,7 +9,7 @@
  *
  *   node_modules/.bin/node benchmarks/create.ts [--rounds 5] [--cold-rounds 5]
  */
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -44,6 +44,8 @@ const llm = await startStandinLlm({ host: '127.0.0.1', port: 0 });
 const provider = { id: 'standin', base_url: `http://127.0.0.1:${llm.port}/v1` };
 const service = await Service.start({ env: { LODGE_PROVIDERS: JSON.stringify([provider]) } });
 const dataDir = await mkdtemp(join(tmpdir(), 'lodge-floor-'));
+// VMs run as users of their own, who must get through.
+await chmod(dataDir, 0o711);
 const instance = 'floor';
 const network = createHostNetwork({
   instance,
@@ -188,4 +190,6 @@ function median(numbers: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
-const seconds = (ms: number): string => (ms / 1000).toFixed(2);
+function seconds(ms: number): string {
+  return (ms / 1000).toFixed(2);
+}
