@@ -110,9 +110,13 @@ test('an emulator that was taken over reaches nothing from its namespace', async
     ...each([at.publicAddress, '10.9.9.9', '192.168.77.2', agent.hostEnd], [80]),
     tcp(neighbour.vm.guestAddress, 8080),
     tcp('10.0.2.15', 8080),
+    // One that needs no answer to carry something out.
+    udp(at.publicAddress, at.udpPort),
   ];
   const fromEmulator: Prober = { ask: (targets) => askFrom(agent.vm.name, targets, { uid: tapOwner }) };
+  const heard = world.heard.length;
   assert.deepEqual(await reached(fromEmulator, targets), []);
+  assert.deepEqual(world.heard.slice(heard), []);
   await using _ = await openHost(world);
   await openNamespace(world.a, agent);
   await openNamespace(world.a, neighbour);
