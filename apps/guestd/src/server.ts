@@ -8,7 +8,6 @@ import { countOnlineCpus, setCpusOnline } from './cpus.ts';
 import { Refusal } from './errors.ts';
 import { Executor } from './exec.ts';
 import { fieldsOf, integer, text, yesNo } from './fields.ts';
-import { chunksOf } from './chunks.ts';
 import { readGuestFile, writeGuestFile } from './files.ts';
 import type { Journal } from './journal.ts';
 import type { Kernel } from './kernel.ts';
@@ -111,7 +110,6 @@ async function serve(
     if ('json' in reply) sendJson(response, 200, reply.json);
     else await pipeline(reply.stream, response);
   } catch (error) {
-    await drain(request);
     if (response.destroyed) return;
     if (response.headersSent) response.destroy();
     else if (error instanceof Refusal) sendJson(response, error.status, { error: error.message });
@@ -120,16 +118,6 @@ async function serve(
       sendJson(response, 500, { error: "the guest's daemon failed, see its log" });
     }
   }
-}
-
-/** The host sends its whole body before it listens: a reply that comes before that is lost with the connection. */
-async function drain(request: IncomingMessage): Promise<void> {
-  if (request.readableEnded || request.destroyed) return;
-  await new Promise<void>((resolve) => {
-    request.once('end', resolve);
-    request.once('close', resolve);
-    request.resume();
-  });
 }
 
 function sendJson(response: ServerResponse, status: number, value: object): void {
@@ -141,7 +129,7 @@ function sendJson(response: ServerResponse, status: number, value: object): void
 async function readJson(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of chunksOf(request)) {
+  for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length;
     if (length > maxJsonBytes) throw new Refusal(413, `the body may have at most ${maxJsonBytes} bytes`);
     chunks.push(chunk);

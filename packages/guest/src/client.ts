@@ -5,7 +5,6 @@ import {
   defaultExecOutputBytes,
   guestdPort,
   maxFileBytes,
-  maxJsonBytes,
   protocolVersion,
   type ClockRequest,
   type CpusRequest,
@@ -159,8 +158,6 @@ class HttpGuestClient implements GuestClient {
     defaultTimeoutMs: number,
     options: CallOptions,
   ): Promise<Buffer> {
-    const most = request.method === 'PUT' ? maxFileBytes : maxJsonBytes;
-    if ((request.body?.byteLength ?? 0) > most) throw new GuestError(413, `a guest takes at most ${most} bytes`);
     return callGuest({
       ...request,
       address: this.address,
