@@ -70,7 +70,10 @@ async function stream(round: Round, id: string, text: string): Promise<void> {
     rest = lines.pop()!;
     for (const line of lines) {
       const data = /^data: (\{.*)/.exec(line)?.[1];
-      const piece: unknown = data && JSON.parse(data).choices[0]?.delta?.content;
+      if (data === undefined) continue;
+      const event = JSON.parse(data);
+      if (event.error) throw new CommandError(`The stream ended with an error: ${event.error.message}`);
+      const piece: unknown = event.choices[0]?.delta?.content;
       if (typeof piece !== 'string' || piece === '') continue;
       first ||= since();
       pieces += 1;
