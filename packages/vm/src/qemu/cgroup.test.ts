@@ -23,6 +23,8 @@ test('on this host, a process in a group is bound by what the host offers, and t
     const found = await limitOf(`lodge-${instance}/vm`);
     if (controllers.includes('memory')) assert.equal(found, limits.memoryMib * 2 ** 20);
     await groups.create('vm', limits);
+    await groups.close();
+    assert.deepEqual(await groups.names(), controllers.length > 0 ? ['vm'] : [], 'a group in use stays');
   } finally {
     child.kill('SIGKILL');
     await groups.remove('vm');
@@ -30,6 +32,7 @@ test('on this host, a process in a group is bound by what the host offers, and t
     assert.deepEqual(await groups.names(), []);
     await groups.close();
   }
+  assert.equal(await limitOf(`lodge-${instance}`), null);
 });
 
 async function limitOf(group: string): Promise<number | null> {

@@ -26,7 +26,7 @@ export interface Cgroups {
   /** The group must have no process. Absent is success. */
   remove(name: string): Promise<void>;
   names(): Promise<string[]>;
-  /** Removes this instance's own group; there must be none in it. */
+  /** Removes this instance's own group if there is none in it. */
   close(): Promise<void>;
 }
 
@@ -118,7 +118,7 @@ async function removed(path: string): Promise<true | null> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return true;
-    if (code === 'EBUSY') return null;
+    if (code === 'EBUSY' || code === 'ENOTEMPTY') return null;
     throw error;
   }
 }

@@ -123,6 +123,7 @@ class QemuDriver implements VmDriver {
   async stop(): Promise<void> {
     await this.calls.end(new VmError('aborted', 'the driver stops'));
     this.watch.stop();
+    await this.cgroups?.close();
     this.unlock?.();
     this.unlock = null;
   }
