@@ -133,9 +133,11 @@ async function accelerator({ accelerator: setting, cacheDir }: Config, image: Im
   const { version: emulatorVersion } = await inspectEmulator();
   const answer = await chooseAccelerator({ setting, cacheDir, image, emulatorVersion });
   const detail = `${answer.accelerator}: ${answer.reason}`;
-  return answer.accelerator === 'kvm'
-    ? ok('accelerator', detail)
-    : note('accelerator', detail, setting === 'tcg' ? null : kvmAdvice);
+  if (answer.accelerator === 'kvm') return ok('accelerator', detail);
+  if (setting === 'tcg') return note('accelerator', detail);
+  const partial =
+    'agents run under emulation, slower; virtual machines are often offered a KVM that runs no guests of theirs';
+  return note('accelerator', detail, (await exists('/dev/kvm')) ? partial : kvmAdvice);
 }
 
 async function exists(path: string): Promise<boolean> {
