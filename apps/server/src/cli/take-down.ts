@@ -6,7 +6,7 @@
  * Agents that run are asked to write out what they hold and noted as to be started again, so the next start boots their
  * disks without taking the stop for a crash.
  */
-import { access, rmdir } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -86,16 +86,6 @@ async function endMachines(config: Config, log: Log, done: (what: string) => voi
     await driver.stop();
   }
   await network.teardown();
-  await removeControlGroups(config.instance);
-}
-
-/** The groups above the VMs' own (packages/vm/src/qemu/cgroup.ts), in either layout. One that is not empty stays. */
-async function removeControlGroups(instance: string): Promise<void> {
-  for (const tree of ['', 'memory', 'cpu']) {
-    await rmdir(join('/sys/fs/cgroup', tree, `lodge-${instance}`)).catch((error: NodeJS.ErrnoException) => {
-      if (!['ENOENT', 'EBUSY', 'ENOTEMPTY'].includes(error.code ?? '')) throw error;
-    });
-  }
 }
 
 /** Has each guest write its file system's cache to its disk. One that does not answer loses what it wrote in the last seconds. */
