@@ -13,13 +13,20 @@ function current() {
     if (error.code === 'ENOENT') return false;
     throw error;
   }
-  // Packages for other machines are optional and absent; whatever is there must be the very version.
+  // Whatever is there must be the very version. Absent may be what is optional and not for this machine.
   const same = (path) => present[path]?.version === wanted[path]?.version && present[path]?.link === wanted[path]?.link;
+  const needed = ([path, entry]) => path.startsWith('node_modules/') && (!entry.optional || isForHere(entry));
   return (
     Object.keys(present).every(same) &&
-    Object.keys(wanted).every(
-      (path) => path === '' || !path.startsWith('node_modules/') || wanted[path].optional || same(path),
-    )
+    Object.entries(wanted)
+      .filter(needed)
+      .every(([path]) => same(path))
+  );
+}
+
+function isForHere({ os, cpu, libc }) {
+  return (
+    cpu?.includes(process.arch) && os?.includes(process.platform) && (libc === undefined || libc.includes('glibc'))
   );
 }
 
