@@ -59,20 +59,28 @@ async function upAgain(): Promise<void> {
   }
 }
 
-test('down beside a running control plane stops it and its agents, and they come back', { timeout: 10 * 60_000 }, async () => {
-  await (await guest()).writeFile('/root/kept', 'written just before\n', { mode: 0o600, owner: 'root' });
-  const said = await down();
-  assert.match(said, /control plane \(pid \d+\) stopped/);
-  assert.match(said, /1 virtual machine stopped, disks kept/);
-  await service.end('SIGKILL');
-  await upAgain();
-  assert.equal(Buffer.from(await (await guest()).readFile('/root/kept')).toString(), 'written just before\n');
-});
+test(
+  'down beside a running control plane stops it and its agents, and they come back',
+  { timeout: 10 * 60_000 },
+  async () => {
+    await (await guest()).writeFile('/root/kept', 'written just before\n', { mode: 0o600, owner: 'root' });
+    const said = await down();
+    assert.match(said, /control plane \(pid \d+\) stopped/);
+    assert.match(said, /1 virtual machine stopped, disks kept/);
+    await service.end('SIGKILL');
+    await upAgain();
+    assert.equal(Buffer.from(await (await guest()).readFile('/root/kept')).toString(), 'written just before\n');
+  },
+);
 
-test('down after the control plane was killed does the same, and twice in ten minutes is no crash', { timeout: 10 * 60_000 }, async () => {
-  await service.end('SIGKILL');
-  const said = await down();
-  assert.match(said, /1 virtual machine stopped, disks kept/);
-  assert.match(said, /database stopped/);
-  await upAgain();
-});
+test(
+  'down after the control plane was killed does the same, and twice in ten minutes is no crash',
+  { timeout: 10 * 60_000 },
+  async () => {
+    await service.end('SIGKILL');
+    const said = await down();
+    assert.match(said, /1 virtual machine stopped, disks kept/);
+    assert.match(said, /database stopped/);
+    await upAgain();
+  },
+);
