@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { chmod, chown } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -56,8 +56,17 @@ export class Daemon {
 
   async remove(): Promise<void> {
     await this.kill();
-    for (const match of this.log().matchAll(/runtime started as process (\d+)/g)) endGroup(Number(match[1]));
+    const variable = `LODGE_RUNTIME=${this.root}/etc/lodge/runtime.json`;
+    for (const pid of readdirSync('/proc')) if (environmentOf(pid).includes(variable)) endGroup(Number(pid));
     rmSync(this.root, { recursive: true });
+  }
+}
+
+function environmentOf(pid: string): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0');
+  } catch {
+    return []; // Not a process, or another user's.
   }
 }
 
