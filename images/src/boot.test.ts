@@ -106,6 +106,13 @@ test('vCPUs go off and on', { skip: notRoot }, async () => {
   await assert.rejects(guest.setCpusOnline(3, { timeoutMs: 60_000 }), /3 vCPUs were asked for and 2 are online/);
 });
 
+test('a full disk is told as such', { skip: notRoot }, async () => {
+  await sh('mount -t tmpfs -o size=1m small /mnt', 'root');
+  const writing = guest.writeFile('/mnt/file', Buffer.alloc(3_000_000), { mode: 0o644, owner: 'root' });
+  await assert.rejects(writing, (error) => error instanceof GuestError && error.status === 507);
+  assert.equal(await sh('ls -A /mnt; umount /mnt', 'root'), '');
+});
+
 test('a sync drops the page cache when it is told to', { skip: notRoot }, async () => {
   await sh('cat /usr/local/bin/node > /dev/null');
   const cachedMib = async (): Promise<number> =>
