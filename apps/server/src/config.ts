@@ -164,6 +164,13 @@ export const settings = {
     'How long a create waits for the agent to run before it answers 202.',
     integer(0, 600_000),
   ),
+  lifecycleWaitMs: required(
+    'LODGE_LIFECYCLE_WAIT_MS',
+    'milliseconds, 0..600000',
+    '60000',
+    'How long start, stop, restart, pause and resume wait for their goal before they answer 202, and a chat for its agent to wake.',
+    integer(0, 600_000),
+  ),
   provisionTimeoutMs: required(
     'LODGE_PROVISION_TIMEOUT_MS',
     'milliseconds, 10000..7200000',
@@ -199,6 +206,28 @@ export const settings = {
     'Most agents an account may have.',
     integer(1, mostVms),
   ),
+  logMaxEntries: required(
+    'LODGE_LOG_MAX_ENTRIES',
+    'number, 1000..10000000',
+    '100000',
+    "Most entries that are kept of one agent's log; the oldest go first.",
+    integer(1000, 10_000_000),
+  ),
+  logMaxAgeDays: required(
+    'LODGE_LOG_MAX_AGE_DAYS',
+    'days, 1..3650',
+    '30',
+    "How long entries of agents' logs are kept.",
+    integer(1, 3650),
+  ),
+  metricsPort: optional(
+    'LODGE_METRICS_PORT',
+    'port, 1..65535',
+    'no metrics',
+    "Port that serves `GET /metrics` in Prometheus's form; it needs no key, so only Prometheus should reach it.",
+    integer(1, 65535),
+  ),
+  metricsHost: required('LODGE_METRICS_HOST', 'IP address', '127.0.0.1', 'Address that metrics are served on.', host),
   agentsDomain: required(
     'LODGE_AGENTS_DOMAIN',
     'DNS name',
@@ -306,5 +335,7 @@ function disagreements(config: Parsed): string[] {
     found.push('LODGE_PREFIX_RUNTIME_A and LODGE_PREFIX_RUNTIME_B must differ');
   }
   if (config.port === config.brokerPort) found.push('LODGE_BROKER_PORT and LODGE_PORT must differ');
+  if (config.port === config.metricsPort) found.push('LODGE_METRICS_PORT and LODGE_PORT must differ');
+  if (config.brokerPort === config.metricsPort) found.push('LODGE_METRICS_PORT and LODGE_BROKER_PORT must differ');
   return found;
 }

@@ -9,7 +9,7 @@ import { createApiKeyVerifier, createSecretBox, ensureFirstKey, loadMasterKey } 
 import type { FirstKey } from '@lodge/access';
 import { createBroker, builtinProviders, parseOperatorProviders } from '@lodge/broker';
 import type { RuntimeKind } from '@lodge/domain';
-import { createEngine } from '@lodge/engine';
+import { createEngine, createLogCollector } from '@lodge/engine';
 import type { Engine, TemplateProgress } from '@lodge/engine';
 import type { AgentRuntime, Log } from '@lodge/engine/ports';
 import { createImageBuilder } from '@lodge/images';
@@ -20,6 +20,10 @@ import type { Config } from './config.ts';
 import { createHttpApp } from './http/app.ts';
 import { lockInstance } from './instance-lock.ts';
 import { openMachines } from './machines.ts';
+import { listenForScrapes } from './metrics/listener.ts';
+import { createMetrics } from './metrics/metrics.ts';
+import type { Metrics } from './metrics/metrics.ts';
+import { withRequestFields } from './request-log.ts';
 import { version } from './version.ts';
 
 export interface Lodge {
@@ -46,7 +50,9 @@ type Closing = (() => Promise<unknown> | void)[];
 export async function startLodge(config: Config, options: LodgeOptions): Promise<Lodge> {
   const closing: Closing = [];
   let ready: Promise<void> = Promise.resolve();
+  let endRequests: () => Promise<void> = () => Promise.resolve();
   const close = async (): Promise<void> => {
+    await endRequests().catch((error: unknown) => options.log.error({ err: error }, 'requests did not end cleanly'));
     await ready.catch(() => undefined);
     for (const end of closing.splice(0).toReversed()) {
       try {
@@ -59,9 +65,11 @@ export async function startLodge(config: Config, options: LodgeOptions): Promise
   try {
     await mkdir(config.dataDir, { recursive: true, mode: 0o711 });
     closing.push(await lockInstance(config.dataDir));
-    const { startMachines, ...opened } = await assemble(config, options, closing);
-    ready = startMachines();
-    return { ...opened, ready, close };
+    const assembled = await assemble(config, { ...options, log: withRequestFields(options.log) }, closing);
+    const { baseUrl, firstKey } = assembled;
+    endRequests = assembled.endRequests;
+    ready = assembled.startMachines();
+    return { baseUrl, firstKey, ready, close };
   } catch (error) {
     await close();
     throw error;
@@ -72,42 +80,72 @@ interface Assembled {
   readonly baseUrl: string;
   readonly firstKey: FirstKey | null;
   readonly startMachines: () => Promise<void>;
+  /** Takes no more requests and gives those under way a bounded while, with everything that they need still there. */
+  readonly endRequests: () => Promise<void>;
 }
 
 async function assemble(config: Config, options: LodgeOptions, closing: Closing): Promise<Assembled> {
   const { log } = options;
   const store = await startStore(config, log, closing);
+  const metrics = config.metricsPort === null ? null : createMetrics(version);
+  const agents = metrics?.watchAgents(store.agents) ?? store.agents;
   const secrets = createSecretBox(await loadMasterKey(config.masterKeyFile));
   const providers = [...builtinProviders, ...parseOperatorProviders(config.providers)];
   const { network, driver } = await openMachines(config, log);
+  const runtimes = options.runtimes ?? new Map([['runtime_a', createOpenclawRuntime()]]);
+  const holder = `${config.instance}@${hostname()}`;
+  const shared = { store: agents, logs: store.agentLogs, driver, runtimes, log, holder };
   const engine = createEngine({
-    store: store.agents,
-    driver,
+    ...shared,
     images: createImageBuilder({ cacheDir: config.cacheDir, log }),
-    runtimes: options.runtimes ?? new Map([['runtime_a', createOpenclawRuntime()]]),
     providers,
     secrets,
-    log,
     defaultModel: config.defaultModel,
     maxAgentsPerAccount: config.maxAgents,
     memory: { reservedMib: config.memoryReservedMib, overcommit: config.memoryOvercommit },
-    holder: `${config.instance}@${hostname()}`,
     provisionTimeoutMs: config.provisionTimeoutMs,
   });
+  const logCollector = createLogCollector({
+    ...shared,
+    bounds: { maxEntries: config.logMaxEntries, maxAgeMs: config.logMaxAgeDays * dayMs },
+  });
   if (options.onTemplateProgress) engine.onTemplateProgress(options.onTemplateProgress);
-  const baseUrl = await openApi(config, { store, engine, log }, closing);
+  if (metrics) await openMetrics(config, { metrics, store, engine, log }, closing);
+  const { baseUrl, endRequests } = await openApi(config, { store, engine, metrics, log }, closing);
   const firstKey = await ensureFirstKey(store.apiKeys, join(config.dataDir, 'first-key'));
 
   const startMachines = async (): Promise<void> => {
     await driver.start();
     closing.push(() => driver.stop());
-    const broker = createBroker({ directory: store.directory, secrets, calls: store.llmCalls, providers, log });
+    const calls = metrics?.watchCalls(store.llmCalls, providers) ?? store.llmCalls;
+    const hold = (agentId: string) => engine.agents.busy(agentId);
+    const broker = createBroker({ directory: store.directory, secrets, calls, providers, log, hold });
     await broker.listen({ host: network.brokerHost, port: config.brokerPort });
     closing.push(() => broker.close());
     engine.start();
     closing.push(() => engine.stop());
+    logCollector.start();
+    closing.push(() => logCollector.stop());
   };
-  return { baseUrl, firstKey, startMachines };
+  return { baseUrl, firstKey, startMachines, endRequests };
+}
+
+const dayMs = 24 * 60 * 60_000;
+
+interface Running {
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly log: Log;
+}
+
+async function openMetrics(
+  config: Config,
+  { metrics, store, engine, log }: Running & { readonly metrics: Metrics },
+  closing: Closing,
+): Promise<void> {
+  metrics.observe({ agents: store.agents, templates: () => engine.templateProgress() });
+  const listener = await listenForScrapes(metrics, { host: config.metricsHost, port: config.metricsPort! }, log);
+  closing.push(() => listener.close());
 }
 
 async function startStore(config: Config, log: Log, closing: Closing): Promise<Store> {
@@ -129,9 +167,9 @@ async function startStore(config: Config, log: Log, closing: Closing): Promise<S
 
 async function openApi(
   config: Config,
-  { store, engine, log }: { readonly store: Store; readonly engine: Engine; readonly log: Log },
+  { store, engine, metrics, log }: Running & { readonly metrics: Metrics | null },
   closing: Closing,
-): Promise<string> {
+): Promise<Pick<Assembled, 'baseUrl' | 'endRequests'>> {
   const verifier = createApiKeyVerifier({ store: store.apiKeys, log });
   closing.push(() => verifier.close());
   const url = publicUrl(config);
@@ -151,15 +189,19 @@ async function openApi(
       prefixes: { runtime_a: config.prefixRuntimeA, runtime_b: config.prefixRuntimeB },
     },
     createWaitMs: config.createWaitMs,
+    lifecycleWaitMs: config.lifecycleWaitMs,
     chatTimeoutMs: config.chatTimeoutMs,
     version,
     log,
+    ...(metrics && { metrics: metrics.http }),
   });
-  closing.push(() => app.close());
+  let ended: Promise<void> | undefined;
+  const endRequests = (): Promise<void> => (ended ??= app.close());
+  closing.push(endRequests);
   const listening = new URL(await app.listen({ host: config.host, port: config.port }));
   // With LODGE_PORT=0 the port is known only now.
   if (config.publicUrl === null) url.port = listening.port;
-  return `${url.origin}/v1`;
+  return { baseUrl: `${url.origin}/v1`, endRequests };
 }
 
 /** Where clients reach the API: as the operator says, or where it listens. */

@@ -39,6 +39,8 @@ export interface BrokerOptions {
   /** Default: no model has a known price. */
   readonly price?: Price;
   readonly limits?: Partial<BrokerLimits>;
+  /** Called as each call of an agent begins; what it gives is called, once, when the call is over and recorded. */
+  readonly hold?: (agentId: string) => () => void;
 }
 
 export interface Broker {
@@ -55,7 +57,7 @@ export function createBroker(options: BrokerOptions): Broker {
   const limits = { ...defaultLimits, ...options.limits };
   const recorder = new Recorder(options.calls, options.price ?? (() => null), options.log);
   const upstream = createUpstream(limits.connectMs);
-  const handler = new Handler(options.directory, {
+  const handler = new Handler(options.directory, options.hold ?? (() => () => {}), {
     providers: new Map(options.providers.map((provider) => [provider.id, provider])),
     secrets: options.secrets,
     recorder,
@@ -108,12 +110,14 @@ function createHttpServer(limits: BrokerLimits, handle: (req: IncomingMessage, r
 
 class Handler {
   readonly #directory: AgentDirectory;
+  readonly #hold: (agentId: string) => () => void;
   readonly #deps: CallDeps;
   readonly #running = new Map<Call, Promise<void>>();
   readonly #strangers = new Rate(5);
 
-  constructor(directory: AgentDirectory, deps: CallDeps) {
+  constructor(directory: AgentDirectory, hold: (agentId: string) => () => void, deps: CallDeps) {
     this.#directory = directory;
+    this.#hold = hold;
     this.#deps = deps;
   }
 
@@ -127,7 +131,7 @@ class Handler {
       if (models) {
         res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(models));
       } else if (req.method === 'POST' && path === wire.path) {
-        await this.#run(new Call(this.#deps, wire, agent, req, res));
+        await this.#run(agent.agentId, new Call(this.#deps, wire, agent, req, res));
       } else {
         throw new CallError(`There is no ${req.method} ${path} here.`, refusal(404, 'not_found', 'route_not_found'));
       }
@@ -158,11 +162,13 @@ class Handler {
     throw new CallError('Not allowed.', refusal(403, 'permission', 'forbidden'));
   }
 
-  async #run(call: Call): Promise<void> {
+  async #run(agentId: string, call: Call): Promise<void> {
+    const letGo = this.#hold(agentId);
     const running = call.run();
     this.#running.set(call, running);
     await running;
     this.#running.delete(call);
+    letGo();
   }
 
   /** Gives up all calls; resolves when they are over, or after `waitMs`. */

@@ -13,7 +13,7 @@ export interface TestAgent {
   readonly keys: Readonly<Record<string, string>>;
 }
 
-export type TestBrokerOptions = Partial<Pick<BrokerOptions, 'limits' | 'price' | 'calls'>> & {
+export type TestBrokerOptions = Partial<Pick<BrokerOptions, 'limits' | 'price' | 'calls' | 'hold'>> & {
   readonly secrets: SecretBox;
   readonly providers: readonly Provider[];
   readonly agents: readonly TestAgent[];

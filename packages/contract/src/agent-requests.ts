@@ -3,6 +3,9 @@ import type { Static } from 'typebox';
 import { Lifecycle, agentStatuses, runtimeKindNames, sizeNames } from './agent.ts';
 import { Metadata, nullable, oneOf, patterns } from './text.ts';
 
+/** In a query, where everything is text. */
+const flag = (description: string) => oneOf(['true', 'false'], { description });
+
 const RuntimeKindInput = oneOf(runtimeKindNames, {
   description: '`openclaw` is another name for `runtime_a`, `hermes` for `runtime_b`.',
 });
@@ -28,8 +31,11 @@ export const LlmKeyInput = Type.Object(
   { additionalProperties: false },
 );
 
+/** LLM keys an agent may have. */
+export const mostLlmKeys = 20;
+
 /** A field of the contract that this version does not serve: only its empty value is taken. */
-const notYet = 'Not available in this version yet: only the empty value is taken.';
+export const notYet = 'Not available in this version yet: only the empty value is taken.';
 
 export const CreateAgent = Type.Object(
   {
@@ -53,7 +59,7 @@ export const CreateAgent = Type.Object(
       nullable(Type.String({ maxLength: 2000, pattern: patterns.text, description: 'Free text; only a label.' })),
     ),
     llm_keys: Type.Optional(
-      Type.Array(LlmKeyInput, { maxItems: 20, description: 'Keys of LLM providers, one per provider.' }),
+      Type.Array(LlmKeyInput, { maxItems: mostLlmKeys, description: 'Keys of LLM providers, one per provider.' }),
     ),
     runtime_kind: Type.Optional(RuntimeKindInput),
     size: Type.Optional(oneOf(sizeNames, { description: 'Machine size.', default: 'medium' })),
@@ -122,7 +128,9 @@ export const ListAgentsQuery = Type.Object(
 export const GetAgentQuery = Type.Object(
   {
     wait_for: Type.Optional(
-      oneOf(['running'], { description: 'Answer once the agent runs, is in error, or `timeout` has passed.' }),
+      oneOf(['running', 'paused', 'stopped'], {
+        description: 'Answer once the agent is in this status or in `error`, or `timeout` has passed.',
+      }),
     ),
     timeout: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 300, default: 30, description: 'Seconds; only with `wait_for`.' }),
@@ -132,3 +140,27 @@ export const GetAgentQuery = Type.Object(
 );
 
 export const NoQuery = Type.Object({}, { additionalProperties: false });
+
+export const WaitQuery = Type.Object(
+  {
+    wait: Type.Optional(
+      flag('`false`: answer 202 at once, with what is so then. Wins over the header Prefer where both are sent.'),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type WaitQuery = Static<typeof WaitQuery>;
+
+export const PreferHeaders = Type.Object({
+  prefer: Type.Optional(Type.String({ description: '`respond-async`: do not wait.', examples: ['respond-async'] })),
+});
+
+export const ChatQuery = Type.Object(
+  { wake: Type.Optional(flag('`true`: a stopped agent is started first. A paused one is resumed in any case.')) },
+  { additionalProperties: false },
+);
+
+export type ChatQuery = Static<typeof ChatQuery>;
+
+/** The body of a request that says everything by its path. */
+export const NoBody = Type.Object({}, { additionalProperties: false, description: 'Nothing, or an empty object.' });

@@ -8,6 +8,8 @@ export const runtimeKinds = ['runtime_a', 'runtime_b'] as const;
 export const runtimeKindNames = [...runtimeKinds, 'openclaw', 'hermes'] as const;
 export const sizeNames = ['small', 'medium', 'large', 'xlarge'] as const;
 export const keepAwakeModes = ['auto', 'always'] as const;
+/** What a client can ask of an agent's machine: `POST /v1/agents/:id/<verb>`. */
+export const agentVerbs = ['start', 'resume', 'pause', 'stop', 'restart'] as const;
 
 /** A year: longer than any agent idles on purpose. */
 const mostSeconds = 31_536_000;
@@ -57,7 +59,16 @@ const Runtime = Type.Object(
 
 export const Machine = Type.Object(
   { vcpus: Type.Integer(), memory_mb: Type.Integer(), disk_gb: Type.Integer() },
-  { title: 'Machine', additionalProperties: false },
+  {
+    title: 'Machine',
+    additionalProperties: false,
+    description: 'The machine as it is. Where it is not what `size` says, the new size is taken with the next start.',
+  },
+);
+
+const Transition = Type.Object(
+  { kind: oneOf(agentVerbs), started_at: Timestamp },
+  { additionalProperties: false, description: 'The change of the machine that is under way; null when none is.' },
 );
 
 export const Agent = Type.Object(
@@ -68,10 +79,11 @@ export const Agent = Type.Object(
     description: nullable(Type.String()),
     status: oneOf(agentStatuses),
     status_reason: nullable(StatusReason),
+    transition: nullable(Transition),
     runtime_kind: oneOf(runtimeKinds),
     runtime: nullable(Runtime),
     model: Type.String({ examples: ['anthropic/claude-sonnet-5'] }),
-    size: oneOf(sizeNames),
+    size: oneOf(sizeNames, { description: 'The size asked for.' }),
     machine: Machine,
     url: Type.String({ examples: ['http://openclaw-k7d2m9q4x1ab.agents.localhost:8080'] }),
     dashboard_url: nullable(Type.String()),

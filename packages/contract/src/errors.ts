@@ -49,6 +49,21 @@ export const errorCodes = {
     type: 'invalid_request_error',
     meaning: 'The agent must run for this, and it does not.',
   },
+  agent_transitioning: {
+    status: 409,
+    type: 'invalid_request_error',
+    meaning: 'Another change of the agent is under way; try again once it has ended.',
+  },
+  agent_not_resumable: {
+    status: 409,
+    type: 'invalid_request_error',
+    meaning: 'The agent is in error: it can be started or restarted, not resumed.',
+  },
+  precondition_failed: {
+    status: 412,
+    type: 'invalid_request_error',
+    meaning: 'The agent has changed since the ETag of If-Match was given; nothing was changed.',
+  },
   request_too_large: { status: 413, type: 'invalid_request_error', meaning: 'The body is larger than 1 MiB.' },
   unsupported_media_type: {
     status: 415,

@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CreateAgent, GetAgentQuery, ListAgentsQuery, NoQuery } from './agent-requests.ts';
+import {
+  ChatQuery,
+  CreateAgent,
+  GetAgentQuery,
+  ListAgentsQuery,
+  NoBody,
+  NoQuery,
+  WaitQuery,
+} from './agent-requests.ts';
+import { UpdateAgent } from './agent-update.ts';
 import { AgentChat, ModelChat } from './chat.ts';
+import { LogsQuery } from './logs.ts';
 
 interface Node {
   readonly type?: string | readonly string[];
@@ -20,7 +30,19 @@ function* nodesOf(node: Node, path: string): Generator<[string, Node]> {
   if (node.items) yield* nodesOf(node.items, `${path}[]`);
 }
 
-const requests = { CreateAgent, GetAgentQuery, ListAgentsQuery, NoQuery, AgentChat, ModelChat };
+const requests = {
+  CreateAgent,
+  UpdateAgent,
+  GetAgentQuery,
+  ListAgentsQuery,
+  LogsQuery,
+  WaitQuery,
+  ChatQuery,
+  NoQuery,
+  NoBody,
+  AgentChat,
+  ModelChat,
+};
 const nodes = Object.entries(requests).flatMap(([name, schema]) => [...nodesOf(schema as Node, name)]);
 
 test('every object in a request says whether it takes unknown fields: none drops a typo in silence', () => {
@@ -31,7 +53,7 @@ test('every object in a request says whether it takes unknown fields: none drops
 
 test('every text in a request is bounded and can be stored, or is refused when given', () => {
   for (const [path, { type, enum: values, maxLength, pattern }] of nodes) {
-    if (![type].flat().includes('string') || values || path === 'CreateAgent.instructions') continue;
+    if (![type].flat().includes('string') || values || path.endsWith('Agent.instructions')) continue;
     assert.ok(maxLength !== undefined && pattern !== undefined, path);
   }
 });

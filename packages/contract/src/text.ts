@@ -8,16 +8,23 @@ export const patterns = {
   /** What can stand in an HTTP header: a provider's key ends up there. */
   token: '^[\\u0021-\\u007e]+$',
   agentId: '^[a-z][a-z0-9]{11}$',
+  /** RFC 3339; whether the day exists is checked as the format `date-time`. */
+  timestamp: '^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]\\d\\d:\\d\\d)$',
 } as const;
 
+export const timestampMeaning = 'must be a timestamp such as 2026-01-31T12:00:00Z (RFC 3339)';
+
 export const patternMeanings: Readonly<Record<string, string>> = {
+  [patterns.timestamp]: timestampMeaning,
   [patterns.text]: 'must not contain NUL or unpaired surrogates',
   [patterns.token]: 'must be printable ASCII without spaces',
 };
 
 /** A closed set of strings. */
-export const oneOf = <const T extends string>(values: readonly T[], options: TSchemaOptions = {}) =>
-  Type.Unsafe<T>({ type: 'string', enum: [...values], ...options });
+export const oneOf = <const T extends string>(values: readonly T[], options: TSchemaOptions = {}) => {
+  const schema = { type: 'string', enum: [...values], ...options } as const;
+  return Type.Unsafe<T>(schema) as TUnsafe<T> & { readonly type: 'string' };
+};
 
 /** The same schema with null allowed, in the one form that gives one error and one branch when serialised. */
 export function nullable<T extends TSchema & { readonly type: string }>(schema: T): TUnsafe<Static<T> | null> {
@@ -28,11 +35,20 @@ export function nullable<T extends TSchema & { readonly type: string }>(schema: 
 export const Timestamp = Type.String({ format: 'date-time', examples: ['2026-01-31T12:00:00.000Z'] });
 
 /** Up to 50 string pairs of the client's own. */
-export const Metadata = Type.Unsafe<Record<string, string>>({
+const metadata = {
   type: 'object',
   description: 'Up to 50 pairs of strings for your own use.',
   maxProperties: 50,
   propertyNames: { type: 'string', minLength: 1, maxLength: 64, pattern: patterns.text },
   additionalProperties: { type: 'string', maxLength: 500, pattern: patterns.text },
   examples: [{ team: 'support' }],
+};
+export const Metadata = Type.Unsafe<Record<string, string>>(metadata);
+
+/** Changes of metadata: null removes a pair, or all. */
+export const MetadataChange = Type.Unsafe<Record<string, string | null> | null>({
+  ...metadata,
+  type: ['object', 'null'],
+  additionalProperties: { ...metadata.additionalProperties, type: ['string', 'null'] },
+  description: 'Pairs to set or, with null, to remove; others stay. Null removes all.',
 });

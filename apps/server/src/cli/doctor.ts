@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { readConfig } from '../config.ts';
 import { commandLog, say } from './command.ts';
 import type { Command } from './command.ts';
+import { agentsSection } from './doctor/agents.ts';
 import type { Finding, Section } from './doctor/finding.ts';
 import { lodgeSection, networkSection, virtualisationSection } from './doctor/lodge.ts';
 import { machineSection, programsSection } from './doctor/machine.ts';
@@ -20,6 +21,7 @@ export const doctor: Command = async (args, env) => {
     () => networkSection(config),
     () => virtualisationSection(config, log),
     () => lodgeSection(config, log),
+    () => agentsSection(config, log, values.json),
   ];
   for (const part of parts) {
     const section = await part();

@@ -10,7 +10,7 @@ import { access } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Log, VmObservation } from '@lodge/engine/ports';
+import type { Log, NewLogEntry, Observation, VmDriver, VmObservation } from '@lodge/engine/ports';
 import { guestClient } from '@lodge/guest';
 import { migrate, openStore, startEmbeddedPostgres } from '@lodge/store';
 import type { Store } from '@lodge/store';
@@ -75,10 +75,13 @@ async function endMachines(config: Config, log: Log, done: (what: string) => voi
   // Starting it is what finds processes and namespaces that nothing on disk tells of.
   await driver.start();
   try {
-    const vms = (await driver.list()).filter((vm) => vm.state !== 'disk-only');
+    const all = await driver.list();
+    // A stopped agent's snapshot is no machine: it stays.
+    const vms = all.filter((vm) => vm.state !== 'disk-only' && vm.state !== 'suspended');
     if (vms.length > 0) {
-      await writeOut(vms, log);
-      await noteStopped(config, log);
+      await writeOut(driver, vms, log);
+      const asleep = all.filter((vm) => vm.state === 'suspended').map((vm) => vm.agentId);
+      await noteStopped(config, new Set(asleep), log);
       for (const { agentId } of vms) await driver.remove(agentId, { keepDisk: true });
       done(`${vms.length} virtual machine${vms.length === 1 ? '' : 's'} stopped, disks kept`);
     }
@@ -89,10 +92,11 @@ async function endMachines(config: Config, log: Log, done: (what: string) => voi
 }
 
 /** Has each guest write its file system's cache to its disk. One that does not answer loses what it wrote in the last seconds. */
-async function writeOut(vms: readonly VmObservation[], log: Log): Promise<void> {
-  const sync = async ({ agentId, state, address }: VmObservation): Promise<void> => {
-    if (state !== 'running' || address === null) return;
+async function writeOut(driver: VmDriver, vms: readonly VmObservation[], log: Log): Promise<void> {
+  const sync = async ({ agentId, executionId, state, address }: VmObservation): Promise<void> => {
+    if ((state !== 'running' && state !== 'paused') || address === null || executionId === null) return;
     try {
+      if (state === 'paused') await driver.resume(agentId, executionId);
       await guestClient(address).sync(false, { timeoutMs: syncTimeoutMs });
     } catch (error) {
       log.warn({ err: error, agent_id: agentId }, 'the guest did not write out its disk cache');
@@ -101,14 +105,19 @@ async function writeOut(vms: readonly VmObservation[], log: Log): Promise<void> 
   await Promise.all(vms.map(sync));
 }
 
-/** Agents that run become ones to be started: the next start boots their disks. */
-async function noteStopped(config: Config, log: Log): Promise<void> {
+/**
+ * Agents that run or are paused become ones to be started: the next start boots their disks. One that was being stopped is
+ * stopped, and those `asleep` stay as they are.
+ */
+async function noteStopped(config: Config, asleep: ReadonlySet<string>, log: Log): Promise<void> {
   try {
     await withStore(config, log, async ({ agents }) => {
       const holder = holderName(config);
-      for (const { id, status, generation } of await agents.all()) {
-        if (status !== 'running' || !(await agents.lease(id, holder, leaseTtlMs))) continue;
-        await agents.observe(id, generation, holder, { status: 'provisioning', statusReason: null, vmAddress: null });
+      for (const { id, status, host, operation, generation } of await agents.all()) {
+        const hasMachine = (status === 'running' || status === 'paused') && (host === null || host === holder);
+        if (!hasMachine || asleep.has(id) || !(await agents.lease(id, holder, leaseTtlMs))) continue;
+        const facts = operation?.kind === 'stop' ? stoppedNow() : toBeStarted;
+        await agents.observe(id, generation, holder, { ...facts, operation: null, vmAddress: null });
         await agents.releaseLease(id, holder);
       }
     });
@@ -117,6 +126,23 @@ async function noteStopped(config: Config, log: Log): Promise<void> {
     log.warn({ err: error }, 'agents are not noted as stopped: the next start takes it for a crash of their VMs');
   }
 }
+
+const entry = (message: string): NewLogEntry => ({ level: 'info', source: 'system', message });
+
+const toBeStarted: Observation = {
+  status: 'provisioning',
+  statusReason: null,
+  pausedAt: null,
+  log: entry('Lodge was taken down, and the machine with it. The next start of Lodge starts it from its disk.'),
+};
+
+const stoppedNow = (): Observation => ({
+  status: 'stopped',
+  statusReason: null,
+  pausedAt: null,
+  stoppedAt: new Date(),
+  log: entry('Stopped: Lodge was taken down. The disk is kept.'),
+});
 
 async function withStore(config: Config, log: Log, work: (store: Store) => Promise<void>): Promise<void> {
   const { databaseUrl, systemUser } = config;

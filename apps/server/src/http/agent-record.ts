@@ -3,9 +3,11 @@ import type { Agent } from '@lodge/contract';
 import { sizes } from '@lodge/domain';
 import type { Lifecycle, RuntimeKind, SizeName } from '@lodge/domain';
 import type { Agents } from '@lodge/engine';
-import type { AgentRow } from '@lodge/engine/ports';
-import type { AgentUrlSettings } from './context.ts';
+import type { AgentRow, Machine } from '@lodge/engine/ports';
+import type { FastifyReply } from 'fastify';
+import type { AgentUrlSettings, HttpContext } from './context.ts';
 import { ApiError } from './errors.ts';
+import { etagOf } from './etag.ts';
 
 /** The public record of an agent: the only place where a row becomes one. */
 export function agentRecord(row: AgentRow, agents: Agents, url: AgentUrlSettings): Agent {
@@ -20,11 +22,15 @@ export function agentRecord(row: AgentRow, agents: Agents, url: AgentUrlSettings
       message: row.statusReason.message,
       at: row.statusReason.at.toISOString(),
     },
+    transition: row.operation && {
+      kind: row.operation.kind,
+      started_at: row.operation.startedAt.toISOString(),
+    },
     runtime_kind: row.runtimeKind,
     runtime: agents.runtimeOf(row.runtimeKind),
     model: row.model,
     size: row.size,
-    machine: machineOf(row.size),
+    machine: machineRecord(row.machine ?? sizes[row.size]),
     url: agentUrl(row.id, row.runtimeKind, url),
     dashboard_url: null,
     llm_keys: row.llmKeys.map(({ provider, last4, createdAt }) => ({
@@ -39,17 +45,29 @@ export function agentRecord(row: AgentRow, agents: Agents, url: AgentUrlSettings
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),
     started_at: timestamp(row.startedAt),
-    paused_at: null,
-    stopped_at: null,
+    paused_at: timestamp(row.pausedAt),
+    stopped_at: timestamp(row.stoppedAt),
     last_active_at: timestamp(row.lastActiveAt),
   };
 }
 
-/** A machine size in the units of the wire. */
-export function machineOf(size: SizeName): Agent['machine'] {
-  const { vcpus, memoryMib, diskGib } = sizes[size];
-  return { vcpus, memory_mb: memoryMib, disk_gb: diskGib };
+/** The record as the body of a reply, with its ETag. */
+export function agentReply(reply: FastifyReply, row: AgentRow, { agents, agentUrl: url }: HttpContext): Agent {
+  reply.header('etag', etagOf(row));
+  return agentRecord(row, agents, url);
 }
+
+/** Headers of every reply whose body is one agent, for the reference. */
+export const agentHeaders = { ETag: { type: 'string', description: 'Of this record, for If-Match.' } };
+
+/** A machine size in the units of the wire. */
+export const machineOf = (size: SizeName): Agent['machine'] => machineRecord(sizes[size]);
+
+const machineRecord = ({ vcpus, memoryMib, diskGib }: Machine): Agent['machine'] => ({
+  vcpus,
+  memory_mb: memoryMib,
+  disk_gb: diskGib,
+});
 
 function lifecycleRecord(lifecycle: Lifecycle): Agent['lifecycle'] {
   return {
@@ -70,9 +88,11 @@ const timestamp = (at: Date | null): string | null => at && at.toISOString();
 
 const agentId = new RegExp(patterns.agentId);
 
+export const isAgentId = (text: string): boolean => agentId.test(text);
+
 /** For an id from a path or a model name: what cannot be an id is an agent that does not exist. */
 export function checkAgentId(id: string): void {
-  if (!agentId.test(id)) throw new ApiError('agent_not_found', 'No agent has this id.');
+  if (!isAgentId(id)) throw new ApiError('agent_not_found', 'No agent has this id.');
 }
 
 /** Where the record of an agent is. */

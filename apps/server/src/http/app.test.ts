@@ -53,6 +53,9 @@ describe('keys', () => {
       ['GET', '/v1/agents', 'agents:chat', 'agents:read'],
       ['GET', `/v1/agents/${id}`, 'agents:write', 'agents:read'],
       ['DELETE', `/v1/agents/${id}`, 'agents:write', 'agents:delete'],
+      ['PATCH', `/v1/agents/${id}`, 'agents:read', 'agents:write'],
+      ['POST', `/v1/agents/${id}/stop`, 'agents:read,agents:chat', 'agents:write'],
+      ['GET', `/v1/agents/${id}/logs`, 'agents:write', 'agents:read'],
       ['POST', `/v1/agents/${id}/chat/completions`, 'agents:read', 'agents:chat'],
       ['POST', '/v1/chat/completions', 'usage:read', 'agents:write'],
       ['GET', '/v1/models', 'agents:delete', 'agents:chat'],
@@ -112,7 +115,9 @@ describe('paths and methods', () => {
   test('a wrong method on a known path is a 405 that lists the right ones', async () => {
     const allows = [
       ['PUT', '/v1/agents', 'GET, HEAD, POST'],
-      ['POST', `/v1/agents/${row.id}`, 'GET, HEAD, DELETE'],
+      ['POST', `/v1/agents/${row.id}`, 'GET, HEAD, PATCH, DELETE'],
+      ['GET', `/v1/agents/${row.id}/stop`, 'POST'],
+      ['POST', `/v1/agents/${row.id}/logs`, 'GET, HEAD'],
       ['GET', `/v1/agents/${row.id}/chat/completions`, 'POST'],
       ['DELETE', '/v1/health', 'GET, HEAD'],
       ['HEAD', '/v1/chat/completions', 'POST'],

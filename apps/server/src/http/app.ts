@@ -1,5 +1,7 @@
 import fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
+import { RequestScope } from '../request-log.ts';
+import { isAgentId } from './agent-record.ts';
 import { authenticate, checkScope } from './auth.ts';
 import { createGatewayClient } from './chat/gateway.ts';
 import type { App, HttpAppOptions, HttpContext } from './context.ts';
@@ -9,12 +11,15 @@ import { KnownPaths, allowOf, routeRefusal } from './known-paths.ts';
 import { registerOpenApi } from './openapi.ts';
 import { parseQuery } from './query.ts';
 import { makeRequestId } from './request-id.ts';
+import { actRoutes } from './routes/agents/act.ts';
 import { createAgentRoute } from './routes/agents/create.ts';
 import { deleteAgentRoute } from './routes/agents/delete.ts';
 import { getAgentRoute } from './routes/agents/get.ts';
 import { listAgentsRoute } from './routes/agents/list.ts';
+import { updateAgentRoute } from './routes/agents/update.ts';
 import { chatRoutes } from './routes/chat/create.ts';
 import { healthRoute } from './routes/health/get.ts';
+import { agentLogsRoute } from './routes/logs/list.ts';
 import { modelRoutes } from './routes/models/list.ts';
 import { openApiRoute } from './routes/openapi/get.ts';
 import { listProvidersRoute } from './routes/providers/list.ts';
@@ -23,6 +28,7 @@ import { validatorCompiler } from './validation.ts';
 
 /** A client has this long to send a whole request. */
 const requestTimeoutMs = 60_000;
+const defaultDrainMs = 5_000;
 
 /**
  * The public API. Order of checks, each a hook or a step of Fastify's own: key (401), path and method (404, 405), scope (403),
@@ -30,12 +36,14 @@ const requestTimeoutMs = 60_000;
  */
 export function createHttpApp(options: HttpAppOptions): FastifyInstance {
   const closing = new AbortController();
+  const cut = new AbortController();
   const gateway = createGatewayClient();
-  const context: HttpContext = { ...options, gateway, closing: closing.signal };
+  const context: HttpContext = { ...options, gateway, closing: closing.signal, cut: cut.signal };
   const paths = new KnownPaths();
   const app = newServer(context);
 
   app.decorateRequest('principal');
+  app.decorateRequest('scope');
   app.setErrorHandler((error, request, reply) => sendError(context.log, error, request, reply));
   app.setValidatorCompiler(validatorCompiler);
   app.removeAllContentTypeParsers();
@@ -47,12 +55,20 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
     }
   });
   app.addHook('onRoute', (route) => paths.add(route));
-  app.addHook('preClose', async () => closing.abort());
-  app.addHook('onClose', () => gateway.close());
+  let cutting: NodeJS.Timeout | undefined;
+  app.addHook('preClose', async () => {
+    closing.abort();
+    cutting = setTimeout(() => cut.abort(), options.drainMs ?? defaultDrainMs);
+  });
+  app.addHook('onClose', () => {
+    clearTimeout(cutting);
+    return gateway.close();
+  });
   // The server closes idle connections once; those that were busy then go as they fall idle.
   app.addHook('onResponse', async (request) => {
     if (closing.signal.aborted) request.raw.socket.destroySoon();
   });
+  addScopes(app);
   addChecks(app, context, paths);
   logReplies(app, context);
   registerOpenApi(app);
@@ -68,7 +84,10 @@ const routes: readonly ((app: App, context: HttpContext) => void)[] = [
   createAgentRoute,
   listAgentsRoute,
   getAgentRoute,
+  updateAgentRoute,
   deleteAgentRoute,
+  actRoutes,
+  agentLogsRoute,
   chatRoutes,
   modelRoutes,
   listSizesRoute,
@@ -91,6 +110,7 @@ function newServer(context: HttpContext): App {
       querystringParser: parseQuery,
     },
     frameworkErrors(error, request, reply) {
+      request.scope = new RequestScope(request.id);
       authenticate(context.verifier, request).then(
         () => sendError(context.log, error, request, reply),
         (refusal: unknown) => sendError(context.log, refusal, request, reply),
@@ -98,6 +118,18 @@ function newServer(context: HttpContext): App {
     },
     clientErrorHandler: answerClientError,
   });
+}
+
+/** Every line that is logged for a request says which, and which agent it is about. */
+function addScopes(app: App): void {
+  app.addHook('onRequest', (request, _reply, done) => {
+    request.scope = new RequestScope(request.id);
+    const { id } = request.params as { readonly id?: string };
+    if (id !== undefined && isAgentId(id)) request.scope.fields.agent_id = id;
+    request.scope.run(done);
+  });
+  // A body arrives on the socket's own thread of control.
+  app.addHook('preValidation', (request, _reply, done) => request.scope.run(done));
 }
 
 function addChecks(app: App, { verifier }: HttpContext, paths: KnownPaths): void {
@@ -111,17 +143,14 @@ function addChecks(app: App, { verifier }: HttpContext, paths: KnownPaths): void
   });
 }
 
-function logReplies(app: App, { log }: HttpContext): void {
+function logReplies(app: App, { log, metrics }: HttpContext): void {
   app.addHook('onResponse', async (request, reply) => {
-    const { url, config } = request.routeOptions;
-    const fields = {
-      request_id: request.id,
-      method: request.method,
-      route: url ?? null,
-      status: reply.statusCode,
-      ms: Math.round(reply.elapsedTime),
-      key_id: request.principal?.keyId,
-    };
+    const { method, scope, principal } = request;
+    const { url: route = null, config } = request.routeOptions;
+    const { statusCode: status, elapsedTime: ms } = reply;
+    const fields = { ...scope.fields, method, route, status, ms: Math.round(ms), key_id: principal?.keyId };
     log[config.public ? 'debug' : 'info'](fields, 'request');
+    metrics?.replied({ method, route, status, ms });
+    scope.end();
   });
 }

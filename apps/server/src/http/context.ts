@@ -5,6 +5,7 @@ import type { Agents } from '@lodge/engine';
 import type { ApiKeyVerifier, Log, Principal } from '@lodge/engine/ports';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
+import type { RequestScope } from '../request-log.ts';
 import type { GatewayClient } from './chat/gateway.ts';
 
 /** How an agent's own address is made: `<scheme>://<prefix>-<id>.<domain>[:port]`. */
@@ -22,6 +23,18 @@ export interface Readiness {
   readonly step: string | null;
 }
 
+export interface HttpMetrics {
+  /** `route` is its pattern; null where none matched. */
+  replied(reply: {
+    readonly method: string;
+    readonly route: string | null;
+    readonly status: number;
+    readonly ms: number;
+  }): void;
+  /** Gives what to call when the turn has ended. */
+  chatBegan(): () => void;
+}
+
 export interface HttpAppOptions {
   readonly agents: Agents;
   readonly verifier: ApiKeyVerifier;
@@ -30,10 +43,18 @@ export interface HttpAppOptions {
   readonly agentUrl: AgentUrlSettings;
   /** How long a create waits for the agent to run before it answers 202. */
   readonly createWaitMs: number;
+  /** How long a lifecycle verb waits for its goal before it answers 202, and a chat for its agent to wake. */
+  readonly lifecycleWaitMs: number;
   /** Bound on one chat turn. */
   readonly chatTimeoutMs: number;
   /** A stream that was silent this long gets a comment line; 10 s by default, the contract wants at most 15 s. */
   readonly chatSilenceMs?: number;
+  /** The same for a stream of log entries. */
+  readonly logSilenceMs?: number;
+  /** Chat turns under way may take this long when the server closes; 5 s by default. All else ends at once then. */
+  readonly drainMs?: number;
+  /** Told what happens, for the operator's figures. */
+  readonly metrics?: HttpMetrics;
   readonly version: string;
   readonly log: Log;
 }
@@ -41,8 +62,10 @@ export interface HttpAppOptions {
 /** What routes work with. */
 export interface HttpContext extends HttpAppOptions {
   readonly gateway: GatewayClient;
-  /** Aborts when the server closes: waits and streams end then. */
+  /** Aborts when the server begins to close: waits and log streams end then. */
   readonly closing: AbortSignal;
+  /** Aborts when the server has waited long enough for chat turns under way. */
+  readonly cut: AbortSignal;
 }
 
 export type App = FastifyInstance<
@@ -57,6 +80,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who asks; set on every route that is not public. */
     principal: Principal;
+    scope: RequestScope;
   }
   interface FastifyContextConfig {
     /** No key is needed. */

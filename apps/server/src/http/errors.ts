@@ -29,6 +29,7 @@ const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
   quota_exceeded: 60,
   insufficient_capacity: 30,
   agent_unavailable: 5,
+  agent_transitioning: 1,
 };
 
 /** Fastify's own refusals in the contract's words. */
@@ -48,6 +49,8 @@ export const internalError = (cause: unknown): ApiError =>
 export function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof Refusal) {
+    // What was begun and did not come to its goal is no fault of the request, and says why in public words.
+    if (error.code === 'operation_failed') return new ApiError('internal_error', error.message);
     const headers = error.code === 'provisioning_failed' && error.agentId ? { 'x-agent-id': error.agentId } : {};
     return new ApiError(error.code, error.message, { headers });
   }
@@ -65,7 +68,7 @@ export function toApiError(error: unknown): ApiError {
 export function reportError(log: Log, error: unknown, request: FastifyRequest): ApiError {
   const known = toApiError(error);
   if (known.cause !== undefined) {
-    const fields = { err: known.cause, request_id: request.id, route: request.routeOptions.url };
+    const fields = { err: known.cause, ...request.scope.fields, route: request.routeOptions.url };
     log[known.code === 'internal_error' ? 'error' : 'info'](fields, known.message);
   }
   return known;

@@ -1,3 +1,4 @@
+import type { Agents } from '@lodge/engine';
 import { createHttpApp } from './app.ts';
 
 /** docs/reference/openapi.json: what `GET /v1/openapi.json` answers, set for reading. No deployment's settings are in it. */
@@ -5,23 +6,14 @@ export async function openApiJson(): Promise<string> {
   const never = (): never => {
     throw new Error('only the document is made');
   };
-  const agents = {
-    providers: [],
-    create: never,
-    awaitSettled: never,
-    get: never,
-    list: never,
-    delete: never,
-    chatEndpoint: never,
-    touch: never,
-    runtimeOf: never,
-  };
+  const agents = new Proxy({} as Agents, { get: (_agents, name) => (name === 'providers' ? [] : never) });
   const app = createHttpApp({
     agents,
     verifier: { verify: never },
     ready: never,
     agentUrl: { scheme: 'http', domain: '', port: null, prefixes: { runtime_a: '', runtime_b: '' } },
     createWaitMs: 0,
+    lifecycleWaitMs: 0,
     chatTimeoutMs: 0,
     version: '',
     log: { debug() {}, info() {}, warn() {}, error() {} },

@@ -12,7 +12,7 @@ export function registerOpenApi(app: App): void {
       info: { title: 'Lodge', version: 'v1', description },
       servers: [{ url: '/', description: 'This service' }],
       tags: [
-        { name: 'Agents', description: 'Create, read and delete agents.' },
+        { name: 'Agents', description: 'Create, read, change, start, stop and delete agents, and read their logs.' },
         { name: 'Chat', description: 'Talk to agents as an OpenAI client does: agents are the models.' },
         { name: 'Service', description: 'What this deployment offers.' },
       ],
@@ -92,7 +92,8 @@ function errorHeaders(code: ErrorCode): [string, Json][] {
   const { status } = errorCodes[code];
   const header = (name: string, text: string): [string, Json] => [name, { type: 'string', description: text }];
   if (status === 401) return [header('WWW-Authenticate', '`Bearer`')];
-  if (status === 429 || status === 503) return [header('Retry-After', 'Seconds after which trying again may help.')];
+  if (status === 429 || status === 503 || code === 'agent_transitioning')
+    return [header('Retry-After', 'Seconds after which trying again may help.')];
   if (code === 'provisioning_failed') return [header('X-Agent-Id', "The agent's id.")];
   return [];
 }

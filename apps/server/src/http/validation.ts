@@ -1,4 +1,4 @@
-import { patternMeanings } from '@lodge/contract';
+import { patternMeanings, timestampMeaning } from '@lodge/contract';
 import type { FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -84,6 +84,7 @@ const demands: { readonly [E in Invalid as E['keyword']]?: (params: E['params'])
   maximum: ({ limit }) => `must be at most ${limit}`,
   minItems: () => 'must not be empty',
   maxItems: ({ limit }) => `must have at most ${limit} elements`,
+  format: () => timestampMeaning,
   maxProperties: ({ limit }) => `must have at most ${limit} pairs`,
 };
 

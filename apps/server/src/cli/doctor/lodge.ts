@@ -88,7 +88,8 @@ async function machines(config: Config, log: Log): Promise<Finding> {
   const { driver } = await openMachines(config, log);
   const vms = await driver.list();
   const count = (state: string): number => vms.filter((vm) => vm.state === state).length;
-  const detail = `${count('running')} running, ${count('disk-only')} with their disk alone`;
+  const asleep = `${count('paused')} paused, ${count('suspended')} suspended`;
+  const detail = `${count('running')} running, ${asleep}, ${count('disk-only')} with their disk alone`;
   const broken = count('dead') + count('partial');
   if (broken === 0) return ok('virtual machines', detail);
   return note(

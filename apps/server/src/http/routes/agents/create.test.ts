@@ -18,6 +18,7 @@ test('201: a name alone is enough; the record is whole, with every default', asy
     description: null,
     status: 'running',
     status_reason: null,
+    transition: null,
     runtime_kind: 'runtime_a',
     runtime: { name: 'openclaw', version: '2026.9.6' },
     model: 'anthropic/claude-sonnet-5',
@@ -105,7 +106,7 @@ describe('202', () => {
     assert.equal(answer.headers['location'], `/v1/agents/${answer.body.id}`);
   });
 
-  test('Prefer: respond-async does not wait', async () => {
+  test('Prefer: respond-async and wait=false do not wait', async () => {
     const { call, agents } = testApp();
     agents.settle = () => assert.fail('waited');
     for (const prefer of ['respond-async', 'return=minimal, Respond-Async;x=y']) {
@@ -113,6 +114,8 @@ describe('202', () => {
       assert.deepEqual([answer.status, answer.body.status], [202, 'provisioning']);
       assert.equal(answer.headers['preference-applied'], 'respond-async');
     }
+    const answer = await call('POST', '/v1/agents?wait=false', { body: { name: 'x' } });
+    assert.deepEqual([answer.status, answer.body.status], [202, 'provisioning']);
   });
 
   test('the wait is given up when the client goes away, and when the service closes', async () => {

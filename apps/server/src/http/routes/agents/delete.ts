@@ -1,7 +1,8 @@
-import { AgentParams, DeletedAgent, NoQuery } from '@lodge/contract';
+import { AgentParams, DeletedAgent, PreferHeaders, WaitQuery } from '@lodge/contract';
 import { checkAgentId } from '../../agent-record.ts';
 import { clientGone } from '../../client-gone.ts';
 import type { App, HttpContext } from '../../context.ts';
+import { wantsNoWait } from '../../no-wait.ts';
 
 const schema = {
   operationId: 'deleteAgent',
@@ -10,8 +11,15 @@ const schema = {
   description:
     'In any status; while it is being provisioned, that is cancelled. Its disk and its keys are gone for good.',
   params: AgentParams,
-  querystring: NoQuery,
-  response: { 200: { ...DeletedAgent, 'x-response-description': 'The agent is gone.' } },
+  headers: PreferHeaders,
+  querystring: WaitQuery,
+  response: {
+    200: { ...DeletedAgent, 'x-response-description': 'The agent is gone.' },
+    202: {
+      ...DeletedAgent,
+      'x-response-description': 'With `?wait=false`: the agent is gone for the API; its machine is being taken away.',
+    },
+  },
 };
 const config = { scopes: ['agents:delete'], errors: ['agent_not_found'] } as const;
 
@@ -24,8 +32,10 @@ export function deleteAgentRoute(app: App, { agents, closing }: HttpContext): vo
     handler: async (request, reply) => {
       const { id } = request.params;
       checkAgentId(id);
-      await agents.delete(request.principal.accountId, id, AbortSignal.any([clientGone(reply), closing]));
-      return { object: 'agent.deleted' as const, id, deleted: true as const };
+      const noWait = wantsNoWait(request, reply);
+      const signal = noWait ? AbortSignal.abort() : AbortSignal.any([clientGone(reply), closing]);
+      await agents.delete(request.principal.accountId, id, signal);
+      return reply.code(noWait ? 202 : 200).send({ object: 'agent.deleted' as const, id, deleted: true as const });
     },
   });
 }

@@ -1,5 +1,5 @@
 import { Agent, AgentParams, GetAgentQuery } from '@lodge/contract';
-import { agentRecord, checkAgentId } from '../../agent-record.ts';
+import { agentHeaders, agentReply, checkAgentId } from '../../agent-record.ts';
 import { clientGone } from '../../client-gone.ts';
 import type { App, HttpContext } from '../../context.ts';
 import { ApiError } from '../../errors.ts';
@@ -10,13 +10,14 @@ const schema = {
   summary: 'Read an agent',
   params: AgentParams,
   querystring: GetAgentQuery,
-  response: { 200: { ...Agent, 'x-response-description': 'The agent.' } },
+  response: { 200: { ...Agent, 'x-response-description': 'The agent.', headers: agentHeaders } },
 };
 const config = { scopes: ['agents:read'], errors: ['agent_not_found'] } as const;
 
 const defaultTimeoutSeconds = 30;
 
-export function getAgentRoute(app: App, { agents, agentUrl, closing }: HttpContext): void {
+export function getAgentRoute(app: App, context: HttpContext): void {
+  const { agents, closing } = context;
   app.route({
     method: 'GET',
     url: '/v1/agents/:id',
@@ -30,12 +31,13 @@ export function getAgentRoute(app: App, { agents, agentUrl, closing }: HttpConte
       const { id } = request.params;
       checkAgentId(id);
       const { accountId } = request.principal;
-      if (wait_for === undefined) return agentRecord(await agents.get(accountId, id), agents, agentUrl);
+      if (wait_for === undefined) return agentReply(reply, await agents.get(accountId, id), context);
 
       const signal = AbortSignal.any([clientGone(reply), closing]);
-      const row = await agents.awaitSettled(accountId, id, (timeout ?? defaultTimeoutSeconds) * 1000, signal);
+      const timeoutMs = (timeout ?? defaultTimeoutSeconds) * 1000;
+      const row = await agents.awaitSettled(accountId, id, timeoutMs, signal, wait_for);
       if (row === null) throw new ApiError('agent_not_found', 'The agent was deleted meanwhile.');
-      return agentRecord(row, agents, agentUrl);
+      return agentReply(reply, row, context);
     },
   });
 }

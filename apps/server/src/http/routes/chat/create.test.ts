@@ -1,58 +1,22 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { IncomingHttpHeaders, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { json } from 'node:stream/consumers';
 import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI from 'openai';
 import { agentRow, testApp } from '../../test-app.ts';
 import type { TestApp } from '../../test-app.ts';
-
-/** A gateway on a real socket that answers as the test says. */
-class StandinGateway {
-  answer: (res: ServerResponse) => void | Promise<void> = () => undefined;
-  requests: { headers: IncomingHttpHeaders; body: any; closed: Promise<unknown> }[] = [];
-  readonly server: Server = createServer((req, res) => {
-    void json(req).then((body) => {
-      this.requests.push({ headers: req.headers, body, closed: once(res, 'close') });
-      return this.answer(res);
-    });
-  });
-
-  get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1/chat/completions`;
-  }
-}
-
-const gatewayToken = 'gateway-token';
-const whole = { id: 'chatcmpl_1', object: 'chat.completion', created: 1, model: 'openclaw' };
-const usage = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 };
-const chunk = (content: string) => ({
-  id: 'chatcmpl_1',
-  object: 'chat.completion.chunk',
-  created: 1,
-  model: 'openclaw',
-  choices: [{ index: 0, delta: { content }, finish_reason: null }],
-});
-const event = (data: unknown): string => `data: ${JSON.stringify(data)}\n\n`;
-const done = 'data: [DONE]\n\n';
-
-function answerJson(status: number, body: unknown, headers: Record<string, string> = {}) {
-  return (res: ServerResponse): void => {
-    res.writeHead(status, { 'content-type': 'application/json', 'x-gateway': 'inside', ...headers });
-    res.end(JSON.stringify(body));
-  };
-}
-
-function answerEvents(...texts: string[]) {
-  return (res: ServerResponse): void => {
-    res.writeHead(200, { 'content-type': 'text/event-stream', 'x-gateway': 'inside' });
-    for (const text of texts) res.write(text);
-    res.end();
-  };
-}
+import {
+  StandinGateway,
+  answerEvents,
+  answerJson,
+  chunk,
+  done,
+  errorOf,
+  event,
+  gatewayToken,
+  usage,
+  whole,
+} from './standin-gateway.ts';
 
 let gateway: StandinGateway;
 let lodge: TestApp;
@@ -89,11 +53,6 @@ function post(body: object, options: { path?: string; headers?: Record<string, s
   });
 }
 
-const errorOf = async (response: Response) => {
-  const { error } = (await response.json()) as { error: { type: string; code: string; message: string } };
-  return { status: response.status, ...error };
-};
-
 /** Parts of a body as they come, each with the ms since the first call. */
 async function* parts(response: Response): AsyncGenerator<string> {
   const decoder = new TextDecoder();
@@ -116,7 +75,6 @@ describe('a turn that does not stream', () => {
     assert.equal(seen!.headers.authorization, `Bearer ${gatewayToken}`);
     assert.equal(seen!.headers['x-api-key'], undefined);
     assert.deepEqual(seen!.body, { ...chatBody, model: 'openclaw', temperature: 0.5, some_new_field: { deep: [1] } });
-    assert.deepEqual(lodge.agents.touched, [row.id, row.id], 'active at the start and at the end');
   });
 
   test('names its conversation by user or by X-Conversation-Id; user wins', async () => {
@@ -285,7 +243,29 @@ describe('a turn that streams', () => {
     await gateway.requests[0]!.closed;
   });
 
-  test('ends with an error event when the service closes', async () => {
+  test('is let end when the service closes, within a bound', async () => {
+    await lodge.app.close();
+    lodge = testApp({ drainMs: 5000 });
+    lodge.agents.rows = [row];
+    lodge.agents.endpoint = { chatCompletionsUrl: gateway.url, headers: {}, model: 'openclaw' };
+    baseUrl = `${await lodge.app.listen({ port: 0, host: '127.0.0.1' })}/v1`;
+    const go = Promise.withResolvers<void>();
+    gateway.answer = async (res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      res.write(event(chunk('one')));
+      await go.promise;
+      res.end(done);
+    };
+    const response = await post({ ...chatBody, stream: true });
+    const began = Date.now();
+    const closed = lodge.app.close();
+    setTimeout(go.resolve, 300);
+    assert.match(await response.text(), /\[DONE\]/);
+    await closed;
+    assert.ok(Date.now() - began < 2000, 'no longer than the turn needs');
+  });
+
+  test('ends with an error event when the service closes and it takes too long', async () => {
     gateway.answer = (res) => {
       res.writeHead(200, { 'content-type': 'text/event-stream' });
       res.write(event(chunk('one')));
@@ -330,7 +310,7 @@ describe('what goes wrong', () => {
   }
 
   test('an agent that does not run is a 409 with the contract’s words', async () => {
-    for (const status of ['provisioning', 'stopped', 'paused', 'error'] as const) {
+    for (const status of ['provisioning', 'stopped', 'error'] as const) {
       lodge.agents.rows = [{ ...row, status }];
       const error = await errorOf(await post(chatBody));
       assert.deepEqual(error, {
@@ -349,11 +329,11 @@ describe('what goes wrong', () => {
     const error = await errorOf(response);
     assert.deepEqual([error.status, error.code], [503, 'agent_unavailable']);
     assert.doesNotMatch(error.message, /127\.0\.0\.1|ECONN/);
-    const ask = lodge.agents.chatEndpoint.bind(lodge.agents);
-    lodge.agents.chatEndpoint = async (account, id) => {
-      const endpoint = await ask(account, id);
+    const use = lodge.agents.use.bind(lodge.agents);
+    lodge.agents.use = async (account, id, options) => {
+      const live = await use(account, id, options);
       lodge.agents.rows = [{ ...row, status: 'error' }];
-      return endpoint;
+      return live;
     };
     const after = await errorOf(await post(chatBody));
     assert.deepEqual([after.status, after.code], [409, 'agent_not_running']);

@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
-import { AgentChat, AgentParams, ChatCompletion, ConversationHeaders, ModelChat, NoQuery } from '@lodge/contract';
+import { AgentChat, AgentParams, ChatCompletion, ChatQuery, ConversationHeaders, ModelChat } from '@lodge/contract';
+import { Refusal } from '@lodge/engine';
 import type { ChatEndpoint } from '@lodge/engine/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
@@ -19,9 +20,9 @@ const defaultSilenceMs = 10_000;
 const shared = {
   tags: ['Chat'],
   description:
-    "OpenAI's chat completions. With `stream: true` the reply is `text/event-stream`: OpenAI's chunks, then `[DONE]`; comments while the agent works; a failure in its midst is an event with `error`. Closing the connection cancels the turn.",
+    "OpenAI's chat completions. With `stream: true` the reply is `text/event-stream`: OpenAI's chunks, then `[DONE]`; comments while the agent works; a failure in its midst is an event with `error`. Closing the connection cancels the turn. A paused agent is resumed first; a stopped one answers 409, unless `wake=true` or its `lifecycle.auto_start` says that it is to be started.",
   headers: ConversationHeaders,
-  querystring: NoQuery,
+  querystring: ChatQuery,
   response: {
     200: {
       description: 'The answer of the agent.',
@@ -31,7 +32,14 @@ const shared = {
 };
 const config = {
   scopes: ['agents:write', 'agents:chat'],
-  errors: ['agent_not_found', 'agent_not_running', 'rate_limit_exceeded', 'agent_unavailable'],
+  errors: [
+    'agent_not_found',
+    'agent_not_running',
+    'agent_transitioning',
+    'rate_limit_exceeded',
+    'insufficient_capacity',
+    'agent_unavailable',
+  ],
 } as const;
 
 export function chatRoutes(app: App, context: HttpContext): void {
@@ -75,13 +83,12 @@ interface Turn {
 }
 
 async function chat(context: HttpContext, request: FastifyRequest, reply: FastifyReply, { id, body }: Turn) {
-  const { agents, log, chatTimeoutMs, chatSilenceMs = defaultSilenceMs, closing } = context;
+  const { log, chatTimeoutMs, chatSilenceMs = defaultSilenceMs, cut } = context;
   checkAgentId(id);
+  request.scope.fields.agent_id = id;
+  const signal = turnSignal(reply, cut, chatTimeoutMs);
   const { accountId } = request.principal;
-  const endpoint = await agents.chatEndpoint(accountId, id);
-  agents.touch(id);
-  reply.raw.once('close', () => agents.touch(id));
-  const signal = turnSignal(reply, closing, chatTimeoutMs);
+  const endpoint = await liveEndpoint(context, accountId, id, { wake: wantsWake(request), signal });
   const gatewayReply = openTurn(context, accountId, id, { endpoint, body: bodyFor(endpoint, request, body), signal });
   if (body.stream !== true) {
     const text = await wholeAnswer(await gatewayReply, id);
@@ -94,6 +101,29 @@ async function chat(context: HttpContext, request: FastifyRequest, reply: Fastif
     .type('text/event-stream; charset=utf-8')
     .headers({ 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' })
     .send(Readable.from(withComments(blocks, chatSilenceMs, late)));
+}
+
+const wantsWake = ({ query }: FastifyRequest): boolean => (query as ChatQuery).wake === 'true';
+
+/** Where the agent answers. It is held awake until `signal` aborts, which it does at the end of every turn. */
+async function liveEndpoint(
+  { agents, lifecycleWaitMs, metrics }: HttpContext,
+  accountId: string,
+  id: string,
+  { wake, signal }: { readonly wake: boolean; readonly signal: AbortSignal },
+): Promise<ChatEndpoint> {
+  const live = await agents.use(accountId, id, { wake, timeoutMs: lifecycleWaitMs, signal });
+  const ended = metrics?.chatBegan();
+  const release = (): void => {
+    live.release();
+    ended?.();
+  };
+  if (!signal.aborted) signal.addEventListener('abort', release, { once: true });
+  else {
+    release();
+    throw signal.reason;
+  }
+  return live.endpoint;
 }
 
 /** The client's request as the agent's runtime wants it: its own name for the model, and the conversation where one is named. */
@@ -118,9 +148,11 @@ async function openTurn(
   try {
     reply = await gateway.send(endpoint, body, signal);
   } catch (error) {
-    // The VM may have ended a moment ago: then the agent is not running, which this call says.
-    if (!signal.aborted) await agents.chatEndpoint(accountId, id);
-    throw connectionError(error);
+    // The VM may have ended a moment ago.
+    const lives = signal.aborted || (await agents.get(accountId, id)).status === 'running';
+    throw lives
+      ? connectionError(error)
+      : new Refusal('agent_not_running', 'Agent is not running. Start it first.', id);
   }
   return checkedReply(reply);
 }

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { migrate, openStore } from '@lodge/store';
+import { testDatabase } from '@lodge/testkit/postgres';
+import { readConfig } from '../../config.ts';
+import { agentRow } from '../../http/test-app.ts';
+import { agentsSection } from './agents.ts';
+
+const log = { debug() {}, info() {}, warn() {}, error() {} };
+const database = await testDatabase();
+const folder = await mkdtemp(join(tmpdir(), 'lodge-doctor-'));
+after(async () => {
+  await database.drop();
+  await rm(folder, { recursive: true });
+});
+const base = { LODGE_DATA_DIR: join(folder, 'data'), LODGE_CACHE_DIR: join(folder, 'cache') };
+const config = readConfig({ ...base, DATABASE_URL: database.connectionString });
+const detailOf = ({ findings }: Awaited<ReturnType<typeof agentsSection>>, name: string) =>
+  findings.find((finding) => finding.name.trim() === name)?.detail;
+
+test('a database that has no agents yet, or none at all, is no fault', async () => {
+  assert.match(detailOf(await agentsSection(config, log, false), 'agents')!, /^none; the database is not running/);
+  const none = await agentsSection(readConfig(base), log, false);
+  assert.match(detailOf(none, 'agents')!, /^none/);
+  assert.equal(detailOf(none, 'templates'), 'none');
+});
+
+test('agents have their status, and templates what they take up and how many agents need them', async () => {
+  await migrate(database);
+  const store = await openStore({ ...database, log });
+  const key = { name: 'k', hash: new Uint8Array(32), last4: 'abcd', scopes: ['agents:read'], expiresAt: null } as const;
+  const { accountId } = (await store.apiKeys.createFirstAccount('first', key))!;
+  const { description, runtimeKind, model, size, metadata, lifecycle } = agentRow();
+  const fixed = { accountId, description, runtimeKind, model, size, metadata, lifecycle, llmKeys: [] };
+  for (let i = 0; i < 60; i += 1) {
+    const id = `agent${String(i).padStart(7, '0')}`;
+    await store.agents.create({ ...fixed, id, name: i === 0 ? 'Ada \u001b[31m' : 'x' }, () => {});
+  }
+  const first = 'agent0000000';
+  await store.agents.lease(first, 'here', 60_000);
+  await store.agents.observe(first, 1, 'here', { status: 'running', acknowledged: true, templateId: 'abc' });
+  await store.agents.begin(first, 'idle', () => ({ do: 'begin', kind: 'pause' }));
+  await store.close();
+  await mkdir(join(config.cacheDir, 'templates', 'abc-1'), { recursive: true });
+  await writeFile(join(config.cacheDir, 'templates', 'abc-1', 'memory'), Buffer.alloc(3 * 2 ** 20, 1));
+
+  const section = await agentsSection(config, log, false);
+  assert.equal(detailOf(section, 'agents'), '1 running, 59 provisioning; 0 MiB memory, 0 MiB disk, 0 MiB snapshots');
+  assert.equal(detailOf(section, first), 'running (pause under way), nothing on this host  "Ada ?[31m"');
+  assert.equal(detailOf(section, 'more'), '10 agents are not shown');
+  assert.equal(detailOf(section, 'templates'), '1, 3 MiB');
+  assert.equal(detailOf(section, 'abc-1'), '3 MiB, under 1 of these agents');
+  const all = await agentsSection(config, log, true);
+  assert.equal(all.findings.filter(({ name }) => name.startsWith('agent0')).length, 60);
+});

@@ -1,0 +1,140 @@
+/** What agents take up on this host: status from the database where it answers, memory and disk from their run directories. Reads only. */
+import { access, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { AgentRow, Log, VmObservation, VmUsage } from '@lodge/engine/ports';
+import { embeddedConnectionString, openStore } from '@lodge/store';
+import type { Config } from '../../config.ts';
+import { openMachines } from '../../machines.ts';
+import { found, note, ok } from './finding.ts';
+import type { Finding, Section } from './finding.ts';
+
+/** More than these are summed up; `--json` has them all. */
+const mostShown = 50;
+const mib = 2 ** 20;
+
+interface AgentFacts {
+  readonly id: string;
+  /** Null without a database to ask, and for what no row owns. */
+  readonly row: AgentRow | null;
+  readonly vm: VmObservation | null;
+  readonly usage: VmUsage | null;
+}
+
+export async function agentsSection(config: Config, log: Log, all: boolean): Promise<Section> {
+  const agents: AgentFacts[] = [];
+  const summary = await found('agents', async () => {
+    const rows = await readRows(config, log);
+    agents.push(...(await agentFacts(config, log, rows ?? [])));
+    return summaryOf(agents, rows !== null);
+  });
+  const shown = all ? agents : agents.slice(0, mostShown);
+  const more = agents.length - shown.length;
+  return {
+    title: 'Agents',
+    findings: [
+      summary,
+      ...shown.map((agent) => ok(agent.id, describe(agent))),
+      ...(more > 0 ? [note('more', `${more} agents are not shown`, 'npm run doctor -- --json shows all')] : []),
+      ...(await folders(config, 'templates', agents)),
+      ...(await folders(config, 'images', [])),
+    ],
+  };
+}
+
+/** Null when no database runs. */
+async function readRows({ databaseUrl, dataDir }: Config, log: Log): Promise<readonly AgentRow[] | null> {
+  const postgres = join(dataDir, 'postgres');
+  if (databaseUrl === null && !(await exists(join(postgres, 'cluster', 'postmaster.pid')))) return null;
+  const connectionString = databaseUrl ?? embeddedConnectionString(postgres);
+  try {
+    const store = await openStore({ connectionString, log });
+    try {
+      return await store.agents.all();
+    } finally {
+      await store.close();
+    }
+  } catch {
+    // The section about the database says more.
+    return null;
+  }
+}
+
+async function agentFacts(config: Config, log: Log, rows: readonly AgentRow[]): Promise<AgentFacts[]> {
+  const facts = new Map<string, AgentFacts>(rows.map((row) => [row.id, { id: row.id, row, vm: null, usage: null }]));
+  if (!(await exists(join(config.dataDir, 'vms')))) return [...facts.values()];
+  const { driver } = await openMachines(config, log);
+  for (const vm of await driver.list()) {
+    const id = vm.agentId;
+    facts.set(id, { id, row: facts.get(id)?.row ?? null, vm, usage: await driver.usage(id) });
+  }
+  return [...facts.values()];
+}
+
+function summaryOf(agents: readonly AgentFacts[], hasDatabase: boolean): Finding {
+  const counts = new Map<string, number>();
+  for (const agent of agents) counts.set(stateOf(agent), (counts.get(stateOf(agent)) ?? 0) + 1);
+  const states = [...counts].map(([state, count]) => `${count} ${state}`).join(', ');
+  const total = (field: 'memoryMib' | 'diskMib' | 'snapshotMib'): string =>
+    sizeText(agents.reduce((sum, { usage }) => sum + (usage?.[field] ?? 0), 0));
+  const sums = `${total('memoryMib')} memory, ${total('diskMib')} disk, ${total('snapshotMib')} snapshots`;
+  const detail = agents.length === 0 ? 'none' : `${states}; ${sums}`;
+  if (hasDatabase) return ok('agents', detail);
+  return note('agents', `${detail}; the database is not running, so this is what the host has`, 'npm start');
+}
+
+const stateOf = ({ row, vm }: AgentFacts): string => row?.status ?? vm?.state ?? 'unknown';
+
+function describe({ row, vm, usage }: AgentFacts): string {
+  const status = row === null ? `${vm?.state ?? 'unknown'} here` : row.status;
+  const change = row?.operation ? ` (${row.operation.kind} under way)` : '';
+  const reason = row?.status === 'error' && row.statusReason ? ` (${row.statusReason.code})` : '';
+  const amounts =
+    usage === null
+      ? ['nothing on this host']
+      : [
+          `${sizeText(usage.memoryMib)} memory`,
+          `${sizeText(usage.diskMib)} disk`,
+          ...(usage.snapshotMib > 0 ? [`${sizeText(usage.snapshotMib)} snapshot`] : []),
+        ];
+  const name = row === null ? '' : `  ${plain(row.name)}`;
+  return `${status}${change}${reason}, ${amounts.join(', ')}${name}`;
+}
+
+/** A name is its owner's text: on a terminal it must not be more than that. */
+const plain = (text: string): string => JSON.stringify(text.replaceAll(/\p{C}/gu, '?').slice(0, 60));
+
+const sizeText = (sizeMib: number): string =>
+  sizeMib >= 1024 ? `${(sizeMib / 1024).toFixed(1)} GiB` : `${Math.round(sizeMib)} MiB`;
+
+/** Folders of the cache with what they take up, and how many agents of this Lodge lie over each. */
+async function folders({ cacheDir }: Config, kind: string, agents: readonly AgentFacts[]): Promise<Finding[]> {
+  const parent = join(cacheDir, kind);
+  const names = (await exists(parent)) ? await readdir(parent) : [];
+  const each: Finding[] = [];
+  let total = 0;
+  for (const name of names) {
+    const size = await sizeMib(join(parent, name));
+    total += size;
+    const users = agents.filter(({ row }) => row?.templateId != null && name.startsWith(row.templateId)).length;
+    each.push(ok(`  ${name}`, `${sizeText(size)}${users > 0 ? `, under ${users} of these agents` : ''}`));
+  }
+  return [ok(kind, names.length === 0 ? 'none' : `${names.length}, ${sizeText(total)}`), ...each];
+}
+
+/** What a folder takes up on the disk: holes are nothing. */
+async function sizeMib(folder: string): Promise<number> {
+  let blocks = 0;
+  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
+    // One that is being made may be gone again.
+    const file = await stat(join(entry.parentPath, entry.name)).catch(() => null);
+    blocks += file?.isFile() ? file.blocks : 0;
+  }
+  return (blocks * 512) / mib;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

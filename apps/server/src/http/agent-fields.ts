@@ -1,0 +1,34 @@
+/** What create and PATCH have in common. */
+import type { CreateAgent, UpdateAgent } from '@lodge/contract';
+import type { RuntimeKind, SizeName } from '@lodge/domain';
+import type { FastifyRequest } from 'fastify';
+import { ApiError } from './errors.ts';
+
+/** A preValidation hook: the contract's name is 1 to 100 characters after trimming, and what is checked is what is kept. */
+export async function trimName(request: FastifyRequest): Promise<void> {
+  const body = request.body as { name?: unknown } | null | undefined;
+  if (typeof body?.name === 'string') body.name = body.name.trim();
+}
+
+/** The size by either of its names; undefined when none was given. */
+export function sizeOf<S extends SizeName | null>(body: { size?: S; machine_size?: S }): S | undefined {
+  const { size = body.machine_size, machine_size = size } = body;
+  if (machine_size === size) return size;
+  throw new ApiError('invalid_request', 'size and machine_size are two names of one field, and they differ.');
+}
+
+/** Fields of the contract that this version does not serve are refused: dropping them in silence would be a lie. */
+export function checkAvailable(body: Partial<CreateAgent> | UpdateAgent, kind?: RuntimeKind): void {
+  if (body.dashboard && kind === 'runtime_a') {
+    throw new ApiError('invalid_request', 'dashboard can be true for runtime_b only.');
+  }
+  const given = {
+    channels: 'channels' in body && Object.keys(body.channels ?? {}).length > 0,
+    spend_limit: body.spend_limit != null,
+    instructions: body.instructions != null,
+    dashboard: body.dashboard === true,
+  };
+  for (const [field, isGiven] of Object.entries(given)) {
+    if (isGiven) throw new ApiError('invalid_request', `${field} is not available in this version yet.`);
+  }
+}

@@ -1,0 +1,228 @@
+/** For tests of routes: agents that are kept in memory and do what the test says. */
+import { randomInt } from 'node:crypto';
+import { admit, defaultLifecycle, makeAgentId } from '@lodge/domain';
+import type { AgentStatus, Verb } from '@lodge/domain';
+import { Refusal } from '@lodge/engine';
+import type { Agents } from '@lodge/engine';
+import type { AgentRow, ChatEndpoint, LogEntry, LogQuery, NewLogEntry, Provider } from '@lodge/engine/ports';
+import { logLevels } from '@lodge/engine/ports';
+
+export const accountId = 'account';
+const at = new Date('2026-01-31T12:00:00Z');
+
+export function agentRow(row: Partial<AgentRow> = {}): AgentRow {
+  return {
+    id: makeAgentId(randomInt),
+    accountId,
+    name: 'Support bot',
+    description: null,
+    runtimeKind: 'runtime_a',
+    model: 'anthropic/claude-sonnet-5',
+    size: 'medium',
+    lifecycle: defaultLifecycle,
+    metadata: {},
+    llmKeys: [],
+    desired: 'running',
+    operation: null,
+    generation: 1,
+    status: 'running',
+    statusReason: null,
+    executionId: null,
+    templateId: null,
+    vmAddress: null,
+    host: null,
+    machine: null,
+    acknowledged: true,
+    createdAt: at,
+    updatedAt: at,
+    startedAt: at,
+    pausedAt: null,
+    stoppedAt: null,
+    lastActiveAt: null,
+    crashes: [],
+    ...row,
+  };
+}
+
+const goals: Readonly<Record<Verb, AgentStatus>> = {
+  start: 'running',
+  resume: 'running',
+  restart: 'running',
+  pause: 'paused',
+  stop: 'stopped',
+};
+
+export class MemoryAgents implements Agents {
+  rows: AgentRow[] = [];
+  /** What `awaitSettled` makes of an agent. */
+  settle: (row: AgentRow) => Promise<AgentRow | null> | AgentRow | null = (row) => ({ ...row, status: 'running' });
+  /** What `awaitVerb` makes of one. */
+  finish: (row: AgentRow, verb: Verb, signal: AbortSignal) => Promise<AgentRow> | AgentRow = (row, verb) => ({
+    ...row,
+    operation: null,
+    status: goals[verb],
+  });
+  endpoint: ChatEndpoint | null = null;
+  /** Thrown by the next create. */
+  refusal: Error | null = null;
+  readonly created: Parameters<Agents['create']>[1][] = [];
+  readonly updates: Parameters<Agents['update']>[2][] = [];
+  readonly lists: Parameters<Agents['list']>[0][] = [];
+  readonly uses: Parameters<Agents['use']>[2][] = [];
+  /** Ids of agents as each use of them ended. */
+  readonly released: string[] = [];
+  readonly entries: (LogEntry & { readonly agentId: string })[] = [];
+  readonly #listeners = new Set<() => void>();
+  readonly providers: readonly Provider[] = [
+    {
+      id: 'anthropic',
+      name: 'Anthropic',
+      api: 'anthropic-messages',
+      baseUrl: 'https://example.com',
+      needsKey: true,
+      operatorAdded: false,
+      contextWindow: null,
+    },
+    {
+      id: 'local',
+      name: 'Local',
+      api: 'openai-completions',
+      baseUrl: 'http://10.9.8.7/v1',
+      needsKey: false,
+      operatorAdded: true,
+      contextWindow: null,
+    },
+  ];
+
+  async create(account: string, input: Parameters<Agents['create']>[1]): Promise<AgentRow> {
+    if (this.refusal) throw this.refusal;
+    this.created.push(input);
+    const { name, runtimeKind, size, lifecycle, metadata, description = null, model } = input;
+    const llmKeys = input.llmKeys.map(({ provider, apiKey }) => ({
+      provider,
+      sealed: 'sealed',
+      last4: apiKey.slice(-4),
+      createdAt: at,
+    }));
+    const given = { name, runtimeKind, size, lifecycle, metadata, description, llmKeys, ...(model && { model }) };
+    const row = agentRow({ ...given, accountId: account, status: 'provisioning', startedAt: null });
+    this.rows.push(row);
+    return row;
+  }
+
+  async awaitSettled(
+    account: string,
+    id: string,
+    _timeoutMs?: number,
+    _signal?: AbortSignal,
+    _wanted?: AgentStatus,
+  ): Promise<AgentRow | null> {
+    return this.settle(await this.get(account, id));
+  }
+
+  async get(account: string, id: string): Promise<AgentRow> {
+    const row = this.rows.find((candidate) => candidate.id === id && candidate.accountId === account);
+    if (!row) throw new Refusal('agent_not_found', `No agent has the id ${id}.`);
+    return row;
+  }
+
+  async list(filter: Parameters<Agents['list']>[0]) {
+    this.lists.push(filter);
+    const from = Number(filter.cursor ?? 0);
+    const rows = this.rows.slice(from, from + filter.limit);
+    const next = from + filter.limit;
+    return { rows, nextCursor: next < this.rows.length ? String(next) : null };
+  }
+
+  async delete(account: string, id: string): Promise<void> {
+    const row = await this.get(account, id);
+    this.rows = this.rows.filter((candidate) => candidate !== row);
+  }
+
+  async act(account: string, id: string, verb: Verb) {
+    const row = await this.get(account, id);
+    const admission = admit(verb, row);
+    if (admission.do === 'refuse') throw new Refusal(admission.code, 'Not now.', id);
+    if (admission.do !== 'begin') return { row, done: admission.do === 'nothing' };
+    const operation = { kind: verb, cause: 'request', startedAt: at } as const;
+    return { row: this.#put({ ...row, operation, generation: row.generation + 1 }), done: false };
+  }
+
+  async awaitVerb(account: string, id: string, verb: Verb, _timeoutMs: number, signal: AbortSignal): Promise<AgentRow> {
+    return this.#put(await this.finish(await this.get(account, id), verb, signal));
+  }
+
+  async update(
+    account: string,
+    id: string,
+    change: Parameters<Agents['update']>[2],
+    check?: (row: AgentRow) => void,
+  ): Promise<AgentRow> {
+    const row = await this.get(account, id);
+    check?.(row);
+    this.updates.push(change);
+    const { name = row.name, description = row.description, size = row.size } = change;
+    return this.#put({ ...row, name, description, size });
+  }
+
+  async use(account: string, id: string, options: Parameters<Agents['use']>[2]) {
+    const row = await this.get(account, id);
+    this.uses.push(options);
+    const canWake = row.status === 'paused' || (row.status === 'stopped' && options.wake);
+    if ((row.status !== 'running' && !canWake) || !this.endpoint) {
+      throw new Refusal('agent_not_running', 'Agent is not running. Start it first.', id);
+    }
+    return { row, endpoint: this.endpoint, release: () => void this.released.push(id) };
+  }
+
+  busy(): () => void {
+    return () => undefined;
+  }
+
+  /** Writes to an agent's log, as the engine would. */
+  log(agentId: string, ...entries: (Partial<NewLogEntry> & { readonly message: string })[]): void {
+    for (const entry of entries) {
+      const id = BigInt(this.entries.length + 1);
+      this.entries.push({ agentId, id, at, level: 'info', source: 'system', ...entry });
+    }
+    for (const listener of this.#listeners) listener();
+  }
+
+  async logs(account: string, query: LogQuery): Promise<readonly LogEntry[]> {
+    await this.get(account, query.agentId);
+    const { direction, from, since, until, minLevel = 'debug', source, search = '' } = query;
+    const isAsked = (entry: (typeof this.entries)[number]): boolean =>
+      entry.agentId === query.agentId &&
+      (from === undefined || (direction === 'asc' ? entry.id > from : entry.id < from)) &&
+      (since === undefined || entry.at >= since) &&
+      (until === undefined || entry.at < until) &&
+      logLevels.indexOf(entry.level) >= logLevels.indexOf(minLevel) &&
+      (source === undefined || entry.source === source) &&
+      entry.message.toLowerCase().includes(search.toLowerCase());
+    const found = this.entries.filter(isAsked);
+    return (direction === 'asc' ? found : found.toReversed()).slice(0, query.limit);
+  }
+
+  onLog(_id: string, listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** How many follow a log now. */
+  get listeners(): number {
+    return this.#listeners.size;
+  }
+
+  async usage(): Promise<null> {
+    return null;
+  }
+
+  runtimeOf(kind: AgentRow['runtimeKind']) {
+    return kind === 'runtime_a' ? { name: 'openclaw', version: '2026.9.6' } : null;
+  }
+
+  #put(row: AgentRow): AgentRow {
+    this.rows = this.rows.map((present) => (present.id === row.id ? row : present));
+    return row;
+  }
+}

@@ -1,0 +1,90 @@
+import { Agent, AgentParams, NoBody, PreferHeaders, WaitQuery, agentVerbs } from '@lodge/contract';
+import type { ErrorCode } from '@lodge/contract';
+import type { Verb } from '@lodge/domain';
+import { agentHeaders, agentReply, checkAgentId } from '../../agent-record.ts';
+import { clientGone } from '../../client-gone.ts';
+import type { App, HttpContext } from '../../context.ts';
+import { wantsNoWait } from '../../no-wait.ts';
+
+interface VerbText {
+  readonly summary: string;
+  readonly description: string;
+  /** Refusals beside those that every verb has. */
+  readonly errors: readonly ErrorCode[];
+}
+
+const texts: Readonly<Record<Verb, VerbText>> = {
+  start: {
+    summary: 'Start an agent',
+    description:
+      'A paused agent goes on, a stopped one comes back from its snapshot, one in `error` is booted from its disk. Nothing to do when it runs.',
+    errors: ['insufficient_capacity'],
+  },
+  resume: {
+    summary: 'Resume an agent',
+    description: 'As start, but not from `error`.',
+    errors: ['agent_not_resumable', 'insufficient_capacity'],
+  },
+  pause: {
+    summary: 'Pause an agent',
+    description:
+      "The machine's CPUs are frozen; its memory stays. Nothing to do when it is paused. A paused agent resumes by itself with the next request that needs it, unless `lifecycle.auto_resume` is false.",
+    errors: ['agent_not_running'],
+  },
+  stop: {
+    summary: 'Stop an agent',
+    description:
+      'The turn in hand ends (within a bound), memory and disk are saved, and the machine is given up. Nothing to do when it is stopped. An agent whose snapshot fails goes on running. From `error` it goes to `stopped` with its disk alone.',
+    errors: [],
+  },
+  restart: {
+    summary: 'Restart an agent',
+    description:
+      'The machine is ended in good order and booted from its disk. A stopped agent is started, not restarted.',
+    errors: ['agent_not_running', 'insufficient_capacity'],
+  },
+};
+
+const shared =
+  'The reply comes when that is done: 200. When it takes longer than the lifecycle wait (60 s unless set otherwise), or with `Prefer: respond-async` or `?wait=false`, it is 202 with the record as it is, its `transition` set: poll the agent then. The same request again joins what is under way.';
+
+/** `POST /v1/agents/:id/<verb>`, one route for each verb of the lifecycle table. */
+export function actRoutes(app: App, context: HttpContext): void {
+  for (const verb of agentVerbs) actRoute(app, context, verb);
+}
+
+function actRoute(app: App, context: HttpContext, verb: Verb): void {
+  const { agents, lifecycleWaitMs, closing } = context;
+  const { summary, description, errors } = texts[verb];
+  app.route({
+    method: 'POST',
+    url: `/v1/agents/:id/${verb}`,
+    schema: {
+      operationId: `${verb}Agent`,
+      tags: ['Agents'],
+      summary,
+      description: `${description}\n\n${shared}`,
+      params: AgentParams,
+      headers: PreferHeaders,
+      querystring: WaitQuery,
+      body: NoBody,
+      response: {
+        200: { ...Agent, 'x-response-description': 'It is done.', headers: agentHeaders },
+        202: { ...Agent, 'x-response-description': 'It is under way.', headers: agentHeaders },
+      },
+    },
+    config: { scopes: ['agents:write'], errors: ['agent_not_found', 'agent_transitioning', ...errors] },
+    handler: async (request, reply) => {
+      const { id } = request.params;
+      checkAgentId(id);
+      const { accountId } = request.principal;
+      const { row: begun, done } = await agents.act(accountId, id, verb);
+      if (done) return agentReply(reply, begun, context);
+      if (wantsNoWait(request, reply)) return reply.code(202).send(agentReply(reply, begun, context));
+      const signal = AbortSignal.any([clientGone(reply), closing]);
+      const row = await agents.awaitVerb(accountId, id, verb, lifecycleWaitMs, signal);
+      const underWay = row.operation !== null || row.status === 'provisioning';
+      return reply.code(underWay ? 202 : 200).send(agentReply(reply, row, context));
+    },
+  });
+}

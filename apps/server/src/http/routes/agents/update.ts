@@ -1,0 +1,78 @@
+import { Agent, AgentParams, IfMatchHeaders, NoQuery, UpdateAgent } from '@lodge/contract';
+import { defaultLifecycle, defaultSize } from '@lodge/domain';
+import type { Lifecycle } from '@lodge/domain';
+import type { UpdateAgentInput } from '@lodge/engine';
+import { checkAvailable, sizeOf, trimName } from '../../agent-fields.ts';
+import { agentHeaders, agentReply, checkAgentId } from '../../agent-record.ts';
+import type { App, HttpContext } from '../../context.ts';
+import { checkIfMatch } from '../../etag.ts';
+
+const schema = {
+  operationId: 'updateAgent',
+  tags: ['Agents'],
+  summary: 'Change an agent',
+  description:
+    'Only what is given changes; null resets a field to its default. Model, keys and lifecycle are in effect at once, without a restart. A size that the running machine cannot take is taken with the next start: until then `machine` differs from `size`.',
+  params: AgentParams,
+  headers: IfMatchHeaders,
+  querystring: NoQuery,
+  body: UpdateAgent,
+  response: { 200: { ...Agent, 'x-response-description': 'The agent as it is now.', headers: agentHeaders } },
+};
+const config = {
+  scopes: ['agents:write'],
+  errors: ['agent_not_found', 'agent_transitioning', 'precondition_failed', 'insufficient_capacity'],
+} as const;
+
+export function updateAgentRoute(app: App, context: HttpContext): void {
+  const { agents } = context;
+  app.route({
+    method: 'PATCH',
+    url: '/v1/agents/:id',
+    schema,
+    config,
+    preValidation: trimName,
+    handler: async (request, reply) => {
+      const { id } = request.params;
+      const { body } = request;
+      checkAvailable(body);
+      const change = inputOf(body);
+      checkAgentId(id);
+      const row = await agents.update(request.principal.accountId, id, change, (present) => {
+        checkIfMatch(request.headers['if-match'], present);
+      });
+      return agentReply(reply, row, context);
+    },
+  });
+}
+
+function inputOf(body: UpdateAgent): UpdateAgentInput {
+  const size = sizeOf(body);
+  return {
+    ...(body.name !== undefined && { name: body.name }),
+    ...(body.description !== undefined && { description: body.description }),
+    ...(body.model !== undefined && { model: body.model }),
+    ...(body.llm_keys !== undefined && {
+      llmKeys: body.llm_keys.map((key) => ({ provider: key.provider, apiKey: key.api_key })),
+    }),
+    ...(size !== undefined && { size: size ?? defaultSize }),
+    ...(body.lifecycle !== undefined && { lifecycle: lifecycleChange(body.lifecycle) }),
+    ...(body.metadata !== undefined && { metadata: body.metadata }),
+  };
+}
+
+function lifecycleChange(given: UpdateAgent['lifecycle']): Partial<Lifecycle> {
+  if (given == null) return defaultLifecycle;
+  const fields: { readonly [F in keyof Lifecycle]: Lifecycle[F] | null | undefined } = {
+    idleTimeoutSeconds: given.idle_timeout_seconds,
+    stopAfterSeconds: given.stop_after_seconds,
+    keepAwake: given.keep_awake,
+    autoResume: given.auto_resume,
+    autoStart: given.auto_start,
+    wakeOnMessage: given.wake_on_message,
+  };
+  const changed = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(
+    changed.map(([field, value]) => [field, value ?? defaultLifecycle[field as keyof Lifecycle]]),
+  );
+}

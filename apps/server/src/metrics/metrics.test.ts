@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { migrate, openStore } from '@lodge/store';
+import { testDatabase } from '@lodge/testkit/postgres';
+import { defaultLifecycle } from '@lodge/domain';
+import { agentRow, testApp } from '../http/test-app.ts';
+import { listenForScrapes } from './listener.ts';
+import { createMetrics } from './metrics.ts';
+
+const log = { debug() {}, info() {}, warn() {}, error() {} };
+const database = await testDatabase();
+await migrate(database);
+const store = await openStore({ ...database, log });
+after(async () => {
+  await store.close();
+  await database.drop();
+});
+const key = { name: 'k', hash: new Uint8Array(32), last4: 'abcd', scopes: ['agents:read'] as const, expiresAt: null };
+const { accountId } = (await store.apiKeys.createFirstAccount('first', key))!;
+
+let made = 0;
+const create = (agents: typeof store.agents) => {
+  made += 1;
+  const id = `agent${String(made).padStart(7, '0')}`;
+  const { name, description, runtimeKind, model, size, metadata } = agentRow();
+  const agent = { id, accountId, name, description, runtimeKind, model, size, metadata };
+  return agents.create({ ...agent, lifecycle: defaultLifecycle, llmKeys: [] }, () => {});
+};
+
+test('creates and operations are counted by kind, cause and outcome, wherever they were begun', async () => {
+  const metrics = createMetrics('1.2.3');
+  const agents = metrics.watchAgents(store.agents);
+  const { id, generation } = await create(agents);
+  await agents.lease(id, 'here', 60_000);
+  await agents.observe(id, generation, 'here', { status: 'running', acknowledged: true });
+
+  const pause = await agents.begin(id, 'idle', () => ({ do: 'begin', kind: 'pause' }));
+  await agents.begin(id, 'request', () => ({ do: 'join' }));
+  assert.equal(await agents.observe(id, generation, 'here', { status: 'running', operation: null }), false);
+  await agents.observe(id, pause!.row.generation, 'here', { status: 'paused', operation: null });
+
+  // Begun by another process: known from its row.
+  const stop = await store.agents.begin(id, 'memory', () => ({ do: 'begin', kind: 'stop' }));
+  await agents.find(id);
+  await agents.observe(id, stop!.row.generation, 'here', { status: 'running', operation: null });
+
+  const text = await metrics.text();
+  const counts = [...text.matchAll(/^lodge_operation_duration_seconds_count\{(.*)\} (\d+)$/gm)].map(([, labels, n]) => [
+    labels,
+    n,
+  ]);
+  assert.deepEqual(counts, [
+    ['kind="create",cause="request",outcome="ok"', '1'],
+    ['kind="pause",cause="idle",outcome="ok"', '1'],
+    ['kind="stop",cause="memory",outcome="failed"', '1'],
+  ]);
+  assert.ok(!text.includes(id), 'no agent is named');
+});
+
+test('LLM calls are counted once they are recorded; a provider that nobody configured is no label', async () => {
+  const metrics = createMetrics('1.2.3');
+  const { id } = await create(store.agents);
+  const sink = metrics.watchCalls(store.llmCalls, testApp().agents.providers);
+  const call = {
+    agentId: id,
+    accountId,
+    model: 'm',
+    startedAt: new Date(),
+    durationMs: 120,
+    status: 200,
+    outcome: 'ok',
+    inputTokens: 10,
+    outputTokens: 5,
+    cacheReadTokens: 0,
+    cacheWriteTokens: null,
+    costUsd: null,
+  } as const;
+  await sink.record({ ...call, id: '00000000-0000-4000-8000-000000000001', provider: 'anthropic' });
+  await sink.record({ ...call, id: '00000000-0000-4000-8000-000000000002', provider: 'made-up', outcome: 'refused' });
+  const text = await metrics.text();
+  assert.match(text, /^lodge_llm_call_duration_seconds_count\{provider="anthropic",outcome="ok"\} 1$/m);
+  assert.match(text, /^lodge_llm_call_duration_seconds_count\{provider="unknown",outcome="refused"\} 1$/m);
+  assert.match(text, /^lodge_llm_tokens_total\{provider="anthropic",type="output"\} 5$/m);
+  assert.doesNotMatch(text, /made-up|cache_write/);
+});
+
+test('GET /metrics serves them with agents, templates, requests and the process, on a listener of their own', async () => {
+  const metrics = createMetrics('1.2.3');
+  const templates = [{ runtime: 'openclaw', state: 'building', step: 's', fraction: null, since: new Date() }] as const;
+  metrics.observe({ agents: store.agents, templates: () => templates });
+  const { call } = testApp({ metrics: metrics.http });
+  await call('GET', `/v1/agents/${'a'.repeat(12)}`);
+  await call('GET', '/nowhere');
+  const listener = await listenForScrapes(metrics, { host: '127.0.0.1', port: 0 }, log);
+  try {
+    const url = `http://127.0.0.1:${listener.port}`;
+    const response = await fetch(`${url}/metrics`);
+    assert.deepEqual([response.status, response.headers.get('content-type')], [200, metrics.contentType]);
+    const text = await response.text();
+    for (const wanted of [
+      /^lodge_agents\{status="paused"\} \d+$/m,
+      /^lodge_template_state\{runtime="openclaw",state="building"\} 1$/m,
+      /^lodge_http_request_duration_seconds_count\{method="GET",route="\/v1\/agents\/:id",status="404"\} 1$/m,
+      /^lodge_http_request_duration_seconds_count\{method="any",route="none",status="404"\} 1$/m,
+      /^lodge_chats_in_flight 0$/m,
+      /^lodge_info\{version="1\.2\.3"\} 1$/m,
+      /^nodejs_eventloop_lag_p99_seconds /m,
+      /^process_resident_memory_bytes /m,
+    ]) {
+      assert.match(text, wanted);
+    }
+    assert.doesNotMatch(text, /a{12}/);
+    assert.equal((await fetch(`${url}/v1/agents`)).status, 404);
+    assert.equal((await fetch(`${url}/metrics`, { method: 'POST' })).status, 405);
+  } finally {
+    await listener.close();
+  }
+  assert.equal((await call('GET', '/metrics')).status, 404, 'not on the port of the API');
+});

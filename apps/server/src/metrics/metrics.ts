@@ -1,0 +1,134 @@
+/**
+ * The operator's figures, in Prometheus's form. No label holds an agent's id or anything a client chose: the number of
+ * series depends on the deployment alone.
+ */
+import { agentStatuses } from '@lodge/domain';
+import type { TemplateProgress } from '@lodge/engine';
+import type { AgentStore, LlmCall, LlmCallSink, Provider } from '@lodge/engine/ports';
+import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
+import type { HttpMetrics } from '../http/context.ts';
+import { watchOperations } from './operations.ts';
+
+export interface Metrics {
+  readonly http: HttpMetrics;
+  /** The same store; creates and changes of machines that end through it are counted. */
+  watchAgents(store: AgentStore): AgentStore;
+  /** The same sink; calls that are recorded are counted. */
+  watchCalls(sink: LlmCallSink, providers: readonly Provider[]): LlmCallSink;
+  /** What is looked at whenever the figures are asked for. */
+  observe(sources: { readonly agents: AgentStore; readonly templates: () => readonly TemplateProgress[] }): void;
+  /** All figures as they are now. Those that cannot be had are left out. */
+  text(): Promise<string>;
+  readonly contentType: string;
+}
+
+/** From a pause to a cold boot under emulation. */
+const operationBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900];
+/** From a read to a long chat turn. */
+const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+
+export function createMetrics(version: string): Metrics {
+  const register = new Registry();
+  const registers = [register];
+  collectDefaultMetrics({ register });
+  const info = new Gauge({ name: 'lodge_info', help: 'Version of Lodge.', labelNames: ['version'], registers });
+  info.set({ version }, 1);
+  return {
+    http: httpMetrics(registers),
+    watchAgents(store) {
+      const durations = new Histogram({
+        name: 'lodge_operation_duration_seconds',
+        help: 'Creates and changes of machines that ended: what, why begun, and whether it came to its goal.',
+        labelNames: ['kind', 'cause', 'outcome'],
+        buckets: operationBuckets,
+        registers,
+      });
+      return watchOperations(store, ({ seconds, ...labels }) => durations.observe(labels, seconds));
+    },
+    watchCalls: (sink, providers) => watchCalls(sink, providers, registers),
+    observe({ agents, templates }) {
+      register.registerMetric(agentGauge(agents));
+      register.registerMetric(templateGauge(templates));
+    },
+    text: () => register.metrics(),
+    contentType: register.contentType,
+  };
+}
+
+function httpMetrics(registers: Registry[]): HttpMetrics {
+  const requests = new Histogram({
+    name: 'lodge_http_request_duration_seconds',
+    help: 'Replies of the API; `route` is a pattern.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: requestBuckets,
+    registers,
+  });
+  const chats = new Gauge({ name: 'lodge_chats_in_flight', help: 'Chat turns under way.', registers });
+  return {
+    replied: ({ method, route, status, ms }) =>
+      requests.observe({ method: route === null ? 'any' : method, route: route ?? 'none', status }, ms / 1000),
+    chatBegan() {
+      chats.inc();
+      return () => chats.dec();
+    },
+  };
+}
+
+function watchCalls(sink: LlmCallSink, providers: readonly Provider[], registers: Registry[]): LlmCallSink {
+  const known = new Set(providers.map(({ id }) => id));
+  const durations = new Histogram({
+    name: 'lodge_llm_call_duration_seconds',
+    help: 'Calls of agents to their LLM provider, and how they ended.',
+    labelNames: ['provider', 'outcome'],
+    buckets: requestBuckets,
+    registers,
+  });
+  const tokens = new Counter({
+    name: 'lodge_llm_tokens_total',
+    help: 'Tokens that providers counted.',
+    labelNames: ['provider', 'type'],
+    registers,
+  });
+  const count = (call: LlmCall): void => {
+    const provider = known.has(call.provider) ? call.provider : 'unknown';
+    durations.observe({ provider, outcome: call.outcome }, call.durationMs / 1000);
+    const { inputTokens: input, outputTokens: output, cacheReadTokens, cacheWriteTokens } = call;
+    const counts = { input, output, cache_read: cacheReadTokens, cache_write: cacheWriteTokens };
+    for (const [type, amount] of Object.entries(counts)) if (amount !== null) tokens.inc({ provider, type }, amount);
+  };
+  return {
+    async record(call) {
+      await sink.record(call);
+      count(call);
+    },
+  };
+}
+
+function agentGauge(store: AgentStore): Gauge {
+  return new Gauge({
+    name: 'lodge_agents',
+    help: 'Agents by status.',
+    labelNames: ['status'],
+    registers: [],
+    async collect() {
+      this.reset();
+      const rows = await store.all().catch(() => null);
+      for (const status of rows === null ? [] : agentStatuses) {
+        this.set({ status }, rows!.filter((row) => row.status === status).length);
+      }
+    },
+  });
+}
+
+function templateGauge(templates: () => readonly TemplateProgress[]): Gauge {
+  return new Gauge({
+    name: 'lodge_template_state',
+    help: '1 for the state that the current template of a runtime is in.',
+    labelNames: ['runtime', 'state'],
+    registers: [],
+    collect() {
+      this.reset();
+      for (const { runtime, state } of templates()) this.set({ runtime, state }, 1);
+    },
+  });
+}

@@ -1,0 +1,94 @@
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Timestamp, nullable, oneOf, patterns } from './text.ts';
+
+/** From the least severe on. */
+export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
+export const logSources = ['system', 'console', 'gateway', 'channel', 'egress'] as const;
+export const defaultLogLimit = 100;
+
+export const LogEntry = Type.Object(
+  {
+    id: Type.String({ description: 'Rises with time, within one agent.', examples: ['48213'] }),
+    timestamp: Timestamp,
+    level: oneOf(logLevels),
+    source: oneOf(logSources, {
+      description:
+        "`system`: what Lodge did with the agent and why. `console`: the machine's console. `gateway`: the runtime's own log.",
+    }),
+    message: Type.String({ examples: ['Paused after 45 s without activity.'] }),
+  },
+  { title: 'LogEntry', additionalProperties: false },
+);
+export type LogEntry = Static<typeof LogEntry>;
+
+export const LogList = Type.Object(
+  {
+    object: Type.Literal('list'),
+    data: Type.Array(LogEntry),
+    has_more: Type.Boolean(),
+    next_cursor: nullable(Type.String({ description: 'Give it as `cursor` for the next page.' })),
+  },
+  { title: 'LogList', additionalProperties: false },
+);
+
+const time = (description: string) =>
+  Type.String({ format: 'date-time', maxLength: 40, pattern: patterns.timestamp, description });
+
+export const LogsQuery = Type.Object(
+  {
+    limit: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 1000,
+        default: defaultLogLimit,
+        description: 'Entries per page. With `follow`: how many of the newest come first.',
+      }),
+    ),
+    cursor: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        pattern: patterns.text,
+        description: '`next_cursor` of the page before; it holds for this agent and its direction.',
+      }),
+    ),
+    direction: Type.Optional(
+      oneOf(['desc', 'asc'], {
+        default: 'desc',
+        description: 'Newest entries first by default, oldest first with `asc`; with `follow` always `asc`.',
+      }),
+    ),
+    since: Type.Optional(time('Only entries of this time or later.')),
+    until: Type.Optional(time('Only entries before this time.')),
+    level: Type.Optional(oneOf(logLevels, { description: 'Only entries of this level or a more severe one.' })),
+    source: Type.Optional(oneOf(logSources, { description: 'Only entries of this source.' })),
+    search: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        pattern: patterns.text,
+        description: 'Only entries whose message contains this, in any case.',
+      }),
+    ),
+    follow: Type.Optional(
+      oneOf(['true', 'false'], {
+        description:
+          '`true`: answer as server-sent events, first the newest `limit` entries (all from `since` on when that is given without `limit`), then every entry as it comes.',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type LogsQuery = Static<typeof LogsQuery>;
+
+export const LogsHeaders = Type.Object({
+  'last-event-id': Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 20,
+      pattern: patterns.token,
+      description: 'With `follow`: id of the last entry that was received. The stream goes on behind it.',
+    }),
+  ),
+});
