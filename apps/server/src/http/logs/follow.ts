@@ -10,7 +10,7 @@ import type { LogEntry, LogQuery } from '@lodge/engine/ports';
 export type LogFilter = Omit<LogQuery, 'from' | 'direction' | 'limit'>;
 
 export interface FollowRequest {
-  readonly agents: Agents;
+  readonly agents: Pick<Agents, 'logs' | 'onLog'>;
   readonly accountId: string;
   readonly filter: LogFilter;
   /**
