@@ -1,7 +1,7 @@
-import { open, readFile, rm } from 'node:fs/promises';
 import { scopes } from '@lodge/engine/ports';
 import type { ApiKeyStore } from '@lodge/engine/ports';
 import { hashApiKey, isWellFormedApiKey, lastFour, makeApiKey } from './api-key.ts';
+import { readPending, removePending, writePending } from './one-time-file.ts';
 
 export interface FirstKey {
   readonly plaintext: string;
@@ -22,34 +22,14 @@ export async function ensureFirstKey(
   file: string,
   accountName = 'default',
 ): Promise<FirstKey | null> {
-  const pending = await readPending(file);
+  const pending = await readPending(file, isWellFormedApiKey);
   const plaintext = pending ?? makeApiKey();
-  if (pending === null) await write(file, plaintext);
+  if (pending === null) await writePending(file, plaintext);
   const hash = hashApiKey(plaintext);
   const key = { name: 'First key', hash, last4: lastFour(plaintext), scopes, expiresAt: null };
   const made = await store.createFirstAccount(accountName, key);
-  const shown = (): Promise<void> => rm(file, { force: true });
+  const shown = (): Promise<void> => removePending(file);
   if (made ?? (pending && (await store.findByHash(hash)))) return { plaintext, shown };
   await shown();
   return null;
-}
-
-/** A key that was cut off while it was written never took effect. */
-async function readPending(file: string): Promise<string | null> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return '';
-    throw error;
-  });
-  return isWellFormedApiKey(text) ? text : null;
-}
-
-async function write(file: string, plaintext: string): Promise<void> {
-  const handle = await open(file, 'w', 0o600);
-  try {
-    await handle.chmod(0o600);
-    await handle.writeFile(plaintext);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -14,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { loadMasterKey, MasterKeyError } from './master-key.ts';
+import { loadMasterKey, MasterKeyError, readMasterKey } from './master-key.ts';
 
 let folder: string;
 let file: string;
@@ -85,4 +86,29 @@ test('a secret mounted through a symbolic link is read; a folder is refused', as
   symlinkSync(file, join(folder, 'mounted'));
   assert.deepEqual(await loadMasterKey(join(folder, 'mounted')), key);
   await assert.rejects(loadMasterKey(folder), MasterKeyError);
+});
+
+test('a key comes from text or from a command too, in either base64', async () => {
+  const key = randomBytes(32);
+  for (const text of [key.toString('base64'), key.toString('base64url'), ` ${key.toString('base64')}\n`]) {
+    assert.deepEqual(await readMasterKey({ kind: 'text', base64: text }), key);
+    writeFileSync(file, text);
+    assert.deepEqual(await readMasterKey({ kind: 'command', command: `cat '${file}'` }), key);
+  }
+});
+
+test('what is no key is refused without being repeated', async () => {
+  const secret = randomBytes(31).toString('base64');
+  for (const text of ['', 'x', secret, `${randomBytes(32).toString('base64')}!`, randomBytes(33).toString('base64')]) {
+    await assert.rejects(
+      readMasterKey({ kind: 'text', base64: text }),
+      (error: Error) => error instanceof MasterKeyError && !(text.length > 1 && error.message.includes(text)),
+    );
+  }
+});
+
+test('a command that fails or floods is refused', async () => {
+  for (const command of ['exit 3', 'cat /dev/zero', 'echo']) {
+    await assert.rejects(readMasterKey({ kind: 'command', command }), MasterKeyError, command);
+  }
 });

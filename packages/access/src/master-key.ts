@@ -1,16 +1,74 @@
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { link, open, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { masterKeyBytes } from './secret-box.ts';
+import { masterKeyBytes } from './data-key.ts';
 
-/** A master key file that cannot be used. The message says what to do. */
+/** Where a master key comes from: a file, made when absent; base64 text; or what a shell command writes, in base64. */
+export type MasterKeySource =
+  | { readonly kind: 'file'; readonly file: string }
+  | { readonly kind: 'text'; readonly base64: string }
+  | { readonly kind: 'command'; readonly command: string };
+
+const commandTimeoutMs = 30_000;
+/** Far more than a key. */
+const mostOutput = 1024;
+
+/** A master key that cannot be used. The message says what to do, and holds nothing of the key. */
 export class MasterKeyError extends Error {
   constructor(message: string) {
     super(message);
     this.name = 'MasterKeyError';
   }
+}
+
+/** Throws `MasterKeyError`. */
+export async function readMasterKey(source: MasterKeySource): Promise<Buffer> {
+  switch (source.kind) {
+    case 'file':
+      return loadMasterKey(source.file);
+    case 'text':
+      return decode(source.base64, 'LODGE_MASTER_KEY');
+    case 'command':
+      return decode(await outputOf(source.command), 'What LODGE_MASTER_KEY_COMMAND writes');
+  }
+}
+
+function decode(text: string, what: string): Buffer {
+  const trimmed = text.trim();
+  const key = Buffer.from(trimmed, 'base64');
+  const plain = trimmed.replace(/=+$/, '').replaceAll('-', '+').replaceAll('_', '/');
+  if (key.length !== masterKeyBytes || key.toString('base64').replace(/=+$/, '') !== plain) {
+    throw new MasterKeyError(
+      `${what} must be ${masterKeyBytes} bytes in base64, as \`openssl rand -base64 ${masterKeyBytes}\` makes them.`,
+    );
+  }
+  return key;
+}
+
+/** What it writes to standard error goes to ours: it says why a command failed. */
+async function outputOf(command: string): Promise<string> {
+  const child = spawn('/bin/sh', ['-c', command], { stdio: ['ignore', 'pipe', 'inherit'] });
+  // The pipe too: what the command started may hold it open for ever.
+  const end = (): void => {
+    child.kill('SIGKILL');
+    child.stdout.destroy();
+  };
+  const timer = setTimeout(end, commandTimeoutMs);
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+    if (output.length > mostOutput) end();
+  });
+  const status = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject).once('close', resolve);
+  }).finally(() => clearTimeout(timer));
+  if (status === 0) return output;
+  throw new MasterKeyError(
+    `LODGE_MASTER_KEY_COMMAND must write the key and end with 0 within ${commandTimeoutMs / 1000} s; it ${status === null ? 'was ended' : `ended with ${status}`}.`,
+  );
 }
 
 /**

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
+import { createCipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { createSecretBox, SecretBoxError } from './secret-box.ts';
+import { SecretBoxError } from './aead.ts';
+import { makeDataKey, unwrapDataKey } from './data-key.ts';
+import { createSecretBox } from './secret-box.ts';
 
 const masterKey = randomBytes(32);
 const box = createSecretBox(masterKey);
@@ -33,21 +35,42 @@ test('no bit of a sealed secret can be changed unnoticed', () => {
   }
 });
 
-test('another master key is told by the key id, and the error holds no secret', () => {
+test('another key is told by the key id, and the error holds no secret', () => {
   const sealed = box.seal('sk-very-secret', 'c');
   assert.throws(
     () => createSecretBox(randomBytes(32)).open(sealed, 'c'),
-    (error: Error) => /another master key/.test(error.message) && !error.message.includes('sk-very'),
+    (error: Error) => /another key/.test(error.message) && !error.message.includes('sk-very'),
   );
 });
 
 test('what is not a sealed secret is refused', () => {
   const keyId = box.seal('', 'c').split('.')[1];
-  for (const wrong of ['', 'sk-plain', 'v1', 'v2.00000000.AAAA', `v1.${keyId}.AAAA`, `v1.${keyId}.AAAA.AAAA`]) {
+  for (const wrong of ['', 'sk-plain', 'v1', 'v3.00000000.AAAA', `v2.${keyId}.AAAA`, `v2.${keyId}.AAAA.AAAA`]) {
     assert.throws(() => box.open(wrong, 'c'), SecretBoxError, wrong);
   }
 });
 
 test('a master key of a wrong length is refused', () => {
   assert.throws(() => createSecretBox(randomBytes(16)), SecretBoxError);
+});
+
+test('what an earlier release sealed, with the master key itself, still opens in its place', () => {
+  const id = createHash('sha256').update('lodge master key id').update(masterKey).digest('hex').slice(0, 8);
+  const key = Buffer.from(hkdfSync('sha256', masterKey, '', 'lodge secret box v1', 32));
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(`v1.${id}.here`));
+  const bytes = Buffer.concat([nonce, cipher.update('sk-old'), cipher.final(), cipher.getAuthTag()]);
+  const sealed = `v1.${id}.${bytes.toString('base64url')}`;
+  const later = createSecretBox(masterKey, unwrapDataKey(masterKey, makeDataKey(masterKey)));
+  assert.equal(later.open(sealed, 'here'), 'sk-old');
+  assert.throws(() => later.open(sealed, 'there'), SecretBoxError);
+});
+
+test('a data key opens with the master key that wrapped it, under its own id, and with no other', () => {
+  const row = makeDataKey(masterKey);
+  const { key } = unwrapDataKey(masterKey, row);
+  assert.equal(key.length, 32);
+  assert.ok(!row.wrapped.includes(key.toString('base64url')));
+  assert.throws(() => unwrapDataKey(randomBytes(32), row), SecretBoxError);
+  assert.throws(() => unwrapDataKey(masterKey, { ...row, id: 'another' }), SecretBoxError);
 });

@@ -1,64 +1,70 @@
 /**
- * Secrets at rest: AES-256-GCM, a random nonce each, the place a secret is for bound to it as associated data.
- *
- * A sealed secret reads `v1.<key id>.<base64url of nonce | ciphertext | tag>`. The key id is a fingerprint of the master
- * key: a later rotation can tell which key opens what, and a wrong master key file is told from damaged data.
+ * Secrets at rest. A sealed secret reads `v2.<data key id>.<payload>`; the place it is for is bound to it. Earlier releases
+ * sealed with the master key itself, `v1.<master key id>.<payload>`: that still opens, and nothing is sealed so any more.
  */
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto';
-import type { SecretBox } from '@lodge/engine/ports';
+import { hkdfSync } from 'node:crypto';
+import type { DataKeyStore, SecretBox } from '@lodge/engine/ports';
+import { SecretBoxError, decrypt, encrypt } from './aead.ts';
+import { makeDataKey, masterKeyId, unwrapDataKey } from './data-key.ts';
+import type { DataKey } from './data-key.ts';
+import { MasterKeyError } from './master-key.ts';
 
-const version = 'v1';
-const nonceBytes = 12;
-const tagBytes = 16;
-export const masterKeyBytes = 32;
-
-/** A sealed secret that does not open. Neither message nor cause holds any part of it. */
-export class SecretBoxError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'SecretBoxError';
+/** Opens the deployment's box, making its data key where there is none yet. Any number of processes may do so at once. */
+export async function openSecretBox(
+  store: Pick<DataKeyStore, 'all' | 'insert'>,
+  masterKey: Uint8Array,
+): Promise<SecretBox> {
+  const ours = masterKeyId(masterKey);
+  let rows = await store.all();
+  if (rows.length === 0) {
+    await store.insert(makeDataKey(masterKey));
+    rows = await store.all();
   }
+  const row = rows.find((each) => each.masterKeyId === ours);
+  const others = rows.filter((each) => each !== row).map((each) => each.masterKeyId);
+  if (row === undefined) {
+    throw new MasterKeyError(
+      `The database's secrets are sealed under the master key ${others.join(', ')}, and this one is ${ours}. Give the right one; after a rotation that is the new one.`,
+    );
+  }
+  if (others.length > 0) {
+    throw new MasterKeyError(
+      'A change of the master key was cut off. Run rotate-master-key again, as before: it goes on where it ended.',
+    );
+  }
+  return createSecretBox(masterKey, unwrapDataKey(masterKey, row));
 }
 
-/** A box under a 32-byte master key, from `loadMasterKey`. */
-export function createSecretBox(masterKey: Uint8Array): SecretBox {
-  if (masterKey.length !== masterKeyBytes) throw new SecretBoxError(`A master key has ${masterKeyBytes} bytes.`);
-  // A key of its own for this use, so that the master key may serve others later.
-  const key = Buffer.from(hkdfSync('sha256', masterKey, '', 'lodge secret box v1', 32));
-  const keyId = createHash('sha256').update('lodge master key id').update(masterKey).digest('hex').slice(0, 8);
-  const prefix = `${version}.${keyId}.`;
-  const associated = (context: string): Buffer => Buffer.from(prefix + context, 'utf8');
+/** A box that seals with `dataKey`, and opens what it or `masterKey` itself sealed. */
+export function createSecretBox(masterKey: Uint8Array, dataKey: DataKey = ownDataKey(masterKey)): SecretBox {
+  const prefix = sealedPrefix(dataKey.id);
+  const legacyPrefix = `v1.${masterKeyId(masterKey)}.`;
+  const legacyKey = Buffer.from(hkdfSync('sha256', masterKey, '', 'lodge secret box v1', 32));
 
   return {
-    seal(plaintext, context) {
-      const nonce = randomBytes(nonceBytes);
-      const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes });
-      cipher.setAAD(associated(context));
-      const bytes = Buffer.concat([nonce, cipher.update(plaintext, 'utf8'), cipher.final(), cipher.getAuthTag()]);
-      return prefix + bytes.toString('base64url');
-    },
+    seal: (plaintext, context) => prefix + encrypt(dataKey.key, Buffer.from(plaintext, 'utf8'), prefix + context),
 
     open(sealed, context) {
-      const [ownVersion, ownKeyId, payload, ...rest] = sealed.split('.');
-      if (ownVersion !== version || payload === undefined || rest.length > 0) {
+      const [version, keyId, payload, ...rest] = sealed.split('.');
+      if ((version !== 'v1' && version !== 'v2') || payload === undefined || rest.length > 0) {
         throw new SecretBoxError('This is not a sealed secret of a known version.');
       }
-      if (ownKeyId !== keyId) {
+      const [key, ownPrefix] = version === 'v2' ? [dataKey.key, prefix] : [legacyKey, legacyPrefix];
+      if (!sealed.startsWith(ownPrefix)) {
         throw new SecretBoxError(
-          `This secret was sealed under another master key (${ownKeyId}; this one is ${keyId}).`,
+          `This secret was sealed under another key (${keyId}; this one is ${ownPrefix.split('.')[1]}).`,
         );
       }
-      const bytes = Buffer.from(payload, 'base64url');
-      if (bytes.length < nonceBytes + tagBytes) throw new SecretBoxError('This sealed secret is cut short.');
-      const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, nonceBytes), { authTagLength: tagBytes });
-      decipher.setAAD(associated(context));
-      decipher.setAuthTag(bytes.subarray(-tagBytes));
-      const body = decipher.update(bytes.subarray(nonceBytes, -tagBytes));
-      try {
-        return Buffer.concat([body, decipher.final()]).toString('utf8');
-      } catch {
-        throw new SecretBoxError('This sealed secret is damaged or was sealed for another place.');
-      }
+      return decrypt(key, payload, ownPrefix + context).toString('utf8');
     },
   };
+}
+
+/** What everything sealed with a data key begins with. */
+export const sealedPrefix = (dataKeyId: string): string => `v2.${dataKeyId}.`;
+
+/** For a box without a database: the same for the same master key. */
+function ownDataKey(masterKey: Uint8Array): DataKey {
+  const key = Buffer.from(hkdfSync('sha256', masterKey, '', 'lodge own data key', 32));
+  return { id: masterKeyId(masterKey), key };
 }

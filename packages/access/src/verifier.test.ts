@@ -98,6 +98,34 @@ test('a revoked key fails within a second, also when the clock is set back meanw
   assert.equal(await verifier.verify(key), 'revoked_api_key');
 });
 
+test('a key is forgotten at once when the store tells that it changed, also one being looked up then', async () => {
+  const { store, key } = await setUp();
+  const listeners: ((keyId: string | null) => void)[] = [];
+  const changes = {
+    onChange: (listener: (keyId: string | null) => void) => (listeners.push(listener), () => listeners.pop()),
+  };
+  const verifier = createApiKeyVerifier({ store, changes, log, clock: () => new Date(0) });
+  for (const told of ['k0', null]) {
+    store.change(key, { revokedAt: null });
+    listeners[0]!('k0');
+    assert.equal(typeof (await verifier.verify(key)), 'object');
+    store.change(key, { revokedAt: new Date(0) });
+    listeners[0]!('other');
+    assert.equal(typeof (await verifier.verify(key)), 'object', 'another key changed: this one is remembered');
+    listeners[0]!(told);
+    assert.equal(await verifier.verify(key), 'revoked_api_key');
+  }
+  store.change(key, { revokedAt: null });
+  listeners[0]!(null);
+  const early = verifier.verify(key);
+  store.change(key, { revokedAt: new Date(0) });
+  listeners[0]!('k0');
+  await early;
+  assert.equal(await verifier.verify(key), 'revoked_api_key', 'what the look-up under way read is not remembered');
+  await verifier.close();
+  assert.equal(listeners.length, 0);
+});
+
 test('a key ends at its very moment, cached or not', async () => {
   const { store, time, verifier, key } = await setUp();
   store.change(key, { expiresAt: new Date(time.now + 100) });

@@ -1,9 +1,19 @@
-import type { ApiKeyRow, ApiKeyStore, ApiKeyVerifier, KeyRefusal, Log, Principal } from '@lodge/engine/ports';
+import type {
+  ApiKeyChanges,
+  ApiKeyRow,
+  ApiKeyStore,
+  ApiKeyVerifier,
+  KeyRefusal,
+  Log,
+  Principal,
+} from '@lodge/engine/ports';
 import { hashApiKey, isWellFormedApiKey } from './api-key.ts';
-import { KeyUses } from './key-uses.ts';
+import { PendingTimes } from './pending-times.ts';
 
 export interface ApiKeyVerifierDeps {
-  readonly store: ApiKeyStore;
+  readonly store: Pick<ApiKeyStore, 'findByHash' | 'recordUse'>;
+  /** Tells of keys that were revoked: what is remembered of them is forgotten then, and not only when its second is over. */
+  readonly changes?: ApiKeyChanges;
   readonly log: Log;
   /** Default: the system's clock. */
   readonly clock?: () => Date;
@@ -16,6 +26,8 @@ export interface ClosableApiKeyVerifier extends ApiKeyVerifier {
 
 interface Looked {
   readonly at: number;
+  /** Once it is known. */
+  readonly keyId?: string;
   readonly row: Promise<ApiKeyRow | null>;
 }
 
@@ -25,13 +37,21 @@ const mostCached = 10_000;
 
 /**
  * Checks presented keys against the store. Keys are compared by their SHA-256 alone, as a map's or an index's key, so
- * timing tells nothing about a key. What the store said is remembered for a second, counted from before it was asked.
+ * timing tells nothing about a key. What the store said is remembered for a second, counted from before it was asked: that
+ * bounds how long a revoked key works, also where the notification of it was lost.
  */
 export function createApiKeyVerifier(deps: ApiKeyVerifierDeps): ClosableApiKeyVerifier {
   const { store, clock = () => new Date() } = deps;
-  const uses = new KeyUses(store, deps.log);
+  const uses = new PendingTimes('last use of API keys', (times) => store.recordUse(times), deps.log);
   const known = new Map<string, Looked>();
   const unknown = new Map<string, Looked>();
+
+  const stopListening = deps.changes?.onChange((keyId) => {
+    // A look-up under way may have read the row before it changed: it is not to be remembered.
+    unknown.clear();
+    if (keyId === null) known.clear();
+    else for (const [id, looked] of known) if (looked.keyId === keyId) known.delete(id);
+  });
 
   async function lookUp(hash: Buffer, now: number): Promise<ApiKeyRow | null> {
     const id = hash.toString('base64');
@@ -42,9 +62,9 @@ export function createApiKeyVerifier(deps: ApiKeyVerifierDeps): ClosableApiKeyVe
     remember(unknown, id, looked);
     try {
       const row = await looked.row;
-      if (row) {
-        if (unknown.get(id) === looked) unknown.delete(id);
-        remember(known, id, looked);
+      if (row && unknown.get(id) === looked) {
+        unknown.delete(id);
+        remember(known, id, { ...looked, keyId: row.id });
       }
       return row;
     } catch (error) {
@@ -63,7 +83,10 @@ export function createApiKeyVerifier(deps: ApiKeyVerifierDeps): ClosableApiKeyVe
       uses.note(row!.id, asked);
       return { accountId: row!.accountId, keyId: row!.id, scopes: row!.scopes };
     },
-    close: () => uses.flush(),
+    close() {
+      stopListening?.();
+      return uses.flush();
+    },
   };
 }
 

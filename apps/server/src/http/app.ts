@@ -1,6 +1,7 @@
 import fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
 import { RequestScope } from '../request-log.ts';
+import { accountArea } from './account/area.ts';
 import { isAgentId } from './agent-record.ts';
 import { authenticate, checkScope } from './auth.ts';
 import { createGatewayClient } from './chat/gateway.ts';
@@ -77,6 +78,8 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
     for (const addRoute of routes) addRoute(scope, context);
     done();
   });
+  const { account, log } = options;
+  if (account) app.register((scope) => accountArea(scope, { ...account, log }));
   return app;
 }
 
@@ -136,12 +139,16 @@ function addChecks(app: App, { verifier }: HttpContext, paths: KnownPaths): void
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
     const path = request.is404 ? paths.find(request.url) : null;
-    if (!path?.public && !request.routeOptions.config.public) await authenticate(verifier, request);
+    const isPublic = request.is404 ? path?.public || isOfAccountArea(request.url) : request.routeOptions.config.public;
+    if (!isPublic) await authenticate(verifier, request);
     if (!request.is404) return checkScope(request);
     if (request.method === 'OPTIONS' && path) return reply.code(204).header('allow', allowOf(path)).send();
     throw routeRefusal(path);
   });
 }
+
+/** Where no key is taken, what is not there is said to anyone. */
+const isOfAccountArea = (url: string): boolean => url.startsWith('/account/');
 
 function logReplies(app: App, { log, metrics }: HttpContext): void {
   app.addHook('onResponse', async (request, reply) => {

@@ -6,6 +6,7 @@ import type { ApiKeyVerifier, Log, Principal } from '@lodge/engine/ports';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { RequestScope } from '../request-log.ts';
+import type { AccountArea } from './account/area.ts';
 import type { GatewayClient } from './chat/gateway.ts';
 
 /** How an agent's own address is made: `<scheme>://<prefix>-<id>.<domain>[:port]`. */
@@ -38,6 +39,8 @@ export interface HttpMetrics {
 export interface HttpAppOptions {
   readonly agents: Agents;
   readonly verifier: ApiKeyVerifier;
+  /** The account area's API; without it there is none. */
+  readonly account?: AccountArea;
   /** Rejects when the service cannot serve at all: its database does not answer. */
   readonly ready: () => Promise<Readiness> | Readiness;
   readonly agentUrl: AgentUrlSettings;

@@ -28,6 +28,11 @@ export interface NewApiKey {
   readonly expiresAt: Date | null;
 }
 
+/** Calls back with the id of a key whenever it was changed (revoked), in any process; null: any may have been. Returns the unsubscribe function. */
+export interface ApiKeyChanges {
+  onChange(listener: (keyId: string | null) => void): () => void;
+}
+
 /** API keys in the store: only their SHA-256 is there. */
 export interface ApiKeyStore {
   findByHash(hash: Uint8Array): Promise<ApiKeyRow | null>;
@@ -39,6 +44,6 @@ export interface ApiKeyStore {
 }
 
 export interface ApiKeyVerifier {
-  /** Checks a presented key. Cached for at most a second, so a revoked key fails within one. */
+  /** Checks a presented key. Cached for at most a second, so a revoked key fails within one; at once where the store tells of it. */
   verify(presented: string): Promise<Principal | KeyRefusal>;
 }

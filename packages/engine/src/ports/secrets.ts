@@ -4,3 +4,37 @@ export interface SecretBox {
   /** Throws when the key, the context or the bytes are not the ones it was sealed with. */
   open(sealed: string, context: string): string;
 }
+
+/** The key that secrets are sealed with, itself sealed with the master key. */
+export interface DataKeyRow {
+  readonly id: string;
+  readonly wrapped: string;
+  /** Fingerprint of the master key that opens it. */
+  readonly masterKeyId: string;
+}
+
+export interface DataKeyStore {
+  all(): Promise<readonly DataKeyRow[]>;
+  /** Writes nothing when the master key has a data key already. */
+  insert(row: DataKeyRow): Promise<void>;
+  /** Removes every data key but this one. */
+  keepOnly(id: string): Promise<void>;
+}
+
+/** A sealed secret where it lies. */
+export interface SealedValue {
+  readonly place: string;
+  readonly id: readonly string[];
+  readonly sealed: string;
+  readonly context: string;
+}
+
+/** Every sealed secret of the deployment, wherever it lies. */
+export interface SealedValueStore {
+  /** Values that do not begin with `prefix`, at most `limit`; empty when there is none left. */
+  notUnder(prefix: string, limit: number): Promise<readonly SealedValue[]>;
+  /** Puts `sealed` in the value's place; does nothing when the place holds another by now. */
+  replace(value: SealedValue, sealed: string): Promise<void>;
+  /** Control planes that are connected to the database now. */
+  connectedServers(): Promise<number>;
+}

@@ -140,5 +140,9 @@ async function syncFolder(dir: string): Promise<void> {
   }
 }
 
-export const connectionStringOf = (cluster: Cluster): string =>
+/** URL of the server that runs on `dataDir`, for another process of the account that started it. */
+export const embeddedConnectionString = (dataDir: string): string =>
+  connectionStringOf({ socketDir: join(dataDir, 'socket') });
+
+export const connectionStringOf = (cluster: Pick<Cluster, 'socketDir'>): string =>
   `postgres://${role}@${encodeURIComponent(cluster.socketDir)}:${port}/${database}`;

@@ -1,25 +1,28 @@
-import type { ApiKeyStore, Log } from '@lodge/engine/ports';
+import type { Log } from '@lodge/engine/ports';
 
 const flushAfterMs = 10_000;
-/** Beyond this the key used longest ago is forgotten; it only happens while the store cannot be written. */
+/** Beyond this the id noted longest ago is forgotten; it only happens while the store cannot be written. */
 const mostPending = 10_000;
 
-/** When keys were last used, written to the store in batches. What a kill -9 loses is at most `flushAfterMs` of last-used times. */
-export class KeyUses {
-  readonly #store: Pick<ApiKeyStore, 'recordUse'>;
+/** When things (keys, sessions) were last used, by id, written to the store in batches. What a kill -9 loses is at most `flushAfterMs` of them. */
+export class PendingTimes {
+  readonly #write: (times: ReadonlyMap<string, Date>) => Promise<void>;
   readonly #log: Log;
+  /** What the log calls them. */
+  readonly #what: string;
   #pending = new Map<string, Date>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(store: Pick<ApiKeyStore, 'recordUse'>, log: Log) {
-    this.#store = store;
+  constructor(what: string, write: (times: ReadonlyMap<string, Date>) => Promise<void>, log: Log) {
+    this.#what = what;
+    this.#write = write;
     this.#log = log;
   }
 
-  note(keyId: string, at: Date): void {
+  note(id: string, at: Date): void {
     // Deleted first, so that the map stays in order of use.
-    this.#pending.delete(keyId);
-    this.#pending.set(keyId, at);
+    this.#pending.delete(id);
+    this.#pending.set(id, at);
     if (this.#pending.size > mostPending) this.#pending.delete(this.#pending.keys().next().value!);
     this.#schedule();
   }
@@ -32,12 +35,12 @@ export class KeyUses {
     const batch = this.#pending;
     this.#pending = new Map();
     try {
-      await this.#store.recordUse(batch);
+      await this.#write(batch);
     } catch (error) {
-      this.#log.warn({ err: error, keys: batch.size }, 'last use of API keys not written; it will be tried again');
+      this.#log.warn({ err: error, count: batch.size }, `${this.#what} not written; it will be tried again`);
       const newer = this.#pending;
       this.#pending = batch;
-      for (const [keyId, at] of newer) this.note(keyId, at);
+      for (const [id, at] of newer) this.note(id, at);
       this.#schedule();
     }
   }

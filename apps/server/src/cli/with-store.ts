@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import type { Log } from '@lodge/engine/ports';
+import { embeddedConnectionString, migrate, openStore, startEmbeddedPostgres } from '@lodge/store';
+import type { Store } from '@lodge/store';
+import type { Config } from '../config.ts';
+import { AlreadyRunningError, lockHolder, lockInstance } from '../instance-lock.ts';
+import { CommandError } from './command.ts';
+
+/** As the database's list of connections names a command, where the control plane is `lodge`. */
+const applicationName = 'lodge-command';
+
+/**
+ * Opens the deployment's store for a command: beside the control plane while it runs, else with a database started for it,
+ * and then no control plane can start meanwhile. `alone` refuses the former.
+ */
+export async function withStore<T>(
+  config: Config,
+  log: Log,
+  work: (store: Store) => Promise<T>,
+  { alone = false }: { readonly alone?: boolean } = {},
+): Promise<T> {
+  if (!alone && (await lockHolder(config.dataDir))) {
+    return useStore(config.databaseUrl ?? embeddedConnectionString(postgresFolder(config)), log, work);
+  }
+  const unlock = await orCommandError(lockInstance(config.dataDir));
+  try {
+    if (config.databaseUrl !== null) return await useStore(config.databaseUrl, log, work);
+    const postgres = await startEmbeddedPostgres({ dataDir: postgresFolder(config), user: config.systemUser, log });
+    try {
+      return await useStore(postgres.connectionString, log, work);
+    } finally {
+      await postgres.stop();
+    }
+  } finally {
+    await unlock();
+  }
+}
+
+async function useStore<T>(url: string, log: Log, work: (store: Store) => Promise<T>): Promise<T> {
+  const connectionString = `${url}${url.includes('?') ? '&' : '?'}application_name=${applicationName}`;
+  await migrate({ connectionString });
+  const store = await openStore({ connectionString, log });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+async function orCommandError<T>(locking: Promise<T>): Promise<T> {
+  try {
+    return await locking;
+  } catch (error) {
+    if (error instanceof AlreadyRunningError) throw new CommandError(error.message, { cause: error });
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOENT') throw error;
+    throw new CommandError('Nothing was ever started here: the data folder does not exist.', { cause: error });
+  }
+}
+
+const postgresFolder = (config: Config): string => join(config.dataDir, 'postgres');

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { createResetLink } from '@lodge/access';
+import { TOTP } from 'otpauth';
+import { password, testWorld, tokenOf } from './testing.ts';
+
+const world = await testWorld();
+after(() => world.close());
+const { owner } = world;
+
+const isTime = (text: unknown): boolean => typeof text === 'string' && new Date(text).toISOString() === text;
+
+test('the owner link signs in, and the session is told as the pages expect it', async () => {
+  const { status, body } = await owner.call('GET', '/session');
+  assert.equal(status, 200);
+  assert.deepEqual(Object.keys(body).toSorted(), ['account', 'csrf_token', 'session']);
+  const { account, session } = body;
+  assert.deepEqual(
+    { ...account, id: '', created_at: '' },
+    { id: '', name: 'Ada', email: 'owner@example.com', role: 'owner', totp_enabled: false, created_at: '' },
+  );
+  assert.ok(isTime(account.created_at) && isTime(session.created_at) && isTime(session.expires_at));
+});
+
+test('anyone may ask for the options and what a link is for; a link that is none is a 404', async () => {
+  const anyone = world.browser();
+  const options = await anyone.call('GET', '/options');
+  assert.deepEqual(options.body, { registration_open: false, api_base_url: 'http://localhost:8080/v1' });
+  const { body } = await owner.call('POST', '/invitations', { email: 'Dora@example.com' });
+  assert.ok(body.url.startsWith('http://localhost:8080/account/join#token='));
+  const link = await anyone.call('GET', `/links/${tokenOf(body.url)}`);
+  assert.deepEqual(link.body, { kind: 'invite', email: 'dora@example.com', expires_at: body.expires_at });
+  for (const token of ['x', 'a'.repeat(43), '%00', '..%2f..%2f']) {
+    const none = await anyone.call('GET', `/links/${token}`);
+    assert.deepEqual([none.status, none.body.error.code], [404, 'link_not_valid'], token);
+  }
+});
+
+test('the cookie is HttpOnly, SameSite=Lax, for the whole host, and not Secure where there is no https', async () => {
+  const browser = world.browser();
+  const { headers } = await browser.call('POST', '/sign-in', { email: owner.email, password });
+  assert.match(
+    String(headers['set-cookie']),
+    /^lodge_session=[\w-]{43}; Max-Age=2592000; Path=\/; HttpOnly; SameSite=Lax$/,
+  );
+  const out = await browser.call('POST', '/sign-out');
+  assert.match(String(out.headers['set-cookie']), /^lodge_session=; Max-Age=0; Path=\/; HttpOnly; SameSite=Lax$/);
+});
+
+test('over https the cookie is Secure and bound to the host alone', async (t) => {
+  const https = await testWorld('https://lodge.example.com');
+  t.after(() => https.close());
+  const { headers } = await https.browser().call('POST', '/sign-in', { email: https.owner.email, password });
+  assert.match(
+    String(headers['set-cookie']),
+    /^__Host-lodge_session=[\w-]{43}; .*Path=\/; HttpOnly; Secure; SameSite=Lax$/,
+  );
+  const tossed = https.browser();
+  tossed.cookie = https.owner.cookie!.replace('__Host-', '');
+  assert.equal((await tossed.call('GET', '/session')).status, 401);
+});
+
+test('keys: made, shown once, listed, used, revoked', async () => {
+  const me = await world.member();
+  const made = await me.call('POST', '/keys', {
+    name: 'CI',
+    scopes: ['agents:read'],
+    expires_at: '2031-01-31T12:00:00Z',
+  });
+  assert.equal(made.status, 201);
+  const { key, ...record } = made.body;
+  assert.match(key, /^lodge_live_[0-9A-Za-z]{43}$/);
+  assert.deepEqual((await me.call('GET', '/keys')).body, { data: [record] });
+  const revoked = await me.call('DELETE', `/keys/${record.id}`);
+  assert.ok(isTime(revoked.body.revoked_at));
+  assert.deepEqual((await me.call('GET', '/keys')).body.data, [revoked.body]);
+});
+
+test('wrong keys to be are a 400 that names the field', async () => {
+  const good = { name: 'CI', scopes: ['agents:read'] };
+  for (const [field, body] of [
+    ['name', { scopes: good.scopes }],
+    ['name', { ...good, name: '' }],
+    ['name', { ...good, name: ' ' }],
+    ['name', { ...good, name: 'x'.repeat(101) }],
+    ['scopes', { ...good, scopes: [] }],
+    ['scopes', { ...good, scopes: ['agents:all'] }],
+    ['expires_at', { ...good, expires_at: 'tomorrow' }],
+    ['expires_at', { ...good, expires_at: '2020-01-01T00:00:00Z' }],
+    ['colour', { ...good, colour: 'red' }],
+  ] as const) {
+    const { status, body: reply } = await owner.call('POST', '/keys', body);
+    assert.deepEqual([status, reply.error.code], [400, 'invalid_request'], JSON.stringify(body));
+    assert.ok(reply.error.message.includes(field), `${reply.error.message} names ${field}`);
+  }
+});
+
+test('sessions are listed with the current one marked, and ended one by one or all but this', async () => {
+  const me = await world.member();
+  const [phone, tablet] = [world.browser(), world.browser()];
+  for (const other of [phone, tablet]) await other.call('POST', '/sign-in', { email: me.email, password });
+  const { data } = (await me.call('GET', '/sessions')).body;
+  assert.equal(data.length, 3);
+  assert.equal(data.filter(({ current }: { current: boolean }) => current).length, 1);
+  const ofPhone = data.find(({ address }: { address: string }) => address === phone.address);
+  assert.equal(ofPhone.user_agent, 'Browser/1.0');
+  assert.equal((await me.call('DELETE', `/sessions/${ofPhone.id}`)).status, 200);
+  assert.equal((await phone.call('GET', '/session')).status, 401);
+  assert.equal((await tablet.call('GET', '/session')).status, 200);
+  await me.call('DELETE', '/sessions');
+  assert.equal((await tablet.call('GET', '/session')).status, 401);
+  assert.equal((await me.call('GET', '/session')).status, 200);
+});
+
+test('a password is changed, and this browser alone stays signed in, by a new cookie', async () => {
+  const me = await world.member();
+  const other = world.browser();
+  await other.call('POST', '/sign-in', { email: me.email, password });
+  const before = me.cookie;
+  const changed = await me.call('POST', '/password', {
+    current_password: password,
+    new_password: 'a whole new password',
+  });
+  assert.equal(changed.status, 200);
+  assert.notEqual(me.cookie, before);
+  assert.equal((await me.call('GET', '/session')).status, 200);
+  assert.equal((await other.call('GET', '/session')).status, 401);
+  const thief = world.browser();
+  thief.cookie = before;
+  assert.equal((await thief.call('GET', '/session')).status, 401);
+});
+
+test('the second factor from beginning to end', async () => {
+  const me = await world.member();
+  const begun = await me.call('POST', '/totp', { password });
+  const totp = new TOTP({ secret: begun.body.secret });
+  assert.equal(new URL(begun.body.otpauth_url).searchParams.get('secret'), begun.body.secret);
+  const at = (steps: number): string => totp.generate({ timestamp: Date.now() + steps * 30_000 });
+  const confirmed = await me.call('POST', '/totp/confirm', { code: at(-1) });
+  assert.equal(confirmed.body.recovery_codes.length, 10);
+  assert.equal((await me.call('GET', '/session')).body.account.totp_enabled, true);
+  const fresh = world.browser();
+  const without = await fresh.call('POST', '/sign-in', { email: me.email, password });
+  assert.deepEqual([without.status, without.body.error.code], [401, 'second_factor_required']);
+  const wrong = await fresh.call('POST', '/sign-in', { email: me.email, password, code: '000000' });
+  assert.deepEqual([wrong.status, wrong.body.error.code], [401, 'invalid_code']);
+  const code = at(0);
+  assert.equal((await fresh.call('POST', '/sign-in', { email: me.email, password, code })).status, 200);
+  const replay = await world.browser().call('POST', '/sign-in', { email: me.email, password, code });
+  assert.deepEqual([replay.status, replay.body.error.code], [401, 'invalid_code']);
+  const [recovery] = confirmed.body.recovery_codes;
+  assert.equal((await me.call('DELETE', '/totp', { password, code: recovery })).status, 200);
+  assert.equal((await world.browser().call('POST', '/sign-in', { email: me.email, password })).status, 200);
+});
+
+test('owners see members and invitations; members are told that they may not', async () => {
+  const me = await world.member();
+  const members = await owner.call('GET', '/members');
+  assert.ok(
+    members.body.data.some(
+      (member: { email: string; agents: number }) => member.email === me.email && member.agents === 0,
+    ),
+  );
+  const { body: made } = await owner.call('POST', '/invitations', {});
+  for (const [method, path, body] of [
+    ['GET', '/members', undefined],
+    ['GET', '/invitations', undefined],
+    ['POST', '/invitations', {}],
+    ['DELETE', `/invitations/${made.id}`, undefined],
+  ] as const) {
+    const refused = await me.call(method, path, body);
+    assert.deepEqual([refused.status, refused.body.error.code], [403, 'owner_only'], path);
+  }
+  assert.equal((await owner.call('DELETE', `/invitations/${made.id}`)).status, 200);
+  assert.equal((await owner.call('DELETE', `/invitations/${made.id}`)).status, 404);
+});
+
+test('registering: refused where it is closed; where it is open it signs in, once an e-mail', async (t) => {
+  const person = { email: 'new@example.com', name: 'New', password };
+  const closed = await world.browser().call('POST', '/register', person);
+  assert.deepEqual([closed.status, closed.body.error.code], [403, 'registration_closed']);
+  const open = await testWorld('http://localhost:8080', true);
+  t.after(() => open.close());
+  const browser = open.browser();
+  const joined = await browser.call('POST', '/register', person);
+  assert.deepEqual([joined.status, joined.body.account.role], [200, 'member']);
+  assert.equal((await browser.call('GET', '/session')).status, 200);
+  const again = await open.browser().call('POST', '/register', { ...person, email: 'NEW@example.com' });
+  assert.deepEqual([again.status, again.body.error.code], [409, 'email_taken']);
+});
+
+test('the operator’s reset link signs in with a new password', async () => {
+  const me = await world.member();
+  const token = await createResetLink(world.store.accounts, me.email, { removesTotp: false });
+  const browser = world.browser();
+  const reset = await browser.call('POST', '/password-reset', { token, password: 'set by the reset link' });
+  assert.equal(reset.status, 200);
+  assert.equal((await me.call('GET', '/session')).status, 401);
+  assert.equal((await browser.call('GET', '/session')).body.account.email, me.email);
+});
+
+test('too many attempts are a 429 with Retry-After', async () => {
+  const me = await world.member();
+  const browser = world.browser();
+  let last = await browser.call('POST', '/sign-in', { email: me.email, password: 'wrong password' });
+  for (let i = 0; i < 6; i++)
+    last = await browser.call('POST', '/sign-in', { email: me.email, password: 'wrong password' });
+  assert.deepEqual(
+    [last.status, last.body.error.code, last.body.error.type],
+    [429, 'rate_limit_exceeded', 'rate_limit_error'],
+  );
+  assert.ok(Number(last.headers['retry-after']) >= 1);
+});
+
+test('the public API’s document does not tell of the account area', async () => {
+  const reply = await world.app.inject({ url: '/v1/openapi.json' });
+  assert.equal(reply.statusCode, 200);
+  assert.doesNotMatch(reply.body, /account\/api/);
+});

@@ -1,0 +1,47 @@
+import { AcceptInvitation, LinkBody, Register, SessionBody, SetUpAccount } from '@lodge/contract';
+import { Type } from 'typebox';
+import type { App } from '../../context.ts';
+import type { AreaContext } from '../area.ts';
+import { anyone, begun, callerOf } from '../replies.ts';
+
+const hide = true;
+
+export function joinRoutes(app: App, context: AreaContext): void {
+  const { accounts } = context;
+
+  app.route({
+    method: 'GET',
+    url: '/account/api/links/:token',
+    schema: { hide, params: Type.Object({ token: Type.String() }), response: { 200: LinkBody } },
+    config: anyone,
+    handler: async (request) => {
+      const { kind, email, expiresAt } = await accounts.link(request.params.token);
+      return { kind, email, expires_at: expiresAt.toISOString() };
+    },
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/account/api/setup',
+    schema: { hide, body: SetUpAccount, response: { 200: SessionBody } },
+    config: anyone,
+    handler: async (request, reply) => begun(context, reply, await accounts.setUp(request.body, callerOf(request))),
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/account/api/invitations/accept',
+    schema: { hide, body: AcceptInvitation, response: { 200: SessionBody } },
+    config: anyone,
+    handler: async (request, reply) =>
+      begun(context, reply, await accounts.acceptInvitation(request.body, callerOf(request))),
+  });
+
+  app.route({
+    method: 'POST',
+    url: '/account/api/register',
+    schema: { hide, body: Register, response: { 200: SessionBody } },
+    config: anyone,
+    handler: async (request, reply) => begun(context, reply, await accounts.register(request.body, callerOf(request))),
+  });
+}

@@ -1,0 +1,43 @@
+/**
+ * The data key: what secrets are sealed with. It lies in the database, wrapped with the master key, as
+ * `w1.<master key id>.<payload>`; so the master key itself seals one thing, and changing it is bounded work.
+ */
+import { createHash, hkdfSync, randomBytes } from 'node:crypto';
+import type { DataKeyRow } from '@lodge/engine/ports';
+import { SecretBoxError, decrypt, encrypt } from './aead.ts';
+
+const dataKeyBytes = 32;
+export const masterKeyBytes = 32;
+
+export interface DataKey {
+  readonly id: string;
+  readonly key: Buffer;
+}
+
+/** Fingerprint of a master key: tells which one opens what, and a wrong key from damaged data. */
+export function masterKeyId(masterKey: Uint8Array): string {
+  if (masterKey.length !== masterKeyBytes) throw new SecretBoxError(`A master key has ${masterKeyBytes} bytes.`);
+  return createHash('sha256').update('lodge master key id').update(masterKey).digest('hex').slice(0, 8);
+}
+
+export function makeDataKey(masterKey: Uint8Array): DataKeyRow {
+  const id = randomBytes(8).toString('hex');
+  const prefix = prefixOf(masterKey);
+  const wrapped = prefix + encrypt(wrappingKey(masterKey), randomBytes(dataKeyBytes), `${prefix}${id}`);
+  return { id, wrapped, masterKeyId: masterKeyId(masterKey) };
+}
+
+/** Throws `SecretBoxError` when another master key wrapped it, or it is damaged. */
+export function unwrapDataKey(masterKey: Uint8Array, { id, wrapped }: DataKeyRow): DataKey {
+  const prefix = prefixOf(masterKey);
+  if (!wrapped.startsWith(prefix)) {
+    throw new SecretBoxError(`The data key ${id} was sealed under another master key than ${masterKeyId(masterKey)}.`);
+  }
+  return { id, key: decrypt(wrappingKey(masterKey), wrapped.slice(prefix.length), `${prefix}${id}`) };
+}
+
+const prefixOf = (masterKey: Uint8Array): string => `w1.${masterKeyId(masterKey)}.`;
+
+function wrappingKey(masterKey: Uint8Array): Buffer {
+  return Buffer.from(hkdfSync('sha256', masterKey, '', 'lodge data key v1', 32));
+}

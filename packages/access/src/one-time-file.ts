@@ -1,0 +1,29 @@
+/**
+ * Holds a secret that is to be shown once, from before it takes effect until it was shown: what a kill between the two
+ * would lose. Mode 0600, in a folder of this control plane alone.
+ */
+import { open, readFile, rm } from 'node:fs/promises';
+
+/** Null when there is no file, or what is in it was cut off while it was written and so never took effect. */
+export async function readPending(file: string, isWhole: (text: string) => boolean): Promise<string | null> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '';
+    throw error;
+  });
+  return isWhole(text) ? text : null;
+}
+
+export async function writePending(file: string, text: string): Promise<void> {
+  const handle = await open(file, 'w', 0o600);
+  try {
+    await handle.chmod(0o600);
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+export function removePending(file: string): Promise<void> {
+  return rm(file, { force: true });
+}

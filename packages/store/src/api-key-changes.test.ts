@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { testDatabase } from '@lodge/testkit/postgres';
+import { newKey, silent } from './fixture.ts';
+import { migrate } from './migrate.ts';
+import { openStore } from './store.ts';
+
+const database = await testDatabase();
+await migrate(database);
+const [here, there] = [await openStore({ ...database, log: silent }), await openStore({ ...database, log: silent })];
+after(async () => {
+  await Promise.all([here.close(), there.close()]);
+  await database.drop();
+});
+
+test('another process hears of a revoked key at once, and not of one that is merely used', async () => {
+  const { id, accountId } = (await here.apiKeys.createFirstAccount('operator', newKey()))!;
+  const other = await here.apiKeys.insert(accountId, newKey());
+  const heard: (string | null)[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const stop = there.apiKeys.onChange((keyId) => {
+    heard.push(keyId);
+    resolve();
+  });
+  await here.apiKeys.recordUse(new Map([[other.id, new Date()]]));
+  const began = performance.now();
+  await here.accounts.transaction((tx) => tx.revokeKey(accountId, id));
+  await promise;
+  const ms = performance.now() - began;
+  assert.deepEqual(heard, [id]);
+  assert.ok(ms < 900, `${ms} ms`);
+  stop();
+});

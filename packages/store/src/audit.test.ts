@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import type { NewAuditEvent } from '@lodge/engine/ports';
+import { testDatabase } from '@lodge/testkit/postgres';
+import { firstAccount, silent } from './fixture.ts';
+import { migrate } from './migrate.ts';
+import { openStore } from './store.ts';
+
+const database = await testDatabase();
+await migrate(database);
+const store = await openStore({ ...database, log: silent });
+after(async () => {
+  await store.close();
+  await database.drop();
+});
+const accountId = await firstAccount(store.apiKeys);
+
+const event = (action: NewAuditEvent['action']): NewAuditEvent => ({
+  accountId,
+  actor: { kind: 'api_key', id: 'k1' },
+  action,
+  target: { kind: 'agent', id: 'a1' },
+  address: '192.0.2.1',
+  requestId: 'req_1',
+  details: { size: 'large', scopes: ['agents:read'], n: 1, none: null },
+});
+
+test('an event is read as it was written', async () => {
+  await store.accounts.transaction((tx) => tx.audit(event('agent.created')));
+  const [read] = await store.audit.page({ accountId, limit: 1, direction: 'desc' });
+  const { id, at, ...rest } = read!;
+  assert.equal(typeof id, 'bigint');
+  assert.ok(Math.abs(at.getTime() - Date.now()) < 60_000);
+  assert.deepEqual(rest, event('agent.created'));
+  assert.deepEqual(await store.audit.page({ accountId: 'other', limit: 10, direction: 'asc' }), []);
+});
+
+test('an event of a change that is rolled back is not there', async () => {
+  const failing = store.accounts.transaction(async (tx) => {
+    await tx.audit(event('agent.vanished'));
+    throw new Error('rolled back');
+  });
+  await assert.rejects(failing, /rolled back/);
+  const events = await store.audit.page({ accountId, limit: 100, direction: 'asc' });
+  assert.ok(!events.some(({ action }) => action === 'agent.vanished'));
+});
+
+test('a reader who pages forward while 8 write at once misses none and sees none twice', async () => {
+  const writers = 8;
+  const each = 40;
+  let writing = true;
+  const written = Promise.all(
+    Array.from({ length: writers }, async (_, w) => {
+      for (let n = 0; n < each; n++) {
+        await store.accounts.transaction(async (tx) => {
+          await tx.audit(event(`agent.w${w}_${n}`));
+          // Commits come in another order than ids were given, were they not held back.
+          if (n % 3 === 0) await new Promise((resolve) => setTimeout(resolve, Math.random() * 4));
+        });
+      }
+    }),
+  ).finally(() => (writing = false));
+  const seen: string[] = [];
+  let from: bigint | undefined;
+  for (let more = true; more;) {
+    more = writing;
+    const page = await store.audit.page({ accountId, limit: 7, direction: 'asc', ...(from !== undefined && { from }) });
+    more ||= page.length > 0;
+    seen.push(...page.map(({ action }) => action).filter((action) => action.startsWith('agent.w')));
+    from = page.at(-1)?.id ?? from;
+  }
+  await written;
+  assert.equal(seen.length, writers * each);
+  assert.equal(new Set(seen).size, writers * each);
+});
