@@ -1,7 +1,7 @@
 import type { AgentRow, LlmKeyRow } from '@lodge/engine/ports';
 import { sql } from 'kysely';
-import type { Expression, RawBuilder, Selectable } from 'kysely';
-import type { AgentsTable } from './schema.ts';
+import type { Expression, Kysely, RawBuilder, Selectable } from 'kysely';
+import type { AgentsTable, Schema } from './schema.ts';
 
 /** A provider key as `json_agg` gives it: JSON has no dates. */
 type LlmKeyJson = Omit<LlmKeyRow, 'createdAt'> & { readonly createdAt: string };
@@ -16,7 +16,24 @@ export function llmKeysOf(agentId: Expression<string>): RawBuilder<LlmKeyJson[]>
   )`;
 }
 
-export function toAgentRow(row: Selectable<AgentsTable> & { readonly llm_keys: readonly LlmKeyJson[] }): AgentRow {
+/** An agent as `liveAgents` selects it. */
+export type SelectedAgent = Selectable<AgentsTable> & { readonly llm_keys: readonly LlmKeyJson[] };
+
+export const now = sql<Date>`clock_timestamp()`;
+
+export const liveAgents = (db: Kysely<Schema>) =>
+  db
+    .selectFrom('agents')
+    .selectAll('agents')
+    .select((eb) => llmKeysOf(eb.ref('agents.id')).as('llm_keys'))
+    .where('deleted_at', 'is', null);
+
+export async function selectAgent(db: Kysely<Schema>, id: string): Promise<AgentRow | null> {
+  const row = await liveAgents(db).where('id', '=', id).executeTakeFirst();
+  return row ? toAgentRow(row) : null;
+}
+
+export function toAgentRow(row: SelectedAgent): AgentRow {
   return {
     id: row.id,
     accountId: row.account_id,
@@ -36,6 +53,10 @@ export function toAgentRow(row: Selectable<AgentsTable> & { readonly llm_keys: r
     metadata: row.metadata,
     llmKeys: row.llm_keys.map((key) => ({ ...key, createdAt: new Date(key.createdAt) })),
     desired: row.desired,
+    operation:
+      row.operation_kind === null
+        ? null
+        : { kind: row.operation_kind, cause: row.operation_cause!, startedAt: row.operation_started_at! },
     generation: row.generation,
     status: row.status,
     statusReason:
@@ -45,10 +66,17 @@ export function toAgentRow(row: Selectable<AgentsTable> & { readonly llm_keys: r
     executionId: row.execution_id,
     templateId: row.template_id,
     vmAddress: row.vm_address,
+    host: row.host,
+    machine:
+      row.machine_vcpus === null
+        ? null
+        : { vcpus: row.machine_vcpus, memoryMib: row.machine_memory_mib!, diskGib: row.machine_disk_gib! },
     acknowledged: row.acknowledged,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     startedAt: row.started_at,
+    pausedAt: row.paused_at,
+    stoppedAt: row.stopped_at,
     lastActiveAt: row.last_active_at,
     crashes: row.crashes,
   };

@@ -46,14 +46,19 @@ test('a created agent reads back as it was given, desired running and provisioni
   assert.deepEqual(rest, {
     ...givenRest,
     desired: 'running',
+    operation: null,
     generation: 1,
     status: 'provisioning',
     statusReason: null,
     executionId: null,
     templateId: null,
     vmAddress: null,
+    host: null,
+    machine: null,
     acknowledged: false,
     startedAt: null,
+    pausedAt: null,
+    stoppedAt: null,
     lastActiveAt: null,
     crashes: [],
   });
@@ -150,8 +155,12 @@ test('observe writes only the facts given', async () => {
     executionId: 'e1',
     templateId: 't1',
     vmAddress: '10.201.0.2',
+    host: 'h',
+    machine: { vcpus: 2, memoryMib: 4096, diskGib: 10 },
     acknowledged: true,
     startedAt: new Date(1_700_000_000_456),
+    pausedAt: new Date(1_700_000_000_457),
+    stoppedAt: new Date(1_700_000_000_458),
     crashes: [new Date(1_700_000_000_001), new Date(1_700_000_000_999)],
   } as const satisfies Observation;
   assert.equal(await agents.observe(id, generation, 'h', facts), true);

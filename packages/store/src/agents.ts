@@ -1,26 +1,29 @@
 import { agentIdPattern } from '@lodge/domain';
+import type { Admission, OperationCause } from '@lodge/domain';
 import type {
+  AgentChange,
   AgentFilter,
   AgentRow,
   AgentStore,
   Committed,
-  LlmKeyRow,
+  DecisionFacts,
   NewAgent,
   Observation,
 } from '@lodge/engine/ports';
 import { sql } from 'kysely';
 import type { ExpressionBuilder, ExpressionWrapper, Kysely, SqlBool, Transaction, Updateable } from 'kysely';
-import { llmKeysOf, toAgentRow } from './agent-row.ts';
+import { evictable, hold, idle, prolong, release } from './agent-activity.ts';
+import { readCommitted } from './agent-capacity.ts';
+import { begin, change, insertKeys, lifecycleColumns } from './agent-decisions.ts';
+import { liveAgents, now, selectAgent, toAgentRow } from './agent-row.ts';
 import type { Changes } from './changes.ts';
 import type { Database } from './connection.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
+import { appendLog } from './log-rows.ts';
 import type { AgentsTable, Schema } from './schema.ts';
 
 /** Key of the advisory lock that a create holds until it is committed. */
 const admissionLockKey = 7_302;
-
-/** Agents that hold or will hold memory. One that is being deleted holds it until nothing of it is left. */
-const statusesWithMemory = ['provisioning', 'running', 'paused'] as const;
 
 /** `AgentStore` in Postgres. A soft-deleted row stays for the calls that were metered on it. */
 export class PostgresAgentStore implements AgentStore {
@@ -97,6 +100,38 @@ export class PostgresAgentStore implements AgentStore {
     });
   }
 
+  async begin(
+    id: string,
+    cause: OperationCause,
+    decide: (facts: DecisionFacts) => Admission,
+  ): Promise<{ readonly row: AgentRow; readonly admission: Admission } | null> {
+    return agentIdPattern.test(id) ? begin(this.database, id, cause, decide) : null;
+  }
+
+  async change(accountId: string, id: string, decide: (row: AgentRow) => AgentChange): Promise<AgentRow | null> {
+    return agentIdPattern.test(id) ? change(this.database, accountId, id, decide) : null;
+  }
+
+  async hold(id: string, holder: string, ttlMs: number): Promise<AgentRow | null> {
+    return agentIdPattern.test(id) ? hold(this.database, id, holder, ttlMs) : null;
+  }
+
+  prolong(ids: readonly string[], holder: string, ttlMs: number): Promise<void> {
+    return prolong(this.database, ids, holder, ttlMs);
+  }
+
+  release(id: string, holder: string): Promise<void> {
+    return release(this.database, id, holder);
+  }
+
+  idle(host: string, limit: number): Promise<readonly { readonly id: string; readonly verb: 'pause' | 'stop' }[]> {
+    return idle(this.database, host, limit);
+  }
+
+  evictable(host: string, limit: number): Promise<readonly AgentRow[]> {
+    return evictable(this.database, host, limit);
+  }
+
   async touch(id: string, at: Date): Promise<void> {
     await this.database.repeatable((db) =>
       db
@@ -112,7 +147,13 @@ export class PostgresAgentStore implements AgentStore {
   async unsettled(): Promise<readonly AgentRow[]> {
     const rows = await this.database.repeatable((db) =>
       liveAgents(db)
-        .where((eb) => eb.or([eb('desired', '=', 'deleted'), eb('status', '=', 'provisioning')]))
+        .where((eb) =>
+          eb.or([
+            eb('desired', '=', 'deleted'),
+            eb('status', '=', 'provisioning'),
+            eb('operation_kind', 'is not', null),
+          ]),
+        )
         .orderBy('created_at')
         .execute(),
     );
@@ -158,16 +199,23 @@ export class PostgresAgentStore implements AgentStore {
   }
 
   async observe(id: string, generation: number, holder: string, facts: Observation): Promise<boolean> {
-    const { numUpdatedRows } = await this.database.repeatable((db) =>
-      db
+    const { log } = facts;
+    const write = async (db: Kysely<Schema>) => {
+      const { numUpdatedRows } = await db
         .updateTable('agents')
         .set({ ...columnsOf(facts), updated_at: now })
         .where('id', '=', id)
         .where('generation', '=', generation)
         .where((eb) => eb.and(heldBy(eb, holder)))
-        .executeTakeFirst(),
-    );
-    return numUpdatedRows === 1n;
+        .executeTakeFirst();
+      return numUpdatedRows === 1n;
+    };
+    if (log === undefined) return this.database.repeatable(write);
+    return this.database.transaction(async (trx) => {
+      const written = await write(trx);
+      if (written) await appendLog(trx, id, [log]);
+      return written;
+    });
   }
 
   async finishDelete(id: string, holder: string): Promise<void> {
@@ -176,11 +224,26 @@ export class PostgresAgentStore implements AgentStore {
         .with('gone', (cte) =>
           cte
             .updateTable('agents')
-            .set({ deleted_at: now, updated_at: now, vm_address: null, lease_holder: null, lease_until: null })
+            .set({
+              deleted_at: now,
+              updated_at: now,
+              vm_address: null,
+              lease_holder: null,
+              lease_until: null,
+              operation_kind: null,
+              operation_cause: null,
+              operation_started_at: null,
+            })
             .where('id', '=', id)
             .where('desired', '=', 'deleted')
             .where((eb) => eb.and(heldBy(eb, holder)))
             .returning('id'),
+        )
+        .with('holds', (cte) =>
+          cte.deleteFrom('agent_holds').where('agent_id', 'in', (eb) => eb.selectFrom('gone').select('id')),
+        )
+        .with('positions', (cte) =>
+          cte.deleteFrom('agent_log_positions').where('agent_id', 'in', (eb) => eb.selectFrom('gone').select('id')),
         )
         .deleteFrom('llm_keys')
         .where('agent_id', 'in', (eb) => eb.selectFrom('gone').select('id'))
@@ -189,38 +252,11 @@ export class PostgresAgentStore implements AgentStore {
   }
 
   onChange(listener: (agentId: string | null) => void): () => void {
-    return this.changes.onChange(listener);
+    return this.changes.on('agent_changed', listener);
   }
 }
 
-const now = sql<Date>`clock_timestamp()`;
-
-const liveAgents = (db: Kysely<Schema>) =>
-  db
-    .selectFrom('agents')
-    .selectAll('agents')
-    .select((eb) => llmKeysOf(eb.ref('agents.id')).as('llm_keys'))
-    .where('deleted_at', 'is', null);
-
-async function selectAgent(db: Kysely<Schema>, id: string): Promise<AgentRow | null> {
-  const row = await liveAgents(db).where('id', '=', id).executeTakeFirst();
-  return row ? toAgentRow(row) : null;
-}
-
-async function readCommitted(trx: Transaction<Schema>, accountId: string): Promise<Committed> {
-  const rows = await trx
-    .selectFrom('agents')
-    .select(['size', 'status', 'account_id'])
-    .where('deleted_at', 'is', null)
-    .execute();
-  return {
-    sizes: rows.filter(({ status }) => statusesWithMemory.some((held) => held === status)).map(({ size }) => size),
-    accountAgents: rows.filter((row) => row.account_id === accountId).length,
-  };
-}
-
 async function insertAgent(trx: Transaction<Schema>, agent: NewAgent): Promise<void> {
-  const { lifecycle } = agent;
   // Later than the account's latest, even when the clock was set back: a page that was read stays before it.
   const createdAt = sql<Date>`(
     select greatest(clock_timestamp(), max(created_at) + interval '1 millisecond')
@@ -236,30 +272,14 @@ async function insertAgent(trx: Transaction<Schema>, agent: NewAgent): Promise<v
       runtime_kind: agent.runtimeKind,
       model: agent.model,
       size: agent.size,
-      idle_timeout_seconds: lifecycle.idleTimeoutSeconds,
-      stop_after_seconds: lifecycle.stopAfterSeconds,
-      keep_awake: lifecycle.keepAwake,
-      auto_resume: lifecycle.autoResume,
-      auto_start: lifecycle.autoStart,
-      wake_on_message: lifecycle.wakeOnMessage,
+      ...lifecycleColumns(agent.lifecycle),
       metadata: JSON.stringify(agent.metadata),
       created_at: createdAt,
       updated_at: now,
     })
     .execute();
-  if (agent.llmKeys.length > 0)
-    await trx
-      .insertInto('llm_keys')
-      .values(agent.llmKeys.map(keyRowOf(agent.id)))
-      .execute();
+  await insertKeys(trx, agent.id, agent.llmKeys);
 }
-
-const keyRowOf = (agentId: string) => (key: Omit<LlmKeyRow, 'createdAt'>) => ({
-  agent_id: agentId,
-  provider: key.provider,
-  sealed: key.sealed,
-  last4: key.last4,
-});
 
 function conditionsOf(
   eb: ExpressionBuilder<Schema, 'agents'>,
@@ -290,7 +310,8 @@ function heldBy(
 }
 
 function columnsOf(facts: Observation): Updateable<AgentsTable> {
-  const { status, statusReason, executionId, templateId, vmAddress, acknowledged, startedAt, crashes } = facts;
+  const { status, statusReason, executionId, templateId, vmAddress, host, machine, acknowledged } = facts;
+  const { startedAt, pausedAt, stoppedAt, crashes, operation } = facts;
   return {
     ...(status !== undefined && { status }),
     ...(statusReason !== undefined && {
@@ -301,8 +322,17 @@ function columnsOf(facts: Observation): Updateable<AgentsTable> {
     ...(executionId !== undefined && { execution_id: executionId }),
     ...(templateId !== undefined && { template_id: templateId }),
     ...(vmAddress !== undefined && { vm_address: vmAddress }),
+    ...(host !== undefined && { host }),
+    ...(machine !== undefined && {
+      machine_vcpus: machine.vcpus,
+      machine_memory_mib: machine.memoryMib,
+      machine_disk_gib: machine.diskGib,
+    }),
     ...(acknowledged !== undefined && { acknowledged }),
     ...(startedAt !== undefined && { started_at: startedAt }),
+    ...(pausedAt !== undefined && { paused_at: pausedAt }),
+    ...(stoppedAt !== undefined && { stopped_at: stoppedAt }),
     ...(crashes !== undefined && { crashes }),
+    ...(operation !== undefined && { operation_kind: null, operation_cause: null, operation_started_at: null }),
   };
 }

@@ -7,6 +7,9 @@ import { connectClient } from './connection.ts';
 /** An agent's id, or null: anything may have changed. */
 export type ChangeListener = (agentId: string | null) => void;
 
+const channels = ['agent_changed', 'agent_log_changed', 'api_key_changed'] as const;
+export type Channel = (typeof channels)[number];
+
 interface Listening {
   readonly client: Client;
   /** Aborts when the connection ends. */
@@ -19,11 +22,15 @@ const lastRetryMs = 2_000;
 const heartbeatMs = 15_000;
 const heartbeatTimeoutMs = 5_000;
 
-/** Listens, on a connection of its own, for the notifications that the triggers of `agents` send with each commit. */
+/** Listens, on a connection of its own, for the notifications that come with each commit: of agents from their triggers, of logs from whoever appends. */
 export class Changes {
   private readonly config: DatabaseConfig;
   private readonly log: Log;
-  private readonly listeners = new Set<ChangeListener>();
+  private readonly listeners: Readonly<Record<Channel, Set<ChangeListener>>> = {
+    agent_changed: new Set(),
+    agent_log_changed: new Set(),
+    api_key_changed: new Set(),
+  };
   private readonly closing = new AbortController();
   private running: Promise<void> = Promise.resolve();
 
@@ -37,11 +44,11 @@ export class Changes {
     this.running = this.run(await this.listen());
   }
 
-  onChange(listener: ChangeListener): () => void {
+  on(channel: Channel, listener: ChangeListener): () => void {
     // A function given twice is two subscriptions.
     const own: ChangeListener = (id) => listener(id);
-    this.listeners.add(own);
-    return () => this.listeners.delete(own);
+    this.listeners[channel].add(own);
+    return () => this.listeners[channel].delete(own);
   }
 
   async close(): Promise<void> {
@@ -51,7 +58,7 @@ export class Changes {
 
   private async run(first: Listening): Promise<void> {
     for (let now: Listening | null = first; now; now = await this.listenAgain()) {
-      if (now !== first) this.tell(null);
+      if (now !== first) for (const channel of channels) this.tell(channel, null);
       await this.untilLost(now);
       // Not waited for: the other end may be gone, and then it is not answered.
       now.client.end().catch(() => undefined);
@@ -62,9 +69,9 @@ export class Changes {
     const client = await connectClient(this.config, heartbeatTimeoutMs);
     const lost = new AbortController();
     client.once('end', () => lost.abort());
-    client.on('notification', ({ payload }) => this.tell(payload ?? null));
+    client.on('notification', ({ channel, payload }) => this.tell(channel as Channel, payload ?? null));
     try {
-      await client.query('listen agent_changed');
+      await client.query(channels.map((channel) => `listen ${channel}`).join('; '));
       return { client, lost: lost.signal };
     } catch (error) {
       client.end().catch(() => undefined);
@@ -95,8 +102,8 @@ export class Changes {
     }
   }
 
-  private tell(agentId: string | null): void {
-    for (const listener of this.listeners) {
+  private tell(channel: Channel, agentId: string | null): void {
+    for (const listener of this.listeners[channel]) {
       try {
         listener(agentId);
       } catch (error) {

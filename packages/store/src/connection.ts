@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '@lodge/engine/ports';
 import { Kysely, PostgresDialect, sql } from 'kysely';
+import type { Transaction } from 'kysely';
 import { Client, DatabaseError, Pool } from 'pg';
 import type { Schema } from './schema.ts';
 
@@ -32,6 +33,8 @@ export interface Database {
   repeatable<T>(work: (db: Kysely<Schema>) => Promise<T>): Promise<T>;
   /** For work that must not run twice. Repeated, for 10 s, only where connecting failed, so that nothing was sent. */
   once<T>(work: (db: Kysely<Schema>) => Promise<T>): Promise<T>;
+  /** A transaction whose work may run twice, its effect not: repeated, for 10 s, while the connection is lost before the commit is sent. */
+  transaction<T>(work: (trx: Transaction<Schema>) => Promise<T>): Promise<T>;
   /** Resolves when the database answers; tried once. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -56,6 +59,18 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
   return {
     repeatable: (work) => retrying(() => work(db), isConnectionLost),
     once: (work) => retrying(() => work(db), isNothingSent),
+    transaction: (work) => {
+      let committing = false;
+      return retrying(
+        () =>
+          db.transaction().execute(async (trx) => {
+            const result = await work(trx);
+            committing = true;
+            return result;
+          }),
+        (error) => !committing && isConnectionLost(error),
+      );
+    },
     ping: async () => {
       await sql`select 1`.execute(db);
     },

@@ -32,9 +32,27 @@ async function setUp(t: TestContext, files: Record<string, string> = {}) {
 
 test("this package's migrations apply to an empty database, and repeating them does nothing", async (t) => {
   const { database, tables } = await setUp(t);
-  assert.deepEqual((await migrate(database)).applied, ['0001_initial.sql']);
+  assert.deepEqual((await migrate(database)).applied, ['0001_initial.sql', '0002_lifecycle.sql', '0003_accounts.sql']);
   assert.deepEqual((await migrate(database)).applied, []);
-  assert.deepEqual(await tables(), ['accounts', 'agents', 'api_keys', 'llm_calls', 'llm_keys', 'schema_migrations']);
+  assert.deepEqual(await tables(), [
+    'account_links',
+    'accounts',
+    'agent_holds',
+    'agent_log_heads',
+    'agent_log_positions',
+    'agent_logs',
+    'agents',
+    'api_keys',
+    'attempts',
+    'audit_events',
+    'data_keys',
+    'known_addresses',
+    'llm_calls',
+    'llm_keys',
+    'recovery_codes',
+    'schema_migrations',
+    'sessions',
+  ]);
 });
 
 test('processes that migrate at once apply each migration once', async (t) => {

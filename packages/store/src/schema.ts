@@ -1,17 +1,30 @@
-import type { AgentStatus, Lifecycle, RuntimeKind, SizeName, StatusReasonCode } from '@lodge/domain';
+import type {
+  AgentStatus,
+  Lifecycle,
+  OperationCause,
+  RuntimeKind,
+  SizeName,
+  StatusReasonCode,
+  Verb,
+} from '@lodge/domain';
 import type { LlmCall, Scope } from '@lodge/engine/ports';
 import type { ColumnType, Generated } from 'kysely';
+import type { AccountColumns, AccountTables } from './account-tables.ts';
 
 /** The tables as the migrations leave them. */
-export interface Schema {
+export interface Schema extends AccountTables {
   accounts: AccountsTable;
   api_keys: ApiKeysTable;
   agents: AgentsTable;
   llm_keys: LlmKeysTable;
   llm_calls: LlmCallsTable;
+  agent_holds: AgentHoldsTable;
+  agent_log_heads: AgentLogHeadsTable;
+  agent_logs: AgentLogsTable;
+  agent_log_positions: AgentLogPositionsTable;
 }
 
-interface AccountsTable {
+interface AccountsTable extends AccountColumns {
   id: Generated<string>;
   name: string;
   created_at: Generated<Date>;
@@ -63,6 +76,45 @@ export interface AgentsTable {
   crashes: ColumnType<Date[], readonly Date[] | undefined, readonly Date[]>;
   lease_holder: Generated<string | null>;
   lease_until: Generated<Date | null>;
+  operation_kind: Generated<Verb | null>;
+  operation_cause: Generated<OperationCause | null>;
+  operation_started_at: Generated<Date | null>;
+  host: Generated<string | null>;
+  machine_vcpus: Generated<number | null>;
+  machine_memory_mib: Generated<number | null>;
+  machine_disk_gib: Generated<number | null>;
+  paused_at: Generated<Date | null>;
+  stopped_at: Generated<Date | null>;
+}
+
+interface AgentHoldsTable {
+  agent_id: string;
+  holder: string;
+  until: Date;
+}
+
+interface AgentLogHeadsTable {
+  agent_id: string;
+  last_id: string;
+  last_at: Date;
+  previous_at: Date;
+}
+
+interface AgentLogsTable {
+  agent_id: string;
+  id: string;
+  at: Date;
+  level: number;
+  source: number;
+  message: string;
+}
+
+interface AgentLogPositionsTable {
+  agent_id: string;
+  source: number;
+  execution_id: string;
+  /** int8, which comes as text. */
+  offset: string;
 }
 
 interface LlmKeysTable {

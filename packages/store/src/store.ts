@@ -1,16 +1,36 @@
-import type { AgentDirectory, AgentStore, ApiKeyStore, LlmCallSink, Log } from '@lodge/engine/ports';
+import type {
+  AccountStore,
+  AgentDirectory,
+  AgentLogStore,
+  AgentStore,
+  ApiKeyChanges,
+  ApiKeyStore,
+  AuditLog,
+  DataKeyStore,
+  LlmCallSink,
+  Log,
+  SealedValueStore,
+} from '@lodge/engine/ports';
+import { PostgresAccountStore } from './accounts.ts';
+import { PostgresAgentLogStore } from './agent-logs.ts';
 import { PostgresAgentStore } from './agents.ts';
 import { PostgresApiKeyStore } from './api-keys.ts';
+import { PostgresAuditLog } from './audit.ts';
 import { Changes } from './changes.ts';
 import { awaitingDatabase, openDatabase } from './connection.ts';
 import type { DatabaseConfig } from './connection.ts';
 import { PostgresAgentDirectory, PostgresLlmCallSink } from './llm.ts';
+import { PostgresSecretStore } from './secrets.ts';
 
 export interface Store {
   readonly agents: AgentStore;
-  readonly apiKeys: ApiKeyStore;
+  readonly agentLogs: AgentLogStore;
+  readonly accounts: AccountStore;
+  readonly apiKeys: ApiKeyStore & ApiKeyChanges;
+  readonly audit: AuditLog;
   readonly directory: AgentDirectory;
   readonly llmCalls: LlmCallSink;
+  readonly secrets: DataKeyStore & SealedValueStore;
   /** Resolves when the database answers. Tried once: for a health check. */
   ping(): Promise<void>;
   /** Waits for the statements under way. */
@@ -30,9 +50,13 @@ export async function openStore(config: DatabaseConfig & { readonly log: Log }):
   }
   return {
     agents: new PostgresAgentStore(database, changes),
-    apiKeys: new PostgresApiKeyStore(database),
+    agentLogs: new PostgresAgentLogStore(database, changes),
+    accounts: new PostgresAccountStore(database),
+    apiKeys: new PostgresApiKeyStore(database, changes),
+    audit: new PostgresAuditLog(database),
     directory: new PostgresAgentDirectory(database),
     llmCalls: new PostgresLlmCallSink(database),
+    secrets: new PostgresSecretStore(database),
     ping: () => database.ping(),
     close: async () => {
       await changes.close();

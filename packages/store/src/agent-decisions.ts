@@ -1,0 +1,128 @@
+import type { Admission, OperationCause } from '@lodge/domain';
+import type { AgentChange, AgentRow, DecisionFacts, LlmKeyRow } from '@lodge/engine/ports';
+import { sql } from 'kysely';
+import type { Transaction, Updateable } from 'kysely';
+import { isHeld } from './agent-activity.ts';
+import { liveAgents, now, selectAgent, toAgentRow } from './agent-row.ts';
+import type { Database } from './connection.ts';
+import type { AgentsTable, Schema } from './schema.ts';
+
+/** Decisions about one agent: made on the row as it is once everyone who changes it has committed, and written before anyone else does. */
+
+export function begin(
+  database: Database,
+  id: string,
+  cause: OperationCause,
+  decide: (facts: DecisionFacts) => Admission,
+): Promise<{ readonly row: AgentRow; readonly admission: Admission } | null> {
+  return database.transaction(async (trx) => {
+    if (!(await lockAgent(trx, id))) return null;
+    // A statement of its own: it must see what was committed while the lock was waited for, the holds above all.
+    const found = await liveAgents(trx)
+      .select((eb) => [isHeld(eb.ref('agents.id')).as('held'), now.as('now')])
+      .where('id', '=', id)
+      .where('desired', '=', 'running')
+      .executeTakeFirst();
+    if (!found) return null;
+    const facts: DecisionFacts = { row: toAgentRow(found), held: found.held, now: found.now };
+    const admission = decide(facts);
+    if (admission.do !== 'begin') return { row: facts.row, admission };
+    await trx
+      .updateTable('agents')
+      .set((eb) => ({
+        operation_kind: admission.kind,
+        operation_cause: cause,
+        operation_started_at: now,
+        generation: eb('generation', '+', 1),
+        updated_at: now,
+      }))
+      .where('id', '=', id)
+      .execute();
+    return { row: (await selectAgent(trx, id))!, admission };
+  });
+}
+
+export function change(
+  database: Database,
+  accountId: string,
+  id: string,
+  decide: (row: AgentRow) => AgentChange,
+): Promise<AgentRow | null> {
+  return database.transaction(async (trx) => {
+    if (!(await lockAgent(trx, id))) return null;
+    const row = await selectAgent(trx, id);
+    if (row?.accountId !== accountId) return null;
+    const { llmKeys, ...rest } = decide(row);
+    if (llmKeys !== undefined) await replaceKeys(trx, id, llmKeys);
+    await trx
+      .updateTable('agents')
+      .set({ ...columnsOf(rest), updated_at: now })
+      .where('id', '=', id)
+      .execute();
+    return selectAgent(trx, id);
+  });
+}
+
+/** Not `for update`, which would wait for, and hold up, whoever writes a row that refers to the agent. */
+function lockAgent(trx: Transaction<Schema>, id: string): Promise<unknown> {
+  return trx
+    .selectFrom('agents')
+    .select('id')
+    .where('id', '=', id)
+    .where('deleted_at', 'is', null)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+}
+
+type NewKey = Omit<LlmKeyRow, 'createdAt'>;
+
+export async function insertKeys(trx: Transaction<Schema>, agentId: string, keys: readonly NewKey[]): Promise<void> {
+  if (keys.length === 0) return;
+  await trx
+    .insertInto('llm_keys')
+    .values(keys.map(({ provider, sealed, last4 }) => ({ agent_id: agentId, provider, sealed, last4 })))
+    .execute();
+}
+
+/** A key that stays the same keeps its time of creation. */
+async function replaceKeys(trx: Transaction<Schema>, agentId: string, keys: readonly NewKey[]): Promise<void> {
+  const there = await trx
+    .selectFrom('llm_keys')
+    .select(['provider', 'sealed'])
+    .where('agent_id', '=', agentId)
+    .execute();
+  const isIn = (all: readonly { provider: string; sealed: string }[]) => (key: { provider: string; sealed: string }) =>
+    all.some(({ provider, sealed }) => provider === key.provider && sealed === key.sealed);
+  const gone = there.filter((key) => !isIn(keys)(key)).map(({ provider }) => provider);
+  await trx
+    .deleteFrom('llm_keys')
+    .where('agent_id', '=', agentId)
+    .where('provider', '=', sql<string>`any(${gone}::text[])`)
+    .execute();
+  await insertKeys(
+    trx,
+    agentId,
+    keys.filter((key) => !isIn(there)(key)),
+  );
+}
+
+function columnsOf(change: Omit<AgentChange, 'llmKeys'>): Updateable<AgentsTable> {
+  const { name, description, model, size, lifecycle, metadata } = change;
+  return {
+    ...(name !== undefined && { name }),
+    ...(description !== undefined && { description }),
+    ...(model !== undefined && { model }),
+    ...(size !== undefined && { size }),
+    ...(lifecycle !== undefined && lifecycleColumns(lifecycle)),
+    ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
+  };
+}
+
+export const lifecycleColumns = (lifecycle: AgentRow['lifecycle']) => ({
+  idle_timeout_seconds: lifecycle.idleTimeoutSeconds,
+  stop_after_seconds: lifecycle.stopAfterSeconds,
+  keep_awake: lifecycle.keepAwake,
+  auto_resume: lifecycle.autoResume,
+  auto_start: lifecycle.autoStart,
+  wake_on_message: lifecycle.wakeOnMessage,
+});
