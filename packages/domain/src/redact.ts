@@ -1,0 +1,108 @@
+/**
+ * Takes secrets out of text that is about to be kept: keys and tokens by their known shapes, values by the name they are
+ * given, private keys, and passwords in addresses. It errs towards taking out. Every pattern takes time in proportion to the text.
+ */
+
+export const redacted = '[redacted]';
+
+/** Whatever follows these prefixes, not in the midst of a word, is a credential of the issuer named. */
+const prefixed: readonly RegExp[] = [
+  // Lodge
+  /lodge_[a-z]{2,12}_[A-Za-z0-9]{8,}/,
+  // OpenAI, Anthropic, OpenRouter, DeepSeek; Stripe
+  /(?:sk|rk|pk|ek)[-_][A-Za-z0-9_-]{16,}/,
+  // Slack
+  /xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{8,}/,
+  /xapp-[A-Za-z0-9-]{8,}/,
+  // Google: API key, OAuth access and refresh token, client secret
+  /AIza[A-Za-z0-9_-]{20,}/,
+  /ya29\.[A-Za-z0-9_.-]{16,}/,
+  /1\/\/0[A-Za-z0-9_-]{20,}/,
+  /GOCSPX-[A-Za-z0-9_-]{16,}/,
+  // Groq, xAI, Hugging Face, Replicate, Perplexity, NVIDIA, Tavily, Fireworks, Cerebras
+  /(?:gsk|hf|r8|fw|csk|xai|pplx|nvapi|tvly|csk)[-_][A-Za-z0-9_-]{16,}/,
+  // GitHub, GitLab, npm
+  /gh[a-z]_[A-Za-z0-9]{16,}/,
+  /github_pat_[A-Za-z0-9_]{16,}/,
+  /glpat-[A-Za-z0-9_.-]{16,}/,
+  /npm_[A-Za-z0-9]{16,}/,
+  // AWS, SendGrid, Standard Webhooks
+  /(?:AKIA|ASIA)[A-Z0-9]{16}/,
+  /SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}/,
+  /whsec_[A-Za-z0-9+/=]{16,}/,
+  // Discord
+  /[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}/,
+  // JSON web tokens, signed or encrypted
+  /eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]{0,}){2,4}/,
+];
+
+/** Telegram's tokens begin with digits, and stand in its addresses behind `bot`. */
+const telegram = /(?<![0-9])[0-9]{6,12}:[A-Za-z0-9_-]{30,}/g;
+const anyPrefixed = new RegExp(`(?<![A-Za-z0-9])(?:${prefixed.map(({ source }) => source).join('|')})`, 'g');
+
+const keyBegins = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/;
+const keyEnds = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/;
+const wholeKey = new RegExp(`${keyBegins.source}[^]*?(?:${keyEnds.source}|$)`, 'g');
+
+/** The name a secret goes by, with the quotes and the sign between it and its value. */
+const assignment = String.raw`["'\\]{0,4}\s{0,4}(?:=>|[:=])\s{0,4}`;
+const name =
+  'api[-_ ]?key|[-_]key|apptoken|bottoken|token|secret|password|passwd|passphrase|credentials?|private[-_ ]?key|access[-_ ]?key|session[-_]?id';
+const value = String.raw`\\?"(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s"',;&)}\]<>]+`;
+const field = new RegExp(`((?:${name})${assignment})(${value})`, 'gi');
+const inHeader = new RegExp(
+  String.raw`((?:proxy-)?authorization${assignment}["'\\]{0,4}(?:[a-z]{1,20}\s{1,4})?)[^\s"',\\]+`,
+  'gi',
+);
+const cookie = new RegExp(String.raw`((?:set-)?cookie${assignment}["'\\]{0,4})[^"'\n\\]+`, 'gi');
+const bearer = /\b(bearer\s{1,4})[A-Za-z0-9._~+/=-]{8,}/gi;
+const inQuery = /([?&](?:key|sig|signature|code|x-amz-signature|x-goog-signature|access_token)=)[^&\s"'#]+/gi;
+const userInfo = /([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/@"'<>]{1,256}@/gi;
+/** As people say it: "the password is hunter2". Words without a digit ("the token is expired") are left. */
+const said =
+  /\b((?:password|passphrase|passcode|secret|token|api key)\s{1,4}(?:is|was|=)\s{1,4}["'`]?)(?=[^\s]{0,200}[0-9])[^\s"'`]{4,}/gi;
+
+/** As a bare value, what was taken out before ends before its bracket. */
+const plainValues = /^(?:null|undefined|none|true|false|\\?["']?\[redacted(?:\]\\?["']?)?)$/i;
+
+export function redact(text: string): string {
+  return text
+    .replace(wholeKey, redacted)
+    .replace(anyPrefixed, redacted)
+    .replace(telegram, redacted)
+    .replace(inHeader, `$1${redacted}`)
+    .replace(cookie, `$1${redacted}`)
+    .replace(bearer, `$1${redacted}`)
+    .replace(field, (whole, before: string, found: string) =>
+      plainValues.test(found) ? whole : before + hidden(found),
+    )
+    .replace(inQuery, `$1${redacted}`)
+    .replace(userInfo, `$1${redacted}@`)
+    .replace(said, `$1${redacted}`);
+}
+
+/** Keeps the quotes, so that what was JSON still is. */
+function hidden(found: string): string {
+  const [quote = ''] = /^\\?["']/.exec(found) ?? [];
+  return quote + redacted + quote;
+}
+
+const keyBody = /^[\sA-Za-z0-9+/=:,-]*$/;
+const maxKeyLines = 200;
+
+/** For text that comes line by line: `redact`, and the lines of a private key are left out (null) up to its end. */
+export function createLineRedactor(): (line: string) => string | null {
+  let keyLinesLeft = 0;
+  return (line) => {
+    if (keyLinesLeft > 0) {
+      keyLinesLeft -= 1;
+      const end = keyEnds.exec(line);
+      if (!end && keyBody.test(line)) return null;
+      keyLinesLeft = 0;
+      if (end) return redact(line.slice(end.index + end[0].length)) || null;
+    }
+    const begins = line.search(keyBegins);
+    if (begins >= 0 && !keyEnds.test(line.slice(begins))) keyLinesLeft = maxKeyLines;
+    return redact(line);
+  };
+}

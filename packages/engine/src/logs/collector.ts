@@ -1,0 +1,209 @@
+/**
+ * Brings what the machines of this host print and what their runtimes log into the agents' logs.
+ *
+ * Every round looks at the agents, and reads each that is due. Of one agent and source there is one read at a time. A read
+ * has a bound of time after which it gives its place up, and one that failed is not tried again at once: guests that hang
+ * hold up nobody else for long. How far was read is in the store beside the lines (`appendFrom`), so a restart neither
+ * repeats nor skips; only the console, which the driver gives once, loses what was read and not yet written at a kill.
+ */
+import type { RuntimeKind } from '@lodge/domain';
+import type { AgentLogStore, AgentRow, AgentRuntime, AgentStore, Log, LogBounds, VmDriver } from '../ports/index.ts';
+import { AgentReader } from './agent-reader.ts';
+import type { Rate } from './token-bucket.ts';
+
+export interface LogCollectorDeps {
+  readonly store: Pick<AgentStore, 'all'>;
+  readonly logs: AgentLogStore;
+  readonly driver: Pick<VmDriver, 'readConsole'>;
+  readonly runtimes: ReadonlyMap<RuntimeKind, AgentRuntime>;
+  readonly log: Log;
+  readonly bounds: LogBounds;
+  /** Names this host's control plane, as in the rows' `host`. */
+  readonly holder: string;
+  readonly timing?: Partial<CollectorTiming>;
+}
+
+export interface CollectorTiming {
+  /** Between the beginnings of two reads of one agent, ms. */
+  readonly intervalMs: number;
+  readonly pruneIntervalMs: number;
+  /** One agent's reads together, ms. */
+  readonly timeoutMs: number;
+  readonly concurrency: number;
+  /** Lines of one agent that are kept, all sources together. */
+  readonly rate: Rate;
+}
+
+export interface LogCollector {
+  start(): void;
+  /** Ends the reads under way and waits for the writes. */
+  stop(): Promise<void>;
+}
+
+const defaults: CollectorTiming = {
+  intervalMs: 2_000,
+  pruneIntervalMs: 60_000,
+  timeoutMs: 5_000,
+  concurrency: 16,
+  rate: { perSecond: 100, burst: 1_000 },
+};
+/** Between two tries of what fails. */
+const maxWaitMs = 60_000;
+
+export function createLogCollector(deps: LogCollectorDeps): LogCollector {
+  return new Collector(deps);
+}
+
+type Source = 'console' | 'gateway';
+
+/** The reads of one agent and source. */
+interface Reading {
+  busy: boolean;
+  failures: number;
+  /** By `performance.now()`. */
+  notBefore: number;
+}
+
+interface Agent {
+  readonly reader: AgentReader;
+  readonly readings: Readonly<Record<Source, Reading>>;
+}
+
+class Collector implements LogCollector {
+  private readonly deps: LogCollectorDeps;
+  private readonly timing: CollectorTiming;
+  private readonly agents = new Map<string, Agent>();
+  private readonly stopping = new AbortController();
+  private readonly timers: NodeJS.Timeout[] = [];
+  /** Reads and rounds. */
+  private readonly underWay = new Set<Promise<void>>();
+  private reads = 0;
+  /** Reads that wait for a place: one per agent and source at most. */
+  private readonly waiting: (() => void)[] = [];
+
+  constructor(deps: LogCollectorDeps) {
+    this.deps = deps;
+    this.timing = { ...defaults, ...deps.timing };
+  }
+
+  start(): void {
+    this.repeat(this.timing.intervalMs, () => this.round());
+    this.repeat(this.timing.pruneIntervalMs, () => this.deps.logs.prune(this.deps.bounds));
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort(new Error('the log collector stops'));
+    for (const timer of this.timers) clearInterval(timer);
+    this.waiting.length = 0;
+    await Promise.all(this.underWay);
+  }
+
+  /** Not while the last one is under way. */
+  private repeat(intervalMs: number, work: () => Promise<void>): void {
+    let idle = true;
+    const run = (): void => {
+      if (!idle) return;
+      idle = false;
+      this.track(
+        work()
+          .catch((error: unknown) => this.deps.log.warn({ err: error }, 'a round over the logs of agents failed'))
+          .finally(() => {
+            idle = true;
+          }),
+      );
+    };
+    this.timers.push(setInterval(run, intervalMs));
+  }
+
+  private track(work: Promise<void>): void {
+    this.underWay.add(work);
+    void work.finally(() => this.underWay.delete(work));
+  }
+
+  private async round(): Promise<void> {
+    const rows = (await this.deps.store.all()).filter(
+      (row) => row.host === this.deps.holder && sourcesOf(row).length > 0,
+    );
+    const ids = new Set(rows.map(({ id }) => id));
+    for (const id of this.agents.keys()) if (!ids.has(id)) this.agents.delete(id);
+    for (const row of rows) {
+      const agent = this.agentOf(row.id);
+      for (const source of sourcesOf(row)) this.readWhenDue(row, agent, source);
+    }
+  }
+
+  private agentOf(id: string): Agent {
+    let agent = this.agents.get(id);
+    if (!agent) {
+      const reading = (): Reading => ({ busy: false, failures: 0, notBefore: 0 });
+      const reader = new AgentReader(id, { ...this.deps, rate: this.timing.rate });
+      agent = { reader, readings: { console: reading(), gateway: reading() } };
+      this.agents.set(id, agent);
+    }
+    return agent;
+  }
+
+  private readWhenDue(row: AgentRow, { reader, readings }: Agent, source: Source): void {
+    const reading = readings[source];
+    if (reading.busy || reading.notBefore > performance.now() || this.stopping.signal.aborted) return;
+    reading.busy = true;
+    const read = async (signal: AbortSignal): Promise<void> => {
+      if (source === 'console') return reader.readConsole();
+      const runtime = this.deps.runtimes.get(row.runtimeKind);
+      if (runtime) await reader.readRuntimeLog(row, runtime, signal);
+    };
+    this.waiting.push(() => this.track(this.bounded(row.id, source, reading, read)));
+    this.fillPlaces();
+  }
+
+  private fillPlaces(): void {
+    while (this.reads < this.timing.concurrency) {
+      const next = this.waiting.shift();
+      if (!next) return;
+      next();
+    }
+  }
+
+  /** Gives the place up after the timeout; the source stays busy until the read has really ended. Never rejects. */
+  private async bounded(
+    agentId: string,
+    source: Source,
+    reading: Reading,
+    read: (signal: AbortSignal) => Promise<void>,
+  ): Promise<void> {
+    this.reads += 1;
+    const timeout = AbortSignal.timeout(this.timing.timeoutMs);
+    const ended = read(AbortSignal.any([timeout, this.stopping.signal]))
+      .then(
+        () => {
+          reading.failures = 0;
+        },
+        (error: unknown) => this.failed(agentId, source, reading, error),
+      )
+      .finally(() => {
+        reading.busy = false;
+      });
+    const timedOut = new Promise<void>((resolve) => timeout.addEventListener('abort', () => resolve(), { once: true }));
+    await Promise.race([ended, timedOut]);
+    this.reads -= 1;
+    this.fillPlaces();
+  }
+
+  private failed(agentId: string, source: Source, reading: Reading, error: unknown): void {
+    if (this.stopping.signal.aborted) return;
+    const waitMs = Math.min(this.timing.intervalMs * 2 ** reading.failures, maxWaitMs);
+    reading.failures += 1;
+    reading.notBefore = performance.now() + waitMs;
+    const fields = { err: error, agent_id: agentId, source, retry_ms: waitMs };
+    // A machine that is just ending does not answer once or twice.
+    this.deps.log[reading.failures === 3 ? 'warn' : 'debug'](fields, 'the log of an agent could not be read');
+  }
+}
+
+/** What is read of an agent now. One whose machine is being changed may be frozen at any moment: its console alone can be read. */
+function sourcesOf({ status, operation, desired }: AgentRow): readonly Source[] {
+  if (desired === 'deleted') return [];
+  if (status === 'provisioning') return ['console'];
+  if (status !== 'running') return [];
+  return operation === null ? ['console', 'gateway'] : ['console'];
+}
