@@ -1,63 +1,153 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { agentStatuses } from './agent.ts';
 import { nextStep, recentCrashes } from './next-step.ts';
-import type { AgentFacts } from './next-step.ts';
+import type { AgentFacts, VmFacts } from './next-step.ts';
+import { operationCauses, verbs } from './operation.ts';
+import type { Verb } from './operation.ts';
 
 const now = new Date('2026-01-01T12:00:00Z');
 const minutesAgo = (minutes: number) => new Date(now.getTime() - minutes * 60_000);
-const agent = (facts: Partial<AgentFacts>): AgentFacts => ({
+const agent = (facts: Partial<AgentFacts> = {}): AgentFacts => ({
   desired: 'running',
   status: 'running',
+  operation: null,
   executionId: 'one',
   acknowledged: true,
   crashes: [],
+  size: 'small',
+  machine: { vcpus: 1, memoryMib: 2048 },
+  trouble: null,
   ...facts,
 });
+const vm = (state: VmFacts['state'], executionId = 'one'): VmFacts => ({ state, executionId });
+const asked = (kind: Verb, facts: Partial<AgentFacts> = {}) =>
+  agent({ operation: { kind, cause: 'request' }, ...facts });
+const step = (facts: AgentFacts, there: VmFacts | null) => nextStep(facts, there, now);
 
-test('a deleted agent is removed whatever its status and VM', () => {
-  for (const status of ['provisioning', 'running', 'error'] as const) {
-    assert.deepEqual(nextStep(agent({ desired: 'deleted', status }), { state: 'running', executionId: 'one' }, now), {
-      do: 'delete',
-    });
+const states = ['running', 'paused', 'dead', 'partial', 'disk-only', 'suspended'] as const;
+const everyVm = [null, ...states.flatMap((state) => [vm(state), vm(state, 'other')])];
+const everyOperation = [null, ...verbs.flatMap((kind) => operationCauses.map((cause) => ({ kind, cause })))];
+
+/** Every combination of facts, once. */
+function* everything(given: Partial<AgentFacts> = {}): Generator<{ facts: AgentFacts; there: VmFacts | null }> {
+  for (const status of agentStatuses) {
+    for (const operation of everyOperation) {
+      for (const crashes of [[], [minutesAgo(1)]]) {
+        for (const there of everyVm) yield { facts: agent({ status, operation, crashes, ...given }), there };
+      }
+    }
   }
-});
+}
 
-test('an agent that was never reported running is cloned afresh', () => {
-  assert.equal(nextStep(agent({ status: 'provisioning', acknowledged: false }), null, now).do, 'clone');
-  const partial = { state: 'partial', executionId: 'one' } as const;
-  assert.equal(nextStep(agent({ status: 'provisioning', acknowledged: false }), partial, now).do, 'clone');
+test('a deleted agent is removed whatever its status, operation and VM', () => {
+  for (const { facts, there } of everything({ desired: 'deleted' })) assert.equal(step(facts, there).do, 'delete');
 });
 
 test('an acknowledged agent never gets a fresh disk', () => {
-  const vms = [
-    null,
-    ...(['running', 'dead', 'partial', 'disk-only'] as const).map((state) => ({ state, executionId: 'other' })),
-  ];
-  for (const status of ['provisioning', 'running', 'error'] as const) {
-    for (const vm of vms) assert.notEqual(nextStep(agent({ status }), vm, now).do, 'clone');
+  for (const { facts, there } of everything()) assert.notEqual(step(facts, there).do, 'clone');
+});
+
+test('an agent that was never reported running is cloned, and never booted from a disk it does not have', () => {
+  const unseen = { acknowledged: false, machine: null } as const;
+  for (const there of everyVm) {
+    assert.equal(step(agent({ status: 'provisioning', ...unseen }), there).do, 'clone');
+    for (const kind of ['start', 'restart'] as const) {
+      assert.equal(step(asked(kind, { status: 'error', ...unseen }), there).do, 'clone');
+    }
+    assert.equal(step(asked('start', { status: 'stopped', ...unseen }), there).do, 'clone');
   }
 });
 
-test('a running agent whose VM lives is left alone', () => {
-  assert.deepEqual(nextStep(agent({}), { state: 'running', executionId: 'one' }, now), { do: 'nothing' });
+test('an operation is never left as it is: every combination with one names a step that ends it or goes on with it', () => {
+  for (const { facts, there } of everything()) {
+    if (facts.operation !== null) assert.notEqual(step(facts, there).do, 'nothing', JSON.stringify({ facts, there }));
+  }
 });
 
-test('a VM of another incarnation does not count as the agent running', () => {
-  assert.deepEqual(nextStep(agent({}), { state: 'running', executionId: 'older' }, now), { do: 'boot', crashed: true });
+test('what is stopped or in error holds no machine: it is freed, or there is nothing of it', () => {
+  for (const status of ['stopped', 'error'] as const) {
+    for (const there of everyVm) {
+      const bare = there === null || there.state === 'disk-only' || there.state === 'suspended';
+      assert.equal(step(agent({ status }), there).do, bare ? 'nothing' : 'free');
+    }
+  }
 });
 
-test('the first crash boots the disk, a second within ten minutes gives up', () => {
-  const dead = { state: 'dead', executionId: 'one' } as const;
-  assert.deepEqual(nextStep(agent({}), dead, now), { do: 'boot', crashed: true });
-  assert.deepEqual(nextStep(agent({ crashes: [minutesAgo(11)] }), dead, now), { do: 'boot', crashed: true });
-  const second = nextStep(agent({ crashes: [minutesAgo(9)] }), dead, now);
-  assert.equal(second.do, 'fail');
+test('a running agent whose VM lives is left alone, and a paused one whose VM is frozen', () => {
+  assert.equal(step(agent(), vm('running')).do, 'nothing');
+  assert.equal(step(agent({ status: 'paused' }), vm('paused')).do, 'nothing');
 });
 
-test('an agent in error stays as it is until it is asked for', () => {
-  assert.deepEqual(nextStep(agent({ status: 'error' }), { state: 'disk-only', executionId: 'one' }, now), {
-    do: 'nothing',
+test('a VM that is not as the status says is made so', () => {
+  assert.equal(step(agent(), vm('paused')).do, 'thaw');
+  assert.equal(step(agent(), vm('suspended')).do, 'restore');
+  assert.equal(step(agent({ status: 'paused' }), vm('running')).do, 'freeze');
+  assert.deepEqual(step(agent({ status: 'paused' }), vm('suspended')), { do: 'settle', status: 'stopped' });
+});
+
+test('a VM of another incarnation does not count as the agent', () => {
+  assert.deepEqual(step(agent(), vm('running', 'older')), { do: 'boot', crashed: true });
+  assert.deepEqual(step(agent({ status: 'paused' }), vm('paused', 'older')), { do: 'boot', crashed: true });
+});
+
+test('the first death boots the disk, a second within ten minutes gives up, for a running agent as for a paused one', () => {
+  for (const status of ['running', 'paused'] as const) {
+    assert.deepEqual(step(agent({ status }), vm('dead')), { do: 'boot', crashed: true });
+    assert.deepEqual(step(agent({ status, crashes: [minutesAgo(11)] }), vm('dead')), { do: 'boot', crashed: true });
+    const second = step(agent({ status, crashes: [minutesAgo(9)] }), vm('dead'));
+    assert.equal(second.do === 'fail' && second.code, 'vm_crashed');
+  }
+});
+
+test('the reason tells apart what the last look into the guest found', () => {
+  for (const trouble of ['out_of_memory', 'disk_full'] as const) {
+    const died = step(agent({ crashes: [minutesAgo(1)], trouble }), vm('dead'));
+    assert.equal(died.do === 'fail' && died.code, trouble);
+    const operation = { kind: 'restart', cause: 'health' } as const;
+    const sick = step(agent({ crashes: [minutesAgo(1)], trouble, operation }), vm('running'));
+    assert.equal(sick.do === 'fail' && sick.code, trouble);
+  }
+});
+
+test('a sick gateway is restarted once within ten minutes, and a restart by request always', () => {
+  const sick = { operation: { kind: 'restart', cause: 'health' } } as const;
+  assert.deepEqual(step(agent(sick), vm('running')), { do: 'restart', unhealthy: true });
+  const again = step(agent({ ...sick, crashes: [minutesAgo(5)] }), vm('running'));
+  assert.equal(again.do === 'fail' && again.code, 'gateway_unhealthy');
+  assert.deepEqual(step(asked('restart', { crashes: [minutesAgo(5)] }), vm('running')), {
+    do: 'restart',
+    unhealthy: false,
   });
+});
+
+test('each verb goes on with what a control plane killed in its midst has left', () => {
+  assert.equal(step(asked('pause'), vm('running')).do, 'freeze');
+  assert.equal(step(asked('pause'), vm('paused')).do, 'freeze');
+  assert.equal(step(asked('resume', { status: 'paused' }), vm('running')).do, 'thaw');
+  assert.equal(step(asked('stop'), vm('running')).do, 'suspend');
+  assert.equal(step(asked('stop'), vm('paused')).do, 'suspend');
+  assert.deepEqual(step(asked('stop'), vm('suspended')), { do: 'settle', status: 'stopped' });
+  assert.deepEqual(step(asked('stop'), vm('dead')), { do: 'free', status: 'stopped' });
+  assert.equal(step(asked('start', { status: 'stopped' }), vm('suspended', 'older')).do, 'restore');
+  assert.equal(step(asked('start', { status: 'stopped' }), vm('running')).do, 'restore');
+  assert.equal(step(asked('start', { status: 'stopped' }), vm('disk-only')).do, 'boot');
+  assert.equal(step(asked('start', { status: 'provisioning' }), vm('partial')).do, 'boot');
+  assert.equal(step(asked('restart'), vm('disk-only')).do, 'restart');
+  assert.equal(step(asked('restart', { status: 'provisioning' }), vm('disk-only')).do, 'boot');
+});
+
+test('start, restart and stop lead out of error', () => {
+  const error = { status: 'error' } as const;
+  assert.deepEqual(step(asked('start', error), vm('disk-only')), { do: 'boot', crashed: false });
+  assert.deepEqual(step(asked('restart', error), vm('disk-only')), { do: 'boot', crashed: false });
+  assert.deepEqual(step(asked('stop', error), vm('disk-only')), { do: 'free', status: 'stopped' });
+});
+
+test('a running machine that is not as asked for is resized, once nothing else is under way', () => {
+  assert.equal(step(agent({ size: 'large' }), vm('running')).do, 'resize');
+  assert.equal(step(asked('pause', { size: 'large' }), vm('running')).do, 'freeze');
+  assert.equal(step(agent({ size: 'large', status: 'paused' }), vm('paused')).do, 'nothing');
 });
 
 test('only crashes within the window count', () => {

@@ -1,25 +1,41 @@
 import type { AgentStatus, StatusReasonCode } from './agent.ts';
+import type { Operation } from './operation.ts';
+import { sizes } from './sizes.ts';
+import type { SizeName } from './sizes.ts';
 
 /** What is known of an agent when the next step is chosen. */
 export interface AgentFacts {
   readonly desired: 'running' | 'deleted';
   readonly status: AgentStatus;
+  readonly operation: Pick<Operation, 'kind' | 'cause'> | null;
   readonly executionId: string | null;
   /** Reported running once: its disk holds state that must not be lost. */
   readonly acknowledged: boolean;
-  /** When its VM died unexpectedly before, any order. */
+  /** When its VM died unexpectedly, or was ended because its gateway did not answer; any order. */
   readonly crashes: readonly Date[];
+  readonly size: SizeName;
+  /** The machine as it is; null before it ran first. */
+  readonly machine: { readonly vcpus: number; readonly memoryMib: number } | null;
+  /** What the last look into the guest found wrong with it; null where nothing was. */
+  readonly trouble: 'out_of_memory' | 'disk_full' | null;
 }
 
 /** What the host has of the agent's VM. */
 export interface VmFacts {
-  readonly state: 'running' | 'dead' | 'partial' | 'disk-only';
+  readonly state: 'running' | 'paused' | 'dead' | 'partial' | 'disk-only' | 'suspended';
   readonly executionId: string | null;
 }
 
 /**
  * - `clone`: make the VM from the template; nothing of the agent is worth keeping yet.
  * - `boot`: start its own disk cold; `crashed` when that is because its VM died under it.
+ * - `restore`: start it from the snapshot of its memory.
+ * - `freeze`, `thaw`: stop and go on with its vCPUs.
+ * - `suspend`: a stop; disk and memory are kept as one, everything else is freed.
+ * - `restart`: end the machine in good order and start its disk cold; `unhealthy` when its gateway made it necessary.
+ * - `free`: end whatever is left of the machine and keep the disk; the agent is then `status`.
+ * - `settle`: host and wish agree, and only the row does not say so yet.
+ * - `resize`: give the running machine the size asked for.
  * - `fail`: give up until somebody asks again; CPU and memory are freed, the disk is kept.
  */
 export type Step =
@@ -27,6 +43,14 @@ export type Step =
   | { readonly do: 'delete' }
   | { readonly do: 'clone' }
   | { readonly do: 'boot'; readonly crashed: boolean }
+  | { readonly do: 'restore' }
+  | { readonly do: 'freeze' }
+  | { readonly do: 'thaw' }
+  | { readonly do: 'suspend' }
+  | { readonly do: 'restart'; readonly unhealthy: boolean }
+  | { readonly do: 'free'; readonly status: 'stopped' | 'error' }
+  | { readonly do: 'settle'; readonly status: AgentStatus }
+  | { readonly do: 'resize' }
   | { readonly do: 'fail'; readonly code: StatusReasonCode; readonly message: string };
 
 /** Deaths of the VM this recent count against it. */
@@ -40,19 +64,152 @@ export function recentCrashes(crashes: readonly Date[], now: Date): Date[] {
 /** The one step that brings the host nearer to what is wanted. Pure: the same facts give the same step. */
 export function nextStep(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
   if (agent.desired === 'deleted') return { do: 'delete' };
+  switch (agent.operation?.kind) {
+    case undefined:
+      return stayAsIs(agent, vm, now);
+    case 'start':
+    case 'resume':
+      return towardsRunning(agent, vm, now);
+    case 'pause':
+      return towardsPaused(agent, vm, now);
+    case 'stop':
+      return towardsStopped(agent, vm);
+    case 'restart':
+      return towardsRestarted(agent, vm, now);
+  }
+}
+
+/** No operation is under way: the host is kept at what the status says. */
+function stayAsIs(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
+  const own = ownState(agent, vm);
   switch (agent.status) {
     case 'provisioning':
-      return agent.acknowledged ? { do: 'boot', crashed: false } : { do: 'clone' };
+      return begin(agent);
     case 'running':
-      if (vm?.state === 'running' && vm.executionId === agent.executionId) return { do: 'nothing' };
-      if (vm === null) return { do: 'fail', code: 'vm_crashed', message: "The agent's disk is gone from this host." };
-      if (recentCrashes(agent.crashes, now).length > 0) {
-        return { do: 'fail', code: 'vm_crashed', message: "The agent's VM ended twice within 10 minutes." };
-      }
-      return { do: 'boot', crashed: true };
-    case 'error':
+      if (own === 'running') return isAsAsked(agent) ? { do: 'nothing' } : { do: 'resize' };
+      // The hypervisor, or a stop that was cut short, froze it.
+      if (own === 'paused') return { do: 'thaw' };
+      if (own === 'suspended') return { do: 'restore' };
+      return afterDeath(agent, vm, now);
     case 'paused':
+      if (own === 'paused') return { do: 'nothing' };
+      if (own === 'running') return { do: 'freeze' };
+      if (own === 'suspended') return { do: 'settle', status: 'stopped' };
+      return afterDeath(agent, vm, now);
     case 'stopped':
-      return { do: 'nothing' };
+    case 'error':
+      // Neither may hold CPU or memory.
+      return holdsMachine(vm) ? { do: 'free', status: agent.status } : { do: 'nothing' };
   }
+}
+
+function towardsRunning(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
+  switch (agent.status) {
+    case 'running':
+      return { do: 'settle', status: 'running' };
+    case 'provisioning':
+    case 'error':
+      return begin(agent);
+    case 'paused': {
+      const own = ownState(agent, vm);
+      if (own === 'paused' || own === 'running') return { do: 'thaw' };
+      return own === 'suspended' ? { do: 'restore' } : afterDeath(agent, vm, now);
+    }
+    case 'stopped':
+      if (!agent.acknowledged) return { do: 'clone' };
+      if (vm === null) return diskGone;
+      // A restore that was cut short is begun again as long as there is anything but a disk.
+      return vm.state === 'disk-only' || vm.state === 'dead' ? { do: 'boot', crashed: false } : { do: 'restore' };
+  }
+}
+
+function towardsPaused(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
+  if (agent.status !== 'running') return { do: 'settle', status: agent.status };
+  const own = ownState(agent, vm);
+  if (own === 'running' || own === 'paused') return { do: 'freeze' };
+  return own === 'suspended' ? { do: 'settle', status: 'stopped' } : afterDeath(agent, vm, now);
+}
+
+function towardsStopped(agent: AgentFacts, vm: VmFacts | null): Step {
+  switch (agent.status) {
+    case 'provisioning':
+    case 'stopped':
+      return { do: 'settle', status: agent.status };
+    case 'error':
+      return { do: 'free', status: 'stopped' };
+    case 'running':
+    case 'paused': {
+      const own = ownState(agent, vm);
+      if (own === 'suspended') return { do: 'settle', status: 'stopped' };
+      if (own === 'running' || own === 'paused') return { do: 'suspend' };
+      // It died while it was to end: its disk is there, which is what a stop must leave.
+      return vm === null ? diskGone : { do: 'free', status: 'stopped' };
+    }
+  }
+}
+
+function towardsRestarted(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
+  switch (agent.status) {
+    case 'provisioning':
+    case 'error':
+      return begin(agent);
+    case 'stopped':
+      return { do: 'settle', status: 'stopped' };
+    case 'running':
+    case 'paused': {
+      if (vm === null) return diskGone;
+      const unhealthy = agent.operation?.cause === 'health';
+      if (unhealthy && recentCrashes(agent.crashes, now).length > 0) return gaveUpOnGateway(agent);
+      return { do: 'restart', unhealthy };
+    }
+  }
+}
+
+function begin(agent: AgentFacts): Step {
+  return agent.acknowledged ? { do: 'boot', crashed: false } : { do: 'clone' };
+}
+
+const diskGone: Step = { do: 'fail', code: 'vm_crashed', message: "The agent's disk is gone from this host." };
+
+/** Nothing runs although it should: once, the disk is started again; twice within the window, somebody has to look. */
+function afterDeath(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
+  if (vm === null) return diskGone;
+  if (recentCrashes(agent.crashes, now).length === 0) return { do: 'boot', crashed: true };
+  switch (agent.trouble) {
+    case 'out_of_memory':
+      return { do: 'fail', code: 'out_of_memory', message: 'The agent ran out of memory twice within 10 minutes.' };
+    case 'disk_full':
+      return { do: 'fail', code: 'disk_full', message: "The agent's disk is full." };
+    case null:
+      return { do: 'fail', code: 'vm_crashed', message: "The agent's VM ended twice within 10 minutes." };
+  }
+}
+
+function gaveUpOnGateway({ trouble }: AgentFacts): Step {
+  switch (trouble) {
+    case 'out_of_memory':
+      return { do: 'fail', code: trouble, message: 'The agent has too little memory: its gateway was ended for it.' };
+    case 'disk_full':
+      return { do: 'fail', code: trouble, message: "The agent's disk is full, and its gateway does not answer." };
+    case null:
+      return {
+        do: 'fail',
+        code: 'gateway_unhealthy',
+        message: "The agent's gateway did not answer, and a restart within the last 10 minutes did not help.",
+      };
+  }
+}
+
+/** The state of the incarnation the row names; what is there of another one is not the agent. A snapshot has outlived its incarnation. */
+function ownState(agent: AgentFacts, vm: VmFacts | null): VmFacts['state'] | null {
+  if (vm === null) return null;
+  return vm.state === 'suspended' || vm.executionId === agent.executionId ? vm.state : null;
+}
+
+function holdsMachine(vm: VmFacts | null): boolean {
+  return vm !== null && vm.state !== 'disk-only' && vm.state !== 'suspended';
+}
+
+function isAsAsked({ size, machine }: AgentFacts): boolean {
+  return machine === null || (machine.vcpus === sizes[size].vcpus && machine.memoryMib === sizes[size].memoryMib);
 }

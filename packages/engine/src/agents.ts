@@ -1,5 +1,5 @@
-import type { Lifecycle, RuntimeKind, SizeName } from '@lodge/domain';
-import type { AgentFilter, AgentRow, ChatEndpoint, Provider } from './ports/index.ts';
+import type { AgentStatus, Lifecycle, RuntimeKind, SizeName, Verb } from '@lodge/domain';
+import type { AgentFilter, AgentRow, ChatEndpoint, LogEntry, LogQuery, Provider, VmUsage } from './ports/index.ts';
 
 /** A create as the API took it: checked against the schema, defaults not yet filled in. */
 export interface CreateAgentInput {
@@ -13,11 +13,26 @@ export interface CreateAgentInput {
   readonly metadata: Readonly<Record<string, string>>;
 }
 
+/** A PATCH as the API took it: only what was given is there; a null resets to the default. */
+export interface UpdateAgentInput {
+  readonly name?: string;
+  readonly description?: string | null;
+  readonly model?: string | null;
+  /** Replaces the key of each provider named; `apiKey: null` removes it. Others stay. */
+  readonly llmKeys?: readonly { readonly provider: string; readonly apiKey: string | null }[];
+  readonly size?: SizeName;
+  readonly lifecycle?: Partial<Lifecycle>;
+  readonly metadata?: Readonly<Record<string, string | null>> | null;
+}
+
 /** Why the engine refuses. The HTTP layer maps each code to the contract's status and type. */
 export type RefusalCode =
   | 'invalid_request'
   | 'agent_not_found'
   | 'agent_not_running'
+  | 'agent_transitioning'
+  | 'agent_not_resumable'
+  | 'operation_failed'
   | 'insufficient_capacity'
   | 'quota_exceeded'
   | 'provisioning_failed';
@@ -38,17 +53,61 @@ export class Refusal extends Error {
 export interface Agents {
   /** Checks model, providers, keys and capacity, writes the agent and returns it in `provisioning`. */
   create(accountId: string, input: CreateAgentInput): Promise<AgentRow>;
-  /** Waits until the agent's status is `running` or `error`, it is deleted (null), or `timeoutMs` passed (the row as it is then). */
-  awaitSettled(accountId: string, id: string, timeoutMs: number, signal: AbortSignal): Promise<AgentRow | null>;
+  /**
+   * Waits until the agent is no longer `provisioning`, it is deleted (null), or `timeoutMs` passed or `signal` aborted (the row
+   * as it is then). With `wanted`: until its status is that or `error` instead.
+   */
+  awaitSettled(
+    accountId: string,
+    id: string,
+    timeoutMs: number,
+    signal: AbortSignal,
+    wanted?: AgentStatus,
+  ): Promise<AgentRow | null>;
   get(accountId: string, id: string): Promise<AgentRow>;
   list(filter: AgentFilter): Promise<{ readonly rows: readonly AgentRow[]; readonly nextCursor: string | null }>;
-  /** Resolves once nothing of the agent is left. */
+  /** Resolves once nothing of the agent is left; with a `signal` that is aborted, as soon as that is settled. */
   delete(accountId: string, id: string, signal: AbortSignal): Promise<void>;
-  /** The chat endpoint of a running agent; refuses with `agent_not_running` otherwise. */
-  chatEndpoint(accountId: string, id: string): Promise<ChatEndpoint>;
-  /** Marks the agent as active now. */
-  touch(id: string): void;
+  /**
+   * Begins what the verb asks for, by the contract's table; one that is under way already is joined. Refuses with
+   * `agent_transitioning`, `agent_not_running` or `agent_not_resumable`. `done` when there was nothing to do.
+   */
+  act(accountId: string, id: string, verb: Verb): Promise<{ readonly row: AgentRow; readonly done: boolean }>;
+  /**
+   * Waits until no operation is under way and the agent is not `provisioning`, or `timeoutMs` passed: the row as it is then.
+   * Refuses with `operation_failed` when `verb` was begun and did not come to its goal (a snapshot that failed, say).
+   */
+  awaitVerb(accountId: string, id: string, verb: Verb, timeoutMs: number, signal: AbortSignal): Promise<AgentRow>;
+  /**
+   * Changes the record, and the running machine where that is possible; what is not in effect yet shows as `size` beside `machine`.
+   * `check` sees the row under its lock, in the transaction that changes it, and throws to refuse.
+   */
+  update(accountId: string, id: string, change: UpdateAgentInput, check?: (row: AgentRow) => void): Promise<AgentRow>;
+  /**
+   * The agent, running, and held awake until `release`: a paused one is resumed, a stopped one started where `wake` or its
+   * lifecycle allow it. Many at once wake it once. Refuses with `agent_not_running`, or `operation_failed`.
+   */
+  use(
+    accountId: string,
+    id: string,
+    options: { readonly wake: boolean; readonly timeoutMs: number; readonly signal: AbortSignal },
+  ): Promise<LiveAgent>;
+  /** Holds the agent awake while something of it is under way that did not come through `use` (an LLM call). Never rejects. */
+  busy(id: string): () => void;
+  logs(accountId: string, query: LogQuery): Promise<readonly LogEntry[]>;
+  /** Calls back when the agent's log may have grown. */
+  onLog(id: string, listener: () => void): () => void;
+  /** What agents take up on this host, for operators; null where no VM or disk is here. */
+  usage(id: string): Promise<VmUsage | null>;
   readonly providers: readonly Provider[];
   /** Version of the runtime behind a kind, for the record; null when this deployment does not offer it. */
   runtimeOf(kind: RuntimeKind): { readonly name: string; readonly version: string } | null;
+}
+
+/** A running agent that stays awake while it is held. */
+export interface LiveAgent {
+  readonly row: AgentRow;
+  readonly endpoint: ChatEndpoint;
+  /** Ends the hold; once. The guest's disk is written out then. */
+  release(): void;
 }

@@ -1,23 +1,46 @@
 /**
- * The engine: use-cases that write what is wanted, and the reconcile loop that makes it so.
- * It owns no state that a restart would lose; what it needs to go on is in the store and on the host.
+ * The engine: use-cases that write what is wanted, and the loops that make it so: reconciling, putting idle agents to
+ * sleep, making room in memory, watching health, keeping templates. It owns no state that a restart would lose; what it
+ * needs to go on is in the store and on the host.
  */
+import { randomUUID } from 'node:crypto';
 import { parseProviderModel } from '@lodge/domain';
 import type { Agents } from './agents.ts';
-import type { AgentRow, AgentSettings, ImageBuilder, Provider } from './ports/index.ts';
+import { Idleness } from './idle/idleness.ts';
+import { MemoryRelief } from './idle/memory.ts';
+import { createLogCollector } from './logs/collector.ts';
+import type { AgentRow, AgentSettings, ImageBuilder, LogBounds, Provider } from './ports/index.ts';
 import { createAgentReconciler } from './reconcile/agent.ts';
+import { defaultBounds } from './reconcile/deps.ts';
+import type { StepBounds } from './reconcile/deps.ts';
 import { createLeftoverCollector } from './reconcile/leftovers.ts';
 import { ReconcileLoop } from './reconcile/loop.ts';
+import { Slots } from './reconcile/slots.ts';
+import { HealthWatch } from './supervise/health.ts';
 import { createTemplates } from './templates/templates.ts';
-import type { TemplateProgress } from './templates/templates.ts';
+import type { TemplateProgress, Templates } from './templates/templates.ts';
 import { createAgents } from './use-cases/agents.ts';
 import type { AgentsDeps } from './use-cases/deps.ts';
+import { Holds } from './use-cases/holds.ts';
 
-export interface EngineDeps extends Omit<AgentsDeps, 'templates' | 'settingsOf' | 'deleteWaitMs'> {
+type Given = 'store' | 'logs' | 'driver' | 'runtimes' | 'providers' | 'secrets' | 'log' | 'defaultModel';
+type Limits = 'maxAgentsPerAccount' | 'memory';
+
+export interface EngineDeps extends Pick<AgentsDeps, Given | Limits> {
   readonly images: ImageBuilder;
   /** Names this host's control plane; the same after a restart. */
   readonly holder: string;
   readonly provisionTimeoutMs: number;
+  /** Bounds of the other steps, where the defaults do not fit (`defaultBounds`). */
+  readonly bounds?: Partial<Omit<StepBounds, 'provisionMs'>>;
+  /** Below so much available memory on the host, MiB, paused agents are stopped; `memory.reservedMib` by default. */
+  readonly memoryWatermarkMib?: number;
+  /** How often gateways are looked at; 30 s by default. */
+  readonly healthEveryMs?: number;
+  /** What is kept of each agent's log; 100,000 entries of 30 days by default. */
+  readonly logBounds?: LogBounds;
+  /** How often idle agents are looked for; 1 s by default. */
+  readonly idleEveryMs?: number;
 }
 
 export interface Engine {
@@ -30,38 +53,103 @@ export interface Engine {
   onTemplateProgress(listener: (progress: TemplateProgress) => void): () => void;
 }
 
-/** Passes at a time: a create is bound by CPU, so more than this only makes each slower. */
-const concurrency = 4;
+/** Passes at a time. Most wait for a guest or a disk; those that need the CPU take turns by `slots`. */
+const concurrency = 64;
+const slotCounts = { warm: 4, cold: 2, save: 3 } as const;
 const scanIntervalMs = 10_000;
 const deleteWaitMs = 60_000;
+const healthEveryMs = 30_000;
+const idleEveryMs = 1_000;
+const defaultLogBounds: LogBounds = { maxEntries: 100_000, maxAgeMs: 30 * 24 * 60 * 60_000 };
+const collectEveryMs = 10 * 60_000;
 
 export function createEngine(deps: EngineDeps): Engine {
-  const { store, driver, runtimes, log, images, holder, provisionTimeoutMs } = deps;
-  const templates = createTemplates({ driver, images, runtimes, log, buildTimeoutMs: provisionTimeoutMs });
-  const settingsOf = (agent: AgentRow): AgentSettings => agentSettings(agent, deps.providers);
-  const agentDeps = { store, driver, templates, runtimes, settingsOf, log, holder, provisionTimeoutMs };
-  const loop = new ReconcileLoop({
-    store,
+  const { store, driver, runtimes, log } = deps;
+  const templates = createTemplates({
     driver,
+    images: deps.images,
+    runtimes,
     log,
-    reconcileAgent: createAgentReconciler(agentDeps),
-    collectLeftovers: createLeftoverCollector(store, driver, log),
-    concurrency,
-    scanIntervalMs,
+    buildTimeoutMs: deps.provisionTimeoutMs,
+    collectEveryMs,
+    inUse: async () => new Set((await store.all()).flatMap(({ templateId }) => templateId ?? [])),
   });
+  const settingsOf = (agent: AgentRow): AgentSettings => agentSettings(agent, deps.providers);
+  const watermarkMib = deps.memoryWatermarkMib ?? deps.memory.reservedMib;
+  const relief = new MemoryRelief({ store, driver, log, holder: deps.holder, watermarkMib });
+  const holds = new Holds(store, log, `${deps.holder}/${randomUUID()}`);
+  const idleness = new Idleness({ store, log, holder: deps.holder, lookEveryMs: deps.idleEveryMs ?? idleEveryMs });
+  const health = watchHealth(deps, templates);
+  const loop = createLoop(deps, { templates, settingsOf, health });
+  const collector = createLogCollector({
+    store,
+    logs: deps.logs,
+    driver,
+    runtimes,
+    log,
+    bounds: deps.logBounds ?? defaultLogBounds,
+    holder: deps.holder,
+  });
+  const loops = [loop, idleness, relief, health, collector];
   return {
-    agents: createAgents({ ...deps, templates, settingsOf, deleteWaitMs }),
+    agents: createAgents({ ...deps, templates, settingsOf, holds, relief, deleteWaitMs }),
     start() {
       templates.start();
-      loop.start();
+      holds.start();
+      for (const part of loops) part.start();
     },
     async stop() {
-      await loop.stop();
-      await templates.stop();
+      holds.stop();
+      // All at once: one that waits for something slow must not keep the others at work.
+      await Promise.all([...loops, templates].map((part) => part.stop()));
     },
     templateProgress: () => [...runtimes.keys()].map((kind) => templates.progress(kind)),
     onTemplateProgress: (listener) => templates.onProgress(listener),
   };
+}
+
+interface LoopParts {
+  readonly templates: Templates;
+  readonly settingsOf: (agent: AgentRow) => AgentSettings;
+  readonly health: HealthWatch;
+}
+
+function createLoop(deps: EngineDeps, { templates, settingsOf, health }: LoopParts): ReconcileLoop {
+  const { store, driver, runtimes, log, holder } = deps;
+  const reconcileAgent = createAgentReconciler({
+    store,
+    driver,
+    templates,
+    runtimes,
+    settingsOf,
+    log,
+    holder,
+    bounds: { ...defaultBounds, ...deps.bounds, provisionMs: deps.provisionTimeoutMs },
+    slots: {
+      warm: new Slots(slotCounts.warm),
+      cold: new Slots(slotCounts.cold),
+      save: new Slots(slotCounts.save),
+    },
+    trouble: (id) => health.trouble(id),
+  });
+  const collectLeftovers = createLeftoverCollector(store, driver, log);
+  return new ReconcileLoop({ store, driver, log, reconcileAgent, collectLeftovers, concurrency, scanIntervalMs });
+}
+
+function watchHealth(deps: EngineDeps, templates: Templates): HealthWatch {
+  const { store, logs, log, holder, runtimes } = deps;
+  return new HealthWatch({
+    store,
+    logs,
+    log,
+    holder,
+    lookEveryMs: deps.healthEveryMs ?? healthEveryMs,
+    async look(agent, signal) {
+      const template = agent.templateId === null ? null : await templates.get(agent.templateId);
+      if (template === null) throw new Error("the template of the agent's disk is gone");
+      return runtimes.get(agent.runtimeKind)!.health({ address: agent.vmAddress! }, template.facts, signal);
+    },
+  });
 }
 
 function agentSettings(agent: AgentRow, providers: readonly Provider[]): AgentSettings {

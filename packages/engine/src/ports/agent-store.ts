@@ -1,4 +1,15 @@
-import type { AgentStatus, Lifecycle, RuntimeKind, SizeName, StatusReason } from '@lodge/domain';
+import type {
+  Admission,
+  AgentStatus,
+  Lifecycle,
+  Operation,
+  OperationCause,
+  RuntimeKind,
+  SizeName,
+  StatusReason,
+} from '@lodge/domain';
+import type { NewLogEntry } from './agent-logs.ts';
+import type { Machine } from './vm-driver.ts';
 
 /** An agent as the store has it: what is wanted (`desired`, `generation`) beside what is so (`status` and what follows it). */
 export interface AgentRow {
@@ -13,7 +24,9 @@ export interface AgentRow {
   readonly metadata: Readonly<Record<string, string>>;
   readonly llmKeys: readonly LlmKeyRow[];
   readonly desired: 'running' | 'deleted';
-  /** Rises with every change of `desired`; an effect decided for an older one is void. */
+  /** The change of the machine that is under way: admitted, and not ended yet. */
+  readonly operation: Operation | null;
+  /** Rises with every operation that begins and with a delete; an effect decided for an older one is void. */
   readonly generation: number;
   readonly status: AgentStatus;
   readonly statusReason: StatusReason | null;
@@ -22,11 +35,17 @@ export interface AgentRow {
   /** Template that the agent's disk lies over; null until a VM was made from it. */
   readonly templateId: string | null;
   readonly vmAddress: string | null;
+  /** The `holder` whose host has the agent's disk; null until a VM was made. Only that one drives it. */
+  readonly host: string | null;
+  /** The machine as it is, or was when it last ran; null before it ran first. `size` is the one asked for. */
+  readonly machine: Machine | null;
   /** True once the agent was reported running: from then on its disk holds state that must not be lost. */
   readonly acknowledged: boolean;
   readonly createdAt: Date;
   readonly updatedAt: Date;
   readonly startedAt: Date | null;
+  readonly pausedAt: Date | null;
+  readonly stoppedAt: Date | null;
   readonly lastActiveAt: Date | null;
   /** Unexpected deaths of the VM, newest last, within the window that counts. */
   readonly crashes: readonly Date[];
@@ -68,9 +87,37 @@ export interface Observation {
   readonly executionId?: string | null;
   readonly templateId?: string;
   readonly vmAddress?: string | null;
+  readonly host?: string;
+  readonly machine?: Machine;
   readonly acknowledged?: true;
   readonly startedAt?: Date;
+  readonly pausedAt?: Date | null;
+  readonly stoppedAt?: Date | null;
   readonly crashes?: readonly Date[];
+  /** Ends the operation under way. */
+  readonly operation?: null;
+  /** Written to the agent's log in the same transaction. */
+  readonly log?: NewLogEntry;
+}
+
+/** A change by PATCH; only the fields given are written. `llmKeys` replaces the set. */
+export interface AgentChange {
+  readonly name?: string;
+  readonly description?: string | null;
+  readonly model?: string;
+  readonly llmKeys?: readonly Omit<LlmKeyRow, 'createdAt'>[];
+  readonly size?: SizeName;
+  readonly lifecycle?: Lifecycle;
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
+/** What a decision about one agent looks at, read under its row's lock. */
+export interface DecisionFacts {
+  readonly row: AgentRow;
+  /** Whether anything holds the agent awake now (`hold`). */
+  readonly held: boolean;
+  /** By the database's clock. */
+  readonly now: Date;
 }
 
 export interface AgentFilter {
@@ -99,13 +146,38 @@ export interface AgentStore {
   create(agent: NewAgent, admit: (committed: Committed) => void): Promise<AgentRow>;
   get(accountId: string, id: string): Promise<AgentRow | null>;
   list(filter: AgentFilter): Promise<{ readonly rows: readonly AgentRow[]; readonly nextCursor: string | null }>;
+  /**
+   * One transaction under the row's lock: `decide` sees the agent, and when it says `begin` the operation is written with a
+   * new generation, with the log entry. Null when there is no such agent, or it is being deleted.
+   */
+  begin(
+    id: string,
+    cause: OperationCause,
+    decide: (facts: DecisionFacts) => Admission,
+  ): Promise<{ readonly row: AgentRow; readonly admission: Admission } | null>;
+  /** One transaction under the row's lock: `decide` sees the agent and names the change, or throws to refuse. Null when the account has no such agent. `generation` stays. */
+  change(accountId: string, id: string, decide: (row: AgentRow) => AgentChange): Promise<AgentRow | null>;
+  /**
+   * Holds the agent awake, for `holder`, until `ttlMs` from now (database clock), and gives the row as it is then. Waits for
+   * a decision under way, so that either the decision sees the hold or the row given shows the operation. One hold per
+   * agent and holder: holding again prolongs it. Sets `lastActiveAt`. Null when there is no such agent.
+   */
+  hold(id: string, holder: string, ttlMs: number): Promise<AgentRow | null>;
+  /** Prolongs holds and sets `lastActiveAt`, of all these agents, in one statement. */
+  prolong(ids: readonly string[], holder: string, ttlMs: number): Promise<void>;
+  /** Ends a hold and sets `lastActiveAt`. */
+  release(id: string, holder: string): Promise<void>;
+  /** Agents of `host` whom idleness wants asleep, by the database's clock: none held, no operation, `running` or `paused` for long enough. Longest idle first, at most `limit`. */
+  idle(host: string, limit: number): Promise<readonly { readonly id: string; readonly verb: 'pause' | 'stop' }[]>;
+  /** Paused agents of `host` that may be stopped for their memory, least recently active first. `keep_awake: always` is never among them. */
+  evictable(host: string, limit: number): Promise<readonly AgentRow[]>;
   /** Sets desired `deleted` and a new generation. Null when the account has no such agent. Repeating it changes nothing. */
   markDeleted(accountId: string, id: string): Promise<AgentRow | null>;
   touch(id: string, at: Date): Promise<void>;
 
   // What reconcilers use: across accounts.
   find(id: string): Promise<AgentRow | null>;
-  /** Agents whose VM may not be as wanted: desired deleted, or status provisioning. */
+  /** Agents whose VM may not be as wanted: desired deleted, status provisioning, or with an operation under way. */
   unsettled(): Promise<readonly AgentRow[]>;
   /** Every agent that is not deleted. */
   all(): Promise<readonly AgentRow[]>;

@@ -1,3 +1,4 @@
+import type { LogLevel } from './agent-logs.ts';
 import type { RuntimeFacts } from './vm-driver.ts';
 import type { ReportProgress } from './images.ts';
 
@@ -37,10 +38,50 @@ export interface AgentRuntime {
   startWarmupLlm(host: string): Promise<{ readonly port: number; close(): Promise<void> }>;
   /** From a guest whose daemon answers to a runtime that is configured, warm and suspended, page cache dropped. Returns within seconds of the last warm chat. */
   prepareTemplate(guest: GuestAddress, progress: ReportProgress, signal: AbortSignal): Promise<RuntimeFacts>;
-  /** In a fresh clone: opens the gateway again and brings the agent's settings into effect, rewriting nothing when the template already fits. */
-  resumeClone(guest: GuestAddress, facts: RuntimeFacts, settings: AgentSettings, signal: AbortSignal): Promise<void>;
+  /** In a fresh clone, after a `suspend`, or after one that came to nothing: opens the gateway again and brings the agent's settings into effect, rewriting nothing when the guest already fits. `facts` are the template's, or what `suspend` gave. */
+  resume(guest: GuestAddress, facts: RuntimeFacts, settings: AgentSettings, signal: AbortSignal): Promise<void>;
+  /**
+   * Before a stop: takes no new work, lets the turn in hand end, writes the guest's disk out and drops its page cache.
+   * Bounded; rejects with `RuntimeBusy` when work does not end in time, with the gateway open again. Resolves with the facts
+   * that `resume` and `chatEndpoint` need from then on.
+   */
+  suspend(guest: GuestAddress, facts: RuntimeFacts, signal: AbortSignal): Promise<RuntimeFacts>;
+  /** Writes the guest's file systems out, so that what an ended turn has changed survives the VM's death. */
+  flush(guest: GuestAddress, signal: AbortSignal): Promise<void>;
+  /** Before a machine is ended for a restart: lets the runtime end its work and writes the disk out. Bounded, never rejects for a guest that does not answer. */
+  shutdown(guest: GuestAddress, facts: RuntimeFacts, signal: AbortSignal): Promise<void>;
+  /** One look from outside. */
+  health(guest: GuestAddress, facts: RuntimeFacts, signal: AbortSignal): Promise<RuntimeHealth>;
+  /** The runtime's own log from `offset` on (bytes since the guest first booted), whole lines. */
+  readLog(
+    guest: GuestAddress,
+    offset: number,
+    signal: AbortSignal,
+  ): Promise<{ readonly lines: readonly RuntimeLogLine[]; readonly nextOffset: number }>;
   /** After a cold boot of an agent's own disk: waits until the gateway serves with the agent's settings. */
   awaitBoot(guest: GuestAddress, facts: RuntimeFacts, settings: AgentSettings, signal: AbortSignal): Promise<void>;
   /** `settings` as they are now: a change of the agent's model is in effect with its next request. */
   chatEndpoint(guest: GuestAddress, facts: RuntimeFacts, settings: AgentSettings): ChatEndpoint;
+}
+
+/** The runtime is at work and did not end it in time. */
+export class RuntimeBusy extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'RuntimeBusy';
+  }
+}
+
+export interface RuntimeHealth {
+  /** Null when its gateway answers; else what is wrong, for the operator. */
+  readonly gateway: string | null;
+  /** Processes the guest's kernel has killed for want of memory since it booted; null when the guest does not say. */
+  readonly oomKills: number | null;
+  readonly diskFreeMib: number | null;
+}
+
+export interface RuntimeLogLine {
+  readonly at: Date | null;
+  readonly level: LogLevel;
+  readonly message: string;
 }

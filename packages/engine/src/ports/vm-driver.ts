@@ -40,8 +40,9 @@ export interface VmRequest {
   readonly machine: Machine;
   readonly template: Template;
   /** `clone`: a fresh disk over the template's and the template's running memory; any earlier disk of this agent is discarded.
-   *  `boot`: the agent's existing disk, booted cold. */
-  readonly from: 'clone' | 'boot';
+   *  `boot`: the agent's existing disk, booted cold; a snapshot of its memory is discarded.
+   *  `snapshot`: disk and memory as `suspend` left them. The snapshot is used up before the guest runs: after a crash there is the disk. */
+  readonly from: 'clone' | 'boot' | 'snapshot';
 }
 
 /** A VM whose guest daemon answers, whose clock is set and whose machine is the one asked for. */
@@ -50,14 +51,43 @@ export interface Vm {
   readonly executionId: string;
   /** IPv4 address the host reaches the guest at; also the source address of everything the guest sends. Unforgeable by the guest. */
   readonly address: string;
+  readonly machine: Machine;
+  /** With `snapshot`: what `suspend` was given to keep beside it. */
+  readonly facts: RuntimeFacts | null;
 }
 
-/** What the host has of one agent. `partial`: a create that did not finish, or a removal that did not. `dead`: its process is gone. */
+/**
+ * What the host has of one agent.
+ * - `partial`: a create that did not finish, or a removal that did not.
+ * - `dead`: its process is gone.
+ * - `paused`: whole, its vCPUs frozen (by `pause`, or by a `suspend` that did not finish).
+ * - `suspended`: no process; disk and a snapshot of its memory that belong together.
+ */
 export interface VmObservation {
   readonly agentId: string;
   readonly executionId: string | null;
-  readonly state: 'running' | 'dead' | 'partial' | 'disk-only';
+  readonly state: 'running' | 'paused' | 'dead' | 'partial' | 'disk-only' | 'suspended';
   readonly address: string | null;
+}
+
+/** What a VM takes up now. */
+export interface VmUsage {
+  /** Memory of the host that is this VM's share (PSS), MiB; 0 without a process. */
+  readonly memoryMib: number;
+  readonly diskMib: number;
+  readonly snapshotMib: number;
+  /** CPU time of the whole VM since its process began, seconds. */
+  readonly cpuSeconds: number;
+  /** Bytes to public addresses since its network was made. */
+  readonly egressBytes: number;
+}
+
+/** What a `suspend` cost. */
+export interface Suspension {
+  /** Bytes of memory and device state that were written. */
+  readonly bytes: number;
+  /** From the freeze until everything was on the disk, milliseconds. */
+  readonly ms: number;
 }
 
 /**
@@ -79,10 +109,28 @@ export interface VmDriver {
   buildTemplate(build: TemplateBuild, signal: AbortSignal): Promise<Template>;
   /** Makes the agent's VM. The same execution twice is the same VM. Rejects with `VmError`; then nothing of this execution is left but, with `boot`, the disk. */
   create(request: VmRequest, signal: AbortSignal): Promise<Vm>;
+  /** Freezes the vCPUs; memory stays. Frozen is success. Rejects with `gone` when that execution does not run here. */
+  pause(agentId: string, executionId: string): Promise<void>;
+  /** Lets the vCPUs go on, the guest's clock set and its randomness reseeded. Running is success. Rejects with `gone` as `pause` does. */
+  resume(agentId: string, executionId: string): Promise<void>;
+  /**
+   * Freezes the VM, writes what its memory has changed and its devices beside its disk as one snapshot, fsyncs, and then
+   * frees process, namespace and memory. Rejects with the VM as it was before (`disk_full` when there is no room): the caller
+   * lets it run again. A crash in its midst leaves either the VM, `paused`, or the snapshot.
+   */
+  suspend(agentId: string, executionId: string, facts: RuntimeFacts, signal: AbortSignal): Promise<Suspension>;
+  /** Grows or shrinks the running VM; resolves with the machine as it then is, which may be larger than asked for where the guest did not give memory back within a bound. */
+  resize(agentId: string, executionId: string, machine: Machine, signal: AbortSignal): Promise<Machine>;
+  /** Null when nothing of the agent is here. */
+  usage(agentId: string): Promise<VmUsage | null>;
+  /** What the guest printed on its console since the last call, at most 64 KiB: older is lost. Empty when no VM runs. */
+  readConsole(agentId: string): Promise<string>;
+  /** Removes templates, and images' disks they alone need, that are not of `keep` and not under construction. Gives their ids. */
+  collectTemplates(keep: ReadonlySet<string>): Promise<readonly string[]>;
   inspect(agentId: string): Promise<VmObservation | null>;
   /** Everything on the host that belongs to this instance, whole or partial. */
   list(): Promise<VmObservation[]>;
-  /** Ends the VM and frees process, namespace, cgroup and files; the disk too unless it is to be kept. Absent is success. */
+  /** Ends the VM and frees process, namespace, cgroup and files, a snapshot among them; the disk too unless it is to be kept. Absent is success. */
   remove(agentId: string, options: { readonly keepDisk: boolean }): Promise<void>;
   /** Calls back when a VM's process ends, however it ended. Returns the unsubscribe function. */
   onExit(listener: (exit: { readonly agentId: string; readonly executionId: string }) => void): () => void;
@@ -97,6 +145,9 @@ export type VmErrorCode =
   | 'no_capacity'
   | 'template_missing'
   | 'disk_missing'
+  | 'snapshot_missing'
+  | 'disk_full'
+  | 'gone'
   | 'failed';
 
 /** A driver's failure. `message` is for the operator's log, never for a reply. */

@@ -7,6 +7,7 @@
  * idempotent, so it does not matter how far it came.
  */
 import type { AgentStore, Log, VmDriver } from '../ports/index.ts';
+import { LookAgain } from './pass.ts';
 
 export interface LoopDeps {
   readonly store: AgentStore;
@@ -22,6 +23,8 @@ export interface LoopDeps {
 }
 
 const retryPauseMs = 1_000;
+/** After a pass that found the host changed under it. */
+const lookAgainMs = 50;
 
 export class ReconcileLoop {
   private readonly deps: LoopDeps;
@@ -78,14 +81,17 @@ export class ReconcileLoop {
     try {
       await this.deps.reconcileAgent(id, this.stopping.signal);
     } catch (error) {
-      if (!this.stopping.signal.aborted) {
-        this.deps.log.error({ err: error, agent_id: id }, 'reconcile pass failed; it will be repeated');
-        setTimeout(() => this.wake(id), retryPauseMs).unref();
-      }
+      if (!this.stopping.signal.aborted) this.repeat(id, error);
     } finally {
       this.running.delete(id);
       this.pump();
     }
+  }
+
+  private repeat(id: string, error: unknown): void {
+    const changed = error instanceof LookAgain;
+    if (!changed) this.deps.log.error({ err: error, agent_id: id }, 'reconcile pass failed; it will be repeated');
+    setTimeout(() => this.wake(id), changed ? lookAgainMs : retryPauseMs).unref();
   }
 
   private scan(): void {

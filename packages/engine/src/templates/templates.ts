@@ -6,6 +6,9 @@
  *                  ▼  │ after a pause that doubles, up to 5 minutes
  *                failed
  *
+ * A ready one that turns out to be gone or damaged (`lost`) is made again. Several versions lie side by side: agents name
+ * the one their disk lies over, and what nobody needs is collected by a timer.
+ *
  * Image and template are made by their ports, named by content hash and safe against builders in other processes; what is
  * kept here is only which one is current and how far the making is. Killing the process leaves at most an unfinished build
  * in a temporary folder, which the ports collect.
@@ -34,6 +37,8 @@ export interface Templates {
   get(id: string): Promise<Template | null>;
   /** Resolves with the current template as soon as there is one; rejects when `signal` aborts. */
   whenReady(kind: RuntimeKind, signal: AbortSignal): Promise<Template>;
+  /** A clone found that template missing: when it is the current one, it is made again. */
+  lost(kind: RuntimeKind, id: string): void;
   progress(kind: RuntimeKind): TemplateProgress;
   onProgress(listener: (progress: TemplateProgress) => void): () => void;
 }
@@ -45,6 +50,9 @@ export interface TemplatesDeps {
   readonly log: Log;
   /** Bound on one build of image and template together. */
   readonly buildTimeoutMs: number;
+  /** Templates that agents' disks lie over. */
+  readonly inUse: () => Promise<ReadonlySet<string>>;
+  readonly collectEveryMs: number;
 }
 
 const firstPauseMs = 5_000;
@@ -62,6 +70,7 @@ class TemplateKeeper implements Templates {
   private readonly listeners = new Set<(progress: TemplateProgress) => void>();
   private readonly stopping = new AbortController();
   private work: Promise<void> = Promise.resolve();
+  private timer: NodeJS.Timeout | undefined;
 
   constructor(deps: TemplatesDeps) {
     this.deps = deps;
@@ -71,9 +80,13 @@ class TemplateKeeper implements Templates {
     this.work = (async () => {
       for (const [kind, runtime] of this.deps.runtimes) await this.keep(kind, runtime);
     })();
+    this.timer = setInterval(() => {
+      this.work = this.work.then(() => this.collect());
+    }, this.deps.collectEveryMs);
   }
 
   async stop(): Promise<void> {
+    clearInterval(this.timer);
     this.stopping.abort();
     await this.work;
   }
@@ -104,6 +117,16 @@ class TemplateKeeper implements Templates {
     });
   }
 
+  lost(kind: RuntimeKind, id: string): void {
+    this.byId.delete(id);
+    const runtime = this.deps.runtimes.get(kind);
+    if (!runtime || this.ready.get(kind)?.id !== id) return;
+    this.ready.delete(kind);
+    this.deps.log.warn({ runtime: runtime.name, template_id: id }, 'template is gone or damaged; it is made again');
+    this.report(kind, 'building', 'the template is gone or damaged; it is made again', null);
+    this.work = this.work.then(() => this.keep(kind, runtime));
+  }
+
   progress(kind: RuntimeKind): TemplateProgress {
     const runtime = this.deps.runtimes.get(kind)?.name ?? kind;
     return (
@@ -131,6 +154,20 @@ class TemplateKeeper implements Templates {
         this.report(kind, 'failed', error instanceof Error ? error.message : String(error), null);
         await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
       }
+    }
+  }
+
+  /** Removes what neither an agent nor the next create needs; not before it is known what creates need. */
+  private async collect(): Promise<void> {
+    const { driver, runtimes, inUse, log } = this.deps;
+    if (this.stopping.signal.aborted || this.ready.size < runtimes.size) return;
+    try {
+      const keep = new Set([...(await inUse()), ...[...this.ready.values()].map(({ id }) => id)]);
+      const removed = await driver.collectTemplates(keep);
+      for (const id of removed) this.byId.delete(id);
+      if (removed.length > 0) log.info({ template_ids: removed }, 'templates that no agent needs are removed');
+    } catch (error) {
+      log.warn({ err: error }, 'unused templates not collected; it will be repeated');
     }
   }
 

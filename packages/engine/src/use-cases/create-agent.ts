@@ -4,7 +4,8 @@ import type { HostMemory } from '@lodge/domain';
 import { Refusal } from '../agents.ts';
 import type { CreateAgentInput } from '../agents.ts';
 import { llmKeyContext } from '../ports/index.ts';
-import type { AgentRow, Committed, NewAgent, Provider } from '../ports/index.ts';
+import type { AgentRow, Committed, NewAgent, Provider, SecretBox } from '../ports/index.ts';
+import { hostMemory, noRoom, withRoom } from './capacity.ts';
 import type { AgentsDeps } from './deps.ts';
 
 /** Checks a create and writes the agent. Everything that can be refused is refused here, before anything is written. */
@@ -26,14 +27,25 @@ export async function createAgent(deps: AgentsDeps, accountId: string, input: Cr
     size: input.size,
     lifecycle: input.lifecycle,
     metadata: input.metadata,
-    llmKeys: input.llmKeys.map(({ provider, apiKey }) => ({
-      provider,
-      sealed: deps.secrets.seal(apiKey, llmKeyContext(id, provider)),
-      last4: lastFour(apiKey),
-    })),
+    llmKeys: input.llmKeys.map((key) => sealKey(deps.secrets, id, key)),
   };
-  const memory: HostMemory = { ...(await deps.driver.hostMemory()), ...deps.memory };
-  return deps.store.create(agent, (committed) => admit(committed, memory, input, deps.maxAgentsPerAccount));
+  return withRoom(deps, input.size, async () => {
+    const memory = await hostMemory(deps);
+    return deps.store.create(agent, (committed) => admit(committed, memory, input, deps.maxAgentsPerAccount));
+  });
+}
+
+/** A provider key as it is stored. */
+export function sealKey(
+  secrets: SecretBox,
+  agentId: string,
+  { provider, apiKey }: { readonly provider: string; readonly apiKey: string },
+): NewAgent['llmKeys'][number] {
+  return {
+    provider,
+    sealed: secrets.seal(apiKey, llmKeyContext(agentId, provider)),
+    last4: lastFour(apiKey),
+  };
 }
 
 /** What a person recognises a key by; of a short one (a local server's password, say) nothing is told. */
@@ -49,11 +61,11 @@ function admit(committed: Committed, memory: HostMemory, input: CreateAgentInput
     );
   }
   if (!fits(memory, committed.sizes, input.size)) {
-    throw new Refusal('insufficient_capacity', `There is no room for another ${input.size} agent on this deployment.`);
+    throw noRoom(input.size);
   }
 }
 
-function checkModel(model: string, providers: readonly Provider[]): void {
+export function checkModel(model: string, providers: readonly Provider[]): void {
   const parsed = parseProviderModel(model);
   if (!parsed) throw new Refusal('invalid_request', 'model must have the form <provider>/<model_name>.');
   if (!providers.some(({ id }) => id === parsed.provider)) {
@@ -61,7 +73,10 @@ function checkModel(model: string, providers: readonly Provider[]): void {
   }
 }
 
-function checkKeyProviders(keys: CreateAgentInput['llmKeys'], providers: readonly Provider[]): void {
+export function checkKeyProviders(
+  keys: readonly { readonly provider: string }[],
+  providers: readonly Pick<Provider, 'id'>[],
+): void {
   const seen = new Set<string>();
   for (const [index, { provider }] of keys.entries()) {
     if (!providers.some(({ id }) => id === provider)) {
@@ -77,4 +92,4 @@ function checkKeyProviders(keys: CreateAgentInput['llmKeys'], providers: readonl
   }
 }
 
-const idsOf = (providers: readonly Provider[]): string => providers.map(({ id }) => id).join(', ');
+const idsOf = (providers: readonly Pick<Provider, 'id'>[]): string => providers.map(({ id }) => id).join(', ');

@@ -1,5 +1,7 @@
 import type { HostMemory, RuntimeKind } from '@lodge/domain';
+import type { MemoryRelief } from '../idle/memory.ts';
 import type {
+  AgentLogStore,
   AgentRow,
   AgentRuntime,
   AgentSettings,
@@ -10,10 +12,12 @@ import type {
   VmDriver,
 } from '../ports/index.ts';
 import type { Templates } from '../templates/templates.ts';
+import type { Holds } from './holds.ts';
 
 /** What the use-cases stand on. */
 export interface AgentsDeps {
   readonly store: AgentStore;
+  readonly logs: AgentLogStore;
   readonly driver: VmDriver;
   readonly templates: Templates;
   readonly runtimes: ReadonlyMap<RuntimeKind, AgentRuntime>;
@@ -21,6 +25,8 @@ export interface AgentsDeps {
   readonly secrets: SecretBox;
   readonly settingsOf: (agent: AgentRow) => AgentSettings;
   readonly log: Log;
+  readonly holds: Holds;
+  readonly relief: MemoryRelief;
   /** Model of an agent whose create named none. */
   readonly defaultModel: string;
   readonly maxAgentsPerAccount: number;

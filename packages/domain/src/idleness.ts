@@ -1,0 +1,32 @@
+import type { AgentStatus, Lifecycle } from './agent.ts';
+import type { Operation } from './operation.ts';
+
+/** What idleness looks at. */
+export interface IdleFacts {
+  readonly status: AgentStatus;
+  readonly operation: Operation | null;
+  readonly lifecycle: Lifecycle;
+  /** A request, stream, turn or LLM call of the agent is under way. */
+  readonly held: boolean;
+  readonly createdAt: Date;
+  readonly startedAt: Date | null;
+  readonly pausedAt: Date | null;
+  readonly lastActiveAt: Date | null;
+}
+
+/** Where idleness leads the agent now: a running one to `pause`, a paused one to `stop`; null while it is to stay as it is. */
+export function idleVerb(agent: IdleFacts, now: Date): 'pause' | 'stop' | null {
+  const { status, lifecycle } = agent;
+  if (agent.held || agent.operation !== null || (status !== 'running' && status !== 'paused')) return null;
+  if (lifecycle.keepAwake === 'always' || lifecycle.idleTimeoutSeconds === 0) return null;
+  const cameSo = status === 'running' ? agent.startedAt : agent.pausedAt;
+  const since = Math.max(...[agent.createdAt, cameSo, agent.lastActiveAt].map((at) => at?.getTime() ?? 0));
+  const seconds = status === 'running' ? lifecycle.idleTimeoutSeconds : lifecycle.stopAfterSeconds;
+  if (now.getTime() - since < seconds * 1000) return null;
+  return status === 'running' ? 'pause' : 'stop';
+}
+
+/** Whether the agent may be stopped for the memory it holds. */
+export function mayBeEvicted(agent: Pick<IdleFacts, 'status' | 'operation' | 'lifecycle' | 'held'>): boolean {
+  return agent.status === 'paused' && agent.operation === null && !agent.held && agent.lifecycle.keepAwake !== 'always';
+}

@@ -1,0 +1,48 @@
+/** Admission is the contract's lifecycle table: each cell of it is here, and while something is under way nothing else begins. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { agentStatuses } from './agent.ts';
+import type { AgentStatus } from './agent.ts';
+import { admit, operationCauses, verbs } from './operation.ts';
+import type { Admission, Verb } from './operation.ts';
+
+type Cell = 'begin' | 'nothing' | 'agent_transitioning' | 'agent_not_running' | 'agent_not_resumable';
+
+/** As the contract writes it: running, paused, stopped, provisioning, error. */
+const contract: Record<Verb, readonly [Cell, Cell, Cell, Cell, Cell]> = {
+  start: ['nothing', 'begin', 'begin', 'agent_transitioning', 'begin'],
+  resume: ['nothing', 'begin', 'begin', 'agent_transitioning', 'agent_not_resumable'],
+  pause: ['begin', 'nothing', 'agent_not_running', 'agent_transitioning', 'agent_not_running'],
+  stop: ['begin', 'begin', 'nothing', 'agent_transitioning', 'begin'],
+  restart: ['begin', 'begin', 'agent_not_running', 'agent_transitioning', 'begin'],
+};
+const columns: readonly AgentStatus[] = ['running', 'paused', 'stopped', 'provisioning', 'error'];
+
+function cell(admission: Admission): Cell | 'join' {
+  return admission.do === 'refuse' ? admission.code : admission.do;
+}
+
+for (const verb of verbs) {
+  for (const [index, status] of columns.entries()) {
+    test(`${verb} of an agent that is ${status}: ${contract[verb][index]}`, () => {
+      const admission = admit(verb, { status, operation: null });
+      assert.equal(cell(admission), contract[verb][index]);
+      if (admission.do === 'begin') assert.equal(admission.kind, verb);
+    });
+  }
+}
+
+test('while an operation is under way, the same goal is joined and any other refused, whatever the status', () => {
+  const goal = (verb: Verb) => (verb === 'resume' ? 'start' : verb);
+  for (const status of agentStatuses) {
+    for (const underWay of verbs) {
+      for (const cause of operationCauses) {
+        const operation = { kind: underWay, cause, startedAt: new Date(0) };
+        for (const verb of verbs) {
+          const expected = goal(verb) === goal(underWay) ? 'join' : 'agent_transitioning';
+          assert.equal(cell(admit(verb, { status, operation })), expected, `${verb} during ${underWay}`);
+        }
+      }
+    }
+  }
+});

@@ -1,0 +1,82 @@
+import type { AgentStatus } from './agent.ts';
+
+/** What a client can ask of an agent's machine. */
+export const verbs = ['start', 'resume', 'pause', 'stop', 'restart'] as const;
+export type Verb = (typeof verbs)[number];
+
+/** Who or what began an operation. */
+export const operationCauses = ['request', 'idle', 'memory', 'message', 'health'] as const;
+export type OperationCause = (typeof operationCauses)[number];
+
+/** The one change of an agent's machine that is under way. It is in the agent's row from its admission until it has ended. */
+export interface Operation {
+  readonly kind: Verb;
+  readonly cause: OperationCause;
+  readonly startedAt: Date;
+}
+
+/** What admission looks at, read in the transaction that writes what it decides. */
+export interface AdmissionFacts {
+  readonly status: AgentStatus;
+  readonly operation: Operation | null;
+}
+
+export type AdmissionRefusal = 'agent_transitioning' | 'agent_not_running' | 'agent_not_resumable';
+
+/**
+ * - `nothing`: the agent is where the verb leads.
+ * - `join`: the same operation is under way; it is waited for, not begun again.
+ */
+export type Admission =
+  | { readonly do: 'begin'; readonly kind: Verb }
+  | { readonly do: 'join' }
+  | { readonly do: 'nothing' }
+  | { readonly do: 'refuse'; readonly code: AdmissionRefusal };
+
+type Rule = 'begin' | 'nothing' | AdmissionRefusal;
+
+/** The lifecycle table of the contract. */
+const table: Readonly<Record<Verb, Readonly<Record<AgentStatus, Rule>>>> = {
+  start: { running: 'nothing', paused: 'begin', stopped: 'begin', provisioning: 'agent_transitioning', error: 'begin' },
+  resume: {
+    running: 'nothing',
+    paused: 'begin',
+    stopped: 'begin',
+    provisioning: 'agent_transitioning',
+    error: 'agent_not_resumable',
+  },
+  pause: {
+    running: 'begin',
+    paused: 'nothing',
+    stopped: 'agent_not_running',
+    provisioning: 'agent_transitioning',
+    error: 'agent_not_running',
+  },
+  stop: { running: 'begin', paused: 'begin', stopped: 'nothing', provisioning: 'agent_transitioning', error: 'begin' },
+  restart: {
+    running: 'begin',
+    paused: 'begin',
+    stopped: 'agent_not_running',
+    provisioning: 'agent_transitioning',
+    error: 'begin',
+  },
+};
+
+/** Verbs with one goal: a start and a resume under way are joined by either. */
+const goalOf: Readonly<Record<Verb, string>> = {
+  start: 'running',
+  resume: 'running',
+  pause: 'paused',
+  stop: 'stopped',
+  restart: 'restarted',
+};
+
+/** Decides on a verb. Pure: the same facts give the same admission. A delete is always admitted and not asked here. */
+export function admit(verb: Verb, { status, operation }: AdmissionFacts): Admission {
+  if (operation !== null) {
+    return goalOf[operation.kind] === goalOf[verb] ? { do: 'join' } : { do: 'refuse', code: 'agent_transitioning' };
+  }
+  const rule = table[verb][status];
+  if (rule === 'begin') return { do: 'begin', kind: verb };
+  return rule === 'nothing' ? { do: 'nothing' } : { do: 'refuse', code: rule };
+}

@@ -1,0 +1,283 @@
+/**
+ * A control plane and a host in miniature, for property tests of the rules: every effect on row or host is one `yield`, so
+ * that a kill may fall between any two. It does what the engine's steps do, in their order, with nothing real behind it.
+ */
+import type { AgentStatus, StatusReasonCode } from '../agent.ts';
+import { nextStep, recentCrashes } from '../next-step.ts';
+import type { AgentFacts, Step, VmFacts } from '../next-step.ts';
+import type { Operation } from '../operation.ts';
+import type { FailingEffect } from './sequences.ts';
+
+export interface Row {
+  readonly desired: 'running' | 'deleted';
+  readonly status: AgentStatus;
+  readonly reason: StatusReasonCode | null;
+  readonly operation: Operation | null;
+  readonly generation: number;
+  readonly executionId: string | null;
+  readonly acknowledged: boolean;
+  readonly crashes: readonly Date[];
+  readonly startedAt: Date | null;
+  readonly pausedAt: Date | null;
+}
+
+interface Process {
+  readonly executionId: string;
+  state: 'running' | 'paused' | 'dead' | 'partial';
+  /** What the guest knows; its disk knows it up to the last flush. */
+  memory: number;
+}
+
+class Failed extends Error {}
+class Void extends Error {}
+
+type Effects = Generator<void, void, void>;
+
+export class World {
+  row: Row = {
+    desired: 'running',
+    status: 'provisioning',
+    reason: null,
+    operation: null,
+    generation: 1,
+    executionId: null,
+    acknowledged: false,
+    crashes: [],
+    startedAt: null,
+    pausedAt: null,
+  };
+  process: Process | null = null;
+  /** Knowledge on the disk; null when there is none. */
+  disk: number | null = null;
+  snapshot: { readonly memory: number; readonly disk: number } | null = null;
+  now = new Date('2026-01-01T00:00:00Z');
+  /** Effects that fail when they come up next. */
+  readonly failing = new Set<FailingEffect>();
+  /** What must not be, as it was seen. */
+  readonly violations: string[] = [];
+  private executions = 0;
+
+  get facts(): AgentFacts {
+    return { ...this.row, size: 'small', machine: null, trouble: null };
+  }
+
+  get vm(): VmFacts | null {
+    if (this.process) return { state: this.process.state, executionId: this.process.executionId };
+    if (this.snapshot) return { state: 'suspended', executionId: null };
+    return this.disk === null ? null : { state: 'disk-only', executionId: null };
+  }
+
+  /** One pass: its effects, one by one. */
+  *pass(): Effects {
+    const { generation } = this.row;
+    const write = (facts: Partial<Row>): void => {
+      if (this.row.generation !== generation) throw new Void();
+      this.row = { ...this.row, ...facts };
+    };
+    try {
+      yield* this.take(nextStep(this.facts, this.vm, this.now), write);
+    } catch (error) {
+      if (!(error instanceof Void) && !(error instanceof Failed)) throw error;
+    }
+  }
+
+  private *take(step: Step, write: (facts: Partial<Row>) => void): Effects {
+    switch (step.do) {
+      case 'nothing':
+      case 'resize':
+        return;
+      case 'clone':
+        return yield* this.start('clone', write);
+      case 'boot':
+        if (step.crashed) {
+          const crashes = [...recentCrashes(this.row.crashes, this.now), this.now];
+          const ends = this.row.operation?.kind === 'pause' ? { operation: null } : {};
+          write({ status: 'provisioning', reason: 'vm_crashed', crashes, ...ends });
+        }
+        return yield* this.boot(write);
+      case 'restore':
+        return yield* this.restore(write);
+      case 'freeze':
+        return yield* this.freeze(write);
+      case 'thaw':
+        return yield* this.thaw(write);
+      case 'suspend':
+        return yield* this.suspend(write);
+      case 'restart':
+        yield* this.restart(step.unhealthy, write);
+        return;
+      case 'free':
+        if (this.snapshot) this.violations.push('a whole snapshot was thrown away by a stop');
+        this.takeAway();
+        yield;
+        if (this.row.operation) write({ status: step.status, reason: null, operation: null });
+        return;
+      case 'settle':
+        return write({ status: step.status, reason: null, operation: null });
+      case 'fail':
+        return yield* this.fail(step.code, write);
+      case 'delete':
+        this.process = this.snapshot = this.disk = null;
+        return;
+    }
+  }
+
+  private *start(from: 'clone' | 'boot' | 'snapshot', write: (facts: Partial<Row>) => void): Effects {
+    const adopted =
+      from === 'snapshot' && this.process?.state === 'running' && this.process.executionId === this.row.executionId;
+    for (let attempt = 1; ; attempt += 1) {
+      const executionId = adopted ? this.row.executionId! : `e${(this.executions += 1)}`;
+      write({ executionId, ...(from === 'clone' && { status: 'provisioning' }) });
+      yield;
+      try {
+        if (!adopted) yield* this.create(from, executionId);
+        this.attempt('ready');
+        if (this.process?.state !== 'running') throw new Failed('the VM ended');
+        yield;
+        write({
+          status: 'running',
+          reason: null,
+          operation: null,
+          acknowledged: true,
+          startedAt: this.now,
+          pausedAt: null,
+        });
+        return;
+      } catch (error) {
+        if (!(error instanceof Failed) || from === 'snapshot') throw error;
+        if (attempt < 2) continue;
+        return yield* this.fail(from === 'boot' ? 'resume_failed' : 'provisioning_failed', write);
+      }
+    }
+  }
+
+  /** As a driver's create: it supersedes what is there, and a failure leaves the disk, but not of a clone. */
+  private *create(from: 'clone' | 'boot' | 'snapshot', executionId: string): Effects {
+    const { process, snapshot } = this;
+    if (from === 'snapshot' && (process || !snapshot)) {
+      this.process = null;
+      throw new Failed('no snapshot');
+    }
+    if (from === 'clone' && this.row.acknowledged)
+      this.violations.push('the disk of an acknowledged agent was replaced');
+    if (from !== 'snapshot') this.snapshot = null;
+    if (from === 'clone') this.disk = 0;
+    this.process = null;
+    yield;
+    if (from === 'boot' && this.disk === null) throw new Failed('no disk');
+    const memory = from === 'snapshot' ? snapshot!.memory : this.disk!;
+    if (from === 'snapshot' && snapshot!.disk !== this.disk) this.violations.push('a snapshot met another disk');
+    this.snapshot = null;
+    this.process = { executionId, state: 'partial', memory };
+    yield;
+    if (this.process?.state !== 'partial' || this.fails('create')) {
+      this.process = null;
+      if (from === 'clone') this.disk = null;
+      throw new Failed('create');
+    }
+    this.process.state = 'running';
+    yield;
+  }
+
+  private *boot(write: (facts: Partial<Row>) => void): Effects {
+    const { status } = this.row;
+    if (status === 'stopped' && this.snapshot) this.violations.push('a start passed its snapshot by');
+    if (status !== 'provisioning') {
+      write({ status: 'provisioning', reason: null, ...(status === 'error' && { crashes: [] }) });
+    }
+    yield;
+    yield* this.start('boot', write);
+  }
+
+  private *restore(write: (facts: Partial<Row>) => void): Effects {
+    try {
+      yield* this.start('snapshot', write);
+    } catch (error) {
+      if (!(error instanceof Failed)) throw error;
+      write({ status: 'provisioning' });
+      yield;
+      yield* this.boot(write);
+    }
+  }
+
+  private *freeze(write: (facts: Partial<Row>) => void): Effects {
+    this.alive();
+    if (this.fails('pause')) return write({ operation: null });
+    this.process!.state = 'paused';
+    yield;
+    write({ status: 'paused', reason: null, operation: null, pausedAt: this.now });
+  }
+
+  private *thaw(write: (facts: Partial<Row>) => void): Effects {
+    this.alive();
+    if (this.fails('resume')) {
+      write({ status: 'provisioning' });
+      yield;
+      return yield* this.boot(write);
+    }
+    this.process!.state = 'running';
+    yield;
+    write({ status: 'running', reason: null, operation: null, startedAt: this.now, pausedAt: null });
+  }
+
+  private *suspend(write: (facts: Partial<Row>) => void): Effects {
+    const goOn = { status: 'running', reason: 'snapshot_failed', operation: null, startedAt: this.now } as const;
+    this.alive();
+    this.process!.state = 'running';
+    yield;
+    this.alive();
+    if (this.fails('quiesce')) return write(goOn);
+    this.disk = this.process!.memory;
+    yield;
+    this.alive();
+    this.process!.state = 'paused';
+    yield;
+    this.alive();
+    if (this.fails('suspend')) {
+      this.process!.state = 'running';
+      yield;
+      return write(goOn);
+    }
+    this.snapshot = { memory: this.process!.memory, disk: this.disk };
+    this.process = null;
+    yield;
+    write({ status: 'stopped', reason: null, operation: null });
+  }
+
+  private *restart(unhealthy: boolean, write: (facts: Partial<Row>) => void): Effects {
+    if (this.process?.state === 'running' || this.process?.state === 'paused') this.disk = this.process.memory;
+    yield;
+    const crashes = unhealthy ? [...recentCrashes(this.row.crashes, this.now), this.now] : this.row.crashes;
+    write({ status: 'provisioning', crashes });
+    yield;
+    this.takeAway();
+    yield;
+    yield* this.start('boot', write);
+  }
+
+  private *fail(code: StatusReasonCode, write: (facts: Partial<Row>) => void): Effects {
+    this.takeAway();
+    yield;
+    write({ status: 'error', reason: code, operation: null, pausedAt: null });
+  }
+
+  private takeAway(): void {
+    if (this.fails('remove')) return;
+    this.process = null;
+    this.snapshot = null;
+    if (!this.row.acknowledged) this.disk = null;
+  }
+
+  /** The step's VM has ended under it: the host is looked at again. */
+  private alive(): void {
+    if (this.process?.state !== 'running' && this.process?.state !== 'paused') throw new Failed('the VM is gone');
+  }
+
+  private attempt(effect: FailingEffect): void {
+    if (this.fails(effect)) throw new Failed(effect);
+  }
+
+  private fails(effect: FailingEffect): boolean {
+    return this.failing.delete(effect);
+  }
+}

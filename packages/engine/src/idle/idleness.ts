@@ -1,0 +1,60 @@
+/**
+ * Puts agents to sleep that nobody uses: a running one is paused, a paused one is stopped, as their lifecycle says. The clock
+ * is the database's, and each decision is taken again under the agent's row lock, where it sees what holds the agent awake:
+ * a request that arrives meanwhile comes either before the decision, which it then prevents, or after it, and wakes the agent.
+ */
+import { idleVerb } from '@lodge/domain';
+import type { AgentStore, Log } from '../ports/index.ts';
+
+export interface IdlenessDeps {
+  readonly store: AgentStore;
+  readonly log: Log;
+  readonly holder: string;
+  readonly lookEveryMs: number;
+}
+
+const mostAtATime = 32;
+/** An agent whose operation came to nothing is not asked again at once. */
+const notAgainWithinMs = 10_000;
+
+export class Idleness {
+  private readonly deps: IdlenessDeps;
+  private readonly begunAt = new Map<string, number>();
+  private timer: NodeJS.Timeout | undefined;
+  private looking: Promise<void> | null = null;
+
+  constructor(deps: IdlenessDeps) {
+    this.deps = deps;
+  }
+
+  start(): void {
+    this.timer = setInterval(() => {
+      this.looking ??= this.look().finally(() => {
+        this.looking = null;
+      });
+    }, this.deps.lookEveryMs);
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.timer);
+    await this.looking;
+  }
+
+  private async look(): Promise<void> {
+    const { store, log, holder } = this.deps;
+    const now = Date.now();
+    for (const [key, at] of this.begunAt) if (now - at > notAgainWithinMs) this.begunAt.delete(key);
+    try {
+      for (const { id, verb } of await store.idle(holder, mostAtATime)) {
+        const key = `${verb} ${id}`;
+        if (this.begunAt.has(key)) continue;
+        const begun = await store.begin(id, 'idle', ({ row, held, now: databaseNow }) =>
+          idleVerb({ ...row, held }, databaseNow) === verb ? { do: 'begin', kind: verb } : { do: 'nothing' },
+        );
+        if (begun?.admission.do === 'begin') this.begunAt.set(key, now);
+      }
+    } catch (error) {
+      log.warn({ err: error }, 'idle agents not looked for; it will be repeated');
+    }
+  }
+}

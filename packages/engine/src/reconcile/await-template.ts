@@ -1,0 +1,39 @@
+import type { Template } from '../ports/index.ts';
+import { fail } from './end.ts';
+import type { Pass } from './pass.ts';
+
+const sayEveryMs = 5_000;
+
+/** The current template; says in the record what it waits for. Null when the agent was failed instead. */
+export async function awaitTemplate(pass: Pass, deadline: AbortSignal): Promise<Template | null> {
+  const { templates } = pass.deps;
+  const kind = pass.agent.runtimeKind;
+  const current = templates.current(kind);
+  if (current) return current;
+  let said = '';
+  const say = async (): Promise<void> => {
+    const progress = templates.progress(kind);
+    const step = progress.state === 'failed' ? 'the last attempt failed, it will be repeated' : progress.step;
+    const message = `The ${progress.runtime} template is being made: ${step}.`;
+    if (message === said) return;
+    const first = said === '';
+    said = message;
+    await pass.observe({
+      status: 'provisioning',
+      statusReason: { code: 'waiting_for_template', message, at: new Date() },
+      ...(first && { log: pass.say('info', message) }),
+    });
+  };
+  await say();
+  const ticker = setInterval(() => void say().catch(() => undefined), sayEveryMs).unref();
+  try {
+    return await templates.whenReady(kind, AbortSignal.any([pass.signal, deadline]));
+  } catch (error) {
+    if (pass.signal.aborted) throw error;
+    const message = 'The template this agent is made from was not ready in time.';
+    await fail(pass, { code: 'provisioning_timeout', message });
+    return null;
+  } finally {
+    clearInterval(ticker);
+  }
+}

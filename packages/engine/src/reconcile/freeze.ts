@@ -1,0 +1,65 @@
+/** `freeze` and `thaw`: the vCPUs stop and go on. Both may be repeated; a kill between doing and saying leaves them to the next pass. */
+import type { Observation } from '../ports/index.ts';
+import { boot } from './bring-up.ts';
+import { LookAgain, StepFailed } from './pass.ts';
+import type { Pass } from './pass.ts';
+import { because, duration } from './words.ts';
+
+export async function freeze(pass: Pass): Promise<void> {
+  const { agent, deps, id } = pass;
+  try {
+    await pass.within(deps.bounds.freezeMs, () => deps.driver.pause(id, agent.executionId!));
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error;
+    if (!(await stillThere(pass))) throw new LookAgain(error.cause);
+    pass.note('warn', 'VM not frozen', { err: error.cause });
+    const log = pass.say('warn', 'Not paused: the VM did not stop in time. It goes on running.');
+    await pass.observe({ operation: null, log });
+    return;
+  }
+  await pass.observe({
+    status: 'paused',
+    statusReason: null,
+    pausedAt: new Date(),
+    operation: null,
+    log: pass.say('info', `Paused ${because(agent.operation)} in ${duration(pass.elapsedMs)}.`),
+  });
+}
+
+export async function thaw(pass: Pass): Promise<void> {
+  const { agent, deps, id } = pass;
+  try {
+    await pass.within(deps.bounds.thawMs, () => deps.driver.resume(id, agent.executionId!));
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error;
+    if (!(await stillThere(pass))) throw new LookAgain(error.cause);
+    pass.note('warn', 'VM not resumed; booting its disk', { err: error.cause });
+    const log = pass.say(
+      'warn',
+      'The paused VM could not be resumed; the agent is being started from its disk instead.',
+    );
+    await pass.observe({ status: 'provisioning', vmAddress: null, pausedAt: null, log });
+    await boot(pass, { crashed: false });
+    return;
+  }
+  const why = agent.operation === null ? '' : ` ${because(agent.operation)}`;
+  await pass.observe({ ...runningAgain(pass), log: pass.say('info', `Resumed${why} in ${duration(pass.elapsedMs)}.`) });
+}
+
+/** The machine goes on as before, where it is, and its idle time begins anew. */
+export function runningAgain({ vm, agent }: Pass): Observation {
+  return {
+    status: 'running',
+    statusReason: null,
+    vmAddress: vm?.address ?? agent.vmAddress,
+    startedAt: new Date(),
+    pausedAt: null,
+    operation: null,
+  };
+}
+
+/** Whether the execution of the row still has a VM; when not, another step is due than the one that failed. */
+export async function stillThere(pass: Pass): Promise<boolean> {
+  const vm = await pass.deps.driver.inspect(pass.id);
+  return vm?.executionId === pass.agent.executionId && (vm?.state === 'running' || vm?.state === 'paused');
+}

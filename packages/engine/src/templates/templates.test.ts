@@ -1,0 +1,42 @@
+/** Templates come and go: a create waits for one that is made again, and none that an agent's disk lies over is collected. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { FakeHost, createFakeDriver } from '@lodge/vm/fake';
+import { guestRuntime, noTroubles } from '../../conformance/guest-runtime.ts';
+import { running, silent, startPlane, until, World } from '../../conformance/plane.ts';
+import { createTemplates } from './templates.ts';
+
+test('a template that is gone when a create needs it is made again, and the create goes on', async () => {
+  const world = await World.open();
+  const host = new FakeHost();
+  const plane = await startPlane(world, host);
+  const first = await running(world, plane);
+  host.templates.clear();
+  const second = await running(world, plane);
+  assert.equal(host.templates.size, 1);
+  assert.equal(second.templateId, first.templateId);
+  await plane.end();
+  await world.close();
+});
+
+test('a collection spares the current template and those in use, and takes the rest', async () => {
+  const host = new FakeHost();
+  const driver = createFakeDriver(host);
+  const image = { id: 'image', rootDisk: '/nowhere', kernel: '/nowhere', initrd: '/nowhere' };
+  const ensure = () => Promise.resolve(image);
+  const old = (id: string) => ({ id, imageId: 'older', facts: {}, guest: { files: new Map(), memory: new Map() } });
+  for (const id of ['used', 'unused']) host.templates.set(id, old(id));
+  const templates = createTemplates({
+    driver,
+    images: { idOf: () => Promise.resolve(image.id), find: ensure, ensure },
+    runtimes: new Map([['runtime_a', guestRuntime(host, noTroubles())]]),
+    log: silent,
+    buildTimeoutMs: 1_000,
+    inUse: () => Promise.resolve(new Set(['used'])),
+    collectEveryMs: 20,
+  });
+  templates.start();
+  await until('the unused one is gone', () => !host.templates.has('unused'));
+  assert.deepEqual([...host.templates.keys()].sort(), ['used', templates.current('runtime_a')!.id].sort());
+  await templates.stop();
+});

@@ -1,0 +1,55 @@
+import { sizeNames, sizes } from '@lodge/domain';
+import type { HostMemory, SizeName } from '@lodge/domain';
+import { fits } from '@lodge/domain';
+import { Refusal } from '../agents.ts';
+import type { AgentRow } from '../ports/index.ts';
+import type { AgentsDeps } from './deps.ts';
+
+type CapacityDeps = Pick<AgentsDeps, 'store' | 'driver' | 'memory' | 'relief'>;
+
+/** The host's memory as admissions weigh it. */
+export async function hostMemory({ driver, memory }: Pick<CapacityDeps, 'driver' | 'memory'>): Promise<HostMemory> {
+  return { ...(await driver.hostMemory()), ...memory };
+}
+
+/**
+ * Runs an admission; where it refuses for want of memory, paused agents are stopped to make room for `size` and it is run
+ * once more.
+ */
+export async function withRoom<T>({ relief }: CapacityDeps, size: SizeName, admission: () => Promise<T>): Promise<T> {
+  try {
+    return await admission();
+  } catch (error) {
+    const noRoom = error instanceof Refusal && error.code === 'insufficient_capacity';
+    if (!noRoom || !(await relief.makeRoom(sizes[size].memoryMib))) throw error;
+    return admission();
+  }
+}
+
+/**
+ * Refuses when an agent that holds no memory now would not fit in `size`, or one that does would not after growing to it.
+ * Creates are weighed under a lock; here the sum is of a moment, and the driver has the last word.
+ */
+export async function checkRoom(deps: CapacityDeps, agent: AgentRow, size: SizeName): Promise<void> {
+  const host = await hostMemory(deps);
+  const others = (await deps.store.all()).filter((other) => other.id !== agent.id && holdsMemory(other));
+  const committed = others.map(({ size: asked, machine }) => sizeHeld(asked, machine?.memoryMib ?? 0));
+  // What it has now it need not find again.
+  const available = holdsMemory(agent) ? { ...host, availableMib: host.totalMib } : host;
+  if (!fits(available, committed, size)) throw noRoom(size);
+}
+
+export function noRoom(size: SizeName): Refusal {
+  return new Refusal('insufficient_capacity', `There is no room for a ${size} agent on this deployment now.`);
+}
+
+function holdsMemory({ status, operation }: AgentRow): boolean {
+  if (status === 'provisioning' || status === 'running' || status === 'paused') return true;
+  return operation !== null && operation.kind !== 'stop' && operation.kind !== 'pause';
+}
+
+/** The larger of what was asked for and what the machine has: one that was made smaller may not have given memory back yet. */
+function sizeHeld(asked: SizeName, machineMib: number): SizeName {
+  const heldMib = Math.max(sizes[asked].memoryMib, machineMib);
+  return sizeNames.find((name) => sizes[name].memoryMib >= heldMib) ?? asked;
+}

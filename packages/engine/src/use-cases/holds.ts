@@ -1,0 +1,102 @@
+/**
+ * What keeps agents awake from this process: one hold per agent in the database, however many requests share it, counted
+ * here. Holds run out by themselves when the process dies.
+ */
+import type { AgentRow, AgentStore, Log } from '../ports/index.ts';
+
+const ttlMs = 15_000;
+const prolongEveryMs = 5_000;
+
+interface Held {
+  count: number;
+  /** The last change of the hold in the database that is under way: the next waits for it, or a release could take a new hold out. */
+  tail: Promise<void> | null;
+}
+
+export class Holds {
+  private readonly store: AgentStore;
+  private readonly log: Log;
+  /** One process: two servers of one host hold apart. */
+  private readonly holder: string;
+  private readonly held = new Map<string, Held>();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(store: AgentStore, log: Log, holder: string) {
+    this.store = store;
+    this.log = log;
+    this.holder = holder;
+  }
+
+  start(): void {
+    this.timer = setInterval(() => this.prolong(), prolongEveryMs);
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  /** One more user of the agent; gives the agent as it is once it is held. Null when there is none; then nothing is held, as when it rejects. */
+  async take(id: string): Promise<AgentRow | null> {
+    const entry = this.entry(id);
+    entry.count += 1;
+    try {
+      if (entry.tail) await entry.tail;
+      const row = await this.store.hold(id, this.holder, ttlMs);
+      if (row === null) this.drop(id);
+      return row;
+    } catch (error) {
+      this.drop(id);
+      throw error;
+    }
+  }
+
+  /** One more user, without a look at the agent. */
+  join(id: string): void {
+    const entry = this.entry(id);
+    entry.count += 1;
+    if (entry.count > 1) return;
+    this.after(id, entry, async () => {
+      await this.store.hold(id, this.holder, ttlMs);
+    });
+  }
+
+  /** One user less. */
+  drop(id: string): void {
+    const entry = this.held.get(id);
+    if (!entry || entry.count === 0) return;
+    entry.count -= 1;
+    if (entry.count > 0) return;
+    this.after(id, entry, async () => {
+      // Somebody came meanwhile: the hold is theirs.
+      if (entry.count === 0) await this.store.release(id, this.holder);
+    });
+  }
+
+  private after(id: string, entry: Held, change: () => Promise<void>): void {
+    const tail = (entry.tail ?? Promise.resolve())
+      .then(change)
+      .catch((error: unknown) => this.log.warn({ err: error, agent_id: id }, 'hold not changed; it will run out'))
+      .then(() => {
+        if (entry.tail !== tail) return;
+        entry.tail = null;
+        if (entry.count === 0) this.held.delete(id);
+      });
+    entry.tail = tail;
+  }
+
+  private entry(id: string): Held {
+    const there = this.held.get(id);
+    if (there) return there;
+    const fresh: Held = { count: 0, tail: null };
+    this.held.set(id, fresh);
+    return fresh;
+  }
+
+  private prolong(): void {
+    const ids = [...this.held].filter(([, { count }]) => count > 0).map(([id]) => id);
+    if (ids.length === 0) return;
+    this.store
+      .prolong(ids, this.holder, ttlMs)
+      .catch((error: unknown) => this.log.warn({ err: error }, 'holds not prolonged; it will be repeated'));
+  }
+}

@@ -1,0 +1,76 @@
+import { defaultLifecycle, sizes } from '@lodge/domain';
+import { Refusal } from '../agents.ts';
+import type { UpdateAgentInput } from '../agents.ts';
+import type { AgentChange, AgentRow } from '../ports/index.ts';
+import { checkRoom, withRoom } from './capacity.ts';
+import { checkKeyProviders, checkModel, sealKey } from './create-agent.ts';
+import type { AgentsDeps } from './deps.ts';
+import { getAgent, isThere, notFound } from './reading.ts';
+
+const mostMetadata = 50;
+const mostLlmKeys = 20;
+
+/**
+ * Changes an agent's record. Model and keys are in effect with the next request, for the broker and the runtime read them
+ * each time; a size goes to the running machine by the reconcile loop, as far as that can be done.
+ */
+export async function updateAgent(
+  deps: AgentsDeps,
+  accountId: string,
+  id: string,
+  input: UpdateAgentInput,
+): Promise<AgentRow> {
+  const agent = await getAgent(deps, accountId, id);
+  const model = input.model === null ? deps.defaultModel : input.model;
+  if (model !== undefined) checkModel(model, deps.providers);
+  if (input.llmKeys) {
+    // A provider that the operator took away: its key can still be removed.
+    checkKeyProviders(input.llmKeys, [...deps.providers, ...agent.llmKeys.map(({ provider }) => ({ id: provider }))]);
+  }
+  const { size } = input;
+  if (size !== undefined && grows(agent, size)) await withRoom(deps, size, () => checkRoom(deps, agent, size));
+  const changed = await deps.store.change(accountId, id, (row) => {
+    if (!isThere(row)) throw notFound(id);
+    return {
+      ...(input.name !== undefined && { name: input.name }),
+      ...(input.description !== undefined && { description: input.description }),
+      ...(model !== undefined && { model }),
+      ...(input.llmKeys && { llmKeys: keysOf(deps, row, input.llmKeys) }),
+      ...(size !== undefined && { size }),
+      ...(input.lifecycle && { lifecycle: { ...defaultLifecycle, ...row.lifecycle, ...input.lifecycle } }),
+      ...(input.metadata !== undefined && { metadata: metadataOf(row, input.metadata) }),
+    };
+  });
+  if (!isThere(changed)) throw notFound(id);
+  return changed;
+}
+
+/** Whether the change takes memory of the host now; at a start it is weighed then. */
+function grows({ status, size: now }: AgentRow, size: AgentRow['size']): boolean {
+  return ['provisioning', 'running', 'paused'].includes(status) && sizes[size].memoryMib > sizes[now].memoryMib;
+}
+
+function keysOf(
+  deps: AgentsDeps,
+  row: AgentRow,
+  given: NonNullable<UpdateAgentInput['llmKeys']>,
+): NonNullable<AgentChange['llmKeys']> {
+  const named = new Set(given.map(({ provider }) => provider));
+  const kept = row.llmKeys.filter(({ provider }) => !named.has(provider));
+  const set = given.flatMap(({ provider, apiKey }) =>
+    apiKey === null ? [] : [sealKey(deps.secrets, row.id, { provider, apiKey })],
+  );
+  if (kept.length + set.length > mostLlmKeys) {
+    throw new Refusal('invalid_request', `llm_keys would have more than ${mostLlmKeys} keys.`);
+  }
+  return [...kept, ...set];
+}
+
+function metadataOf(row: AgentRow, given: NonNullable<UpdateAgentInput['metadata']> | null): Record<string, string> {
+  const merged = given === null ? {} : { ...row.metadata, ...given };
+  const set = Object.entries(merged).filter((pair): pair is [string, string] => pair[1] !== null);
+  if (set.length > mostMetadata) {
+    throw new Refusal('invalid_request', `metadata would have more than ${mostMetadata} pairs.`);
+  }
+  return Object.fromEntries(set);
+}

@@ -1,0 +1,124 @@
+/**
+ * An agent for a request: running, and awake until the request has ended. The hold comes first and the look at the agent
+ * after it, in one statement: a pause or stop for idleness was decided either before (then the row shows it, and it is waited
+ * for) or not at all. On the way that matters, of an agent that runs, this is all it costs.
+ */
+import { Refusal } from '../agents.ts';
+import type { LiveAgent } from '../agents.ts';
+import type { AgentRow } from '../ports/index.ts';
+import { act, isAtRest } from './act.ts';
+import { awaitAgent } from './await-agent.ts';
+import type { AgentsDeps } from './deps.ts';
+import { getAgent, isThere, notFound } from './reading.ts';
+
+export interface UseOptions {
+  readonly wake: boolean;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+const flushTimeoutMs = 5_000;
+/** An agent that was woken and is asleep again: once is chance. */
+const mostWakes = 3;
+const mostOwners = 10_000;
+
+export class Uses {
+  private readonly deps: AgentsDeps;
+  /** Whose an agent is never changes; known here, another account's request leaves no trace on it. */
+  private readonly owners = new Map<string, string>();
+
+  constructor(deps: AgentsDeps) {
+    this.deps = deps;
+  }
+
+  async use(accountId: string, id: string, options: UseOptions): Promise<LiveAgent> {
+    await this.checkOwner(accountId, id);
+    const deadline = Date.now() + options.timeoutMs;
+    let row = await this.deps.holds.take(id);
+    if (row === null) throw notFound(id);
+    try {
+      for (let wakes = 0; !isLive(row);) {
+        if (!isThere(row)) throw notFound(id);
+        if (isAtRest(row)) {
+          if (wakes >= mostWakes) throw notAwake(row);
+          wakes += 1;
+          row = await this.wake(row, options.wake);
+        }
+        row = await this.awaitRest(id, deadline, options.signal);
+        if (row !== null && row.status === 'error' && wakes > 0) throw notAwake(row);
+      }
+      return await this.live(row);
+    } catch (error) {
+      this.deps.holds.drop(id);
+      throw error;
+    }
+  }
+
+  private async checkOwner(accountId: string, id: string): Promise<void> {
+    if (this.owners.get(id) === accountId) return;
+    await getAgent(this.deps, accountId, id);
+    if (this.owners.size >= mostOwners) this.owners.clear();
+    this.owners.set(id, accountId);
+  }
+
+  /** Begins what makes the agent run, where it may be woken. */
+  private async wake(row: AgentRow, asked: boolean): Promise<AgentRow> {
+    const { autoResume, autoStart } = row.lifecycle;
+    const may = asked || (row.status === 'paused' ? autoResume : row.status === 'stopped' && autoStart);
+    if (!may || (row.status !== 'paused' && row.status !== 'stopped')) throw notRunning(row.id);
+    try {
+      return (await act(this.deps, row.accountId, row.id, row.status === 'paused' ? 'resume' : 'start')).row;
+    } catch (error) {
+      // Another operation came first: it is waited for, and then decided anew.
+      if (error instanceof Refusal && error.code === 'agent_transitioning') return row;
+      throw error;
+    }
+  }
+
+  /** The row when nothing is under way any more. */
+  private async awaitRest(id: string, deadline: number, signal: AbortSignal): Promise<AgentRow | null> {
+    const timeoutMs = Math.max(0, deadline - Date.now());
+    const row = await awaitAgent(this.deps.store, id, (now) => !isThere(now) || isAtRest(now), timeoutMs, signal);
+    signal.throwIfAborted();
+    if (isThere(row) && !isAtRest(row)) {
+      throw new Refusal('agent_transitioning', 'The agent did not become ready in time. Try again shortly.', id);
+    }
+    return row;
+  }
+
+  private async live(row: AgentRow): Promise<LiveAgent> {
+    const { templates, runtimes, settingsOf, holds } = this.deps;
+    const template = row.templateId === null ? null : await templates.get(row.templateId);
+    if (template === null || row.vmAddress === null) throw notRunning(row.id);
+    const guest = { address: row.vmAddress };
+    const endpoint = runtimes.get(row.runtimeKind)!.chatEndpoint(guest, template.facts, settingsOf(row));
+    let released = false;
+    const release = (): void => {
+      if (released) return;
+      released = true;
+      void this.flush(row).finally(() => holds.drop(row.id));
+    };
+    return { row, endpoint, release };
+  }
+
+  /** What the turn has changed is on the disk of the guest before the agent may sleep. */
+  private async flush({ id, runtimeKind, vmAddress }: AgentRow): Promise<void> {
+    try {
+      const signal = AbortSignal.timeout(flushTimeoutMs);
+      await this.deps.runtimes.get(runtimeKind)!.flush({ address: vmAddress! }, signal);
+    } catch (error) {
+      this.deps.log.warn({ err: error, agent_id: id }, 'the guest did not write out its disk after a turn');
+    }
+  }
+}
+
+function isLive(row: AgentRow | null): row is AgentRow {
+  return isThere(row) && row.status === 'running' && row.operation === null;
+}
+
+const notRunning = (id: string): Refusal =>
+  new Refusal('agent_not_running', 'Agent is not running. Start it first.', id);
+
+function notAwake({ id, statusReason }: AgentRow): Refusal {
+  return new Refusal('operation_failed', statusReason?.message ?? 'The agent could not be woken.', id);
+}
