@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { after, before, test } from 'node:test';
 import { guestClient, GuestError, type GuestClient } from '@lodge/guest';
 import { notRoot, sharedBuilder } from './testing.ts';
@@ -106,6 +107,17 @@ test('vCPUs go off and on', { skip: notRoot }, async () => {
   await assert.rejects(guest.setCpusOnline(3, { timeoutMs: 60_000 }), /3 vCPUs were asked for and 2 are online/);
 });
 
+test('a process that takes all memory is killed alone, and counted', { skip: notRoot }, async () => {
+  const earlier = await guest.health();
+  assert.ok(earlier.memoryAvailableMib! > 500 && earlier.memoryAvailableMib! < earlier.memoryTotalMib);
+  assert.ok(
+    earlier.diskFreeMib! > 5_000 && earlier.diskFreeMib! < earlier.diskTotalMib! && earlier.diskTotalMib! < 10_240,
+  );
+  const greedy = await guest.exec({ argv: ['tail', '/dev/zero'], timeoutMs: 120_000 });
+  assert.deepEqual([greedy.signal, greedy.timedOut], ['SIGKILL', false]);
+  assert.equal((await guest.health()).oomKills, earlier.oomKills! + 1);
+});
+
 test('a full disk is told as such', { skip: notRoot }, async () => {
   await sh('mount -t tmpfs -o size=1m small /mnt', 'root');
   const writing = guest.writeFile('/mnt/file', Buffer.alloc(3_000_000), { mode: 0o644, owner: 'root' });
@@ -135,7 +147,11 @@ test('files get their owner, and the folders on the way too', { skip: notRoot },
 test('processes that lost their parent are reaped, and a daemon that ends comes back', { skip: notRoot }, async () => {
   await sh('for i in 1 2 3 4 5; do setsid sh -c "sleep 0.3 &"; done; sleep 2');
   assert.equal(await sh('ps -eo stat | grep -c ^Z || true'), '0');
+  const command = assert.rejects(sh('echo $$ > /tmp/leader; sleep 50'), GuestError);
+  while ((await sh('cat /tmp/leader 2> /dev/null || true')) === '') await sleep(50);
   await assert.rejects(sh('kill -9 $(pidof node)', 'root'), GuestError);
   await guest.awaitHealth({ timeoutMs: bootMs });
   assert.match((await guest.logs('guestd', 0, 100_000)).text, /listening[^]*listening/);
+  await command;
+  assert.equal(await sh('kill -0 $(cat /tmp/leader) 2> /dev/null && echo alive || echo ended'), 'ended');
 });

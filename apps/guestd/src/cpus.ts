@@ -19,7 +19,7 @@ export async function countOnlineCpus(root: string): Promise<number> {
 /** Brings vCPUs up or takes them down, the highest first, until `wanted` are online. */
 export async function setCpusOnline(root: string, wanted: number, gone: AbortSignal): Promise<void> {
   if (wanted > mostCpus) throw new Refusal(400, `online must be at most ${mostCpus}`);
-  const deadline = Date.now() + deadlineMs;
+  const deadline = performance.now() + deadlineMs;
   for (;;) {
     const cpus = await listCpus(root);
     const online = cpus.filter((cpu) => cpu.online);
@@ -28,7 +28,7 @@ export async function setCpusOnline(root: string, wanted: number, gone: AbortSig
     const change = surplus ? online.at(-1) : cpus.find((cpu) => !cpu.online);
     if (change) await switchCpu(change, !surplus);
     else await sleep(pauseMs);
-    if (gone.aborted || Date.now() > deadline) {
+    if (gone.aborted || performance.now() > deadline) {
       throw new Refusal(409, `${wanted} vCPUs were asked for and ${online.length} are online`);
     }
   }

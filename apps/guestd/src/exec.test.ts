@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { maxExecOutputBytes } from '@lodge/guest';
@@ -70,6 +70,33 @@ test('a command is killed when its caller goes away', async () => {
   stop.abort(new Error('enough'));
   await assert.rejects(running, /enough/);
   await until(() => !isAlive(pid));
+});
+
+test('a daemon that fails takes its commands along, and leaves alone what had left them', async () => {
+  const own = new Daemon();
+  try {
+    await own.prepare();
+    await own.start();
+    const script =
+      'echo $$ > leader; sleep 60 & echo $! > child; setsid sh -c "echo \\$\\$ > detached; exec sleep 60" & wait';
+    const lost = own.client.exec({ argv: ['sh', '-c', script], timeoutMs: 60_000 });
+    const assertion = assert.rejects(lost, refusedWith(null));
+    const pidIn = (name: string): Promise<number> => {
+      const file = join(own.root, 'workspace', name);
+      return until(() => existsSync(file) && Number(readFileSync(file, 'utf8')));
+    };
+    const [leader, child, detached] = [await pidIn('leader'), await pidIn('child'), await pidIn('detached')];
+    await own.kill();
+    await assertion;
+    assert.ok(isAlive(leader) && isAlive(child) && isAlive(detached));
+    await own.start();
+    await until(() => !isAlive(leader) && !isAlive(child));
+    assert.ok(isAlive(detached));
+    process.kill(detached, 'SIGKILL');
+    assert.deepEqual(readdirSync(join(own.root, 'run/lodge/commands')), []);
+  } finally {
+    await own.remove();
+  }
 });
 
 test('a call that takes too long is given up', async () => {

@@ -10,6 +10,7 @@ import {
 } from '@lodge/guest';
 import { Refusal, systemCode } from './errors.ts';
 import { anyText, fieldsOf, integer, oneOf, optional, text, textList, textMap } from './fields.ts';
+import { CommandRecords } from './command-records.ts';
 import { killGroup, start } from './processes.ts';
 import type { Settings } from './settings.ts';
 
@@ -19,10 +20,13 @@ const lastOutputMs = 250;
 
 export class Executor {
   private readonly settings: Settings;
+  private readonly records: CommandRecords;
   private running = 0;
 
   constructor(settings: Settings) {
     this.settings = settings;
+    this.records = new CommandRecords(`${settings.root}/run/lodge/commands`);
+    this.records.endAll();
   }
 
   /** Runs one command. `gone` aborts when nobody waits for the result any more. */
@@ -31,7 +35,7 @@ export class Executor {
     if (this.running >= concurrentExecs) throw new Refusal(503, `${concurrentExecs} commands are running already`);
     this.running += 1;
     try {
-      return await runOne(this.settings, request, gone);
+      return await runOne(this.settings, this.records, request, gone);
     } finally {
       this.running -= 1;
     }
@@ -54,9 +58,15 @@ function execRequest(body: unknown): ExecRequest {
   };
 }
 
-async function runOne(settings: Settings, request: ExecRequest, gone: AbortSignal): Promise<ExecResult> {
+async function runOne(
+  settings: Settings,
+  records: CommandRecords,
+  request: ExecRequest,
+  gone: AbortSignal,
+): Promise<ExecResult> {
   const { argv, timeoutMs, user = 'agent', cwd, env = {}, stdin = '' } = request;
   const child = start(settings, { argv, user, env, stdio: 'pipe', ...(cwd !== undefined && { cwd }) });
+  using _record = records.add(child.pid);
   const stdout = new Output(child.stdout, request.maxOutputBytes ?? defaultExecOutputBytes);
   const stderr = new Output(child.stderr, request.maxOutputBytes ?? defaultExecOutputBytes);
   child.stdin?.on('error', () => undefined); // A command need not read what it is given.

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { stat, readdir } from 'node:fs/promises';
-import { request as httpRequest } from 'node:http';
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { after, before, test } from 'node:test';
 import { maxFileBytes } from '@lodge/guest';
-import { Daemon, refusedWith, until } from './testing.ts';
+import { Daemon, refusedWith } from './testing.ts';
 
 const daemon = new Daemon();
 before(async () => {
@@ -66,17 +68,27 @@ test('paths that are not plain absolute ones, folders, pipes and missing files a
 
 test('a file over the bound is refused and leaves nothing behind', async () => {
   const folder = join(daemon.root, 'workspace/bounded');
-  const bytes = Buffer.alloc(maxFileBytes + 1);
-  await assert.rejects(
-    daemon.client.writeFile(join(folder, 'f'), bytes, { mode: 0o644, owner: 'agent' }),
-    refusedWith(413),
-  );
-  const chunks = async function* (): AsyncGenerator<Buffer> {
-    for (let at = 0; at < 65; at += 1) yield bytes.subarray(0, 1024 * 1024);
-  };
-  const query = new URLSearchParams({ path: join(folder, 'f'), mode: '644', owner: 'agent' });
+  const path = join(folder, 'f');
+  const big = Buffer.alloc(maxFileBytes + 1);
+  await assert.rejects(daemon.client.writeFile(path, big, { mode: 0o644, owner: 'agent' }), refusedWith(413));
+  const query = new URLSearchParams({ path, mode: '644', owner: 'agent' });
   const request = httpRequest({ port: daemon.port, method: 'PUT', path: `/v1/files?${query.toString()}` });
-  request.on('error', () => undefined);
-  await pipeline(chunks, request).catch(() => undefined);
-  await until(() => readdirSync(folder).length === 0);
+  const answered = once(request, 'response') as Promise<[IncomingMessage]>;
+  await pipeline(Readable.from(inMegabytes(big)), request);
+  const [reply] = await answered;
+  assert.equal(reply.statusCode, 413);
+  reply.resume();
+  assert.deepEqual(readdirSync(folder), []);
+});
+
+function* inMegabytes(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += 1024 * 1024) yield bytes.subarray(at, at + 1024 * 1024);
+}
+
+test('a refusal is heard also when much was sent with the request', async () => {
+  const bytes = Buffer.alloc(30_000_000);
+  for (let time = 0; time < 5; time += 1) {
+    const writing = daemon.client.writeFile('relative', bytes, { mode: 0o644, owner: 'agent' });
+    await assert.rejects(writing, refusedWith(400, /path must be absolute/));
+  }
 });

@@ -9,6 +9,7 @@ import { mkdir, open, rename, rm, type FileHandle } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { maxFileBytes } from '@lodge/guest';
+import { chunksOf } from './chunks.ts';
 import { Refusal, systemCode } from './errors.ts';
 import type { Settings } from './settings.ts';
 
@@ -29,7 +30,7 @@ export async function writeGuestFile(settings: Settings, query: URLSearchParams,
   if (Number(body.headers['content-length']) > maxFileBytes) throw tooLarge();
   try {
     await using folder = await openFolder(folders, owner);
-    await writeInFolder(folder, name, { mode, owner }, body);
+    await writeInFolder(folder, name, { mode, owner }, chunksOf(body));
   } catch (error) {
     throw fileRefusal(error);
   }

@@ -22,10 +22,11 @@ process.on('uncaughtException', (error) => {
 
 setOomScore(process.pid, -900);
 const kernel = new Kernel();
+const runtime = new RuntimeSupervisor(settings, journal, runtimeLog);
 const logs = { guestd: journal.file, runtime: runtimeLog };
-const server = createGuestServer({ settings, journal, kernel, logs });
+const server = createGuestServer({ settings, journal, kernel, runtime, logs });
 server.listen(settings.port, '0.0.0.0');
 await once(server, 'listening');
 journal.info(`listening on port ${(server.address() as AddressInfo).port} for ${settings.peer}`);
 kernel.warm();
-await new RuntimeSupervisor(settings, journal, runtimeLog).run();
+await runtime.run();

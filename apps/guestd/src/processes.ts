@@ -43,6 +43,14 @@ export function killGroup(pid: number): void {
   }
 }
 
+export function signalProcess(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It has ended.
+  }
+}
+
 /** -1000 (never killed for memory) .. 1000. Without the right to lower it, it stays. */
 export function setOomScore(pid: number, score: number): void {
   try {
@@ -71,3 +79,7 @@ export function processStat(pid: number): ProcessStat | null {
     return null;
   }
 }
+
+/** Whether that very process runs, not another one that was given its number since. */
+export const isAlive = ({ pid, startTime }: Pick<ProcessStat, 'pid' | 'startTime'>): boolean =>
+  processStat(pid)?.startTime === startTime;

@@ -47,3 +47,39 @@ test('a runtime starts with its configuration, is started again when it ends, an
     await own.remove();
   }
 });
+
+test('the host ends a runtime, by force when it does not listen, and it stays ended until the host starts it', async () => {
+  const own = new Daemon();
+  try {
+    await own.prepare();
+    const script = 'echo "start $$"; trap "test -e stubborn || exit 0" TERM; while :; do sleep 0.05; done';
+    const service = { argv: ['sh', '-c', script], cwd: join(own.root, 'workspace'), env: {} };
+    writeFileSync(join(own.root, 'etc/lodge/runtime.json'), JSON.stringify(service));
+    await own.start();
+    const log = join(own.root, 'var/log/lodge/runtime/current');
+    const starts = (): number[] => [...readFileSync(log, 'utf8').matchAll(/^start (\d+)$/gm)].map((m) => Number(m[1]));
+    const started = (count: number): Promise<number> => until(() => starts().length === count && starts().at(-1));
+
+    const first = await started(1);
+    await own.client.stopRuntime(10_000);
+    assert.ok(!isAlive(first));
+    await own.client.stopRuntime(10_000);
+
+    await own.kill();
+    await own.start();
+    await sleep(1_500);
+    assert.equal(starts().length, 1, 'a new daemon does not start what the host has ended');
+
+    await own.client.startRuntime();
+    const second = await started(2);
+    writeFileSync(join(own.root, 'workspace/stubborn'), '');
+    await own.kill();
+    await own.start();
+    await until(() => own.log().includes(`runtime found running as process ${second}`));
+    const asked = performance.now();
+    await own.client.stopRuntime(300);
+    assert.ok(!isAlive(second) && performance.now() - asked >= 300);
+  } finally {
+    await own.remove();
+  }
+});

@@ -17,11 +17,15 @@ after(() => daemon.remove());
 const post = (path: string, body: string): Promise<Response> =>
   fetch(`http://127.0.0.1:${daemon.port}${path}`, { method: 'POST', body });
 
-test('health tells protocol, uptime, vCPUs and memory', async () => {
+test('health tells protocol, uptime, vCPUs, memory, disk and what was killed for memory', async () => {
   const health = await daemon.client.awaitHealth({ timeoutMs: 5_000 });
   assert.equal(health.protocol, 1);
   assert.equal(health.cpusOnline, 2);
   assert.ok(health.uptimeSeconds > 0 && health.memoryTotalMib > 100);
+  assert.equal(health.oomKills, 3);
+  const { memoryAvailableMib, memoryTotalMib, diskFreeMib, diskTotalMib } = health;
+  assert.ok(memoryAvailableMib! > 10 && memoryAvailableMib! < memoryTotalMib);
+  assert.ok(diskFreeMib! > 10 && diskFreeMib! < diskTotalMib!);
 });
 
 test('a peer that is not the host is cut off without an answer', async () => {
@@ -57,6 +61,9 @@ test('every reply names the protocol; unknown routes and bad bodies are refused'
     ['/v1/cpus', '{"online":0}', /online/],
     ['/v1/clock', '{"unixMs":1,"entropy":"AAAA"}', /entropy/],
     ['/v1/sync', '{}', /dropCaches/],
+    ['/v1/runtime', '{"run":false}', /graceMs/],
+    ['/v1/runtime', '{"run":"no","graceMs":1}', /run/],
+    ['/v1/runtime', '{"run":false,"graceMs":60001}', /graceMs/],
   ];
   for (const [path, body, message] of cases) {
     const reply = await post(path, body);

@@ -1,23 +1,26 @@
 import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { totalmem, uptime } from 'node:os';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { maxJsonBytes, maxLogChunkBytes, protocolVersion, type GuestHealth, type LogName } from '@lodge/guest';
-import { countOnlineCpus, setCpusOnline } from './cpus.ts';
+import { maxJsonBytes, maxLogChunkBytes, maxRuntimeGraceMs, protocolVersion, type LogName } from '@lodge/guest';
+import { chunksOf } from './chunks.ts';
+import { setCpusOnline } from './cpus.ts';
 import { Refusal } from './errors.ts';
 import { Executor } from './exec.ts';
 import { fieldsOf, integer, text, yesNo } from './fields.ts';
 import { readGuestFile, writeGuestFile } from './files.ts';
+import { health } from './health.ts';
 import type { Journal } from './journal.ts';
 import type { Kernel } from './kernel.ts';
 import type { LogFile } from './log-file.ts';
+import type { RuntimeSupervisor } from './runtime-service.ts';
 import type { Settings } from './settings.ts';
 
 export interface ServerParts {
   readonly settings: Settings;
   readonly journal: Journal;
   readonly kernel: Kernel;
+  readonly runtime: RuntimeSupervisor;
   readonly logs: Readonly<Record<LogName, LogFile>>;
 }
 
@@ -36,7 +39,7 @@ const done: Reply = { json: {} };
 const shortestEntropy = 32;
 const longestEntropy = 1024;
 
-function routesOf({ settings, kernel, logs }: ServerParts): Readonly<Record<string, Route>> {
+function routesOf({ settings, kernel, runtime, logs }: ServerParts): Readonly<Record<string, Route>> {
   const executor = new Executor(settings);
   return {
     'GET /v1/health': async () => ({ json: await health(settings) }),
@@ -59,6 +62,13 @@ function routesOf({ settings, kernel, logs }: ServerParts): Readonly<Record<stri
       const dropCaches = yesNo(fieldsOf(await readJson(request)), 'dropCaches');
       await kernel.sync();
       if (dropCaches) await writeFile(`${settings.root}/proc/sys/vm/drop_caches`, '3');
+      return done;
+    },
+    'POST /v1/runtime': async ({ request }) => {
+      const fields = fieldsOf(await readJson(request));
+      const graceMs = integer(fields, 'graceMs', 0, maxRuntimeGraceMs);
+      if (yesNo(fields, 'run')) runtime.start();
+      else await runtime.stop(graceMs);
       return done;
     },
     'POST /v1/exec': async ({ request, gone }) => ({ json: await executor.run(await readJson(request), gone) }),
@@ -110,6 +120,7 @@ async function serve(
     if ('json' in reply) sendJson(response, 200, reply.json);
     else await pipeline(reply.stream, response);
   } catch (error) {
+    await drain(request);
     if (response.destroyed) return;
     if (response.headersSent) response.destroy();
     else if (error instanceof Refusal) sendJson(response, error.status, { error: error.message });
@@ -118,6 +129,16 @@ async function serve(
       sendJson(response, 500, { error: "the guest's daemon failed, see its log" });
     }
   }
+}
+
+/** The host sends its whole body before it listens: a reply that comes before that is lost with the connection. */
+async function drain(request: IncomingMessage): Promise<void> {
+  if (request.readableEnded || request.destroyed) return;
+  await new Promise<void>((resolve) => {
+    request.once('end', resolve);
+    request.once('close', resolve);
+    request.resume();
+  });
 }
 
 function sendJson(response: ServerResponse, status: number, value: object): void {
@@ -129,7 +150,7 @@ function sendJson(response: ServerResponse, status: number, value: object): void
 async function readJson(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  for await (const chunk of chunksOf(request)) {
     length += chunk.length;
     if (length > maxJsonBytes) throw new Refusal(413, `the body may have at most ${maxJsonBytes} bytes`);
     chunks.push(chunk);
@@ -139,13 +160,4 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   } catch {
     throw new Refusal(400, 'the body must be JSON');
   }
-}
-
-async function health(settings: Settings): Promise<GuestHealth> {
-  return {
-    protocol: protocolVersion,
-    uptimeSeconds: uptime(),
-    cpusOnline: await countOnlineCpus(settings.root),
-    memoryTotalMib: Math.floor(totalmem() / 1024 / 1024),
-  };
 }

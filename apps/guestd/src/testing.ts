@@ -20,6 +20,8 @@ export class Daemon {
       mkdirSync(join(this.root, folder), { recursive: true });
     }
     await chown(join(this.root, 'workspace'), this.uid, this.uid);
+    mkdirSync(join(this.root, 'proc'));
+    writeFileSync(join(this.root, 'proc/vmstat'), 'pgfault 7\noom_kill 3\noom_kill_other 1\n');
     for (const [cpu, online] of [
       [0, null],
       [1, 1],

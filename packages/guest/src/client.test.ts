@@ -40,7 +40,8 @@ function guestError(status: number | null, message: RegExp) {
   };
 }
 
-const health = { protocol: 1, uptimeSeconds: 1, cpusOnline: 1, memoryTotalMib: 1 };
+const old = { protocol: 1, uptimeSeconds: 1, cpusOnline: 1, memoryTotalMib: 1 };
+const health = { ...old, memoryAvailableMib: 1, oomKills: 0, diskFreeMib: 1, diskTotalMib: 2 };
 
 test('another protocol version, or none, is an error', async () => {
   const newer = await guestOf((_, response) => response.setHeader('x-guestd-protocol', '2').end('{}'));
@@ -57,10 +58,17 @@ test('a reply of another shape is an error', async () => {
     'null',
     '{"uptimeSeconds":"1"}',
     JSON.stringify({ ...health, cpusOnline: null }),
+    JSON.stringify({ ...health, oomKills: '1' }),
   ]) {
     const guest = await guestOf((_, response) => void response.end(body));
     await assert.rejects(guest.health(), guestError(200, /not JSON|another shape/), body);
   }
+});
+
+test('the daemon of an older image is understood: what it does not say is null', async () => {
+  const guest = await guestOf((_, response) => void response.end(JSON.stringify(old)));
+  const unsaid = { memoryAvailableMib: null, oomKills: null, diskFreeMib: null, diskTotalMib: null };
+  assert.deepEqual(await guest.health(), { ...old, ...unsaid });
 });
 
 test("a reply without end does not fill the host's memory", async () => {

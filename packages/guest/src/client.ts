@@ -5,6 +5,7 @@ import {
   defaultExecOutputBytes,
   guestdPort,
   maxFileBytes,
+  maxJsonBytes,
   protocolVersion,
   type ClockRequest,
   type CpusRequest,
@@ -13,6 +14,7 @@ import {
   type GuestHealth,
   type LogChunk,
   type LogName,
+  type RuntimeRequest,
   type SyncRequest,
 } from './protocol.ts';
 
@@ -27,6 +29,9 @@ export interface GuestClient {
   setClock(options?: CallOptions): Promise<void>;
   setCpusOnline(online: number, options?: CallOptions): Promise<void>;
   sync(dropCaches: boolean, options?: CallOptions): Promise<void>;
+  /** Ends the agent's runtime within `graceMs` and keeps it ended until `startRuntime` or a boot. The daemon of an older image answers 404. */
+  stopRuntime(graceMs: number, options?: CallOptions): Promise<void>;
+  startRuntime(options?: CallOptions): Promise<void>;
   exec(request: ExecRequest, options?: CallOptions): Promise<ExecResult>;
   writeFile(
     path: string,
@@ -40,7 +45,7 @@ export interface GuestClient {
 }
 
 export interface CallOptions {
-  /** Default 10 s; `sync`, `writeFile` and `readFile` 60 s; `exec` 10 s more than the request's own limit. */
+  /** Default 10 s; `sync`, `writeFile` and `readFile` 60 s; `exec` and `stopRuntime` 10 s more than the request's own limit. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -89,6 +94,16 @@ class HttpGuestClient implements GuestClient {
   async sync(dropCaches: boolean, options: CallOptions = {}): Promise<void> {
     const body: SyncRequest = { dropCaches };
     await this.json('POST', '/v1/sync', body, longMs, smallReplyBytes, options);
+  }
+
+  async stopRuntime(graceMs: number, options: CallOptions = {}): Promise<void> {
+    const body: RuntimeRequest = { run: false, graceMs };
+    await this.json('POST', '/v1/runtime', body, graceMs + shortMs, smallReplyBytes, options);
+  }
+
+  async startRuntime(options: CallOptions = {}): Promise<void> {
+    const body: RuntimeRequest = { run: true, graceMs: 0 };
+    await this.json('POST', '/v1/runtime', body, shortMs, smallReplyBytes, options);
   }
 
   async exec(request: ExecRequest, options: CallOptions = {}): Promise<ExecResult> {
@@ -158,6 +173,8 @@ class HttpGuestClient implements GuestClient {
     defaultTimeoutMs: number,
     options: CallOptions,
   ): Promise<Buffer> {
+    const most = request.method === 'PUT' ? maxFileBytes : maxJsonBytes;
+    if ((request.body?.byteLength ?? 0) > most) throw new GuestError(413, `a guest takes at most ${most} bytes`);
     return callGuest({
       ...request,
       address: this.address,
@@ -181,6 +198,11 @@ function numberIn(reply: Record<string, unknown>, key: string): number {
   return value;
 }
 
+/** Null when an older daemon does not send it. */
+function laterNumberIn(reply: Record<string, unknown>, key: string): number | null {
+  return reply[key] === undefined || reply[key] === null ? null : numberIn(reply, key);
+}
+
 function stringIn(reply: Record<string, unknown>, key: string): string {
   const value = reply[key];
   if (typeof value !== 'string') throw unexpected();
@@ -193,6 +215,10 @@ function healthFrom(reply: Record<string, unknown>): GuestHealth {
     uptimeSeconds: numberIn(reply, 'uptimeSeconds'),
     cpusOnline: numberIn(reply, 'cpusOnline'),
     memoryTotalMib: numberIn(reply, 'memoryTotalMib'),
+    memoryAvailableMib: laterNumberIn(reply, 'memoryAvailableMib'),
+    oomKills: laterNumberIn(reply, 'oomKills'),
+    diskFreeMib: laterNumberIn(reply, 'diskFreeMib'),
+    diskTotalMib: laterNumberIn(reply, 'diskTotalMib'),
   };
 }
 

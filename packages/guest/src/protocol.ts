@@ -8,6 +8,7 @@
  *   POST /v1/cpus     CpusRequest           {}
  *   POST /v1/exec     ExecRequest           ExecResult
  *   POST /v1/sync     SyncRequest           {}
+ *   POST /v1/runtime  RuntimeRequest        {}            once the runtime is as asked for
  *   PUT  /v1/files?path=&mode=&owner=       {}            body: the bytes; written to a temporary name and renamed, parents are made; mode is octal
  *   GET  /v1/files?path=                    the bytes
  *   GET  /v1/logs?name=&offset=&limit=      LogChunk
@@ -30,6 +31,7 @@ export const maxFileBytes = 64 * 1024 * 1024;
 /** Largest JSON body the daemon takes, bytes (`stdin` of an exec is in it). */
 export const maxJsonBytes = 4 * 1024 * 1024;
 export const maxExecTimeoutMs = 600_000;
+export const maxRuntimeGraceMs = 60_000;
 /** Bound on `maxOutputBytes` of an exec, and its default. */
 export const maxExecOutputBytes = 16 * 1024 * 1024;
 export const defaultExecOutputBytes = 1024 * 1024;
@@ -42,6 +44,13 @@ export interface GuestHealth {
   readonly uptimeSeconds: number;
   readonly cpusOnline: number;
   readonly memoryTotalMib: number;
+  /** What the kernel could give to a new process without swapping. Null here and below: the daemon of an older image, which does not say. */
+  readonly memoryAvailableMib: number | null;
+  /** Processes the kernel has killed for want of memory since the guest booted. */
+  readonly oomKills: number | null;
+  /** Of the root file system, for unprivileged users. */
+  readonly diskFreeMib: number | null;
+  readonly diskTotalMib: number | null;
 }
 
 export interface ClockRequest {
@@ -58,6 +67,13 @@ export interface CpusRequest {
 export interface SyncRequest {
   /** Drops the page cache after the sync, so that a memory snapshot stays small. */
   readonly dropCaches: boolean;
+}
+
+export interface RuntimeRequest {
+  /** False: the runtime is ended, and started again only when that is asked for or the guest boots. */
+  readonly run: boolean;
+  /** With `run: false`: from SIGTERM to SIGKILL; 0..`maxRuntimeGraceMs`. */
+  readonly graceMs: number;
 }
 
 export interface ExecRequest {

@@ -1,7 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { guestClient } from '@lodge/guest';
+import { guestClient, GuestError } from '@lodge/guest';
 import type { AgentRuntime } from '@lodge/engine/ports';
+
+const logChunkBytes = 256 * 1024;
 
 /** A runtime with nothing in the guest but its daemon (the `base` image): for tests of the lifecycle, where it starts in seconds. */
 export function createBareRuntime(): AgentRuntime {
@@ -26,7 +28,33 @@ export function createBareRuntime(): AgentRuntime {
       await guestClient(address).sync(true, { signal });
       return {};
     },
-    resumeClone: ({ address }, _facts, _settings, signal) => alive(address, signal),
+    resume: ({ address }, _facts, _settings, signal) => alive(address, signal),
+    async suspend({ address }, facts, signal) {
+      await guestClient(address).sync(true, { signal });
+      return facts;
+    },
+    flush: ({ address }, signal) => guestClient(address).sync(false, { signal }),
+    async shutdown({ address }, _facts, signal) {
+      await guestClient(address)
+        .sync(false, { timeoutMs: 20_000, signal })
+        .catch((error: unknown) => {
+          if (!(error instanceof GuestError)) throw error;
+        });
+    },
+    async health({ address }, _facts, signal) {
+      try {
+        const { oomKills, diskFreeMib } = await guestClient(address).health({ signal });
+        return { gateway: null, oomKills, diskFreeMib };
+      } catch (error) {
+        if (!(error instanceof GuestError)) throw error;
+        return { gateway: error.message, oomKills: null, diskFreeMib: null };
+      }
+    },
+    async readLog({ address }, offset, signal) {
+      const { text, nextOffset } = await guestClient(address).logs('runtime', offset, logChunkBytes, { signal });
+      const lines = text.split('\n').filter((line) => line !== '');
+      return { lines: lines.map((message) => ({ at: null, level: 'info', message })), nextOffset };
+    },
     awaitBoot: ({ address }, _facts, _settings, signal) => alive(address, signal),
     chatEndpoint: ({ address }) => ({
       chatCompletionsUrl: `http://${address}:18789/v1/chat/completions`,

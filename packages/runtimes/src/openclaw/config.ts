@@ -14,7 +14,7 @@ import type { AgentSettings, LlmApi } from '@lodge/engine/ports';
 
 export const openclawVersion = '2026.9.6';
 /** Rises with every change to what `openclawConfig` writes: guests of another version are other guests. */
-export const configVersion = 1;
+export const configVersion = 2;
 
 /** The image starts the gateway once this file is there. */
 export const configPath = '/home/agent/.openclaw/openclaw.json';
@@ -130,7 +130,7 @@ const plugins = {
 /** Nothing runs, calls a model or calls home unless a request asks for it. */
 const quiet = {
   // Its own file beside what the guest's daemon keeps of its output: up to six of these sizes.
-  logging: { level: 'warn', file: logPath, maxFileBytes: 2_000_000 },
+  logging: { level: 'warn', file: logPath, maxFileBytes: 2_000_000, consoleLevel: 'info', consoleStyle: 'json' },
   discovery: { mdns: { mode: 'off' } },
   update: { checkOnStart: false },
   telemetry: { enabled: false },

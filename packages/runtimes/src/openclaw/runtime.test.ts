@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { AgentSettings, RuntimeFacts } from '@lodge/engine/ports';
-import { createOpenclawRuntime } from './runtime.ts';
 import { guestRuntime, RuntimeWaitError, until } from './guest-runtime.ts';
+import { createOpenclawRuntime } from './runtime.ts';
 import { ok, startStandinGuest, type StandinGuest } from './standin-guest.ts';
 
 const runtime = createOpenclawRuntime();
@@ -19,10 +19,9 @@ afterEach(() => guest.close());
 
 test('a template is configured, warmed on both wires, synced, warmed again and suspended, in this order', async () => {
   const steps: string[] = [];
-  guest.gateway.rpc['gateway.suspend.prepare'] = [ok({ status: 'draining', suspensionId: 's-7' })];
-  guest.gateway.rpc['gateway.suspend.status'] = [
-    ok({ status: 'draining', blockers: [{ kind: 'root-request' }] }),
-    ok({ status: 'ready' }),
+  guest.gateway.rpc['gateway.suspend.prepare'] = [
+    ok({ status: 'draining', suspensionId: 's-7', blockers: [{ kind: 'root-request' }] }),
+    ok({ status: 'ready', suspensionId: 's-7' }),
   ];
   const prepared = await runtime.prepareTemplate(guest, (step) => steps.push(step), never);
   const written = JSON.parse(guest.config) as { gateway: { auth: { token: string } } };
@@ -39,8 +38,8 @@ test('a template is configured, warmed on both wires, synced, warmed again and s
     'chat lodge-anthropic/default stream',
     'chat lodge/default stream',
     'rpc gateway.suspend.prepare',
-    'rpc gateway.suspend.status',
-    'rpc gateway.suspend.status',
+    'rpc gateway.suspend.prepare',
+    'exec cd /var/log/lodge/runtime && rm -f [0-9]*.log && : > current',
   ]);
   assert.ok(steps.every((step) => !step.includes(written.gateway.auth.token)));
 });
@@ -52,32 +51,45 @@ test('two templates never share a token', async () => {
 });
 
 test('a clone is resumed with one call', async () => {
-  await runtime.resumeClone(guest, facts, settings, never);
-  assert.deepEqual(guest.events, ['rpc gateway.suspend.resume']);
+  await runtime.resume(guest, facts, settings, never);
+  assert.deepEqual(guest.events, ['rpc gateway.suspend.resume', 'released s-1']);
 });
 
 test('a clone whose suspension ran out before it was resumed serves all the same', async () => {
   guest.gateway.rpc['gateway.suspend.resume'] = [ok({ ok: true, status: 'running', resumed: false })];
-  await runtime.resumeClone(guest, facts, settings, never);
+  await runtime.resume(guest, facts, settings, never);
 });
 
 test('a clone that is still taking up its work is asked again', async () => {
   const unavailable = { status: 503, body: { ok: false, error: { code: 'UNAVAILABLE', message: 'recovering' } } };
   guest.gateway.rpc['gateway.suspend.resume'] = [unavailable, unavailable, ok({ resumed: true })];
-  await runtime.resumeClone(guest, facts, settings, never);
-  assert.equal(guest.events.length, 3);
+  await runtime.resume(guest, facts, settings, never);
+  assert.equal(guest.events.filter((event) => event.startsWith('rpc')).length, 3);
+});
+
+const mismatch = { status: 400, body: { ok: false, error: { code: 'INVALID_REQUEST', message: 'id does not match' } } };
+
+test('a suspension whose id was never kept is joined and ended: no crash leaves a gateway shut', async () => {
+  guest.gateway.rpc['gateway.suspend.resume'] = [mismatch, ok({ resumed: true })];
+  guest.gateway.rpc['gateway.suspend.prepare'] = [ok({ status: 'ready', suspensionId: 's-lost' })];
+  await runtime.resume(guest, facts, settings, never);
+  assert.deepEqual(guest.events, [
+    'rpc gateway.suspend.resume',
+    'rpc gateway.suspend.prepare',
+    'rpc gateway.suspend.resume',
+    'released s-lost',
+  ]);
 });
 
 test('a refusal is not asked again, and says why', async () => {
-  guest.gateway.rpc['gateway.suspend.resume'] = [
-    { status: 400, body: { ok: false, error: { code: 'INVALID_REQUEST', message: 'another suspension' } } },
-  ];
-  await assert.rejects(runtime.resumeClone(guest, facts, settings, never), /another suspension/);
+  const refusal = { status: 401, body: { ok: false, error: { code: 'UNAUTHORIZED', message: 'another token' } } };
+  guest.gateway.rpc['gateway.suspend.resume'] = [refusal];
+  await assert.rejects(runtime.resume(guest, facts, settings, never), /another token/);
   assert.equal(guest.events.length, 1);
 });
 
 test('facts of another runtime are refused before the guest is spoken to', async () => {
-  await assert.rejects(runtime.resumeClone(guest, { token: 1 }, settings, never), TypeError);
+  await assert.rejects(runtime.resume(guest, { token: 1 }, settings, never), TypeError);
   assert.deepEqual(guest.events, []);
 });
 

@@ -10,8 +10,12 @@ import { gatewayPort } from './config.ts';
 
 export interface StandinGuest {
   readonly address: string;
-  /** `wrote <path> <mode> <owner>`, `chat <model> <stream|whole>`, `sync <dropCaches>`, `rpc <method>`. */
+  /** `wrote <path> <mode> <owner>`, `chat <model> <stream|whole>`, `sync <dropCaches>`, `exec <command>`, `end <graceMs>`, `rpc <method>`, `released <suspensionId>`. */
   readonly events: string[];
+  /** Paths the guest's daemon answers with a 500. */
+  readonly broken: Set<string>;
+  /** Fields of the daemon's health beside those every daemon has. */
+  health: object;
   /** The configuration as it was written. */
   config: string;
   runtimeLog: string;
@@ -34,6 +38,8 @@ export async function startStandinGuest(): Promise<StandinGuest> {
   const guest: StandinGuest = {
     address,
     events: [],
+    broken: new Set(),
+    health: {},
     config: '',
     runtimeLog: '',
     guestdLog: '',
@@ -74,6 +80,7 @@ async function serveDaemon(guest: StandinGuest, request: IncomingMessage, respon
   const url = new URL(request.url!, 'http://guest');
   const query = url.searchParams;
   response.setHeader('x-guestd-protocol', String(protocolVersion));
+  if (guest.broken.has(url.pathname)) return json(response, 500, { error: 'broken' });
   switch (`${request.method} ${url.pathname}`) {
     case 'PUT /v1/files':
       guest.config = await bodyOf(request);
@@ -84,6 +91,18 @@ async function serveDaemon(guest: StandinGuest, request: IncomingMessage, respon
       guest.events.push(`sync ${dropCaches}`);
       return json(response, 200, {});
     }
+    case 'POST /v1/exec': {
+      const { argv } = JSON.parse(await bodyOf(request)) as { argv: string[] };
+      guest.events.push(`exec ${argv.at(-1)}`);
+      return json(response, 200, { exitCode: 0, signal: null, stdout: '', stderr: '' });
+    }
+    case 'POST /v1/runtime': {
+      const { graceMs } = JSON.parse(await bodyOf(request)) as { graceMs: number };
+      guest.events.push(`end ${graceMs}`);
+      return json(response, 200, {});
+    }
+    case 'GET /v1/health':
+      return json(response, 200, { uptimeSeconds: 1, cpusOnline: 1, memoryTotalMib: 1, ...guest.health });
     case 'GET /v1/logs': {
       const log = query.get('name') === 'runtime' ? guest.runtimeLog : guest.guestdLog;
       const from = Math.min(Number(query.get('offset')), log.length);
@@ -106,11 +125,18 @@ async function serveGateway(guest: StandinGuest, request: IncomingMessage, respo
   const token =
     guest.config && (JSON.parse(guest.config) as { gateway: { auth: { token: string } } }).gateway.auth.token;
   if (token && request.headers.authorization !== `Bearer ${token}`) return json(response, 401, {});
-  const body = JSON.parse(await bodyOf(request)) as { method: string; stream: boolean };
+  const body = JSON.parse(await bodyOf(request)) as {
+    method: string;
+    stream: boolean;
+    params: { suspensionId?: string };
+  };
   if (request.url === '/api/v1/admin/rpc') {
     events.push(`rpc ${body.method}`);
     const answers = gateway.rpc[body.method] ?? [{ status: 400, body: { ok: false, error: { message: 'unknown' } } }];
     const answer = answers.length > 1 ? answers.shift()! : answers[0]!;
+    if (body.method === 'gateway.suspend.resume' && answer.status === 200) {
+      events.push(`released ${body.params.suspensionId}`);
+    }
     return json(response, answer.status, answer.body);
   }
   events.push(`chat ${String(request.headers['x-openclaw-model'])} ${body.stream ? 'stream' : 'whole'}`);

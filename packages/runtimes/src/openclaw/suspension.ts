@@ -1,37 +1,86 @@
 /**
- * OpenClaw's handshake for hosts that freeze it. A suspended gateway serves nothing but these calls; the suspension ends
- * by itself two minutes after it was made, by the guest's clock, so a clone whose clock was set may be open already.
+ * OpenClaw's handshake for hosts that freeze it. A suspended gateway serves nothing but these calls. The suspension ends by
+ * itself two minutes after it was last asked for, by the guest's clock and by its uptime: after a restore hours later the
+ * gateway is open, and `resume` finds nothing to do.
+ *
+ * There is one suspension at a time, and everything here asks for it with the same id and options: who asks again, after a
+ * crash say, joins the one that is there, renews it and learns its id. (OpenClaw 2026.9.6, gateway-suspend-coordinator.)
  */
-import { until, type GuestRuntime } from './guest-runtime.ts';
+import { RuntimeBusy } from '@lodge/engine/ports';
+import { GatewayError, type GatewayCallOptions } from './gateway.ts';
+import { RuntimeWaitError, until, type GuestRuntime } from './guest-runtime.ts';
 
-const requestId = 'lodge-template';
-const suspendTimeoutMs = 90_000;
+const request = { requestId: 'lodge', drain: true };
+const pauseMs = 200;
 const resumeTimeoutMs = 60_000;
+const reopenTimeoutMs = 5_000;
+/** Commands the agent left running go on after a freeze as before it; they may never end. */
+const harmless = 'background-exec';
 
-/** Closes the gateway and waits until it does nothing any more. Resolves with the suspension's id. */
-export async function suspend(runtime: GuestRuntime, signal: AbortSignal): Promise<string> {
-  const wait = { what: 'suspend', timeoutMs: suspendTimeoutMs, attemptMs: 30_000, signal };
-  const { suspensionId, status } = await until(runtime, { ...wait, pauseMs: 2_000 }, async (options) => {
-    const answer = await runtime.gateway.rpc('gateway.suspend.prepare', { requestId, drain: true }, options);
-    return typeof answer['suspensionId'] === 'string'
-      ? { suspensionId: answer['suspensionId'], status: answer['status'] }
-      : `it is ${String(answer['status'])}`;
-  });
-  if (status === 'ready') return suspensionId;
-  await until(runtime, { ...wait, pauseMs: 200 }, async (options) => {
-    const answer = await runtime.gateway.rpc('gateway.suspend.status', { suspensionId }, options);
-    return answer['status'] === 'ready' ? answer : `it is ${String(answer['status'])}: ${blockers(answer['blockers'])}`;
-  });
-  return suspensionId;
+/**
+ * Closes the gateway to new work and waits until what it does has ended. Resolves with the suspension's id, good for one
+ * minute at least. Rejects with `RuntimeBusy` when its work takes longer than `timeoutMs`; whatever went wrong, the gateway
+ * is told to open again.
+ */
+export async function suspend(runtime: GuestRuntime, timeoutMs: number, signal: AbortSignal): Promise<string> {
+  const seen: { last: Preparation } = { last: { suspensionId: null, work: null } };
+  const wait = { what: 'suspend', timeoutMs, pauseMs, attemptMs: 30_000, signal };
+  try {
+    const suspension = await until(runtime, wait, async (options) => {
+      seen.last = await prepare(runtime, options);
+      const { suspensionId, work } = seen.last;
+      return suspensionId !== null && work === null ? { suspensionId } : `it is at work: ${work ?? 'unknown'}`;
+    });
+    return suspension.suspensionId;
+  } catch (error) {
+    const { suspensionId, work } = seen.last;
+    if (suspensionId !== null) await reopen(runtime, suspensionId);
+    if (error instanceof RuntimeWaitError && work !== null) {
+      throw new RuntimeBusy(`OpenClaw was still at work after ${Math.round(timeoutMs / 1000)} s: ${work}`);
+    }
+    throw error;
+  }
 }
 
 /** Opens the gateway again. Done already is done. */
 export async function resume(runtime: GuestRuntime, suspensionId: string, signal: AbortSignal): Promise<void> {
   const wait = { what: 'resume', timeoutMs: resumeTimeoutMs, pauseMs: 100, attemptMs: 20_000, signal };
-  await until(runtime, wait, (options) => runtime.gateway.rpc('gateway.suspend.resume', { suspensionId }, options));
+  await until(runtime, wait, async (options) => {
+    try {
+      return await release(runtime, suspensionId, options);
+    } catch (error) {
+      if (!(error instanceof GatewayError) || error.code !== 'INVALID_REQUEST') throw error;
+      // It is suspended under an id that was never kept: whoever suspended it ended before it could.
+      const actual = await prepare(runtime, options);
+      return actual.suspensionId === null
+        ? 'it is suspended by another'
+        : release(runtime, actual.suspensionId, options);
+    }
+  });
 }
 
-function blockers(value: unknown): string {
-  const kinds = Array.isArray(value) ? value.map((blocker: { kind?: unknown }) => String(blocker?.kind)) : [];
-  return kinds.join(', ');
+/** After a suspension that came to nothing. Never fails: unheard, the suspension ends by itself. */
+export async function reopen(runtime: GuestRuntime, suspensionId: string): Promise<void> {
+  const options = { timeoutMs: reopenTimeoutMs, signal: AbortSignal.timeout(reopenTimeoutMs) };
+  await release(runtime, suspensionId, options).catch(() => undefined);
+}
+
+function release({ gateway }: GuestRuntime, suspensionId: string, options: GatewayCallOptions): Promise<object> {
+  return gateway.rpc('gateway.suspend.resume', { suspensionId }, options);
+}
+
+interface Preparation {
+  readonly suspensionId: string | null;
+  /** What it still does, by OpenClaw's own names; null when there is nothing that a freeze would hurt. */
+  readonly work: string | null;
+}
+
+async function prepare({ gateway }: GuestRuntime, options: GatewayCallOptions): Promise<Preparation> {
+  const { suspensionId, status, blockers } = await gateway.rpc('gateway.suspend.prepare', request, options);
+  const kinds = new Set(Array.isArray(blockers) ? blockers.map((blocker: { kind?: unknown }) => blocker?.kind) : []);
+  const isIdle = status === 'ready' || (status === 'draining' && kinds.size === 1 && kinds.has(harmless));
+  return {
+    suspensionId: typeof suspensionId === 'string' ? suspensionId : null,
+    work: isIdle ? null : [...kinds].map(String).join(', ').slice(0, 200) || String(status),
+  };
 }

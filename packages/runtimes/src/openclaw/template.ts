@@ -8,8 +8,7 @@
  *   re-warm      one more turn a provider brings back the pages that matter
  *   suspend      the gateway closes its door and finishes what it still does
  *
- * OpenClaw ends its worker threads after a minute without a turn, and the next turn then pays for new ones. The guest's
- * clock stands still in a template, so all that counts is that the time from the last turn to the save is short.
+ * OpenClaw's worker threads, which a first turn pays for, are in the template too: the image keeps it from ending idle ones.
  */
 import { randomBytes } from 'node:crypto';
 import type { LlmApi, ReportProgress } from '@lodge/engine/ports';
@@ -18,7 +17,7 @@ import type { OpenclawFacts } from './facts.ts';
 import { GatewayError } from './gateway.ts';
 import { guestRuntime, lastLines, RuntimeWaitError, type GuestRuntime } from './guest-runtime.ts';
 import { awaitReady } from './ready.ts';
-import { suspend, resume } from './suspension.ts';
+import { suspend } from './suspension.ts';
 import { textPrompt, toolsPrompt, warmupAnswer } from './warmup-llm.ts';
 
 /** The first turn took two minutes under emulation, and more than five while others used the same processors. */
@@ -27,9 +26,7 @@ const chatTimeoutMs = 15 * 60_000;
 const mostSettlingChats = 8;
 /** A turn within this factor of the fastest one counts as no faster. */
 const settledFactor = 1.2;
-/** Half of OpenClaw's minute: a template whose workers are about to end is suspended anew. */
-const freshMs = 30_000;
-const suspendAttempts = 3;
+const suspendTimeoutMs = 90_000;
 
 export async function prepareTemplate(
   address: string,
@@ -46,26 +43,15 @@ export async function prepareTemplate(
   await warmer.settle();
   progress('writing the guest out to its disk');
   await runtime.guest.sync(true, { signal });
-  return { token, suspensionId: await suspendFresh(runtime, warmer, progress, signal) };
+  await warmer.refresh();
+  progress('suspending OpenClaw');
+  const suspensionId = await suspend(runtime, suspendTimeoutMs, signal);
+  await runtime.guest.exec({ argv: ['sh', '-c', emptyLog], user: 'root', timeoutMs: 30_000 }, { signal });
+  return { token, suspensionId };
 }
 
-async function suspendFresh(
-  runtime: GuestRuntime,
-  warmer: Warmer,
-  progress: ReportProgress,
-  signal: AbortSignal,
-): Promise<string> {
-  for (let attempt = 1; ; attempt += 1) {
-    const lastTurnAt = await warmer.refresh();
-    progress('suspending OpenClaw');
-    const suspensionId = await suspend(runtime, signal);
-    if (performance.now() - lastTurnAt <= freshMs) return suspensionId;
-    if (attempt === suspendAttempts) {
-      throw new RuntimeWaitError(`OpenClaw took too long to suspend. ${await lastLines(runtime, signal)}`);
-    }
-    await resume(runtime, suspensionId, signal);
-  }
-}
+/** What an agent's log tells begins with the agent, not with its template. The runtime appends, so it goes on at the start. */
+const emptyLog = 'cd /var/log/lodge/runtime && rm -f [0-9]*.log && : > current';
 
 const apis: readonly LlmApi[] = ['anthropic-messages', 'openai-completions'];
 
@@ -100,10 +86,8 @@ class Warmer {
     }
   }
 
-  /** When the last turn ended, by `performance.now()`. */
-  async refresh(): Promise<number> {
+  async refresh(): Promise<void> {
     for (const api of apis) await this.chat(api, textPrompt, true);
-    return performance.now();
   }
 
   private async chat(api: LlmApi, text: string, stream: boolean): Promise<number> {
