@@ -1,0 +1,176 @@
+/**
+ * The account area's API, as the server offers it below /account/api: JSON over fetch, the session in a cookie the
+ * page cannot read, and the CSRF token of that session in a header with everything that changes something.
+ */
+import type { Invitation, KeyRecord, Scope, SessionBody } from '@lodge/contract';
+
+export type { Invitation, KeyRecord, SessionBody };
+
+export type Account = SessionBody['account'];
+export type Role = Account['role'];
+
+export interface Options {
+  readonly registration_open: boolean;
+  readonly api_base_url: string;
+}
+
+export type LinkKind = 'owner' | 'invite' | 'reset';
+
+export interface Link {
+  readonly kind: LinkKind;
+  readonly email: string | null;
+  readonly expires_at: string;
+}
+
+export interface SessionRecord {
+  readonly id: string;
+  readonly created_at: string;
+  readonly last_seen_at: string;
+  readonly expires_at: string;
+  readonly address: string;
+  readonly user_agent: string | null;
+  readonly current: boolean;
+}
+
+export interface NewKey {
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly expires_at?: string;
+}
+
+export interface Member {
+  readonly id: string;
+  readonly name: string;
+  readonly email: string | null;
+  readonly role: Role;
+  readonly created_at: string;
+  readonly agents: number;
+}
+
+export interface Credentials {
+  readonly email: string;
+  readonly name: string;
+  readonly password: string;
+}
+
+interface List<T> {
+  readonly data: readonly T[];
+}
+
+/** A reply that is not 2xx, or (`status` 0, code `unreachable`) no reply at all. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(status: number, code: string, message: string, retryAfterSeconds?: number) {
+    super(message);
+    this.name = 'ApiError';
+    this.status = status;
+    this.code = code;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+export function hasCode(error: unknown, code: string): error is ApiError {
+  return error instanceof ApiError && error.code === code;
+}
+
+const timeoutMs = 30_000;
+let current: SessionBody | undefined;
+
+async function send<T>(method: string, path: string, body: unknown): Promise<T> {
+  const headers: Record<string, string> = { accept: 'application/json' };
+  if (body !== undefined) headers['content-type'] = 'application/json';
+  if (method !== 'GET' && current !== undefined) headers['x-csrf-token'] = current.csrf_token;
+  let reply: Response;
+  let value: unknown;
+  try {
+    reply = await fetch(`/account/api${path}`, {
+      method,
+      headers,
+      body: body === undefined ? null : JSON.stringify(body),
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    const text = await reply.text();
+    value = text === '' ? {} : JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw new ApiError(502, 'not_json', 'The server sent a reply that is not JSON.');
+    throw new ApiError(0, 'unreachable', 'Lodge cannot be reached.');
+  }
+  if (!reply.ok) throw errorOf(reply, value);
+  return value as T;
+}
+
+function errorOf(reply: Response, value: unknown): ApiError {
+  const { error } = (value ?? {}) as { error?: { code?: string; message?: string } };
+  const retryAfter = Number(reply.headers.get('retry-after') ?? Number.NaN);
+  return new ApiError(
+    reply.status,
+    error?.code ?? `http_${reply.status}`,
+    error?.message ?? `The server replied with status ${reply.status}.`,
+    Number.isFinite(retryAfter) ? retryAfter : undefined,
+  );
+}
+
+/**
+ * A change. A refused CSRF token is one of an older session: another tab has signed in since. If it is the same person's,
+ * the change is sent once more with the new token; another person's is treated as being signed out here.
+ */
+async function change<T>(method: 'POST' | 'DELETE', path: string, body?: unknown): Promise<T> {
+  const before = current;
+  try {
+    return await send<T>(method, path, body);
+  } catch (error) {
+    if (before === undefined || !hasCode(error, 'csrf_refused')) throw error;
+    const now = await session();
+    if (now.account.id !== before.account.id) throw new ApiError(401, 'not_signed_in', 'Another account signed in.');
+    return send<T>(method, path, body);
+  }
+}
+
+const read = <T>(path: string): Promise<T> => send<T>('GET', path, undefined);
+const list = async <T>(path: string): Promise<readonly T[]> => (await read<List<T>>(path)).data;
+
+async function session(): Promise<SessionBody> {
+  current = await read<SessionBody>('/session');
+  return current;
+}
+
+async function entering(path: string, body: unknown): Promise<SessionBody> {
+  current = await change<SessionBody>('POST', path, body);
+  return current;
+}
+
+export const api = {
+  session,
+  options: () => read<Options>('/options'),
+  link: (token: string) => read<Link>(`/links/${encodeURIComponent(token)}`),
+
+  setUp: (body: Credentials & { token: string }) => entering('/setup', body),
+  acceptInvitation: (body: Credentials & { token: string }) => entering('/invitations/accept', body),
+  register: (body: Credentials) => entering('/register', body),
+  resetPassword: (body: { token: string; password: string; code?: string }) => entering('/password-reset', body),
+  signIn: (body: { email: string; password: string; code?: string }) => entering('/sign-in', body),
+  async signOut(): Promise<void> {
+    await change('POST', '/sign-out');
+    current = undefined;
+  },
+
+  sessions: () => list<SessionRecord>('/sessions'),
+  endSession: (id: string) => change('DELETE', `/sessions/${encodeURIComponent(id)}`),
+  endOtherSessions: () => change('DELETE', '/sessions'),
+  changePassword: (body: { current_password: string; new_password: string }) => entering('/password', body),
+  beginTotp: (body: { password: string }) => change<{ secret: string; otpauth_url: string }>('POST', '/totp', body),
+  confirmTotp: (body: { code: string }) => change<{ recovery_codes: readonly string[] }>('POST', '/totp/confirm', body),
+  removeTotp: (body: { password: string; code: string }) => change('DELETE', '/totp', body),
+
+  keys: () => list<KeyRecord>('/keys'),
+  createKey: (body: NewKey) => change<KeyRecord & { key: string }>('POST', '/keys', body),
+  revokeKey: (id: string) => change<KeyRecord>('DELETE', `/keys/${encodeURIComponent(id)}`),
+
+  members: () => list<Member>('/members'),
+  invitations: () => list<Invitation>('/invitations'),
+  invite: (body: { email?: string }) => change<Invitation & { url: string }>('POST', '/invitations', body),
+  deleteInvitation: (id: string) => change('DELETE', `/invitations/${encodeURIComponent(id)}`),
+};

@@ -1,0 +1,101 @@
+import { Eye, EyeOff } from 'lucide-react';
+import { useId, useState } from 'react';
+import type { ComponentProps, ReactNode } from 'react';
+import { cx } from './cx.ts';
+
+export const controlClass =
+  'h-10 w-full min-w-0 rounded-control border border-control bg-surface px-3 text-base text-ink placeholder:text-muted aria-invalid:border-danger sm:h-9 sm:text-sm';
+
+interface FieldProps {
+  readonly label: string;
+  readonly hint?: ReactNode;
+  readonly error?: string | undefined;
+  readonly optional?: boolean;
+}
+
+interface Described {
+  readonly id: string;
+  readonly 'aria-invalid': true | undefined;
+  readonly 'aria-describedby': string | undefined;
+}
+
+/** A label, a control, and beneath it a hint or what is wrong with it, tied together for assistive technology. */
+function Field({
+  label,
+  hint,
+  error,
+  optional,
+  children,
+}: FieldProps & { children: (control: Described) => ReactNode }) {
+  const id = useId();
+  const noteId = `${id}-note`;
+  const hasNote = error !== undefined || hint !== undefined;
+  return (
+    <div className="flex flex-col gap-1.5">
+      <label htmlFor={id} className="font-medium">
+        {label}
+        {optional === true && <span className="font-normal text-muted"> (optional)</span>}
+      </label>
+      {children({
+        id,
+        'aria-invalid': error === undefined ? undefined : true,
+        'aria-describedby': hasNote ? noteId : undefined,
+      })}
+      {hasNote && (
+        <p id={noteId} className={cx('text-[0.8125rem]', error === undefined ? 'text-muted' : 'text-danger')}>
+          {error ?? hint}
+        </p>
+      )}
+    </div>
+  );
+}
+
+export function TextField({ label, hint, error, optional, className, ...props }: FieldProps & ComponentProps<'input'>) {
+  return (
+    <Field label={label} hint={hint} error={error} optional={optional ?? false}>
+      {(control) => (
+        <input type="text" {...props} {...control} className={cx(controlClass, 'read-only:bg-sunken', className)} />
+      )}
+    </Field>
+  );
+}
+
+export function SelectField({ label, hint, error, className, ...props }: FieldProps & ComponentProps<'select'>) {
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(control) => <select {...props} {...control} className={cx(controlClass, 'px-2', className)} />}
+    </Field>
+  );
+}
+
+/** A password that can be looked at: safer than typing it twice. */
+export function PasswordField({ label, hint, error, ...props }: FieldProps & ComponentProps<'input'>) {
+  const [shown, setShown] = useState(false);
+  const Icon = shown ? EyeOff : Eye;
+  return (
+    <Field label={label} hint={hint} error={error}>
+      {(control) => (
+        <div className="relative">
+          <input
+            maxLength={256}
+            spellCheck={false}
+            autoCapitalize="none"
+            {...props}
+            {...control}
+            type={shown ? 'text' : 'password'}
+            className={cx(controlClass, 'pr-11')}
+          />
+          <button
+            type="button"
+            aria-label={shown ? `Hide ${label.toLowerCase()}` : `Show ${label.toLowerCase()}`}
+            aria-pressed={shown}
+            onClick={() => setShown(!shown)}
+            className="absolute inset-y-1 right-1 flex w-9 items-center justify-center rounded-control text-muted hover:text-ink"
+          >
+            <Icon aria-hidden className="size-4" />
+          </button>
+        </div>
+      )}
+    </Field>
+  );
+}

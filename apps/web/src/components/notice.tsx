@@ -1,0 +1,38 @@
+import { CircleAlert, Info, TriangleAlert } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { explain } from '../messages.ts';
+import { cx } from './cx.ts';
+
+const kinds = {
+  info: { Icon: Info, look: 'bg-accent-soft text-ink', icon: 'text-accent' },
+  warning: { Icon: TriangleAlert, look: 'bg-warn-soft text-ink', icon: 'text-warn' },
+  error: { Icon: CircleAlert, look: 'bg-danger-soft text-ink', icon: 'text-danger' },
+} as const;
+
+export function Notice({
+  kind,
+  children,
+  alert = false,
+}: {
+  kind: keyof typeof kinds;
+  children: ReactNode;
+  alert?: boolean;
+}) {
+  const { Icon, look, icon } = kinds[kind];
+  return (
+    <div role={alert ? 'alert' : undefined} className={cx('flex gap-2.5 rounded-control px-3.5 py-2.5', look)}>
+      <Icon aria-hidden className={cx('mt-0.5 size-4 shrink-0', icon)} />
+      <div className="min-w-0">{children}</div>
+    </div>
+  );
+}
+
+/** Why a form's last sending failed; nothing while there is no failure. Read out when it appears. */
+export function Failure({ error, here }: { error: unknown; here?: Readonly<Record<string, string>> }) {
+  if (error === undefined || error === null) return null;
+  return (
+    <Notice kind="error" alert>
+      {explain(error, here)}
+    </Notice>
+  );
+}

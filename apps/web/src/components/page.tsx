@@ -1,0 +1,57 @@
+import { useEffect } from 'react';
+import type { ReactNode } from 'react';
+
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · Lodge`;
+  }, [title]);
+}
+
+interface PageProps {
+  readonly title: string;
+  readonly description?: ReactNode;
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+}
+
+/** A page within the frame: its heading, what it is for, what can be done here, and its sections. */
+export function Page({ title, description, actions, children }: PageProps) {
+  useTitle(title);
+  return (
+    <div className="flex flex-col gap-8">
+      <header className="flex flex-wrap items-end justify-between gap-4">
+        <div className="flex max-w-2xl flex-col gap-1.5">
+          <h1 tabIndex={-1} className="text-2xl font-semibold tracking-tight">
+            {title}
+          </h1>
+          {description !== undefined && <p className="text-muted">{description}</p>}
+        </div>
+        {actions}
+      </header>
+      {children}
+    </div>
+  );
+}
+
+interface SectionProps {
+  readonly title: string;
+  readonly description?: ReactNode;
+  readonly actions?: ReactNode;
+  readonly children: ReactNode;
+}
+
+/** A card with a heading of its own. */
+export function Section({ title, description, actions, children }: SectionProps) {
+  return (
+    <section className="rounded-card border border-line bg-surface shadow-card">
+      <header className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3 border-b border-line px-5 py-4 sm:px-6">
+        <div className="flex max-w-xl flex-col gap-1">
+          <h2 className="text-base font-semibold">{title}</h2>
+          {description !== undefined && <p className="text-muted">{description}</p>}
+        </div>
+        {actions}
+      </header>
+      {children}
+    </section>
+  );
+}

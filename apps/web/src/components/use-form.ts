@@ -1,0 +1,63 @@
+import { useMutation } from '@tanstack/react-query';
+import { useRef, useState } from 'react';
+import type { FormEvent } from 'react';
+
+export type Problems<Name extends string> = Partial<Record<Name, string>>;
+
+interface FormOptions<Name extends string, Result> {
+  /** What is wrong before anything is sent, by the field's name. */
+  readonly check: (data: FormData) => Problems<Name>;
+  readonly send: (data: FormData) => Promise<Result>;
+  readonly done: (result: Result) => void | Promise<void>;
+  /** Told of a failed send; by default it is shown as `failure`. True means: dealt with. */
+  readonly failed?: (error: unknown) => boolean;
+}
+
+/** A form: checked on submit, the first wrong field focused, sent once at a time, and its failure kept to be shown. */
+export function useForm<Name extends string, Result>({ check, send, done, failed }: FormOptions<Name, Result>) {
+  const [problems, setProblems] = useState<Problems<Name>>({});
+  const [failure, setFailure] = useState<unknown>();
+  const sending = useRef(false);
+  const mutation = useMutation({ mutationFn: send });
+
+  const submit = async (data: FormData): Promise<void> => {
+    sending.current = true;
+    setFailure(undefined);
+    try {
+      await done(await mutation.mutateAsync(data));
+    } catch (error) {
+      if (failed?.(error) !== true) setFailure(error);
+    } finally {
+      sending.current = false;
+    }
+  };
+
+  const onSubmit = (event: FormEvent<HTMLFormElement>): void => {
+    event.preventDefault();
+    if (sending.current) return;
+    const form = event.currentTarget;
+    const data = new FormData(form);
+    const found = check(data);
+    setProblems(found);
+    const names = new Set(Object.keys(found));
+    if (names.size === 0) {
+      void submit(data);
+      return;
+    }
+    const wrong = [...form.elements].find((element) => names.has(element.getAttribute('name') ?? ''));
+    if (wrong instanceof HTMLElement) wrong.focus();
+  };
+
+  /** A field that is being put right is no longer called wrong. */
+  const onInput = (event: FormEvent<HTMLFormElement>): void => {
+    const name = (event.target as Element).getAttribute('name') ?? '';
+    if (name in problems) setProblems(({ [name as Name]: _put, ...rest }) => rest as Problems<Name>);
+  };
+
+  return { props: { noValidate: true, onSubmit, onInput }, problems, failure, pending: mutation.isPending };
+}
+
+export const text = (data: FormData, name: string): string => {
+  const value = data.get(name);
+  return typeof value === 'string' ? value : '';
+};

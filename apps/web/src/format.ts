@@ -1,0 +1,28 @@
+/** Dates and numbers by Intl, in the reader's own English where there is one: the page's words are English. */
+const locale = navigator.languages.find((language) => language.startsWith('en')) ?? 'en';
+
+const dates = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
+const dateTimes = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
+const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+const numbers = new Intl.NumberFormat(locale);
+
+export const formatDate = (date: Date): string => dates.format(date);
+export const formatDateTime = (date: Date): string => dateTimes.format(date);
+export const formatNumber = (value: number): string => numbers.format(value);
+
+const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
+  ['minute', 60],
+  ['hour', 3600],
+  ['day', 86_400],
+  ['week', 604_800],
+  ['month', 2_629_800],
+  ['year', 31_557_600],
+];
+
+/** "3 hours ago", "in 2 days"; "just now" within a minute. */
+export function formatRelative(date: Date, now = Date.now()): string {
+  const seconds = Math.round((date.getTime() - now) / 1000);
+  const [unit, size] = steps.findLast(([, length]) => Math.abs(seconds) >= length) ?? [];
+  if (unit === undefined || size === undefined) return 'just now';
+  return relative.format(Math.round(seconds / size), unit);
+}

@@ -1,0 +1,110 @@
+import { Link, Outlet } from '@tanstack/react-router';
+import { Menu, X } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import { IconButton } from '../components/button.tsx';
+import { useModal } from '../components/dialog.tsx';
+import { Logo } from '../components/logo.tsx';
+import { Skeleton, SkeletonRows } from '../components/states.tsx';
+import { Sidebar } from './sidebar.tsx';
+
+/** Everything the signed-in see: navigation beside the page, or above it behind a button where there is no room. */
+export function AppFrame() {
+  return (
+    <div className="min-h-dvh lg:pl-60">
+      <a
+        href="#main"
+        onClick={(event) => {
+          event.preventDefault();
+          document.querySelector<HTMLElement>('#main')?.focus();
+        }}
+        className="fixed top-2 left-2 z-50 -translate-y-16 rounded-control bg-raised px-4 py-2 font-medium focus:translate-y-0 focus:shadow-float"
+      >
+        Skip to content
+      </a>
+      <TopBar />
+      <header className="fixed inset-y-0 left-0 flex w-60 flex-col gap-8 border-r border-line bg-surface p-3 pt-5 max-lg:hidden">
+        <div className="flex">
+          <HomeLink />
+        </div>
+        <Sidebar />
+      </header>
+      <main id="main" tabIndex={-1} className="mx-auto max-w-5xl px-4 pt-6 pb-24 outline-none sm:px-8 sm:pt-10">
+        <Outlet />
+      </main>
+    </div>
+  );
+}
+
+function HomeLink() {
+  return (
+    <Link to="/keys" aria-label="Lodge, home" className="mx-2 rounded-control">
+      <Logo />
+    </Link>
+  );
+}
+
+function TopBar() {
+  const [open, setOpen] = useState(false);
+  return (
+    <header className="sticky top-0 z-30 flex h-14 items-center justify-between border-b border-line bg-surface px-2 lg:hidden">
+      <HomeLink />
+      <IconButton label="Open navigation" aria-haspopup="dialog" aria-expanded={open} onClick={() => setOpen(true)}>
+        <Menu aria-hidden className="size-5" />
+      </IconButton>
+      {open && <Drawer onClose={() => setOpen(false)} />}
+    </header>
+  );
+}
+
+const wide = '(min-width: 64rem)';
+
+function Drawer({ onClose }: { onClose: () => void }) {
+  const ref = useRef<HTMLDialogElement>(null);
+  useModal(ref);
+  useEffect(() => {
+    const query = matchMedia(wide);
+    query.addEventListener('change', onClose);
+    return () => query.removeEventListener('change', onClose);
+  }, [onClose]);
+  return (
+    <dialog
+      ref={ref}
+      aria-label="Navigation"
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onPointerDown={(event) => {
+        if (event.target === event.currentTarget) onClose();
+      }}
+      className="my-0 mr-0 ml-auto h-dvh max-h-dvh w-72 max-w-[85vw] border-l border-line bg-surface text-ink backdrop:bg-backdrop"
+    >
+      <div className="flex min-h-full flex-col gap-6 p-3">
+        <div className="flex items-center justify-between pl-2">
+          <Logo />
+          <IconButton label="Close navigation" onClick={onClose}>
+            <X aria-hidden className="size-5" />
+          </IconButton>
+        </div>
+        <Sidebar onNavigate={onClose} />
+      </div>
+    </dialog>
+  );
+}
+
+/** The frame before it is known who is signed in. */
+export function AppFrameSkeleton() {
+  return (
+    <div className="min-h-dvh lg:pl-60">
+      <div className="fixed inset-y-0 left-0 flex w-60 flex-col gap-8 border-r border-line bg-surface p-5 max-lg:hidden">
+        <Logo />
+      </div>
+      <main className="mx-auto flex max-w-5xl flex-col gap-8 px-4 pt-20 sm:px-8 lg:pt-10">
+        <Skeleton className="h-8 w-40" />
+        <div className="rounded-card border border-line bg-surface">
+          <SkeletonRows />
+        </div>
+      </main>
+    </div>
+  );
+}

@@ -1,0 +1,35 @@
+import { KeyRound, ShieldCheck, Users } from 'lucide-react';
+import type { LucideIcon } from 'lucide-react';
+import type { Role } from '../api.ts';
+
+interface Destination {
+  readonly to: '/keys' | '/security' | '/people';
+  readonly label: string;
+  readonly Icon: LucideIcon;
+  /** Shown to this role alone. */
+  readonly only?: Role;
+}
+
+interface Group {
+  readonly label: string;
+  readonly destinations: readonly Destination[];
+}
+
+/** What the navigation offers. A new part of the product is a group here and its routes in router.tsx. */
+const groups: readonly Group[] = [
+  {
+    label: 'Account',
+    destinations: [
+      { to: '/keys', label: 'API Keys', Icon: KeyRound },
+      { to: '/security', label: 'Security', Icon: ShieldCheck },
+      { to: '/people', label: 'People', Icon: Users, only: 'owner' },
+    ],
+  },
+];
+
+export function groupsFor(role: Role): readonly Group[] {
+  return groups.map((group) => ({
+    ...group,
+    destinations: group.destinations.filter(({ only }) => only === undefined || only === role),
+  }));
+}

@@ -1,0 +1,32 @@
+import { Link } from '@tanstack/react-router';
+import { buttonClass } from '../components/button.tsx';
+import { Logo } from '../components/logo.tsx';
+import { useTitle } from '../components/page.tsx';
+import { ErrorState } from '../components/states.tsx';
+
+export function NotFoundPage() {
+  useTitle('Page not found');
+  return (
+    <main className="mx-auto flex min-h-dvh max-w-sm flex-col items-start justify-center gap-4 px-6">
+      <Logo />
+      <h1 tabIndex={-1} className="text-xl font-semibold tracking-tight">
+        There is no such page
+      </h1>
+      <p className="text-muted">The address may be mistyped, or the page may have moved.</p>
+      <Link to="/keys" className={buttonClass('primary')}>
+        Go to your account
+      </Link>
+    </main>
+  );
+}
+
+/** A page that could not be shown: its code or its session did not load. A reload fetches both anew. */
+export function RouteError({ error }: { error: unknown }) {
+  useTitle('Something went wrong');
+  return (
+    <div className="mx-auto max-w-lg pt-16">
+      <h1 className="sr-only">Something went wrong</h1>
+      <ErrorState error={error} retry={() => window.location.reload()} />
+    </div>
+  );
+}

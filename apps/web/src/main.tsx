@@ -1,0 +1,33 @@
+import { QueryClientProvider } from '@tanstack/react-query';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { Toasts } from './components/toasts.tsx';
+import { createAppRouter } from './router.tsx';
+import { createQueryClient } from './queries.ts';
+import { signedOutPath } from './paths.ts';
+import './styles.css';
+import { restoreTheme } from './theme.ts';
+
+restoreTheme();
+
+const queryClient = createQueryClient(() => {
+  const { pathname } = router.latestLocation;
+  // Several requests learn of it at once; the first has left already.
+  if (pathname === '/sign-in') return;
+  void router
+    .navigate({ to: '/sign-in', search: signedOutPath(pathname), replace: true })
+    .finally(() => queryClient.clear());
+});
+const router = createAppRouter(queryClient);
+
+const root = document.querySelector('#root');
+if (root === null) throw new Error('The page has no root element.');
+createRoot(root).render(
+  <StrictMode>
+    <QueryClientProvider client={queryClient}>
+      <RouterProvider router={router} />
+      <Toasts />
+    </QueryClientProvider>
+  </StrictMode>,
+);

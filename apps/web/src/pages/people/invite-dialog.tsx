@@ -1,0 +1,77 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { api } from '../../api.ts';
+import { Button } from '../../components/button.tsx';
+import { checkAll, checks } from '../../components/checks.ts';
+import { CopyField } from '../../components/copy-field.tsx';
+import { Dialog, DialogActions } from '../../components/dialog.tsx';
+import { TextField } from '../../components/field.tsx';
+import { Failure, Notice } from '../../components/notice.tsx';
+import { text, useForm } from '../../components/use-form.ts';
+import { queries } from '../../queries.ts';
+
+export function InviteDialog({ onClose }: { onClose: () => void }) {
+  const [url, setUrl] = useState<string>();
+  if (url !== undefined) {
+    return (
+      <Dialog title="Send this link" onClose={onClose} dismissable={false} step="link">
+        <Notice kind="warning">
+          It is shown only now. Lodge does not send it: pass it on yourself, to the right person alone.
+        </Notice>
+        <CopyField label="Invitation link" value={url} autoFocus />
+        <DialogActions>
+          <Button onClick={onClose}>Done</Button>
+        </DialogActions>
+      </Dialog>
+    );
+  }
+  return (
+    <Dialog
+      title="Invite someone"
+      description="Makes a link with which they create an account of their own."
+      onClose={onClose}
+      step="form"
+    >
+      <InviteForm onClose={onClose} onMade={setUrl} />
+    </Dialog>
+  );
+}
+
+const check = checkAll({ email: checks.optionalEmail });
+
+function InviteForm({ onClose, onMade }: { onClose: () => void; onMade: (url: string) => void }) {
+  const queryClient = useQueryClient();
+  const form = useForm({
+    check,
+    send: (data) => {
+      const email = text(data, 'email').trim();
+      return api.invite(email === '' ? {} : { email });
+    },
+    done: ({ url }) => {
+      onMade(url);
+      void queryClient.invalidateQueries(queries.invitations);
+    },
+  });
+  return (
+    <form {...form.props} className="flex flex-col gap-5">
+      <Failure error={form.failure} />
+      <TextField
+        label="E-mail"
+        optional
+        name="email"
+        type="email"
+        autoComplete="off"
+        maxLength={254}
+        data-autofocus=""
+        hint="Given one, the link makes an account with this address only."
+        error={form.problems.email}
+      />
+      <DialogActions>
+        <Button onClick={onClose}>Cancel</Button>
+        <Button type="submit" variant="primary" pending={form.pending}>
+          Make link
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}

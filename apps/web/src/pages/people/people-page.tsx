@@ -1,0 +1,79 @@
+import { useQuery } from '@tanstack/react-query';
+import { Lock, UserPlus } from 'lucide-react';
+import { useState } from 'react';
+import type { Member } from '../../api.ts';
+import { Badge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import type { Column } from '../../components/data-table.tsx';
+import { Page, Section } from '../../components/page.tsx';
+import { EmptyState, Loaded } from '../../components/states.tsx';
+import { Time } from '../../components/time.tsx';
+import { formatNumber } from '../../format.ts';
+import { queries } from '../../queries.ts';
+import { useAccount } from '../../session.ts';
+import { InvitationsSection } from './invitations-section.tsx';
+import { InviteDialog } from './invite-dialog.tsx';
+
+export function PeoplePage() {
+  const { role } = useAccount();
+  const [inviting, setInviting] = useState(false);
+  if (role !== 'owner') {
+    return (
+      <Page title="People">
+        <div className="rounded-card border border-line bg-surface shadow-card">
+          <EmptyState Icon={Lock} title="For the owner">
+            Only the owner of this Lodge sees who is on it and invites others.
+          </EmptyState>
+        </div>
+      </Page>
+    );
+  }
+  return (
+    <Page
+      title="People"
+      description="Everyone has an account of their own: agents, keys and usage are not shared."
+      actions={
+        <Button variant="primary" onClick={() => setInviting(true)}>
+          <UserPlus aria-hidden className="size-4" />
+          Invite someone
+        </Button>
+      }
+    >
+      <MembersSection />
+      <InvitationsSection />
+      {inviting && <InviteDialog onClose={() => setInviting(false)} />}
+    </Page>
+  );
+}
+
+const columns: readonly Column<Member>[] = [
+  {
+    header: 'Name',
+    cell: (member) => (
+      <span className="flex min-w-0 flex-col gap-0.5">
+        <span className="break-words">{member.name}</span>
+        <span className="text-[0.8125rem] font-normal break-all text-muted">{member.email}</span>
+      </span>
+    ),
+  },
+  {
+    header: 'Role',
+    cell: ({ role }) => (
+      <Badge tone={role === 'owner' ? 'good' : 'quiet'}>{role === 'owner' ? 'Owner' : 'Member'}</Badge>
+    ),
+  },
+  { header: 'Agents', cell: ({ agents }) => <span className="tabular-nums">{formatNumber(agents)}</span> },
+  { header: 'Joined', cell: ({ created_at: joined }) => <Time value={joined} as="date" /> },
+];
+
+function MembersSection() {
+  const members = useQuery(queries.members);
+  return (
+    <Section title="Members">
+      <Loaded query={members}>
+        {(data) => <DataTable label="Members" columns={columns} rows={data} keyOf={({ id }) => id} />}
+      </Loaded>
+    </Section>
+  );
+}

@@ -1,0 +1,38 @@
+import { MutationCache, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query';
+import { ApiError, api, hasCode } from './api.ts';
+
+export const queries = {
+  session: queryOptions({ queryKey: ['session'], queryFn: api.session }),
+  options: queryOptions({ queryKey: ['options'], queryFn: api.options, staleTime: 300_000 }),
+  link: (token: string) =>
+    queryOptions({ queryKey: ['link', token], queryFn: () => api.link(token), refetchOnWindowFocus: false }),
+  keys: queryOptions({ queryKey: ['keys'], queryFn: api.keys }),
+  sessions: queryOptions({ queryKey: ['sessions'], queryFn: api.sessions }),
+  members: queryOptions({ queryKey: ['members'], queryFn: api.members }),
+  invitations: queryOptions({ queryKey: ['invitations'], queryFn: api.invitations }),
+};
+
+/** A query cache that says when the session is gone: not for the question whether there is one at all. */
+export function createQueryClient(onSessionLost: () => void): QueryClient {
+  const lost = (error: unknown): void => {
+    if (hasCode(error, 'not_signed_in')) onSessionLost();
+  };
+  return new QueryClient({
+    queryCache: new QueryCache({
+      onError: (error, query) => {
+        const asking = query.queryKey[0] === 'session' && query.state.data === undefined;
+        if (!asking) lost(error);
+      },
+    }),
+    mutationCache: new MutationCache({ onError: lost }),
+    defaultOptions: {
+      queries: {
+        staleTime: 10_000,
+        retry: (failures, error) =>
+          failures < 1 && error instanceof ApiError && (error.status === 0 || error.status >= 500),
+        networkMode: 'always',
+      },
+      mutations: { networkMode: 'always' },
+    },
+  });
+}

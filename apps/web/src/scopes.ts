@@ -1,0 +1,11 @@
+import type { Scope } from '@lodge/contract';
+
+/** What each scope allows, in the order in which they are offered. */
+export const scopeSentences: Readonly<Record<Scope, string>> = {
+  'agents:read': 'See agents, their status and logs.',
+  'agents:write': 'Create, change, start and stop agents, and talk to them.',
+  'agents:delete': 'Delete agents for good.',
+  'usage:read': 'See usage and cost.',
+  'agents:chat': 'Only talk to agents. For handing to an application.',
+};
+export const allScopes = Object.keys(scopeSentences) as Scope[];

@@ -1,0 +1,21 @@
+import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import type { Account, SessionBody } from './api.ts';
+import { safePath } from './paths.ts';
+import { queries } from './queries.ts';
+
+/** The signed-in account. Only below the frame, whose route has loaded it. */
+export function useAccount(): Account {
+  return useSuspenseQuery(queries.session).data.account;
+}
+
+/** Takes a fresh session: what was cached belonged to no one, or to someone else. */
+export function useEnter(): (session: SessionBody, to?: string) => Promise<void> {
+  const queryClient = useQueryClient();
+  const navigate = useNavigate();
+  return async (session, to) => {
+    queryClient.clear();
+    queryClient.setQueryData(queries.session.queryKey, session);
+    await navigate({ to: safePath(to), replace: true });
+  };
+}

@@ -1,0 +1,68 @@
+/** A real Chromium, and what is wanted of every page in it. */
+import assert from 'node:assert/strict';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AxeBuilder } from '@axe-core/playwright';
+import { chromium } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+
+const executablePath = process.env['LODGE_TEST_CHROMIUM'] ?? '/usr/bin/chromium';
+/** A folder for pictures of every page looked at; none without it. */
+const pictures = process.env['LODGE_TEST_SCREENSHOTS'];
+
+export const sizes = { wide: { width: 1280, height: 860 }, narrow: { width: 390, height: 844 } } as const;
+const views = [
+  { name: 'light', colorScheme: 'light', size: sizes.wide },
+  { name: 'dark', colorScheme: 'dark', size: sizes.wide },
+  { name: 'narrow', colorScheme: 'light', size: sizes.narrow },
+  { name: 'narrow-dark', colorScheme: 'dark', size: sizes.narrow },
+] as const;
+
+export async function launch(): Promise<Browser> {
+  // Chromium refuses its own sandbox to root; the pages it opens here are ours.
+  return chromium.launch({ executablePath, args: process.getuid?.() === 0 ? ['--no-sandbox'] : [] });
+}
+
+/** A browser of its own (cookies, storage), whose page may break neither the content security policy nor its own code. */
+export async function openBrowser(browser: Browser, faults: string[]): Promise<Page> {
+  const context = await browser.newContext({ viewport: sizes.wide, reducedMotion: 'reduce', locale: 'en-GB' });
+  const page = await context.newPage();
+  page.setDefaultTimeout(10_000);
+  page.on('pageerror', (error) => faults.push(`${page.url()}: ${error.message}`));
+  page.on('console', (message) => {
+    const words = message.text();
+    if (message.type() === 'error' && !words.startsWith('Failed to load resource')) faults.push(words);
+  });
+  return page;
+}
+
+/** How many times a page was examined, for the report. */
+export const looked = { axe: 0 };
+
+/**
+ * The page as it is now, in light and dark, on a wide and a narrow screen: nothing serious for axe, nothing wider than the
+ * screen. `only` is for what there is on one kind of screen alone.
+ */
+export async function look(page: Page, name: string, only?: 'wide' | 'narrow'): Promise<void> {
+  if (pictures !== undefined) await mkdir(pictures, { recursive: true });
+  for (const view of views) {
+    if (only !== undefined && view.size !== sizes[only]) continue;
+    await page.emulateMedia({ colorScheme: view.colorScheme });
+    await page.setViewportSize(view.size);
+    // Colours are measured, so their transitions have to be over; two frames are enough with reduced motion.
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done, 50)))');
+    if (pictures !== undefined) await page.screenshot({ path: join(pictures, `${name}-${view.name}.png`) });
+    const axe = new AxeBuilder({ page });
+    // What is not colour is the same in both themes.
+    if (view.colorScheme === 'dark') axe.withRules(['color-contrast', 'link-in-text-block']);
+    const { violations } = await axe.analyze();
+    looked.axe += 1;
+    const bad = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+    const findings = bad.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join('; ')}`);
+    assert.deepEqual(findings, [], `${name} in ${view.name}`);
+    const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
+    assert.ok(Number(overflow) <= 0, `${name} in ${view.name} is ${String(overflow)} px too wide`);
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.setViewportSize(only === 'narrow' ? sizes.narrow : sizes.wide);
+}

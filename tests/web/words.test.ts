@@ -1,0 +1,50 @@
+/** What the pages say, and where they may lead, in plain functions. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ApiError } from '../../apps/web/src/api.ts';
+import { formatRelative } from '../../apps/web/src/format.ts';
+import { explain } from '../../apps/web/src/messages.ts';
+import { deviceOf } from '../../apps/web/src/pages/security/device.ts';
+import { safePath, signedOutPath } from '../../apps/web/src/paths.ts';
+
+test('signing in leads to pages of ours only', () => {
+  for (const elsewhere of ['//evil.example', 'https://evil.example', '/\\evil.example', 'javascript:alert(1)', '', 7]) {
+    assert.equal(safePath(elsewhere), '/keys', String(elsewhere));
+  }
+  assert.equal(safePath('/security'), '/security');
+  assert.deepEqual(signedOutPath('/keys'), {});
+  assert.deepEqual(signedOutPath('/people'), { to: '/people' });
+});
+
+test('moments are told in the nearest unit', () => {
+  const now = Date.UTC(2026, 5, 15, 12);
+  const told = (seconds: number): string => formatRelative(new Date(now + seconds * 1000), now);
+  assert.equal(told(-20), 'just now');
+  assert.equal(told(-90 * 60), '1 hour ago');
+  assert.equal(told(7 * 86_400 - 5), 'in 7 days');
+  assert.equal(told(-86_400), 'yesterday');
+  assert.equal(told(-400 * 86_400), 'last year');
+});
+
+test('a refusal is told in a sentence, and nothing internal is', () => {
+  assert.equal(explain(new ApiError(401, 'invalid_credentials', 'x')), 'E-mail or password is wrong.');
+  assert.equal(explain(new ApiError(401, 'invalid_credentials', 'x'), { invalid_credentials: 'No.' }), 'No.');
+  assert.equal(
+    explain(new ApiError(429, 'rate_limit_exceeded', 'x', 300)),
+    'Too many attempts. Try again in 5 minutes.',
+  );
+  assert.equal(explain(new ApiError(400, 'invalid_request', 'name is required')), 'name is required');
+  assert.doesNotMatch(explain(new ApiError(500, 'internal_error', 'at /srv/secret.ts:1')), /secret/);
+  assert.doesNotMatch(explain(new TypeError('undefined is not a function')), /undefined/);
+});
+
+test('a session is named by browser and system', () => {
+  const windows =
+    'Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0 Safari/537.36';
+  assert.deepEqual(deviceOf(windows), { name: 'Chrome on Windows', mobile: false });
+  assert.equal(deviceOf(`${windows} Edg/140.0`).name, 'Edge on Windows');
+  const phone =
+    'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Version/18.0 Mobile/15E148 Safari/604.1';
+  assert.deepEqual(deviceOf(phone), { name: 'Safari on iPhone', mobile: true });
+  assert.equal(deviceOf(null).name, 'Unknown browser');
+});
