@@ -8,8 +8,7 @@ import { parseProviderModel } from '@lodge/domain';
 import type { Agents } from './agents.ts';
 import { Idleness } from './idle/idleness.ts';
 import { MemoryRelief } from './idle/memory.ts';
-import { createLogCollector } from './logs/collector.ts';
-import type { AgentRow, AgentSettings, ImageBuilder, LogBounds, Provider } from './ports/index.ts';
+import type { AgentRow, AgentSettings, ImageBuilder, Provider } from './ports/index.ts';
 import { createAgentReconciler } from './reconcile/agent.ts';
 import { defaultBounds } from './reconcile/deps.ts';
 import type { StepBounds } from './reconcile/deps.ts';
@@ -37,8 +36,6 @@ export interface EngineDeps extends Pick<AgentsDeps, Given | Limits> {
   readonly memoryWatermarkMib?: number;
   /** How often gateways are looked at; 30 s by default. */
   readonly healthEveryMs?: number;
-  /** What is kept of each agent's log; 100,000 entries of 30 days by default. */
-  readonly logBounds?: LogBounds;
   /** How often idle agents are looked for; 1 s by default. */
   readonly idleEveryMs?: number;
 }
@@ -60,7 +57,6 @@ const scanIntervalMs = 10_000;
 const deleteWaitMs = 60_000;
 const healthEveryMs = 30_000;
 const idleEveryMs = 1_000;
-const defaultLogBounds: LogBounds = { maxEntries: 100_000, maxAgeMs: 30 * 24 * 60 * 60_000 };
 const collectEveryMs = 10 * 60_000;
 
 export function createEngine(deps: EngineDeps): Engine {
@@ -81,16 +77,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const idleness = new Idleness({ store, log, holder: deps.holder, lookEveryMs: deps.idleEveryMs ?? idleEveryMs });
   const health = watchHealth(deps, templates);
   const loop = createLoop(deps, { templates, settingsOf, health });
-  const collector = createLogCollector({
-    store,
-    logs: deps.logs,
-    driver,
-    runtimes,
-    log,
-    bounds: deps.logBounds ?? defaultLogBounds,
-    holder: deps.holder,
-  });
-  const loops = [loop, idleness, relief, health, collector];
+  const loops = [loop, idleness, relief, health];
   return {
     agents: createAgents({ ...deps, templates, settingsOf, holds, relief, deleteWaitMs }),
     start() {
