@@ -7,6 +7,7 @@ case "${1:-}" in
   *) bash scripts/setup.sh packages ;;
 esac
 case "${1:-}" in
+  owner-link | reset-password | rotate-master-key) node_as_root "read what only it may read" apps/server/src/cli/main.ts "$@" ;;
   demo | doctor | down) node_as_root "look after virtual machines and their networks" apps/server/src/cli/main.ts "$@" ;;
   *) exec "$lodge_node" apps/server/src/cli/main.ts "$@" ;;
 esac

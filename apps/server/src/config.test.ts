@@ -31,6 +31,15 @@ test('the master key follows the data folder unless it is set', () => {
   assert.equal(readConfig({ LODGE_MASTER_KEY_FILE: '/etc/lodge.key' }).masterKeyFile, '/etc/lodge.key');
 });
 
+test('the master key comes from one place', () => {
+  const key = 'A'.repeat(43) + '=';
+  assert.equal(readConfig({ LODGE_MASTER_KEY: key }).masterKey, key);
+  const [problem] = problemsOf({ LODGE_MASTER_KEY: key, LODGE_MASTER_KEY_COMMAND: 'cat key' });
+  assert.match(problem ?? '', /exclude one another/);
+  assert.doesNotMatch(problem ?? '', /AAAA|cat key/);
+  assert.doesNotMatch(problemsOf({ LODGE_MASTER_KEY: 'hunter2' }).join(' '), /hunter2/);
+});
+
 test('an unknown LODGE_ variable is an error that names the nearest one', () => {
   const [problem] = problemsOf({ LODGE_DATADIR: '/srv' });
   assert.match(problem ?? '', /^LODGE_DATADIR is not a setting; the nearest one is LODGE_DATA_DIR/);
@@ -72,6 +81,9 @@ const refused: Record<string, readonly string[]> = {
   LODGE_DEFAULT_MODEL: ['claude', '/claude', 'anthropic/'],
   LODGE_PROVIDERS: ['{}', 'ollama'],
   LODGE_MASTER_KEY_FILE: ['key', '/etc/'],
+  LODGE_MASTER_KEY: ['hunter2', `${'A'.repeat(42)}=`, 'A'.repeat(44), '!'.repeat(43)],
+  LODGE_MASTER_KEY_COMMAND: [' '],
+  LODGE_REGISTRATION: ['yes', 'Open'],
   LODGE_CREATE_WAIT_MS: ['600001', '1m'],
   LODGE_LIFECYCLE_WAIT_MS: ['600001', '1m'],
   LODGE_LOG_MAX_ENTRIES: ['999', '10000001'],

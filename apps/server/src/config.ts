@@ -157,6 +157,33 @@ export const settings = {
     "Key that agents' secrets are encrypted with; made at the first start, mode 0600. Lose it and every stored secret is lost.",
     file,
   ),
+  masterKey: {
+    ...optional(
+      'LODGE_MASTER_KEY',
+      '32 bytes in base64',
+      'the key is in the file',
+      'The master key itself, instead of the file. The command is safer: other processes of the same user can read this.',
+      matching(/^\s*[\w+/-]{43}=?\s*$/, '32 bytes in base64, as `openssl rand -base64 32` makes them'),
+    ),
+    secret: true,
+  },
+  masterKeyCommand: {
+    ...optional(
+      'LODGE_MASTER_KEY_COMMAND',
+      'shell command',
+      'the key is in the file',
+      'Writes the master key in base64 to its standard output, within 30 s: for a key that a secrets manager keeps.',
+      matching(/\S/, 'a shell command'),
+    ),
+    secret: true,
+  },
+  registration: required(
+    'LODGE_REGISTRATION',
+    '`closed` or `open`',
+    'closed',
+    'Who may make an account: `closed` is who was invited, `open` is anyone who reaches the account area.',
+    oneOf('closed', 'open'),
+  ),
   createWaitMs: required(
     'LODGE_CREATE_WAIT_MS',
     'milliseconds, 0..600000',
@@ -333,6 +360,10 @@ function disagreements(config: Parsed): string[] {
   const found: string[] = [];
   if (config.prefixRuntimeA === config.prefixRuntimeB) {
     found.push('LODGE_PREFIX_RUNTIME_A and LODGE_PREFIX_RUNTIME_B must differ');
+  }
+  const keys = [config.masterKeyFile, config.masterKey, config.masterKeyCommand].filter((key) => key !== null);
+  if (keys.length > 1) {
+    found.push('LODGE_MASTER_KEY_FILE, LODGE_MASTER_KEY and LODGE_MASTER_KEY_COMMAND exclude one another');
   }
   if (config.port === config.brokerPort) found.push('LODGE_BROKER_PORT and LODGE_PORT must differ');
   if (config.port === config.metricsPort) found.push('LODGE_METRICS_PORT and LODGE_PORT must differ');

@@ -20,6 +20,8 @@ export interface RunOptions {
 
 export async function runLodge(env: NodeJS.ProcessEnv, options: RunOptions = {}): Promise<void> {
   const config = configOrExit(env);
+  // What Lodge starts inherits its environment.
+  delete env['LODGE_MASTER_KEY'];
   const log = pino({ level: logLevel(config, env), base: null }, pino.destination({ dest: 2, sync: true }));
   process.stdout.write(`Lodge ${version}\n`);
   try {
@@ -30,6 +32,10 @@ export async function runLodge(env: NodeJS.ProcessEnv, options: RunOptions = {})
     if (lodge.firstKey) {
       say('API key', `${lodge.firstKey.plaintext}  (all scopes; shown this once)`);
       await lodge.firstKey.shown();
+    }
+    if (lodge.ownerLink) {
+      say('Sign in', `${lodge.ownerLink.url(new URL(lodge.baseUrl).origin)}  (yours for 24 hours; shown this once)`);
+      await lodge.ownerLink.shown();
     }
     await lodge.ready;
   } catch (error) {

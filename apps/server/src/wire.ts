@@ -5,13 +5,20 @@
 import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { createApiKeyVerifier, createSecretBox, ensureFirstKey, loadMasterKey } from '@lodge/access';
-import type { FirstKey } from '@lodge/access';
+import {
+  createAccounts,
+  createApiKeyVerifier,
+  ensureFirstKey,
+  ensureOwnerLink,
+  openSecretBox,
+  readMasterKey,
+} from '@lodge/access';
+import type { FirstKey, OwnerLink } from '@lodge/access';
 import { createBroker, builtinProviders, parseOperatorProviders } from '@lodge/broker';
 import type { RuntimeKind } from '@lodge/domain';
 import { createEngine, createLogCollector } from '@lodge/engine';
 import type { Engine, TemplateProgress } from '@lodge/engine';
-import type { AgentRuntime, Log } from '@lodge/engine/ports';
+import type { AgentRuntime, Log, SecretBox } from '@lodge/engine/ports';
 import { createImageBuilder } from '@lodge/images';
 import { createOpenclawRuntime } from '@lodge/runtimes';
 import { migrate, openStore, startEmbeddedPostgres } from '@lodge/store';
@@ -20,9 +27,11 @@ import type { Config } from './config.ts';
 import { createHttpApp } from './http/app.ts';
 import { lockInstance } from './instance-lock.ts';
 import { openMachines } from './machines.ts';
+import { masterKeySource } from './master-key-source.ts';
 import { listenForScrapes } from './metrics/listener.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import type { Metrics } from './metrics/metrics.ts';
+import { publicUrl } from './public-url.ts';
 import { withRequestFields } from './request-log.ts';
 import { version } from './version.ts';
 
@@ -31,6 +40,8 @@ export interface Lodge {
   readonly baseUrl: string;
   /** The first key, until a start has shown it. */
   readonly firstKey: FirstKey | null;
+  /** The link by which somebody makes the first account theirs, until a start has shown it. */
+  readonly ownerLink: OwnerLink | null;
   /** Resolves when VMs, broker and templates are being looked after; the API answers before. Rejects when this host cannot run VMs. */
   readonly ready: Promise<void>;
   /** Ends the control plane; VMs go on. */
@@ -66,19 +77,17 @@ export async function startLodge(config: Config, options: LodgeOptions): Promise
     await mkdir(config.dataDir, { recursive: true, mode: 0o711 });
     closing.push(await lockInstance(config.dataDir));
     const assembled = await assemble(config, { ...options, log: withRequestFields(options.log) }, closing);
-    const { baseUrl, firstKey } = assembled;
+    const { baseUrl, firstKey, ownerLink } = assembled;
     endRequests = assembled.endRequests;
     ready = assembled.startMachines();
-    return { baseUrl, firstKey, ready, close };
+    return { baseUrl, firstKey, ownerLink, ready, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-interface Assembled {
-  readonly baseUrl: string;
-  readonly firstKey: FirstKey | null;
+interface Assembled extends Pick<Lodge, 'baseUrl' | 'firstKey' | 'ownerLink'> {
   readonly startMachines: () => Promise<void>;
   /** Takes no more requests and gives those under way a bounded while, with everything that they need still there. */
   readonly endRequests: () => Promise<void>;
@@ -89,7 +98,7 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
   const store = await startStore(config, log, closing);
   const metrics = config.metricsPort === null ? null : createMetrics(version);
   const agents = metrics?.watchAgents(store.agents) ?? store.agents;
-  const secrets = createSecretBox(await loadMasterKey(config.masterKeyFile));
+  const secrets = await openSecretBox(store.secrets, await readMasterKey(masterKeySource(config)));
   const providers = [...builtinProviders, ...parseOperatorProviders(config.providers)];
   const { network, driver } = await openMachines(config, log);
   const runtimes = options.runtimes ?? new Map([['runtime_a', createOpenclawRuntime()]]);
@@ -111,8 +120,9 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
   });
   if (options.onTemplateProgress) engine.onTemplateProgress(options.onTemplateProgress);
   if (metrics) await openMetrics(config, { metrics, store, engine, log }, closing);
-  const { baseUrl, endRequests } = await openApi(config, { store, engine, metrics, log }, closing);
+  const { baseUrl, endRequests } = await openApi(config, { store, engine, metrics, secrets, log }, closing);
   const firstKey = await ensureFirstKey(store.apiKeys, join(config.dataDir, 'first-key'));
+  const ownerLink = await ensureOwnerLink(store.accounts, join(config.dataDir, 'owner-link'));
 
   const startMachines = async (): Promise<void> => {
     await driver.start();
@@ -127,7 +137,7 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
     logCollector.start();
     closing.push(() => logCollector.stop());
   };
-  return { baseUrl, firstKey, startMachines, endRequests };
+  return { baseUrl, firstKey, ownerLink, startMachines, endRequests };
 }
 
 const dayMs = 24 * 60 * 60_000;
@@ -167,15 +177,19 @@ async function startStore(config: Config, log: Log, closing: Closing): Promise<S
 
 async function openApi(
   config: Config,
-  { store, engine, metrics, log }: Running & { readonly metrics: Metrics | null },
+  { store, engine, metrics, secrets, log }: Running & { readonly metrics: Metrics | null; readonly secrets: SecretBox },
   closing: Closing,
 ): Promise<Pick<Assembled, 'baseUrl' | 'endRequests'>> {
-  const verifier = createApiKeyVerifier({ store: store.apiKeys, log });
+  const verifier = createApiKeyVerifier({ store: store.apiKeys, changes: store.apiKeys, log });
   closing.push(() => verifier.close());
+  const registrationOpen = config.registration === 'open';
+  const accounts = createAccounts({ store: store.accounts, secrets, log, registrationOpen });
+  closing.push(() => accounts.close());
   const url = publicUrl(config);
   const app = createHttpApp({
     agents: engine.agents,
     verifier,
+    account: { accounts, origin: () => url.origin },
     ready: async () => {
       await store.ping();
       return readiness(engine);
@@ -202,14 +216,6 @@ async function openApi(
   // With LODGE_PORT=0 the port is known only now.
   if (config.publicUrl === null) url.port = listening.port;
   return { baseUrl: `${url.origin}/v1`, endRequests };
-}
-
-/** Where clients reach the API: as the operator says, or where it listens. */
-function publicUrl(config: Config): URL {
-  if (config.publicUrl !== null) return new URL(config.publicUrl);
-  const everywhere = config.host === '0.0.0.0' || config.host === '::';
-  const host = everywhere ? 'localhost' : config.host.includes(':') ? `[${config.host}]` : config.host;
-  return new URL(`http://${host}:${config.port}`);
 }
 
 function readiness(engine: Engine): { ready: boolean; step: string | null } {

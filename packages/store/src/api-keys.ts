@@ -1,6 +1,7 @@
-import type { ApiKeyRow, ApiKeyStore, NewApiKey } from '@lodge/engine/ports';
+import type { ApiKeyChanges, ApiKeyRow, ApiKeyStore, NewApiKey } from '@lodge/engine/ports';
 import { sql } from 'kysely';
 import type { Kysely, Selectable } from 'kysely';
+import type { Changes } from './changes.ts';
 import type { Database } from './connection.ts';
 import type { Schema } from './schema.ts';
 
@@ -10,11 +11,17 @@ const firstAccountLockKey = 7_303;
 const columns = ['id', 'account_id', 'scopes', 'expires_at', 'revoked_at'] as const;
 
 /** `ApiKeyStore` in Postgres. */
-export class PostgresApiKeyStore implements ApiKeyStore {
+export class PostgresApiKeyStore implements ApiKeyStore, ApiKeyChanges {
   private readonly database: Database;
+  private readonly changes: Changes;
 
-  constructor(database: Database) {
+  constructor(database: Database, changes: Changes) {
     this.database = database;
+    this.changes = changes;
+  }
+
+  onChange(listener: (keyId: string | null) => void): () => void {
+    return this.changes.on('api_key_changed', listener);
   }
 
   async findByHash(hash: Uint8Array): Promise<ApiKeyRow | null> {
@@ -49,7 +56,8 @@ export class PostgresApiKeyStore implements ApiKeyStore {
       db.transaction().execute(async (trx) => {
         await sql`select pg_advisory_xact_lock(${firstAccountLockKey})`.execute(trx);
         if (await trx.selectFrom('accounts').select('id').limit(1).executeTakeFirst()) return null;
-        const { id } = await trx.insertInto('accounts').values({ name }).returning('id').executeTakeFirstOrThrow();
+        const account = trx.insertInto('accounts').values({ name, role: 'owner' }).returning('id');
+        const { id } = await account.executeTakeFirstOrThrow();
         return insertKey(trx, id, key);
       }),
     );

@@ -18,6 +18,18 @@ const commands: Readonly<Record<string, { readonly summary: string; readonly loa
     summary: 'a whole round without a provider account: an agent is made, chats, works, and is taken away again',
     load: async () => (await import('./demo/demo.ts')).demo,
   },
+  'owner-link': {
+    summary: 'a new link to make the first account yours, with an e-mail and a password',
+    load: async () => (await import('./owner-link.ts')).ownerLink,
+  },
+  'reset-password': {
+    summary: 'a link to set a new password (EMAIL; --remove-second-factor takes that off too)',
+    load: async () => (await import('./reset-password.ts')).resetPassword,
+  },
+  'rotate-master-key': {
+    summary: 'seals every secret anew under a new master key; goes on where it was cut off',
+    load: async () => (await import('./rotate-master-key.ts')).rotateMasterKeyCommand,
+  },
   standin: {
     summary: 'a stand-in LLM provider on this machine, to try Lodge with (--port, --host)',
     load: async () => (await import('./standin.ts')).standin,
@@ -44,7 +56,7 @@ if (name === 'help' || name === '--help' || name === '-h') {
 }
 
 function usage(): string {
-  const lines = Object.entries(commands).map(([key, { summary }]) => `  ${key.padEnd(9)} ${summary}`);
+  const lines = Object.entries(commands).map(([key, { summary }]) => `  ${key.padEnd(17)} ${summary}`);
   return `scripts/lodge.sh COMMAND\n${lines.join('\n')}\n`;
 }
 

@@ -1,6 +1,6 @@
 /** For tests: the account area over a real database, and browsers that use it. */
 /* oxlint-disable no-restricted-imports -- only tests import this file */
-import { randomBytes } from 'node:crypto';
+import { createHmac, randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAccounts, createOwnerLink, createSecretBox, ensureFirstKey } from '@lodge/access';
@@ -131,3 +131,15 @@ export async function testWorld(origin = 'http://localhost:8080', registrationOp
 }
 
 export const tokenOf = (url: string): string => /#token=([\w-]+)$/.exec(url)![1]!;
+
+/** What an authenticator shows, `steps` of 30 s from now (RFC 6238, from its text and not by our library). */
+export function codeOf(secret: string, steps: number): string {
+  const digits = [...secret].map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter));
+  const bits = digits.map((digit) => digit.toString(2).padStart(5, '0')).join('');
+  const key = Buffer.from(bits.match(/.{8}/g)!.map((byte) => Number.parseInt(byte, 2)));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + steps));
+  const mac = createHmac('sha1', key).update(counter).digest();
+  const value = mac.readUInt32BE(mac.at(-1)! & 0xf) & 0x7fffffff;
+  return String(value % 1_000_000).padStart(6, '0');
+}

@@ -1,4 +1,4 @@
-import { AcceptInvitation, LinkBody, Register, SessionBody, SetUpAccount } from '@lodge/contract';
+import { JoinByLink, LinkBody, Register, SessionBody } from '@lodge/contract';
 import { Type } from 'typebox';
 import type { App } from '../../context.ts';
 import type { AreaContext } from '../area.ts';
@@ -23,7 +23,7 @@ export function joinRoutes(app: App, context: AreaContext): void {
   app.route({
     method: 'POST',
     url: '/account/api/setup',
-    schema: { hide, body: SetUpAccount, response: { 200: SessionBody } },
+    schema: { hide, body: JoinByLink, response: { 200: SessionBody } },
     config: anyone,
     handler: async (request, reply) => begun(context, reply, await accounts.setUp(request.body, callerOf(request))),
   });
@@ -31,7 +31,7 @@ export function joinRoutes(app: App, context: AreaContext): void {
   app.route({
     method: 'POST',
     url: '/account/api/invitations/accept',
-    schema: { hide, body: AcceptInvitation, response: { 200: SessionBody } },
+    schema: { hide, body: JoinByLink, response: { 200: SessionBody } },
     config: anyone,
     handler: async (request, reply) =>
       begun(context, reply, await accounts.acceptInvitation(request.body, callerOf(request))),
