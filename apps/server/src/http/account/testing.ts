@@ -134,7 +134,7 @@ export const tokenOf = (url: string): string => /#token=([\w-]+)$/.exec(url)![1]
 
 /** What an authenticator shows, `steps` of 30 s from now (RFC 6238, from its text and not by our library). */
 export function codeOf(secret: string, steps: number): string {
-  const digits = [...secret].map((letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter));
+  const digits = Array.from(secret, (letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter));
   const bits = digits.map((digit) => digit.toString(2).padStart(5, '0')).join('');
   const key = Buffer.from(bits.match(/.{8}/g)!.map((byte) => Number.parseInt(byte, 2)));
   const counter = Buffer.alloc(8);
