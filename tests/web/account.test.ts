@@ -6,13 +6,14 @@ import { buttonIn, fieldIn, fillAccount, headingIn, isFocused, signIn, signOut }
 import type { Person } from './actions.ts';
 import { launch, look, looked, openBrowser, sizes } from './browser.ts';
 import { openPlace } from './place.ts';
-import type { StandIn } from './stand-in.ts';
+import type { Place } from './place.ts';
+
 import { freshTotp } from './totp.ts';
 
 const owner: Person = { name: 'Ada Lovelace', email: 'ada@example.test', password: 'analytical engine 1843' };
 const member: Person = { name: 'Grace Hopper', email: 'grace@example.test', password: 'compilers are not magic' };
 
-let place: StandIn;
+let place: Place;
 let browser: Browser;
 let page: Page;
 let members: Page;

@@ -1,28 +1,32 @@
 /**
  * Where the account area is tested: a service named by LODGE_WEB_URL, LODGE_OWNER_LINK (not used yet) and
- * LODGE_RESET_COMMAND (run with an e-mail address as last argument, prints a reset link); else a stand-in of its API, with
- * the pages built from this tree.
+ * LODGE_RESET_COMMAND (run with an e-mail address as last argument, prints a reset link); else the area served by the test
+ * itself, with the pages built from this tree.
  */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { startStandIn } from './stand-in.ts';
-import type { StandIn } from './stand-in.ts';
+import { serveArea } from './served-area.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 
-export async function openPlace(): Promise<StandIn> {
+export interface Place {
+  /** Origin of the service. */
+  readonly url: string;
+  readonly ownerLink: string;
+  resetLink(email: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+export async function openPlace(): Promise<Place> {
   const { LODGE_WEB_URL: url, LODGE_OWNER_LINK: ownerLink, LODGE_RESET_COMMAND: command } = process.env;
-  if (url === undefined) {
-    await buildPages();
-    return startStandIn();
-  }
+  if (url === undefined) return serveArea(await buildPages());
   if (ownerLink === undefined || command === undefined) {
     throw new Error('LODGE_WEB_URL needs LODGE_OWNER_LINK and LODGE_RESET_COMMAND beside it.');
   }
   return {
-    url,
+    url: url.replace(/\/$/, ''),
     ownerLink,
     async resetLink(email) {
       const { stdout } = await run('sh', ['-c', `${command} "$1"`, 'sh', email], { cwd: root, timeout: 60_000 });
@@ -34,7 +38,8 @@ export async function openPlace(): Promise<StandIn> {
   };
 }
 
-async function buildPages(): Promise<void> {
-  const vite = join(root, 'node_modules/vite/bin/vite.js');
-  await run(process.execPath, [vite, 'build'], { cwd: join(root, 'apps/web'), timeout: 120_000 });
+async function buildPages(): Promise<string> {
+  const web = join(root, 'apps/web');
+  await run(process.execPath, [join(root, 'node_modules/vite/bin/vite.js'), 'build'], { cwd: web, timeout: 120_000 });
+  return join(web, 'dist');
 }

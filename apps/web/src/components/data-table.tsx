@@ -27,7 +27,12 @@ export function DataTable<Row>({ label, columns, rows, keyOf, dimmed }: TablePro
       <thead role="rowgroup" className="max-md:sr-only">
         <tr role="row" className="border-b border-line text-left text-[0.8125rem] text-muted">
           {columns.map(({ header, actions }) => (
-            <th key={header} role="columnheader" scope="col" className="px-3 py-2.5 font-medium first:pl-6 last:pr-6">
+            <th
+              key={header}
+              role="columnheader"
+              scope="col"
+              className="px-3 py-2.5 font-medium whitespace-nowrap first:pl-6 last:pr-6"
+            >
               {actions === true ? <span className="sr-only">{header}</span> : header}
             </th>
           ))}
@@ -62,7 +67,7 @@ interface CellProps<Row> {
 function Cell<Row>({ column, named, dim, children }: CellProps<Row>) {
   const look = cx(
     'px-3 py-3.5 text-left first:pl-6 last:pr-6 max-md:p-0! max-md:flex',
-    named ? 'font-medium max-md:text-base' : 'max-md:gap-3',
+    named ? 'font-medium max-md:text-base md:min-w-44' : 'max-md:gap-3',
     dim && 'text-muted',
     column.actions === true && 'text-right max-md:pt-2!',
   );

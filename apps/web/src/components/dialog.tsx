@@ -44,7 +44,7 @@ export function Dialog({ title, description, onClose, dismissable = true, step, 
       <div className="flex flex-col gap-5 p-5 sm:p-6">
         <header className="flex items-start gap-4">
           <div className="flex min-w-0 grow flex-col gap-1">
-            <h2 id={id} tabIndex={-1} className="text-lg font-semibold text-balance">
+            <h2 id={id} tabIndex={-1} className="text-lg font-semibold text-balance wrap-anywhere">
               {title}
             </h2>
             {description !== undefined && (

@@ -42,7 +42,7 @@ export function Toasts() {
           className="pointer-events-auto flex animate-rise items-center gap-3 rounded-card border border-line bg-raised py-2.5 pr-2 pl-4 text-ink shadow-float"
         >
           <CircleCheck aria-hidden className="size-4 shrink-0 text-accent" />
-          <Toast.Description className="grow">{message.text}</Toast.Description>
+          <Toast.Description className="min-w-0 grow wrap-anywhere">{message.text}</Toast.Description>
           <Toast.Close
             aria-label="Dismiss"
             className="flex size-8 items-center justify-center rounded-control text-muted hover:bg-hover hover:text-ink"

@@ -37,7 +37,7 @@ export function AppFrame() {
 
 function HomeLink() {
   return (
-    <Link to="/keys" aria-label="Lodge, home" className="mx-2 rounded-control">
+    <Link to="/keys" aria-label="Lodge, home" className="mx-2 inline-flex rounded-control">
       <Logo />
     </Link>
   );

@@ -20,7 +20,7 @@ function statusOf(key: KeyRecord): { readonly label: string; readonly tone: Tone
 function Name({ record }: { record: KeyRecord }) {
   return (
     <span className="flex min-w-0 flex-col gap-0.5">
-      <span className="break-words">{record.name}</span>
+      <span className="wrap-anywhere">{record.name}</span>
       <span className="font-mono text-xs font-normal whitespace-nowrap text-muted">…{record.last4}</span>
     </span>
   );

@@ -52,7 +52,7 @@ const columns: readonly Column<Member>[] = [
     header: 'Name',
     cell: (member) => (
       <span className="flex min-w-0 flex-col gap-0.5">
-        <span className="break-words">{member.name}</span>
+        <span className="wrap-anywhere">{member.name}</span>
         <span className="text-[0.8125rem] font-normal break-all text-muted">{member.email}</span>
       </span>
     ),
