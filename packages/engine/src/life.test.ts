@@ -67,7 +67,7 @@ class Life {
         break;
       case 'crash-control':
         await sleep(event.afterEffects * 2);
-        await this.plane.kill();
+        this.plane.kill();
         await this.start();
         break;
       case 'fail':
@@ -82,7 +82,7 @@ class Life {
   async end(): Promise<void> {
     await this.plane.agents.delete(this.world.accountId, this.id, never);
     assert.equal(this.host.vms.size, 0, 'something is left of a deleted agent');
-    await this.plane.kill();
+    this.plane.kill();
   }
 
   private async start(): Promise<void> {

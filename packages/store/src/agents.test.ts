@@ -203,6 +203,21 @@ test('an observation without the lease is void: never taken, taken by another, r
   assert.equal((await agents.find(id))!.executionId, 'a');
 });
 
+test('a successor on the same host takes the lease over, and what its predecessor still sends is void', async () => {
+  const successor = await openStore({ ...database, log: silent });
+  try {
+    const { id, generation } = await create();
+    assert.equal(await agents.lease(id, 'host', 60_000), true);
+    assert.equal(await successor.agents.lease(id, 'host', 60_000), true);
+    assert.equal(await agents.observe(id, generation, 'host', { executionId: 'late' }), false);
+    await agents.releaseLease(id, 'host');
+    assert.equal(await successor.agents.observe(id, generation, 'host', { executionId: 'own' }), true);
+    assert.equal((await agents.find(id))!.executionId, 'own');
+  } finally {
+    await successor.close();
+  }
+});
+
 test('of many that take a lease at once one has it; renewing keeps it', async () => {
   const { id } = await create();
   const holders = Array.from({ length: 20 }, (_, n) => `h${n}`);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { agentIdPattern } from '@lodge/domain';
 import type { Admission, OperationCause } from '@lodge/domain';
 import type {
@@ -29,6 +30,8 @@ const admissionLockKey = 7_302;
 export class PostgresAgentStore implements AgentStore {
   private readonly database: Database;
   private readonly changes: Changes;
+  /** Tells this process' leases from those of one that was killed on the same host, whose last write may still come. */
+  private readonly session = randomUUID();
 
   constructor(database: Database, changes: Changes) {
     this.database = database;
@@ -170,7 +173,7 @@ export class PostgresAgentStore implements AgentStore {
       db
         .updateTable('agents')
         .set({
-          lease_holder: holder,
+          lease_holder: this.leaseOf(holder),
           lease_until: sql<Date>`clock_timestamp() + ${ttlMs} * interval '1 millisecond'`,
         })
         .where('id', '=', id)
@@ -178,7 +181,8 @@ export class PostgresAgentStore implements AgentStore {
         .where((eb) =>
           eb.or([
             eb('lease_holder', 'is', null),
-            eb('lease_holder', '=', holder),
+            // A process that was killed has not given it back; its successor on that host takes it over.
+            eb(sql<string>`split_part(lease_holder, '#', 1)`, '=', holder),
             eb('lease_until', '<=', sql<Date>`clock_timestamp()`),
           ]),
         )
@@ -193,7 +197,7 @@ export class PostgresAgentStore implements AgentStore {
         .updateTable('agents')
         .set({ lease_holder: null, lease_until: null })
         .where('id', '=', id)
-        .where('lease_holder', '=', holder)
+        .where('lease_holder', '=', this.leaseOf(holder))
         .execute(),
     );
   }
@@ -206,7 +210,7 @@ export class PostgresAgentStore implements AgentStore {
         .set({ ...columnsOf(facts), updated_at: now })
         .where('id', '=', id)
         .where('generation', '=', generation)
-        .where((eb) => eb.and(heldBy(eb, holder)))
+        .where((eb) => eb.and(heldBy(eb, this.leaseOf(holder))))
         .executeTakeFirst();
       return numUpdatedRows === 1n;
     };
@@ -236,7 +240,7 @@ export class PostgresAgentStore implements AgentStore {
             })
             .where('id', '=', id)
             .where('desired', '=', 'deleted')
-            .where((eb) => eb.and(heldBy(eb, holder)))
+            .where((eb) => eb.and(heldBy(eb, this.leaseOf(holder))))
             .returning('id'),
         )
         .with('holds', (cte) =>
@@ -253,6 +257,10 @@ export class PostgresAgentStore implements AgentStore {
 
   onChange(listener: (agentId: string | null) => void): () => void {
     return this.changes.on('agent_changed', listener);
+  }
+
+  private leaseOf(holder: string): string {
+    return `${holder}#${this.session}`;
   }
 }
 
@@ -300,11 +308,11 @@ const canBeStored = (...texts: readonly string[]): boolean =>
 
 function heldBy(
   eb: ExpressionBuilder<Schema, 'agents'>,
-  holder: string,
+  lease: string,
 ): ExpressionWrapper<Schema, 'agents', SqlBool>[] {
   return [
     eb('deleted_at', 'is', null),
-    eb('lease_holder', '=', holder),
+    eb('lease_holder', '=', lease),
     eb('lease_until', '>', sql<Date>`clock_timestamp()`),
   ];
 }

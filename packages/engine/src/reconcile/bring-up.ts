@@ -220,5 +220,5 @@ function told({ agent }: Pass, from: From, { machine }: Vm, ms: number): string 
     snapshot: 'resumed from the snapshot of its memory',
   }[from];
   const why = agent.operation === null ? '' : ` ${because(agent.operation)}`;
-  return `Running: ${how}${why} in ${duration(ms)}, with ${machineWords(machine)}.`;
+  return `Running: ${how}${why} (${duration(ms)}), with ${machineWords(machine)}.`;
 }

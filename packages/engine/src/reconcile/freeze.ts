@@ -22,7 +22,7 @@ export async function freeze(pass: Pass): Promise<void> {
     statusReason: null,
     pausedAt: new Date(),
     operation: null,
-    log: pass.say('info', `Paused ${because(agent.operation)} in ${duration(pass.elapsedMs)}.`),
+    log: pass.say('info', `Paused ${because(agent.operation)} (${duration(pass.elapsedMs)}).`),
   });
 }
 
@@ -43,7 +43,7 @@ export async function thaw(pass: Pass): Promise<void> {
     return;
   }
   const why = agent.operation === null ? '' : ` ${because(agent.operation)}`;
-  await pass.observe({ ...runningAgain(pass), log: pass.say('info', `Resumed${why} in ${duration(pass.elapsedMs)}.`) });
+  await pass.observe({ ...runningAgain(pass), log: pass.say('info', `Resumed${why} (${duration(pass.elapsedMs)}).`) });
 }
 
 /** The machine goes on as before, where it is, and its idle time begins anew. */

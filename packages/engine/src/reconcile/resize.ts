@@ -35,7 +35,7 @@ export async function resize(pass: Pass, tried: ResizesTried): Promise<void> {
     );
     const whole = machine.vcpus === wanted.vcpus && machine.memoryMib === wanted.memoryMib;
     const rest = whole ? '' : `; ${machineWords(wanted)}, as size ${agent.size} has, at its next start`;
-    const message = `The machine now has ${machineWords(machine)} (in ${duration(pass.elapsedMs)})${rest}.`;
+    const message = `The machine now has ${machineWords(machine)} (${duration(pass.elapsedMs)})${rest}.`;
     await pass.observe({ machine, log: pass.say('info', message) });
   } catch (error) {
     if (!(error instanceof StepFailed)) {

@@ -39,7 +39,7 @@ export async function suspend(pass: Pass): Promise<void> {
     return;
   }
   const size = `${Math.max(1, Math.round(suspension.bytes / 1024 / 1024))} MB`;
-  const took = `in ${duration(pass.elapsedMs)} (${size} of memory kept)`;
+  const took = `(${duration(pass.elapsedMs)}; ${size} of memory kept)`;
   await pass.observe({
     status: 'stopped',
     statusReason: null,

@@ -1,3 +1,4 @@
+import type { AgentStatus, Verb } from '@lodge/domain';
 import type { Agents } from '../agents.ts';
 import type { AgentRow } from '../ports/index.ts';
 import { act, awaitVerb } from './act.ts';
@@ -16,9 +17,10 @@ export function createAgents(deps: AgentsDeps): Agents {
     create: (accountId, input) => createAgent(deps, accountId, input),
     get: (accountId, id) => getAgent(deps, accountId, id),
     list: (filter) => deps.store.list(filter),
-    async awaitSettled(accountId, id, timeoutMs, signal) {
+    async awaitSettled(accountId, id, timeoutMs, signal, wanted) {
       await getAgent(deps, accountId, id);
-      const row = await awaitAgent(deps.store, id, isSettled, timeoutMs, signal);
+      const done = (row: AgentRow | null): boolean => isSettledAt(row, wanted);
+      const row = await awaitAgent(deps.store, id, done, timeoutMs, signal);
       return isThere(row) ? row : null;
     },
     async delete(accountId, id, signal) {
@@ -27,7 +29,7 @@ export function createAgents(deps: AgentsDeps): Agents {
     },
     act: (accountId, id, verb) => act(deps, accountId, id, verb),
     awaitVerb: (accountId, id, verb, timeoutMs, signal) => awaitVerb(deps, accountId, id, { verb, timeoutMs, signal }),
-    update: (accountId, id, change) => updateAgent(deps, accountId, id, change),
+    update: (accountId, id, change, check) => updateAgent(deps, accountId, id, change, check),
     use: (accountId, id, options) => uses.use(accountId, id, options),
     busy(id) {
       deps.holds.join(id);
@@ -54,9 +56,17 @@ export function createAgents(deps: AgentsDeps): Agents {
   };
 }
 
-/** Runs; or is in error, and nobody has asked for it again. */
-function isSettled(row: AgentRow | null): boolean {
+/** Is where it was wanted, or in error, and nobody has asked for something else again. */
+function isSettledAt(row: AgentRow | null, wanted: AgentStatus = 'running'): boolean {
   if (!isThere(row)) return true;
-  if (row.status === 'running') return row.operation?.kind !== 'restart';
+  if (row.status === wanted) return row.operation === null || keeps[row.operation.kind] === wanted;
   return row.status === 'error' && row.operation === null;
 }
+
+/** An operation under way that leaves an agent in this status where it is. */
+const keeps: Readonly<Partial<Record<Verb, AgentStatus>>> = {
+  start: 'running',
+  resume: 'running',
+  pause: 'paused',
+  stop: 'stopped',
+};

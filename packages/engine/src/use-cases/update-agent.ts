@@ -19,6 +19,7 @@ export async function updateAgent(
   accountId: string,
   id: string,
   input: UpdateAgentInput,
+  check?: (row: AgentRow) => void,
 ): Promise<AgentRow> {
   const agent = await getAgent(deps, accountId, id);
   const model = input.model === null ? deps.defaultModel : input.model;
@@ -31,6 +32,7 @@ export async function updateAgent(
   if (size !== undefined && grows(agent, size)) await withRoom(deps, size, () => checkRoom(deps, agent, size));
   const changed = await deps.store.change(accountId, id, (row) => {
     if (!isThere(row)) throw notFound(id);
+    check?.(row);
     return {
       ...(input.name !== undefined && { name: input.name }),
       ...(input.description !== undefined && { description: input.description }),
