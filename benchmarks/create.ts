@@ -9,26 +9,22 @@
  *
  *   node_modules/.bin/node benchmarks/create.ts [--rounds 5] [--cold-rounds 5]
  */
-import { chmod, mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { cpus, tmpdir } from 'node:os';
+import { stat } from 'node:fs/promises';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createImageBuilder } from '@lodge/images';
-import type { Template } from '@lodge/engine/ports';
-import { createOpenclawRuntime } from '@lodge/runtimes';
 import { Service } from '@lodge/testkit/service';
 import { startStandinLlm } from '@lodge/testkit/standin-llm';
-import { bareCloner, createHostNetwork, createQemuDriver } from '@lodge/vm';
 import { qemuPid } from '../tests/e2e/guest-memory.ts';
+import { bareMachine, cacheDir } from './bare-machine.ts';
+import { acceleratorOf, median, pssMib, seconds } from './figures.ts';
 
 const { values } = parseArgs({
   options: { rounds: { type: 'string', default: '5' }, 'cold-rounds': { type: 'string', default: '5' } },
 });
 const rounds = Number(values.rounds);
 const coldRounds = Number(values['cold-rounds']);
-const cacheDir = process.env['LODGE_CACHE_DIR'] ?? '/var/cache/lodge';
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 interface Rounds {
   readonly floor: number[];
@@ -43,36 +39,12 @@ interface Rounds {
 const llm = await startStandinLlm({ host: '127.0.0.1', port: 0 });
 const provider = { id: 'standin', base_url: `http://127.0.0.1:${llm.port}/v1` };
 const service = await Service.start({ env: { LODGE_PROVIDERS: JSON.stringify([provider]) } });
-const dataDir = await mkdtemp(join(tmpdir(), 'lodge-floor-'));
-// VMs run as users of their own, who must get through.
-await chmod(dataDir, 0o711);
-const instance = 'floor';
-const network = createHostNetwork({
-  instance,
-  range: '10.254.0.0/20',
-  brokerPort: 4000,
-  resolver: null,
-  log: () => undefined,
-});
+const bare = await bareMachine(service.awaitTemplate(40 * 60_000));
 try {
-  await service.awaitTemplate(40 * 60_000);
-  await network.start();
-  const driverOptions = {
-    dataDir,
-    cacheDir,
-    instance,
-    network,
-    brokerPort: 4000,
-    accelerator: 'auto',
-    uidBase: 2_050_000_000,
-    log: silent,
-  } as const;
-  const template = await currentTemplate(createQemuDriver(driverOptions));
-  const bare = bareCloner(driverOptions);
   const results: Rounds = { floor: [], created: [], firstChat: [], secondChat: [], cold: [], idlePss: [] };
   let last = '';
   for (let round = 0; round < rounds; round += 1) {
-    results.floor.push(await floorRound(bare, template));
+    results.floor.push(await floorRound());
     if (last) await remove(last);
     last = await createRound(results);
   }
@@ -83,25 +55,17 @@ try {
     }
     results.cold.push(await coldRound(last));
   }
-  await print(results, template, last);
+  await print(results, last);
 } finally {
-  await network.teardown();
-  await rm(dataDir, { recursive: true, force: true });
+  await bare.close();
   await service.destroy();
   await llm.close();
 }
 
-async function currentTemplate(driver: ReturnType<typeof createQemuDriver>): Promise<Template> {
-  const image = await createImageBuilder({ cacheDir, log: silent }).find('openclaw');
-  const template = image && (await driver.findTemplate({ image, variant: createOpenclawRuntime().templateVariant }));
-  if (!template) throw new Error('the service says its template is ready, but it is not found');
-  return template;
-}
-
-async function floorRound(bare: ReturnType<typeof bareCloner>, template: Template): Promise<number> {
-  const { token, suspensionId } = template.facts as { token: string; suspensionId: string };
+async function floorRound(): Promise<number> {
+  const { token, suspensionId } = bare.template.facts as { token: string; suspensionId: string };
   const started = performance.now();
-  const clone = await bare(template);
+  const clone = await bare.clone();
   try {
     const body = JSON.stringify({ method: 'gateway.suspend.resume', params: { suspensionId } });
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
@@ -157,17 +121,11 @@ async function coldRound(id: string): Promise<number> {
   return performance.now() - started;
 }
 
-async function pssMib(pid: number): Promise<number> {
-  const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8');
-  return Number(/^Pss:\s+(\d+) kB/m.exec(rollup)![1]) / 1024;
-}
-
-async function print(results: Rounds, template: Template, agentId: string): Promise<void> {
-  const command = await readFile(`/proc/${await qemuPid(service.dataDir, agentId)}/cmdline`, 'utf8');
-  const accelerator = /-accel\0(\w+)/.exec(command)?.[1];
+async function print(results: Rounds, agentId: string): Promise<void> {
+  const accelerator = await acceleratorOf(await qemuPid(service.dataDir, agentId));
   const row = (name: string, times: readonly number[]): string =>
     `| ${name} | ${seconds(median(times))} | ${seconds(Math.min(...times))} | ${seconds(Math.max(...times))} |`;
-  const memory = await stat(join(cacheDir, 'templates', template.id, 'memory'));
+  const memory = await stat(join(cacheDir, 'templates', bare.template.id, 'memory'));
   console.log(`# create, ${new Date().toISOString().slice(0, 10)}\n`);
   console.log(
     `${cpus().length} cores (${cpus()[0]!.model}), accelerator ${accelerator}, ${rounds} rounds, ${coldRounds} cold.\n`,
@@ -183,13 +141,4 @@ async function print(results: Rounds, template: Template, agentId: string): Prom
   console.log(
     `\nPSS of an idle clone after two chats: ${Math.round(median(results.idlePss))} MiB. Template memory file: ${Math.round((memory.blocks * 512) / 2 ** 20)} MiB.`,
   );
-}
-
-function median(numbers: readonly number[]): number {
-  const sorted = numbers.toSorted((a, b) => a - b);
-  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-}
-
-function seconds(ms: number): string {
-  return (ms / 1000).toFixed(2);
 }

@@ -46,6 +46,7 @@ async function startService() {
     const host = new FakeHost();
     const engine = createEngine({
       store: store.agents,
+      logs: store.agentLogs,
       driver: createFakeDriver(host),
       images: noImages,
       runtimes: new Map([['runtime_a', createOpenclawRuntime()]]),
@@ -67,6 +68,7 @@ async function startService() {
       ready: () => ({ ready: true, step: null }),
       agentUrl: { scheme: 'http', domain: 'agents.localhost', port: null, prefixes },
       createWaitMs: 0,
+      lifecycleWaitMs: 0,
       chatTimeoutMs: 5000,
       version: '0',
       log: silent,

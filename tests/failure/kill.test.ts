@@ -10,16 +10,13 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { guestClient } from '@lodge/guest';
 import { Service } from '@lodge/testkit/service';
+import { databasePid, seeded } from './fault-world.ts';
 import { emulators, holdings } from './holdings.ts';
 
 const moments = 20;
 const seed = Number(process.env['KILL_SEED'] ?? randomInt(2 ** 31));
-let state = seed;
 /** A seeded sequence, so that a failure can be run again with KILL_SEED. */
-const random = (below: number): number => {
-  state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
-  return state % below;
-};
+const random = seeded(seed);
 
 let service: Service;
 /** Agents that were acknowledged and whose delete was not asked for, and agents whose delete was acknowledged. */
@@ -62,17 +59,6 @@ function traffic(): Promise<unknown> {
 async function takeInUnannounced(): Promise<void> {
   const { body } = await service.call('GET', '/agents?limit=100');
   for (const { id } of body.data as { id: string }[]) if (!either.has(id)) alive.add(id);
-}
-
-/** Pid of the database's server; waits for one that is being started again. */
-async function databasePid(): Promise<number> {
-  const cluster = join(service.dataDir, 'postgres', 'cluster');
-  for (;;) {
-    const pid = Number((await readFile(join(cluster, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')[0]);
-    // A file that a killed server left names a pid that may be anybody's by now.
-    if (pid > 0 && (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).includes(cluster)) return pid;
-    await sleep(50);
-  }
 }
 
 /** Waits until nothing is on its way, then holds API, host and expectations against one another. */
@@ -143,7 +129,7 @@ test('the database is killed during creates and deletes', { timeout: 15 * 60_000
   for (let moment = 0; moment < 4; moment += 1) {
     const requests = traffic();
     await sleep(random(1500));
-    process.kill(await databasePid(), 'SIGKILL');
+    process.kill(await databasePid(service.dataDir), 'SIGKILL');
     await requests;
   }
   await assertSettledAndRight();

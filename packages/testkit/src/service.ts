@@ -66,6 +66,11 @@ export class Service {
     return service;
   }
 
+  /** Reaches the embedded database, for another Lodge over the same one. */
+  get databaseUrl(): string {
+    return `postgres://lodge@${encodeURIComponent(join(this.dataDir, 'postgres', 'socket'))}:5432/postgres`;
+  }
+
   get pid(): number {
     if (this.child?.pid === undefined) throw new Error('the service does not run');
     return this.child.pid;

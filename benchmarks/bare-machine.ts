@@ -1,0 +1,63 @@
+/** Bare clones of the template that a service has ready, beside that service: the floor of what benchmarks measure. */
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Template } from '@lodge/engine/ports';
+import { createImageBuilder } from '@lodge/images';
+import { createOpenclawRuntime } from '@lodge/runtimes';
+import { bareCloner, createHostNetwork, createQemuDriver } from '@lodge/vm';
+import type { BareClone } from '@lodge/vm';
+
+/** Where this host's images and templates are. */
+export const cacheDir = process.env['LODGE_CACHE_DIR'] ?? '/var/cache/lodge';
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
+export interface BareMachine {
+  readonly template: Template;
+  clone(): Promise<BareClone>;
+  close(): Promise<void>;
+}
+
+/** `ready` resolves when OpenClaw's template is in the host's cache. */
+export async function bareMachine(ready: Promise<void>): Promise<BareMachine> {
+  await ready;
+  const dataDir = await mkdtemp(join(tmpdir(), 'lodge-floor-'));
+  // VMs run as users of their own, who must get through.
+  await chmod(dataDir, 0o711);
+  const instance = 'floor';
+  const network = createHostNetwork({
+    instance,
+    range: '10.254.0.0/20',
+    brokerPort: 4000,
+    resolver: null,
+    log: () => undefined,
+  });
+  const options = {
+    dataDir,
+    cacheDir,
+    instance,
+    network,
+    brokerPort: 4000,
+    accelerator: 'auto',
+    uidBase: 2_050_000_000,
+    log: silent,
+  } as const;
+  const template = await currentTemplate(createQemuDriver(options));
+  await network.start();
+  const clone = bareCloner(options);
+  return {
+    template,
+    clone: () => clone(template),
+    async close() {
+      await network.teardown();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function currentTemplate(driver: ReturnType<typeof createQemuDriver>): Promise<Template> {
+  const image = await createImageBuilder({ cacheDir, log: silent }).find('openclaw');
+  const template = image && (await driver.findTemplate({ image, variant: createOpenclawRuntime().templateVariant }));
+  if (!template) throw new Error('the service says its template is ready, but it is not found');
+  return template;
+}

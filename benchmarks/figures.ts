@@ -1,0 +1,30 @@
+/** What benchmarks measure and print alike. */
+import { readFile } from 'node:fs/promises';
+
+export function median(numbers: readonly number[]): number {
+  const sorted = numbers.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
+
+export const millis = (ms: number): string => ms.toFixed(ms < 100 ? 1 : 0);
+export const seconds = (ms: number): string => (ms / 1000).toFixed(2);
+
+/** Proportional share of the host's memory that a process has, MiB. */
+export async function pssMib(pid: number): Promise<number> {
+  return Number(/^Pss:\s+(\d+) kB/m.exec(await readFile(`/proc/${pid}/smaps_rollup`, 'utf8'))![1]) / 1024;
+}
+
+export async function memAvailableMib(): Promise<number> {
+  return Number(/^MemAvailable:\s+(\d+) kB/m.exec(await readFile('/proc/meminfo', 'utf8'))![1]) / 1024;
+}
+
+/** A Markdown table. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+/** What a VM's emulator runs on: `kvm` or `tcg`. */
+export async function acceleratorOf(pid: number): Promise<string> {
+  return /-accel\0(\w+)/.exec(await readFile(`/proc/${pid}/cmdline`, 'utf8'))?.[1] ?? 'unknown';
+}
