@@ -65,6 +65,7 @@ async function startService() {
     const app = createHttpApp({
       agents: engine.agents,
       verifier,
+      audit: store.audit,
       ready: () => ({ ready: true, step: null }),
       agentUrl: { scheme: 'http', domain: 'agents.localhost', port: null, prefixes },
       createWaitMs: 0,

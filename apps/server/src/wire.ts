@@ -189,6 +189,7 @@ async function openApi(
   const app = createHttpApp({
     agents: engine.agents,
     verifier,
+    audit: store.audit,
     account: { accounts, origin: () => url.origin },
     ready: async () => {
       await store.ping();

@@ -2,6 +2,7 @@ export * from './account.ts';
 export * from './agent.ts';
 export * from './agent-requests.ts';
 export * from './agent-update.ts';
+export * from './audit.ts';
 export * from './catalogue.ts';
 export * from './chat.ts';
 export * from './errors.ts';

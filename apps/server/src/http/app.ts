@@ -18,6 +18,7 @@ import { deleteAgentRoute } from './routes/agents/delete.ts';
 import { getAgentRoute } from './routes/agents/get.ts';
 import { listAgentsRoute } from './routes/agents/list.ts';
 import { updateAgentRoute } from './routes/agents/update.ts';
+import { listAuditEventsRoute } from './routes/audit/list.ts';
 import { chatRoutes } from './routes/chat/create.ts';
 import { healthRoute } from './routes/health/get.ts';
 import { agentLogsRoute } from './routes/logs/list.ts';
@@ -91,6 +92,7 @@ const routes: readonly ((app: App, context: HttpContext) => void)[] = [
   deleteAgentRoute,
   actRoutes,
   agentLogsRoute,
+  listAuditEventsRoute,
   chatRoutes,
   modelRoutes,
   listSizesRoute,

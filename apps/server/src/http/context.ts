@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode, Scope } from '@lodge/contract';
 import type { RuntimeKind } from '@lodge/domain';
 import type { Agents } from '@lodge/engine';
-import type { ApiKeyVerifier, Log, Principal } from '@lodge/engine/ports';
+import type { ApiKeyVerifier, AuditLog, Log, Principal } from '@lodge/engine/ports';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { RequestScope } from '../request-log.ts';
@@ -39,6 +39,7 @@ export interface HttpMetrics {
 export interface HttpAppOptions {
   readonly agents: Agents;
   readonly verifier: ApiKeyVerifier;
+  readonly audit: AuditLog;
   /** The account area's API; without it there is none. */
   readonly account?: AccountArea;
   /** Rejects when the service cannot serve at all: its database does not answer. */

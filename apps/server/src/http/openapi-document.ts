@@ -10,6 +10,7 @@ export async function openApiJson(): Promise<string> {
   const app = createHttpApp({
     agents,
     verifier: { verify: never },
+    audit: { page: never },
     ready: never,
     agentUrl: { scheme: 'http', domain: '', port: null, prefixes: { runtime_a: '', runtime_b: '' } },
     createWaitMs: 0,

@@ -49,6 +49,7 @@ export function testApp(options: Partial<HttpAppOptions> = {}): TestApp {
   const app = createHttpApp({
     agents,
     verifier: { verify },
+    audit: { page: async () => [] },
     ready: () => ({ ready: true, step: null }),
     agentUrl: {
       scheme: 'http',
