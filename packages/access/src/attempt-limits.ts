@@ -5,9 +5,9 @@ import type { AttemptLimit } from '@lodge/engine/ports';
 /** Longest wait: nobody is locked out for good, and guessing gets some hundred tries a day. */
 const mostWaitSeconds = 900;
 
-/** One office may sit behind one address. */
+/** One office may sit behind one address: one of them who guesses must not keep the others waiting for long. */
 export function addressLimit(address: string): AttemptLimit {
-  return { subject: `address:${networkOf(address)}`, free: 20, mostWaitSeconds };
+  return { subject: `address:${networkOf(address)}`, free: 20, mostWaitSeconds: 60 };
 }
 
 /**
