@@ -1,41 +1,72 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createFakeDriver, FakeHost, fakeSteps } from '../src/fake/index.ts';
-import type { FakeDriver } from '../src/fake/index.ts';
-import type { DriverHarness, GuestProbe } from './harness.ts';
+import { VmError } from '@lodge/engine/ports';
+import {
+  createFakeDriver,
+  failAt,
+  fakeSnapshotSteps,
+  fakeSteps,
+  fakeSuspendSteps,
+  FakeHost,
+} from '../src/fake/index.ts';
+import type { FakeDriver, FakeStep } from '../src/fake/index.ts';
+import type { Call, DriverHarness, GuestProbe, Moment } from './harness.ts';
 import { describeVmDriver } from './suite.ts';
+
+const steps: Readonly<Record<Call['do'], readonly FakeStep[]>> = {
+  create: fakeSteps,
+  start: fakeSnapshotSteps,
+  suspend: fakeSuspendSteps,
+};
+const moments = (call: Call['do']): Moment[] => steps[call].map((name, at) => ({ name: `before ${name}`, at }));
 
 function openFake(): DriverHarness {
   const host = new FakeHost();
-  // Long enough that what happens during a create happens during it.
+  // Long enough that what happens during a call happens during it.
   host.behaviour = () => sleep(60);
   return {
     template: { image: { id: 'image', rootDisk: '/disk', kernel: '/kernel', initrd: '/initrd' }, variant: 'suite' },
     driver: () => createFakeDriver(host),
     guest: (at) => probe(host, at.address),
     killVm: async (agentId) => host.kill(agentId),
-    moments: fakeSteps.map((name, at) => ({ name: `before ${name}`, at })),
-    async killDuringCreate(request, moment) {
-      const driver: FakeDriver = createFakeDriver(host);
-      const reached = Promise.withResolvers<void>();
+    moments: { create: moments('create'), start: moments('start'), suspend: moments('suspend') },
+    killDuring: (call, moment) => killDuring(host, call, moment),
+    async damageSnapshot(agentId) {
+      const snapshot = host.vms.get(agentId)?.snapshot;
+      if (!snapshot) throw new Error(`${agentId} has no snapshot`);
+      snapshot.damaged = !snapshot.damaged;
+    },
+    async whileDiskIsFull(work) {
       const usual = host.behaviour;
-      host.behaviour = async (step) => {
-        if (fakeSteps.indexOf(step) !== moment.at) return;
-        driver.crash();
-        reached.resolve();
-      };
-      void driver.create(request, new AbortController().signal);
-      await reached.promise;
+      host.behaviour = failAt('save', 'disk_full');
+      await work();
       host.behaviour = usual;
     },
     holdings: async () => [...host.vms.values()].filter((vm) => vm.alive).map((vm) => `VM of ${vm.agentId}`),
+    files: async (agentId) => (host.vms.get(agentId)?.snapshot ? ['snapshot'] : []),
     close: async () => undefined,
   };
+}
+
+async function killDuring(host: FakeHost, call: Call, moment: Moment): Promise<void> {
+  const driver: FakeDriver = createFakeDriver(host);
+  const reached = Promise.withResolvers<void>();
+  const usual = host.behaviour;
+  host.behaviour = async (step) => {
+    if (steps[call.do].indexOf(step) !== moment.at) return;
+    driver.crash();
+    reached.resolve();
+  };
+  const never = new AbortController().signal;
+  if (call.do === 'suspend') void driver.suspend(call.agentId, call.executionId, call.facts, never);
+  else void driver.create(call.request, never);
+  await reached.promise;
+  host.behaviour = usual;
 }
 
 function probe(host: FakeHost, address: string): GuestProbe {
   const vm = () => {
     const found = host.guestAt(address);
-    if (!found) throw new Error(`no guest at ${address}`);
+    if (!found) throw new VmError('failed', `no guest at ${address}`);
     return found;
   };
   return {
@@ -45,6 +76,8 @@ function probe(host: FakeHost, address: string): GuestProbe {
     readFile: async (name) => vm().guest.files.get(name) ?? null,
     remember: async (name, text) => void vm().guest.memory.set(name, text),
     recall: async (name) => vm().guest.memory.get(name) ?? null,
+    print: async (text) => host.print(vm().agentId, text),
+    clock: async () => Date.now(),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Machine, TemplateRequest, VmDriver, VmRequest } from '@lodge/engine/ports';
+import type { Machine, RuntimeFacts, TemplateRequest, VmDriver, VmRequest } from '@lodge/engine/ports';
 
 /** What the suite needs of an implementation beside the port: a look into guests, and the means to break things. */
 export interface DriverHarness {
@@ -8,14 +8,29 @@ export interface DriverHarness {
   guest(at: { readonly address: string }): GuestProbe;
   /** Ends the agent's VM from outside, as a crash of its process would. */
   killVm(agentId: string): Promise<void>;
-  /** How far a create may come before its control plane is killed; in whatever unit the implementation has. */
-  readonly moments: readonly Moment[];
-  /** Has a control plane of its own begin the create and kills it hard at that moment. The suite's own driver is stopped. */
-  killDuringCreate(request: VmRequest, moment: Moment): Promise<void>;
+  /** How far a call may come before its control plane is killed; in whatever unit the implementation has. */
+  readonly moments: Readonly<Record<Call['do'], readonly Moment[]>>;
+  /** Has a control plane of its own begin the call and kills it hard at that moment. The suite's own driver is stopped. */
+  killDuring(call: Call, moment: Moment): Promise<void>;
+  /** Flips one bit of what the agent's snapshot holds: of its `memory`, its `devices` or what is written down about them. */
+  damageSnapshot(agentId: string, part: SnapshotPart): Promise<void>;
+  /** Runs `work` while the disk that VMs lie on has no room. */
+  whileDiskIsFull(work: () => Promise<void>): Promise<void>;
   /** Everything this host holds of VMs outside their folders, one line each: processes, namespaces, control groups. */
   holdings(): Promise<string[]>;
+  /** Names of files in the agent's folder; empty without one, and where there are no files. */
+  files(agentId: string): Promise<string[]>;
   close(): Promise<void>;
 }
+
+export type Call =
+  | { readonly do: 'create'; readonly request: VmRequest }
+  /** `create` from a snapshot that is there. */
+  | { readonly do: 'start'; readonly request: VmRequest }
+  | { readonly do: 'suspend'; readonly agentId: string; readonly executionId: string; readonly facts: RuntimeFacts };
+
+export const snapshotParts = ['memory', 'devices', 'manifest'] as const;
+export type SnapshotPart = (typeof snapshotParts)[number];
 
 export interface Moment {
   readonly name: string;
@@ -33,4 +48,8 @@ export interface GuestProbe {
   /** In its memory alone. */
   remember(name: string, text: string): Promise<void>;
   recall(name: string): Promise<string | null>;
+  /** On its console. */
+  print(text: string): Promise<void>;
+  /** Its own clock, milliseconds since the epoch. */
+  clock(): Promise<number>;
 }

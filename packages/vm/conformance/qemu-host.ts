@@ -1,8 +1,10 @@
 /** A QEMU driver with an instance, a network range and folders of its own, for tests on a host that others use too. */
 import { randomInt } from 'node:crypto';
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { guestClient } from '@lodge/guest';
 import type { Log, VmDriver } from '@lodge/engine/ports';
 import { openCgroups } from '../src/qemu/cgroup.ts';
@@ -21,11 +23,13 @@ export interface QemuHostSettings {
   readonly range: string;
 }
 
+const run = promisify(execFile);
 const brokerPort = 4000;
 const quiet: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 export async function newHostSettings(): Promise<QemuHostSettings> {
   const dataDir = await mkdtemp(join(tmpdir(), 'lodge-vm-'));
+  await mkdir(join(dataDir, 'vms'));
   return {
     dataDir,
     cacheDir: join(dataDir, 'cache'),
@@ -71,6 +75,27 @@ export async function holdingsOf(settings: QemuHostSettings): Promise<string[]> 
   ];
 }
 
+/** Gives the VMs a disk of their own, that can be filled. Before the first driver starts. */
+export async function mountVms({ dataDir }: QemuHostSettings): Promise<void> {
+  await run('mount', ['-t', 'tmpfs', '-o', 'size=3g,mode=0711', 'lodge-vms', join(dataDir, 'vms')]);
+}
+
+/** Runs `work` while that disk has room for `leftBytes` more and nothing else. */
+export async function whileVmsAreFull(
+  { dataDir }: QemuHostSettings,
+  leftBytes: number,
+  work: () => Promise<void>,
+): Promise<void> {
+  const filler = join(dataDir, 'vms', 'FILLER');
+  const { bavail, bsize } = await statfs(join(dataDir, 'vms'));
+  await run('fallocate', ['-l', String(bavail * bsize - leftBytes), filler]);
+  try {
+    await work();
+  } finally {
+    await rm(filler);
+  }
+}
+
 /** Takes everything of the instance away. */
 export async function destroyHost(settings: QemuHostSettings): Promise<void> {
   for (const { pid } of await findProcesses((argument) => argument.includes(`path=${settings.dataDir}/`))) {
@@ -80,10 +105,14 @@ export async function destroyHost(settings: QemuHostSettings): Promise<void> {
   const cgroups = await openCgroups(settings.instance);
   for (const name of await cgroups.names()) await cgroups.remove(name);
   await cgroups.close();
+  await run('umount', [join(settings.dataDir, 'vms')]).catch(() => undefined);
   await rm(settings.dataDir, { recursive: true, force: true });
 }
 
-export function probeGuest({ address }: { readonly address: string }): GuestProbe {
+export function probeGuest({ address }: { readonly address: string }): GuestProbe & {
+  /** Puts so much into the guest's memory that does not compress. */
+  fill(mib: number): Promise<void>;
+} {
   const guest = guestClient(address);
   const run = async (argv: readonly string[], stdin?: string) =>
     guest.exec({ argv, user: 'root', timeoutMs: 30_000, ...(stdin === undefined ? {} : { stdin }) });
@@ -109,5 +138,16 @@ export function probeGuest({ address }: { readonly address: string }): GuestProb
     readFile: (name) => read(`/root/${name}`),
     remember: (name, text) => write(`/dev/shm/${name}`, text),
     recall: (name) => read(`/dev/shm/${name}`),
+    async print(text) {
+      // Until the last byte has left the guest.
+      const drain = "perl -MPOSIX -e 'POSIX::tcdrain(1)'";
+      const { exitCode, stderr } = await run(['sh', '-c', `(cat; ${drain}) > /dev/console`], text);
+      if (exitCode !== 0) throw new Error(stderr);
+    },
+    async fill(mib) {
+      const { exitCode, stderr } = await run(['sh', '-c', `head -c ${mib}M /dev/urandom > /dev/shm/filled`]);
+      if (exitCode !== 0) throw new Error(stderr);
+    },
+    clock: async () => Number((await run(['date', '+%s%3N'])).stdout),
   };
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile, readlink, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { readdir, readFile, readlink, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,7 +15,16 @@ import { templateGid } from '../src/qemu/confinement.ts';
 import { findProcesses } from '../src/qemu/process.ts';
 import type { FoundProcess } from '../src/qemu/process.ts';
 import { baseImage } from './base-image.ts';
-import { destroyHost, driverOf, holdingsOf, newHostSettings, optionsOf, probeGuest } from './qemu-host.ts';
+import {
+  destroyHost,
+  driverOf,
+  holdingsOf,
+  mountVms,
+  newHostSettings,
+  optionsOf,
+  probeGuest,
+  whileVmsAreFull,
+} from './qemu-host.ts';
 import type { QemuHostSettings } from './qemu-host.ts';
 
 const run = promisify(execFile);
@@ -30,6 +39,7 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
 
   before(async () => {
     settings = await newHostSettings();
+    await mountVms(settings);
     build = {
       image: await baseImage(),
       variant: 'vm',
@@ -158,6 +168,55 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
     assert.equal(await probeGuest(await driver.create(request, never)).readFile('kept'), 'before');
     await driver.remove('torn', { keepDisk: false });
     await rm(join(settings.dataDir, 'vms', 'Stray file'));
+  });
+
+  test('a snapshot is root’s alone, belongs to its disk, and takes no room that is not there', async () => {
+    await create('stopped');
+    const folder = join(settings.dataDir, 'vms', 'stopped');
+    await whileVmsAreFull(settings, 64 << 10, async () => {
+      await assert.rejects(driver.suspend('stopped', 'e1', {}, never), { name: 'VmError', code: 'disk_full' });
+    });
+    await driver.suspend('stopped', 'e1', { token: 'secret' }, never);
+    for (const [name, mode] of Object.entries({ '.': 0o700, manifest: 0o600, memory: 0o600, devices: 0o600 })) {
+      const found = await stat(join(folder, 'snapshot', name));
+      assert.deepEqual([found.uid, found.gid, found.mode & 0o777], [0, 0, mode], name);
+    }
+    const disk = await stat(join(folder, 'disk.qcow2'));
+    assert.deepEqual([disk.uid, (await stat(folder)).mode & 0o777], [0, 0o700], 'out of the reach of the VM’s user');
+    const start = { agentId: 'stopped', executionId: 'e2', machine: sizes.small, template, from: 'snapshot' } as const;
+    await utimes(join(folder, 'disk.qcow2'), new Date(), new Date());
+    await assert.rejects(driver.create(start, never), { code: 'snapshot_missing' }, 'the disk was written to');
+    await driver.remove('stopped', { keepDisk: false });
+  });
+
+  test('an emulator that does not answer is no running VM, and is removed all the same', async () => {
+    await create('stuck');
+    const { pid } = await processOf('stuck');
+    process.kill(pid, 'SIGSTOP');
+    await assert.rejects(driver.inspect('stuck'), { name: 'VmError', code: 'timeout' });
+    process.kill(pid, 'SIGCONT');
+    assert.equal((await driver.inspect('stuck'))?.state, 'running');
+    process.kill(pid, 'SIGSTOP');
+    await driver.remove('stuck', { keepDisk: false });
+    assert.equal(await driver.inspect('stuck'), null);
+    assert.deepEqual(await holdingsOf(settings), []);
+  });
+
+  test('the host’s firewall is back within seconds when another program has flushed it', async () => {
+    const vm = await create('guarded');
+    const table = ['list', 'table', 'inet', `lodge_${settings.instance}`];
+    const rules = (await run('nft', ['--stateless', ...table])).stdout;
+    await run('nft', ['delete', ...table.slice(1)]);
+    const deadline = Date.now() + 10_000;
+    const found = (): Promise<string> =>
+      run('nft', ['--stateless', ...table]).then(
+        ({ stdout }) => stdout,
+        () => '',
+      );
+    while ((await found()) !== rules && Date.now() < deadline) await sleep(100);
+    assert.equal(await found(), rules);
+    assert.ok(await probeGuest(vm).answers());
+    await driver.remove('guarded', { keepDisk: false });
   });
 
   test('a bare clone, the floor of every create, runs, and leaves nothing when removed', async () => {

@@ -1,27 +1,48 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { VmRequest } from '@lodge/engine/ports';
 import { qmpArgument } from '../src/qemu/command-line.ts';
+import { entries } from '../src/qemu/files.ts';
 import { findProcesses } from '../src/qemu/process.ts';
 import { baseImage } from './base-image.ts';
-import type { DriverHarness } from './harness.ts';
-import { destroyHost, driverOf, holdingsOf, newHostSettings, probeGuest } from './qemu-host.ts';
+import type { Call, DriverHarness, Moment } from './harness.ts';
+import {
+  destroyHost,
+  driverOf,
+  holdingsOf,
+  mountVms,
+  newHostSettings,
+  probeGuest,
+  whileVmsAreFull,
+} from './qemu-host.ts';
 import type { QemuHostSettings } from './qemu-host.ts';
 import { describeVmDriver } from './suite.ts';
 
+/** Milliseconds after the call began. */
+const moments = (...ats: number[]): Moment[] => ats.map((at) => ({ name: `${at} ms`, at }));
+
 async function openQemu(): Promise<DriverHarness> {
   const settings = await newHostSettings();
+  await mountVms(settings);
   return {
     template: { image: await baseImage(), variant: 'suite' },
     driver: () => driverOf(settings),
     guest: probeGuest,
     killVm: (agentId) => killVm(settings, agentId),
-    moments: [0, 5, 15, 30, 60, 100, 200, 400].map((at) => ({ name: `${at} ms`, at })),
-    killDuringCreate: (request, { at }) => killDuringCreate(settings, request, at),
+    moments: {
+      create: moments(0, 5, 15, 30, 60, 100, 200, 400),
+      start: moments(0, 30, 80, 120, 160, 200, 300, 500),
+      suspend: moments(0, 40, 60, 70, 80, 100, 130, 200),
+    },
+    killDuring: (call, { at }) => killDuring(settings, call, at),
+    damageSnapshot: (agentId, part) => flipBit(join(settings.dataDir, 'vms', agentId, 'snapshot', part)),
+    // Enough for the devices' state, not for the memory.
+    whileDiskIsFull: (work) => whileVmsAreFull(settings, 4 << 20, work),
     holdings: () => holdingsOf(settings),
+    files: async (agentId) => (await entries(join(settings.dataDir, 'vms', agentId))).sort(),
     close: () => destroyHost(settings),
   };
 }
@@ -34,9 +55,9 @@ async function killVm({ dataDir }: QemuHostSettings, agentId: string): Promise<v
   while ((await findProcesses((candidate) => candidate === argument)).length > 0) await sleep(5);
 }
 
-async function killDuringCreate(settings: QemuHostSettings, request: VmRequest, afterMs: number): Promise<void> {
-  const script = fileURLToPath(new URL('create-and-die.ts', import.meta.url));
-  const parameters = [script, JSON.stringify({ settings, request })];
+async function killDuring(settings: QemuHostSettings, call: Call, afterMs: number): Promise<void> {
+  const script = fileURLToPath(new URL('call-and-die.ts', import.meta.url));
+  const parameters = [script, JSON.stringify({ settings, call })];
   const child = spawn(process.execPath, parameters, { stdio: ['ignore', 'pipe', 'inherit'] });
   const gone = once(child, 'exit');
   await Promise.race([
@@ -46,6 +67,20 @@ async function killDuringCreate(settings: QemuHostSettings, request: VmRequest, 
   await sleep(afterMs);
   child.kill('SIGKILL');
   await gone;
+}
+
+/** Of the byte in the middle. */
+async function flipBit(path: string): Promise<void> {
+  const file = await open(path, 'r+');
+  try {
+    const at = Math.floor((await file.stat()).size / 2);
+    const byte = Buffer.alloc(1);
+    await file.read(byte, 0, 1, at);
+    byte[0]! ^= 1;
+    await file.write(byte, 0, 1, at);
+  } finally {
+    await file.close();
+  }
 }
 
 describeVmDriver('QEMU', openQemu);

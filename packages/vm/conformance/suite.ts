@@ -4,85 +4,80 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sizes } from '@lodge/domain';
 import type { SizeName } from '@lodge/domain';
-import type { Template, Vm, VmDriver, VmErrorCode, VmRequest } from '@lodge/engine/ports';
+import type { Template } from '@lodge/engine/ports';
 import type { DriverHarness } from './harness.ts';
+import { machineTests } from './suite-machine.ts';
+import { suspensionTests } from './suite-suspension.ts';
+import { never, observed, rejectsWith, World } from './world.ts';
 
 const minutes = 60_000;
-const never = new AbortController().signal;
 
 export function describeVmDriver(name: string, open: () => Promise<DriverHarness>): void {
   describe(`VM driver: ${name}`, { timeout: 30 * minutes }, () => {
-    let harness: DriverHarness;
-    let driver: VmDriver;
-    let template: Template;
-    let exits: { agentId: string; executionId: string }[] = [];
-    let executions = 0;
-
-    const begin = async (): Promise<void> => {
-      driver = harness.driver();
-      exits = [];
-      driver.onExit((exit) => exits.push(exit));
-      await driver.start();
-    };
-    const request = (agentId: string, more: Partial<VmRequest> = {}): VmRequest => {
-      executions += 1;
-      return { agentId, executionId: `e${executions}`, machine: sizes.medium, template, from: 'clone', ...more };
-    };
-    const create = (wanted: VmRequest): Promise<Vm> => driver.create(wanted, never);
-    const state = async (agentId: string) => (await driver.inspect(agentId))?.state ?? null;
-    const removeAll = async (): Promise<void> => {
-      for (const { agentId } of await driver.list()) await driver.remove(agentId, { keepDisk: false });
-    };
-    const eventually = async (what: string, holds: () => Promise<boolean> | boolean): Promise<void> => {
-      const deadline = Date.now() + 10_000;
-      while (!(await holds())) {
-        assert.ok(Date.now() < deadline, `not within 10 s: ${what}`);
-        await sleep(5);
-      }
-    };
-    const rejectsWith = (work: Promise<unknown>, code: VmErrorCode) => assert.rejects(work, { name: 'VmError', code });
+    const world = new World();
+    const { request, create, state, removeAll, eventually } = world;
 
     before(async () => {
-      harness = await open();
-      await begin();
+      await world.open(await open());
     });
     after(async () => {
-      await removeAll();
-      await driver.stop();
-      await harness.close();
+      await world.close();
     });
 
     test('a template is made once, however many ask for it, and is found afterwards', async () => {
-      assert.equal(await driver.findTemplate(harness.template), null);
+      assert.equal(await world.driver.findTemplate(world.harness.template), null);
       let prepared = 0;
       const build = {
-        ...harness.template,
+        ...world.harness.template,
         brokerPort: 4001,
         progress: () => undefined,
         prepare: async (guest: { readonly address: string }) => {
           prepared += 1;
-          await harness.guest(guest).writeFile('from-template', 'on disk');
-          await harness.guest(guest).remember('from-template', 'in memory');
+          await world.harness.guest(guest).writeFile('from-template', 'on disk');
+          await world.harness.guest(guest).remember('from-template', 'in memory');
           return { token: 'opaque' };
         },
       };
-      const [one, two] = await Promise.all([driver.buildTemplate(build, never), driver.buildTemplate(build, never)]);
+      const [one, two] = await Promise.all([
+        world.driver.buildTemplate(build, never),
+        world.driver.buildTemplate(build, never),
+      ]);
       assert.equal(prepared, 1);
       assert.equal(one.id, two.id);
       assert.deepEqual(one.facts, { token: 'opaque' });
-      assert.deepEqual(await driver.findTemplate(harness.template), one);
-      assert.deepEqual(await driver.getTemplate(one.id), one);
-      assert.equal(await driver.findTemplate({ ...harness.template, variant: 'another' }), null);
-      template = one;
+      assert.deepEqual(await world.driver.findTemplate(world.harness.template), one);
+      assert.deepEqual(await world.driver.getTemplate(one.id), one);
+      assert.equal(await world.driver.findTemplate({ ...world.harness.template, variant: 'another' }), null);
+      world.template = one;
     });
 
     test('a template whose preparation fails leaves nothing behind', async () => {
       const variant = 'fails';
       const prepare = (): Promise<never> => Promise.reject(new Error('told to fail'));
-      const build = { ...harness.template, variant, brokerPort: 4001, progress: () => undefined, prepare };
-      await assert.rejects(driver.buildTemplate(build, never), /told to fail/);
-      assert.equal(await driver.findTemplate({ ...harness.template, variant }), null);
-      assert.deepEqual(await harness.holdings(), []);
+      const build = { ...world.harness.template, variant, brokerPort: 4001, progress: () => undefined, prepare };
+      await assert.rejects(world.driver.buildTemplate(build, never), /told to fail/);
+      assert.equal(await world.driver.findTemplate({ ...world.harness.template, variant }), null);
+      assert.deepEqual(await world.harness.holdings(), []);
+    });
+
+    test('a template that nobody needs is removed, and no other', async () => {
+      const build = { ...world.harness.template, brokerPort: 4001, progress: () => undefined };
+      const prepare = (): Promise<Record<string, never>> => Promise.resolve({});
+      const other = await world.driver.buildTemplate({ ...build, variant: 'another', prepare }, never);
+      const { id } = world.template;
+      await create(request('over-it', { template: other }));
+      // Who has just been given a template is about to use it: the next driver has given nobody any.
+      await world.driver.stop();
+      await world.begin();
+      assert.deepEqual(await world.driver.collectTemplates(new Set([id])), [], 'a VM lies over it');
+      await world.driver.remove('over-it', { keepDisk: true });
+      assert.deepEqual(await world.driver.collectTemplates(new Set([id])), [], 'a disk lies over it');
+      assert.deepEqual(await world.driver.getTemplate(other.id), other);
+      await removeAll();
+      assert.deepEqual(await world.driver.collectTemplates(new Set([id])), [other.id]);
+      assert.equal(await world.driver.getTemplate(other.id), null);
+      await rejectsWith(create(request('over-it', { template: other })), 'template_missing');
+      assert.deepEqual(await world.driver.findTemplate(world.harness.template), world.template);
     });
 
     test('a clone answers, wakes up with its template’s memory and disk, and is gone when removed', async () => {
@@ -90,35 +85,35 @@ export function describeVmDriver(name: string, open: () => Promise<DriverHarness
       const vm = await create(wanted);
       assert.equal(vm.agentId, 'clone1');
       assert.equal(vm.executionId, wanted.executionId);
-      const guest = harness.guest(vm);
+      const guest = world.harness.guest(vm);
       assert.ok(await guest.answers());
       assert.equal(await guest.recall('from-template'), 'in memory');
       assert.equal(await guest.readFile('from-template'), 'on disk');
-      assert.deepEqual(await driver.list(), [{ ...vm, state: 'running' }]);
-      assert.deepEqual(await driver.inspect('clone1'), { ...vm, state: 'running' });
-      await driver.remove('clone1', { keepDisk: false });
-      assert.equal(await driver.inspect('clone1'), null);
+      assert.deepEqual(await world.driver.list(), [observed(vm, 'running')]);
+      assert.deepEqual(await world.driver.inspect('clone1'), observed(vm, 'running'));
+      await world.driver.remove('clone1', { keepDisk: false });
+      assert.equal(await world.driver.inspect('clone1'), null);
       assert.equal(await guest.answers(), false);
-      assert.deepEqual(await harness.holdings(), []);
-      await driver.remove('clone1', { keepDisk: false });
+      assert.deepEqual(await world.harness.holdings(), []);
+      await world.driver.remove('clone1', { keepDisk: false });
     });
 
     for (const size of Object.keys(sizes) as SizeName[]) {
       test(`a guest of size ${size} has its processors and memory`, async () => {
         const vm = await create(request('sized', { machine: sizes[size] }));
-        const found = await harness.guest(vm).machine();
+        const found = await world.harness.guest(vm).machine();
         assert.equal(found.vcpus, sizes[size].vcpus);
         const kernelShareMib = 200;
         assert.ok(found.memoryMib > sizes[size].memoryMib - kernelShareMib, `${found.memoryMib} MiB`);
         assert.ok(found.memoryMib <= sizes[size].memoryMib, `${found.memoryMib} MiB`);
-        await driver.remove('sized', { keepDisk: false });
+        await world.driver.remove('sized', { keepDisk: false });
       });
     }
 
     test('two agents made at once share neither disk nor memory, with each other or the template', async () => {
       const [one, two] = await Promise.all([create(request('twin1')), create(request('twin2'))]);
       assert.notEqual(one.address, two.address);
-      const [first, second] = [harness.guest(one), harness.guest(two)];
+      const [first, second] = [world.harness.guest(one), world.harness.guest(two)];
       await first.writeFile('mine', 'first');
       await first.remember('mine', 'first');
       await first.writeFile('from-template', 'changed');
@@ -127,7 +122,7 @@ export function describeVmDriver(name: string, open: () => Promise<DriverHarness
       assert.equal(await second.recall('mine'), null);
       assert.equal(await second.readFile('from-template'), 'on disk');
       assert.equal(await second.recall('from-template'), 'in memory');
-      const third = harness.guest(await create(request('twin3')));
+      const third = world.harness.guest(await create(request('twin3')));
       assert.equal(await third.readFile('from-template'), 'on disk');
       assert.equal(await third.recall('from-template'), 'in memory');
       await removeAll();
@@ -137,17 +132,17 @@ export function describeVmDriver(name: string, open: () => Promise<DriverHarness
       const wanted = request('twice');
       const [one, two] = await Promise.all([create(wanted), create(wanted)]);
       assert.deepEqual(one, two);
-      await harness.guest(one).remember('mark', 'kept');
+      await world.harness.guest(one).remember('mark', 'kept');
       assert.deepEqual(await create(wanted), one);
-      assert.equal(await harness.guest(one).recall('mark'), 'kept');
-      assert.equal((await driver.list()).length, 1);
+      assert.equal(await world.harness.guest(one).recall('mark'), 'kept');
+      assert.equal((await world.driver.list()).length, 1);
       await removeAll();
     });
 
     test('a new execution takes the place of an older one, running or under way', async () => {
       const running = request('newer');
       const old = await create(running);
-      await harness.guest(old).writeFile('mine', 'old');
+      await world.harness.guest(old).writeFile('mine', 'old');
       const underway = request('newer');
       const cut = create(underway);
       const refused = rejectsWith(cut, 'superseded');
@@ -155,10 +150,10 @@ export function describeVmDriver(name: string, open: () => Promise<DriverHarness
       const vm = await create(last);
       await refused;
       assert.equal(vm.executionId, last.executionId);
-      assert.equal(await harness.guest(vm).readFile('mine'), null, 'a clone begins with a fresh disk');
-      assert.deepEqual(await driver.list(), [{ ...vm, state: 'running' }]);
+      assert.equal(await world.harness.guest(vm).readFile('mine'), null, 'a clone begins with a fresh disk');
+      assert.deepEqual(await world.driver.list(), [observed(vm, 'running')]);
       await removeAll();
-      assert.deepEqual(await harness.holdings(), []);
+      assert.deepEqual(await world.harness.holdings(), []);
     });
 
     test('a removal ends a create under way and leaves nothing', async () => {
@@ -167,112 +162,115 @@ export function describeVmDriver(name: string, open: () => Promise<DriverHarness
         const refused = rejectsWith(cut, 'aborted');
         await sleep(afterMs);
         if (await isSettled(cut)) continue;
-        await driver.remove('cut', { keepDisk: false });
+        await world.driver.remove('cut', { keepDisk: false });
         await refused;
-        assert.equal(await driver.inspect('cut'), null);
-        assert.deepEqual(await harness.holdings(), []);
+        assert.equal(await world.driver.inspect('cut'), null);
+        assert.deepEqual(await world.harness.holdings(), []);
       }
     });
 
     test('a caller that gives up leaves nothing', async () => {
       const giveUp = new AbortController();
-      const cut = driver.create(request('given-up'), giveUp.signal);
+      const cut = world.driver.create(request('given-up'), giveUp.signal);
       const refused = rejectsWith(cut, 'aborted');
       await sleep(20);
       giveUp.abort();
       await refused;
-      assert.equal(await driver.inspect('given-up'), null);
-      assert.deepEqual(await harness.holdings(), []);
+      assert.equal(await world.driver.inspect('given-up'), null);
+      assert.deepEqual(await world.harness.holdings(), []);
     });
 
     test('a VM that dies is noticed, and boots from its disk with what was written', async () => {
       const wanted = request('dies');
       const vm = await create(wanted);
-      await harness.guest(vm).writeFile('kept', 'before the crash');
-      await harness.guest(vm).remember('lost', 'before the crash');
-      await harness.killVm('dies');
-      await eventually('the exit is told', () => exits.some((exit) => exit.executionId === wanted.executionId));
+      await world.harness.guest(vm).writeFile('kept', 'before the crash');
+      await world.harness.guest(vm).remember('lost', 'before the crash');
+      await world.harness.killVm('dies');
+      await eventually('the exit is told', () => world.exits.some((exit) => exit.executionId === wanted.executionId));
       assert.equal(await state('dies'), 'dead');
       const again = await create(request('dies', { from: 'boot', machine: sizes.small }));
-      const guest = harness.guest(again);
+      const guest = world.harness.guest(again);
       assert.equal(await guest.readFile('kept'), 'before the crash');
       assert.equal(await guest.recall('lost'), null);
       assert.equal((await guest.machine()).vcpus, 1);
-      assert.deepEqual(await driver.list(), [{ ...again, state: 'running' }]);
-      await driver.remove('dies', { keepDisk: true });
+      assert.deepEqual(await world.driver.list(), [observed(again, 'running')]);
+      await world.driver.remove('dies', { keepDisk: true });
       assert.equal(await state('dies'), 'disk-only');
-      assert.deepEqual(await harness.holdings(), []);
+      assert.deepEqual(await world.harness.holdings(), []);
       const third = await create(request('dies', { from: 'boot' }));
-      assert.equal(await harness.guest(third).readFile('kept'), 'before the crash');
+      assert.equal(await world.harness.guest(third).readFile('kept'), 'before the crash');
       await removeAll();
     });
 
     test('what cannot be made is refused by name', async () => {
       await rejectsWith(create(request('nodisk', { from: 'boot' })), 'disk_missing');
-      const gone: Template = { ...template, id: '0000000000000000-0' };
+      const gone: Template = { ...world.template, id: '0000000000000000-0' };
       await rejectsWith(create(request('notemplate', { template: gone })), 'template_missing');
-      assert.deepEqual(await driver.list(), []);
+      assert.deepEqual(await world.driver.list(), []);
     });
 
     test('VMs outlive their driver and the next one adopts them', async () => {
       const wanted = request('outlives');
       const vm = await create(wanted);
-      await harness.guest(vm).remember('mark', 'kept');
-      await driver.stop();
-      assert.ok(await harness.guest(vm).answers());
-      await begin();
-      assert.deepEqual(await driver.list(), [{ ...vm, state: 'running' }]);
+      await world.harness.guest(vm).remember('mark', 'kept');
+      await world.driver.stop();
+      assert.ok(await world.harness.guest(vm).answers());
+      await world.begin();
+      assert.deepEqual(await world.driver.list(), [observed(vm, 'running')]);
       assert.deepEqual(await create(wanted), vm);
-      assert.equal(await harness.guest(vm).recall('mark'), 'kept');
-      await harness.killVm('outlives');
-      await eventually('the exit is told', () => exits.some((exit) => exit.executionId === wanted.executionId));
+      assert.equal(await world.harness.guest(vm).recall('mark'), 'kept');
+      await world.harness.killVm('outlives');
+      await eventually('the exit is told', () => world.exits.some((exit) => exit.executionId === wanted.executionId));
       await removeAll();
     });
 
     test('a driver that stops ends the creates it has under way, and they leave nothing', async () => {
       const refused = rejectsWith(create(request('unfinished')), 'aborted');
       await sleep(30);
-      await driver.stop();
+      await world.driver.stop();
       await refused;
-      await begin();
-      assert.equal(await driver.inspect('unfinished'), null);
-      assert.deepEqual(await harness.holdings(), []);
+      await world.begin();
+      assert.equal(await world.driver.inspect('unfinished'), null);
+      assert.deepEqual(await world.harness.holdings(), []);
     });
 
     test('a VM that died while no driver looked is found dead', async () => {
       const vm = await create(request('unseen'));
-      await driver.stop();
-      await harness.killVm('unseen');
-      await begin();
-      assert.deepEqual(await driver.list(), [{ ...vm, state: 'dead' }]);
+      await world.driver.stop();
+      await world.harness.killVm('unseen');
+      await world.begin();
+      assert.deepEqual(await world.driver.list(), [observed(vm, 'dead')]);
       await removeAll();
-      assert.deepEqual(await harness.holdings(), []);
+      assert.deepEqual(await world.harness.holdings(), []);
     });
 
     test('a control plane killed during a create leaves at most a partial VM, which the next create or removal clears', async () => {
-      assert.ok(harness.moments.length >= 3);
+      assert.ok(world.harness.moments.create.length >= 3);
       const bystander = await create(request('bystander'));
-      const before = await harness.holdings();
-      for (const [index, moment] of harness.moments.entries()) {
-        await driver.stop();
-        await harness.killDuringCreate(request('killed'), moment);
-        await begin();
-        const seen = await driver.inspect('killed');
+      const before = await world.harness.holdings();
+      for (const [index, moment] of world.harness.moments.create.entries()) {
+        await world.driver.stop();
+        await world.harness.killDuring({ do: 'create', request: request('killed') }, moment);
+        await world.begin();
+        const seen = await world.driver.inspect('killed');
         assert.ok(
           seen === null || seen.state === 'partial' || seen.state === 'running',
           `killed at ${moment.name}: ${JSON.stringify(seen)}`,
         );
-        if (index % 2 === 0) assert.ok(await harness.guest(await create(request('killed'))).answers());
-        await driver.remove('killed', { keepDisk: false });
-        assert.deepEqual(await harness.holdings(), before, `killed at ${moment.name}`);
-        assert.ok(await harness.guest(bystander).answers(), 'other VMs are left alone');
+        if (index % 2 === 0) assert.ok(await world.harness.guest(await create(request('killed'))).answers());
+        await world.driver.remove('killed', { keepDisk: false });
+        assert.deepEqual(await world.harness.holdings(), before, `killed at ${moment.name}`);
+        assert.ok(await world.harness.guest(bystander).answers(), 'other VMs are left alone');
       }
       await removeAll();
-      assert.deepEqual(await harness.holdings(), []);
+      assert.deepEqual(await world.harness.holdings(), []);
     });
 
+    machineTests(world);
+    suspensionTests(world);
+
     test('the host’s memory is told', async () => {
-      const { totalMib, availableMib } = await driver.hostMemory();
+      const { totalMib, availableMib } = await world.driver.hostMemory();
       assert.ok(totalMib > 0 && availableMib > 0 && availableMib <= totalMib);
     });
   });

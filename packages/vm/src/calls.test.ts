@@ -37,11 +37,30 @@ test('creates are voided under way and before their turn, but not those of the e
     });
   const outcomes = Promise.allSettled([create('e1'), create('e2'), create('e3')]);
   await sleep(5);
-  calls.voidCreates('a', new VmError('superseded', 'newer'), 'e2');
+  calls.supersede('a', 'e2');
   const [one, two, three] = await outcomes;
   assert.equal(one.status === 'rejected' && (one.reason as VmError).code, 'superseded');
   assert.deepEqual(two, { status: 'fulfilled', value: 'e2' });
   assert.equal(three.status === 'rejected' && (three.reason as VmError).code, 'superseded');
+});
+
+test('a removal ends what yields, under way and before its turn, and nothing else', async () => {
+  const calls = new AgentCalls();
+  const call = (yields: boolean) =>
+    calls.run('a', {
+      creates: null,
+      yields,
+      work: (signal) => sleep(20, 'done', { signal }).catch(() => Promise.reject(signal.reason as VmError)),
+    });
+  const outcomes = Promise.allSettled([call(true), call(false), call(true)]);
+  await sleep(5);
+  calls.void('a', new VmError('aborted', 'removed'));
+  assert.deepEqual(
+    (await outcomes).map((outcome) =>
+      outcome.status === 'fulfilled' ? outcome.value : (outcome.reason as VmError).code,
+    ),
+    ['aborted', 'done', 'aborted'],
+  );
 });
 
 test('an agent’s line has a bound', async () => {

@@ -3,16 +3,24 @@ import { VmError } from '@lodge/engine/ports';
 import { throwIfAborted } from './waiting.ts';
 
 export interface Call<T> {
-  /** The execution a create makes; null for any other call. */
+  /** The execution a create makes: a newer one's create ends it. Null for any other call. */
   readonly creates: string | null;
+  /** Whether a removal or the driver's stop ends it: a create's always is. */
+  readonly yields?: boolean;
   readonly signal?: AbortSignal;
   readonly work: (signal: AbortSignal) => Promise<T>;
+}
+
+interface Running {
+  readonly creates: string | null;
+  readonly yields: boolean;
+  readonly abort: AbortController;
 }
 
 interface Line {
   tail: Promise<unknown>;
   waiting: number;
-  readonly creates: Set<{ readonly executionId: string; readonly abort: AbortController }>;
+  readonly running: Set<Running>;
 }
 
 /** A caller that is this far behind has lost its way. */
@@ -22,12 +30,12 @@ export class AgentCalls {
   private readonly lines = new Map<string, Line>();
 
   async run<T>(agentId: string, call: Call<T>): Promise<T> {
-    const line = this.lines.get(agentId) ?? { tail: Promise.resolve(), waiting: 0, creates: new Set() };
+    const line = this.lines.get(agentId) ?? { tail: Promise.resolve(), waiting: 0, running: new Set() };
     if (line.waiting >= mostWaiting) throw new VmError('failed', `${agentId}: too many calls are waiting`);
     this.lines.set(agentId, line);
     const abort = new AbortController();
-    const own = { executionId: call.creates ?? '', abort };
-    if (call.creates !== null) line.creates.add(own);
+    const own = { creates: call.creates, yields: call.yields ?? call.creates !== null, abort };
+    line.running.add(own);
     const signal = call.signal ? AbortSignal.any([abort.signal, call.signal]) : abort.signal;
     const turn = line.tail.then(() => {
       throwIfAborted(signal);
@@ -39,21 +47,27 @@ export class AgentCalls {
       return await turn;
     } finally {
       line.waiting -= 1;
-      line.creates.delete(own);
+      line.running.delete(own);
       if (line.waiting === 0) this.lines.delete(agentId);
     }
   }
 
-  /** Ends the creates of an agent that were asked for so far, but those of `except`. */
-  voidCreates(agentId: string, reason: VmError, except: string | null = null): void {
-    for (const { executionId, abort } of this.lines.get(agentId)?.creates ?? []) {
-      if (executionId !== except) abort.abort(reason);
+  /** Ends the creates of an agent that were asked for so far, but those of `executionId`. */
+  supersede(agentId: string, executionId: string): void {
+    const reason = new VmError('superseded', `execution ${executionId} of ${agentId} takes its place`);
+    for (const { creates, abort } of this.lines.get(agentId)?.running ?? []) {
+      if (creates !== null && creates !== executionId) abort.abort(reason);
     }
   }
 
-  /** Ends every create and resolves when no call is under way. */
+  /** Ends every call of an agent that was asked for so far and yields. */
+  void(agentId: string, reason: VmError): void {
+    for (const { yields, abort } of this.lines.get(agentId)?.running ?? []) if (yields) abort.abort(reason);
+  }
+
+  /** Ends every call that yields and resolves when no call is under way. */
   async end(reason: VmError): Promise<void> {
-    for (const agentId of this.lines.keys()) this.voidCreates(agentId, reason);
+    for (const agentId of this.lines.keys()) this.void(agentId, reason);
     await Promise.all([...this.lines.values()].map((line) => line.tail));
   }
 }

@@ -37,6 +37,7 @@ export function abortError(signal: AbortSignal): VmError {
 export function toVmError(error: unknown, signal?: AbortSignal): VmError {
   if (signal?.aborted) return abortError(signal);
   if (error instanceof VmError) return error;
-  const code = (error as NodeJS.ErrnoException | null)?.code === 'ENOSPC' ? 'no_capacity' : 'failed';
+  const full = ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException | null)?.code ?? '');
+  const code = full ? 'disk_full' : 'failed';
   return new VmError(code, error instanceof Error ? error.message : String(error), { cause: error });
 }

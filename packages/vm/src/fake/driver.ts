@@ -2,6 +2,9 @@
 import { createHash } from 'node:crypto';
 import { VmError } from '@lodge/engine/ports';
 import type {
+  Machine,
+  RuntimeFacts,
+  Suspension,
   Template,
   TemplateBuild,
   TemplateRequest,
@@ -9,11 +12,12 @@ import type {
   VmDriver,
   VmObservation,
   VmRequest,
+  VmUsage,
 } from '@lodge/engine/ports';
 import { AgentCalls } from '../calls.ts';
 import { throwIfAborted, toVmError } from '../waiting.ts';
-import { copyOf, fakeSteps } from './host.ts';
-import type { FakeHost, FakeTemplate, FakeVm } from './host.ts';
+import { copyOf, fakeSnapshotSteps, fakeSteps } from './host.ts';
+import type { FakeGuest, FakeHost, FakeStep, FakeTemplate, FakeVm } from './host.ts';
 
 export interface FakeDriver extends VmDriver {
   /** As kill -9 of its process: nothing it has under way goes on, and nobody it works for hears of it again. */
@@ -23,6 +27,8 @@ export interface FakeDriver extends VmDriver {
 export function createFakeDriver(host: FakeHost): FakeDriver {
   return new InMemoryDriver(host);
 }
+
+type Keep = 'nothing' | 'disk' | 'snapshot';
 
 class InMemoryDriver implements FakeDriver {
   readonly brokerHost: string;
@@ -36,7 +42,11 @@ class InMemoryDriver implements FakeDriver {
     this.brokerHost = host.brokerHost;
   }
 
-  async start(): Promise<void> {}
+  async start(): Promise<void> {
+    for (const vm of this.host.vms.values()) {
+      if (vm.snapshot && (vm.phase === 'creating' || !vm.alive)) this.takeAway(vm.agentId, 'snapshot');
+    }
+  }
 
   async stop(): Promise<void> {
     await this.calls.end(new VmError('aborted', 'the driver stops'));
@@ -58,17 +68,87 @@ class InMemoryDriver implements FakeDriver {
 
   async buildTemplate(build: TemplateBuild, signal: AbortSignal): Promise<Template> {
     const id = templateId(build);
-    return this.calls.run(id, {
-      creates: null,
-      work: async () => this.host.templates.get(id) ?? (await this.make(id, build, signal)),
-    });
+    const work = async () => this.host.templates.get(id) ?? (await this.make(id, build, signal));
+    return this.calls.run(id, { creates: null, work });
   }
 
   async create(request: VmRequest, signal: AbortSignal): Promise<Vm> {
     const { agentId, executionId } = request;
-    const superseded = new VmError('superseded', `execution ${executionId} of ${agentId} takes its place`);
-    this.calls.voidCreates(agentId, superseded, executionId);
+    this.calls.supersede(agentId, executionId);
     return this.calls.run(agentId, { creates: executionId, signal, work: (own) => this.bringUp(request, own) });
+  }
+
+  async pause(agentId: string, executionId: string): Promise<void> {
+    await this.inTurn(agentId, executionId, async (vm, signal) => {
+      await this.reach('pause', vm, signal);
+      vm.paused = true;
+    });
+  }
+
+  async resume(agentId: string, executionId: string): Promise<void> {
+    await this.inTurn(agentId, executionId, async (vm, signal) => {
+      await this.reach('resume', vm, signal);
+      Object.assign(vm, { paused: false, snapshot: null });
+    });
+  }
+
+  async suspend(agentId: string, executionId: string, facts: RuntimeFacts, signal: AbortSignal): Promise<Suspension> {
+    const done = { bytes: this.host.usage.snapshotMib * 2 ** 20, ms: 1 };
+    const write = async (vm: FakeVm, own: AbortSignal): Promise<void> => {
+      await this.reach('freeze', vm, own);
+      vm.paused = true;
+      await this.reach('save', vm, own);
+      vm.snapshot = { machine: vm.machine, facts, memory: new Map(vm.guest.memory), damaged: false };
+      await this.reach('release', vm, own).catch((error: unknown) => {
+        vm.snapshot = null;
+        throw error;
+      });
+      this.takeAway(agentId, 'snapshot');
+    };
+    const work = async (own: AbortSignal): Promise<Suspension> => {
+      const there = this.host.vms.get(agentId);
+      if (there?.phase !== 'suspended' || there.executionId !== executionId) {
+        await this.onVm(agentId, executionId, own, write);
+      }
+      return done;
+    };
+    return this.calls.run(agentId, { creates: null, yields: true, signal, work });
+  }
+
+  async resize(agentId: string, executionId: string, machine: Machine, signal: AbortSignal): Promise<Machine> {
+    const fit = async (vm: FakeVm, own: AbortSignal): Promise<Machine> => {
+      if (vm.paused) throw new VmError('failed', `${agentId} is paused: its guest cannot give or take memory`);
+      await this.reach('resize', vm, own);
+      const least = Math.min(vm.machine.memoryMib, this.host.leastMemoryMib);
+      vm.machine = { ...machine, memoryMib: Math.max(machine.memoryMib, least) };
+      return vm.machine;
+    };
+    return this.inTurn(agentId, executionId, fit, signal);
+  }
+
+  async usage(agentId: string): Promise<VmUsage | null> {
+    const vm = this.host.vms.get(agentId);
+    if (!vm) return null;
+    const { usage } = this.host;
+    const snapshotMib = vm.snapshot ? usage.snapshotMib : 0;
+    return vm.alive
+      ? { ...usage, snapshotMib }
+      : { memoryMib: 0, diskMib: usage.diskMib, snapshotMib, cpuSeconds: 0, egressBytes: 0 };
+  }
+
+  async readConsole(agentId: string): Promise<string> {
+    const vm = this.host.vms.get(agentId);
+    if (!vm?.alive) return '';
+    const text = vm.console;
+    vm.console = '';
+    return text;
+  }
+
+  async collectTemplates(keep: ReadonlySet<string>): Promise<readonly string[]> {
+    const used = new Set([...this.host.vms.values()].map((vm) => vm.templateId));
+    const gone = [...this.host.templates.keys()].filter((id) => !keep.has(id) && !used.has(id));
+    for (const id of gone) this.host.templates.delete(id);
+    return gone;
   }
 
   async inspect(agentId: string): Promise<VmObservation | null> {
@@ -81,8 +161,9 @@ class InMemoryDriver implements FakeDriver {
   }
 
   async remove(agentId: string, { keepDisk }: { readonly keepDisk: boolean }): Promise<void> {
-    this.calls.voidCreates(agentId, new VmError('aborted', `${agentId} is being removed`));
-    await this.calls.run(agentId, { creates: null, work: async () => this.takeAway(agentId, keepDisk) });
+    this.calls.void(agentId, new VmError('aborted', `${agentId} is being removed`));
+    const work = async (): Promise<void> => this.takeAway(agentId, keepDisk ? 'disk' : 'nothing');
+    await this.calls.run(agentId, { creates: null, work });
   }
 
   onExit(listener: (exit: { readonly agentId: string; readonly executionId: string }) => void): () => void {
@@ -102,7 +183,8 @@ class InMemoryDriver implements FakeDriver {
     const address = this.host.newAddress();
     const guest = { files: new Map<string, string>(), memory: new Map<string, string>() };
     const machine = { vcpus: 2, memoryMib: 2048, diskGib: 10 };
-    const vm: FakeVm = { agentId: id, executionId: id, phase: 'creating', alive: true, address, machine, guest };
+    const request = { agentId: id, executionId: id, machine };
+    const vm: FakeVm = { ...newVm(request, id, guest), alive: true, address };
     this.host.builds.add(vm);
     try {
       const facts = await build.prepare({ address }, signal);
@@ -117,49 +199,121 @@ class InMemoryDriver implements FakeDriver {
     }
   }
 
-  private async bringUp(request: VmRequest, signal: AbortSignal): Promise<Vm> {
-    const { agentId, executionId, from, machine } = request;
-    const there = this.host.vms.get(agentId);
-    if (there?.executionId === executionId && there.phase === 'running' && there.alive) return asVm(there);
-    this.takeAway(agentId, from === 'boot');
-    const disk = this.host.vms.get(agentId);
-    const template = this.host.templates.get(request.template.id);
-    if (!template) throw new VmError('template_missing', `no template ${request.template.id}`);
-    if (from === 'boot' && !disk) throw new VmError('disk_missing', `${agentId} has no disk to boot`);
-    const guest = disk ? { files: disk.guest.files, memory: new Map<string, string>() } : copyOf(template.guest);
-    const vm: FakeVm = { agentId, executionId, phase: 'creating', alive: false, address: null, machine, guest };
-    this.host.vms.set(agentId, vm);
+  private inTurn<T>(
+    agentId: string,
+    executionId: string,
+    work: (vm: FakeVm, signal: AbortSignal) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    const call = { creates: null, yields: true, ...(signal ? { signal } : {}) };
+    return this.calls.run(agentId, { ...call, work: (own) => this.onVm(agentId, executionId, own, work) });
+  }
+
+  /** Does something to the VM of that very execution. */
+  private async onVm<T>(
+    agentId: string,
+    executionId: string,
+    signal: AbortSignal,
+    work: (vm: FakeVm, signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const vm = this.host.vms.get(agentId);
+    if (vm?.executionId !== executionId || vm.phase !== 'running' || !vm.alive) {
+      throw new VmError('gone', `execution ${executionId} of ${agentId} does not run here`);
+    }
     try {
-      for (const step of fakeSteps) {
-        await this.reach(this.host.behaviour(step, request, signal));
-        throwIfAborted(signal);
-        if (step === 'start') Object.assign(vm, { alive: true, address: this.host.newAddress() });
-        if (step !== 'disk' && !vm.alive) throw new VmError('failed', 'the VM ended before it was ready');
-      }
-      vm.phase = 'running';
-      return asVm(vm);
+      return await work(vm, signal);
     } catch (error) {
-      this.takeAway(agentId, from === 'boot');
       throw toVmError(error, signal);
     }
   }
 
+  private async bringUp(request: VmRequest, signal: AbortSignal): Promise<Vm> {
+    const { agentId, executionId, from } = request;
+    const there = this.host.vms.get(agentId);
+    if (there?.executionId === executionId && there.phase === 'running' && there.alive) {
+      Object.assign(there, { paused: false, snapshot: null });
+      return asVm(there);
+    }
+    // What cannot be begun changes nothing.
+    if (from === 'snapshot' && (!there?.snapshot || there.snapshot.damaged)) {
+      throw new VmError('snapshot_missing', `${agentId} has no snapshot, or a damaged one`);
+    }
+    this.takeAway(agentId, keptBy(from));
+    const vm = this.lay(request);
+    this.host.vms.set(agentId, vm);
+    try {
+      for (const step of from === 'snapshot' ? fakeSnapshotSteps : fakeSteps) await this.take(step, vm, signal);
+      vm.phase = 'running';
+      return asVm(vm);
+    } catch (error) {
+      this.takeAway(agentId, vm.snapshot ? 'snapshot' : from === 'clone' ? 'nothing' : 'disk');
+      throw toVmError(error, signal);
+    }
+  }
+
+  /** The VM as it is before its first step; what the host has of the agent stays where it is needed. */
+  private lay(request: VmRequest): FakeVm {
+    const { agentId, from } = request;
+    const disk = this.host.vms.get(agentId);
+    const template = this.host.templates.get(request.template.id);
+    if (from === 'boot' && !disk) throw new VmError('disk_missing', `${agentId} has no disk to boot`);
+    if (!template) throw new VmError('template_missing', `no template ${request.template.id}`);
+    const guest = disk ? { files: disk.guest.files, memory: new Map<string, string>() } : copyOf(template.guest);
+    return { ...newVm(request, template.id, guest), snapshot: from === 'snapshot' ? disk!.snapshot : null };
+  }
+
+  private async take(step: (typeof fakeSteps | typeof fakeSnapshotSteps)[number], vm: FakeVm, signal: AbortSignal) {
+    await this.reach(step, vm, signal);
+    throwIfAborted(signal);
+    if (step === 'start') Object.assign(vm, { alive: true, address: this.host.newAddress() });
+    if (step !== 'disk' && step !== 'check' && !vm.alive) {
+      throw new VmError('failed', 'the VM ended before it was ready');
+    }
+    if (step !== 'load' || !vm.snapshot) return;
+    const { memory, facts } = vm.snapshot;
+    Object.assign(vm, { facts, snapshot: null, guest: { files: vm.guest.files, memory } });
+  }
+
   /** Waits for a step; a crashed driver never comes to the next one. */
-  private async reach(step: Promise<void>): Promise<void> {
-    const settled = await step.then(
+  private async reach(step: FakeStep, { agentId, executionId }: FakeVm, signal: AbortSignal): Promise<void> {
+    const settled = await this.host.behaviour(step, { agentId, executionId }, signal).then(
       () => null,
       (error: unknown) => ({ error }),
     );
     if (this.crashed) await new Promise(() => undefined);
     if (settled) throw settled.error;
+    throwIfAborted(signal);
   }
 
-  private takeAway(agentId: string, keepDisk: boolean): void {
+  private takeAway(agentId: string, keep: Keep): void {
     const vm = this.host.vms.get(agentId);
     if (!vm) return;
     this.host.kill(agentId);
-    if (keepDisk) Object.assign(vm, { phase: 'disk', address: null });
-    else this.host.vms.delete(agentId);
+    Object.assign(vm, { address: null, console: '' });
+    if (keep === 'nothing') this.host.vms.delete(agentId);
+    else if (keep === 'snapshot' && vm.snapshot) vm.phase = 'suspended';
+    else Object.assign(vm, { phase: 'disk', snapshot: null });
+  }
+}
+
+function newVm(
+  { agentId, executionId, machine }: Pick<VmRequest, 'agentId' | 'executionId' | 'machine'>,
+  template: string,
+  guest: FakeGuest,
+): FakeVm {
+  const blank = { alive: false, paused: false, address: null, facts: null, snapshot: null, console: '' };
+  return { ...blank, agentId, executionId, phase: 'creating', machine, templateId: template, guest };
+}
+
+/** What a start needs of what is there. */
+function keptBy(from: VmRequest['from']): Keep {
+  switch (from) {
+    case 'clone':
+      return 'nothing';
+    case 'boot':
+      return 'disk';
+    case 'snapshot':
+      return 'snapshot';
   }
 }
 
@@ -167,12 +321,17 @@ function templateId({ image, variant }: TemplateRequest): string {
   return createHash('sha256').update(`${image.id}\n${variant}`).digest('hex').slice(0, 16);
 }
 
-function asVm({ agentId, executionId, address }: FakeVm): Vm {
-  return { agentId, executionId, address: address! };
+function asVm({ agentId, executionId, address, machine, facts }: FakeVm): Vm {
+  return { agentId, executionId, address: address!, machine, facts };
 }
 
-function observe({ agentId, executionId, phase, alive, address }: FakeVm): VmObservation {
-  if (phase === 'disk') return { agentId, executionId, state: 'disk-only', address };
-  if (phase === 'creating') return { agentId, executionId, state: 'partial', address };
-  return { agentId, executionId, state: alive ? 'running' : 'dead', address };
+function observe({ agentId, executionId, phase, alive, paused, address }: FakeVm): VmObservation {
+  const state = (): VmObservation['state'] => {
+    if (phase === 'disk') return 'disk-only';
+    if (phase === 'suspended') return 'suspended';
+    if (phase === 'creating') return 'partial';
+    if (!alive) return 'dead';
+    return paused ? 'paused' : 'running';
+  };
+  return { agentId, executionId, state: state(), address };
 }

@@ -3,14 +3,29 @@
  * outlives its control plane, and goes wrong where it is told to.
  */
 import { VmError } from '@lodge/engine/ports';
-import type { Machine, Template, VmErrorCode, VmRequest } from '@lodge/engine/ports';
+import type { Machine, RuntimeFacts, Template, VmErrorCode, VmUsage } from '@lodge/engine/ports';
 
-/** What a create goes through, in order. Killed before one of them, a driver leaves a partial VM. */
+/** What a clone or a boot goes through, in order. Killed before one of them, a driver leaves a partial VM. */
 export const fakeSteps = ['disk', 'start', 'daemon', 'machine'] as const;
-export type FakeStep = (typeof fakeSteps)[number];
+/** The same of a start from a snapshot. The snapshot is used up between `load` and `daemon`: before, it is kept whatever happens. */
+export const fakeSnapshotSteps = ['check', 'start', 'load', 'daemon', 'machine'] as const;
+/** What a suspend goes through. Before `freeze` the VM runs, before `release` it is paused, after it there is the snapshot. */
+export const fakeSuspendSteps = ['freeze', 'save', 'release'] as const;
+/** `pause`, `resume` and `resize` are one step each. */
+export type FakeStep =
+  | (typeof fakeSteps)[number]
+  | (typeof fakeSnapshotSteps)[number]
+  | (typeof fakeSuspendSteps)[number]
+  | 'pause'
+  | 'resume'
+  | 'resize';
 
 /** What happens at a step: resolves to go on, rejects to fail. Ends early when the signal fires. */
-export type FakeBehaviour = (step: FakeStep, request: VmRequest, signal: AbortSignal) => Promise<void>;
+export type FakeBehaviour = (
+  step: FakeStep,
+  call: { readonly agentId: string; readonly executionId: string },
+  signal: AbortSignal,
+) => Promise<void>;
 
 /** A guest: files survive a boot, memory does not. */
 export interface FakeGuest {
@@ -18,14 +33,30 @@ export interface FakeGuest {
   readonly memory: Map<string, string>;
 }
 
+export interface FakeSnapshot {
+  readonly machine: Machine;
+  readonly facts: RuntimeFacts;
+  readonly memory: Map<string, string>;
+  /** Set, it cannot be loaded any more. */
+  damaged: boolean;
+}
+
 export interface FakeVm {
   readonly agentId: string;
   executionId: string;
-  phase: 'creating' | 'running' | 'disk';
+  phase: 'creating' | 'running' | 'suspended' | 'disk';
   alive: boolean;
+  /** Meant only while it is alive. */
+  paused: boolean;
   address: string | null;
   machine: Machine;
+  templateId: string;
+  /** What the snapshot it was started from kept. */
+  facts: RuntimeFacts | null;
   guest: FakeGuest;
+  snapshot: FakeSnapshot | null;
+  /** Printed and not read yet. */
+  console: string;
 }
 
 export interface FakeTemplate extends Template {
@@ -41,20 +72,31 @@ export class FakeHost {
   readonly exits = new Set<(exit: { agentId: string; executionId: string }) => void>();
   memory = { totalMib: 65_536, availableMib: 60_000 };
   behaviour: FakeBehaviour = () => Promise.resolve();
+  /** What `usage` says of every agent, where it is not told by the VM's state. */
+  usage: VmUsage = { memoryMib: 512, diskMib: 128, snapshotMib: 64, cpuSeconds: 1, egressBytes: 0 };
+  /** No guest gives memory back below this. */
+  leastMemoryMib = 0;
   private nextAddress = 2;
 
-  /** The guest behind an address; null when no VM runs there. */
+  /** The guest that answers behind an address; null when no VM runs there. */
   guestAt(address: string): FakeVm | null {
-    return [...this.vms.values(), ...this.builds].find((vm) => vm.address === address && vm.alive) ?? null;
+    const all = [...this.vms.values(), ...this.builds];
+    return all.find((vm) => vm.address === address && vm.alive && !vm.paused) ?? null;
   }
 
   /** Ends a VM's process from outside. */
   kill(agentId: string): void {
     const vm = this.vms.get(agentId);
     if (!vm?.alive) return;
-    vm.alive = false;
+    Object.assign(vm, { alive: false, paused: false });
     if (vm.phase !== 'running') return;
     for (const listener of this.exits) listener({ agentId, executionId: vm.executionId });
+  }
+
+  /** The agent's guest prints on its console. */
+  print(agentId: string, text: string): void {
+    const vm = this.vms.get(agentId);
+    if (vm) vm.console = (vm.console + text).slice(-65_536);
   }
 
   newAddress(): string {
@@ -67,7 +109,7 @@ export function copyOf(guest: FakeGuest): FakeGuest {
   return { files: new Map(guest.files), memory: new Map(guest.memory) };
 }
 
-/** Creates fail at `step`, the first `times` of them. */
+/** Calls fail at `step`, the first `times` of them. */
 export function failAt(step: FakeStep, code: VmErrorCode = 'failed', times = Infinity): FakeBehaviour {
   let left = times;
   return async (at) => {
@@ -77,14 +119,14 @@ export function failAt(step: FakeStep, code: VmErrorCode = 'failed', times = Inf
   };
 }
 
-/** Creates stand still at `step` until they are given up. */
+/** Calls stand still at `step` until they are given up. */
 export function hangAt(step: FakeStep): FakeBehaviour {
-  return (at, _request, signal) => (at === step ? untilAborted(signal) : Promise.resolve());
+  return (at, _call, signal) => (at === step ? untilAborted(signal) : Promise.resolve());
 }
 
 /** Every step takes so long. */
 export function slow(stepMs: number): FakeBehaviour {
-  return (_step, _request, signal) =>
+  return (_step, _call, signal) =>
     new Promise((resolve, reject) => {
       const timer = setTimeout(resolve, stepMs);
       signal.addEventListener('abort', () => {

@@ -1,3 +1,3 @@
 export * from './driver.ts';
-export { failAt, fakeSteps, hangAt, FakeHost, slow } from './host.ts';
-export type { FakeBehaviour, FakeGuest, FakeStep, FakeVm } from './host.ts';
+export { failAt, fakeSnapshotSteps, fakeSteps, fakeSuspendSteps, hangAt, FakeHost, slow } from './host.ts';
+export type { FakeBehaviour, FakeGuest, FakeSnapshot, FakeStep, FakeVm } from './host.ts';

@@ -21,6 +21,8 @@ export interface Cgroups {
   /** Controllers this host does not offer us, with the reason: their limits do not hold. */
   readonly missing: readonly string[];
   create(name: string, limits: CgroupLimits): Promise<void>;
+  /** Changes the limits of a group with processes in it. A bound on memory that is exceeded already stays as it was: nothing is killed for it. */
+  limit(name: string, limits: CgroupLimits): Promise<void>;
   /** Moves a process, all its threads with it, into the group. */
   add(name: string, pid: number): Promise<void>;
   /** The group must have no process. Absent is success. */
@@ -40,6 +42,8 @@ interface Tree {
   /** What holds for all of the instance's groups together. */
   readonly shared: readonly (readonly [file: string, value: string])[];
   readonly limits: (limits: CgroupLimits) => readonly (readonly [file: string, value: string])[];
+  /** Tells how much memory is in use now. */
+  readonly memoryInUse: string;
 }
 
 /** Looks at what the host has and makes this instance's group. */
@@ -82,6 +86,19 @@ class Groups implements Cgroups {
     for (const tree of this.trees) {
       await mkdir(join(tree.parent, name), { recursive: true });
       for (const [file, value] of tree.limits(limits)) await writeFile(join(tree.parent, name, file), value);
+    }
+  }
+
+  async limit(name: string, limits: CgroupLimits): Promise<void> {
+    for (const tree of this.trees) {
+      for (const [file, value] of tree.limits(limits)) {
+        const folder = join(tree.parent, name);
+        if (file.startsWith('memory')) {
+          const used = Number(await readFile(join(folder, tree.memoryInUse), 'utf8'));
+          if (used > Number(value)) continue;
+        }
+        await writeFile(join(folder, file), value);
+      }
     }
   }
 
@@ -141,6 +158,7 @@ async function openUnified(root: string, parent: string, missing: string[]): Pro
     parent: join(root, parent),
     shared: [],
     limits: (limits) => usable.map((controller) => files[controller](limits)),
+    memoryInUse: 'memory.current',
   };
 }
 
@@ -159,6 +177,7 @@ function legacyTree(root: string, parent: string, controller: Controller): Tree 
     parent: join(root, controller, parent),
     shared: controller === 'cpu' ? [weight] : [],
     limits: files[controller],
+    memoryInUse: 'memory.usage_in_bytes',
   };
 }
 

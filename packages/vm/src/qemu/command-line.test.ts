@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { qemuCommandLine } from './command-line.ts';
+import { bootVcpus, qemuCommandLine } from './command-line.ts';
 import type { Accelerator, CommandLine } from './command-line.ts';
 
 const base: CommandLine = {
@@ -13,6 +13,7 @@ const base: CommandLine = {
   qmpSocket: '/vms/a/qmp',
   tap: 'tap0',
   incoming: false,
+  vcpus: bootVcpus,
 };
 const template = { ...base, memory: { path: '/t/memory', mode: 'write', readOnly: false } } as const;
 const clone = { ...base, memory: { path: '/t/memory', mode: 'copy', readOnly: false }, incoming: true } as const;

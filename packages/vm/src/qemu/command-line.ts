@@ -37,6 +37,8 @@ export interface CommandLine {
   readonly tap: string;
   /** Device state comes through `migrate-incoming` before the machine runs; else it boots. Either way it starts stopped. */
   readonly incoming: boolean;
+  /** vCPUs that are plugged in from the start: `bootVcpus`, or as many as a snapshot has. */
+  readonly vcpus: number;
 }
 
 /** Marks a QEMU process, and the wrappers that become it, as the one that belongs to this socket. QEMU ends a value at a comma, so no folder of ours has one in its name. */
@@ -49,7 +51,7 @@ export function qemuCommandLine(line: CommandLine): string[] {
     ['qemu-system-x86_64', '-name', line.name],
     ['-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot', '-S'],
     ['-sandbox', 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny'],
-    processors(line.accelerator),
+    processors(line.accelerator, line.vcpus),
     memory(line),
     ['-kernel', line.kernel, '-initrd', line.initrd, '-append', kernelParameters(line.accelerator)],
     disk(line.disk),
@@ -67,14 +69,14 @@ export function qemuCommandLine(line: CommandLine): string[] {
 /** The same in every guest, because a clone wakes up with its template's. */
 export const guestMac = '52:54:00:10:02:0f';
 
-function processors(accelerator: Accelerator): string[] {
+function processors(accelerator: Accelerator, vcpus: number): string[] {
   const model = processorModel(accelerator);
   return [
     ['-machine', 'q35,memory-backend=ram,vmport=off,smbus=off,sata=off,hpet=off'],
     ['-accel', accelerator === 'kvm' ? 'kvm' : `tcg,thread=multi,tb-size=${translationMib}`],
     ['-cpu', accelerator === 'kvm' ? 'host' : 'max'],
     ['-smp', `1,maxcpus=${mostVcpus},sockets=1,cores=${mostVcpus},threads=1`],
-    ...Array.from({ length: bootVcpus - 1 }, (_, index) => index + 1).map((core) => [
+    ...Array.from({ length: vcpus - 1 }, (_, index) => index + 1).map((core) => [
       '-device',
       `${model},id=cpu${core},socket-id=0,die-id=0,core-id=${core},thread-id=0`,
     ]),

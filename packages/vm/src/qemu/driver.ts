@@ -4,19 +4,24 @@
  * Owner of all state is the disk: a run directory per VM (`run-directory.ts`) and the kernel's own tables. What is held in
  * memory (calls under way, watched processes, taken slots) is made anew by `start`. VMs are detached and outlive us.
  *
- *   create: slot and record -> namespace, disk, control group -> QEMU -> record of the process -> device state loaded,
- *           machine sized, running -> daemon answers, clock set, machine complete -> record `running`
- *   remove: record `removing` -> process -> control group -> namespace -> files
+ *   create:  slot and record -> namespace, disk, control group -> QEMU -> record of the process -> device state loaded,
+ *            machine sized, running -> daemon answers, clock set, machine complete -> record `running`
+ *   from a snapshot: the same; before the device state its pages are laid, and before the guest runs it is used up
+ *   suspend: frozen -> device state, pages -> the snapshot's folder has its name -> QEMU ended -> what it had freed ->
+ *            record `suspended`
+ *   remove:  record `removing` -> process -> control group -> namespace -> files
  *
- * A kill between any two steps leaves a directory whose record says `creating` or `removing`: `partial` in `list`, taken
- * away whole by the next `remove` or `create`.
+ * A kill between any two steps of a create or a removal leaves a directory whose record says `creating` or `removing`:
+ * `partial` in `list`, taken away whole by the next `remove` or `create`. Where there is a whole snapshot, it is what counts
+ * (`snapshot/snapshot.ts`): the next `start` ends the rest, and the agent is `suspended`. Before there is one the VM is, frozen.
  */
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { guestClient } from '@lodge/guest';
 import { VmError } from '@lodge/engine/ports';
 import type {
   Log,
+  Machine,
+  RuntimeFacts,
+  Suspension,
   Template,
   TemplateBuild,
   TemplateRequest,
@@ -24,33 +29,25 @@ import type {
   VmDriver,
   VmObservation,
   VmRequest,
+  VmUsage,
 } from '@lodge/engine/ports';
 import { AgentCalls } from '../calls.ts';
+import { openCgroups } from './cgroup.ts';
+import type { Cgroups } from './cgroup.ts';
 import type { Accelerator } from './command-line.ts';
 import { openTapDevice } from './device-nodes.ts';
 import { passableFolder } from './host-folders.ts';
 import { hostMemory } from './host-memory.ts';
-import { assertMachine, awaitMemory, awaitVcpus } from './hotplug.ts';
 import { collectLeftovers } from './leftovers.ts';
-import { endOf } from './launch.ts';
 import { lock } from './lock.ts';
+import { NetworkKeeper } from './network/index.ts';
 import type { HostNetwork } from './network/index.ts';
-import { awaitExit, isAlive } from './process.ts';
-import type { ProcessMark } from './process.ts';
-import { Qmp } from './qmp.ts';
-import { isAgentId, RunDirectory } from './run-directory.ts';
-import type { VmRecord } from './run-directory.ts';
 import { Slots } from './slots.ts';
 import { Templates } from './templates.ts';
-import type { StoredTemplate } from './template-store.ts';
-import { removeVm } from './vm-remove.ts';
-import { startVm, together } from './vm-start.ts';
-import type { StartedVm, VmHost } from './vm-start.ts';
-import { throwIfAborted, toVmError } from '../waiting.ts';
+import { Vms } from './vms.ts';
+import { toVmError } from '../waiting.ts';
 import { ExitWatch } from './watch.ts';
 import type { ExitListener } from './watch.ts';
-import { openCgroups } from './cgroup.ts';
-import type { Cgroups } from './cgroup.ts';
 
 export interface QemuDriverOptions {
   /** Run directories lie in `vms` below it. Absolute, without a comma; VMs' users must be able to pass every folder above. */
@@ -68,14 +65,6 @@ export interface QemuDriverOptions {
   readonly log: Log;
 }
 
-/** From running processors to an answering daemon. */
-const cloneTimeoutMs = 30_000;
-const bootTimeoutMs = 300_000;
-/** Until clock, vCPUs and memory are as asked for: the guest takes in a gigabyte in a fraction of a second, under emulation in one or two. */
-const machineTimeoutMs = 120_000;
-const adoptTimeoutMs = 5000;
-const quitTimeoutMs = 5000;
-
 export function createQemuDriver(options: QemuDriverOptions): VmDriver {
   return new QemuDriver(options);
 }
@@ -88,6 +77,8 @@ class QemuDriver implements VmDriver {
   private readonly slots: Slots;
   private readonly templates: Templates;
   private readonly watch = new ExitWatch();
+  private readonly vms: Vms;
+  private readonly keeper: NetworkKeeper;
   private cgroups: Cgroups | null = null;
   private unlock: (() => void) | null = null;
 
@@ -97,6 +88,9 @@ class QemuDriver implements VmDriver {
     this.vmsRoot = join(options.dataDir, 'vms');
     this.slots = new Slots(options.network.maxSlots);
     this.templates = new Templates(options, this.slots);
+    this.keeper = new NetworkKeeper(options.network, options.log);
+    const { slots, templates, watch } = this;
+    this.vms = new Vms({ options, root: this.vmsRoot, slots, templates, watch, cgroups: () => this.started() });
   }
 
   async start(): Promise<void> {
@@ -109,11 +103,13 @@ class QemuDriver implements VmDriver {
       await network.start();
       this.cgroups = await openCgroups(instance);
       for (const reason of this.cgroups.missing) log.warn({ reason }, 'no limit on VMs from a control group');
-      const records = await this.records();
+      const records = await this.vms.records();
       for (const record of records.values()) if (record?.slot != null) this.slots.keep(record.slot);
       const places = { ...this.options, vmsRoot: this.vmsRoot, buildsRoot: this.templates.buildsRoot };
       await collectLeftovers({ ...places, cgroups: this.cgroups, store: this.templates.store }, records);
-      await Promise.all([...records.values()].filter((record) => record !== null).map((record) => this.adopt(record)));
+      const known = [...records.values()].filter((record) => record !== null);
+      await Promise.all(known.map((record) => this.vms.adopt(record)));
+      this.keeper.start();
     } catch (error) {
       await this.stop();
       throw error;
@@ -122,6 +118,7 @@ class QemuDriver implements VmDriver {
 
   async stop(): Promise<void> {
     await this.calls.end(new VmError('aborted', 'the driver stops'));
+    this.keeper.stop();
     this.watch.stop();
     await this.cgroups?.close();
     this.unlock?.();
@@ -142,32 +139,58 @@ class QemuDriver implements VmDriver {
 
   async create(request: VmRequest, signal: AbortSignal): Promise<Vm> {
     const { agentId, executionId } = request;
-    const superseded = new VmError('superseded', `execution ${executionId} of ${agentId} takes its place`);
-    this.calls.voidCreates(agentId, superseded, executionId);
-    return this.calls.run(agentId, {
-      creates: executionId,
-      signal,
-      work: async (own) => {
-        try {
-          return (await this.existing(request)) ?? (await this.make(request, own));
-        } catch (error) {
-          throw toVmError(error, own);
-        }
-      },
-    });
+    this.calls.supersede(agentId, executionId);
+    const work = async (own: AbortSignal): Promise<Vm> => {
+      try {
+        return (await this.vms.existing(request, own)) ?? (await this.vms.make(request, own));
+      } catch (error) {
+        throw toVmError(error, own);
+      }
+    };
+    return this.calls.run(agentId, { creates: executionId, signal, work });
   }
 
-  async inspect(agentId: string): Promise<VmObservation | null> {
-    return (await this.observations([agentId]))[0] ?? null;
+  async pause(agentId: string, executionId: string): Promise<void> {
+    await this.inTurn(agentId, () => this.vms.pause(agentId, executionId));
+  }
+
+  async resume(agentId: string, executionId: string): Promise<void> {
+    await this.inTurn(agentId, (own) => this.vms.resume(agentId, executionId, own));
+  }
+
+  async suspend(agentId: string, executionId: string, facts: RuntimeFacts, signal: AbortSignal): Promise<Suspension> {
+    return this.inTurn(agentId, (own) => this.vms.suspend(agentId, executionId, facts, own), signal);
+  }
+
+  async resize(agentId: string, executionId: string, machine: Machine, signal: AbortSignal): Promise<Machine> {
+    return this.inTurn(agentId, (own) => this.vms.resize(agentId, executionId, machine, own), signal);
+  }
+
+  usage(agentId: string): Promise<VmUsage | null> {
+    return this.vms.usage(agentId);
+  }
+
+  readConsole(agentId: string): Promise<string> {
+    return this.vms.readConsole(agentId);
+  }
+
+  async collectTemplates(keep: ReadonlySet<string>): Promise<readonly string[]> {
+    const used = [...(await this.vms.records()).values()].map((record) => record?.templateId ?? null);
+    return this.templates.collect(new Set([...keep, ...used.filter((id) => id !== null)]));
+  }
+
+  inspect(agentId: string): Promise<VmObservation | null> {
+    return this.vms.observe(agentId);
   }
 
   async list(): Promise<VmObservation[]> {
-    return this.observations((await readdir(this.vmsRoot)).filter(isAgentId));
+    const found = await Promise.all((await this.vms.agentIds()).map((agentId) => this.vms.observe(agentId)));
+    return found.filter((observation) => observation !== null);
   }
 
   async remove(agentId: string, { keepDisk }: { readonly keepDisk: boolean }): Promise<void> {
-    this.calls.voidCreates(agentId, new VmError('aborted', `${agentId} is being removed`));
-    const work = (): Promise<unknown> => this.takeAway(this.directory(agentId), keepDisk);
+    this.calls.void(agentId, new VmError('aborted', `${agentId} is being removed`));
+    const work = (): Promise<unknown> => this.vms.takeAway(this.vms.directory(agentId), keepDisk ? 'disk' : 'nothing');
     await this.calls.run(agentId, { creates: null, work });
   }
 
@@ -179,173 +202,13 @@ class QemuDriver implements VmDriver {
     return hostMemory();
   }
 
-  /** The VM of this very execution, when it runs already. */
-  private async existing({ agentId, executionId }: VmRequest): Promise<Vm | null> {
-    const record = await this.directory(agentId).read();
-    if (record?.executionId !== executionId || observe(agentId, record).state !== 'running') return null;
-    return { agentId, executionId, address: record.address! };
-  }
-
-  private async make(request: VmRequest, signal: AbortSignal): Promise<Vm> {
-    const { agentId, from, machine, template: wanted } = request;
-    const started = performance.now();
-    assertMachine(machine);
-    const directory = this.directory(agentId);
-    await this.takeAway(directory, from === 'boot');
-    const template = await this.templates.startable(wanted.id, from);
-    if (machine.diskGib * 2 ** 30 > template.diskBytes) {
-      throw new VmError('failed', `${machine.diskGib} GiB of disk are more than the template has`);
-    }
-    const host = await this.templates.vmHost(template, this.started());
-    throwIfAborted(signal);
-    const slot = this.slots.claim();
-    try {
-      const { vm, timings } = await this.bringUp(host, request, template, slot, signal);
-      const figures = { ...timings, total: Math.round(performance.now() - started) };
-      this.options.log.info({ agent_id: agentId, from, address: vm.address, ms: figures }, 'VM made');
-      return vm;
-    } catch (error) {
-      await this.undo(directory, from === 'boot', slot);
-      throw error;
-    }
-  }
-
-  private async undo(directory: RunDirectory, keepDisk: boolean, slot: number): Promise<void> {
-    try {
-      // A record that could not be written does not name the slot.
-      if ((await this.takeAway(directory, keepDisk)) !== slot) this.slots.release(slot);
-    } catch (error) {
-      const { agentId } = directory;
-      this.options.log.error({ agent_id: agentId, err: error }, 'a VM that failed to start is only partly removed');
-    }
-  }
-
-  private async bringUp(
-    host: VmHost,
-    request: VmRequest,
-    template: StoredTemplate,
-    slot: number,
-    signal: AbortSignal,
-  ): Promise<{ readonly vm: Vm; readonly timings: Readonly<Record<string, number>> }> {
-    const { agentId, executionId, machine, from } = request;
-    const directory = this.directory(agentId);
-    let record: VmRecord = {
-      version: 1,
-      agentId,
-      executionId,
-      phase: 'creating',
-      from,
-      machine,
-      templateId: template.template.id,
-      slot,
-      address: null,
-      process: null,
-    };
-    await directory.write(record);
-    const onSpawned = async (process: ProcessMark): Promise<void> => {
-      record = { ...record, process };
-      await directory.write(record);
-    };
-    const plan = { directory, slot, uid: this.options.uidBase + slot, machine, template, from, onSpawned };
-    const started = await startVm(host, plan, signal);
-    const address = started.namespace.guestAddress;
-    try {
-      const timings = { ...started.timings };
-      await together([this.greet(started, request, timings, signal), directory.syncDisk()]);
-      record = { ...record, phase: 'running', address };
-      await directory.write(record);
-      await directory.syncRecord();
-      throwIfAborted(signal);
-      this.watch.add({ agentId, executionId, process: started.process, qmp: started.qmp });
-      return { vm: { agentId, executionId, address }, timings };
-    } catch (error) {
-      started.qmp.close();
-      throw error;
-    }
-  }
-
-  /** Waits for the guest's daemon, gives it the time and waits until its machine is the one asked for. */
-  private async greet(
-    vm: StartedVm,
-    { from, machine }: VmRequest,
-    timings: Record<string, number>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const guest = guestClient(vm.namespace.guestAddress);
-    const either = AbortSignal.any([signal, endOf(vm)]);
-    const started = performance.now();
-    const health = await guest.awaitHealth({
-      timeoutMs: from === 'clone' ? cloneTimeoutMs : bootTimeoutMs,
-      signal: either,
-    });
-    timings['daemon'] = Math.round(performance.now() - started);
-    const wait = { timeoutMs: machineTimeoutMs, signal: either };
-    const growing = { qmp: vm.qmp, guest, machine, health };
-    // The clock comes before anything the guest times; memory is taken in by its kernel meanwhile.
-    await Promise.all([guest.setClock(wait).then(() => awaitVcpus(growing, wait)), awaitMemory(growing, wait)]);
-    timings['machine'] = Math.round(performance.now() - started) - timings['daemon'];
-  }
-
-  /** Gives the slot that the VM had and nobody has now. */
-  private async takeAway(directory: RunDirectory, keepDisk: boolean): Promise<number | null> {
-    if (!(await directory.exists())) return null;
-    if (keepDisk) await this.quit(directory.agentId);
-    const slot = await removeVm({ network: this.options.network, cgroups: this.started() }, directory, keepDisk);
-    if (slot !== null) this.slots.release(slot);
-    return slot;
-  }
-
-  /** Has QEMU write out what it holds of the disk, where it still answers; what does not end by itself is killed after. */
-  private async quit(agentId: string): Promise<void> {
-    const vm = this.watch.get(agentId);
-    if (!vm?.qmp) return;
-    await vm.qmp.execute('quit', {}, { timeoutMs: quitTimeoutMs }).catch(() => undefined);
-    await awaitExit(vm.process, quitTimeoutMs).catch(() => undefined);
-  }
-
-  /** Watches a VM that an earlier control plane made. One that is dead or half made stays as it is: `list` says so. */
-  private async adopt(record: VmRecord): Promise<void> {
-    const { agentId, executionId, process } = record;
-    if (observe(agentId, record).state !== 'running' || !process) return;
-    const { log } = this.options;
-    const wait = { timeoutMs: adoptTimeoutMs, alive: () => isAlive(process) };
-    const qmp = await Qmp.connect(this.directory(agentId).qmpSocket, wait).catch((error: unknown) => {
-      log.warn({ agent_id: agentId, err: error }, 'a VM runs but its QEMU does not answer');
-      return null;
-    });
-    this.watch.add({ agentId, executionId, process, qmp });
-    log.info({ agent_id: agentId, execution_id: executionId }, 'VM adopted');
-  }
-
-  private async observations(agentIds: readonly string[]): Promise<VmObservation[]> {
-    const look = async (agentId: string): Promise<VmObservation | null> => {
-      const directory = this.directory(agentId);
-      const record = await directory.read();
-      return record || (await directory.exists()) ? observe(agentId, record) : null;
-    };
-    return (await Promise.all(agentIds.map(look))).filter((found) => found !== null);
-  }
-
-  /** Every run directory's record; null where it cannot be read. */
-  private async records(): Promise<Map<string, VmRecord | null>> {
-    const names = (await readdir(this.vmsRoot)).filter(isAgentId);
-    return new Map(await Promise.all(names.map(async (name) => [name, await this.directory(name).read()] as const)));
-  }
-
-  private directory(agentId: string): RunDirectory {
-    return new RunDirectory(this.vmsRoot, agentId);
+  /** Serves a call that a removal ends. */
+  private inTurn<T>(agentId: string, work: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return this.calls.run(agentId, { creates: null, yields: true, ...(signal ? { signal } : {}), work });
   }
 
   private started(): Cgroups {
     if (!this.cgroups) throw new VmError('failed', 'the driver was not started');
     return this.cgroups;
   }
-}
-
-function observe(agentId: string, record: VmRecord | null): VmObservation {
-  const executionId = record?.executionId ?? null;
-  const address = record?.address ?? null;
-  if (record?.phase === 'disk') return { agentId, executionId, state: 'disk-only', address };
-  if (record?.phase !== 'running' || !record.process) return { agentId, executionId, state: 'partial', address };
-  return { agentId, executionId, state: isAlive(record.process) ? 'running' : 'dead', address };
 }

@@ -18,12 +18,16 @@ export interface BareClone {
   readonly pid: number;
   /** Milliseconds from nothing to running processors, and of each step. */
   readonly timings: Readonly<Record<string, number>>;
+  /** QMP's `stop` and `cont`, and nothing else. */
+  freeze(): Promise<void>;
+  thaw(): Promise<void>;
   remove(): Promise<void>;
 }
 
 const noCgroups = {
   missing: [],
   create: () => Promise.resolve(),
+  limit: () => Promise.resolve(),
   add: () => Promise.resolve(),
   remove: () => Promise.resolve(),
   names: () => Promise.resolve([]),
@@ -42,12 +46,19 @@ export function bareCloner(options: QemuDriverOptions): (template: Template) => 
     const slot = slots.claim();
     const directory = new RunDirectory(join(options.dataDir, 'floor'), `c${slot}`);
     await mkdir(directory.path, { recursive: true });
-    const plan = { directory, slot, uid: options.uidBase + slot, machine, template, from: 'clone' } as const;
+    const source = { from: 'clone' } as const;
+    const plan = { directory, slot, uid: options.uidBase + slot, machine, template, source };
     const vm = await startVm(host, { ...plan, onSpawned: () => Promise.resolve() }, new AbortController().signal);
     return {
       address: vm.namespace.guestAddress,
       pid: vm.process.pid,
       timings: { ...vm.timings, total: Math.round(performance.now() - started) },
+      async freeze() {
+        await vm.qmp.execute('stop');
+      },
+      async thaw() {
+        await vm.qmp.execute('cont');
+      },
       async remove() {
         vm.qmp.close();
         await kill(vm.process);

@@ -1,11 +1,12 @@
 /** Brings a machine that every guest starts as to the size that was asked for. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { GuestError } from '@lodge/guest';
 import type { GuestClient, GuestHealth } from '@lodge/guest';
 import { VmError } from '@lodge/engine/ports';
 import type { Machine } from '@lodge/engine/ports';
 import { bootMemoryMib, bootVcpus, mostMemoryMib, mostVcpus } from './command-line.ts';
 import type { Qmp } from './qmp.ts';
-import { until } from '../waiting.ts';
+import { throwIfAborted, until } from '../waiting.ts';
 
 interface HotpluggableCpu {
   readonly type: string;
@@ -31,19 +32,42 @@ export function assertMachine(machine: Machine): void {
   }
 }
 
-/** Plugs in what the machine lacks. The guest may be stopped: it finds everything when it runs. */
-export async function plug(qmp: Qmp, machine: Machine): Promise<void> {
+/** What a machine's devices are: more than its guest uses, where it was made smaller. */
+export interface Plugged {
+  readonly vcpus: number;
+  readonly memoryMib: number;
+}
+
+export async function plugged(qmp: Qmp): Promise<Plugged> {
+  const cpus = await hotpluggable(qmp);
+  const memoryMib = bootMemoryMib + Math.ceil((await pluggedBytes(qmp)) / 2 ** 20);
+  return { vcpus: cpus.filter((cpu) => cpu['qom-path']).length, memoryMib };
+}
+
+/** Plugs in what the machine lacks, and asks memory back that it has too much of. The guest may be stopped: it finds everything when it runs. */
+export async function plug(qmp: Qmp, machine: Pick<Machine, 'vcpus' | 'memoryMib'>): Promise<void> {
   if (machine.vcpus > bootVcpus) {
-    const cpus = await qmp.execute<HotpluggableCpu[]>('query-hotpluggable-cpus');
+    const cpus = await hotpluggable(qmp);
     const free = cpus.filter((cpu) => !cpu['qom-path']).sort((a, b) => a.props['core-id']! - b.props['core-id']!);
-    for (const cpu of free.slice(0, machine.vcpus - bootVcpus)) {
+    for (const cpu of free.slice(0, Math.max(0, machine.vcpus - (cpus.length - free.length)))) {
       await qmp.execute('device_add', { driver: cpu.type, id: `cpu${cpu.props['core-id']}`, ...cpu.props });
     }
   }
-  if (machine.memoryMib > bootMemoryMib) {
-    const value = (machine.memoryMib - bootMemoryMib) * 2 ** 20;
-    await qmp.execute('qom-set', { path: memoryDevice, property: 'requested-size', value });
-  }
+  await requestMemory(qmp, machine.memoryMib);
+}
+
+async function requestMemory(qmp: Qmp, memoryMib: number): Promise<void> {
+  const value = (memoryMib - bootMemoryMib) * 2 ** 20;
+  await qmp.execute('qom-set', { path: memoryDevice, property: 'requested-size', value });
+}
+
+function hotpluggable(qmp: Qmp): Promise<HotpluggableCpu[]> {
+  return qmp.execute<HotpluggableCpu[]>('query-hotpluggable-cpus');
+}
+
+/** What the guest has taken of the memory device. */
+function pluggedBytes(qmp: Qmp): Promise<number> {
+  return qmp.execute<number>('qom-get', { path: memoryDevice, property: 'size' });
 }
 
 export interface GrowingMachine {
@@ -76,17 +100,53 @@ function notYet(error: unknown): void {
   if (!(error instanceof GuestError && error.status === conflict)) throw error;
 }
 
+/** Waits until the guest's memory is as `plug` asked for. Gives it as it then is: the guest may not give back what it uses. */
+export async function settleMemory(growing: GrowingMachine, bound: Bound): Promise<number> {
+  const wantedBytes = (growing.machine.memoryMib - bootMemoryMib) * 2 ** 20;
+  if ((await pluggedBytes(growing.qmp)) > wantedBytes) return releaseMemory(growing, bound.signal);
+  await awaitMemory(growing, bound);
+  return growing.machine.memoryMib;
+}
+
 /** Waits until the guest has all its memory. */
-export async function awaitMemory({ qmp, guest, machine }: GrowingMachine, bound: Bound): Promise<void> {
+async function awaitMemory({ qmp, guest, machine }: GrowingMachine, bound: Bound): Promise<void> {
   const wantedBytes = (machine.memoryMib - bootMemoryMib) * 2 ** 20;
   if (wantedBytes === 0) return;
   const taken = async (): Promise<true | null> => {
-    const bytes = await qmp.execute<number>('qom-get', { path: memoryDevice, property: 'size' });
-    return bytes === wantedBytes ? true : null;
+    return (await pluggedBytes(qmp)) === wantedBytes ? true : null;
   };
   await until(taken, { what: `${machine.memoryMib} MiB taken by the guest`, everyMs: 10, ...bound });
   // The guest's driver takes the last block a moment before the kernel counts it.
   const counted = async (): Promise<true | null> =>
     (await guest.health(bound)).memoryTotalMib >= machine.memoryMib - kernelShareMib ? true : null;
   await until(counted, { what: `${machine.memoryMib} MiB in the guest`, everyMs: 20, ...bound });
+}
+
+/** Longest wait for memory that a guest gives back, and for the next piece of it. */
+const releaseTimeoutMs = 20_000;
+const releasePauseMs = 3000;
+
+/**
+ * Waits until the guest has given back what `plug` asked for, as far as it can: what is in use stays. Gives its memory as
+ * it then is, and asks for no more of it.
+ */
+async function releaseMemory(
+  { qmp, machine }: Pick<GrowingMachine, 'qmp' | 'machine'>,
+  signal: AbortSignal,
+): Promise<number> {
+  const wantedBytes = (machine.memoryMib - bootMemoryMib) * 2 ** 20;
+  let bytes = await pluggedBytes(qmp);
+  let progressed = performance.now();
+  const deadline = progressed + releaseTimeoutMs;
+  while (bytes > wantedBytes) {
+    await sleep(20);
+    throwIfAborted(signal);
+    const now = await pluggedBytes(qmp);
+    if (now < bytes) progressed = performance.now();
+    bytes = now;
+    if (performance.now() > Math.min(deadline, progressed + releasePauseMs)) break;
+  }
+  const memoryMib = bootMemoryMib + bytes / 2 ** 20;
+  if (bytes > wantedBytes) await requestMemory(qmp, memoryMib);
+  return memoryMib;
 }

@@ -18,6 +18,8 @@ export interface Launch {
   readonly confinement: Confinement;
   /** Device state to load; null boots. */
   readonly devices: string | null;
+  /** Called before the device state is loaded: lays what the memory shall hold. */
+  readonly beforeLoad?: (machine: LaunchedMachine) => Promise<void>;
   /** Called as soon as there is a process, and awaited before QEMU is spoken to. */
   readonly onSpawned: (process: ProcessMark) => Promise<void>;
 }
@@ -52,6 +54,7 @@ export async function launch(plan: Launch, signal: AbortSignal): Promise<Launche
     ]);
     qmp = connected;
     await directory.seal();
+    await plan.beforeLoad?.({ process, qmp });
     if (plan.devices !== null) await load(qmp, signal);
     return { process, qmp };
   } catch (error) {

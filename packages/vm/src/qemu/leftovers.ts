@@ -38,7 +38,11 @@ export async function collectLeftovers(
     log.warn({ slot }, 'removing a namespace that belongs to no run directory');
     await network.removeNamespace(slot);
   }
-  for (const name of await cgroups.names()) if (!records.has(name)) await cgroups.remove(name);
+  for (const name of await cgroups.names()) {
+    const record = records.get(name);
+    // A VM that is at rest has no slot.
+    if (record === undefined || (record !== null && record.slot === null)) await cgroups.remove(name);
+  }
   for (const draft of await store.abandonedDrafts()) await rm(draft, { recursive: true, force: true });
   for (const name of await readdir(places.buildsRoot)) {
     await rm(join(places.buildsRoot, name), { recursive: true, force: true });

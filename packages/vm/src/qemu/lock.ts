@@ -31,6 +31,39 @@ export async function lock(name: string, wait: LockWait): Promise<() => void> {
   );
 }
 
+/** So many hold a lock side by side that is shared; one more waits. */
+const shares = 8;
+
+/** A lock that several hold at a time, and none while somebody has it alone. */
+export function lockShared(name: string, wait: LockWait): Promise<() => void> {
+  const one = async (): Promise<(() => void) | null> => {
+    for (let share = 0; share < shares; share += 1) {
+      const release = await lock(`${name} ${share}`, { timeoutMs: 0 }).catch(() => null);
+      if (release) return release;
+    }
+    throwIfAborted(wait.signal);
+    return null;
+  };
+  return until(one, { what: `lock ${name}`, everyMs: 50, ...wait });
+}
+
+/** The same lock for one alone; null when anybody has it. */
+export async function tryLockAlone(name: string): Promise<(() => void) | null> {
+  const held: (() => void)[] = [];
+  for (let share = 0; share < shares; share += 1) {
+    const release = await lock(`${name} ${share}`, { timeoutMs: 0 }).catch(() => null);
+    if (release) {
+      held.push(release);
+      continue;
+    }
+    for (const each of held) each();
+    return null;
+  }
+  return () => {
+    for (const release of held) release();
+  };
+}
+
 async function tryBind(address: string): Promise<(() => void) | null> {
   const server = createServer((socket) => socket.destroy());
   const bound = Promise.withResolvers<void>();

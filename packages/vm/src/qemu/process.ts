@@ -59,6 +59,22 @@ export function readMark(pid: number): ProcessMark | null {
   }
 }
 
+/** Linux counts a process' time in hundredths of a second, whatever the kernel's own tick (USER_HZ). */
+const ticksPerSecond = 100;
+
+/** CPU time the process has used, seconds: fields 14 and 15 of /proc/<pid>/stat. */
+export async function cpuSeconds({ pid }: ProcessMark): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+}
+
+/** The process' share of the host's memory (PSS), bytes. */
+export async function memoryShare({ pid }: ProcessMark): Promise<number> {
+  const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8');
+  return Number(/^Pss:\s+(\d+) kB$/m.exec(rollup)?.[1] ?? 0) * 1024;
+}
+
 export function isAlive(mark: ProcessMark): boolean {
   return readMark(mark.pid)?.startTime === mark.startTime;
 }

@@ -120,6 +120,10 @@ export class Qmp {
     }
   }
 
+  get isOpen(): boolean {
+    return !this.ended;
+  }
+
   onEvent(listener: (event: QmpEvent) => void): () => void {
     this.listeners.add(listener);
     return () => this.listeners.delete(listener);

@@ -19,6 +19,8 @@ const record: VmRecord = {
   executionId: 'e1',
   phase: 'creating',
   from: 'clone',
+  base: 'template',
+  facts: null,
   machine: { vcpus: 2, memoryMib: 4096, diskGib: 10 },
   templateId: 't-1',
   slot: 3,

@@ -3,6 +3,7 @@
  *
  *   vm.json     the record below, replaced atomically; root only
  *   disk.qcow2  the agent's disk, owned by the VM's user while the VM runs
+ *   snapshot/   its memory while it is suspended (`snapshot/snapshot.ts`)
  *   qmp         QEMU's control socket
  *   qemu.log    what QEMU printed
  *
@@ -16,22 +17,31 @@
 import { access, chmod, chown, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { VmError } from '@lodge/engine/ports';
-import type { Machine } from '@lodge/engine/ports';
+import type { Machine, RuntimeFacts } from '@lodge/engine/ports';
+import { syncFile } from './files.ts';
 import type { ProcessMark } from './process.ts';
+import { Snapshot } from './snapshot/snapshot.ts';
+import type { MemoryBase } from './snapshot/snapshot.ts';
 
 /**
- *   creating -> running -> removing -> (gone, or disk)
- *   disk -> creating
+ *   creating -> running -> removing -> (gone, disk, or suspended)
+ *   disk, suspended -> creating
+ *
+ * `running` covers paused: that is asked of QEMU, which knows it.
  */
-export type VmPhase = 'creating' | 'running' | 'removing' | 'disk';
+export type VmPhase = 'creating' | 'running' | 'removing' | 'disk' | 'suspended';
 
 export interface VmRecord {
   readonly version: 1;
   readonly agentId: string;
   readonly executionId: string;
   readonly phase: VmPhase;
-  readonly from: 'clone' | 'boot';
+  readonly from: 'clone' | 'boot' | 'snapshot';
+  /** What its memory was laid over: a snapshot of it holds what differs. */
+  readonly base: MemoryBase;
   readonly machine: Machine;
+  /** What the snapshot that it was started from kept. */
+  readonly facts: RuntimeFacts | null;
   readonly templateId: string;
   /** Numbers namespace and user id; null when the VM has neither. */
   readonly slot: number | null;
@@ -45,11 +55,13 @@ const longestSocketPath = 107;
 export class RunDirectory {
   readonly agentId: string;
   readonly path: string;
+  readonly snapshot: Snapshot;
 
   constructor(root: string, agentId: string) {
     if (!isAgentId(agentId)) throw new VmError('failed', `not an agent id: ${agentId}`);
     this.agentId = agentId;
     this.path = join(root, agentId);
+    this.snapshot = new Snapshot(this.path, this.disk);
     if (Buffer.byteLength(this.qmpSocket) > longestSocketPath) {
       throw new VmError(
         'failed',
@@ -125,8 +137,8 @@ export class RunDirectory {
     for (const path of [this.record, this.path]) await syncFile(path);
   }
 
-  /** Leaves the disk alone, out of the reach of whoever gets the VM's user id next. */
-  async keepDiskOnly(): Promise<void> {
+  /** Puts the disk out of the reach of whoever gets the VM's user id next. */
+  async close(): Promise<void> {
     await chown(this.disk, 0, 0);
     await chown(this.path, 0, 0);
     await chmod(this.path, 0o700);
@@ -141,13 +153,4 @@ export class RunDirectory {
 /** Whether a name may be an agent's: what else lies among the folders is nobody's concern here. */
 export function isAgentId(name: string): boolean {
   return /^[a-z0-9][a-z0-9-]{0,31}$/.test(name);
-}
-
-async function syncFile(path: string): Promise<void> {
-  const file = await open(path, 'r');
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
-  }
 }

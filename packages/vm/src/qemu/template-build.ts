@@ -7,7 +7,7 @@ import { chown } from 'node:fs/promises';
 import { guestClient } from '@lodge/guest';
 import type { RuntimeFacts, TemplateBuild } from '@lodge/engine/ports';
 import { templateGid } from './confinement.ts';
-import { mostMemoryMib } from './command-line.ts';
+import { bootVcpus, mostMemoryMib } from './command-line.ts';
 import { diskBytes, writeOverlay } from './disks.ts';
 import { endOf, launch } from './launch.ts';
 import type { LaunchedMachine } from './launch.ts';
@@ -96,6 +96,7 @@ async function bootGuest(
         disk: draft.files.disk,
         memory: { path: draft.files.memory, mode: 'write', readOnly: emulator.mapsReadOnly },
         tap: namespace.tap,
+        vcpus: bootVcpus,
       },
       confinement: {
         uid,

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFile, mkdtemp, readdir, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -14,7 +14,7 @@ let store: TemplateStore;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'lodge-store-'));
-  store = new TemplateStore(folder, 'one');
+  store = new TemplateStore(folder, { instance: 'one', dataDir: folder });
   for (const name of ['kernel', 'initrd', 'root.qcow2']) await writeFile(join(folder, name), name);
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
@@ -94,9 +94,63 @@ test('a disk over a template can be booted although the template’s memory is g
 test('a draft that a killed build left is told of, and goes when the same is drafted again', async () => {
   const left = await store.draft(hash, uid);
   assert.deepEqual(await store.abandonedDrafts(), [left.path]);
-  assert.deepEqual(await new TemplateStore(folder, 'two').abandonedDrafts(), []);
-  await new TemplateStore(folder, 'two').draft(hash, uid);
+  assert.deepEqual(await new TemplateStore(folder, { instance: 'two', dataDir: folder }).abandonedDrafts(), []);
+  await new TemplateStore(folder, { instance: 'two', dataDir: folder }).draft(hash, uid);
   assert.deepEqual(await store.abandonedDrafts(), []);
+});
+
+for (const file of ['memory', 'disk', 'devices'] as const) {
+  test(`a template whose ${file} is not what was written, though nobody wrote to it, is not cloned`, async () => {
+    const made = await make();
+    const path = join(made.files.memory, '../manifest.json');
+    const manifest = JSON.parse(await readFile(path, 'utf8')) as { sums: Record<string, string> };
+    manifest.sums[file] = manifest.sums[file]!.replaceAll(/^./g, (digit) => (digit === '0' ? '1' : '0'));
+    await writeFile(path, JSON.stringify(manifest));
+    const next = new TemplateStore(folder, { instance: 'one', dataDir: folder });
+    assert.equal(await next.whole(made.template.id), null);
+    assert.equal((await next.bootable(made.template.id)) === null, file === 'disk');
+    assert.deepEqual(
+      await store.whole(made.template.id),
+      null,
+      'whoever made it knows it by what is written down, too',
+    );
+  });
+}
+
+test('a template is removed by the last of its users, and by nobody while another may have VMs over it', async () => {
+  const [one, two] = [store, new TemplateStore(folder, { instance: 'two', dataDir: join(folder, 'two') })];
+  await mkdir(join(folder, 'two'));
+  const old = (await make('old')).template.id;
+  const kept = (await make('kept')).template.id;
+  assert.ok(await two.use(old));
+  const needsKept = (id: string): boolean => id === kept;
+  assert.deepEqual(await one.collect(needsKept), []);
+  assert.deepEqual(
+    (await two.collect(() => false)).map(({ id }) => id),
+    [old],
+  );
+  assert.equal(await two.use(old), false);
+  assert.deepEqual(await readdir(store.root), [kept]);
+  assert.deepEqual([...(await one.rootDisks())], [join(folder, 'root.qcow2')]);
+});
+
+test('a user whose data folder is gone counts for a week after it was last heard of', async () => {
+  const { template } = await make();
+  const dataDir = join(folder, 'gone');
+  await new TemplateStore(folder, { instance: 'gone', dataDir }).use(template.id);
+  assert.deepEqual(await store.collect(() => false), []);
+  const then = new Date(Date.now() - 8 * 24 * 60 * 60_000);
+  await utimes(join(store.root, template.id, 'users', 'gone'), then, then);
+  assert.equal((await store.collect(() => false)).length, 1);
+  assert.deepEqual(await readdir(store.root), []);
+});
+
+test('what an older Lodge made, which named no users, and what is being made is left alone', async () => {
+  const { template } = await make();
+  await rm(join(store.root, template.id, 'users'), { recursive: true });
+  await store.draft(hash, uid);
+  assert.deepEqual(await store.collect(() => false), []);
+  assert.equal((await readdir(store.root)).length, 2);
 });
 
 test('an id that is not one reaches no file', async () => {

@@ -12,6 +12,9 @@ export interface RemovalHost {
   readonly cgroups: Cgroups;
 }
 
+/** What is kept: `snapshot` is the disk with the snapshot that belongs to it, where there is one. */
+export type Kept = 'nothing' | 'disk' | 'snapshot';
+
 /**
  * Idempotent, and may be cut off anywhere: the record says `removing` before anything goes, and goes last. Gives the slot
  * that is free now.
@@ -19,20 +22,25 @@ export interface RemovalHost {
 export async function removeVm(
   { network, cgroups }: RemovalHost,
   directory: RunDirectory,
-  keepDisk: boolean,
+  keep: Kept,
 ): Promise<number | null> {
   const record = await directory.read();
-  const onlyDisk = record?.phase === 'disk';
-  if (onlyDisk && keepDisk) return null;
-  if (record && !onlyDisk) await directory.write({ ...record, phase: 'removing' });
+  const atRest = record?.phase === 'disk' || record?.phase === 'suspended';
+  const left = keep === 'snapshot' && (await directory.snapshot.exists()) ? 'suspended' : 'disk';
+  if (keep !== 'nothing' && record?.phase === left) return null;
+  // A record beside a whole snapshot says enough: whoever comes next goes on here (`Vms.adopt`).
+  if (record && !atRest && left === 'disk') await directory.write({ ...record, phase: 'removing' });
   for (const process of await vmProcesses(directory, record)) await kill(process);
   await cgroups.remove(directory.agentId);
   const slot = record?.slot ?? null;
   if (slot !== null) await network.removeNamespace(slot);
-  if (keepDisk && (await exists(directory.disk))) {
-    await directory.keepDiskOnly();
+  if (keep !== 'nothing' && (await exists(directory.disk))) {
+    if (left === 'disk') await directory.snapshot.useUp();
+    await directory.snapshot.sweep();
+    await directory.close();
     // Without a record that can be read the disk is kept all the same: it is what counts.
-    if (record) await directory.write({ ...record, phase: 'disk', slot: null, address: null, process: null });
+    if (record) await directory.write({ ...record, phase: left, slot: null, address: null, process: null });
+    if (left === 'suspended') await directory.syncRecord();
   } else {
     await directory.remove();
   }

@@ -5,19 +5,25 @@
 import { chmod, chown } from 'node:fs/promises';
 import type { Machine } from '@lodge/engine/ports';
 import { VmError } from '@lodge/engine/ports';
+import { bootVcpus } from './command-line.ts';
 import type { Accelerator } from './command-line.ts';
 import type { AcceleratorAnswer } from './accelerator.ts';
 import type { Cgroups } from './cgroup.ts';
 import { diskFileLimit, overheadMib, templateGid } from './confinement.ts';
 import { writeOverlay } from './disks.ts';
 import type { Emulator } from './emulator.ts';
+import { guestMemory } from './guest-memory.ts';
 import { plug } from './hotplug.ts';
 import { launch } from './launch.ts';
 import type { LaunchedMachine } from './launch.ts';
 import type { HostNetwork, Namespace } from './network/index.ts';
 import type { ProcessMark } from './process.ts';
 import type { RunDirectory } from './run-directory.ts';
+import { damaged } from './snapshot/page-job.ts';
+import type { LayJob, SaveJob } from './snapshot/page-job.ts';
+import type { LoadableSnapshot, MemoryBase } from './snapshot/snapshot.ts';
 import type { StoredTemplate } from './template-store.ts';
+import type { Thread } from './thread.ts';
 import { throwIfAborted } from '../waiting.ts';
 
 /** What VMs are made with on this host. */
@@ -38,9 +44,14 @@ export interface VmStart {
   readonly uid: number;
   readonly machine: Machine;
   readonly template: StoredTemplate;
-  readonly from: 'clone' | 'boot';
+  readonly source: VmSource;
   readonly onSpawned: (process: ProcessMark) => Promise<void>;
 }
+
+/** What memory and processors begin as. A snapshot's pages are laid by the thread, which is started early and ended by the caller. */
+export type VmSource =
+  | { readonly from: 'clone' | 'boot' }
+  | { readonly from: 'snapshot'; readonly snapshot: LoadableSnapshot; readonly thread: Thread<SaveJob | LayJob> };
 
 export interface StartedVm extends LaunchedMachine {
   readonly namespace: Namespace;
@@ -50,14 +61,14 @@ export interface StartedVm extends LaunchedMachine {
 
 /** Rejects only when nothing it began is still under way; what it made is there for the caller to take away. */
 export async function startVm(host: VmHost, start: VmStart, signal: AbortSignal): Promise<StartedVm> {
-  const { directory, slot, uid, machine, template, from } = start;
+  const { directory, slot, uid, machine, template, source } = start;
   const { network, cgroups, accelerator } = host;
   const timings: Record<string, number> = {};
   const cgroup = directory.agentId;
   const [namespace] = await together([
     timed(timings, 'namespace', () => network.createNamespace(slot, { tapOwner: uid, brokerPort: host.brokerPort })),
     timed(timings, 'disk', () => prepareDisk(start)),
-    timed(timings, 'cgroup', () => cgroups.create(cgroup, limitsOf(machine, accelerator.accelerator))),
+    timed(timings, 'cgroup', () => cgroups.create(cgroup, limitsOf(largest(start), accelerator.accelerator))),
   ]);
   throwIfAborted(signal);
   const machineStart = {
@@ -69,10 +80,11 @@ export async function startVm(host: VmHost, start: VmStart, signal: AbortSignal)
       initrd: template.initrd,
       disk: directory.disk,
       memory:
-        from === 'clone'
+        baseOf(source) === 'template'
           ? { path: template.files.memory, mode: 'copy' as const, readOnly: host.emulator.mapsReadOnly }
           : null,
       tap: namespace.tap,
+      vcpus: source.from === 'snapshot' ? source.snapshot.plugged.vcpus : bootVcpus,
     },
     confinement: {
       uid,
@@ -81,15 +93,24 @@ export async function startVm(host: VmHost, start: VmStart, signal: AbortSignal)
       fileSizeLimit: diskFileLimit(template.diskBytes),
       dieWithParent: false,
     },
-    devices: from === 'clone' ? template.files.devices : null,
+    devices: devicesOf(start),
+    ...(source.from === 'snapshot'
+      ? { beforeLoad: (to: LaunchedMachine) => timed(timings, 'pages', () => layPages(to, source, signal)) }
+      : {}),
     onSpawned: async (process: ProcessMark) => {
       await together([cgroups.add(cgroup, process.pid), start.onSpawned(process)]);
     },
   };
-  const launched = await timed(timings, 'qemu', () => launch(machineStart, signal));
+  const launched = await timed(timings, 'qemu', () => launch(machineStart, signal)).catch((error: unknown) => {
+    throw source.from === 'snapshot' && refusesState(error)
+      ? new VmError('snapshot_missing', 'QEMU does not load the snapshot’s device state', { cause: error })
+      : error;
+  });
   try {
     await timed(timings, 'plug', async () => {
       await plug(launched.qmp, machine);
+      throwIfAborted(signal);
+      if (source.from === 'snapshot') await directory.snapshot.useUp();
       await launched.qmp.execute('cont');
     });
   } catch (error) {
@@ -99,8 +120,44 @@ export async function startVm(host: VmHost, start: VmStart, signal: AbortSignal)
   return { ...launched, namespace, timings };
 }
 
-async function prepareDisk({ directory, from, template, uid }: VmStart): Promise<void> {
-  if (from === 'clone') {
+/** A snapshot of a larger machine begins as large as it was; it is made smaller when its guest runs. */
+function largest({ machine, source }: VmStart): Machine {
+  if (source.from !== 'snapshot') return machine;
+  return { ...machine, memoryMib: Math.max(machine.memoryMib, source.snapshot.plugged.memoryMib) };
+}
+
+/** What the machine's memory is laid over. */
+export function baseOf(source: VmSource): MemoryBase {
+  if (source.from === 'snapshot') return source.snapshot.base;
+  return source.from === 'clone' ? 'template' : 'none';
+}
+
+function devicesOf({ source, template }: VmStart): string | null {
+  if (source.from === 'snapshot') return source.snapshot.devicesPath;
+  return source.from === 'clone' ? template.files.devices : null;
+}
+
+async function layPages(
+  { qmp, process }: LaunchedMachine,
+  { snapshot, thread }: VmSource & { from: 'snapshot' },
+  signal: AbortSignal,
+): Promise<void> {
+  const { base, plugged, pages, pagesPath } = snapshot;
+  const regions = await guestMemory(qmp, process.pid, { base, pluggedMib: plugged.memoryMib });
+  const job = { do: 'lay', pid: process.pid, regions, path: pagesPath, ...pages } as const;
+  await thread.run(job, signal).catch((error: Error) => {
+    const lost = error.message === damaged || (error as NodeJS.ErrnoException).code === 'ENOENT';
+    throw lost ? new VmError('snapshot_missing', 'no snapshot to start from: its memory is damaged') : error;
+  });
+}
+
+/** QEMU's own word for device state that does not fit its machine. */
+function refusesState(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('load of migration failed');
+}
+
+async function prepareDisk({ directory, source, template, uid }: VmStart): Promise<void> {
+  if (source.from === 'clone') {
     await writeOverlay({ path: directory.disk, backing: template.files.disk, bytes: template.diskBytes });
   }
   await chown(directory.disk, uid, uid).catch((error: NodeJS.ErrnoException) => {
@@ -110,7 +167,7 @@ async function prepareDisk({ directory, from, template, uid }: VmStart): Promise
   await chmod(directory.disk, 0o600);
 }
 
-function limitsOf(machine: Machine, accelerator: Accelerator): { memoryMib: number; cpus: number } {
+export function limitsOf(machine: Machine, accelerator: Accelerator): { memoryMib: number; cpus: number } {
   return { memoryMib: machine.memoryMib + overheadMib(accelerator), cpus: machine.vcpus };
 }
 

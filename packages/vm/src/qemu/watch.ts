@@ -11,8 +11,8 @@ export interface Watched {
   readonly agentId: string;
   readonly executionId: string;
   readonly process: ProcessMark;
-  /** Held for as long as the VM is watched; null when QEMU does not answer. */
-  readonly qmp: Qmp | null;
+  /** Held for as long as the VM is watched; null until QEMU answers. */
+  qmp: Qmp | null;
 }
 
 export type ExitListener = (exit: { readonly agentId: string; readonly executionId: string }) => void;
@@ -20,6 +20,7 @@ export type ExitListener = (exit: { readonly agentId: string; readonly execution
 const lookEveryMs = 500;
 /** Between the end of the connection and that of the process lies the release of the guest's memory. */
 const endingEveryMs = 5;
+const endingMs = 5000;
 
 export class ExitWatch {
   private readonly listeners = new Set<ExitListener>();
@@ -47,9 +48,14 @@ export class ExitWatch {
   }
 
   private async follow(vm: Watched): Promise<void> {
-    await vm.qmp?.closed;
-    const everyMs = vm.qmp ? endingEveryMs : lookEveryMs;
+    let quickUntil = 0;
     while (!this.stopping.signal.aborted && isAlive(vm.process)) {
+      if (vm.qmp?.isOpen) {
+        await vm.qmp.closed;
+        quickUntil = performance.now() + endingMs;
+        continue;
+      }
+      const everyMs = performance.now() < quickUntil ? endingEveryMs : lookEveryMs;
       await sleep(everyMs, undefined, { signal: this.stopping.signal, ref: false }).catch(() => undefined);
     }
     if (this.stopping.signal.aborted) return;

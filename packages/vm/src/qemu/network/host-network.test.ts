@@ -177,6 +177,41 @@ test('what another program flushed, a start restores', async () => {
   assert.equal(await host(), started);
 });
 
+test('what another program takes away is noticed and restored, and while it is whole nothing is written', async () => {
+  await a.start();
+  await a.createNamespace(3, { tapOwner, brokerPort: 4100 });
+  // Tables are listed in the order they were made.
+  const lines = async (): Promise<string[]> => (await host()).split('\n').sort();
+  const started = await lines();
+  const messagesBefore = messages.length;
+  assert.equal(await a.heal(), false);
+  for (const harm of [
+    () => run('nft', ['flush', 'ruleset']),
+    () => run('nft', ['delete', 'table', 'inet', 'lodge_a']),
+    () => run('nft', ['flush', 'chain', 'inet', 'lodge_a', 'from_guest']),
+    () => run('nft', ['insert', 'rule', 'inet', 'lodge_a', 'from_guest', 'accept']),
+    () => run('ip', ['link', 'del', 'a-broker']),
+  ]) {
+    await harm();
+    assert.equal(await a.heal(), true, String(harm));
+    assert.deepEqual(await lines(), started, String(harm));
+    assert.equal(await a.heal(), false);
+  }
+  await writeFile('/proc/sys/net/ipv4/ip_forward', '0');
+  assert.equal(await a.heal(), true);
+  assert.equal((await readFile('/proc/sys/net/ipv4/ip_forward', 'utf8')).trim(), '1');
+  await run('nft', [
+    'add table ip theirs; add chain ip theirs f { type filter hook forward priority 0; policy drop; }',
+  ]);
+  assert.equal(await a.heal(), true, 'a firewall that comes later is opened to the guests');
+  assert.equal(await a.heal(), false);
+  await run('nft', ['delete table ip theirs']);
+  await a.createNamespace(4, usual);
+  await a.createNamespace(5, { tapOwner, brokerPort: 4200 });
+  assert.equal(await a.heal(), false, 'slots come and go');
+  messages.length = messagesBefore;
+});
+
 test('a range that is in use is refused, in words that name the route', async () => {
   await run('ip', ['tuntap', 'add', 'dev', 'vpn', 'mode', 'tun']);
   await run('ip', ['link', 'set', 'vpn', 'up']);

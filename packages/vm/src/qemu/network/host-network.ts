@@ -26,6 +26,11 @@ export interface HostNetwork {
    * what another program flushed. Rejects when the range is used by someone else on this host.
    */
   start(): Promise<void>;
+  /**
+   * Looks whether what `start` made is as it made it, and makes it again where another program changed it. True when there
+   * was something to do. Cheap while there is nothing: two listings by `nft`.
+   */
+  heal(): Promise<boolean>;
   /** An existing one of that slot is removed first. After a rejection, or a kill, what was made is still listed by `slots`. */
   createNamespace(slot: number, options: NamespaceOptions): Promise<Namespace>;
   /** The emulator in it should have ended: it keeps its tap, but reaches nothing. Absent is success. */
@@ -180,9 +185,13 @@ async function ensureForwarding(plan: NetworkPlan, log: (message: string) => voi
   log('network: switched IPv4 forwarding on, it was off on this host');
 }
 
-async function restoreForwarding(plan: NetworkPlan): Promise<void> {
+async function isForwardingMarked(plan: NetworkPlan): Promise<boolean> {
   const tables = await run('nft', ['list', 'tables']);
-  if (!tables.split('\n').includes(`table ${forwardingMark(plan)}`)) return;
+  return tables.split('\n').includes(`table ${forwardingMark(plan)}`);
+}
+
+async function restoreForwarding(plan: NetworkPlan): Promise<void> {
+  if (!(await isForwardingMarked(plan))) return;
   if (!(await othersForward(plan))) await writeFile(forwarding, '0');
   await nft(`delete table ${forwardingMark(plan)}`);
 }
@@ -211,6 +220,23 @@ async function startNetwork(plan: NetworkPlan, log: (message: string) => void): 
   await ensureForwarding(plan, log);
 }
 
+/** The instance's own table as it is now, without what slots have in it; null when it is gone. */
+async function ownRules(plan: NetworkPlan): Promise<string | null> {
+  const text = await run('nft', ['--stateless', 'list', 'table', 'inet', plan.table]).catch(() => null);
+  return (
+    text && text.replaceAll(/\t(map slots|chain slot_\d+) \{\n(?:\t\t.*\n)*\t\}\n\n?/g, '').replaceAll(/\n+/g, '\n')
+  );
+}
+
+async function isWhole(plan: NetworkPlan, rules: string | null): Promise<boolean> {
+  const [found, { link }, forwards] = await Promise.all([
+    ownRules(plan),
+    presence(plan.brokerLink),
+    readFile(forwarding, 'utf8'),
+  ]);
+  return found !== null && found === rules && link && forwards.trim() === '1';
+}
+
 async function teardownNetwork(plan: NetworkPlan): Promise<void> {
   for (const slot of await listSlots(plan)) await removeSlot(plan, slot);
   await closeForeignChains(plan);
@@ -221,17 +247,48 @@ async function teardownNetwork(plan: NetworkPlan): Promise<void> {
 
 export function createHostNetwork(options: NetworkOptions & { readonly log: (message: string) => void }): HostNetwork {
   const plan = planNetwork(options);
+  /** The table as the last start left it. */
+  let rules: string | null = null;
+  /** Ports that slots made by this process have at the broker's address, where they are not the usual one. */
+  const brokerPorts = new Map<number, number>();
+  /** Whether forwarding is to be switched off in the end: a mark in the kernel says so, which goes with a flush. */
+  let marked = false;
+  const start = async (): Promise<void> => {
+    await startNetwork(plan, options.log);
+    if (marked) await nft(`add table ${forwardingMark(plan)}`);
+    marked = await isForwardingMarked(plan);
+    for (const [slot, port] of brokerPorts) await nft(allowBrokerPort(plan, slot, port));
+    rules = await ownRules(plan);
+  };
+  const heal = async (): Promise<boolean> => {
+    if (!(await isWhole(plan, rules))) {
+      await start();
+      return true;
+    }
+    return (await openForeignChains(plan)).length > 0;
+  };
   return {
     brokerHost: plan.brokerHost,
     maxSlots: plan.maxSlots,
-    start: () => startNetwork(plan, options.log),
-    createNamespace: (slot, namespace) => createSlot(plan, slot, namespace),
+    start,
+    heal,
+    createNamespace: async (slot, namespace) => {
+      const made = await createSlot(plan, slot, namespace);
+      if (namespace.brokerPort !== plan.brokerPort) brokerPorts.set(slot, namespace.brokerPort);
+      return made;
+    },
     removeNamespace: async (slot) => {
+      brokerPorts.delete(slot);
       const there = await presence(plan.slotName(slot));
       if (there.link || there.namespace) await removeSlot(plan, slot);
     },
     slots: () => listSlots(plan),
     egressBytes: (slot) => egressBytes(plan, slot),
-    teardown: () => teardownNetwork(plan),
+    teardown: async () => {
+      rules = null;
+      marked = false;
+      brokerPorts.clear();
+      await teardownNetwork(plan);
+    },
   };
 }

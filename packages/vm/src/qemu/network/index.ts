@@ -1,2 +1,3 @@
 export * from './host-network.ts';
 export * from './check.ts';
+export * from './keeper.ts';

@@ -1,0 +1,169 @@
+/** What a driver promises about a VM that runs: it can be frozen, sized, measured and listened to. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { sizes } from '@lodge/domain';
+import { never, observed, rejectsWith } from './world.ts';
+import type { World } from './world.ts';
+
+export function machineTests(world: World): void {
+  pauseTests(world);
+  sizeTests(world);
+  const { request, create, guest, removeAll } = world;
+
+  test('what a VM takes up is told, and what nobody has is null', async () => {
+    assert.equal(await world.driver.usage('nobody'), null);
+    const wanted = request('measured');
+    await create(wanted);
+    const running = await world.driver.usage('measured');
+    assert.ok(running && running.memoryMib > 0 && running.diskMib > 0 && running.cpuSeconds > 0);
+    assert.equal(running.snapshotMib, 0);
+    assert.ok(running.egressBytes >= 0);
+    await world.driver.suspend('measured', wanted.executionId, {}, never);
+    const suspended = await world.driver.usage('measured');
+    assert.ok(suspended && suspended.snapshotMib > 0 && suspended.diskMib > 0);
+    assert.deepEqual([suspended.memoryMib, suspended.cpuSeconds], [0, 0]);
+    await world.driver.remove('measured', { keepDisk: true });
+    const disk = await world.driver.usage('measured');
+    assert.ok(disk && disk.diskMib > 0);
+    assert.deepEqual([disk.memoryMib, disk.snapshotMib, disk.cpuSeconds], [0, 0, 0]);
+    await removeAll();
+    assert.equal(await world.driver.usage('measured'), null);
+  });
+
+  test('what a guest prints is read once, its end when it is much, and nothing where no VM runs', async () => {
+    assert.equal(await world.driver.readConsole('nobody'), '');
+    const vm = await create(request('prints'));
+    await world.driver.readConsole('prints');
+    await guest(vm).print('one line ✓\n');
+    assert.match(await world.driver.readConsole('prints'), /^one line ✓\r?\n$/);
+    assert.equal(await world.driver.readConsole('prints'), '');
+    await guest(vm).print(`${'x'.repeat(70_000)}the end`);
+    const much = await world.driver.readConsole('prints');
+    assert.ok(much.length <= 65_536 && much.length > 60_000, `${much.length} characters`);
+    assert.ok(much.endsWith('the end'));
+    await removeAll();
+    assert.equal(await world.driver.readConsole('prints'), '');
+  });
+}
+
+function pauseTests(world: World): void {
+  const { request, create, state, guest, removeAll } = world;
+
+  test('a paused VM stands still with all it has, and goes on where it was, by the right time', async () => {
+    const wanted = request('frozen');
+    const vm = await create(wanted);
+    await guest(vm).remember('mark', 'before');
+    await world.driver.pause('frozen', wanted.executionId);
+    await world.driver.pause('frozen', wanted.executionId);
+    assert.equal(await state('frozen'), 'paused');
+    assert.deepEqual(await world.driver.list(), [observed(vm, 'paused')]);
+    assert.equal(await guest(vm).answers(), false);
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    await world.driver.resume('frozen', wanted.executionId);
+    await world.driver.resume('frozen', wanted.executionId);
+    assert.equal(await state('frozen'), 'running');
+    assert.ok(Math.abs((await guest(vm).clock()) - Date.now()) < 1000, 'the time of the pause is made up for');
+    assert.equal(await guest(vm).recall('mark'), 'before');
+    await removeAll();
+  });
+
+  test('what does not run is neither paused, resumed, suspended nor sized: it is gone', async () => {
+    const { driver } = world;
+    const all = async (agentId: string, executionId: string): Promise<void> => {
+      await rejectsWith(driver.pause(agentId, executionId), 'gone');
+      await rejectsWith(driver.resume(agentId, executionId), 'gone');
+      await rejectsWith(driver.suspend(agentId, executionId, {}, never), 'gone');
+      await rejectsWith(driver.resize(agentId, executionId, sizes.small, never), 'gone');
+    };
+    await all('nobody', 'e1');
+    const wanted = request('other');
+    const vm = await create(wanted);
+    await all('other', 'older');
+    assert.ok(await guest(vm).answers());
+    await world.harness.killVm('other');
+    await all('other', wanted.executionId);
+    await removeAll();
+  });
+
+  test('calls for one VM are served in the order they came', async () => {
+    const wanted = request('ordered');
+    const vm = await create(wanted);
+    const { executionId } = wanted;
+    await guest(vm).remember('mark', 'kept');
+    const { driver } = world;
+    await Promise.all([
+      driver.pause('ordered', executionId),
+      driver.resume('ordered', executionId),
+      driver.pause('ordered', executionId),
+    ]);
+    assert.equal(await state('ordered'), 'paused');
+    await Promise.all([driver.resume('ordered', executionId), driver.pause('ordered', executionId)]);
+    assert.equal(await state('ordered'), 'paused');
+    const again = request('ordered', { from: 'snapshot' });
+    const [first, second, next] = await Promise.all([
+      driver.suspend('ordered', executionId, {}, never),
+      driver.suspend('ordered', executionId, {}, never),
+      create(again),
+    ]);
+    assert.ok(first.bytes > 0 && second.bytes > 0);
+    assert.equal(await guest(next).recall('mark'), 'kept');
+    await removeAll();
+    assert.deepEqual(await world.harness.holdings(), []);
+  });
+
+  test('a paused VM is adopted as paused, told when it dies, and one asked for again runs', async () => {
+    const wanted = request('sleeps');
+    const vm = await create(wanted);
+    await guest(vm).remember('mark', 'kept');
+    await world.driver.pause('sleeps', wanted.executionId);
+    await world.driver.stop();
+    await world.begin();
+    assert.deepEqual(await world.driver.list(), [observed(vm, 'paused')]);
+    assert.deepEqual(await create(wanted), vm);
+    assert.equal(await state('sleeps'), 'running');
+    assert.equal(await guest(vm).recall('mark'), 'kept');
+    await world.driver.pause('sleeps', wanted.executionId);
+    await world.harness.killVm('sleeps');
+    await world.eventually('the exit is told', () => world.exits.some((exit) => exit.agentId === 'sleeps'));
+    assert.equal(await state('sleeps'), 'dead');
+    await removeAll();
+  });
+}
+
+function sizeTests(world: World): void {
+  const { request, create, guest, removeAll } = world;
+
+  test('a running VM grows and shrinks, and keeps its size through a snapshot', async () => {
+    const wanted = request('grows', { machine: sizes.small });
+    const vm = await create(wanted);
+    const { executionId } = wanted;
+    await guest(vm).remember('mark', 'kept');
+    for (const size of [sizes.xlarge, sizes.medium, sizes.large, sizes.small, sizes.medium]) {
+      const machine = await world.driver.resize('grows', executionId, size, never);
+      assert.deepEqual([machine.vcpus, machine.diskGib], [size.vcpus, size.diskGib]);
+      assert.ok(machine.memoryMib >= size.memoryMib && machine.memoryMib <= sizes.xlarge.memoryMib);
+      const found = await guest(vm).machine();
+      assert.equal(found.vcpus, size.vcpus);
+      assert.ok(found.memoryMib > machine.memoryMib - 200 && found.memoryMib <= machine.memoryMib);
+    }
+    await world.driver.suspend('grows', executionId, {}, never);
+    const same = await create(request('grows', { from: 'snapshot', machine: sizes.medium }));
+    assert.equal(same.machine.vcpus, sizes.medium.vcpus);
+    assert.equal((await guest(same).machine()).vcpus, sizes.medium.vcpus);
+    assert.equal(await guest(same).recall('mark'), 'kept');
+    await world.driver.suspend('grows', same.executionId, {}, never);
+    const larger = await create(request('grows', { from: 'snapshot', machine: sizes.xlarge }));
+    assert.deepEqual(larger.machine, sizes.xlarge);
+    assert.equal((await guest(larger).machine()).vcpus, sizes.xlarge.vcpus);
+    assert.equal(await guest(larger).recall('mark'), 'kept');
+    await removeAll();
+  });
+
+  test('a paused VM is not sized', async () => {
+    const wanted = request('stiff');
+    await create(wanted);
+    await world.driver.pause('stiff', wanted.executionId);
+    await rejectsWith(world.driver.resize('stiff', wanted.executionId, sizes.large, never), 'failed');
+    await removeAll();
+  });
+}

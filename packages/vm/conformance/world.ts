@@ -1,0 +1,71 @@
+/** What the tests of one suite share: the driver under test, and the words they are written in. */
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sizes } from '@lodge/domain';
+import type { Template, Vm, VmDriver, VmErrorCode, VmObservation, VmRequest } from '@lodge/engine/ports';
+import type { DriverHarness, GuestProbe } from './harness.ts';
+
+export const never = new AbortController().signal;
+
+export class World {
+  harness!: DriverHarness;
+  driver!: VmDriver;
+  /** Set by the first test of the suite. */
+  template!: Template;
+  exits: { readonly agentId: string; readonly executionId: string }[] = [];
+  private executions = 0;
+
+  async open(harness: DriverHarness): Promise<void> {
+    this.harness = harness;
+    await this.begin();
+  }
+
+  async close(): Promise<void> {
+    await this.removeAll();
+    await this.driver.stop();
+    await this.harness.close();
+  }
+
+  /** A new driver takes over the host. */
+  readonly begin = async (): Promise<void> => {
+    this.driver = this.harness.driver();
+    this.exits = [];
+    this.driver.onExit((exit) => this.exits.push(exit));
+    await this.driver.start();
+  };
+
+  /** Of an execution of its own. */
+  readonly request = (agentId: string, more: Partial<VmRequest> = {}): VmRequest => {
+    this.executions += 1;
+    const executionId = `e${this.executions}`;
+    return { agentId, executionId, machine: sizes.medium, template: this.template, from: 'clone', ...more };
+  };
+
+  readonly create = (wanted: VmRequest): Promise<Vm> => this.driver.create(wanted, never);
+
+  readonly state = async (agentId: string): Promise<VmObservation['state'] | null> =>
+    (await this.driver.inspect(agentId))?.state ?? null;
+
+  readonly guest = (vm: Vm): GuestProbe => this.harness.guest(vm);
+
+  readonly removeAll = async (): Promise<void> => {
+    for (const { agentId } of await this.driver.list()) await this.driver.remove(agentId, { keepDisk: false });
+  };
+
+  readonly eventually = async (what: string, holds: () => Promise<boolean> | boolean): Promise<void> => {
+    const deadline = Date.now() + 10_000;
+    while (!(await holds())) {
+      assert.ok(Date.now() < deadline, `not within 10 s: ${what}`);
+      await sleep(5);
+    }
+  };
+}
+
+export function rejectsWith(work: Promise<unknown>, code: VmErrorCode): Promise<void> {
+  return assert.rejects(work, { name: 'VmError', code });
+}
+
+/** How a VM is seen by `inspect` and `list`. */
+export function observed({ agentId, executionId, address }: Vm, state: VmObservation['state']): VmObservation {
+  return { agentId, executionId, state, address };
+}

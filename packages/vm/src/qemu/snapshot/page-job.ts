@@ -1,0 +1,35 @@
+/** What the page thread (`page-thread.ts`) is asked for and answers. */
+/** A piece of guest memory in QEMU's address space. A snapshot counts the pages of all pieces through, in this order. */
+export interface MemoryRegion {
+  readonly address: number;
+  readonly bytes: number;
+  /** Whether a page that is not the VM's own holds zeros: else it is the template's. */
+  readonly blank: boolean;
+}
+
+export interface SaveJob {
+  readonly do: 'save';
+  readonly pid: number;
+  readonly regions: readonly MemoryRegion[];
+  /** Where the pages are written, one after another; made anew and fsynced. */
+  readonly path: string;
+}
+
+export interface SavedPages {
+  readonly bytes: number;
+  /** See `PageIndex`. */
+  readonly index: Uint32Array;
+  /** CRC-32 of each `chunkBytes` of the file. */
+  readonly sums: Uint32Array;
+}
+
+export interface LayJob extends SavedPages {
+  readonly do: 'lay';
+  readonly pid: number;
+  readonly regions: readonly MemoryRegion[];
+  readonly path: string;
+}
+
+export const chunkBytes = 1 << 20;
+/** Message of the error that says that a snapshot is not what was saved. */
+export const damaged = 'the snapshot is damaged';

@@ -1,0 +1,32 @@
+/** What a VM takes up now. Everything is asked of the kernel; a VM that ends meanwhile has none of it. */
+import { stat } from 'node:fs/promises';
+import type { VmUsage } from '@lodge/engine/ports';
+import type { HostNetwork } from './network/index.ts';
+import { cpuSeconds, isAlive, memoryShare } from './process.ts';
+import type { RunDirectory, VmRecord } from './run-directory.ts';
+
+const mib = 2 ** 20;
+
+export async function usageOf(
+  directory: RunDirectory,
+  record: VmRecord | null,
+  network: HostNetwork,
+): Promise<VmUsage> {
+  const process = record?.process && isAlive(record.process) ? record.process : null;
+  const slot = record?.slot ?? null;
+  const nothing = (): number => 0;
+  const [memory, disk, snapshot, cpu, egress] = await Promise.all([
+    process ? memoryShare(process).catch(nothing) : 0,
+    stat(directory.disk).then((found) => found.blocks * 512, nothing),
+    directory.snapshot.diskBytes(),
+    process ? cpuSeconds(process).catch(nothing) : 0,
+    slot === null ? 0 : network.egressBytes(slot).catch(nothing),
+  ]);
+  return {
+    memoryMib: memory / mib,
+    diskMib: disk / mib,
+    snapshotMib: snapshot / mib,
+    cpuSeconds: cpu,
+    egressBytes: egress,
+  };
+}
