@@ -6,6 +6,7 @@ PATH="$PWD/node_modules/.bin:$PATH"
 shell_syntax() { for file in scripts/*.sh .ci/run; do bash -n "$file" || return 1; done; }
 
 part types tsc -p .
+part 'types of the pages' tsc -p apps/web
 part lint oxlint --type-aware --deny-warnings
 part format oxfmt --check
 part 'dead code' knip

@@ -2,6 +2,7 @@
 # Checks what Lodge needs on this machine and installs what is missing, and only that. Says nothing when nothing is.
 #   setup.sh            everything
 #   setup.sh packages   the npm packages alone, which need no root
+#   setup.sh tests      everything, and what the tests need beside it
 source "$(dirname "$0")/lib.sh"
 
 # Command, Debian package that brings it. Run virtual machines: the first block. Build their images: the second
@@ -20,6 +21,10 @@ mmdebstrap mmdebstrap
 mke2fs e2fsprogs
 qemu-img qemu-utils
 cpio cpio
+'
+
+# A browser, for the tests of pages.
+[ "${1:-}" != tests ] || needed+='chromium chromium
 '
 
 # The lines of `needed` whose command is not there.

@@ -23,6 +23,7 @@ const unit = { concurrency: 2, testTimeoutMs: 2 * minuteMs, timeoutMs: 10 * minu
 const machines = { concurrency: 1, testTimeoutMs: 25 * minuteMs, timeoutMs: 40 * minuteMs };
 const parts: readonly Part[] = [
   { name: 'unit', files: ['packages/!(vm)/**/*.test.ts', 'apps/**/*.test.ts', 'scripts/**/*.test.ts'], ...unit },
+  { name: 'web', files: ['tests/web/**/*.test.ts'], ...unit, concurrency: 1 },
   { name: 'images', files: ['images/**/*.test.ts'], ...machines },
   { name: 'machines', files: ['packages/vm/**/*.test.ts'], ...machines },
   { name: 'e2e', files: ['tests/e2e/**/*.test.ts'], ...machines },

@@ -121,14 +121,17 @@ async function prepare({ baseUrl, store, client }: Service): Promise<Facts> {
   };
 }
 
-/** Everything in the database but when keys were last used. */
+/** Everything in the database but when keys were last used and agents last asked for, and what holds them awake. */
 async function contents(client: Client): Promise<string> {
   const { rows } = await client.query<{ name: string }>(
-    "select table_name as name from information_schema.tables where table_schema = 'public' order by 1",
+    "select table_name as name from information_schema.tables where table_schema = 'public' and table_name <> 'agent_holds' order by 1",
   );
   assert.ok(rows.length >= 5);
   const query = rows
-    .map(({ name }) => `select '${name}' as name, to_jsonb(t) - 'last_used_at' as row from "${name}" t`)
+    .map(
+      ({ name }) =>
+        `select '${name}' as name, to_jsonb(t) - '{last_used_at,last_active_at}'::text[] as row from "${name}" t`,
+    )
     .join(' union all ');
   return JSON.stringify((await client.query(`${query} order by 1, 2`)).rows);
 }

@@ -5,6 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { randomFrom } from '@lodge/domain/testing';
 import { guestClient } from '@lodge/guest';
 import type { Service } from '@lodge/testkit/service';
 import { emulators, holdings } from './holdings.ts';
@@ -42,15 +43,6 @@ export interface FaultFigures {
   readonly longestSettleMs: number;
 }
 
-/** A seeded sequence, so that a run can be repeated. */
-export function seeded(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fffffff;
-    return Math.floor((state / 0x80000000) * below);
-  };
-}
-
 export class FaultWorld {
   /** The one whose host has the VMs, and others over the same database. */
   readonly services: readonly Service[];
@@ -61,7 +53,7 @@ export class FaultWorld {
 
   constructor(services: readonly Service[], seed: number) {
     this.services = services;
-    this.random = seeded(seed);
+    this.random = randomFrom(seed);
     const kills = { 'control plane': 0, emulator: 0, database: 0, 'guest daemon': 0 };
     this.figures = { seed, kills, replies: {}, recovered: 0, longestSettleMs: 0 };
   }
@@ -70,10 +62,13 @@ export class FaultWorld {
     return this.services[0]!;
   }
 
-  async create(count: number): Promise<void> {
+  /** Agents that sleep only when they are told to, unless `lifecycle` says otherwise. */
+  async create(
+    count: number,
+    lifecycle: object = { idle_timeout_seconds: 0, stop_after_seconds: 3600 },
+  ): Promise<void> {
     for (let index = 0; index < count; index += 1) {
       const name = `Agent ${index}`;
-      const lifecycle = { idle_timeout_seconds: 0, stop_after_seconds: 3600 };
       const reply = await this.home.call('POST', '/agents', { name, size: 'small', lifecycle });
       if (reply.status !== 201) throw new Error(`create answered ${reply.status}: ${JSON.stringify(reply.body)}`);
       const agent = { id: reply.body.id as string, names: new Set([name]), marker: `kept by ${reply.body.id}` };

@@ -8,15 +8,16 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { randomFrom } from '@lodge/domain/testing';
 import { guestClient } from '@lodge/guest';
 import { Service } from '@lodge/testkit/service';
-import { databasePid, seeded } from './fault-world.ts';
+import { databasePid } from './fault-world.ts';
 import { emulators, holdings } from './holdings.ts';
 
 const moments = 20;
 const seed = Number(process.env['KILL_SEED'] ?? randomInt(2 ** 31));
 /** A seeded sequence, so that a failure can be run again with KILL_SEED. */
-const random = seeded(seed);
+const random = randomFrom(seed);
 
 let service: Service;
 /** Agents that were acknowledged and whose delete was not asked for, and agents whose delete was acknowledged. */

@@ -39,7 +39,6 @@ export async function openPlace(): Promise<Place> {
 }
 
 async function buildPages(): Promise<string> {
-  const web = join(root, 'apps/web');
-  await run(process.execPath, [join(root, 'node_modules/vite/bin/vite.js'), 'build'], { cwd: web, timeout: 120_000 });
-  return join(web, 'dist');
+  await run(process.execPath, [join(root, 'scripts/build-web.ts')], { timeout: 120_000 });
+  return join(root, 'apps/web/dist');
 }

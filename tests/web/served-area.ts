@@ -1,11 +1,10 @@
 /**
  * The account area as it is served, without a machine behind it: the real routes over a real database, the real keys, and
- * the pages built from this tree under the content security policy they are made for. Agents alone are kept in memory.
+ * the pages built from this tree. Agents alone are kept in memory.
  */
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import {
   createAccounts,
   createApiKeyVerifier,
@@ -33,14 +32,7 @@ export async function serveArea(pages: string): Promise<Place> {
   await firstKey?.shown();
 
   let url = '';
-  const { app } = testApp({ verifier, account: { accounts, origin: () => url } });
-  app.get('/account/*', { config: { public: true } }, async (request, reply) => {
-    const path = new URL(request.url, 'http://pages').pathname;
-    const file = extname(path) === '' ? 'index.html' : path.replace('/account/', '');
-    return reply
-      .headers({ 'content-security-policy': policy, 'content-type': types[extname(file)] ?? 'text/plain' })
-      .send(await readFile(join(pages, file)));
-  });
+  const { app } = testApp({ verifier, account: { accounts, origin: () => url, pages } });
   url = await app.listen({ host: '127.0.0.1', port: 0 });
   return {
     url,
@@ -56,12 +48,3 @@ export async function serveArea(pages: string): Promise<Place> {
     },
   };
 }
-
-const types: Readonly<Record<string, string>> = {
-  '.js': 'text/javascript',
-  '.css': 'text/css',
-  '.svg': 'image/svg+xml',
-  '.html': 'text/html; charset=utf-8',
-};
-const policy =
-  "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";

@@ -2,9 +2,11 @@
  * Puts Lodge together: the only file that picks adapters. Order matters at both ends. The API opens as soon as the database
  * answers; VMs, broker and templates follow behind it. At the end requests stop first and the database last.
  */
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import {
   createAccounts,
   createApiKeyVerifier,
@@ -190,7 +192,7 @@ async function openApi(
     agents: engine.agents,
     verifier,
     audit: store.audit,
-    account: { accounts, origin: () => url.origin },
+    account: { accounts, origin: () => url.origin, pages: builtPages() },
     ready: async () => {
       await store.ping();
       return readiness(engine);
@@ -227,4 +229,10 @@ function readiness(engine: Engine): { ready: boolean; step: string | null } {
     ready: false,
     step: making.state === 'building' ? `${making.runtime}: ${making.step}` : `${making.runtime}: waiting to try again`,
   };
+}
+
+/** The account area's pages, where they were built; a checkout that was never started has none yet. */
+function builtPages(): string | null {
+  const folder = fileURLToPath(new URL('../../web/dist', import.meta.url));
+  return existsSync(join(folder, 'index.html')) ? folder : null;
 }

@@ -39,6 +39,8 @@ export class Uses {
     try {
       for (let wakes = 0; !isLive(row);) {
         if (!isThere(row)) throw notFound(id);
+        // It boots: who did not ask for it to be woken is told at once.
+        if (row.status === 'provisioning' && wakes === 0 && !options.wake) throw notRunning(id);
         if (isAtRest(row)) {
           if (wakes >= mostWakes) throw notAwake(row);
           wakes += 1;

@@ -19,6 +19,8 @@ export interface AccountArea {
   readonly accounts: Accounts;
   /** Where browsers reach this service, such as `https://lodge.example.com`. Known only once it listens. */
   readonly origin: () => string;
+  /** Folder of the built pages; null serves the API alone. */
+  readonly pages: string | null;
 }
 
 /** What the routes work with. */
