@@ -27,7 +27,8 @@ const parts: readonly Part[] = [
   { name: 'images', files: ['images/**/*.test.ts'], ...machines },
   { name: 'machines', files: ['packages/vm/**/*.test.ts'], ...machines },
   { name: 'e2e', files: ['tests/e2e/**/*.test.ts'], ...machines },
-  { name: 'failure', files: ['tests/failure/**/*.test.ts'], ...machines },
+  // Bare guests, which mostly wait: two files at a time fit into two cores.
+  { name: 'failure', files: ['tests/failure/**/*.test.ts'], ...machines, concurrency: 2 },
   { name: 'security', files: ['tests/security/**/*.test.ts'], ...machines },
 ];
 

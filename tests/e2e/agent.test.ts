@@ -143,23 +143,6 @@ describe('an agent', { timeout: 20 * 60_000 }, () => {
     assert.equal((await service.call('GET', `/agents/${id}`)).body.status, 'running');
   });
 
-  test('comes back from its disk when its VM is killed', async () => {
-    process.kill(await qemuPid(service.dataDir, id), 'SIGKILL');
-    const deadline = Date.now() + 15 * 60_000;
-    const status = async () => (await service.call('GET', `/agents/${id}`)).body.status as string;
-    while ((await status()) === 'running') await new Promise((resolve) => setTimeout(resolve, 50));
-    while ((await status()) === 'provisioning' && Date.now() < deadline)
-      await new Promise((resolve) => setTimeout(resolve, 1000));
-    assert.equal(await status(), 'running', service.output);
-    await (await guestOf(id)).readFile('/workspace/from-the-agent.txt');
-    llm.script([{ text: 'Back again.' }]);
-    const reply = await client.chat.completions.create({
-      model: id,
-      messages: [{ role: 'user', content: 'Still there?' }],
-    });
-    assert.match(reply.choices[0]!.message.content!, /Back again\./);
-  });
-
   test('is gone after one DELETE', async () => {
     const reply = await service.call('DELETE', `/agents/${id}`);
     assert.deepEqual(reply.body, { object: 'agent.deleted', id, deleted: true });

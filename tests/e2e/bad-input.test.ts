@@ -20,7 +20,7 @@ import { Client } from 'pg';
 import { createHttpApp } from '../../apps/server/src/http/app.ts';
 import { createFakeDriver, FakeHost } from '@lodge/vm/fake';
 import { badRequests } from './bad-requests.ts';
-import type { BadRequest, Facts } from './bad-requests.ts';
+import type { BadRequest, Facts } from './bad-request.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const noImages: ImageBuilder = {

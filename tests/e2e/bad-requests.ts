@@ -1,43 +1,21 @@
 /** The table of tests/e2e/bad-input.test.ts. */
-import type { ErrorCode, ErrorType } from '@lodge/contract';
-
-export interface Facts {
-  readonly agentId: string;
-  readonly keys: Readonly<Record<KeyName, string>>;
-}
-
-export type KeyName = 'all' | 'read' | 'write' | 'chat' | 'expired' | 'revoked' | 'unknown';
-
-export interface BadRequest {
-  readonly title: string;
-  readonly method?: string;
-  /** `{id}` is the one agent's. */
-  readonly path: string;
-  /** A key with every scope by default; null for none. */
-  readonly key?: KeyName | null;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** The body as a value, or as it goes over the wire. */
-  readonly json?: unknown;
-  readonly body?: string | Uint8Array | ReadableStream;
-  readonly status: number;
-  readonly type: ErrorType;
-  readonly code: ErrorCode;
-  /** What the message must name. */
-  readonly names?: string | readonly string[];
-}
-
-type Rest = Partial<Omit<BadRequest, 'title' | 'status' | 'type' | 'code'>>;
-
-const invalid = { status: 400, type: 'invalid_request_error', code: 'invalid_request' } as const;
-const invalidJson = { status: 400, type: 'invalid_request_error', code: 'invalid_json' } as const;
-const tooLarge = { status: 413, type: 'invalid_request_error', code: 'request_too_large' } as const;
-const wrongMedia = { status: 415, type: 'invalid_request_error', code: 'unsupported_media_type' } as const;
-const noScope = { status: 403, type: 'authorization_error', code: 'insufficient_scope' } as const;
-const noAgent = { status: 404, type: 'not_found_error', code: 'agent_not_found' } as const;
-const noRoute = { status: 404, type: 'not_found_error', code: 'route_not_found' } as const;
-const wrongMethod = { status: 405, type: 'invalid_request_error', code: 'method_not_allowed' } as const;
-const notRunning = { status: 409, type: 'invalid_request_error', code: 'agent_not_running' } as const;
-const unauthenticated = { status: 401, type: 'authentication_error' } as const;
+import { lifecycleRequests } from './bad-lifecycle-requests.ts';
+import {
+  chat,
+  get,
+  invalid,
+  invalidJson,
+  messages,
+  noAgent,
+  noRoute,
+  noScope,
+  notRunning,
+  tooLarge,
+  unauthenticated,
+  wrongMedia,
+  wrongMethod,
+} from './bad-request.ts';
+import type { BadRequest, Rest } from './bad-request.ts';
 
 /** A create with a good name and these fields, which is wrong at `names`. */
 const create = (title: string, fields: object, names: BadRequest['names']): BadRequest => ({
@@ -64,13 +42,6 @@ const rawCreate = (
   title: `create with ${title}`,
   path: '/v1/agents',
   body,
-  ...answer,
-});
-
-const get = (title: string, path: string, answer: Omit<BadRequest, 'title' | 'path'>): BadRequest => ({
-  title,
-  method: 'GET',
-  path,
   ...answer,
 });
 
@@ -307,13 +278,6 @@ const queries: BadRequest[] = [
   get('a query on sizes', '/v1/sizes?all=1', { ...invalid, names: 'all' }),
 ];
 
-const messages = [{ role: 'user', content: 'Hello' }];
-const chat = (title: string, json: unknown, rest: Rest & Pick<BadRequest, 'status' | 'type' | 'code'>): BadRequest => ({
-  title: `chat with ${title}`,
-  path: '/v1/agents/{id}/chat/completions',
-  json,
-  ...rest,
-});
 const chats: BadRequest[] = [
   chat('no messages', {}, { ...invalid, names: 'messages is required' }),
   chat('empty messages', { messages: [] }, { ...invalid, names: 'messages' }),
@@ -346,76 +310,8 @@ const chats: BadRequest[] = [
   chat('a model that is no agent', { messages, model: 'gpt-5' }, { ...noAgent, path: '/v1/chat/completions' }),
 ];
 
-const verb = (
-  title: string,
-  rest: Rest,
-  answer: Pick<BadRequest, 'status' | 'type' | 'code' | 'names'>,
-): BadRequest => ({
-  title,
-  path: '/v1/agents/{id}/stop',
-  ...rest,
-  ...answer,
-});
-const transitioning = { status: 409, type: 'invalid_request_error', code: 'agent_transitioning' } as const;
-const stale = { status: 412, type: 'invalid_request_error', code: 'precondition_failed' } as const;
-const patch = (title: string, json: unknown, names: BadRequest['names']): BadRequest => ({
-  title: `change ${title}`,
-  method: 'PATCH',
-  path: '/v1/agents/{id}',
-  json,
-  ...invalid,
-  ...(names !== undefined && { names }),
-});
-const logs = (title: string, query: string, names: string, headers: Record<string, string> = {}): BadRequest =>
-  get(title, `/v1/agents/{id}/logs?${query}`, { ...invalid, names, headers });
-const lifecycle: BadRequest[] = [
-  verb('a stop by force', { json: { force: true } }, { ...invalid, names: 'force' }),
-  verb('a wait that is neither', { path: '/v1/agents/{id}/stop?wait=no' }, { ...invalid, names: 'wait' }),
-  verb('a stop while it is made', {}, transitioning),
-  verb('a pause while it is made', { path: '/v1/agents/{id}/pause' }, transitioning),
-  verb('a verb there is none of', { path: '/v1/agents/{id}/hibernate' }, noRoute),
-  verb('a start of nobody', { path: '/v1/agents/aaaaaaaaaaaa/start' }, noAgent),
-  verb(
-    'a start without the scope',
-    { path: '/v1/agents/{id}/start', key: 'read' },
-    { ...noScope, names: 'agents:write' },
-  ),
-  patch('its kind', { runtime_kind: 'runtime_b' }, 'runtime_kind'),
-  patch('its name to nothing', { name: null }, 'name'),
-  patch('its name to blanks', { name: '  ' }, 'name'),
-  patch('its keys to nothing', { llm_keys: null }, 'llm_keys'),
-  patch(
-    'the key of an unknown provider',
-    { llm_keys: [{ provider: 'nobody', api_key: 'sk-secret-1234' }] },
-    'provider',
-  ),
-  patch('its size to an unknown one', { size: 'huge' }, 'size'),
-  patch('a field there is none of', { colour: 'red' }, 'colour'),
-  patch('its idle time to less than none', { lifecycle: { idle_timeout_seconds: -1 } }, 'idle_timeout_seconds'),
-  {
-    title: 'change what has changed meanwhile',
-    method: 'PATCH',
-    path: '/v1/agents/{id}',
-    headers: { 'if-match': '"stale"' },
-    json: { name: 'Late' },
-    ...stale,
-  },
-  logs('more log entries than there may be', 'limit=1001', 'limit'),
-  logs('a log cursor that is not ours', 'cursor=abc', 'cursor'),
-  logs('logs since a day there is none of', 'since=2026-02-30T00:00:00Z', 'since'),
-  logs('logs of an unknown level', 'level=fatal', 'level'),
-  logs('logs of an unknown source', 'source=kitchen', 'source'),
-  logs('following logs to an end', 'follow=true&until=2026-01-01T00:00:00Z', 'until'),
-  get('logs of an unknown agent', '/v1/agents/aaaaaaaaaaaa/logs', noAgent),
-  chat(
-    'a wake that is neither',
-    { messages },
-    { ...invalid, path: '/v1/agents/{id}/chat/completions?wake=1', names: 'wake' },
-  ),
-];
-
 export const badRequests: readonly BadRequest[] = [
-  ...lifecycle,
+  ...lifecycleRequests,
   ...names,
   ...fields,
   ...nested,

@@ -161,7 +161,7 @@ test('a damaged template is noticed, not loaded, and made again', { timeout: 15 
   const env = { LODGE_CACHE_DIR: cacheDir };
   // A cache of its own: nobody else's template is damaged. The image is the shared one.
   await run('mkdir', ['-m', '711', cacheDir]);
-  await run('cp', ['-a', '--reflink=auto', `${process.env['LODGE_CACHE_DIR'] ?? '/var/cache/lodge'}/images`, cacheDir]);
+  await run('cp', ['-al', `${process.env['LODGE_CACHE_DIR'] ?? '/var/cache/lodge'}/images`, cacheDir]);
   const own = await Service.start({ env, entry: new URL('./lodge-with-bare-guests.ts', import.meta.url) });
   try {
     await own.awaitTemplate(10 * 60_000);

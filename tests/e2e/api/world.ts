@@ -1,0 +1,241 @@
+/**
+ * The whole API over HTTP on a real database, real store, access and engine, and a host of fake machines: what the suites of
+ * the contract, of isolation and of attacks run against. Agents really come up, pause and stop; what they answer to a chat is
+ * the stand-in gateway's.
+ */
+import { randomBytes } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createApiKeyVerifier, createSecretBox, hashApiKey, lastFour, makeApiKey } from '@lodge/access';
+import { builtinProviders } from '@lodge/broker';
+import { createEngine } from '@lodge/engine';
+import { scopes as allScopes } from '@lodge/engine/ports';
+import type { Scope } from '@lodge/engine/ports';
+import { migrate, openStore } from '@lodge/store';
+import type { Store } from '@lodge/store';
+import { testDatabase } from '@lodge/testkit/postgres';
+import { createFakeDriver, FakeHost } from '@lodge/vm/fake';
+import { Client } from 'pg';
+import { createHttpApp } from '../../../apps/server/src/http/app.ts';
+import type { NetworkSettings } from '../../../apps/server/src/http/context.ts';
+import type { RateSettings } from '../../../apps/server/src/http/limits/limits.ts';
+import { guestRuntime, noTroubles } from '../../../packages/engine/conformance/guest-runtime.ts';
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const image = { id: 'image', rootDisk: '/nowhere', kernel: '/nowhere', initrd: '/nowhere' };
+
+/** As many as a test can ask. */
+export const manyRates: RateSettings = {
+  reads: 1e6,
+  writes: 1e6,
+  creates: 1e6,
+  calls: 1e6,
+  address: 1e6,
+  createsAtOnce: 1000,
+};
+
+export interface ServerOptions {
+  readonly connectionString: string;
+  readonly rates?: Partial<RateSettings>;
+  readonly network?: Partial<NetworkSettings>;
+  readonly maxAgents?: number;
+  readonly maxRunning?: number;
+  readonly createWaitMs?: number;
+  readonly host?: FakeHost;
+  /** Told what went wrong inside. */
+  readonly onError?: (fields: object, message: string) => void;
+}
+
+export interface ApiServer {
+  /** Origin; paths begin with /v1. */
+  readonly url: string;
+  readonly host: FakeHost;
+  readonly store: Store;
+  close(): Promise<void>;
+}
+
+/** One server process' worth: several may be over one database. */
+export async function startServer(options: ServerOptions): Promise<ApiServer> {
+  const { connectionString, host = new FakeHost() } = options;
+  const log = { ...silent, ...(options.onError && { error: options.onError }) };
+  const store = await openStore({ connectionString, log: silent });
+  const driver = createFakeDriver(host);
+  const gateway = await startGateway();
+  const runtime = {
+    ...guestRuntime(host, noTroubles(), []),
+    chatEndpoint: () => ({
+      chatCompletionsUrl: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/v1/chat/completions`,
+      headers: {},
+      model: 'openclaw',
+    }),
+  };
+  const maxAgents = options.maxAgents ?? 1000;
+  const running = options.maxRunning ?? 1000;
+  const engine = createEngine({
+    store: store.agents,
+    logs: store.agentLogs,
+    driver,
+    images: {
+      idOf: () => Promise.resolve(image.id),
+      find: () => Promise.resolve(image),
+      ensure: () => Promise.resolve(image),
+    },
+    runtimes: new Map([['runtime_a', runtime]]),
+    providers: builtinProviders,
+    secrets: createSecretBox(Buffer.alloc(32, 7)),
+    log: silent,
+    defaultModel: 'anthropic/claude-sonnet-5',
+    maxAgentsPerAccount: maxAgents,
+    maxRunningPerAccount: running,
+    memory: { reservedMib: 1024, overcommit: 16 },
+    holder: `test-${process.pid}`,
+    provisionTimeoutMs: 60_000,
+  });
+  const verifier = createApiKeyVerifier({ store: store.apiKeys, changes: store.apiKeys, log: silent });
+  const app = createHttpApp({
+    agents: engine.agents,
+    verifier,
+    audit: store.audit,
+    idempotency: store.idempotency,
+    limits: { store: store.limits, rates: { ...manyRates, ...options.rates }, quotas: { agents: maxAgents, running } },
+    network: { maxConnections: 10_000, trustedProxies: [], corsOrigins: [], ...options.network },
+    ready: () => ({ ready: true, step: null }),
+    agentUrl: {
+      scheme: 'http',
+      domain: 'agents.localhost',
+      port: null,
+      prefixes: { runtime_a: 'openclaw', runtime_b: 'hermes' },
+    },
+    createWaitMs: options.createWaitMs ?? 10_000,
+    lifecycleWaitMs: 10_000,
+    chatTimeoutMs: 10_000,
+    drainMs: 0,
+    version: '0',
+    log,
+  });
+  await driver.start();
+  engine.start();
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  return {
+    url,
+    host,
+    store,
+    async close() {
+      await app.close();
+      await engine.stop();
+      await driver.stop();
+      await verifier.close();
+      await store.close();
+      gateway.closeAllConnections();
+      await new Promise((resolve) => gateway.close(resolve));
+    },
+  };
+}
+
+/** Says `plum` to everything, streamed where that is asked for. */
+async function startGateway(): Promise<Server> {
+  const server = createServer((request, response) => {
+    let text = '';
+    request.on('data', (part: Buffer) => (text += String(part)));
+    request.on('end', () => {
+      const { stream } = JSON.parse(text) as { stream?: boolean };
+      const base = { id: 'c', created: 1, model: 'openclaw' };
+      if (stream !== true) {
+        const choices = [{ index: 0, message: { role: 'assistant', content: 'plum' }, finish_reason: 'stop' }];
+        const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
+        response.setHeader('content-type', 'application/json');
+        response.end(JSON.stringify({ ...base, object: 'chat.completion', choices, usage }));
+        return;
+      }
+      const choices = [{ index: 0, delta: { role: 'assistant', content: 'plum' }, finish_reason: 'stop' }];
+      response.setHeader('content-type', 'text/event-stream');
+      response.end(
+        `data: ${JSON.stringify({ ...base, object: 'chat.completion.chunk', choices })}\n\ndata: [DONE]\n\n`,
+      );
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
+
+export interface World extends ApiServer {
+  readonly connectionString: string;
+  readonly accountId: string;
+  /** A key with every scope. */
+  readonly key: string;
+  readonly sql: Client;
+  keyOf(accountId: string, scopes?: readonly Scope[], expiresAt?: Date | null): Promise<string>;
+  newAccount(): Promise<string>;
+}
+
+/** A database with one account, and one server over it. */
+export async function openWorld(options: Omit<ServerOptions, 'connectionString'> = {}): Promise<World> {
+  const database = await testDatabase();
+  await migrate(database);
+  const server = await startServer({ ...options, ...database });
+  const { apiKeys } = server.store;
+  const sql = new Client(database);
+  await sql.connect();
+  const key = makeApiKey();
+  const row = { hash: hashApiKey(key), last4: lastFour(key), expiresAt: null };
+  const first = await apiKeys.createFirstAccount('first', { name: 'all', scopes: allScopes, ...row });
+  return {
+    ...server,
+    connectionString: database.connectionString,
+    accountId: first!.accountId,
+    key,
+    sql,
+    async keyOf(accountId, scopes = allScopes, expiresAt = null) {
+      const made = makeApiKey();
+      await apiKeys.insert(accountId, {
+        name: scopes.join(),
+        hash: hashApiKey(made),
+        last4: lastFour(made),
+        scopes: [...scopes],
+        expiresAt,
+      });
+      return made;
+    },
+    async newAccount() {
+      const name = randomBytes(4).toString('hex');
+      const { rows } = await sql.query<{ id: string }>('insert into accounts (name) values ($1) returning id', [name]);
+      return rows[0]!.id;
+    },
+    async close() {
+      await sql.end();
+      await server.close();
+      await database.drop();
+    },
+  };
+}
+
+export interface Call {
+  readonly key?: string | null;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // eslint-disable-next-line typescript/no-explicit-any -- a test looks into any reply
+  readonly body: any;
+}
+
+/** One request; a body that is no string is sent as JSON. */
+export async function send(url: string, method: string, path: string, { key, body, headers }: Call): Promise<Answer> {
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: {
+      ...(key != null && { 'x-api-key': key }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') && text !== '';
+  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : null };
+}

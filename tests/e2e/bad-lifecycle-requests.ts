@@ -1,0 +1,71 @@
+/** Rows of the table of bad input: what changes an agent's machine or record, and its log. */
+import { chat, get, invalid, messages, noAgent, noRoute, noScope } from './bad-request.ts';
+import type { BadRequest, Rest } from './bad-request.ts';
+
+const verb = (
+  title: string,
+  rest: Rest,
+  answer: Pick<BadRequest, 'status' | 'type' | 'code' | 'names'>,
+): BadRequest => ({
+  title,
+  path: '/v1/agents/{id}/stop',
+  ...rest,
+  ...answer,
+});
+const transitioning = { status: 409, type: 'invalid_request_error', code: 'agent_transitioning' } as const;
+const stale = { status: 412, type: 'invalid_request_error', code: 'precondition_failed' } as const;
+const patch = (title: string, json: unknown, names: BadRequest['names']): BadRequest => ({
+  title: `change ${title}`,
+  method: 'PATCH',
+  path: '/v1/agents/{id}',
+  json,
+  ...invalid,
+  ...(names !== undefined && { names }),
+});
+const logs = (title: string, query: string, names: string, headers: Record<string, string> = {}): BadRequest =>
+  get(title, `/v1/agents/{id}/logs?${query}`, { ...invalid, names, headers });
+export const lifecycleRequests: readonly BadRequest[] = [
+  verb('a stop by force', { json: { force: true } }, { ...invalid, names: 'force' }),
+  verb('a wait that is neither', { path: '/v1/agents/{id}/stop?wait=no' }, { ...invalid, names: 'wait' }),
+  verb('a stop while it is made', {}, transitioning),
+  verb('a pause while it is made', { path: '/v1/agents/{id}/pause' }, transitioning),
+  verb('a verb there is none of', { path: '/v1/agents/{id}/hibernate' }, noRoute),
+  verb('a start of nobody', { path: '/v1/agents/aaaaaaaaaaaa/start' }, noAgent),
+  verb(
+    'a start without the scope',
+    { path: '/v1/agents/{id}/start', key: 'read' },
+    { ...noScope, names: 'agents:write' },
+  ),
+  patch('its kind', { runtime_kind: 'runtime_b' }, 'runtime_kind'),
+  patch('its name to nothing', { name: null }, 'name'),
+  patch('its name to blanks', { name: '  ' }, 'name'),
+  patch('its keys to nothing', { llm_keys: null }, 'llm_keys'),
+  patch(
+    'the key of an unknown provider',
+    { llm_keys: [{ provider: 'nobody', api_key: 'sk-secret-1234' }] },
+    'provider',
+  ),
+  patch('its size to an unknown one', { size: 'huge' }, 'size'),
+  patch('a field there is none of', { colour: 'red' }, 'colour'),
+  patch('its idle time to less than none', { lifecycle: { idle_timeout_seconds: -1 } }, 'idle_timeout_seconds'),
+  {
+    title: 'change what has changed meanwhile',
+    method: 'PATCH',
+    path: '/v1/agents/{id}',
+    headers: { 'if-match': '"stale"' },
+    json: { name: 'Late' },
+    ...stale,
+  },
+  logs('more log entries than there may be', 'limit=1001', 'limit'),
+  logs('a log cursor that is not ours', 'cursor=abc', 'cursor'),
+  logs('logs since a day there is none of', 'since=2026-02-30T00:00:00Z', 'since'),
+  logs('logs of an unknown level', 'level=fatal', 'level'),
+  logs('logs of an unknown source', 'source=kitchen', 'source'),
+  logs('following logs to an end', 'follow=true&until=2026-01-01T00:00:00Z', 'until'),
+  get('logs of an unknown agent', '/v1/agents/aaaaaaaaaaaa/logs', noAgent),
+  chat(
+    'a wake that is neither',
+    { messages },
+    { ...invalid, path: '/v1/agents/{id}/chat/completions?wake=1', names: 'wake' },
+  ),
+];
