@@ -4,7 +4,8 @@ import { settings } from './config.ts';
 export function configurationMarkdown(): string {
   const rows = Object.values(settings).map((setting) => {
     const note = 'fallbackNote' in setting ? setting.fallbackNote : undefined;
-    const fallback = setting.fallback === null ? (note ?? 'none') : `\`${setting.fallback}\``;
+    const fallback =
+      setting.fallback === null || setting.fallback === '' ? (note ?? 'none') : `\`${setting.fallback}\``;
     return [`\`${setting.name}\``, setting.type, fallback, setting.description];
   });
   return `# Configuration

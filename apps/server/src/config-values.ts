@@ -97,6 +97,28 @@ export function jsonArray(text: string): string {
   return Array.isArray(value) ? text : fail('a JSON array');
 }
 
+/** `192.0.2.7, 10.0.0.0/8, ::1`; nothing is none. */
+export function addressRanges(text: string): readonly string[] {
+  return listOf(text, (item) => {
+    const [address = '', bits, ...rest] = item.split('/');
+    const most = isIP(address) === 6 ? 128 : 32;
+    const isRange = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most);
+    return isIP(address) && isRange && rest.length === 0
+      ? item
+      : fail('IP addresses and ranges such as 10.0.0.0/8, parted by commas');
+  });
+}
+
+export const origins = (text: string): readonly string[] => listOf(text, origin);
+
+function listOf(text: string, parse: (item: string) => string): readonly string[] {
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+    .map(parse);
+}
+
 function fail(expected: string): never {
   throw new Error(expected);
 }

@@ -22,42 +22,10 @@ import {
   resolver,
   urlPrefix,
 } from './config-values.ts';
+import { limitSettings } from './config-limits.ts';
+import { optional, required } from './config-setting.ts';
+import type { Setting } from './config-setting.ts';
 import { nearest } from './nearest.ts';
-
-/** One variable. `fallback` is written as the variable itself would be, and goes through the same checks. */
-interface Setting<T> {
-  readonly name: string;
-  /** What it takes, in words. */
-  readonly type: string;
-  readonly fallback: string | null;
-  /** What an absent fallback stands for, in words. */
-  readonly fallbackNote?: string;
-  readonly description: string;
-  /** True where the value may hold a credential: it is never repeated in an error. */
-  readonly secret?: true;
-  /** Throws an Error whose message completes "LODGE_X must be ...". */
-  readonly parse: (text: string) => T;
-}
-
-function required<T>(
-  name: string,
-  type: string,
-  fallback: string,
-  description: string,
-  parse: (text: string) => T,
-): Setting<T> {
-  return { name, type, fallback, description, parse };
-}
-
-function optional<T>(
-  name: string,
-  type: string,
-  fallbackNote: string,
-  description: string,
-  parse: (text: string) => T,
-): Setting<T | null> {
-  return { name, type, fallback: null, fallbackNote, description, parse };
-}
 
 /** One address quadruple, so one VM, for each /30 of the network range: the most VMs a /16 can hold. */
 const mostVms = 2 ** 14;
@@ -226,13 +194,7 @@ export const settings = {
     "MiB promised to agents for each MiB there is: an idle agent takes about a quarter of its size, for clones share their template's pages.",
     decimal(1, 16),
   ),
-  maxAgents: required(
-    'LODGE_MAX_AGENTS',
-    `number, 1..${mostVms}`,
-    '100',
-    'Most agents an account may have.',
-    integer(1, mostVms),
-  ),
+  ...limitSettings,
   logMaxEntries: required(
     'LODGE_LOG_MAX_ENTRIES',
     'number, 1000..10000000',
@@ -365,6 +327,8 @@ function disagreements(config: Parsed): string[] {
   if (keys.length > 1) {
     found.push('LODGE_MASTER_KEY_FILE, LODGE_MASTER_KEY and LODGE_MASTER_KEY_COMMAND exclude one another');
   }
+  if ((config.tlsCert === null) !== (config.tlsKey === null))
+    found.push('LODGE_TLS_CERT and LODGE_TLS_KEY go together');
   if (config.port === config.brokerPort) found.push('LODGE_BROKER_PORT and LODGE_PORT must differ');
   if (config.port === config.metricsPort) found.push('LODGE_METRICS_PORT and LODGE_PORT must differ');
   if (config.brokerPort === config.metricsPort) found.push('LODGE_METRICS_PORT and LODGE_BROKER_PORT must differ');

@@ -33,6 +33,7 @@ import { masterKeySource } from './master-key-source.ts';
 import { listenForScrapes } from './metrics/listener.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import type { Metrics } from './metrics/metrics.ts';
+import { networkSettings, rateSettings } from './network-settings.ts';
 import { publicUrl } from './public-url.ts';
 import { withRequestFields } from './request-log.ts';
 import { version } from './version.ts';
@@ -113,6 +114,7 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
     secrets,
     defaultModel: config.defaultModel,
     maxAgentsPerAccount: config.maxAgents,
+    maxRunningPerAccount: config.maxRunning,
     memory: { reservedMib: config.memoryReservedMib, overcommit: config.memoryOvercommit },
     provisionTimeoutMs: config.provisionTimeoutMs,
   });
@@ -192,6 +194,13 @@ async function openApi(
     agents: engine.agents,
     verifier,
     audit: store.audit,
+    idempotency: store.idempotency,
+    limits: {
+      store: store.limits,
+      rates: rateSettings(config),
+      quotas: { agents: config.maxAgents, running: config.maxRunning },
+    },
+    network: await networkSettings(config),
     account: { accounts, origin: () => url.origin, pages: builtPages() },
     ready: async () => {
       await store.ping();

@@ -59,6 +59,16 @@ export const errorCodes = {
     type: 'invalid_request_error',
     meaning: 'The agent is in error: it can be started or restarted, not resumed.',
   },
+  idempotency_key_reused: {
+    status: 409,
+    type: 'invalid_request_error',
+    meaning: 'The Idempotency-Key came with another request before, or with one whose reply is not kept.',
+  },
+  idempotency_in_progress: {
+    status: 409,
+    type: 'invalid_request_error',
+    meaning: 'The first request with this Idempotency-Key is still under way.',
+  },
   precondition_failed: {
     status: 412,
     type: 'invalid_request_error',

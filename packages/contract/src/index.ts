@@ -6,6 +6,7 @@ export * from './audit.ts';
 export * from './catalogue.ts';
 export * from './chat.ts';
 export * from './errors.ts';
+export * from './limits.ts';
 export * from './logs.ts';
 export * from './scopes.ts';
 export * from './text.ts';

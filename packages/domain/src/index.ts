@@ -1,6 +1,7 @@
 export * from './agent.ts';
 export * from './capacity.ts';
 export * from './ids.ts';
+export * from './rate-limit.ts';
 export * from './idleness.ts';
 export * from './model.ts';
 export * from './next-step.ts';

@@ -1,5 +1,15 @@
 import type { AgentStatus, Lifecycle, RuntimeKind, SizeName, Verb } from '@lodge/domain';
-import type { AgentFilter, AgentRow, ChatEndpoint, LogEntry, LogQuery, Provider, VmUsage } from './ports/index.ts';
+import type {
+  AgentCount,
+  AgentFilter,
+  AgentRow,
+  ChangeNote,
+  ChatEndpoint,
+  LogEntry,
+  LogQuery,
+  Provider,
+  VmUsage,
+} from './ports/index.ts';
 
 /** A create as the API took it: checked against the schema, defaults not yet filled in. */
 export interface CreateAgentInput {
@@ -49,10 +59,22 @@ export class Refusal extends Error {
   }
 }
 
-/** The use-cases the API calls. */
+export interface CreateOptions {
+  /** The agent's id, where that was decided before; a fresh one by default. */
+  readonly id?: string;
+  readonly note?: ChangeNote;
+}
+
+export interface UpdateOptions {
+  /** Sees the row under its lock, in the transaction that changes it, and throws to refuse. */
+  readonly check?: (row: AgentRow) => void;
+  readonly note?: ChangeNote;
+}
+
+/** The use-cases the API calls. A `note` is written in the transaction of the change, where there is something to change. */
 export interface Agents {
   /** Checks model, providers, keys and capacity, writes the agent and returns it in `provisioning`. */
-  create(accountId: string, input: CreateAgentInput): Promise<AgentRow>;
+  create(accountId: string, input: CreateAgentInput, options?: CreateOptions): Promise<AgentRow>;
   /**
    * Waits until the agent is no longer `provisioning`, it is deleted (null), or `timeoutMs` passed or `signal` aborted (the row
    * as it is then). With `wanted`: until its status is that or `error` instead.
@@ -65,14 +87,20 @@ export interface Agents {
     wanted?: AgentStatus,
   ): Promise<AgentRow | null>;
   get(accountId: string, id: string): Promise<AgentRow>;
+  count(accountId: string): Promise<AgentCount>;
   list(filter: AgentFilter): Promise<{ readonly rows: readonly AgentRow[]; readonly nextCursor: string | null }>;
   /** Resolves once nothing of the agent is left; with a `signal` that is aborted, as soon as that is settled. */
-  delete(accountId: string, id: string, signal: AbortSignal): Promise<void>;
+  delete(accountId: string, id: string, signal: AbortSignal, note?: ChangeNote): Promise<void>;
   /**
    * Begins what the verb asks for, by the contract's table; one that is under way already is joined. Refuses with
    * `agent_transitioning`, `agent_not_running` or `agent_not_resumable`. `done` when there was nothing to do.
    */
-  act(accountId: string, id: string, verb: Verb): Promise<{ readonly row: AgentRow; readonly done: boolean }>;
+  act(
+    accountId: string,
+    id: string,
+    verb: Verb,
+    note?: ChangeNote,
+  ): Promise<{ readonly row: AgentRow; readonly done: boolean }>;
   /**
    * Waits until no operation is under way and the agent is not `provisioning`, or `timeoutMs` passed: the row as it is then.
    * Refuses with `operation_failed` when `verb` was begun and did not come to its goal (a snapshot that failed, say).
@@ -80,9 +108,8 @@ export interface Agents {
   awaitVerb(accountId: string, id: string, verb: Verb, timeoutMs: number, signal: AbortSignal): Promise<AgentRow>;
   /**
    * Changes the record, and the running machine where that is possible; what is not in effect yet shows as `size` beside `machine`.
-   * `check` sees the row under its lock, in the transaction that changes it, and throws to refuse.
    */
-  update(accountId: string, id: string, change: UpdateAgentInput, check?: (row: AgentRow) => void): Promise<AgentRow>;
+  update(accountId: string, id: string, change: UpdateAgentInput, options?: UpdateOptions): Promise<AgentRow>;
   /**
    * The agent, running, and held awake until `release`: a paused one is resumed, a stopped one started where `wake` or its
    * lifecycle allow it. Many at once wake it once. Refuses with `agent_not_running`, or `operation_failed`.

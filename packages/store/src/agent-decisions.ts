@@ -1,9 +1,11 @@
 import type { Admission, OperationCause } from '@lodge/domain';
-import type { AgentChange, AgentRow, DecisionFacts, LlmKeyRow } from '@lodge/engine/ports';
+import type { AgentChange, AgentRow, ChangeNote, DecisionFacts, LlmKeyRow } from '@lodge/engine/ports';
 import { sql } from 'kysely';
 import type { Transaction, Updateable } from 'kysely';
 import { isHeld } from './agent-activity.ts';
+import { othersRunning } from './agent-capacity.ts';
 import { liveAgents, now, selectAgent, toAgentRow } from './agent-row.ts';
+import { writeNote } from './change-note.ts';
 import type { Database } from './connection.ts';
 import type { AgentsTable, Schema } from './schema.ts';
 
@@ -14,6 +16,7 @@ export function begin(
   id: string,
   cause: OperationCause,
   decide: (facts: DecisionFacts) => Admission,
+  note?: ChangeNote,
 ): Promise<{ readonly row: AgentRow; readonly admission: Admission } | null> {
   return database.transaction(async (trx) => {
     if (!(await lockAgent(trx, id))) return null;
@@ -24,7 +27,9 @@ export function begin(
       .where('desired', '=', 'running')
       .executeTakeFirst();
     if (!found) return null;
-    const facts: DecisionFacts = { row: toAgentRow(found), held: found.held, now: found.now };
+    const row = toAgentRow(found);
+    const others = cause === 'request' ? await othersRunning(trx, row.accountId, id) : 0;
+    const facts: DecisionFacts = { row, held: found.held, now: found.now, othersRunning: others };
     const admission = decide(facts);
     if (admission.do !== 'begin') return { row: facts.row, admission };
     await trx
@@ -38,7 +43,9 @@ export function begin(
       }))
       .where('id', '=', id)
       .execute();
-    return { row: (await selectAgent(trx, id))!, admission };
+    const begun = (await selectAgent(trx, id))!;
+    await writeNote(trx, note);
+    return { row: begun, admission };
   });
 }
 
@@ -47,6 +54,7 @@ export function change(
   accountId: string,
   id: string,
   decide: (row: AgentRow) => AgentChange,
+  note?: ChangeNote,
 ): Promise<AgentRow | null> {
   return database.transaction(async (trx) => {
     if (!(await lockAgent(trx, id))) return null;
@@ -59,7 +67,9 @@ export function change(
       .set({ ...columnsOf(rest), updated_at: now })
       .where('id', '=', id)
       .execute();
-    return selectAgent(trx, id);
+    const changed = await selectAgent(trx, id);
+    await writeNote(trx, note);
+    return changed;
   });
 }
 

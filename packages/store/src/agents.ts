@@ -3,9 +3,11 @@ import { agentIdPattern } from '@lodge/domain';
 import type { Admission, OperationCause } from '@lodge/domain';
 import type {
   AgentChange,
+  AgentCount,
   AgentFilter,
   AgentRow,
   AgentStore,
+  ChangeNote,
   Committed,
   DecisionFacts,
   NewAgent,
@@ -14,9 +16,10 @@ import type {
 import { sql } from 'kysely';
 import type { ExpressionBuilder, ExpressionWrapper, Kysely, SqlBool, Transaction, Updateable } from 'kysely';
 import { evictable, hold, idle, prolong, release } from './agent-activity.ts';
-import { readCommitted } from './agent-capacity.ts';
+import { countAgents, readCommitted } from './agent-capacity.ts';
 import { begin, change, insertKeys, lifecycleColumns } from './agent-decisions.ts';
 import { liveAgents, now, selectAgent, toAgentRow } from './agent-row.ts';
+import { writeNote } from './change-note.ts';
 import type { Changes } from './changes.ts';
 import type { Database } from './connection.ts';
 import { decodeCursor, encodeCursor } from './cursor.ts';
@@ -38,14 +41,16 @@ export class PostgresAgentStore implements AgentStore {
     this.changes = changes;
   }
 
-  create(agent: NewAgent, admit: (committed: Committed) => void): Promise<AgentRow> {
+  create(agent: NewAgent, admit: (committed: Committed) => void, note?: ChangeNote): Promise<AgentRow> {
     return this.database.once((db) =>
       db.transaction().execute(async (trx) => {
         // Released when the commit can be seen, so the next create counts this agent.
         await sql`select pg_advisory_xact_lock(${admissionLockKey})`.execute(trx);
         admit(await readCommitted(trx, agent.accountId));
         await insertAgent(trx, agent);
-        return (await selectAgent(trx, agent.id))!;
+        const row = (await selectAgent(trx, agent.id))!;
+        await writeNote(trx, note);
+        return row;
       }),
     );
   }
@@ -53,6 +58,10 @@ export class PostgresAgentStore implements AgentStore {
   async get(accountId: string, id: string): Promise<AgentRow | null> {
     const row = await this.find(id);
     return row?.accountId === accountId ? row : null;
+  }
+
+  count(accountId: string): Promise<AgentCount> {
+    return this.database.repeatable((db) => countAgents(db, accountId));
   }
 
   async find(id: string): Promise<AgentRow | null> {
@@ -88,17 +97,18 @@ export class PostgresAgentStore implements AgentStore {
     return { rows, nextCursor: found.length > filter.limit ? encodeCursor(rows.at(-1)!) : null };
   }
 
-  async markDeleted(accountId: string, id: string): Promise<AgentRow | null> {
+  async markDeleted(accountId: string, id: string, note?: ChangeNote): Promise<AgentRow | null> {
     if (!agentIdPattern.test(id)) return null;
-    return this.database.repeatable(async (db) => {
-      await db
+    return this.database.transaction(async (trx) => {
+      const { numUpdatedRows } = await trx
         .updateTable('agents')
         .set((eb) => ({ desired: 'deleted', generation: eb('generation', '+', 1), updated_at: now }))
         .where('id', '=', id)
         .where('account_id', '=', accountId)
         .where('desired', '<>', 'deleted')
-        .execute();
-      const row = await selectAgent(db, id);
+        .executeTakeFirst();
+      const row = await selectAgent(trx, id);
+      if (numUpdatedRows === 1n) await writeNote(trx, note);
       return row?.accountId === accountId ? row : null;
     });
   }
@@ -107,12 +117,18 @@ export class PostgresAgentStore implements AgentStore {
     id: string,
     cause: OperationCause,
     decide: (facts: DecisionFacts) => Admission,
+    note?: ChangeNote,
   ): Promise<{ readonly row: AgentRow; readonly admission: Admission } | null> {
-    return agentIdPattern.test(id) ? begin(this.database, id, cause, decide) : null;
+    return agentIdPattern.test(id) ? begin(this.database, id, cause, decide, note) : null;
   }
 
-  async change(accountId: string, id: string, decide: (row: AgentRow) => AgentChange): Promise<AgentRow | null> {
-    return agentIdPattern.test(id) ? change(this.database, accountId, id, decide) : null;
+  async change(
+    accountId: string,
+    id: string,
+    decide: (row: AgentRow) => AgentChange,
+    note?: ChangeNote,
+  ): Promise<AgentRow | null> {
+    return agentIdPattern.test(id) ? change(this.database, accountId, id, decide, note) : null;
   }
 
   async hold(id: string, holder: string, ttlMs: number): Promise<AgentRow | null> {

@@ -32,7 +32,12 @@ async function setUp(t: TestContext, files: Record<string, string> = {}) {
 
 test("this package's migrations apply to an empty database, and repeating them does nothing", async (t) => {
   const { database, tables } = await setUp(t);
-  assert.deepEqual((await migrate(database)).applied, ['0001_initial.sql', '0002_lifecycle.sql', '0003_accounts.sql']);
+  assert.deepEqual((await migrate(database)).applied, [
+    '0001_initial.sql',
+    '0002_lifecycle.sql',
+    '0003_accounts.sql',
+    '0004_limits.sql',
+  ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [
     'account_links',
@@ -46,9 +51,12 @@ test("this package's migrations apply to an empty database, and repeating them d
     'attempts',
     'audit_events',
     'data_keys',
+    'idempotency_keys',
     'known_addresses',
     'llm_calls',
     'llm_keys',
+    'rate_buckets',
+    'rate_places',
     'recovery_codes',
     'schema_migrations',
     'sessions',

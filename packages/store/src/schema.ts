@@ -22,6 +22,24 @@ export interface Schema extends AccountTables {
   agent_log_heads: AgentLogHeadsTable;
   agent_logs: AgentLogsTable;
   agent_log_positions: AgentLogPositionsTable;
+  rate_buckets: { subject: string; tokens: number; granted: number; at: Date };
+  rate_places: { id: Generated<string>; subject: string; until: Date };
+  idempotency_keys: IdempotencyKeysTable;
+}
+
+interface IdempotencyKeysTable {
+  account_id: string;
+  key: string;
+  fingerprint: Uint8Array;
+  agent_id: string;
+  attempt: string;
+  lease_until: Date;
+  effective: Generated<boolean>;
+  done_at: Generated<Date | null>;
+  status: Generated<number | null>;
+  headers: ColumnType<unknown, string | null, string | null>;
+  body: Generated<string | null>;
+  created_at: Date;
 }
 
 interface AccountsTable extends AccountColumns {

@@ -7,6 +7,8 @@ import type {
   ApiKeyStore,
   AuditLog,
   DataKeyStore,
+  IdempotencyStore,
+  LimitStore,
   LlmCallSink,
   Log,
   SealedValueStore,
@@ -19,6 +21,8 @@ import { PostgresAuditLog } from './audit.ts';
 import { Changes } from './changes.ts';
 import { awaitingDatabase, openDatabase } from './connection.ts';
 import type { DatabaseConfig } from './connection.ts';
+import { PostgresIdempotencyStore } from './idempotency.ts';
+import { PostgresLimitStore } from './limits.ts';
 import { PostgresAgentDirectory, PostgresLlmCallSink } from './llm.ts';
 import { PostgresSecretStore } from './secrets.ts';
 
@@ -30,6 +34,8 @@ export interface Store {
   readonly audit: AuditLog;
   readonly directory: AgentDirectory;
   readonly llmCalls: LlmCallSink;
+  readonly limits: LimitStore;
+  readonly idempotency: IdempotencyStore;
   readonly secrets: DataKeyStore & SealedValueStore;
   /** Resolves when the database answers. Tried once: for a health check. */
   ping(): Promise<void>;
@@ -56,6 +62,8 @@ export async function openStore(config: DatabaseConfig & { readonly log: Log }):
     audit: new PostgresAuditLog(database),
     directory: new PostgresAgentDirectory(database),
     llmCalls: new PostgresLlmCallSink(database),
+    limits: new PostgresLimitStore(database),
+    idempotency: new PostgresIdempotencyStore(database),
     secrets: new PostgresSecretStore(database),
     ping: () => database.ping(),
     close: async () => {

@@ -2,12 +2,20 @@ import fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
 import { RequestScope } from '../request-log.ts';
 import { accountArea } from './account/area.ts';
+import { accountPages } from './account/pages.ts';
+import { addCompression } from './compression.ts';
+import { addCors } from './cors.ts';
+import { inTurn } from './in-turn.ts';
+import { limitConnections, listenerOptions } from './listener.ts';
 import { isAgentId } from './agent-record.ts';
-import { authenticate, checkScope } from './auth.ts';
+import { admitRequest, isOfPages } from './admit.ts';
+import { checkScope } from './auth.ts';
 import { createGatewayClient } from './chat/gateway.ts';
 import type { App, HttpAppOptions, HttpContext } from './context.ts';
 import { answerClientError, sendError } from './errors.ts';
+import { addIdempotency } from './idempotency/idempotency.ts';
 import { mostBodyBytes, parseJsonBody } from './json-body.ts';
+import { Limits } from './limits/limits.ts';
 import { KnownPaths, allowOf, routeRefusal } from './known-paths.ts';
 import { registerOpenApi } from './openapi.ts';
 import { parseQuery } from './query.ts';
@@ -21,6 +29,7 @@ import { updateAgentRoute } from './routes/agents/update.ts';
 import { listAuditEventsRoute } from './routes/audit/list.ts';
 import { chatRoutes } from './routes/chat/create.ts';
 import { healthRoute } from './routes/health/get.ts';
+import { limitsRoute } from './routes/limits/get.ts';
 import { agentLogsRoute } from './routes/logs/list.ts';
 import { modelRoutes } from './routes/models/list.ts';
 import { openApiRoute } from './routes/openapi/get.ts';
@@ -28,19 +37,18 @@ import { listProvidersRoute } from './routes/providers/list.ts';
 import { listSizesRoute } from './routes/sizes/list.ts';
 import { validatorCompiler } from './validation.ts';
 
-/** A client has this long to send a whole request. */
-const requestTimeoutMs = 60_000;
 const defaultDrainMs = 5_000;
 
 /**
- * The public API. Order of checks, each a hook or a step of Fastify's own: key (401), path and method (404, 405), scope (403),
- * body (400, 413, 415), agent (404), state (409), quota (429). A limit by address belongs before the key, one by key after it.
+ * The public API. Order of checks, each a hook or a step of Fastify's own: limit by address (429), key (401), limit by key
+ * (429), path and method (404, 405), scope (403), body (400, 413, 415), agent (404), state (409), quota (429).
  */
 export function createHttpApp(options: HttpAppOptions): FastifyInstance {
   const closing = new AbortController();
   const cut = new AbortController();
   const gateway = createGatewayClient();
-  const context: HttpContext = { ...options, gateway, closing: closing.signal, cut: cut.signal };
+  const limiter = options.limits ? new Limits(options.limits, options.createWaitMs, options.log) : null;
+  const context: HttpContext = { ...options, gateway, limiter, closing: closing.signal, cut: cut.signal };
   const paths = new KnownPaths();
   const app = newServer(context);
 
@@ -71,16 +79,24 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
     if (closing.signal.aborted) request.raw.socket.destroySoon();
   });
   addScopes(app);
-  addChecks(app, context, paths);
+  addCors(app, options.network?.corsOrigins ?? []);
+  // Behind CORS, which answers a browser's preflight: that carries no key.
+  inTurn(app, () => {
+    addChecks(app, context, paths);
+    addIdempotency(app, context);
+    if (limiter) addPlaces(app, limiter);
+  });
   logReplies(app, context);
   registerOpenApi(app);
   // Behind the document's plugin, which must see every route as it is added.
-  app.register((scope, _options, done) => {
+  app.register(async (scope) => {
+    await addCompression(scope);
     for (const addRoute of routes) addRoute(scope, context);
-    done();
   });
   const { account, log } = options;
   if (account) app.register((scope) => accountArea(scope, { ...account, log }));
+  const pages = account?.pages ?? null;
+  if (pages !== null) app.register((scope) => accountPages(scope, pages));
   return app;
 }
 
@@ -97,15 +113,16 @@ const routes: readonly ((app: App, context: HttpContext) => void)[] = [
   modelRoutes,
   listSizesRoute,
   listProvidersRoute,
+  limitsRoute,
   healthRoute,
   openApiRoute,
 ];
 
 function newServer(context: HttpContext): App {
-  return fastify({
+  const app = fastify({
     logger: false,
     bodyLimit: mostBodyBytes,
-    requestTimeout: requestTimeoutMs,
+    ...listenerOptions(context.network),
     genReqId: makeRequestId,
     return503OnClosing: false,
     routerOptions: {
@@ -116,13 +133,15 @@ function newServer(context: HttpContext): App {
     },
     frameworkErrors(error, request, reply) {
       request.scope = new RequestScope(request.id);
-      authenticate(context.verifier, request).then(
+      admitRequest(context, request, reply, false).then(
         () => sendError(context.log, error, request, reply),
         (refusal: unknown) => sendError(context.log, refusal, request, reply),
       );
     },
     clientErrorHandler: answerClientError,
-  });
+  }) as unknown as App;
+  limitConnections(app, context.network);
+  return app;
 }
 
 /** Every line that is logged for a request says which, and which agent it is about. */
@@ -137,20 +156,28 @@ function addScopes(app: App): void {
   app.addHook('preValidation', (request, _reply, done) => request.scope.run(done));
 }
 
-function addChecks(app: App, { verifier }: HttpContext, paths: KnownPaths): void {
+function addChecks(app: App, context: HttpContext, paths: KnownPaths): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
-    const path = request.is404 ? paths.find(request.url) : null;
-    const isPublic = request.is404 ? path?.public || isOfAccountArea(request.url) : request.routeOptions.config.public;
-    if (!isPublic) await authenticate(verifier, request);
-    if (!request.is404) return checkScope(request);
+    // CORS takes OPTIONS of any path, and is no route of ours.
+    const isUnknown = request.is404 || request.routeOptions.url === '*';
+    const path = isUnknown ? paths.find(request.url) : null;
+    const isPublic = isUnknown ? path?.public || isOfPages(request.url) : request.routeOptions.config.public;
+    await admitRequest(context, request, reply, isPublic ?? false);
+    if (!isUnknown) return checkScope(request);
     if (request.method === 'OPTIONS' && path) return reply.code(204).header('allow', allowOf(path)).send();
     throw routeRefusal(path);
   });
 }
 
-/** Where no key is taken, what is not there is said to anyone. */
-const isOfAccountArea = (url: string): boolean => url.startsWith('/account/');
+/** Creates under way, per key: counted behind what a replay of an earlier reply needs. */
+function addPlaces(app: App, limiter: Limits): void {
+  app.addHook('onReady', async () => limiter.start());
+  app.addHook('onClose', async () => limiter.stop());
+  app.addHook('preHandler', async (request, reply) => {
+    if (request.routeOptions.config.rate === 'creates') await limiter.enterCreate(request, reply);
+  });
+}
 
 function logReplies(app: App, { log, metrics }: HttpContext): void {
   app.addHook('onResponse', async (request, reply) => {

@@ -2,11 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode, Scope } from '@lodge/contract';
 import type { RuntimeKind } from '@lodge/domain';
 import type { Agents } from '@lodge/engine';
-import type { ApiKeyVerifier, AuditLog, Log, Principal } from '@lodge/engine/ports';
+import type { ApiKeyVerifier, AuditLog, IdempotencyStore, Log, Principal } from '@lodge/engine/ports';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { RequestScope } from '../request-log.ts';
 import type { AccountArea } from './account/area.ts';
+import type { LimitSettings, Limits } from './limits/limits.ts';
 import type { GatewayClient } from './chat/gateway.ts';
 
 /** How an agent's own address is made: `<scheme>://<prefix>-<id>.<domain>[:port]`. */
@@ -36,10 +37,26 @@ export interface HttpMetrics {
   chatBegan(): () => void;
 }
 
+/** How the server listens. */
+export interface NetworkSettings {
+  readonly maxConnections: number;
+  /** Addresses and ranges whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
+  readonly corsOrigins: readonly string[];
+  /** In PEM; without them it speaks plain HTTP. */
+  readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
+}
+
 export interface HttpAppOptions {
   readonly agents: Agents;
   readonly verifier: ApiKeyVerifier;
   readonly audit: AuditLog;
+  /** Nobody is trusted and no other origin is let in where it is not given. */
+  readonly network?: NetworkSettings;
+  /** Rate limits and quotas; without them there are none. */
+  readonly limits?: LimitSettings;
+  /** Requests by their Idempotency-Key; without it the header says nothing. */
+  readonly idempotency?: IdempotencyStore;
   /** The account area's API; without it there is none. */
   readonly account?: AccountArea;
   /** Rejects when the service cannot serve at all: its database does not answer. */
@@ -66,6 +83,7 @@ export interface HttpAppOptions {
 /** What routes work with. */
 export interface HttpContext extends HttpAppOptions {
   readonly gateway: GatewayClient;
+  readonly limiter: Limits | null;
   /** Aborts when the server begins to close: waits and log streams end then. */
   readonly closing: AbortSignal;
   /** Aborts when the server has waited long enough for chat turns under way. */

@@ -30,6 +30,7 @@ const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
   insufficient_capacity: 30,
   agent_unavailable: 5,
   agent_transitioning: 1,
+  idempotency_in_progress: 2,
 };
 
 /** Fastify's own refusals in the contract's words. */

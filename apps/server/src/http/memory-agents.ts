@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { admit, defaultLifecycle, makeAgentId } from '@lodge/domain';
 import type { AgentStatus, Verb } from '@lodge/domain';
 import { Refusal } from '@lodge/engine';
-import type { Agents } from '@lodge/engine';
+import type { Agents, CreateOptions } from '@lodge/engine';
 import type { AgentRow, ChatEndpoint, LogEntry, LogQuery, NewLogEntry, Provider } from '@lodge/engine/ports';
 import { logLevels } from '@lodge/engine/ports';
 
@@ -94,7 +94,11 @@ export class MemoryAgents implements Agents {
     },
   ];
 
-  async create(account: string, input: Parameters<Agents['create']>[1]): Promise<AgentRow> {
+  async create(
+    account: string,
+    input: Parameters<Agents['create']>[1],
+    options: CreateOptions = {},
+  ): Promise<AgentRow> {
     if (this.refusal) throw this.refusal;
     this.created.push(input);
     const { name, runtimeKind, size, lifecycle, metadata, description = null, model } = input;
@@ -105,7 +109,8 @@ export class MemoryAgents implements Agents {
       createdAt: at,
     }));
     const given = { name, runtimeKind, size, lifecycle, metadata, description, llmKeys, ...(model && { model }) };
-    const row = agentRow({ ...given, accountId: account, status: 'provisioning', startedAt: null });
+    const { id } = options;
+    const row = agentRow({ ...given, ...(id && { id }), accountId: account, status: 'provisioning', startedAt: null });
     this.rows.push(row);
     return row;
   }
@@ -124,6 +129,11 @@ export class MemoryAgents implements Agents {
     const row = this.rows.find((candidate) => candidate.id === id && candidate.accountId === account);
     if (!row) throw new Refusal('agent_not_found', `No agent has the id ${id}.`);
     return row;
+  }
+
+  async count(account: string) {
+    const own = this.rows.filter(({ accountId }) => accountId === account);
+    return { all: own.length, running: own.filter(({ status }) => status === 'running').length };
   }
 
   async list(filter: Parameters<Agents['list']>[0]) {
@@ -156,7 +166,7 @@ export class MemoryAgents implements Agents {
     account: string,
     id: string,
     change: Parameters<Agents['update']>[2],
-    check?: (row: AgentRow) => void,
+    { check }: Parameters<Agents['update']>[3] = {},
   ): Promise<AgentRow> {
     const row = await this.get(account, id);
     check?.(row);

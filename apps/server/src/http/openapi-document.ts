@@ -11,6 +11,11 @@ export async function openApiJson(): Promise<string> {
     agents,
     verifier: { verify: never },
     audit: { page: never },
+    limits: {
+      store: { lease: never, enter: never, leave: never, prune: never },
+      rates: { reads: 0, writes: 0, creates: 0, calls: 0, address: 0, createsAtOnce: 0 },
+      quotas: { agents: 0, running: 0 },
+    },
     ready: never,
     agentUrl: { scheme: 'http', domain: '', port: null, prefixes: { runtime_a: '', runtime_b: '' } },
     createWaitMs: 0,

@@ -44,6 +44,7 @@ const description = `Creates, runs and manages AI agents, each in a virtual mach
 
 Any OpenAI client works with \`<base URL>/v1\` (agents are the models) or \`<base URL>/v1/agents/<id>\`.
 Errors are \`{"error": {"type", "code", "message"}}\`; further facts are in headers. Every reply carries \`X-Request-Id\`.
+Rate limits are counted per key (reads, writes, creates and calls each on their own) and, without a valid key, per address; \`X-RateLimit-*\` says where one stands.
 Unknown fields and query parameters are refused. New fields may appear in replies, and new error codes, within v1.`;
 
 type Json = { [key: string]: unknown };
@@ -51,15 +52,56 @@ type Json = { [key: string]: unknown };
 /** Codes that any route with a body, a key or scopes may answer with, beside its own. */
 function codesOf(route: RouteOptions, schema: FastifySchema): ErrorCode[] {
   const { config } = route;
-  return [
+  const all: ErrorCode[] = [
     ...(schema.body || schema.querystring ? (['invalid_request'] as const) : []),
     ...(schema.body ? (['invalid_json', 'request_too_large', 'unsupported_media_type'] as const) : []),
     ...(config?.public ? [] : (['missing_api_key', 'invalid_api_key', 'revoked_api_key', 'expired_api_key'] as const)),
     ...(config?.scopes ? (['insufficient_scope'] as const) : []),
     ...(config?.errors ?? []),
+    ...(isPost(route) ? (['invalid_request', 'idempotency_key_reused', 'idempotency_in_progress'] as const) : []),
+    'rate_limit_exceeded',
     'internal_error',
   ];
+  return [...new Set(all)];
 }
+
+const isPost = ({ method }: RouteOptions): boolean => [method].flat().includes('POST');
+
+const idempotencyKey = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 255,
+  pattern: '^[\\x21-\\x7e]+$',
+  description:
+    'Makes the request safe to repeat for 24 hours: the same request with the same key has its effect once, and its reply is given again, with `Idempotent-Replayed: true`. Replies with 409, 429 or most 5xx are not kept: then the request is tried anew. A chat that streams is carried out once; its reply is not given again (409). A chat whose server was killed in its midst is carried out anew.',
+};
+
+/** Headers of the request, with those that every route of its method takes. */
+function requestHeaders(schema: FastifySchema, route: RouteOptions): object | undefined {
+  const own = schema.headers as { readonly properties?: object } | undefined;
+  if (!isPost(route)) return own;
+  return { type: 'object', ...own, properties: { ...own?.properties, 'Idempotency-Key': idempotencyKey } };
+}
+
+/** Headers of every reply. */
+const commonHeaders: Json = {
+  RequestId: { schema: { type: 'string' }, description: 'Names this request, for the operator of the service.' },
+  RateLimitLimit: {
+    schema: { type: 'integer' },
+    description: 'Requests a minute, of the limit that counted this one.',
+  },
+  RateLimitRemaining: { schema: { type: 'integer' }, description: 'Requests of it that are left now.' },
+  RateLimitReset: {
+    schema: { type: 'integer' },
+    description: 'When all of it is there again, in seconds since 1970. It comes back evenly, not at once.',
+  },
+};
+const everyReply: Json = {
+  'X-Request-Id': { $ref: '#/components/headers/RequestId' },
+  'X-RateLimit-Limit': { $ref: '#/components/headers/RateLimitLimit' },
+  'X-RateLimit-Remaining': { $ref: '#/components/headers/RateLimitRemaining' },
+  'X-RateLimit-Reset': { $ref: '#/components/headers/RateLimitReset' },
+};
 
 /** Adds to a route's schema what follows from its configuration: keys, scopes and errors with an example of each. */
 function describe(schema: FastifySchema, route: RouteOptions): FastifySchema {
@@ -74,6 +116,7 @@ function describe(schema: FastifySchema, route: RouteOptions): FastifySchema {
   return {
     ...schema,
     ...(text && { description: text }),
+    headers: requestHeaders(schema, route),
     security: route.config?.public ? [] : [{ apiKey: [] }, { bearer: [] }],
     response: { ...(schema.response as object), ...Object.fromEntries(errors) },
   };
@@ -117,7 +160,13 @@ function withComponents(document: Json): Json {
     return { $ref: `#/components/schemas/${title}` };
   };
   const paths = walk(document['paths']);
-  return { ...document, components: { ...(document['components'] as Json), schemas: sorted(schemas) }, paths };
+  for (const item of Object.values(paths as Json)) {
+    for (const { responses } of Object.values(item as Record<string, { responses: Record<string, Json> }>)) {
+      for (const reply of Object.values(responses)) reply['headers'] = { ...(reply['headers'] as Json), ...everyReply };
+    }
+  }
+  const components = { ...(document['components'] as Json), headers: commonHeaders, schemas: sorted(schemas) };
+  return { ...document, components, paths };
 }
 
 const sorted = (object: Json): Json => Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -50,6 +50,17 @@ export function testApp(options: Partial<HttpAppOptions> = {}): TestApp {
     agents,
     verifier: { verify },
     audit: { page: async () => [] },
+    limits: {
+      // Buckets that are never empty.
+      store: {
+        lease: async (_subject, { perMinute }, wanted) => ({ granted: wanted, left: perMinute }),
+        enter: async () => 'place',
+        leave: async () => undefined,
+        prune: async () => undefined,
+      },
+      rates: { reads: 600, writes: 120, creates: 30, calls: 600, address: 60, createsAtOnce: 5 },
+      quotas: { agents: 100, running: 20 },
+    },
     ready: () => ({ ready: true, step: null }),
     agentUrl: {
       scheme: 'http',

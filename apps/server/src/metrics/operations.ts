@@ -44,13 +44,13 @@ export function watchOperations(store: AgentStore, ended: (operation: EndedOpera
     ended({ kind, cause, outcome, seconds: Math.max(0, Date.now() - startedAt) / 1000 });
   };
   const watched: Partial<AgentStore> = {
-    async create(agent, admit) {
-      const row = await store.create(agent, admit);
+    async create(agent, admit, change) {
+      const row = await store.create(agent, admit, change);
       pending.set(row.id, { kind: 'create', cause: 'request', startedAt: Date.now() });
       return row;
     },
-    async begin(id, cause, decide) {
-      const begun = await store.begin(id, cause, decide);
+    async begin(id, cause, decide, change) {
+      const begun = await store.begin(id, cause, decide, change);
       if (begun?.admission.do === 'begin')
         pending.set(id, { kind: begun.admission.kind, cause, startedAt: Date.now() });
       return begun;

@@ -9,6 +9,7 @@ import type {
   StatusReason,
 } from '@lodge/domain';
 import type { NewLogEntry } from './agent-logs.ts';
+import type { ChangeNote } from './change-note.ts';
 import type { Machine } from './vm-driver.ts';
 
 /** An agent as the store has it: what is wanted (`desired`, `generation`) beside what is so (`status` and what follows it). */
@@ -78,6 +79,8 @@ export interface Committed {
   readonly sizes: readonly SizeName[];
   /** Agents of the account, deleted ones aside. */
   readonly accountAgents: number;
+  /** Those of them that run, or are on their way to it. */
+  readonly accountRunning: number;
 }
 
 /** Facts a reconciler found; only the fields given are written. */
@@ -118,6 +121,8 @@ export interface DecisionFacts {
   readonly held: boolean;
   /** By the database's clock. */
   readonly now: Date;
+  /** Other agents of the account that run, or are on their way to it; where `cause` is `request`, begun operations of the account wait for one another. */
+  readonly othersRunning: number;
 }
 
 export interface AgentFilter {
@@ -132,6 +137,11 @@ export interface AgentFilter {
   readonly order: 'asc' | 'desc';
 }
 
+export interface AgentCount {
+  readonly all: number;
+  readonly running: number;
+}
+
 /** A cursor that this store did not make. */
 export class InvalidCursorError extends Error {
   constructor() {
@@ -143,8 +153,10 @@ export class InvalidCursorError extends Error {
 /** Agents in Postgres. Deleted agents (`deletedAt` set) are invisible to every method. */
 export interface AgentStore {
   /** One transaction: `admit` sees what is committed and throws to refuse (nothing is written then), else the agent is there, desired `running`, status `provisioning`. */
-  create(agent: NewAgent, admit: (committed: Committed) => void): Promise<AgentRow>;
+  create(agent: NewAgent, admit: (committed: Committed) => void, note?: ChangeNote): Promise<AgentRow>;
   get(accountId: string, id: string): Promise<AgentRow | null>;
+  /** The account's agents, and how many of them run or are on their way to it. */
+  count(accountId: string): Promise<AgentCount>;
   list(filter: AgentFilter): Promise<{ readonly rows: readonly AgentRow[]; readonly nextCursor: string | null }>;
   /**
    * One transaction under the row's lock: `decide` sees the agent, and when it says `begin` the operation is written with a
@@ -154,9 +166,15 @@ export interface AgentStore {
     id: string,
     cause: OperationCause,
     decide: (facts: DecisionFacts) => Admission,
+    note?: ChangeNote,
   ): Promise<{ readonly row: AgentRow; readonly admission: Admission } | null>;
   /** One transaction under the row's lock: `decide` sees the agent and names the change, or throws to refuse. Null when the account has no such agent. `generation` stays. */
-  change(accountId: string, id: string, decide: (row: AgentRow) => AgentChange): Promise<AgentRow | null>;
+  change(
+    accountId: string,
+    id: string,
+    decide: (row: AgentRow) => AgentChange,
+    note?: ChangeNote,
+  ): Promise<AgentRow | null>;
   /**
    * Holds the agent awake, for `holder`, until `ttlMs` from now (database clock), and gives the row as it is then. Waits for
    * a decision under way, so that either the decision sees the hold or the row given shows the operation. One hold per
@@ -172,7 +190,7 @@ export interface AgentStore {
   /** Paused agents of `host` that may be stopped for their memory, least recently active first. `keep_awake: always` is never among them. */
   evictable(host: string, limit: number): Promise<readonly AgentRow[]>;
   /** Sets desired `deleted` and a new generation. Null when the account has no such agent. Repeating it changes nothing. */
-  markDeleted(accountId: string, id: string): Promise<AgentRow | null>;
+  markDeleted(accountId: string, id: string, note?: ChangeNote): Promise<AgentRow | null>;
   touch(id: string, at: Date): Promise<void>;
 
   // What reconcilers use: across accounts.

@@ -9,4 +9,7 @@ export * from './access.ts';
 export * from './account-store.ts';
 export * from './accounts.ts';
 export * from './audit.ts';
+export * from './change-note.ts';
+export * from './idempotency.ts';
+export * from './limits.ts';
 export * from './log.ts';

@@ -1,9 +1,10 @@
 import { admit } from '@lodge/domain';
 import type { AdmissionRefusal, Verb } from '@lodge/domain';
 import { Refusal } from '../agents.ts';
-import type { AgentRow } from '../ports/index.ts';
+import type { AgentRow, ChangeNote } from '../ports/index.ts';
 import { awaitAgent } from './await-agent.ts';
 import { checkRoom, withRoom } from './capacity.ts';
+import { checkRunning } from './create-agent.ts';
 import type { AgentsDeps } from './deps.ts';
 import { isThere, notFound } from './reading.ts';
 
@@ -25,14 +26,21 @@ export async function act(
   accountId: string,
   id: string,
   verb: Verb,
+  note?: ChangeNote,
 ): Promise<{ readonly row: AgentRow; readonly done: boolean }> {
   const begin = (roomFound: boolean) =>
-    deps.store.begin(id, 'request', ({ row }) => {
-      if (row.accountId !== accountId) throw notFound(id);
-      const admission = admit(verb, row);
-      if (admission.do === 'begin' && !roomFound && takesMemory(verb, row)) throw new NeedsRoom(row);
-      return admission;
-    });
+    deps.store.begin(
+      id,
+      'request',
+      ({ row, othersRunning }) => {
+        if (row.accountId !== accountId) throw notFound(id);
+        const admission = admit(verb, row);
+        if (admission.do === 'begin' && isRunningAfter(admission.kind, row)) checkRunning(deps, othersRunning);
+        if (admission.do === 'begin' && !roomFound && takesMemory(verb, row)) throw new NeedsRoom(row);
+        return admission;
+      },
+      note,
+    );
   const begun = await begin(false).catch(async (error: unknown) => {
     if (!(error instanceof NeedsRoom)) throw error;
     const { agent } = error;
@@ -43,6 +51,11 @@ export async function act(
   const { row, admission } = begun;
   if (admission.do === 'refuse') throw refusal(admission.code, row);
   return { row, done: admission.do === 'nothing' };
+}
+
+/** Whether this makes one more running agent. */
+function isRunningAfter(verb: Verb, { status }: AgentRow): boolean {
+  return verb !== 'stop' && verb !== 'pause' && status !== 'running' && status !== 'provisioning';
 }
 
 function takesMemory(verb: Verb, { status }: AgentRow): boolean {

@@ -14,8 +14,9 @@ export function createAgents(deps: AgentsDeps): Agents {
   const uses = new Uses(deps);
   return {
     providers: deps.providers,
-    create: (accountId, input) => createAgent(deps, accountId, input),
+    create: (accountId, input, options) => createAgent(deps, accountId, input, options),
     get: (accountId, id) => getAgent(deps, accountId, id),
+    count: (accountId) => deps.store.count(accountId),
     list: (filter) => deps.store.list(filter),
     async awaitSettled(accountId, id, timeoutMs, signal, wanted) {
       await getAgent(deps, accountId, id);
@@ -23,13 +24,13 @@ export function createAgents(deps: AgentsDeps): Agents {
       const row = await awaitAgent(deps.store, id, done, timeoutMs, signal);
       return isThere(row) ? row : null;
     },
-    async delete(accountId, id, signal) {
-      if ((await deps.store.markDeleted(accountId, id)) === null) throw notFound(id);
+    async delete(accountId, id, signal, note) {
+      if ((await deps.store.markDeleted(accountId, id, note)) === null) throw notFound(id);
       await awaitAgent(deps.store, id, (row) => row === null, deps.deleteWaitMs, signal);
     },
-    act: (accountId, id, verb) => act(deps, accountId, id, verb),
+    act: (accountId, id, verb, note) => act(deps, accountId, id, verb, note),
     awaitVerb: (accountId, id, verb, timeoutMs, signal) => awaitVerb(deps, accountId, id, { verb, timeoutMs, signal }),
-    update: (accountId, id, change, check) => updateAgent(deps, accountId, id, change, check),
+    update: (accountId, id, change, options) => updateAgent(deps, accountId, id, change, options),
     use: (accountId, id, options) => uses.use(accountId, id, options),
     busy(id) {
       deps.holds.join(id);

@@ -2,21 +2,25 @@ import { randomInt } from 'node:crypto';
 import { fits, makeAgentId, parseProviderModel } from '@lodge/domain';
 import type { HostMemory } from '@lodge/domain';
 import { Refusal } from '../agents.ts';
-import type { CreateAgentInput } from '../agents.ts';
+import type { CreateAgentInput, CreateOptions } from '../agents.ts';
 import { llmKeyContext } from '../ports/index.ts';
 import type { AgentRow, Committed, NewAgent, Provider, SecretBox } from '../ports/index.ts';
 import { hostMemory, noRoom, withRoom } from './capacity.ts';
 import type { AgentsDeps } from './deps.ts';
 
 /** Checks a create and writes the agent. Everything that can be refused is refused here, before anything is written. */
-export async function createAgent(deps: AgentsDeps, accountId: string, input: CreateAgentInput): Promise<AgentRow> {
+export async function createAgent(
+  deps: AgentsDeps,
+  accountId: string,
+  input: CreateAgentInput,
+  { id = makeAgentId(randomInt), note }: CreateOptions = {},
+): Promise<AgentRow> {
   if (!deps.runtimes.has(input.runtimeKind)) {
     throw new Refusal('invalid_request', `runtime_kind ${input.runtimeKind} is not available on this deployment.`);
   }
   const model = input.model ?? deps.defaultModel;
   checkModel(model, deps.providers);
   checkKeyProviders(input.llmKeys, deps.providers);
-  const id = makeAgentId(randomInt);
   const agent: NewAgent = {
     id,
     accountId,
@@ -31,7 +35,7 @@ export async function createAgent(deps: AgentsDeps, accountId: string, input: Cr
   };
   return withRoom(deps, input.size, async () => {
     const memory = await hostMemory(deps);
-    return deps.store.create(agent, (committed) => admit(committed, memory, input, deps.maxAgentsPerAccount));
+    return deps.store.create(agent, (committed) => admit(committed, memory, input, deps), note);
   });
 }
 
@@ -53,13 +57,23 @@ function lastFour(apiKey: string): string {
   return apiKey.length >= 12 ? apiKey.slice(-4) : '';
 }
 
-function admit(committed: Committed, memory: HostMemory, input: CreateAgentInput, maxAgents: number): void {
+type Quotas = Pick<AgentsDeps, 'maxAgentsPerAccount' | 'maxRunningPerAccount'>;
+
+/** Refuses what would be one running agent too many. `others` run beside it. */
+export function checkRunning({ maxRunningPerAccount: most = Infinity }: Quotas, others: number): void {
+  if (others < most) return;
+  throw new Refusal('quota_exceeded', `This account has ${others} running agents; its quota is ${most}.`);
+}
+
+function admit(committed: Committed, memory: HostMemory, input: CreateAgentInput, quotas: Quotas): void {
+  const maxAgents = quotas.maxAgentsPerAccount;
   if (committed.accountAgents >= maxAgents) {
     throw new Refusal(
       'quota_exceeded',
       `This account has ${committed.accountAgents} agents; its quota is ${maxAgents}.`,
     );
   }
+  checkRunning(quotas, committed.accountRunning);
   if (!fits(memory, committed.sizes, input.size)) {
     throw noRoom(input.size);
   }

@@ -30,6 +30,8 @@ export interface AgentsDeps {
   /** Model of an agent whose create named none. */
   readonly defaultModel: string;
   readonly maxAgentsPerAccount: number;
+  /** Without bound where it is not given. */
+  readonly maxRunningPerAccount?: number;
   readonly memory: Pick<HostMemory, 'reservedMib' | 'overcommit'>;
   /** Bound on a delete's wait until nothing is left. */
   readonly deleteWaitMs: number;

@@ -1,6 +1,6 @@
 import { defaultLifecycle, sizes } from '@lodge/domain';
 import { Refusal } from '../agents.ts';
-import type { UpdateAgentInput } from '../agents.ts';
+import type { UpdateAgentInput, UpdateOptions } from '../agents.ts';
 import type { AgentChange, AgentRow } from '../ports/index.ts';
 import { checkRoom, withRoom } from './capacity.ts';
 import { checkKeyProviders, checkModel, sealKey } from './create-agent.ts';
@@ -19,7 +19,7 @@ export async function updateAgent(
   accountId: string,
   id: string,
   input: UpdateAgentInput,
-  check?: (row: AgentRow) => void,
+  { check, note }: UpdateOptions = {},
 ): Promise<AgentRow> {
   const agent = await getAgent(deps, accountId, id);
   const model = input.model === null ? deps.defaultModel : input.model;
@@ -30,7 +30,7 @@ export async function updateAgent(
   }
   const { size } = input;
   if (size !== undefined && grows(agent, size)) await withRoom(deps, size, () => checkRoom(deps, agent, size));
-  const changed = await deps.store.change(accountId, id, (row) => {
+  const decide = (row: AgentRow): AgentChange => {
     if (!isThere(row)) throw notFound(id);
     check?.(row);
     return {
@@ -42,7 +42,8 @@ export async function updateAgent(
       ...(input.lifecycle && { lifecycle: { ...defaultLifecycle, ...row.lifecycle, ...input.lifecycle } }),
       ...(input.metadata !== undefined && { metadata: metadataOf(row, input.metadata) }),
     };
-  });
+  };
+  const changed = await deps.store.change(accountId, id, decide, note);
   if (!isThere(changed)) throw notFound(id);
   return changed;
 }

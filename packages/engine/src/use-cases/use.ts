@@ -49,7 +49,7 @@ export class Uses {
         row = await this.awaitRest(id, deadline, options.signal);
         if (row !== null && row.status === 'error' && wakes > 0) throw notAwake(row);
       }
-      return await this.live(row);
+      return await this.live(row!);
     } catch (error) {
       this.deps.holds.drop(id);
       throw error;
@@ -114,7 +114,7 @@ export class Uses {
   }
 }
 
-function isLive(row: AgentRow | null): row is AgentRow {
+function isLive(row: AgentRow | null): boolean {
   return isThere(row) && row.status === 'running' && row.operation === null;
 }
 

@@ -2,6 +2,7 @@ import { Agent, AgentParams, NoBody, PreferHeaders, WaitQuery, agentVerbs } from
 import type { ErrorCode } from '@lodge/contract';
 import type { Verb } from '@lodge/domain';
 import { agentHeaders, agentReply, checkAgentId } from '../../agent-record.ts';
+import { changeNote } from '../../change-note.ts';
 import { clientGone } from '../../client-gone.ts';
 import type { App, HttpContext } from '../../context.ts';
 import { wantsNoWait } from '../../no-wait.ts';
@@ -45,6 +46,15 @@ const texts: Readonly<Record<Verb, VerbText>> = {
   },
 };
 
+/** Asked for, by whom: how it went is in the agent's log. */
+const audited = {
+  start: 'agent.start_requested',
+  resume: 'agent.resume_requested',
+  pause: 'agent.pause_requested',
+  stop: 'agent.stop_requested',
+  restart: 'agent.restart_requested',
+} as const satisfies Readonly<Record<Verb, string>>;
+
 const shared =
   'The reply comes when that is done: 200. When it takes longer than the lifecycle wait (60 s unless set otherwise), or with `Prefer: respond-async` or `?wait=false`, it is 202 with the record as it is, its `transition` set: poll the agent then. The same request again joins what is under way.';
 
@@ -78,7 +88,11 @@ function actRoute(app: App, context: HttpContext, verb: Verb): void {
       const { id } = request.params;
       checkAgentId(id);
       const { accountId } = request.principal;
-      const { row: begun, done } = await agents.act(accountId, id, verb);
+      // The first attempt began it, and was killed before it could answer.
+      const isRepeated = request.idempotent?.effective === true;
+      const { row: begun, done } = isRepeated
+        ? { row: await agents.get(accountId, id), done: false }
+        : await agents.act(accountId, id, verb, changeNote(request, audited[verb], id));
       if (done) return agentReply(reply, begun, context);
       if (wantsNoWait(request, reply)) return reply.code(202).send(agentReply(reply, begun, context));
       const signal = AbortSignal.any([clientGone(reply), closing]);

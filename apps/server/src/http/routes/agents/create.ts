@@ -1,10 +1,13 @@
+import { randomInt } from 'node:crypto';
 import { Agent, CreateAgent, PreferHeaders, WaitQuery } from '@lodge/contract';
-import { defaultLifecycle, defaultSize, runtimeKindAliases } from '@lodge/domain';
+import { defaultLifecycle, defaultSize, makeAgentId, runtimeKindAliases } from '@lodge/domain';
 import type { Lifecycle } from '@lodge/domain';
 import type { CreateAgentInput } from '@lodge/engine';
 import type { AgentRow } from '@lodge/engine/ports';
+import type { FastifyRequest } from 'fastify';
 import { checkAvailable, sizeOf, trimName } from '../../agent-fields.ts';
 import { agentHeaders, agentPath, agentReply } from '../../agent-record.ts';
+import { changeNote } from '../../change-note.ts';
 import { clientGone } from '../../client-gone.ts';
 import type { App, HttpContext } from '../../context.ts';
 import { ApiError } from '../../errors.ts';
@@ -28,6 +31,7 @@ const schema = {
 };
 
 const config = {
+  rate: 'creates',
   scopes: ['agents:write'],
   errors: ['quota_exceeded', 'provisioning_failed', 'insufficient_capacity'],
 } as const;
@@ -42,7 +46,7 @@ export function createAgentRoute(app: App, context: HttpContext): void {
     preValidation: trimName,
     handler: async (request, reply) => {
       const { accountId } = request.principal;
-      const created = await agents.create(accountId, inputOf(request.body));
+      const created = await createOnce(context, request, inputOf(request.body));
       request.scope.fields.agent_id = created.id;
       reply.header('location', agentPath(created.id));
       if (wantsNoWait(request, reply)) return reply.code(202).send(agentReply(reply, created, context));
@@ -52,6 +56,15 @@ export function createAgentRoute(app: App, context: HttpContext): void {
       return reply.code(row.status === 'provisioning' ? 202 : 201).send(agentReply(reply, row, context));
     },
   });
+}
+
+/** The agent's id is decided before: a second attempt of an idempotent request finds what the first has made. */
+function createOnce({ agents }: HttpContext, request: FastifyRequest, input: CreateAgentInput): Promise<AgentRow> {
+  const { principal, idempotent } = request;
+  if (idempotent?.effective) return agents.get(principal.accountId, idempotent.agentId);
+  const id = idempotent?.agentId ?? makeAgentId(randomInt);
+  const note = changeNote(request, 'agent.created', id, { name: input.name });
+  return agents.create(principal.accountId, input, { id, note });
 }
 
 function checkOutcome(row: AgentRow | null): asserts row is AgentRow {

@@ -1,5 +1,6 @@
 import { AgentParams, DeletedAgent, PreferHeaders, WaitQuery } from '@lodge/contract';
 import { checkAgentId } from '../../agent-record.ts';
+import { changeNote } from '../../change-note.ts';
 import { clientGone } from '../../client-gone.ts';
 import type { App, HttpContext } from '../../context.ts';
 import { wantsNoWait } from '../../no-wait.ts';
@@ -34,7 +35,7 @@ export function deleteAgentRoute(app: App, { agents, closing }: HttpContext): vo
       checkAgentId(id);
       const noWait = wantsNoWait(request, reply);
       const signal = noWait ? AbortSignal.abort() : AbortSignal.any([clientGone(reply), closing]);
-      await agents.delete(request.principal.accountId, id, signal);
+      await agents.delete(request.principal.accountId, id, signal, changeNote(request, 'agent.deleted', id));
       return reply.code(noWait ? 202 : 200).send({ object: 'agent.deleted' as const, id, deleted: true as const });
     },
   });

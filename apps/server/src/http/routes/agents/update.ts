@@ -4,6 +4,7 @@ import type { Lifecycle } from '@lodge/domain';
 import type { UpdateAgentInput } from '@lodge/engine';
 import { checkAvailable, sizeOf, trimName } from '../../agent-fields.ts';
 import { agentHeaders, agentReply, checkAgentId } from '../../agent-record.ts';
+import { changeNote } from '../../change-note.ts';
 import type { App, HttpContext } from '../../context.ts';
 import { checkIfMatch } from '../../etag.ts';
 
@@ -38,8 +39,9 @@ export function updateAgentRoute(app: App, context: HttpContext): void {
       checkAvailable(body);
       const change = inputOf(body);
       checkAgentId(id);
-      const row = await agents.update(request.principal.accountId, id, change, (present) => {
-        checkIfMatch(request.headers['if-match'], present);
+      const row = await agents.update(request.principal.accountId, id, change, {
+        check: (present) => checkIfMatch(request.headers['if-match'], present),
+        note: changeNote(request, 'agent.updated', id, { fields: Object.keys(body) }),
       });
       return agentReply(reply, row, context);
     },

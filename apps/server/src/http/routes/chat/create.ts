@@ -31,6 +31,7 @@ const shared = {
   },
 };
 const config = {
+  rate: 'calls',
   scopes: ['agents:write', 'agents:chat'],
   errors: [
     'agent_not_found',

@@ -1,0 +1,42 @@
+import { Limits, NoQuery } from '@lodge/contract';
+import type { App, HttpContext } from '../../context.ts';
+import { mostBodyBytes } from '../../json-body.ts';
+
+const schema = {
+  operationId: 'getLimits',
+  tags: ['Service'],
+  summary: 'Quotas and rate limits',
+  description: 'What the account may have, what it has, and how often a key may ask.',
+  querystring: NoQuery,
+  response: { 200: { ...Limits, 'x-response-description': 'The limits.' } },
+};
+
+const mostFileBytes = 64 * 1024 * 1024;
+
+export function limitsRoute(app: App, { agents, limits }: HttpContext): void {
+  if (!limits) return;
+  const { rates, quotas } = limits;
+  app.route({
+    method: 'GET',
+    url: '/v1/limits',
+    schema,
+    handler: async (request) => {
+      const used = await agents.count(request.principal.accountId);
+      return {
+        object: 'limits' as const,
+        quotas: {
+          agents: { limit: quotas.agents, used: used.all },
+          running_agents: { limit: quotas.running, used: used.running },
+        },
+        rates: {
+          reads: { per_minute: rates.reads },
+          writes: { per_minute: rates.writes },
+          creates: { per_minute: rates.creates, at_once: rates.createsAtOnce },
+          calls: { per_minute: rates.calls },
+          without_key: { per_minute: rates.address },
+        },
+        sizes: { json_body_bytes: mostBodyBytes, file_bytes: mostFileBytes },
+      };
+    },
+  });
+}

@@ -1,0 +1,47 @@
+import { Type } from 'typebox';
+
+const rate = (description: string) =>
+  Type.Object(
+    { per_minute: Type.Integer({ minimum: 1, description: 'Also the most at once after a pause.' }) },
+    { additionalProperties: false, description },
+  );
+
+export const Limits = Type.Object(
+  {
+    object: Type.Literal('limits'),
+    quotas: Type.Object(
+      {
+        agents: Type.Object(
+          { limit: Type.Integer(), used: Type.Integer() },
+          { additionalProperties: false, description: 'Agents of the account.' },
+        ),
+        running_agents: Type.Object(
+          { limit: Type.Integer(), used: Type.Integer() },
+          {
+            additionalProperties: false,
+            description: 'Those that run or are on their way to it; paused ones do not count.',
+          },
+        ),
+      },
+      { additionalProperties: false },
+    ),
+    rates: Type.Object(
+      {
+        reads: rate('GET and HEAD, per key.'),
+        writes: rate('Other methods, per key.'),
+        creates: Type.Object(
+          { per_minute: Type.Integer({ minimum: 1 }), at_once: Type.Integer({ minimum: 1 }) },
+          { additionalProperties: false, description: '`POST /v1/agents`, per key.' },
+        ),
+        calls: rate('Chat, exec and files, per key.'),
+        without_key: rate('Requests without a valid key, per address.'),
+      },
+      { additionalProperties: false },
+    ),
+    sizes: Type.Object(
+      { json_body_bytes: Type.Integer(), file_bytes: Type.Integer() },
+      { additionalProperties: false, description: 'Largest request bodies.' },
+    ),
+  },
+  { title: 'Limits', additionalProperties: false },
+);
