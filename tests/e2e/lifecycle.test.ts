@@ -197,10 +197,15 @@ describe('an agent that was told a word and wrote a file', { timeout: 90 * 60_00
     await assertRemembers();
   });
 
-  test('knows them after its VM was killed and came back from its disk', async () => {
-    process.kill(await qemuPid(service.dataDir, id), 'SIGKILL');
+  test('knows them after its VM was killed the moment it had answered, and came back from its disk', async () => {
+    const pid = await qemuPid(service.dataDir, id);
+    const last = `last-${randomBytes(6).toString('hex')}`;
+    llm.script([{ text: 'Noted.' }]);
+    assert.match(await say(`And the last word is ${last}.`), /Noted/);
+    process.kill(pid, 'SIGKILL');
     while ((await record()).status === 'running') await sleep(50);
     await awaitStatus('running', bootTimeoutMs);
     await assertRemembers();
+    assert.match(JSON.stringify(llm.requests.at(-1)!.body), new RegExp(last), 'what was answered is kept');
   });
 });

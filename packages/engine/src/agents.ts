@@ -135,6 +135,8 @@ export interface Agents {
 export interface LiveAgent {
   readonly row: AgentRow;
   readonly endpoint: ChatEndpoint;
-  /** Ends the hold; once. The guest's disk is written out then. */
+  /** Writes the guest's disk out: what the turn has changed survives the VM's death from then on. Bounded, never rejects. */
+  flush(): Promise<void>;
+  /** Ends the hold; once. The guest's disk is written out first, where that was not done. */
   release(): void;
 }

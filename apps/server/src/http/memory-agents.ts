@@ -182,7 +182,7 @@ export class MemoryAgents implements Agents {
     if ((row.status !== 'running' && !canWake) || !this.endpoint) {
       throw new Refusal('agent_not_running', 'Agent is not running. Start it first.', id);
     }
-    return { row, endpoint: this.endpoint, release: () => void this.released.push(id) };
+    return { row, endpoint: this.endpoint, flush: () => Promise.resolve(), release: () => void this.released.push(id) };
   }
 
   busy(): () => void {

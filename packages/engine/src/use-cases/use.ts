@@ -94,13 +94,15 @@ export class Uses {
     if (template === null || row.vmAddress === null) throw notRunning(row.id);
     const guest = { address: row.vmAddress };
     const endpoint = runtimes.get(row.runtimeKind)!.chatEndpoint(guest, template.facts, settingsOf(row));
+    let flushed: Promise<void> | null = null;
+    const flush = (): Promise<void> => (flushed ??= this.flush(row));
     let released = false;
     const release = (): void => {
       if (released) return;
       released = true;
-      void this.flush(row).finally(() => holds.drop(row.id));
+      void flush().finally(() => holds.drop(row.id));
     };
-    return { row, endpoint, release };
+    return { row, endpoint, flush, release };
   }
 
   /** What the turn has changed is on the disk of the guest before the agent may sleep. */

@@ -31,20 +31,27 @@ export async function wholeAnswer(reply: GatewayReply, model: string): Promise<s
   return JSON.stringify({ ...answer, model });
 }
 
+export interface AnswerEnd {
+  readonly failed: (error: unknown) => ApiError;
+  readonly flush: () => Promise<void>;
+}
+
 /**
  * The answer of a turn that streams, block by block as it comes, `model` replaced by the agent's id. Ends with `[DONE]`, or
- * with an error in OpenAI's shape; `failed` is told of it first. Never throws.
+ * with an error in OpenAI's shape; `failed` is told of it first. Before the end mark comes `flush`: a turn that has ended is
+ * on the agent's disk. Never throws.
  */
 export async function* answerBlocks(
   reply: Promise<GatewayReply>,
   model: string,
-  failed: (error: unknown) => ApiError,
+  { failed, flush }: AnswerEnd,
 ): AsyncGenerator<string> {
   try {
     const { body } = await reply;
     for await (const block of eventBlocks(body)) {
       const { data, rest } = readBlock(block);
       if (data === '[DONE]') {
+        await flush();
         yield 'data: [DONE]\n\n';
         return;
       }

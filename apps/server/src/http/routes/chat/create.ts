@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { AgentChat, AgentParams, ChatCompletion, ChatQuery, ConversationHeaders, ModelChat } from '@lodge/contract';
 import { Refusal } from '@lodge/engine';
+import type { LiveAgent } from '@lodge/engine';
 import type { ChatEndpoint } from '@lodge/engine/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
@@ -13,6 +14,7 @@ import type { GatewayReply } from '../../chat/gateway.ts';
 import { turnSignal } from '../../chat/turn-signal.ts';
 import type { App, HttpContext } from '../../context.ts';
 import { reportError } from '../../errors.ts';
+import type { ApiError } from '../../errors.ts';
 
 /** The contract promises a comment at least every 15 s. */
 const defaultSilenceMs = 10_000;
@@ -38,6 +40,7 @@ const config = {
     'agent_not_running',
     'agent_transitioning',
     'rate_limit_exceeded',
+    'quota_exceeded',
     'insufficient_capacity',
     'agent_unavailable',
   ],
@@ -89,15 +92,18 @@ async function chat(context: HttpContext, request: FastifyRequest, reply: Fastif
   request.scope.fields.agent_id = id;
   const signal = turnSignal(reply, cut, chatTimeoutMs);
   const { accountId } = request.principal;
-  const endpoint = await liveEndpoint(context, accountId, id, { wake: wantsWake(request), signal });
+  const { endpoint, flush } = await liveAgent(context, accountId, id, { wake: wantsWake(request), signal });
   const gatewayReply = openTurn(context, accountId, id, { endpoint, body: bodyFor(endpoint, request, body), signal });
   if (body.stream !== true) {
     const text = await wholeAnswer(await gatewayReply, id);
+    // What is answered is kept: the agent's memory of the turn is on its disk before the client knows of it.
+    await flush();
     return reply.type('application/json; charset=utf-8').send(text);
   }
   // An error that comes soon still has a status of its own; after that the stream begins, answer or not.
   const late = await Promise.race([gatewayReply.then(() => false), setTimeout(chatSilenceMs, true, { ref: false })]);
-  const blocks = answerBlocks(gatewayReply, id, (error) => reportError(log, error, request));
+  const failed = (error: unknown): ApiError => reportError(log, error, request);
+  const blocks = answerBlocks(gatewayReply, id, { failed, flush });
   return reply
     .type('text/event-stream; charset=utf-8')
     .headers({ 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' })
@@ -106,13 +112,13 @@ async function chat(context: HttpContext, request: FastifyRequest, reply: Fastif
 
 const wantsWake = ({ query }: FastifyRequest): boolean => (query as ChatQuery).wake === 'true';
 
-/** Where the agent answers. It is held awake until `signal` aborts, which it does at the end of every turn. */
-async function liveEndpoint(
+/** The agent, running. It is held awake until `signal` aborts, which it does at the end of every turn. */
+async function liveAgent(
   { agents, lifecycleWaitMs, metrics }: HttpContext,
   accountId: string,
   id: string,
   { wake, signal }: { readonly wake: boolean; readonly signal: AbortSignal },
-): Promise<ChatEndpoint> {
+): Promise<LiveAgent> {
   const live = await agents.use(accountId, id, { wake, timeoutMs: lifecycleWaitMs, signal });
   const ended = metrics?.chatBegan();
   const release = (): void => {
@@ -124,7 +130,7 @@ async function liveEndpoint(
     release();
     throw signal.reason;
   }
-  return live.endpoint;
+  return live;
 }
 
 /** The client's request as the agent's runtime wants it: its own name for the model, and the conversation where one is named. */
