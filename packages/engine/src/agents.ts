@@ -136,7 +136,7 @@ export interface LiveAgent {
   readonly row: AgentRow;
   readonly endpoint: ChatEndpoint;
   /** Writes the guest's disk out: what the turn has changed survives the VM's death from then on. Bounded, never rejects. */
-  flush(): Promise<void>;
+  readonly flush: () => Promise<void>;
   /** Ends the hold; once. The guest's disk is written out first, where that was not done. */
-  release(): void;
+  readonly release: () => void;
 }
