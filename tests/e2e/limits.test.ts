@@ -125,6 +125,10 @@ const agentsNamed = async (name: string): Promise<number> => {
   return rows[0]!.count;
 };
 
+async function agentMade(name: string): Promise<void> {
+  while ((await agentsNamed(name)) === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+}
+
 test('the same create 20 times at once through two servers is one agent; the others wait or see its very reply', async () => {
   const key = await world.keyOf(world.accountId);
   const headers = { 'idempotency-key': 'create-once' };
@@ -201,7 +205,7 @@ test('a server killed between the effect and its record: the same create again f
       () => true,
     );
     const waitForEffect = round % 2 === 0;
-    while ((await agentsNamed(name)) === 0 && waitForEffect) await new Promise((resolve) => setTimeout(resolve, 1));
+    if (waitForEffect) await agentMade(name);
     await doomed.kill();
     if ((await lost) && waitForEffect) killedAfterEffect += 1;
     const deadline = Date.now() + 40_000;

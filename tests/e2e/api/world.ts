@@ -42,6 +42,7 @@ export interface ServerOptions {
   readonly maxAgents?: number;
   readonly maxRunning?: number;
   readonly createWaitMs?: number;
+  readonly lifecycleWaitMs?: number;
   readonly host?: FakeHost;
   /** Told what went wrong inside. */
   readonly onError?: (fields: object, message: string) => void;
@@ -108,7 +109,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
       prefixes: { runtime_a: 'openclaw', runtime_b: 'hermes' },
     },
     createWaitMs: options.createWaitMs ?? 10_000,
-    lifecycleWaitMs: 10_000,
+    lifecycleWaitMs: options.lifecycleWaitMs ?? 10_000,
     chatTimeoutMs: 10_000,
     drainMs: 0,
     version: '0',

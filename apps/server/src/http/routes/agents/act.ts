@@ -19,12 +19,12 @@ const texts: Readonly<Record<Verb, VerbText>> = {
     summary: 'Start an agent',
     description:
       'A paused agent goes on, a stopped one comes back from its snapshot, one in `error` is booted from its disk. Nothing to do when it runs.',
-    errors: ['insufficient_capacity'],
+    errors: ['quota_exceeded', 'insufficient_capacity'],
   },
   resume: {
     summary: 'Resume an agent',
     description: 'As start, but not from `error`.',
-    errors: ['agent_not_resumable', 'insufficient_capacity'],
+    errors: ['agent_not_resumable', 'quota_exceeded', 'insufficient_capacity'],
   },
   pause: {
     summary: 'Pause an agent',
@@ -42,7 +42,7 @@ const texts: Readonly<Record<Verb, VerbText>> = {
     summary: 'Restart an agent',
     description:
       'The machine is ended in good order and booted from its disk. A stopped agent is started, not restarted.',
-    errors: ['agent_not_running', 'insufficient_capacity'],
+    errors: ['agent_not_running', 'quota_exceeded', 'insufficient_capacity'],
   },
 };
 

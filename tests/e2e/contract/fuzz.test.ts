@@ -1,0 +1,155 @@
+/**
+ * Requests made at random from the OpenAPI document, with fixed seeds: none is answered with a 5xx, and no reply breaks the
+ * schema that is declared for its status. LODGE_FUZZ_REQUESTS asks for more of them; 20,000 is a full run.
+ */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { Compile } from 'typebox/compile';
+import { openWorld, send } from '../api/world.ts';
+import type { Answer, Call, World } from '../api/world.ts';
+import { Generator } from './generator.ts';
+import type { Schema } from './generator.ts';
+import { Client } from './states.ts';
+
+const requests = Number(process.env['LODGE_FUZZ_REQUESTS'] ?? 3000);
+const lanes = 8;
+
+interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly schema: Schema;
+}
+
+let world: World;
+let document: Schema;
+let operations: Operation[];
+const agents: string[] = [];
+const faults: string[] = [];
+
+before(async () => {
+  world = await openWorld({
+    createWaitMs: 0,
+    lifecycleWaitMs: 100,
+    onError: (fields, message) => faults.push(`${message} ${JSON.stringify(fields)}`),
+  });
+  const client = new Client(world);
+  // They outlive what is asked of them: deletes are aimed elsewhere.
+  for (const status of ['running', 'paused', 'stopped', 'error'] as const) {
+    const id = await client.agent('provisioning').then(async (made) => {
+      await client.call('GET', `/agents/${made}?wait_for=running&timeout=20`);
+      return made;
+    });
+    if (status === 'paused' || status === 'stopped')
+      await client.call('POST', `/agents/${id}/${status === 'paused' ? 'pause' : 'stop'}`);
+    agents.push(id);
+  }
+  document = (await client.call('GET', '/openapi.json')).body;
+  operations = Object.entries<Record<string, Schema>>(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, schema]) => ({ method: method.toUpperCase(), path, schema })),
+  );
+});
+after(() => world?.close());
+
+const checks = new Map<string, { Check(value: unknown): boolean }>();
+function check(schema: Schema): { Check(value: unknown): boolean } {
+  const name = JSON.stringify(schema);
+  const known = checks.get(name) ?? Compile(withoutReferences(schema));
+  checks.set(name, known);
+  return known;
+}
+
+/** The schema with everything it refers to written out. */
+function withoutReferences(schema: Schema): Schema {
+  if (Array.isArray(schema)) return schema.map(withoutReferences);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  if (typeof schema.$ref === 'string') {
+    const path: string[] = schema.$ref.slice(2).split('/');
+    return withoutReferences(path.reduce((node, key) => node[key], document));
+  }
+  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, withoutReferences(value)]));
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** One request: method and path with query, and what goes with them. */
+function requestOf(
+  random: Generator,
+  { method, path, schema }: Operation,
+): { readonly target: string; readonly call: Call } {
+  const headers: Record<string, string> = {};
+  const query = new URLSearchParams();
+  let target = path;
+  for (const parameter of schema.parameters ?? []) {
+    const value = random.value(parameter.schema);
+    const text = textOf(value);
+    if (parameter.in === 'path') {
+      // Of deletes one in fifty would hit; the agents are to stay.
+      const known = method !== 'DELETE' && random.chance(0.8) ? random.pick(agents) : text;
+      target = target.replace(`{${parameter.name}}`, encodeURIComponent(known.isWellFormed() ? known : 'x') || '%20');
+    } else if (!random.chance(0.3)) continue;
+    else if (parameter.in === 'query') {
+      if (parameter.name === 'follow' || parameter.name === 'wait_for') continue;
+      if (parameter.style === 'deepObject') query.append(`${parameter.name}[k]`, text);
+      else query.append(parameter.name, text);
+    } else if (/^[\x20-\x7e]*$/.test(text)) headers[parameter.name] = text;
+  }
+  if (random.chance(0.02)) query.append(random.pick(['x', 'limit', '__proto__', 'cursor']), textOf(random.odd()));
+  const content = schema.requestBody?.content['application/json'].schema;
+  const body = content === undefined ? undefined : random.value(content);
+  if (content !== undefined && typeof body === 'object' && body !== null && 'model' in body && random.chance(0.7)) {
+    if (path === '/v1/chat/completions') Object.assign(body, { model: random.pick(agents) });
+  }
+  const key = random.chance(0.95) ? world.key : random.pick([null, 'x', `${world.key}x`, '\u00e9']);
+  const hasBody = body !== undefined && random.chance(0.97);
+  const wait = query.size === 0 && /\/(start|stop|pause|resume|restart)$/.test(path) ? '?wait=false' : '';
+  return {
+    target: `${target}${query.size > 0 ? `?${query.toString()}` : wait}`,
+    call: { key, headers, ...(hasBody && { body: typeof body === 'string' ? JSON.stringify(body) : body }) },
+  };
+}
+
+function problemOf({ schema, method }: Operation, { status, headers, body, text }: Answer): string | null {
+  if (status >= 500) return 'a 5xx';
+  if (!headers.get('x-request-id')) return 'no X-Request-Id';
+  if (status === 204 || method === 'HEAD') return null;
+  const declared = schema.responses[status];
+  if (declared === undefined) return 'a status that is not declared';
+  const type = headers.get('content-type')?.split(';')[0] ?? '';
+  const content = declared.content?.[type];
+  if (content === undefined) return `a content type that is not declared: ${type}`;
+  if (type === 'application/json' && !check(content.schema).Check(body))
+    return `not of its schema: ${text.slice(0, 300)}`;
+  return null;
+}
+
+test(`${requests} requests made from the document: no 5xx, and every reply is of its declared schema`, async (t: TestContext) => {
+  const problems: string[] = [];
+  const byStatus = new Map<number, number>();
+  const lane = async (seed: number): Promise<void> => {
+    const random = new Generator(document, seed);
+    for (let i = 0; i < requests / lanes && problems.length < 20; i += 1) {
+      const operation = random.pick(operations);
+      const { target, call } = requestOf(random, operation);
+      const answer = await send(world.url, operation.method, target, call).catch((error: unknown) => error as Error);
+      if (answer instanceof Error) {
+        // What fetch itself does not send is no request.
+        if (answer.cause !== undefined)
+          problems.push(`seed ${seed} #${i} ${operation.method} ${target}: ${answer.message}`);
+        continue;
+      }
+      byStatus.set(answer.status, (byStatus.get(answer.status) ?? 0) + 1);
+      const problem = problemOf(operation, answer);
+      if (problem)
+        problems.push(
+          `seed ${seed} #${i} ${operation.method} ${target} ${JSON.stringify(call.body)?.slice(0, 300)}: ${answer.status} ${problem}`,
+        );
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, (_, i) => lane(1000 + i)));
+  const counts = [...byStatus].toSorted(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`);
+  t.diagnostic(`${[...byStatus.values()].reduce((sum, count) => sum + count, 0)} replies; ${counts.join(', ')}`);
+  assert.deepEqual(problems, []);
+  assert.deepEqual(faults, []);
+  assert.ok((byStatus.get(200) ?? 0) > requests / 20 && (byStatus.get(201) ?? 0) + (byStatus.get(202) ?? 0) > 10);
+});
