@@ -21,7 +21,7 @@ const started = performance.now();
 try {
   await service.awaitTemplate(20 * 60_000);
   await world.create(4);
-  await faultRun(world, kills, 10);
+  await faultRun(world, kills, 10, (made) => console.log(`${made} kills`));
   console.log('nothing lost, nothing orphaned, nothing stuck');
 } catch (error) {
   console.log(service.output.slice(-20_000));

@@ -29,7 +29,9 @@ const marker = '/workspace/marker';
 interface KnownAgent {
   readonly id: string;
   /** The last acknowledged name, and those of renames whose reply was lost: any of them is right. */
-  names: Set<string>;
+  readonly names: Set<string>;
+  /** Names whose request has not been answered or cut off yet. */
+  readonly underWay: Set<string>;
   /** What was written into the guest and synced. */
   readonly marker: string;
 }
@@ -71,7 +73,12 @@ export class FaultWorld {
       const name = `Agent ${index}`;
       const reply = await this.home.call('POST', '/agents', { name, size: 'small', lifecycle });
       if (reply.status !== 201) throw new Error(`create answered ${reply.status}: ${JSON.stringify(reply.body)}`);
-      const agent = { id: reply.body.id as string, names: new Set([name]), marker: `kept by ${reply.body.id}` };
+      const agent = {
+        id: reply.body.id as string,
+        names: new Set([name]),
+        underWay: new Set<string>(),
+        marker: `kept by ${reply.body.id}`,
+      };
       this.agents.push(agent);
       const guest = guestClient(await this.address(agent.id));
       await guest.writeFile(marker, agent.marker, { mode: 0o644, owner: 'root' });
@@ -98,15 +105,16 @@ export class FaultWorld {
     return all[this.random(all.length)]!;
   }
 
+  /** An acknowledged rename makes wrong every name whose own request was over before it began. */
   private async rename(agent: KnownAgent, service: Service): Promise<void> {
     const name = `Agent renamed ${(this.renames += 1)}`;
-    // Until it is answered either name is right; renames of one agent that overlap leave any of theirs.
+    const overtaken = [...agent.names].filter((earlier) => !agent.underWay.has(earlier));
     agent.names.add(name);
-    const before = new Set(agent.names);
+    agent.underWay.add(name);
     const reply = await service.call('PATCH', `/agents/${agent.id}`, { name }).catch(() => null);
+    agent.underWay.delete(name);
     this.count('rename', reply?.status ?? 0);
-    if (reply?.status !== 200) return;
-    for (const earlier of before) if (earlier !== name) agent.names.delete(earlier);
+    if (reply?.status === 200) for (const earlier of overtaken) agent.names.delete(earlier);
   }
 
   private count(what: string, status: number): void {
@@ -262,14 +270,21 @@ export async function databasePid(dataDir: string): Promise<number> {
   }
 }
 
-/** Kills and settles until `kills` were made; settles after each `settleEvery`. */
-export async function faultRun(world: FaultWorld, kills: number, settleEvery: number): Promise<void> {
+/** Kills until `kills` were made; settles after each `settleEvery`, and tells of it. */
+export async function faultRun(
+  world: FaultWorld,
+  kills: number,
+  settleEvery: number,
+  tell: (made: number) => void = () => undefined,
+): Promise<void> {
   for (let made = 1; made <= kills; made += 1) {
     const requests = world.traffic();
     await world.pause(1_500);
     await world.kill(world.chooseVictim());
     await requests;
-    if (made % settleEvery === 0) await world.settle();
+    if (made % settleEvery !== 0) continue;
+    await world.settle();
+    tell(made);
   }
   await world.assertNothingLost();
 }
