@@ -19,6 +19,7 @@ import { Limits } from './limits/limits.ts';
 import { KnownPaths, allowOf, routeRefusal } from './known-paths.ts';
 import { registerOpenApi } from './openapi.ts';
 import { parseQuery } from './query.ts';
+import { referencePage } from './reference-page.ts';
 import { makeRequestId } from './request-id.ts';
 import { actRoutes } from './routes/agents/act.ts';
 import { createAgentRoute } from './routes/agents/create.ts';
@@ -93,6 +94,7 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
     await addCompression(scope);
     for (const addRoute of routes) addRoute(scope, context);
   });
+  app.register(referencePage);
   const { account, log } = options;
   if (account) app.register((scope) => accountArea(scope, { ...account, log }));
   const pages = account?.pages ?? null;
