@@ -195,6 +195,7 @@ async function openApi(
     verifier,
     audit: store.audit,
     idempotency: store.idempotency,
+    secrets,
     limits: {
       store: store.limits,
       rates: rateSettings(config),

@@ -51,7 +51,7 @@ export const ListAuditEventsQuery = Type.Object(
     cursor: Type.Optional(
       Type.String({
         minLength: 1,
-        maxLength: 64,
+        maxLength: 512,
         pattern: patterns.text,
         description: '`next_cursor` of the page before, with the same `order`.',
       }),

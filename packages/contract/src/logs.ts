@@ -48,7 +48,7 @@ export const LogsQuery = Type.Object(
     cursor: Type.Optional(
       Type.String({
         minLength: 1,
-        maxLength: 256,
+        maxLength: 512,
         pattern: patterns.text,
         description: '`next_cursor` of the page before; it holds for this agent and its direction.',
       }),

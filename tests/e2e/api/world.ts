@@ -73,6 +73,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
   };
   const maxAgents = options.maxAgents ?? 1000;
   const running = options.maxRunning ?? 1000;
+  const secrets = createSecretBox(Buffer.alloc(32, 7));
   const engine = createEngine({
     store: store.agents,
     logs: store.agentLogs,
@@ -84,7 +85,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
     },
     runtimes: new Map([['runtime_a', runtime]]),
     providers: builtinProviders,
-    secrets: createSecretBox(Buffer.alloc(32, 7)),
+    secrets,
     log: silent,
     defaultModel: 'anthropic/claude-sonnet-5',
     maxAgentsPerAccount: maxAgents,
@@ -99,6 +100,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
     verifier,
     audit: store.audit,
     idempotency: store.idempotency,
+    secrets,
     limits: { store: store.limits, rates: { ...manyRates, ...options.rates }, quotas: { agents: maxAgents, running } },
     network: { maxConnections: 10_000, trustedProxies: [], corsOrigins: [], ...options.network },
     ready: () => ({ ready: true, step: null }),

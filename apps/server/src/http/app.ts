@@ -5,6 +5,7 @@ import { accountArea } from './account/area.ts';
 import { accountPages } from './account/pages.ts';
 import { addCompression } from './compression.ts';
 import { addCors } from './cors.ts';
+import { Cursors } from './cursors.ts';
 import { inTurn } from './in-turn.ts';
 import { limitConnections, listenerOptions } from './listener.ts';
 import { isAgentId } from './agent-record.ts';
@@ -49,7 +50,8 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
   const cut = new AbortController();
   const gateway = createGatewayClient();
   const limiter = options.limits ? new Limits(options.limits, options.createWaitMs, options.log) : null;
-  const context: HttpContext = { ...options, gateway, limiter, closing: closing.signal, cut: cut.signal };
+  const cursors = new Cursors(options.secrets);
+  const context: HttpContext = { ...options, gateway, limiter, cursors, closing: closing.signal, cut: cut.signal };
   const paths = new KnownPaths();
   const app = newServer(context);
 

@@ -2,11 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode, Scope } from '@lodge/contract';
 import type { RuntimeKind } from '@lodge/domain';
 import type { Agents } from '@lodge/engine';
-import type { ApiKeyVerifier, AuditLog, IdempotencyStore, Log, Principal } from '@lodge/engine/ports';
+import type { ApiKeyVerifier, AuditLog, IdempotencyStore, Log, Principal, SecretBox } from '@lodge/engine/ports';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { RequestScope } from '../request-log.ts';
 import type { AccountArea } from './account/area.ts';
+import type { Cursors } from './cursors.ts';
 import type { LimitSettings, Limits } from './limits/limits.ts';
 import type { GatewayClient } from './chat/gateway.ts';
 
@@ -55,6 +56,8 @@ export interface HttpAppOptions {
   readonly network?: NetworkSettings;
   /** Rate limits and quotas; without them there are none. */
   readonly limits?: LimitSettings;
+  /** Seals cursors; without it they go out as they are. */
+  readonly secrets?: SecretBox;
   /** Requests by their Idempotency-Key; without it the header says nothing. */
   readonly idempotency?: IdempotencyStore;
   /** The account area's API; without it there is none. */
@@ -84,6 +87,7 @@ export interface HttpAppOptions {
 export interface HttpContext extends HttpAppOptions {
   readonly gateway: GatewayClient;
   readonly limiter: Limits | null;
+  readonly cursors: Cursors;
   /** Aborts when the server begins to close: waits and log streams end then. */
   readonly closing: AbortSignal;
   /** Aborts when the server has waited long enough for chat turns under way. */

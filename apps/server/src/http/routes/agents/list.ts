@@ -11,16 +11,18 @@ const schema = {
   response: { 200: { ...AgentList, 'x-response-description': 'A page of agents.' } },
 };
 
-export function listAgentsRoute(app: App, { agents, agentUrl }: HttpContext): void {
+export function listAgentsRoute(app: App, { agents, agentUrl, cursors }: HttpContext): void {
   app.route({
     method: 'GET',
     url: '/v1/agents',
     schema,
     config: { scopes: ['agents:read'] },
     handler: async (request) => {
-      const { limit = 20, order = 'desc', runtime_kind, ...filter } = request.query;
+      const { limit = 20, order = 'desc', runtime_kind, cursor, ...filter } = request.query;
+      const { accountId } = request.principal;
       const { rows, nextCursor } = await agents.list({
-        accountId: request.principal.accountId,
+        accountId,
+        ...(cursor !== undefined && { cursor: cursors.open('agents', accountId, cursor) }),
         limit,
         order,
         ...filter,
@@ -30,7 +32,7 @@ export function listAgentsRoute(app: App, { agents, agentUrl }: HttpContext): vo
         object: 'list' as const,
         data: rows.map((row) => agentRecord(row, agents, agentUrl)),
         has_more: nextCursor !== null,
-        next_cursor: nextCursor,
+        next_cursor: cursors.seal('agents', accountId, nextCursor),
       };
     },
   });

@@ -13,7 +13,7 @@ const schema = {
   response: { 200: { ...AuditEventList, 'x-response-description': 'A page of events.' } },
 };
 
-export function listAuditEventsRoute(app: App, { audit }: HttpContext): void {
+export function listAuditEventsRoute(app: App, { audit, cursors }: HttpContext): void {
   app.route({
     method: 'GET',
     url: '/v1/audit-events',
@@ -22,7 +22,7 @@ export function listAuditEventsRoute(app: App, { audit }: HttpContext): void {
     handler: async (request) => {
       const { limit = 20, order = 'desc', cursor } = request.query;
       const { accountId } = request.principal;
-      const from = cursor === undefined ? {} : { from: positionOf(cursor, order) };
+      const from = cursor === undefined ? {} : { from: positionOf(cursors.open('audit', accountId, cursor), order) };
       // One more than asked for tells whether there is more.
       const rows = await audit.page({ accountId, limit: limit + 1, direction: order, ...from });
       const page = rows.slice(0, limit);
@@ -31,7 +31,7 @@ export function listAuditEventsRoute(app: App, { audit }: HttpContext): void {
         object: 'list' as const,
         data: page.map(eventRecord),
         has_more: hasMore,
-        next_cursor: hasMore ? cursorOf(page.at(-1)!.id, order) : null,
+        next_cursor: hasMore ? cursors.seal('audit', accountId, cursorOf(page.at(-1)!.id, order)) : null,
       };
     },
   });

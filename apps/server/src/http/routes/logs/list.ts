@@ -61,10 +61,10 @@ export function agentLogsRoute(app: App, context: HttpContext): void {
   });
 }
 
-async function listPage({ agents }: HttpContext, accountId: string, asked: LogsRequest) {
+async function listPage({ agents, cursors }: HttpContext, accountId: string, asked: LogsRequest) {
   const { id, query } = asked;
   const { limit = defaultLogLimit } = query;
-  const position = query.cursor === undefined ? null : readCursor(id, query.cursor);
+  const position = query.cursor === undefined ? null : readCursor(id, cursors.open('logs', accountId, query.cursor));
   const direction = query.direction ?? position?.direction ?? 'desc';
   if (position && position.direction !== direction) {
     throw new ApiError('invalid_request', `cursor goes with direction=${position.direction}.`);
@@ -79,7 +79,11 @@ async function listPage({ agents }: HttpContext, accountId: string, asked: LogsR
     object: 'list' as const,
     data: page.map(entryRecord),
     has_more: hasMore,
-    next_cursor: hasMore ? makeCursor(id, { direction, entry: page.at(-1)!.id }) : null,
+    next_cursor: cursors.seal(
+      'logs',
+      accountId,
+      hasMore ? makeCursor(id, { direction, entry: page.at(-1)!.id }) : null,
+    ),
   };
 }
 
