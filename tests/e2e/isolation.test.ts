@@ -1,0 +1,124 @@
+/**
+ * Two accounts on one service: with the key of one, no route of the document shows or changes anything of the other, whatever
+ * id of the other's is put into path, query or body.
+ */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { openWorld } from './api/world.ts';
+import type { World } from './api/world.ts';
+import { Client } from './contract/states.ts';
+
+let world: World;
+let owner: Client;
+let stranger: Client;
+/** The owner's ids, of every kind that a reply shows. */
+let ids: { agent: string; stopped: string; audit: string; cursors: Record<string, string> };
+/** Texts that only the owner may see. */
+const marks = ['owners-name', 'owners-secret-note', 'owners-team'];
+
+before(async () => {
+  world = await openWorld();
+  owner = new Client(world);
+  stranger = new Client(world, await world.keyOf(await world.newAccount()));
+  const fields = { name: marks[0], description: marks[1], metadata: { team: marks[2] } };
+  const agent = await owner.agent('running', fields);
+  const stopped = await owner.agent('stopped', fields);
+  const cursorOf = async (path: string): Promise<string> => (await owner.call('GET', path)).body.next_cursor as string;
+  ids = {
+    agent,
+    stopped,
+    audit: (await owner.call('GET', '/audit-events')).body.data[0].id as string,
+    cursors: {
+      '/v1/agents': await cursorOf('/agents?limit=1'),
+      '/v1/audit-events': await cursorOf('/audit-events?limit=1'),
+      '/v1/agents/{id}/logs': await cursorOf(`/agents/${agent}/logs?limit=1`),
+    },
+  };
+});
+after(() => world?.close());
+
+/** Everything of the owner's. */
+async function contents(): Promise<string> {
+  const tables = ['agents', 'llm_keys', 'agent_holds', 'audit_events', 'idempotency_keys', 'agent_logs'];
+  const rows = [];
+  for (const table of tables) {
+    const of = ['agents', 'audit_events', 'idempotency_keys'].includes(table)
+      ? `account_id = '${world.accountId}'`
+      : `agent_id in (select id from agents where account_id = '${world.accountId}')`;
+    const { rows: found } = await world.sql.query(
+      `select to_jsonb(t) - 'lease_until' - 'lease_holder' as row from ${table} t where ${of} order by 1`,
+    );
+    rows.push([table, found]);
+  }
+  return JSON.stringify(rows);
+}
+
+const messages = [{ role: 'user', content: 'x' }];
+const bodies: Readonly<Record<string, object>> = {
+  'PATCH /v1/agents/{id}': { name: 'mine' },
+  'POST /v1/agents/{id}/chat/completions': { messages },
+  'POST /v1/chat/completions': { messages },
+  'POST /v1/agents': { name: 'of the stranger' },
+};
+
+test('every route of the document, with every id of the other account: 404, nothing shown, nothing changed', async (t: TestContext) => {
+  const document = (await owner.call('GET', '/openapi.json')).body;
+  const before = await contents();
+  let requests = 0;
+  const routes = new Set<string>();
+  for (const [path, item] of Object.entries<object>(document.paths)) {
+    for (const method of Object.keys(item).map((name) => name.toUpperCase())) {
+      routes.add(`${method} ${path}`);
+      for (const id of [ids.agent, ids.stopped, ids.audit, world.accountId]) {
+        const isNamed = path.includes('{id}') || path === '/v1/chat/completions';
+        const target = path.slice(3).replace('{id}', encodeURIComponent(id));
+        const given = bodies[`${method} ${path}`];
+        const body = path === '/v1/chat/completions' ? { ...given, model: id } : given;
+        const answer = await stranger.call(method, target, body);
+        requests += 1;
+        if (isNamed)
+          assert.deepEqual([answer.status, answer.body.error.code], [404, 'agent_not_found'], `${method} ${path}`);
+        if (path !== '/v1/openapi.json') {
+          for (const text of [...marks, ids.agent, ids.stopped, world.accountId]) {
+            const shown = answer.text.replaceAll(id, '');
+            assert.equal(text !== id && shown.includes(text), false, `${method} ${path} shows ${text}`);
+          }
+        }
+        if (!isNamed) break;
+      }
+    }
+  }
+  assert.equal(await contents(), before, "nothing of the owner's has changed");
+  t.diagnostic(`${requests} requests over ${routes.size} routes`);
+  assert.ok(routes.size >= 21);
+});
+
+test("another account's cursors lead to nothing of it", async () => {
+  for (const path of ['/agents', '/audit-events']) {
+    const cursor = ids.cursors[`/v1${path}`]!;
+    assert.equal((await owner.call('GET', `${path}?limit=1&cursor=${cursor}`)).status, 200);
+    const answer = await stranger.call('GET', `${path}?limit=1&cursor=${cursor}`);
+    assert.deepEqual([answer.status, answer.body.error?.code], [400, 'invalid_request'], answer.text);
+    const broken = `${cursor.slice(0, -2)}${cursor.endsWith('AA') ? 'BB' : 'AA'}`;
+    assert.equal(
+      (await owner.call('GET', `${path}?limit=1&cursor=${broken}`)).status,
+      400,
+      'a cursor that was changed',
+    );
+  }
+});
+
+test('lists, usage of quotas and audit show the own account alone', async () => {
+  const own = (await stranger.call('POST', '/agents', { name: 'own' })).body as { id: string };
+  const { data } = (await stranger.call('GET', '/agents?limit=100')).body;
+  assert.ok(data.some(({ id }: { id: string }) => id === own.id));
+  assert.ok(data.every(({ name }: { name: string }) => name !== marks[0]));
+  for (const query of [`name=${marks[0]}`, `metadata[team]=${marks[2]}`]) {
+    assert.deepEqual((await stranger.call('GET', `/agents?${query}`)).body.data, []);
+  }
+  const { quotas } = (await stranger.call('GET', '/limits')).body;
+  assert.equal(quotas.agents.used, data.length);
+  const events = (await stranger.call('GET', '/audit-events?limit=100')).body.data;
+  assert.ok(events.every(({ target }: { target: { id: string } }) => target.id !== ids.agent));
+});
