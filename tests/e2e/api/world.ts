@@ -40,6 +40,8 @@ export interface ServerOptions {
   readonly rates?: Partial<RateSettings>;
   readonly network?: Partial<NetworkSettings>;
   readonly maxAgents?: number;
+  /** False: the API alone, without the engine's loops. */
+  readonly loops?: boolean;
   readonly maxRunning?: number;
   readonly createWaitMs?: number;
   readonly lifecycleWaitMs?: number;
@@ -118,7 +120,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
     log,
   });
   await driver.start();
-  engine.start();
+  if (options.loops !== false) engine.start();
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return {
     url,
