@@ -109,16 +109,18 @@ export async function settleMemory(growing: GrowingMachine, bound: Bound): Promi
 }
 
 /** Waits until the guest has all its memory. */
-async function awaitMemory({ qmp, guest, machine }: GrowingMachine, bound: Bound): Promise<void> {
+async function awaitMemory({ qmp, guest, machine, health }: GrowingMachine, bound: Bound): Promise<void> {
   const wantedBytes = (machine.memoryMib - bootMemoryMib) * 2 ** 20;
   if (wantedBytes === 0) return;
-  const taken = async (): Promise<true | null> => {
-    return (await pluggedBytes(qmp)) === wantedBytes ? true : null;
-  };
+  const taken = async (): Promise<true | null> => ((await pluggedBytes(qmp)) === wantedBytes ? true : null);
   await until(taken, { what: `${machine.memoryMib} MiB taken by the guest`, everyMs: 10, ...bound });
   // The guest's driver takes the last block a moment before the kernel counts it.
-  const counted = async (): Promise<true | null> =>
-    (await guest.health(bound)).memoryTotalMib >= machine.memoryMib - kernelShareMib ? true : null;
+  let { memoryTotalMib } = health;
+  const counted = async (): Promise<true | null> => {
+    const least = machine.memoryMib - kernelShareMib;
+    if (memoryTotalMib < least) ({ memoryTotalMib } = await guest.health(bound));
+    return memoryTotalMib >= least ? true : null;
+  };
   await until(counted, { what: `${machine.memoryMib} MiB in the guest`, everyMs: 20, ...bound });
 }
 

@@ -4,7 +4,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import { answerJobs } from './thread-side.ts';
 
-answerJobs(parentPort, (paths) => (paths as readonly string[]).map(sumOf));
+answerJobs(parentPort, async (paths) => (paths as readonly string[]).map(sumOf));
 
 function sumOf(path: string): string {
   const hash = createHash('sha256');

@@ -6,13 +6,14 @@ export type Answer =
   | { readonly failure: { readonly code?: string; readonly message: string } };
 
 /** Answers jobs by `work`, one after another. */
-export function answerJobs(port: MessagePort | null, work: (job: unknown) => unknown): void {
-  port?.on('message', (job: unknown) => {
+export function answerJobs(port: MessagePort | null, work: (job: unknown) => Promise<unknown>): void {
+  const answer = async (job: unknown): Promise<Answer> => {
     try {
-      port.postMessage({ value: work(job) } satisfies Answer);
+      return { value: await work(job) };
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
-      port.postMessage({ failure: { ...(code === undefined ? {} : { code }), message } } satisfies Answer);
+      return { failure: { ...(code === undefined ? {} : { code }), message } };
     }
-  });
+  };
+  port?.on('message', (job: unknown) => void answer(job).then((found) => port.postMessage(found)));
 }

@@ -2,7 +2,7 @@ import type { GuestClient } from '@lodge/guest';
 import { VmError } from '@lodge/engine/ports';
 
 /** After these pauses, milliseconds, it is asked once more, beside the calls under way. */
-const pausesMs = [40, 80, 160, 320, 1000, 1000];
+const pausesMs = [150, 150, 300, 600, 1000, 1000];
 const timeoutMs = 8000;
 
 /**

@@ -12,7 +12,6 @@ import type { Slots } from './slots.ts';
 import { pageThread } from './snapshot/snapshot.ts';
 import type { StoredTemplate } from './template-store.ts';
 import type { Templates } from './templates.ts';
-import { setGuestClock } from './vm-clock.ts';
 import type { Kept } from './vm-remove.ts';
 import { baseOf, limitsOf, startVm, together } from './vm-start.ts';
 import type { StartedVm, VmSource } from './vm-start.ts';
@@ -187,7 +186,7 @@ async function greet(
   const growing = { qmp: vm.qmp, guest, machine, health };
   // The clock comes before anything the guest times; memory is taken in by its kernel meanwhile.
   const [, memoryMib] = await Promise.all([
-    setGuestClock(guest, either).then(() => awaitVcpus(growing, wait)),
+    guest.setClock(wait).then(() => awaitVcpus(growing, wait)),
     settleMemory(growing, wait),
   ]);
   timings['machine'] = Math.round(performance.now() - started) - timings['daemon'];

@@ -96,6 +96,7 @@ export class Vms {
       // Of a suspend that was cut short after it was written: from here on it is out of date.
       await directory.snapshot.useUp();
       await qmp.execute('cont');
+      // Waited for: work that begins by the old clock sees hours pass at once when it is set, and gives up by its own bounds.
       await setGuestClock(guestClient(address), signal);
       await directory.snapshot.sweep();
     });

@@ -3,7 +3,9 @@
  * are cheaper than asynchronous ones and would hold the event loop up. What fails is told by its code; a thread that is
  * ended in the midst leaves a file that is not used and a process that never ran.
  */
-import { closeSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, fdatasync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
+import { setImmediate as breath } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { parentPort } from 'node:worker_threads';
 import { crc32 } from 'node:zlib';
 import { answerJobs } from '../thread-side.ts';
@@ -14,6 +16,8 @@ import { indexEntries, isZeroPage, ownRuns, pageBytes, PageIndex, readingGroups 
 /** Pagemap of 512 MiB of guest memory. */
 const mapBytes = 1 << 20;
 const mostPages = 1024;
+/** So much is written before the disk is asked to take it. */
+const syncBytes = 16 << 20;
 const widestGap = 8;
 
 class PageFile {
@@ -23,6 +27,9 @@ class PageFile {
   private readonly chunk = Buffer.alloc(chunkBytes);
   private readonly sums: number[] = [];
   private filled = 0;
+  private unsynced = 0;
+  private syncing: Promise<void> | null = null;
+  private failure: Error | null = null;
 
   constructor(file: number) {
     this.file = file;
@@ -38,8 +45,30 @@ class PageFile {
     }
   }
 
-  end(): SavedPages {
+  /** Has the disk take what there is of the file while more of it is copied. */
+  async syncOn(): Promise<void> {
+    if (this.unsynced < syncBytes) return;
+    // Lets the end of the last one be heard of.
+    await breath();
+    if (this.failure) throw this.failure;
+    if (this.syncing) return;
+    this.unsynced = 0;
+    const ended = (failure: Error | null): void => {
+      this.syncing = null;
+      this.failure = failure;
+    };
+    this.syncing = promisify(fdatasync)(this.file).then(() => ended(null), ended);
+  }
+
+  /** Resolves when nothing is done with the file any more. */
+  async settle(): Promise<void> {
+    await this.syncing;
+  }
+
+  async end(): Promise<SavedPages> {
     this.flush();
+    await this.settle();
+    if (this.failure) throw this.failure;
     fsyncSync(this.file);
     return { bytes: this.bytes, index: this.index.toWords(), sums: Uint32Array.from(this.sums) };
   }
@@ -50,23 +79,35 @@ class PageFile {
     this.sums.push(crc32(chunk));
     for (let written = 0; written < chunk.length;) written += writeSync(this.file, chunk, written);
     this.bytes += chunk.length;
+    this.unsynced += chunk.length;
     this.filled = 0;
   }
 }
 
-function save({ pid, regions, path }: SaveJob): SavedPages {
-  return withFiles([`/proc/${pid}/mem`, `/proc/${pid}/pagemap`], path, (mem, pagemap, out) => {
-    const file = new PageFile(out);
+async function save({ pid, regions, path }: SaveJob): Promise<SavedPages> {
+  const files = [openSync(`/proc/${pid}/mem`, 'r'), openSync(`/proc/${pid}/pagemap`, 'r'), openSync(path, 'w', 0o600)];
+  const [mem, pagemap, out] = files as [number, number, number];
+  const file = new PageFile(out);
+  try {
     let firstPage = 0;
     for (const region of regions) {
-      saveRegion(mem, pagemap, region, firstPage, file);
+      await saveRegion(mem, pagemap, region, firstPage, file);
       firstPage += region.bytes / pageBytes;
     }
-    return file.end();
-  });
+    return await file.end();
+  } finally {
+    await file.settle();
+    for (const each of files) closeSync(each);
+  }
 }
 
-function saveRegion(mem: number, pagemap: number, region: MemoryRegion, firstPage: number, file: PageFile): void {
+async function saveRegion(
+  mem: number,
+  pagemap: number,
+  region: MemoryRegion,
+  firstPage: number,
+  file: PageFile,
+): Promise<void> {
   const buffer = Buffer.alloc(mostPages * pageBytes);
   const words = new Int32Array(buffer.buffer, buffer.byteOffset, buffer.length / 4);
   const map = new Uint32Array(mapBytes / 4);
@@ -87,6 +128,7 @@ function saveRegion(mem: number, pagemap: number, region: MemoryRegion, firstPag
           file.add(buffer.subarray(part.first * pageBytes, (part.first + part.count) * pageBytes));
         }
       }
+      await file.syncOn();
     }
   }
 }
@@ -147,19 +189,6 @@ function placeOf(regions: readonly MemoryRegion[], page: number): { address: num
   throw new Error(damaged);
 }
 
-function withFiles<T>(
-  [one, two]: readonly [string, string],
-  path: string,
-  work: (one: number, two: number, out: number) => T,
-): T {
-  const files = [openSync(one, 'r'), openSync(two, 'r'), openSync(path, 'w', 0o600)] as const;
-  try {
-    return work(...files);
-  } finally {
-    for (const file of files) closeSync(file);
-  }
-}
-
 function readFully(file: number, into: NodeJS.ArrayBufferView, position: number): void {
   if (readSome(file, into, position) !== into.byteLength) throw new Error('the VM’s memory ends too early');
 }
@@ -179,7 +208,7 @@ function writeFully(file: number, from: Buffer, position: number): void {
   while (put < from.length) put += writeSync(file, from, put, from.length - put, position + put);
 }
 
-answerJobs(parentPort, (asked) => {
+answerJobs(parentPort, async (asked) => {
   const job = asked as SaveJob | LayJob;
   return job.do === 'save' ? save(job) : lay(job);
 });
