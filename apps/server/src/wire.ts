@@ -133,7 +133,7 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
     closing.push(() => driver.stop());
     const calls = metrics?.watchCalls(store.llmCalls, providers) ?? store.llmCalls;
     const hold = (agentId: string) => engine.agents.busy(agentId);
-    const broker = createBroker({ directory: store.directory, secrets, calls, providers, log, hold });
+    const broker = createBroker({ directory: store.directoryOf(holder), secrets, calls, providers, log, hold });
     await broker.listen({ host: network.brokerHost, port: config.brokerPort });
     closing.push(() => broker.close());
     engine.start();

@@ -42,6 +42,7 @@ export type RefusalCode =
   | 'agent_not_running'
   | 'agent_transitioning'
   | 'agent_not_resumable'
+  | 'agent_unavailable'
   | 'operation_failed'
   | 'insufficient_capacity'
   | 'quota_exceeded'

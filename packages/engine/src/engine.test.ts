@@ -28,7 +28,7 @@ test('a create becomes one running VM, a delete leaves nothing', async () => {
   const row = await settled(plane, id);
   assert.equal(row.status, 'running');
   assert.equal(host.guestAt(row.vmAddress!)?.agentId, id);
-  assert.equal((await world.store.directory.byAddress(row.vmAddress!))?.agentId, id);
+  assert.equal((await world.store.directoryOf(row.host!).byAddress(row.vmAddress!))?.agentId, id);
   await plane.agents.delete(world.accountId, id, never);
   assert.equal(host.vms.size, 0);
   await assert.rejects(plane.agents.get(world.accountId, id), { code: 'agent_not_found' });

@@ -31,12 +31,14 @@ test('creates and verbs through both are carried out once, by the one whose host
     await new Promise((resolve) => setTimeout(resolve, random(15)));
   }
   for (const id of ids) {
+    let seen = '';
     await until(`seed ${seed}: ${id} is at rest, on one host`, async () => {
       const row = (await world.store.agents.find(id))!;
       const vms = hosts.flatMap((host) => host.vms.get(id) ?? []);
+      seen = JSON.stringify([row, vms]);
       if (row.operation !== null || row.status === 'provisioning' || vms.length !== 1) return false;
       return vms[0]!.alive === (row.status === 'running' || row.status === 'paused');
-    });
+    }).catch((error: unknown) => assert.fail(`${String(error)}: ${seen}`));
   }
   for (const id of ids) await either(ids.indexOf(id)).delete(world.accountId, id, never);
   assert.deepEqual(

@@ -243,7 +243,7 @@ test('finishDelete needs the wish and the lease, then hides the agent and remove
   assert.equal(await agents.get(account, id), null);
   assert.equal(await agents.markDeleted(account, id), null);
   assert.equal(await agents.lease(id, 'h', 1000), false);
-  assert.equal(await store.directory.byAddress('10.201.0.6'), null);
+  assert.equal(await store.directoryOf('h').byAddress('10.201.0.6'), null);
   for (const rows of [await agents.all(), await agents.unsettled()]) assert.ok(rows.every((row) => row.id !== id));
   await agents.finishDelete(id, 'h');
   const [dump] = await execute<{ text: string }>(

@@ -13,7 +13,8 @@ after(async () => {
   await store.close();
   await database.drop();
 });
-const { agents, directory, llmCalls } = store;
+const { agents, llmCalls } = store;
+const directory = store.directoryOf('h');
 const accountId = await firstAccount(store.apiKeys);
 
 async function agentAt(address: string, given = {}) {
@@ -49,6 +50,20 @@ test('an agent without a VM has no address, and a later one may have it', async 
   assert.equal(await directory.byAddress('10.201.1.10'), null);
   const second = await agentAt('10.201.1.10');
   assert.equal((await directory.byAddress('10.201.1.10'))!.agentId, second.id);
+});
+
+test('two hosts may give their VMs the same address, and each knows its own agent by it', async () => {
+  const at = async (host: string) => {
+    const agent = await agents.create(newAgent(accountId), admitAll);
+    await agents.lease(agent.id, host, 60_000);
+    assert.equal(await agents.observe(agent.id, agent.generation, host, { host, vmAddress: '10.201.2.2' }), true);
+    return agent.id;
+  };
+  const [one, other] = [await at('one'), await at('other')];
+  assert.equal((await store.directoryOf('one').byAddress('10.201.2.2'))!.agentId, one);
+  assert.equal((await store.directoryOf('other').byAddress('10.201.2.2'))!.agentId, other);
+  assert.equal(await store.directoryOf('third').byAddress('10.201.2.2'), null);
+  await assert.rejects(at('one'), { code: '23505' }, 'but no host gives it twice');
 });
 
 test('the look-up by address goes over its index, however many agents there are', async (t) => {

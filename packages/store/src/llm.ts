@@ -2,12 +2,14 @@ import type { AgentDirectory, BrokerAgent, LlmCall, LlmCallSink } from '@lodge/e
 import { sql } from 'kysely';
 import type { Database } from './connection.ts';
 
-/** One query over two indexes: it is on the path of every LLM call. */
+/** The agents of one host, for an address says nothing on another. One query over two indexes: it is on the path of every LLM call. */
 export class PostgresAgentDirectory implements AgentDirectory {
   private readonly database: Database;
+  private readonly host: string;
 
-  constructor(database: Database) {
+  constructor(database: Database, host: string) {
     this.database = database;
+    this.host = host;
   }
 
   async byAddress(address: string): Promise<BrokerAgent | null> {
@@ -23,6 +25,9 @@ export class PostgresAgentDirectory implements AgentDirectory {
           )`.as('sealed_keys'),
         ])
         .where('vm_address', '=', address)
+        // A VM that was made before rows named their host is on the only one there was.
+        .where((eb) => eb.or([eb('host', '=', this.host), eb('host', 'is', null)]))
+        .orderBy('host', (order) => order.asc().nullsLast())
         .where('deleted_at', 'is', null)
         .executeTakeFirst(),
     );

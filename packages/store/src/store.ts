@@ -32,7 +32,8 @@ export interface Store {
   readonly accounts: AccountStore;
   readonly apiKeys: ApiKeyStore & ApiKeyChanges;
   readonly audit: AuditLog;
-  readonly directory: AgentDirectory;
+  /** The agents whose VMs are on this host, by its control plane's name (`holder`). */
+  directoryOf(host: string): AgentDirectory;
   readonly llmCalls: LlmCallSink;
   readonly limits: LimitStore;
   readonly idempotency: IdempotencyStore;
@@ -60,7 +61,7 @@ export async function openStore(config: DatabaseConfig & { readonly log: Log }):
     accounts: new PostgresAccountStore(database),
     apiKeys: new PostgresApiKeyStore(database, changes),
     audit: new PostgresAuditLog(database),
-    directory: new PostgresAgentDirectory(database),
+    directoryOf: (host) => new PostgresAgentDirectory(database, host),
     llmCalls: new PostgresLlmCallSink(database),
     limits: new PostgresLimitStore(database),
     idempotency: new PostgresIdempotencyStore(database),

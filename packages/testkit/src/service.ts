@@ -25,6 +25,13 @@ export interface ServiceOptions {
 const mainEntry = new URL('../../../apps/server/src/main.ts', import.meta.url);
 const downEntry = new URL('../../../apps/server/src/cli/main.ts', import.meta.url);
 
+/** Tests ask faster than people do; those of the limits themselves set their own. */
+const unlimited = Object.fromEntries(
+  ['READS', 'WRITES', 'CREATES', 'CALLS', 'ADDRESS']
+    .map((kind) => [`LODGE_RATE_${kind}`, '1000000'])
+    .concat([['LODGE_CREATES_AT_ONCE', '1000']]),
+);
+
 export class Service {
   readonly dataDir: string;
   readonly instance: string;
@@ -48,6 +55,7 @@ export class Service {
       LODGE_PORT: '0',
       // A /20 has room for 1,023 VMs; which one is left to chance so that test files side by side do not meet.
       LODGE_NETWORK_RANGE: `10.${randomInt(210, 250)}.${randomInt(16) * 16}.0/20`,
+      ...unlimited,
       ...options.env,
     };
   }

@@ -27,6 +27,8 @@ export interface AgentsDeps {
   readonly log: Log;
   readonly holds: Holds;
   readonly relief: MemoryRelief;
+  /** Names this host's control plane: guests of other hosts are not reached from here. */
+  readonly holder: string;
   /** Model of an agent whose create named none. */
   readonly defaultModel: string;
   readonly maxAgentsPerAccount: number;

@@ -92,6 +92,10 @@ export class Uses {
     const { templates, runtimes, settingsOf, holds } = this.deps;
     const template = row.templateId === null ? null : await templates.get(row.templateId);
     if (template === null || row.vmAddress === null) throw notRunning(row.id);
+    // Its address is another agent's on this host, or nobody's.
+    if (row.host !== null && row.host !== this.deps.holder) {
+      throw new Refusal('agent_unavailable', 'This agent is on another host of this deployment: ask there.', row.id);
+    }
     const guest = { address: row.vmAddress };
     const endpoint = runtimes.get(row.runtimeKind)!.chatEndpoint(guest, template.facts, settingsOf(row));
     let flushed: Promise<void> | null = null;
