@@ -23,8 +23,9 @@ qemu-img qemu-utils
 cpio cpio
 '
 
-# A browser, for the tests of pages.
+# A browser, for the tests of pages, and certificates, for those of TLS.
 [ "${1:-}" != tests ] || needed+='chromium chromium
+openssl openssl
 '
 
 # The lines of `needed` whose command is not there.

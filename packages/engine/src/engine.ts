@@ -120,7 +120,16 @@ function createLoop(deps: EngineDeps, { templates, settingsOf, health }: LoopPar
     trouble: (id) => health.trouble(id),
   });
   const collectLeftovers = createLeftoverCollector(store, driver, log);
-  return new ReconcileLoop({ store, driver, log, reconcileAgent, collectLeftovers, concurrency, scanIntervalMs });
+  return new ReconcileLoop({
+    store,
+    driver,
+    log,
+    holder,
+    reconcileAgent,
+    collectLeftovers,
+    concurrency,
+    scanIntervalMs,
+  });
 }
 
 function watchHealth(deps: EngineDeps, templates: Templates): HealthWatch {

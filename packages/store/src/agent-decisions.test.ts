@@ -85,7 +85,7 @@ test('begin writes the operation with a new generation, and what decides sees th
   assert.ok(Math.abs(operation!.startedAt.getTime() - Date.now()) < 60_000);
   assert.deepEqual([generation, status], [row.generation + 1, 'running']);
   assert.deepEqual(await agents.find(id), result!.row);
-  assert.ok((await agents.unsettled()).some((unsettled) => unsettled.id === id));
+  assert.ok((await agents.present('h')).some((unsettled) => unsettled.id === id));
 });
 
 test('a decision that begins nothing, or throws, writes nothing', async () => {
@@ -107,7 +107,7 @@ test('an operation ends with the observation of its generation; an older one is 
   await observe(id, generation + 1, { status: 'stopped', operation: null });
   const { status, operation } = (await agents.find(id))!;
   assert.deepEqual([status, operation], ['stopped', null]);
-  assert.ok((await agents.unsettled()).every((row) => row.id !== id));
+  assert.ok((await agents.present('h')).every((row) => row.id !== id));
 });
 
 test('nothing begins on an agent that is unknown, being deleted or deleted', async () => {

@@ -244,7 +244,7 @@ test('finishDelete needs the wish and the lease, then hides the agent and remove
   assert.equal(await agents.markDeleted(account, id), null);
   assert.equal(await agents.lease(id, 'h', 1000), false);
   assert.equal(await store.directoryOf('h').byAddress('10.201.0.6'), null);
-  for (const rows of [await agents.all(), await agents.unsettled()]) assert.ok(rows.every((row) => row.id !== id));
+  for (const rows of [await agents.all(), await agents.present('h')]) assert.ok(rows.every((row) => row.id !== id));
   await agents.finishDelete(id, 'h');
   const [dump] = await execute<{ text: string }>(
     database.connectionString,
@@ -255,15 +255,26 @@ test('finishDelete needs the wish and the lease, then hides the agent and remove
   assert.ok(dump!.text.includes(id), 'the row stays for what was metered on it');
 });
 
-test('unsettled are agents that are wanted deleted or are provisioning', async () => {
-  const [fresh, running, dying] = [await create(), await create(), await create()];
-  for (const { id } of [running, dying]) {
-    await agents.lease(id, 'h', 60_000);
-    await agents.observe(id, 1, 'h', { status: 'running' });
+test('present are the agents of a host, or of none, that do not rest in stopped or error', async () => {
+  const [fresh, running, stopped, dying, away] = await Promise.all(Array.from({ length: 5 }, () => create()));
+  for (const [agent, status] of [
+    [running, 'running'],
+    [stopped, 'stopped'],
+    [dying, 'stopped'],
+    [away, 'running'],
+  ] as const) {
+    const { id } = agent!;
+    const host = agent === away ? 'elsewhere' : 'h';
+    await agents.lease(id, host, 60_000);
+    assert.equal(await agents.observe(id, 1, host, { status, host }), true);
   }
-  await agents.markDeleted(account, dying.id);
-  const ids = (await agents.unsettled()).map(({ id }) => id);
-  assert.ok(ids.includes(fresh.id) && ids.includes(dying.id) && !ids.includes(running.id));
+  await agents.markDeleted(account, dying!.id);
+  const ids = new Set((await agents.present('h')).map(({ id }) => id));
+  const present = [fresh, running, stopped, dying, away].map((agent) => ids.has(agent!.id));
+  assert.deepEqual(present, [true, true, false, true, false]);
+  await agents.lease(dying!.id, 'h', 60_000);
+  await agents.finishDelete(dying!.id, 'h');
+  assert.deepEqual(await agents.existing([away!.id, dying!.id, 'aaaaaaaaaaaa']), new Set([away!.id]));
 });
 
 test('touch keeps the latest activity', async () => {

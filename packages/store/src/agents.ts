@@ -163,13 +163,14 @@ export class PostgresAgentStore implements AgentStore {
     );
   }
 
-  async unsettled(): Promise<readonly AgentRow[]> {
+  async present(host: string): Promise<readonly AgentRow[]> {
     const rows = await this.database.repeatable((db) =>
       liveAgents(db)
+        .where((eb) => eb.or([eb('host', '=', host), eb('host', 'is', null)]))
         .where((eb) =>
           eb.or([
             eb('desired', '=', 'deleted'),
-            eb('status', '=', 'provisioning'),
+            eb('status', 'in', ['provisioning', 'running', 'paused']),
             eb('operation_kind', 'is not', null),
           ]),
         )
@@ -177,6 +178,18 @@ export class PostgresAgentStore implements AgentStore {
         .execute(),
     );
     return rows.map(toAgentRow);
+  }
+
+  async existing(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const rows = await this.database.repeatable((db) =>
+      db
+        .selectFrom('agents')
+        .select('id')
+        .where('deleted_at', 'is', null)
+        .where('id', '=', sql<string>`any(${ids})`)
+        .execute(),
+    );
+    return new Set(rows.map(({ id }) => id));
   }
 
   async all(): Promise<readonly AgentRow[]> {

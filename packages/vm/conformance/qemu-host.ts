@@ -87,12 +87,16 @@ export async function whileVmsAreFull(
   work: () => Promise<void>,
 ): Promise<void> {
   const filler = join(dataDir, 'vms', 'FILLER');
-  const { bavail, bsize } = await statfs(join(dataDir, 'vms'));
-  await run('fallocate', ['-l', String(bavail * bsize - leftBytes), filler]);
+  const fill = async (): Promise<unknown> => {
+    const { bavail, bsize } = await statfs(join(dataDir, 'vms'));
+    return run('fallocate', ['-l', String(bavail * bsize - leftBytes), filler]);
+  };
   try {
+    // A VM may have written meanwhile.
+    await fill().catch(fill);
     await work();
   } finally {
-    await rm(filler);
+    await rm(filler, { force: true });
   }
 }
 

@@ -60,8 +60,8 @@ export function watchOperations(store: AgentStore, ended: (operation: EndedOpera
       if (row) note(row);
       return row;
     },
-    async unsettled() {
-      const rows = await store.unsettled();
+    async present(host) {
+      const rows = await store.present(host);
       rows.forEach(note);
       return rows;
     },

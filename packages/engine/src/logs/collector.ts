@@ -12,7 +12,7 @@ import { AgentReader } from './agent-reader.ts';
 import type { Rate } from './token-bucket.ts';
 
 export interface LogCollectorDeps {
-  readonly store: Pick<AgentStore, 'all'>;
+  readonly store: Pick<AgentStore, 'present'>;
   readonly logs: AgentLogStore;
   readonly driver: Pick<VmDriver, 'readConsole'>;
   readonly runtimes: ReadonlyMap<RuntimeKind, AgentRuntime>;
@@ -121,9 +121,8 @@ class Collector implements LogCollector {
   }
 
   private async round(): Promise<void> {
-    const rows = (await this.deps.store.all()).filter(
-      (row) => row.host === this.deps.holder && sourcesOf(row).length > 0,
-    );
+    const { store, holder } = this.deps;
+    const rows = (await store.present(holder)).filter((row) => row.host === holder && sourcesOf(row).length > 0);
     const ids = new Set(rows.map(({ id }) => id));
     for (const id of this.agents.keys()) if (!ids.has(id)) this.agents.delete(id);
     for (const row of rows) {

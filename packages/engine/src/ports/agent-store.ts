@@ -195,8 +195,10 @@ export interface AgentStore {
 
   // What reconcilers use: across accounts.
   find(id: string): Promise<AgentRow | null>;
-  /** Agents whose VM may not be as wanted: desired deleted, status provisioning, or with an operation under way. */
-  unsettled(): Promise<readonly AgentRow[]>;
+  /** Agents of `host`, or of none yet, that have a machine or shall have one or are to lose it: all but those that rest in `stopped` or `error`. */
+  present(host: string): Promise<readonly AgentRow[]>;
+  /** Those of the ids whose agents are not deleted. */
+  existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
   /** Every agent that is not deleted. */
   all(): Promise<readonly AgentRow[]>;
   /** Takes the right to change this agent's VM, for `holder`, until `ttlMs` from now (database clock). False when another holder has it. Renewing one's own is true. */

@@ -7,8 +7,10 @@ import type { AgentStore, Log, VmDriver } from '../ports/index.ts';
 
 export function createLeftoverCollector(store: AgentStore, driver: VmDriver, log: Log): () => Promise<void> {
   return async () => {
-    for (const { agentId } of await driver.list()) {
-      if ((await store.find(agentId)) !== null) continue;
+    const held = (await driver.list()).map(({ agentId }) => agentId);
+    const existing = await store.existing(held);
+    for (const agentId of held) {
+      if (existing.has(agentId)) continue;
       log.warn({ agent_id: agentId }, 'removing what is left of an agent that is gone');
       await driver.remove(agentId, { keepDisk: false });
     }

@@ -13,6 +13,8 @@ export interface LoopDeps {
   readonly store: AgentStore;
   readonly driver: VmDriver;
   readonly log: Log;
+  /** Names this host's control plane. */
+  readonly holder: string;
   /** One pass over one agent; aborted at stop. */
   readonly reconcileAgent: (id: string, signal: AbortSignal) => Promise<void>;
   /** Removes what no agent owns. */
@@ -103,7 +105,12 @@ export class ReconcileLoop {
 
   private async lookAtAll(): Promise<void> {
     try {
-      for (const agent of await this.deps.store.all()) this.waiting.add(agent.id);
+      const { store, driver, holder } = this.deps;
+      for (const agent of await store.present(holder)) this.waiting.add(agent.id);
+      // Whoever rests has no machine: one that has is looked at too.
+      for (const { agentId, state } of await driver.list()) {
+        if (state !== 'disk-only' && state !== 'suspended') this.waiting.add(agentId);
+      }
       this.pump();
       await this.deps.collectLeftovers();
     } catch (error) {

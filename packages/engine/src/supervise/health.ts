@@ -70,7 +70,7 @@ export class HealthWatch {
   private async lookAtAll(): Promise<void> {
     const { store, holder, log } = this.deps;
     try {
-      const agents = await store.all();
+      const agents = await store.present(holder);
       const there = new Set(agents.map(({ id }) => id));
       for (const id of this.found.keys()) if (!there.has(id)) this.found.delete(id);
       const toLookAt = agents.filter((agent) => agent.host === holder && isAtRest(agent));

@@ -7,7 +7,7 @@ export class Followers {
   readonly #byAccount = new Map<string, number>();
   #all = 0;
 
-  constructor(mostPerAccount = 50, most = 500) {
+  constructor(mostPerAccount = 50, most = 2_500) {
     this.#mostPerAccount = mostPerAccount;
     this.#most = most;
   }

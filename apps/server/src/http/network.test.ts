@@ -1,0 +1,111 @@
+/** How the API is reached: other origins, compressed replies, TLS of its own, and what a proxy says of who asks. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { brotliDecompressSync } from 'node:zlib';
+import type { NetworkSettings } from './context.ts';
+import { agentRow, testApp } from './test-app.ts';
+
+const settings: NetworkSettings = { maxConnections: 100, trustedProxies: [], corsOrigins: [] };
+const origin = 'https://app.example.com';
+
+test('no page of another origin may call the API, unless the operator names it', async () => {
+  const closed = testApp({ network: settings });
+  const refused = await closed.call('GET', '/v1/agents', { headers: { origin } });
+  assert.equal(refused.headers['access-control-allow-origin'], undefined);
+  const open = testApp({ network: { ...settings, corsOrigins: [origin] } });
+  const allowed = await open.call('GET', '/v1/agents', { headers: { origin } });
+  assert.equal(allowed.headers['access-control-allow-origin'], origin);
+  assert.equal(allowed.headers['access-control-allow-credentials'], undefined, 'no cookies');
+  const stranger = await open.call('GET', '/v1/agents', { headers: { origin: 'https://evil.example.com' } });
+  assert.notEqual(stranger.headers['access-control-allow-origin'], 'https://evil.example.com');
+  const preflight = await open.call('OPTIONS', '/v1/agents', {
+    key: null,
+    headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'x-api-key' },
+  });
+  assert.ok(preflight.status === 204 || preflight.status === 200, String(preflight.status));
+  assert.match(String(preflight.headers['access-control-allow-headers']), /X-API-Key/i);
+  await Promise.all([closed.app.close(), open.app.close()]);
+});
+
+test('long JSON is compressed for who takes it, and only then', async () => {
+  const { app, agents, call } = testApp();
+  for (let count = 0; count < 20; count += 1) agents.rows.push(agentRow({ name: `Agent ${count}` }));
+  const plain = await call('GET', '/v1/agents?limit=100');
+  assert.equal(plain.headers['content-encoding'], undefined);
+  const headers = { 'x-api-key': 'all', 'accept-encoding': 'br' };
+  const packed = await app.inject({ method: 'GET', url: '/v1/agents?limit=100', headers });
+  assert.equal(packed.headers['content-encoding'], 'br');
+  assert.equal(brotliDecompressSync(packed.rawPayload).toString(), plain.text);
+  const short = await call('GET', '/v1/health', { headers: { 'accept-encoding': 'br' } });
+  assert.equal(short.headers['content-encoding'], undefined);
+  await app.close();
+});
+
+test('with certificate and key the API answers over TLS', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lodge-tls-'));
+  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
+  const made = [
+    'req',
+    '-x509',
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    '-days',
+    '1',
+    '-keyout',
+    key,
+    '-out',
+    cert,
+    ...subject,
+  ];
+  execFileSync('openssl', made, { stdio: 'ignore' });
+  const tls = { cert: readFileSync(cert), key: readFileSync(key) };
+  rmSync(folder, { recursive: true });
+  const { app } = testApp({ network: { ...settings, tls } });
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  assert.match(url, /^https:/);
+  const status = await new Promise((resolve, reject) => {
+    request(`${url}/v1/health`, { ca: tls.cert }, (reply) => resolve(reply.resume().statusCode))
+      .on('error', reject)
+      .end();
+  });
+  assert.equal(status, 200);
+  await app.close();
+});
+
+test('who asks is what a trusted proxy says, and nobody else is believed', async () => {
+  const asked = async (trustedProxies: readonly string[]): Promise<string[]> => {
+    const subjects: string[] = [];
+    const { app, call } = testApp({ network: { ...settings, trustedProxies }, ...countingLimits(subjects) });
+    await call('GET', '/v1/agents', { key: null, headers: { 'x-forwarded-for': '203.0.113.9' } });
+    await app.close();
+    return subjects;
+  };
+  assert.ok(!(await asked([])).some((subject) => subject.includes('203.0.113.9')));
+  assert.ok((await asked(['127.0.0.1'])).some((subject) => subject.includes('203.0.113.9')));
+  assert.ok(!(await asked(['10.0.0.0/8'])).some((subject) => subject.includes('203.0.113.9')));
+});
+
+function countingLimits(subjects: string[]): Partial<Parameters<typeof testApp>[0]> {
+  return {
+    limits: {
+      store: {
+        lease: async (subject, { perMinute }, wanted) => {
+          subjects.push(subject);
+          return { granted: wanted, left: perMinute };
+        },
+        enter: async () => 'place',
+        leave: async () => undefined,
+        prune: async () => undefined,
+      },
+      rates: { reads: 600, writes: 120, creates: 30, calls: 600, address: 60, createsAtOnce: 5 },
+      quotas: { agents: 100, running: 20 },
+    },
+  };
+}
