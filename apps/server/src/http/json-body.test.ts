@@ -55,6 +55,14 @@ test('nesting is bounded, and bytes must be UTF-8', () => {
   assert.equal(parse(''), undefined);
 });
 
+test('a key is read as it is written, whatever was read before', () => {
+  for (const earlier of ['{"\\\\\\\\":1}', '{"cl\\\\":1}', '{"\ue0000":1}'])
+    for (let i = 0; i < 3; i += 1) parse(earlier);
+  assert.deepEqual(parse('{"\\\\]":2}'), { '\\]': 2 });
+  assert.deepEqual(parse('{"cl\\u00e9":2,"n":[{"\\"":3}]}'), { clé: 2, n: [{ '"': 3 }] });
+  assert.deepEqual(parse('{"\ue0000":2,"\\n":3}'), { '\ue0000': 2, '\n': 3 });
+});
+
 test('any object made by JSON.stringify passes as JSON.parse reads it', () => {
   const value = (depth: number): unknown => {
     const kind = randomInt(depth > 5 ? 3 : 5);
