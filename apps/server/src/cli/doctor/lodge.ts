@@ -87,10 +87,13 @@ async function machines(config: Config, log: Log): Promise<Finding> {
   if (!(await exists(join(config.dataDir, 'vms')))) return ok('virtual machines', 'none yet');
   const { driver } = await openMachines(config, log);
   const vms = await driver.list();
-  const count = (state: string): number => vms.filter((vm) => vm.state === state).length;
-  const asleep = `${count('paused')} paused, ${count('suspended')} suspended`;
-  const detail = `${count('running')} running, ${asleep}, ${count('disk-only')} with their disk alone`;
-  const broken = count('dead') + count('partial');
+  // Only the control plane asks emulators what they do; from here it can be seen which of them live.
+  const live = await Promise.all(vms.map(async ({ agentId }) => ((await driver.usage(agentId))?.memoryMib ?? 0) > 0));
+  const count = (...states: readonly string[]): number =>
+    vms.filter((vm, index) => !live[index] && states.includes(vm.state)).length;
+  const awake = live.filter(Boolean).length;
+  const detail = `${awake} in memory, ${count('suspended')} stopped, ${count('disk-only')} with their disk alone`;
+  const broken = count('dead', 'partial', 'running', 'paused');
   if (broken === 0) return ok('virtual machines', detail);
   return note(
     'virtual machines',
