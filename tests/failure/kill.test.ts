@@ -36,7 +36,9 @@ before(
 after(() => service?.destroy());
 
 async function create(): Promise<void> {
-  const reply = await service.call('POST', '/agents', { name: 'Kill me', size: 'small' }).catch(() => null);
+  const reply = await service
+    .call('POST', '/agents', { name: 'Kill me', size: 'small', lifecycle: { idle_timeout_seconds: 0 } })
+    .catch(() => null);
   if (reply?.status === 201) alive.add(reply.body.id as string);
 }
 
