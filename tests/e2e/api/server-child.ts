@@ -2,10 +2,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { holderOf } from './world.ts';
 import type { ServerOptions } from './world.ts';
 
 export interface ServerChild {
   readonly url: string;
+  /** Whose agents are its own. */
+  readonly holder: string;
   /** kill -9; resolves when it is gone. */
   kill(): Promise<void>;
 }
@@ -24,6 +27,7 @@ export async function spawnServer(options: Omit<ServerOptions, 'host' | 'onError
   ]);
   return {
     url,
+    holder: holderOf(child.pid!),
     async kill() {
       child.kill('SIGKILL');
       await gone;

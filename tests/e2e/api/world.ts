@@ -58,6 +58,9 @@ export interface ApiServer {
   close(): Promise<void>;
 }
 
+/** The name under which the server of a process has its agents: each has a host of machines of its own. */
+export const holderOf = (pid: number): string => `test-${pid}`;
+
 /** One server process' worth: several may be over one database. */
 export async function startServer(options: ServerOptions): Promise<ApiServer> {
   const { connectionString, host = new FakeHost() } = options;
@@ -93,7 +96,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
     maxAgentsPerAccount: maxAgents,
     maxRunningPerAccount: running,
     memory: { reservedMib: 1024, overcommit: 16 },
-    holder: `test-${process.pid}`,
+    holder: holderOf(process.pid),
     provisionTimeoutMs: 60_000,
   });
   const verifier = createApiKeyVerifier({ store: store.apiKeys, changes: store.apiKeys, log: silent });
