@@ -8,3 +8,4 @@ export * from './next-step.ts';
 export * from './operation.ts';
 export * from './redact.ts';
 export * from './sizes.ts';
+export * from './spend.ts';

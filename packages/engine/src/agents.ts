@@ -1,14 +1,17 @@
-import type { AgentStatus, Lifecycle, RuntimeKind, SizeName, Verb } from '@lodge/domain';
+import type { AgentStatus, Lifecycle, RuntimeKind, SizeName, SpendLimit, Verb } from '@lodge/domain';
 import type {
   AgentCount,
   AgentFilter,
   AgentRow,
   ChangeNote,
   ChatEndpoint,
+  GuestAddress,
   LogEntry,
   LogQuery,
   Provider,
   VmUsage,
+  WebEndpoint,
+  WebPage,
 } from './ports/index.ts';
 
 /** A create as the API took it: checked against the schema, defaults not yet filled in. */
@@ -21,6 +24,9 @@ export interface CreateAgentInput {
   readonly size: SizeName;
   readonly lifecycle: Lifecycle;
   readonly metadata: Readonly<Record<string, string>>;
+  readonly instructions?: string | null;
+  readonly dashboard?: boolean;
+  readonly spendLimit?: SpendLimit | null;
 }
 
 /** A PATCH as the API took it: only what was given is there; a null resets to the default. */
@@ -33,6 +39,9 @@ export interface UpdateAgentInput {
   readonly size?: SizeName;
   readonly lifecycle?: Partial<Lifecycle>;
   readonly metadata?: Readonly<Record<string, string | null>> | null;
+  readonly instructions?: string | null;
+  readonly dashboard?: boolean;
+  readonly spendLimit?: SpendLimit | null;
 }
 
 /** Why the engine refuses. The HTTP layer maps each code to the contract's status and type. */
@@ -136,6 +145,9 @@ export interface Agents {
 export interface LiveAgent {
   readonly row: AgentRow;
   readonly endpoint: ChatEndpoint;
+  /** Where the daemon of its guest answers. */
+  readonly guest: GuestAddress;
+  readonly web: (page: WebPage) => WebEndpoint | null;
   /** Writes the guest's disk out: what the turn has changed survives the VM's death from then on. Bounded, never rejects. */
   readonly flush: () => Promise<void>;
   /** Ends the hold; once. The guest's disk is written out first, where that was not done. */

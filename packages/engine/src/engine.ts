@@ -156,5 +156,8 @@ function agentSettings(agent: AgentRow, providers: readonly Provider[]): AgentSe
     agentId: agent.id,
     api: provider?.api ?? 'openai-completions',
     contextWindow: provider?.contextWindow ?? null,
+    model: agent.model,
+    instructions: agent.instructions,
+    dashboard: agent.dashboard,
   };
 }

@@ -117,7 +117,7 @@ async function replaceKeys(trx: Transaction<Schema>, agentId: string, keys: read
 }
 
 function columnsOf(change: Omit<AgentChange, 'llmKeys'>): Updateable<AgentsTable> {
-  const { name, description, model, size, lifecycle, metadata } = change;
+  const { name, description, model, size, lifecycle, metadata, instructions, dashboard, spendLimit } = change;
   return {
     ...(name !== undefined && { name }),
     ...(description !== undefined && { description }),
@@ -125,6 +125,9 @@ function columnsOf(change: Omit<AgentChange, 'llmKeys'>): Updateable<AgentsTable
     ...(size !== undefined && { size }),
     ...(lifecycle !== undefined && lifecycleColumns(lifecycle)),
     ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
+    ...(instructions !== undefined && { instructions }),
+    ...(dashboard !== undefined && { dashboard }),
+    ...(spendLimit !== undefined && { spend_limit: spendLimit && JSON.stringify(spendLimit) }),
   };
 }
 

@@ -51,6 +51,9 @@ export function toAgentRow(row: SelectedAgent): AgentRow {
       wakeOnMessage: row.wake_on_message,
     },
     metadata: row.metadata,
+    instructions: row.instructions,
+    dashboard: row.dashboard,
+    spendLimit: row.spend_limit,
     llmKeys: row.llm_keys.map((key) => ({ ...key, createdAt: new Date(key.createdAt) })),
     desired: row.desired,
     operation:

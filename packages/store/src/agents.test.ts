@@ -35,6 +35,9 @@ test('a created agent reads back as it was given, desired running and provisioni
       wakeOnMessage: false,
     },
     metadata: { team: 'a', 'odd key': '{"json":1}' },
+    instructions: 'Be kind.\nAnswer in Ελληνικά.',
+    dashboard: true,
+    spendLimit: { dailyUsd: '0.10', monthlyUsd: null, action: 'pause' },
     llmKeys: [
       { provider: 'anthropic', sealed: 'sealed-1', last4: 'h3Qw' },
       { provider: 'openai', sealed: 'sealed-2', last4: 'x' },

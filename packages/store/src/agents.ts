@@ -311,6 +311,9 @@ async function insertAgent(trx: Transaction<Schema>, agent: NewAgent): Promise<v
       size: agent.size,
       ...lifecycleColumns(agent.lifecycle),
       metadata: JSON.stringify(agent.metadata),
+      instructions: agent.instructions ?? null,
+      dashboard: agent.dashboard ?? false,
+      spend_limit: agent.spendLimit ? JSON.stringify(agent.spendLimit) : null,
       created_at: createdAt,
       updated_at: now,
     })

@@ -4,6 +4,7 @@ import type {
   OperationCause,
   RuntimeKind,
   SizeName,
+  SpendLimit,
   StatusReasonCode,
   Verb,
 } from '@lodge/domain';
@@ -76,6 +77,9 @@ export interface AgentsTable {
   auto_start: boolean;
   wake_on_message: boolean;
   metadata: ColumnType<Record<string, string>, string, string>;
+  instructions: Generated<string | null>;
+  dashboard: Generated<boolean>;
+  spend_limit: ColumnType<SpendLimit | null, string | null | undefined, string | null>;
   created_at: Date;
   updated_at: Date;
   deleted_at: Generated<Date | null>;

@@ -61,5 +61,7 @@ export function createBareRuntime(): AgentRuntime {
       headers: {},
       model: 'none',
     }),
+    web: ({ address }, _facts, _settings, page) =>
+      page === 'gateway' ? { origin: `http://${address}:18789`, headers: {} } : null,
   };
 }

@@ -21,6 +21,9 @@ export function agentRow(row: Partial<AgentRow> = {}): AgentRow {
     size: 'medium',
     lifecycle: defaultLifecycle,
     metadata: {},
+    instructions: null,
+    dashboard: false,
+    spendLimit: null,
     llmKeys: [],
     desired: 'running',
     operation: null,
@@ -182,7 +185,14 @@ export class MemoryAgents implements Agents {
     if ((row.status !== 'running' && !canWake) || !this.endpoint) {
       throw new Refusal('agent_not_running', 'Agent is not running. Start it first.', id);
     }
-    return { row, endpoint: this.endpoint, flush: () => Promise.resolve(), release: () => void this.released.push(id) };
+    return {
+      row,
+      endpoint: this.endpoint,
+      guest: { address: '127.0.0.1' },
+      web: () => null,
+      flush: () => Promise.resolve(),
+      release: () => void this.released.push(id),
+    };
   }
 
   busy(): () => void {

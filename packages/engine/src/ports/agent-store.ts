@@ -6,6 +6,7 @@ import type {
   OperationCause,
   RuntimeKind,
   SizeName,
+  SpendLimit,
   StatusReason,
 } from '@lodge/domain';
 import type { NewLogEntry } from './agent-logs.ts';
@@ -23,6 +24,11 @@ export interface AgentRow {
   readonly size: SizeName;
   readonly lifecycle: Lifecycle;
   readonly metadata: Readonly<Record<string, string>>;
+  /** Who the agent is and how it works, for its runtime. */
+  readonly instructions: string | null;
+  /** Whether its runtime's own web pages are served; runtime_b alone. */
+  readonly dashboard: boolean;
+  readonly spendLimit: SpendLimit | null;
   readonly llmKeys: readonly LlmKeyRow[];
   readonly desired: 'running' | 'deleted';
   /** The change of the machine that is under way: admitted, and not ended yet. */
@@ -70,6 +76,9 @@ export interface NewAgent {
   readonly size: SizeName;
   readonly lifecycle: Lifecycle;
   readonly metadata: Readonly<Record<string, string>>;
+  readonly instructions?: string | null;
+  readonly dashboard?: boolean;
+  readonly spendLimit?: SpendLimit | null;
   readonly llmKeys: readonly Omit<LlmKeyRow, 'createdAt'>[];
 }
 
@@ -110,6 +119,9 @@ export interface AgentChange {
   readonly model?: string;
   readonly llmKeys?: readonly Omit<LlmKeyRow, 'createdAt'>[];
   readonly size?: SizeName;
+  readonly instructions?: string | null;
+  readonly dashboard?: boolean;
+  readonly spendLimit?: SpendLimit | null;
   readonly lifecycle?: Lifecycle;
   readonly metadata?: Readonly<Record<string, string>>;
 }

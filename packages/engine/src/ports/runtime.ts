@@ -9,6 +9,10 @@ export interface AgentSettings {
   readonly api: LlmApi;
   /** Tokens the model can take in, where known. */
   readonly contextWindow: number | null;
+  /** The agent's model as on its record. */
+  readonly model: string;
+  readonly instructions: string | null;
+  readonly dashboard: boolean;
 }
 
 /** Wire format of an LLM provider's API. */
@@ -26,6 +30,16 @@ export interface ChatEndpoint {
   /** What the runtime wants in `model`. */
   readonly model: string;
 }
+
+/** A web server of the runtime inside its guest. `headers` open it and are the host's alone. */
+export interface WebEndpoint {
+  /** `http://<address>:<port>`. */
+  readonly origin: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** What of a runtime is served under an agent's own address. */
+export type WebPage = 'gateway' | 'dashboard';
 
 /** What runs inside a guest, and how it is spoken to. Knows nothing of how the guest was started. */
 export interface AgentRuntime {
@@ -62,6 +76,8 @@ export interface AgentRuntime {
   awaitBoot(guest: GuestAddress, facts: RuntimeFacts, settings: AgentSettings, signal: AbortSignal): Promise<void>;
   /** `settings` as they are now: a change of the agent's model is in effect with its next request. */
   chatEndpoint(guest: GuestAddress, facts: RuntimeFacts, settings: AgentSettings): ChatEndpoint;
+  /** Null where this runtime, or this agent, has no such page. */
+  web(guest: GuestAddress, facts: RuntimeFacts, settings: AgentSettings, page: WebPage): WebEndpoint | null;
 }
 
 /** The runtime is at work and did not end it in time. */

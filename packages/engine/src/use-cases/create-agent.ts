@@ -31,6 +31,9 @@ export async function createAgent(
     size: input.size,
     lifecycle: input.lifecycle,
     metadata: input.metadata,
+    instructions: input.instructions ?? null,
+    dashboard: input.dashboard ?? false,
+    spendLimit: input.spendLimit ?? null,
     llmKeys: input.llmKeys.map((key) => sealKey(deps.secrets, id, key)),
   };
   return withRoom(deps, input.size, async () => {

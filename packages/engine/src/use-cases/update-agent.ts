@@ -39,6 +39,9 @@ export async function updateAgent(
       ...(model !== undefined && { model }),
       ...(input.llmKeys && { llmKeys: keysOf(deps, row, input.llmKeys) }),
       ...(size !== undefined && { size }),
+      ...(input.instructions !== undefined && { instructions: input.instructions }),
+      ...(input.dashboard !== undefined && { dashboard: input.dashboard }),
+      ...(input.spendLimit !== undefined && { spendLimit: input.spendLimit }),
       ...(input.lifecycle && { lifecycle: { ...defaultLifecycle, ...row.lifecycle, ...input.lifecycle } }),
       ...(input.metadata !== undefined && { metadata: metadataOf(row, input.metadata) }),
     };

@@ -5,7 +5,7 @@
  */
 import { Refusal } from '../agents.ts';
 import type { LiveAgent } from '../agents.ts';
-import type { AgentRow } from '../ports/index.ts';
+import type { AgentRow, WebEndpoint, WebPage } from '../ports/index.ts';
 import { act, isAtRest } from './act.ts';
 import { awaitAgent } from './await-agent.ts';
 import type { AgentsDeps } from './deps.ts';
@@ -97,7 +97,10 @@ export class Uses {
       throw new Refusal('agent_unavailable', 'This agent is on another host of this deployment: ask there.', row.id);
     }
     const guest = { address: row.vmAddress };
-    const endpoint = runtimes.get(row.runtimeKind)!.chatEndpoint(guest, template.facts, settingsOf(row));
+    const runtime = runtimes.get(row.runtimeKind)!;
+    const settings = settingsOf(row);
+    const endpoint = runtime.chatEndpoint(guest, template.facts, settings);
+    const web = (page: WebPage): WebEndpoint | null => runtime.web(guest, template.facts, settings, page);
     let flushed: Promise<void> | null = null;
     const flush = (): Promise<void> => (flushed ??= this.flush(row));
     let released = false;
@@ -106,7 +109,7 @@ export class Uses {
       released = true;
       void flush().finally(() => holds.drop(row.id));
     };
-    return { row, endpoint, flush, release };
+    return { row, endpoint, guest, web, flush, release };
   }
 
   /** What the turn has changed is on the disk of the guest before the agent may sleep. */

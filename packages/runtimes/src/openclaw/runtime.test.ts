@@ -6,7 +6,14 @@ import { createOpenclawRuntime } from './runtime.ts';
 import { ok, startStandinGuest, type StandinGuest } from './standin-guest.ts';
 
 const runtime = createOpenclawRuntime();
-const settings: AgentSettings = { agentId: 'a', api: 'openai-completions', contextWindow: null };
+const settings: AgentSettings = {
+  agentId: 'a',
+  api: 'openai-completions',
+  contextWindow: null,
+  model: 'acme/m',
+  instructions: null,
+  dashboard: false,
+};
 const token = 'abcdef0123456789'.repeat(4);
 const facts: RuntimeFacts = { token, suspensionId: 's-1' };
 const never = new AbortController().signal;

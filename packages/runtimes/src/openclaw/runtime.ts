@@ -82,6 +82,10 @@ export function createOpenclawRuntime(): AgentRuntime {
         model: chatModel,
       };
     },
+    web({ address }, facts, _settings, page) {
+      if (page !== 'gateway') return null;
+      return { origin: `http://${address}:${gatewayPort}`, headers: bearer(readFacts(facts).token) };
+    },
   };
 }
 

@@ -86,6 +86,8 @@ function inputOf(body: CreateAgent): CreateAgentInput {
     size: sizeOf(body) ?? defaultSize,
     lifecycle: lifecycleOf(body.lifecycle ?? {}),
     metadata: body.metadata ?? {},
+    instructions: body.instructions ?? null,
+    dashboard: body.dashboard ?? false,
   };
 }
 

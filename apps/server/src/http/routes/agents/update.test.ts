@@ -51,6 +51,8 @@ test('200: every field reaches the engine as it was given, and no secret comes b
       size: 'large',
       lifecycle: { idleTimeoutSeconds: 0, autoStart: true, keepAwake: 'auto' },
       metadata: { team: 'support', old: null },
+      instructions: null,
+      dashboard: false,
     },
   ]);
   assert.ok(!answer.text.includes('sk-secret') && !logged.join().includes('sk-secret'));

@@ -59,6 +59,8 @@ function inputOf(body: UpdateAgent): UpdateAgentInput {
     }),
     ...(size !== undefined && { size: size ?? defaultSize }),
     ...(body.lifecycle !== undefined && { lifecycle: lifecycleChange(body.lifecycle) }),
+    ...(body.instructions !== undefined && { instructions: body.instructions }),
+    ...(body.dashboard !== undefined && { dashboard: body.dashboard ?? false }),
     ...(body.metadata !== undefined && { metadata: body.metadata }),
   };
 }
