@@ -1,24 +1,9 @@
 import { BlockList, isIP } from 'node:net';
+import { specialIpv4Blocks } from '@lodge/domain';
 
-/** Special-purpose IPv4 ranges (IANA registry, RFC 6890 and its updates): private, local, documentation, multicast. */
 const special = new BlockList();
-for (const range of [
-  '0.0.0.0/8',
-  '10.0.0.0/8',
-  '100.64.0.0/10',
-  '127.0.0.0/8',
-  '169.254.0.0/16',
-  '172.16.0.0/12',
-  '192.0.0.0/24',
-  '192.0.2.0/24',
-  '192.88.99.0/24',
-  '192.168.0.0/16',
-  '198.18.0.0/15',
-  '198.51.100.0/24',
-  '203.0.113.0/24',
-  '224.0.0.0/3',
-]) {
-  const [network, bits] = range.split('/');
+for (const block of specialIpv4Blocks) {
+  const [network, bits] = block.split('/');
   special.addSubnet(network!, Number(bits), 'ipv4');
 }
 /** IPv6 within the global range that is not what it seems: Teredo and 6to4 hold an IPv4 address, one is documentation. */

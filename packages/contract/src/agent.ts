@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { Metadata, Timestamp, nullable, oneOf, patterns } from './text.ts';
+import { Metadata, Timestamp, listOf, nullable, oneOf, patterns } from './text.ts';
 
 export const agentStatuses = ['provisioning', 'running', 'paused', 'stopped', 'error'] as const;
 export const runtimeKinds = ['runtime_a', 'runtime_b'] as const;
@@ -105,15 +105,7 @@ export const Agent = Type.Object(
 );
 export type Agent = Static<typeof Agent>;
 
-export const AgentList = Type.Object(
-  {
-    object: Type.Literal('list'),
-    data: Type.Array(Agent),
-    has_more: Type.Boolean(),
-    next_cursor: nullable(Type.String({ description: 'Give it as `cursor` for the next page.' })),
-  },
-  { title: 'AgentList', additionalProperties: false },
-);
+export const AgentList = listOf(Agent, 'AgentList');
 export type AgentList = Static<typeof AgentList>;
 
 export const DeletedAgent = Type.Object(

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { Timestamp, nullable, oneOf, patterns } from './text.ts';
+import { Timestamp, listOf, nullable, oneOf, patterns } from './text.ts';
 
 /** Something an event names, by its kind and id. */
 const who = { type: Type.String({ examples: ['api_key'] }), id: Type.String() };
@@ -35,15 +35,7 @@ export const AuditEvent = Type.Object(
 );
 export type AuditEvent = Static<typeof AuditEvent>;
 
-export const AuditEventList = Type.Object(
-  {
-    object: Type.Literal('list'),
-    data: Type.Array(AuditEvent),
-    has_more: Type.Boolean(),
-    next_cursor: nullable(Type.String({ description: 'Give it as `cursor` for the next page.' })),
-  },
-  { title: 'AuditEventList', additionalProperties: false },
-);
+export const AuditEventList = listOf(AuditEvent, 'AuditEventList');
 
 export const ListAuditEventsQuery = Type.Object(
   {

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { Timestamp, nullable, oneOf, patterns } from './text.ts';
+import { Timestamp, listOf, oneOf, patterns } from './text.ts';
 
 /** From the least severe on. */
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
@@ -22,15 +22,7 @@ export const LogEntry = Type.Object(
 );
 export type LogEntry = Static<typeof LogEntry>;
 
-export const LogList = Type.Object(
-  {
-    object: Type.Literal('list'),
-    data: Type.Array(LogEntry),
-    has_more: Type.Boolean(),
-    next_cursor: nullable(Type.String({ description: 'Give it as `cursor` for the next page.' })),
-  },
-  { title: 'LogList', additionalProperties: false },
-);
+export const LogList = listOf(LogEntry, 'LogList');
 
 const time = (description: string) =>
   Type.String({ format: 'date-time', maxLength: 40, pattern: patterns.timestamp, description });

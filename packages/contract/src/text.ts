@@ -52,3 +52,15 @@ export const MetadataChange = Type.Unsafe<Record<string, string | null> | null>(
   additionalProperties: { ...metadata.additionalProperties, type: ['string', 'null'] },
   description: 'Pairs to set or, with null, to remove; others stay. Null removes all.',
 });
+
+/** A page of a list. */
+export const listOf = <Item extends TSchema>(item: Item, title: string) =>
+  Type.Object(
+    {
+      object: Type.Literal('list'),
+      data: Type.Array(item),
+      has_more: Type.Boolean(),
+      next_cursor: nullable(Type.String({ description: 'Give it as `cursor` for the next page.' })),
+    },
+    { title, additionalProperties: false },
+  );

@@ -8,4 +8,5 @@ export * from './next-step.ts';
 export * from './operation.ts';
 export * from './redact.ts';
 export * from './sizes.ts';
+export * from './special-addresses.ts';
 export * from './spend.ts';

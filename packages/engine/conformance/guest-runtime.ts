@@ -76,6 +76,7 @@ export function guestRuntime(host: FakeHost, troubles: GuestTroubles, calls: str
       for (const [key, value] of guest.files) guest.memory.set(key, value);
     },
     chatEndpoint: ({ address }) => ({ chatCompletionsUrl: `http://${address}/`, headers: {}, model: 'x' }),
-    web: ({ address }, _facts, _settings, page) => (page === 'gateway' ? { origin: `http://${address}`, headers: {} } : null),
+    web: ({ address }, _facts, _settings, page) =>
+      page === 'gateway' ? { origin: `http://${address}`, headers: {} } : null,
   };
 }

@@ -4,6 +4,7 @@
  * a request that arrives meanwhile comes either before the decision, which it then prevents, or after it, and wakes the agent.
  */
 import { idleVerb } from '@lodge/domain';
+import { Periodic } from '../periodic.ts';
 import type { AgentStore, Log } from '../ports/index.ts';
 
 export interface IdlenessDeps {
@@ -20,41 +21,37 @@ const notAgainWithinMs = 10_000;
 export class Idleness {
   private readonly deps: IdlenessDeps;
   private readonly begunAt = new Map<string, number>();
-  private timer: NodeJS.Timeout | undefined;
-  private looking: Promise<void> | null = null;
+  private readonly rounds: Periodic;
 
   constructor(deps: IdlenessDeps) {
     this.deps = deps;
+    this.rounds = new Periodic({
+      everyMs: deps.lookEveryMs,
+      log: deps.log,
+      failed: 'idle agents not looked for; it will be repeated',
+      round: () => this.look(),
+    });
   }
 
   start(): void {
-    this.timer = setInterval(() => {
-      this.looking ??= this.look().finally(() => {
-        this.looking = null;
-      });
-    }, this.deps.lookEveryMs);
+    this.rounds.start();
   }
 
-  async stop(): Promise<void> {
-    clearInterval(this.timer);
-    await this.looking;
+  stop(): Promise<void> {
+    return this.rounds.stop();
   }
 
   private async look(): Promise<void> {
-    const { store, log, holder } = this.deps;
+    const { store, holder } = this.deps;
     const now = Date.now();
     for (const [key, at] of this.begunAt) if (now - at > notAgainWithinMs) this.begunAt.delete(key);
-    try {
-      for (const { id, verb } of await store.idle(holder, mostAtATime)) {
-        const key = `${verb} ${id}`;
-        if (this.begunAt.has(key)) continue;
-        const begun = await store.begin(id, 'idle', ({ row, held, now: databaseNow }) =>
-          idleVerb({ ...row, held }, databaseNow) === verb ? { do: 'begin', kind: verb } : { do: 'nothing' },
-        );
-        if (begun?.admission.do === 'begin') this.begunAt.set(key, now);
-      }
-    } catch (error) {
-      log.warn({ err: error }, 'idle agents not looked for; it will be repeated');
+    for (const { id, verb } of await store.idle(holder, mostAtATime)) {
+      const key = `${verb} ${id}`;
+      if (this.begunAt.has(key)) continue;
+      const begun = await store.begin(id, 'idle', ({ row, held, now: databaseNow }) =>
+        idleVerb({ ...row, held }, databaseNow) === verb ? { do: 'begin', kind: verb } : { do: 'nothing' },
+      );
+      if (begun?.admission.do === 'begin') this.begunAt.set(key, now);
     }
   }
 }

@@ -3,6 +3,7 @@
  * come back in about a second. Called by admissions that would not fit otherwise, and by a timer when the host runs short.
  */
 import { mayBeEvicted } from '@lodge/domain';
+import { Periodic } from '../periodic.ts';
 import type { AgentRow, AgentStore, Log, VmDriver } from '../ports/index.ts';
 import { awaitAgent } from '../use-cases/await-agent.ts';
 
@@ -22,26 +23,24 @@ const mostAtATime = 4;
 
 export class MemoryRelief {
   private readonly deps: MemoryDeps;
-  private readonly stopping = new AbortController();
-  private timer: NodeJS.Timeout | undefined;
-  private relieving: Promise<void> | null = null;
+  private readonly rounds: Periodic;
 
   constructor(deps: MemoryDeps) {
     this.deps = deps;
+    this.rounds = new Periodic({
+      everyMs: lookEveryMs,
+      log: deps.log,
+      failed: 'memory of the host not looked after; it will be repeated',
+      round: (signal) => this.watch(signal),
+    });
   }
 
   start(): void {
-    this.timer = setInterval(() => {
-      this.relieving ??= this.watch().finally(() => {
-        this.relieving = null;
-      });
-    }, lookEveryMs);
+    this.rounds.start();
   }
 
-  async stop(): Promise<void> {
-    clearInterval(this.timer);
-    this.stopping.abort();
-    await this.relieving;
+  stop(): Promise<void> {
+    return this.rounds.stop();
   }
 
   /** Stops the paused agents that were active longest ago, as many as hold `memoryMib` by their size; resolves with false when there is none to stop. */
@@ -58,16 +57,12 @@ export class MemoryRelief {
     return stopped.some(Boolean);
   }
 
-  private async watch(): Promise<void> {
-    const { driver, store, holder, log, watermarkMib } = this.deps;
-    try {
-      while (!this.stopping.signal.aborted && (await driver.hostMemory()).availableMib < watermarkMib) {
-        const rows = await store.evictable(holder, mostAtATime);
-        const stopped = await Promise.all(rows.map((row) => this.evict(row)));
-        if (!stopped.some(Boolean)) return;
-      }
-    } catch (error) {
-      log.warn({ err: error }, 'memory of the host not looked after; it will be repeated');
+  private async watch(signal: AbortSignal): Promise<void> {
+    const { driver, store, holder, watermarkMib } = this.deps;
+    while (!signal.aborted && (await driver.hostMemory()).availableMib < watermarkMib) {
+      const rows = await store.evictable(holder, mostAtATime);
+      const stopped = await Promise.all(rows.map((row) => this.evict(row)));
+      if (!stopped.some(Boolean)) return;
     }
   }
 
@@ -78,7 +73,7 @@ export class MemoryRelief {
       mayBeEvicted({ ...row, held }) ? { do: 'begin', kind: 'stop' } : { do: 'nothing' },
     );
     if (begun?.admission.do !== 'begin') return begun === null || begun.row.status === 'stopped';
-    const row = await awaitAgent(store, id, (now) => now?.operation?.kind !== 'stop', stopWaitMs, this.stopping.signal);
+    const row = await awaitAgent(store, id, (now) => now?.operation?.kind !== 'stop', stopWaitMs, this.rounds.signal);
     return row === null || row.status === 'stopped';
   }
 }

@@ -66,19 +66,13 @@ export interface LlmKeyRow {
   readonly createdAt: Date;
 }
 
-export interface NewAgent {
-  readonly id: string;
-  readonly accountId: string;
-  readonly name: string;
-  readonly description: string | null;
-  readonly runtimeKind: RuntimeKind;
-  readonly model: string;
-  readonly size: SizeName;
-  readonly lifecycle: Lifecycle;
-  readonly metadata: Readonly<Record<string, string>>;
-  readonly instructions?: string | null;
-  readonly dashboard?: boolean;
-  readonly spendLimit?: SpendLimit | null;
+export interface NewAgent
+  extends
+    Pick<
+      AgentRow,
+      'id' | 'accountId' | 'name' | 'description' | 'runtimeKind' | 'model' | 'size' | 'lifecycle' | 'metadata'
+    >,
+    Partial<Pick<AgentRow, 'instructions' | 'dashboard' | 'spendLimit'>> {
   readonly llmKeys: readonly Omit<LlmKeyRow, 'createdAt'>[];
 }
 
@@ -113,17 +107,13 @@ export interface Observation {
 }
 
 /** A change by PATCH; only the fields given are written. `llmKeys` replaces the set. */
-export interface AgentChange {
-  readonly name?: string;
-  readonly description?: string | null;
-  readonly model?: string;
-  readonly llmKeys?: readonly Omit<LlmKeyRow, 'createdAt'>[];
-  readonly size?: SizeName;
-  readonly instructions?: string | null;
-  readonly dashboard?: boolean;
-  readonly spendLimit?: SpendLimit | null;
-  readonly lifecycle?: Lifecycle;
-  readonly metadata?: Readonly<Record<string, string>>;
+export interface AgentChange extends Partial<
+  Pick<
+    AgentRow,
+    'name' | 'description' | 'model' | 'size' | 'instructions' | 'dashboard' | 'spendLimit' | 'lifecycle' | 'metadata'
+  >
+> {
+  readonly llmKeys?: NewAgent['llmKeys'];
 }
 
 /** What a decision about one agent looks at, read under its row's lock. */

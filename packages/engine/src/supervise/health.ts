@@ -6,6 +6,7 @@
  * next look. An agent with a turn under way is given far longer: a gateway at work may be slow to answer.
  */
 import { crashWindowMs } from '@lodge/domain';
+import { Periodic } from '../periodic.ts';
 import type { AgentRow, AgentStore, AgentLogStore, Log, RuntimeHealth } from '../ports/index.ts';
 
 export interface HealthDeps {
@@ -37,26 +38,24 @@ interface Found {
 export class HealthWatch {
   private readonly deps: HealthDeps;
   private readonly found = new Map<string, Found>();
-  private readonly stopping = new AbortController();
-  private timer: NodeJS.Timeout | undefined;
-  private looking: Promise<void> | null = null;
+  private readonly rounds: Periodic;
 
   constructor(deps: HealthDeps) {
     this.deps = deps;
+    this.rounds = new Periodic({
+      everyMs: deps.lookEveryMs,
+      log: deps.log,
+      failed: 'health of agents not looked at; it will be repeated',
+      round: () => this.lookAtAll(),
+    });
   }
 
   start(): void {
-    this.timer = setInterval(() => {
-      this.looking ??= this.lookAtAll().finally(() => {
-        this.looking = null;
-      });
-    }, this.deps.lookEveryMs);
+    this.rounds.start();
   }
 
-  async stop(): Promise<void> {
-    clearInterval(this.timer);
-    this.stopping.abort();
-    await this.looking;
+  stop(): Promise<void> {
+    return this.rounds.stop();
   }
 
   /** What the last look found wrong. */
@@ -68,35 +67,30 @@ export class HealthWatch {
   }
 
   private async lookAtAll(): Promise<void> {
-    const { store, holder, log } = this.deps;
-    try {
-      const agents = await store.present(holder);
-      const there = new Set(agents.map(({ id }) => id));
-      for (const id of this.found.keys()) if (!there.has(id)) this.found.delete(id);
-      const toLookAt = agents.filter((agent) => agent.host === holder && isAtRest(agent));
-      const queue = toLookAt.values();
-      const worker = async (): Promise<void> => {
-        for (const agent of queue) {
-          if (this.stopping.signal.aborted) return;
-          await this.lookAt(agent);
-        }
-      };
-      await Promise.all(Array.from({ length: mostAtATime }, worker));
-    } catch (error) {
-      log.warn({ err: error }, 'health of agents not looked at; it will be repeated');
-    }
+    const { store, holder } = this.deps;
+    const agents = await store.present(holder);
+    const there = new Set(agents.map(({ id }) => id));
+    for (const id of this.found.keys()) if (!there.has(id)) this.found.delete(id);
+    const queue = agents.filter((agent) => agent.host === holder && isAtRest(agent)).values();
+    const worker = async (): Promise<void> => {
+      for (const agent of queue) {
+        if (this.rounds.signal.aborted) return;
+        await this.lookAt(agent);
+      }
+    };
+    await Promise.all(Array.from({ length: mostAtATime }, worker));
   }
 
   private async lookAt(agent: AgentRow): Promise<void> {
     const found = this.of(agent);
     let gateway: string | null;
     try {
-      const signal = AbortSignal.any([this.stopping.signal, AbortSignal.timeout(lookTimeoutMs)]);
+      const signal = AbortSignal.any([this.rounds.signal, AbortSignal.timeout(lookTimeoutMs)]);
       const health = await this.deps.look(agent, signal);
       gateway = health.gateway;
       await this.note(agent, found, health);
     } catch (error) {
-      if (this.stopping.signal.aborted) return;
+      if (this.rounds.signal.aborted) return;
       gateway = error instanceof Error ? error.message : String(error);
     }
     found.failures = gateway === null ? 0 : found.failures + 1;

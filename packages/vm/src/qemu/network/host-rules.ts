@@ -1,4 +1,5 @@
-import { type NetworkPlan, notPublic } from './plan.ts';
+import { specialIpv4Blocks } from '@lodge/domain';
+import { type NetworkPlan } from './plan.ts';
 
 interface Chain {
   readonly name: string;
@@ -57,7 +58,7 @@ function throughHost(plan: NetworkPlan): Chain[] {
       `oifname ${guests(plan)} counter drop`,
       'ct state invalid counter drop',
       ...toResolver(plan),
-      `ip daddr { ${notPublic.join(', ')} } counter drop`,
+      `ip daddr { ${specialIpv4Blocks.join(', ')} } counter drop`,
       'meta nfproto ipv4 accept',
       'counter drop',
     ),

@@ -1,5 +1,6 @@
+import { specialIpv4Blocks } from '@lodge/domain';
 import { guestAddress, guestBrokerPort, hostAddress } from '@lodge/guest';
-import { type NetworkPlan, type SlotAddresses, notPublic } from './plan.ts';
+import { type NetworkPlan, type SlotAddresses } from './plan.ts';
 
 /** Connections that a guest may have open or lately closed at one time: the kernel's memory for them is the whole host's. */
 const maxConnections = 4096;
@@ -74,7 +75,7 @@ function fromGuest({ range, brokerHost, resolver }: NetworkPlan, brokerPort: num
     ct state new ct count over ${maxConnections} counter name refused drop
     ${resolver === null ? '' : `${translated} ip daddr ${resolver} ${toDns} counter name egress accept`}
     ip daddr ${range} goto to_host
-    ip daddr { ${notPublic.join(', ')} } counter name refused drop
+    ip daddr { ${specialIpv4Blocks.join(', ')} } counter name refused drop
     ct state established,related counter name egress accept
     meta l4proto { tcp, udp } counter name egress accept
     icmp type echo-request counter name egress accept
