@@ -29,6 +29,12 @@ import type { AgentsTable, Schema } from './schema.ts';
 /** Key of the advisory lock that a create holds until it is committed. */
 const admissionLockKey = 7_302;
 
+/**
+ * The commit does not wait for the disk. A lease that a crash of the database forgets makes whatever was decided under it
+ * void (`observe` asks for it), and is taken anew.
+ */
+const withoutSync = sql<SqlBool>`set_config('synchronous_commit', 'off', true) = 'off'`;
+
 /** `AgentStore` in Postgres. A soft-deleted row stays for the calls that were metered on it. */
 export class PostgresAgentStore implements AgentStore {
   private readonly database: Database;
@@ -207,6 +213,7 @@ export class PostgresAgentStore implements AgentStore {
         })
         .where('id', '=', id)
         .where('deleted_at', 'is', null)
+        .where(withoutSync)
         .where((eb) =>
           eb.or([
             eb('lease_holder', 'is', null),
@@ -227,6 +234,7 @@ export class PostgresAgentStore implements AgentStore {
         .set({ lease_holder: null, lease_until: null })
         .where('id', '=', id)
         .where('lease_holder', '=', this.leaseOf(holder))
+        .where(withoutSync)
         .execute(),
     );
   }
