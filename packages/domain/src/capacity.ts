@@ -1,5 +1,17 @@
-import { sizes } from './sizes.ts';
+import type { AgentStatus } from './agent.ts';
+import type { Verb } from './operation.ts';
+import { sizeNames, sizes } from './sizes.ts';
 import type { SizeName } from './sizes.ts';
+
+/** An agent holds memory in these statuses, and in any other while one of these operations is under way. */
+export const statusesWithMemory: readonly AgentStatus[] = ['provisioning', 'running', 'paused'];
+export const operationsToMemory: readonly Verb[] = ['start', 'resume', 'restart'];
+
+/** The larger of what was asked for and what the machine has: one that was made smaller may not have given memory back yet. */
+export function sizeHeld(asked: SizeName, machineMib: number): SizeName {
+  const heldMib = Math.max(sizes[asked].memoryMib, machineMib);
+  return sizeNames.find((name) => sizes[name].memoryMib >= heldMib) ?? sizeNames.at(-1)!;
+}
 
 /** Memory of the host and the operator's settings for it, all in MiB. */
 export interface HostMemory {

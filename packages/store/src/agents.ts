@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { agentIdPattern } from '@lodge/domain';
-import type { Admission, OperationCause } from '@lodge/domain';
+import type { Admission, OperationCause, SizeName } from '@lodge/domain';
 import type {
   AgentChange,
   AgentCount,
@@ -16,7 +16,7 @@ import type {
 import { sql } from 'kysely';
 import type { ExpressionBuilder, ExpressionWrapper, Kysely, SqlBool, Transaction, Updateable } from 'kysely';
 import { evictable, hold, idle, prolong, release } from './agent-activity.ts';
-import { countAgents, readCommitted } from './agent-capacity.ts';
+import { countAgents, readCommitted, sizesHeld } from './agent-capacity.ts';
 import { begin, change, insertKeys, lifecycleColumns } from './agent-decisions.ts';
 import { liveAgents, now, selectAgent, toAgentRow } from './agent-row.ts';
 import { writeNote } from './change-note.ts';
@@ -68,6 +68,10 @@ export class PostgresAgentStore implements AgentStore {
 
   count(accountId: string): Promise<AgentCount> {
     return this.database.repeatable((db) => countAgents(db, accountId));
+  }
+
+  sizesHeld(except: string): Promise<readonly SizeName[]> {
+    return this.database.repeatable((db) => sizesHeld(db, except));
   }
 
   async find(id: string): Promise<AgentRow | null> {

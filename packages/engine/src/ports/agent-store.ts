@@ -159,6 +159,8 @@ export interface AgentStore {
   get(accountId: string, id: string): Promise<AgentRow | null>;
   /** The account's agents, and how many of them run or are on their way to it. */
   count(accountId: string): Promise<AgentCount>;
+  /** Sizes of all agents but `except` that hold memory on this deployment, or soon will: the larger of what was asked for and what the machine has. */
+  sizesHeld(except: string): Promise<readonly SizeName[]>;
   list(filter: AgentFilter): Promise<{ readonly rows: readonly AgentRow[]; readonly nextCursor: string | null }>;
   /**
    * One transaction under the row's lock: `decide` sees the agent, and when it says `begin` the operation is written with a

@@ -1,6 +1,5 @@
-import { sizeNames, sizes } from '@lodge/domain';
+import { fits, operationsToMemory, sizes, statusesWithMemory } from '@lodge/domain';
 import type { HostMemory, SizeName } from '@lodge/domain';
-import { fits } from '@lodge/domain';
 import { Refusal } from '../agents.ts';
 import type { AgentRow } from '../ports/index.ts';
 import type { AgentsDeps } from './deps.ts';
@@ -32,8 +31,7 @@ export async function withRoom<T>({ relief }: CapacityDeps, size: SizeName, admi
  */
 export async function checkRoom(deps: CapacityDeps, agent: AgentRow, size: SizeName): Promise<void> {
   const host = await hostMemory(deps);
-  const others = (await deps.store.all()).filter((other) => other.id !== agent.id && holdsMemory(other));
-  const committed = others.map(({ size: asked, machine }) => sizeHeld(asked, machine?.memoryMib ?? 0));
+  const committed = await deps.store.sizesHeld(agent.id);
   // What it has now it need not find again.
   const available = holdsMemory(agent) ? { ...host, availableMib: host.totalMib } : host;
   if (!fits(available, committed, size)) throw noRoom(size);
@@ -44,12 +42,5 @@ export function noRoom(size: SizeName): Refusal {
 }
 
 function holdsMemory({ status, operation }: AgentRow): boolean {
-  if (status === 'provisioning' || status === 'running' || status === 'paused') return true;
-  return operation !== null && operation.kind !== 'stop' && operation.kind !== 'pause';
-}
-
-/** The larger of what was asked for and what the machine has: one that was made smaller may not have given memory back yet. */
-function sizeHeld(asked: SizeName, machineMib: number): SizeName {
-  const heldMib = Math.max(sizes[asked].memoryMib, machineMib);
-  return sizeNames.find((name) => sizes[name].memoryMib >= heldMib) ?? asked;
+  return statusesWithMemory.includes(status) || (operation !== null && operationsToMemory.includes(operation.kind));
 }
