@@ -31,6 +31,7 @@ export async function machineSection(config: Config): Promise<Section> {
       found('cache folder', () => disk('cache folder', config.cacheDir, cacheNeedsBytes)),
       found('control groups', controlGroups),
       found('user ids', () => userIds(config.vmUidBase)),
+      found('stopped agents', stoppedAgents),
     ]),
   };
 }
@@ -107,6 +108,17 @@ async function controlGroups(): Promise<Finding> {
     'control groups',
     `no ${missing.join(' and no ')} controller: an emulator is bound by its guest's size alone`,
     'mount the controllers at /sys/fs/cgroup to bound it by the kernel as well',
+  );
+}
+
+/** A start from a snapshot writes pages into the emulator's memory (ADR 0016), which level 3 forbids root too, until a reboot. */
+async function stoppedAgents(): Promise<Finding> {
+  const level = await readFile('/proc/sys/kernel/yama/ptrace_scope', 'utf8').catch(() => '0');
+  if (level.trim() !== '3') return ok('stopped agents', 'come back with their memory');
+  return lack(
+    'stopped agents',
+    'kernel.yama.ptrace_scope is 3: they come back from their disk alone, slowly',
+    'set kernel.yama.ptrace_scope=1 in /etc/sysctl.d and reboot',
   );
 }
 
