@@ -63,13 +63,13 @@ test(
   'down beside a running control plane stops it and its agents, and they come back',
   { timeout: 10 * 60_000 },
   async () => {
-    await (await guest()).writeFile('/root/kept', 'written just before\n', { mode: 0o600, owner: 'root' });
+    await (await guest()).writeFile('/srv/kept', 'written just before\n', { mode: 0o600, owner: 'root' });
     const said = await down();
     assert.match(said, /control plane \(pid \d+\) stopped/);
     assert.match(said, /1 virtual machine stopped, disks kept/);
     await service.end('SIGKILL');
     await upAgain();
-    assert.equal(Buffer.from(await (await guest()).readFile('/root/kept')).toString(), 'written just before\n');
+    assert.equal(Buffer.from(await (await guest()).readFile('/srv/kept')).toString(), 'written just before\n');
   },
 );
 

@@ -138,8 +138,8 @@ export function probeGuest({ address }: { readonly address: string }): GuestProb
       const { cpusOnline, memoryTotalMib } = await guest.health();
       return { vcpus: cpusOnline, memoryMib: memoryTotalMib };
     },
-    writeFile: (name, text) => write(`/root/${name}`, text),
-    readFile: (name) => read(`/root/${name}`),
+    writeFile: (name, text) => write(`/srv/${name}`, text),
+    readFile: (name) => read(`/srv/${name}`),
     remember: (name, text) => write(`/dev/shm/${name}`, text),
     recall: (name) => read(`/dev/shm/${name}`),
     async print(text) {
