@@ -145,7 +145,7 @@ async function entering(path: string, body: unknown): Promise<SessionBody> {
 export const api = {
   session,
   options: () => read<Options>('/options'),
-  link: (token: string) => read<Link>(`/links/${encodeURIComponent(token)}`),
+  link: (token: string) => change<Link>('POST', '/links', { token }),
 
   setUp: (body: Credentials & { token: string }) => entering('/setup', body),
   acceptInvitation: (body: Credentials & { token: string }) => entering('/invitations/accept', body),

@@ -38,6 +38,7 @@ const LinkToken = Type.String({ maxLength: 128 });
 /** Six digits, or a recovery code. */
 const Code = Type.String({ minLength: 1, maxLength: 64 });
 
+export const LinkQuestion = Type.Object({ token: LinkToken }, closed);
 export const JoinByLink = Type.Object({ token: LinkToken, email: Email, name: Name, password: NewPassword }, closed);
 export const Register = Type.Object({ email: Email, name: Name, password: NewPassword }, closed);
 export const SignIn = Type.Object(

@@ -1,5 +1,4 @@
-import { JoinByLink, LinkBody, Register, SessionBody } from '@lodge/contract';
-import { Type } from 'typebox';
+import { JoinByLink, LinkBody, LinkQuestion, Register, SessionBody } from '@lodge/contract';
 import type { App } from '../../context.ts';
 import type { AreaContext } from '../area.ts';
 import { anyone, begun, callerOf } from '../replies.ts';
@@ -10,12 +9,13 @@ export function joinRoutes(app: App, context: AreaContext): void {
   const { accounts } = context;
 
   app.route({
-    method: 'GET',
-    url: '/account/api/links/:token',
-    schema: { hide, params: Type.Object({ token: Type.String() }), response: { 200: LinkBody } },
+    // Not a GET: a path ends up in the logs of whatever stands before the server, and the token opens an account.
+    method: 'POST',
+    url: '/account/api/links',
+    schema: { hide, body: LinkQuestion, response: { 200: LinkBody } },
     config: anyone,
     handler: async (request) => {
-      const { kind, email, expiresAt } = await accounts.link(request.params.token);
+      const { kind, email, expiresAt } = await accounts.link(request.body.token);
       return { kind, email, expires_at: expiresAt.toISOString() };
     },
   });
