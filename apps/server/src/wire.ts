@@ -131,9 +131,9 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
   const startMachines = async (): Promise<void> => {
     await driver.start();
     closing.push(() => driver.stop());
-    const calls = metrics?.watchCalls(store.llmCalls, providers) ?? store.llmCalls;
+    const book = metrics?.watchCalls(store.llmCalls, providers) ?? store.llmCalls;
     const hold = (agentId: string) => engine.agents.busy(agentId);
-    const broker = createBroker({ directory: store.directoryOf(holder), secrets, calls, providers, log, hold });
+    const broker = createBroker({ directory: store.directoryOf(holder), secrets, book, providers, log, hold });
     await broker.listen({ host: network.brokerHost, port: config.brokerPort });
     closing.push(() => broker.close());
     engine.start();

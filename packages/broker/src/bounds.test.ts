@@ -6,6 +6,7 @@ import type { Socket } from 'node:net';
 import { afterEach, beforeEach, test } from 'node:test';
 import { createSecretBox } from '@lodge/access';
 import { startStandinLlm } from '@lodge/testkit/standin-llm';
+import type { CallBook } from '@lodge/engine/ports';
 import type { StandinLlm } from '@lodge/testkit/standin-llm';
 import type { BrokerLimits } from './limits.ts';
 import { providerAt, startTestBroker } from './test-harness.ts';
@@ -173,13 +174,14 @@ test('a guest that does not read holds the provider back, and is given up when i
 test('a row that cannot be written is tried again; refusals in a flood do not all become rows', async () => {
   const rows: unknown[] = [];
   let failing = true;
-  const calls = {
-    async record(call: unknown): Promise<void> {
+  const book: CallBook = {
+    open: async () => null,
+    async close(call) {
       if (failing) throw new Error('database is away');
       rows.push(call);
     },
   };
-  const broker = await start({}, { calls });
+  const broker = await start({}, { book });
   assert.equal((await broker.post(a, path, chat)).status, 200);
   await until(() => broker.logged.join().includes('not recorded yet'));
   failing = false;
@@ -215,7 +217,7 @@ test('an address that is taken is an error, not a hang', async () => {
   const second = createBroker({
     directory: { byAddress: async () => null },
     secrets: createSecretBox(randomBytes(32)),
-    calls: { record: async () => {} },
+    book: { open: async () => null, close: async () => {} },
     providers: [],
     log,
   });

@@ -12,7 +12,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AgentDirectory, BrokerAgent, LlmCallSink, Log, Provider, SecretBox } from '@lodge/engine/ports';
+import type { AgentDirectory, BrokerAgent, CallBook, Log, PriceBook, Provider, SecretBox } from '@lodge/engine/ports';
 import { plainAddress } from './addresses.ts';
 import { CallError } from './call-error.ts';
 import { Call } from './call.ts';
@@ -20,7 +20,6 @@ import type { CallDeps } from './call.ts';
 import { defaultLimits } from './limits.ts';
 import type { BrokerLimits } from './limits.ts';
 import { Recorder } from './recorder.ts';
-import type { Price } from './recorder.ts';
 import { sendError } from './send-error.ts';
 import { Rate, Slots } from './slots.ts';
 import { createUpstream } from './upstream.ts';
@@ -32,12 +31,12 @@ import type { Json, Wire } from './wires/wire.ts';
 export interface BrokerOptions {
   readonly directory: AgentDirectory;
   readonly secrets: SecretBox;
-  readonly calls: LlmCallSink;
+  readonly book: CallBook;
   /** Built-in ones and the operator's. */
   readonly providers: readonly Provider[];
   readonly log: Log;
   /** Default: no model has a known price. */
-  readonly price?: Price;
+  readonly prices?: PriceBook;
   readonly limits?: Partial<BrokerLimits>;
   /** Called as each call of an agent begins; what it gives is called, once, when the call is over and recorded. */
   readonly hold?: (agentId: string) => () => void;
@@ -55,7 +54,7 @@ const closeWaitMs = 5000;
 
 export function createBroker(options: BrokerOptions): Broker {
   const limits = { ...defaultLimits, ...options.limits };
-  const recorder = new Recorder(options.calls, options.price ?? (() => null), options.log);
+  const recorder = new Recorder(options.book, options.prices ?? { price: () => null }, options.log);
   const upstream = createUpstream(limits.connectMs);
   const handler = new Handler(options.directory, options.hold ?? (() => () => {}), {
     providers: new Map(options.providers.map((provider) => [provider.id, provider])),

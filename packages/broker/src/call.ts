@@ -15,7 +15,7 @@ import type { BrokerAgent, LlmCall, Log, Provider, SecretBox } from '@lodge/engi
 import { badProvider, CallError } from './call-error.ts';
 import { Deadline } from './deadline.ts';
 import type { BrokerLimits } from './limits.ts';
-import type { Recorder } from './recorder.ts';
+import type { Recorder, UnpricedCall } from './recorder.ts';
 import { redactor } from './redact.ts';
 import { Reply } from './reply.ts';
 import { readBody } from './request-body.ts';
@@ -103,6 +103,7 @@ export class Call {
     this.#deadline.signal.throwIfAborted();
     const response = await upstream.send({
       provider: target.provider,
+      baseUrl: target.provider.endpoints[this.#wire.api]!.baseUrl,
       path: this.#wire.providerPath,
       headers: this.#headers(key, body.stream === true),
       body: JSON.stringify(prepared.body),
@@ -205,17 +206,20 @@ export class Call {
     );
   }
 
-  #row(outcome: LlmCall['outcome']): Omit<LlmCall, 'costUsd'> {
+  #row(outcome: LlmCall['outcome']): UnpricedCall {
     return {
       id: this.#id,
       agentId: this.#agent.agentId,
       accountId: this.#agent.accountId,
       provider: this.#provider,
       model: this.#model,
+      api: this.#wire.api,
       startedAt: this.#startedAt,
       durationMs: Math.round(performance.now() - this.#began),
+      timeToFirstByteMs: null,
       status: this.#status,
       outcome,
+      estimated: false,
       ...(this.#reply?.tokens ?? noTokens),
     };
   }

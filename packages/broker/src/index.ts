@@ -4,4 +4,3 @@ export { defaultLimits } from './limits.ts';
 export type { BrokerLimits } from './limits.ts';
 export { parseOperatorProviders } from './operator-providers.ts';
 export { builtinProviders } from './providers.ts';
-export type { Price } from './recorder.ts';

@@ -12,9 +12,16 @@ test('two fields are enough; the rest has the documented defaults', () => {
       id: 'ollama',
       name: 'ollama',
       api: 'openai-completions',
-      baseUrl: 'http://127.0.0.1:11434/v1',
+      endpoints: {
+        'openai-completions': { baseUrl: 'http://127.0.0.1:11434/v1', keyHeader: 'authorization' },
+      },
       needsKey: false,
+      keyCheck: null,
+      docsUrl: null,
+      headers: {},
+      models: [],
       operatorAdded: true,
+      privateAddresses: true,
       contextWindow: null,
     },
   ]);
@@ -33,7 +40,13 @@ test('every field is taken over', () => {
     },
   ]);
   assert.deepEqual(
-    [provider!.name, provider!.api, provider!.baseUrl, provider!.needsKey, provider!.contextWindow],
+    [
+      provider!.name,
+      provider!.api,
+      provider!.endpoints[provider!.api]!.baseUrl,
+      provider!.needsKey,
+      provider!.contextWindow,
+    ],
     ['Proxy', 'anthropic-messages', 'https://llm.example.com', true, 200_000],
   );
 });
@@ -70,9 +83,12 @@ test('a mistake is named by its field, and its value is not repeated', () => {
 
 test('built-in providers are reached by https only, need a key and have ids of their own', () => {
   assert.equal(new Set(builtinProviders.map(({ id }) => id)).size, builtinProviders.length);
-  for (const { id, baseUrl, needsKey, operatorAdded } of builtinProviders) {
+  for (const { id, api, endpoints, needsKey, operatorAdded, privateAddresses } of builtinProviders) {
     assert.match(id, /^[a-z0-9]+$/);
-    assert.match(baseUrl, /^https:\/\/[a-z0-9.-]+\/[^?#]*[^/]$/);
-    assert.deepEqual([needsKey, operatorAdded], [true, false]);
+    assert.ok(endpoints[api]);
+    for (const { baseUrl } of Object.values(endpoints)) {
+      assert.match(baseUrl, /^https:\/\/[a-z0-9.-]+\/[^?#]*[^/]$/);
+    }
+    assert.deepEqual([needsKey, operatorAdded, privateAddresses], [true, false, false]);
   }
 });

@@ -1,5 +1,5 @@
 import type { LlmApi, Provider } from '@lodge/engine/ports';
-import { builtinProviders } from './providers.ts';
+import { builtinProviders, keyHeaders } from './providers.ts';
 
 const fields = new Set(['id', 'base_url', 'name', 'api', 'needs_key', 'context_window']);
 const apis: readonly LlmApi[] = ['openai-completions', 'anthropic-messages'];
@@ -42,13 +42,20 @@ function parseProvider(entry: unknown, at: string): Provider {
   if (typeof id !== 'string' || !/^[a-z0-9][a-z0-9._-]{0,39}$/.test(id)) {
     throw new Error(`${at}.id must be 1 to 40 of a-z, 0-9, ".", "_" and "-", beginning with a letter or digit.`);
   }
+  const spoken = optional(api, apis[0]!, isApi, `${at}.api must be ${apis.join(' or ')}.`);
+  const endpoint = { baseUrl: parseBaseUrl(base_url, `${at}.base_url`), keyHeader: keyHeaders[spoken] };
   return {
     id,
     name: optional(name, id, isName, `${at}.name must be a text of 1 to 100 characters.`),
-    api: optional(api, apis[0]!, isApi, `${at}.api must be ${apis.join(' or ')}.`),
-    baseUrl: parseBaseUrl(base_url, `${at}.base_url`),
+    api: spoken,
+    endpoints: { [spoken]: endpoint },
     needsKey: optional(needs_key, false, isBoolean, `${at}.needs_key must be true or false.`),
+    keyCheck: null,
+    docsUrl: null,
+    headers: {},
+    models: [],
     operatorAdded: true,
+    privateAddresses: true,
     contextWindow: optional(context_window, null, isTokens, `${at}.context_window must be a positive whole number.`),
   };
 }

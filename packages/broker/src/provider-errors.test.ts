@@ -19,7 +19,7 @@ let broker: TestBroker;
 beforeEach(async () => {
   llm = await startStandinLlm();
   const port = new URL(llm.openaiBaseUrl).port;
-  const builtin = { operatorAdded: false };
+  const builtin = { operatorAdded: false, privateAddresses: false };
   const keys = Object.fromEntries(['acme', 'literal', 'literal6', 'named', 'gone'].map((id) => [id, key]));
   broker = await startTestBroker({
     secrets: createSecretBox(randomBytes(32)),

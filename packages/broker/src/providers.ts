@@ -1,5 +1,13 @@
 import type { LlmApi, Provider } from '@lodge/engine/ports';
 
+/** Where each API wants its key, as its makers have it. */
+export const keyHeaders: Readonly<Record<LlmApi, string>> = {
+  'openai-completions': 'authorization',
+  'openai-responses': 'authorization',
+  'anthropic-messages': 'x-api-key',
+  'google-generative-ai': 'x-goog-api-key',
+};
+
 /**
  * The providers every deployment knows. Base URLs as in each provider's API reference; all but Anthropic by their
  * OpenAI-compatible endpoint.
@@ -24,5 +32,18 @@ export const builtinProviders: readonly Provider[] = [
 ];
 
 function builtin(id: string, name: string, baseUrl: string, api: LlmApi = 'openai-completions'): Provider {
-  return { id, name, api, baseUrl, needsKey: true, operatorAdded: false, contextWindow: null };
+  return {
+    id,
+    name,
+    api,
+    endpoints: { [api]: { baseUrl, keyHeader: keyHeaders[api] } },
+    needsKey: true,
+    keyCheck: null,
+    docsUrl: null,
+    headers: {},
+    models: [],
+    operatorAdded: false,
+    privateAddresses: false,
+    contextWindow: null,
+  };
 }

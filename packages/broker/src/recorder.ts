@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { LlmCall, LlmCallSink, Log } from '@lodge/engine/ports';
+import type { CallBook, LlmCall, Log, PriceBook } from '@lodge/engine/ports';
 import { Rate } from './slots.ts';
 
-/** Decimal USD of a finished call, or null when its model has no known price. */
-export type Price = (call: Omit<LlmCall, 'costUsd'>) => string | null;
+export type UnpricedCall = Omit<LlmCall, 'costUsd' | 'priceVersion'>;
 
 /** Pauses before further attempts at a row: together longer than a restart of the database takes. */
 const retryAfterMs = [250, 1000, 4000, 15_000];
@@ -12,25 +11,25 @@ const refusedBurst = 20;
 
 /** Writes the row about each call. */
 export class Recorder {
-  readonly #sink: LlmCallSink;
-  readonly #price: Price;
+  readonly #book: CallBook;
+  readonly #prices: PriceBook;
   readonly #log: Log;
   readonly #refused = new Rate(refusedBurst);
   readonly #closing = new AbortController();
 
-  constructor(sink: LlmCallSink, price: Price, log: Log) {
-    this.#sink = sink;
-    this.#price = price;
+  constructor(book: CallBook, prices: PriceBook, log: Log) {
+    this.#book = book;
+    this.#prices = prices;
     this.#log = log;
   }
 
   /** Resolves when the row is durable, or given up and logged. Never rejects. */
-  async record(priced: Omit<LlmCall, 'costUsd'>): Promise<void> {
-    if (priced.outcome === 'refused' && !this.#refused.allows(priced.agentId, performance.now())) return;
-    const call = { ...priced, costUsd: this.#priceOf(priced) };
+  async record(unpriced: UnpricedCall): Promise<void> {
+    if (unpriced.outcome === 'refused' && !this.#refused.allows(unpriced.agentId, performance.now())) return;
+    const call = { ...unpriced, ...this.#priceOf(unpriced) };
     for (let attempt = 0; ; attempt++) {
       try {
-        return await this.#sink.record(call);
+        return await this.#book.close(call);
       } catch (error) {
         const pauseMs = retryAfterMs[attempt];
         if (pauseMs === undefined || this.#closing.signal.aborted) {
@@ -44,13 +43,14 @@ export class Recorder {
     }
   }
 
-  #priceOf(call: Omit<LlmCall, 'costUsd'>): string | null {
+  #priceOf(call: UnpricedCall): Pick<LlmCall, 'costUsd' | 'priceVersion'> {
     try {
-      return this.#price(call);
+      const price = this.#prices.price(call.provider, call.model, call);
+      if (price) return { costUsd: price.costUsd, priceVersion: price.version };
     } catch (error) {
       this.#log.error({ err: error, provider: call.provider, model: call.model }, 'LLM call not priced');
-      return null;
     }
+    return { costUsd: null, priceVersion: null };
   }
 
   /** From here on a row that fails is tried once more and no longer. */

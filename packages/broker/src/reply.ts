@@ -1,6 +1,7 @@
 /** What the provider answered, on its way to the guest. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import type { TokenUsage } from '@lodge/engine/ports';
 import type { Dispatcher } from 'undici';
 import { badProvider } from './call-error.ts';
 import type { Deadline } from './deadline.ts';
@@ -10,7 +11,7 @@ import type { BrokerLimits } from './limits.ts';
 import { redactMasked } from './redact.ts';
 import type { Redact } from './redact.ts';
 import { asObject, noTokens } from './wires/wire.ts';
-import type { Json, TokenCounts, Wire } from './wires/wire.ts';
+import type { Json, Wire } from './wires/wire.ts';
 
 export interface ReplyContext {
   readonly wire: Wire;
@@ -29,7 +30,7 @@ const mostErrorBytes = 64 * 1024;
 
 /** Passes a provider's response on to the guest, reading usage as it goes by. */
 export class Reply {
-  tokens: TokenCounts = noTokens;
+  tokens: TokenUsage = noTokens;
   /** The provider said in the reply that it failed, whatever the status. */
   failed = false;
   readonly #response: Dispatcher.ResponseData;

@@ -25,7 +25,10 @@ beforeEach(async () => {
       { address: a, model: 'acme/m', keys: { acme: key } },
       { address: c, model: 'claude/m', keys: { claude: key } },
     ],
-    price: ({ inputTokens }) => (inputTokens === null ? null : String(inputTokens / 1000)),
+    prices: {
+      price: (_provider, _model, { inputTokens }) =>
+        inputTokens === null ? null : { costUsd: String(inputTokens / 1000), version: 'test' },
+    },
   });
 });
 afterEach(async () => {

@@ -26,7 +26,7 @@ export function pickTarget(
   if (!provider) {
     throw invalidRequest('unknown_provider', `This agent's model ${agent.model} names no provider of this deployment.`);
   }
-  if (provider.api !== api) {
+  if (!provider.endpoints[api]) {
     throw invalidRequest(
       'wrong_api',
       `Provider ${provider.id} speaks another API. Send this to ${paths[provider.api]}.`,
@@ -46,7 +46,9 @@ export function pickTarget(
 /** Guest-facing path of each wire. */
 export const paths: Readonly<Record<LlmApi, string>> = {
   'openai-completions': '/openai/v1/chat/completions',
+  'openai-responses': '/openai/v1/responses',
   'anthropic-messages': '/anthropic/v1/messages',
+  'google-generative-ai': '/google/v1beta/models',
 };
 
 export function hasKey(agent: BrokerAgent, providerId: string): boolean {

@@ -5,6 +5,7 @@ import { llmKeyContext } from '@lodge/engine/ports';
 import type { BrokerAgent, LlmCall, Log, Provider, SecretBox } from '@lodge/engine/ports';
 import { createBroker } from './broker.ts';
 import type { BrokerOptions } from './broker.ts';
+import { keyHeaders } from './providers.ts';
 
 export interface TestAgent {
   /** Loopback address that is this agent's. */
@@ -13,7 +14,7 @@ export interface TestAgent {
   readonly keys: Readonly<Record<string, string>>;
 }
 
-export type TestBrokerOptions = Partial<Pick<BrokerOptions, 'limits' | 'price' | 'calls' | 'hold'>> & {
+export type TestBrokerOptions = Partial<Pick<BrokerOptions, 'limits' | 'prices' | 'book' | 'hold'>> & {
   readonly secrets: SecretBox;
   readonly providers: readonly Provider[];
   readonly agents: readonly TestAgent[];
@@ -36,7 +37,7 @@ export async function startTestBroker(options: TestBrokerOptions) {
   const log: Log = { debug: write, info: write, warn: write, error: write };
   const known = new Map(agents.map((agent) => [agent.address, record(agent, secrets)]));
   const broker = createBroker({
-    calls: { record: async (call) => void rows.push(call) },
+    book: { open: async () => null, close: async (call) => void rows.push(call) },
     ...options,
     directory: { byAddress: async (address) => known.get(address) ?? null },
     log,
@@ -85,13 +86,19 @@ export async function startTestBroker(options: TestBrokerOptions) {
 
 /** An operator-added provider at `baseUrl`, as the setting would make it. */
 export function providerAt(id: string, baseUrl: string, change: Partial<Provider> = {}): Provider {
+  const { api = 'openai-completions' } = change;
   return {
     id,
     name: id,
-    api: 'openai-completions',
-    baseUrl,
+    api,
+    endpoints: { [api]: { baseUrl, keyHeader: keyHeaders[api] } },
     needsKey: true,
+    keyCheck: null,
+    docsUrl: null,
+    headers: {},
+    models: [],
     operatorAdded: true,
+    privateAddresses: true,
     contextWindow: null,
     ...change,
   };
@@ -100,5 +107,11 @@ export function providerAt(id: string, baseUrl: string, change: Partial<Provider
 function record({ address, model, keys }: TestAgent, secrets: SecretBox): BrokerAgent {
   const agentId = `agent${address.split('.').join('')}`;
   const sealed = Object.entries(keys).map(([id, key]) => [id, secrets.seal(key, llmKeyContext(agentId, id))]);
-  return { agentId, accountId: `account of ${agentId}`, model, sealedKeys: Object.fromEntries(sealed) };
+  return {
+    agentId,
+    accountId: `account of ${agentId}`,
+    runtimeKind: 'runtime_a',
+    model,
+    sealedKeys: Object.fromEntries(sealed),
+  };
 }

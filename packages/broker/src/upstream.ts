@@ -16,7 +16,8 @@ export class PrivateAddressError extends Error {
 
 export interface ProviderRequest {
   readonly provider: Provider;
-  /** Appended to the provider's base URL. */
+  readonly baseUrl: string;
+  /** Appended to the base URL. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -36,13 +37,13 @@ export function createUpstream(connectMs: number): Upstream {
   const anywhere = new Agent({ ...common, connect: { timeout: connectMs } });
   const publicOnly = new Agent({ ...common, connect: publicConnector(connectMs) });
   return {
-    send({ provider, path, headers, body, signal }) {
-      return request(`${provider.baseUrl}/${path}`, {
+    send({ provider, baseUrl, path, headers, body, signal }) {
+      return request(`${baseUrl}/${path}`, {
         method: 'POST',
         headers,
         body,
         signal,
-        dispatcher: provider.operatorAdded ? anywhere : publicOnly,
+        dispatcher: provider.privateAddresses ? anywhere : publicOnly,
       });
     },
     async close() {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { maxModelLength, parseProviderModel } from './model.ts';
+import { agentModel, maxModelLength, parseProviderModel } from './model.ts';
 
 test('the first slash divides provider and model name', () => {
   assert.deepEqual(parseProviderModel('openrouter/anthropic/claude-sonnet-5'), {
@@ -21,5 +21,36 @@ test('what is not provider/model is refused', () => {
     `openai/${'x'.repeat(maxModelLength)}`,
   ]) {
     assert.equal(parseProviderModel(model), null, JSON.stringify(model));
+  }
+});
+
+test("runtime_a's model names its provider, whatever keys there are", () => {
+  const agent = { runtimeKind: 'runtime_a', model: 'openai/gpt-5', keyProviders: ['anthropic'] } as const;
+  assert.deepEqual(agentModel(agent, 'anthropic'), { provider: 'openai', name: 'gpt-5' });
+  assert.equal(agentModel({ ...agent, model: 'gpt-5' }, 'anthropic'), null);
+});
+
+test("runtime_b's bare model belongs to the provider its owner gave a key for, else to the deployment's", () => {
+  const cases: readonly [model: string, keys: readonly string[], usual: string | null, provider: string | undefined][] =
+    [
+      ['claude-sonnet-5', [], 'anthropic', 'anthropic'],
+      ['claude-sonnet-5', [], null, undefined],
+      ['claude-sonnet-5', ['openrouter'], 'anthropic', 'openrouter'],
+      ['anthropic/claude-sonnet-5', ['openrouter'], 'anthropic', 'openrouter'],
+      ['anthropic/claude-sonnet-5', ['anthropic', 'openrouter'], 'anthropic', 'openrouter'],
+      ['gpt-5', ['anthropic', 'openai'], 'anthropic', 'openai'],
+      ['GPT-5', ['anthropic', 'openai'], 'anthropic', 'openai'],
+      ['o4-mini', ['anthropic', 'openai'], null, 'openai'],
+      ['gemini-3-pro', ['anthropic', 'openai'], 'openai', 'openai'],
+      ['house-model', ['zed', 'acme'], 'anthropic', 'acme'],
+      ['house-model', ['zed', 'acme'], 'zed', 'zed'],
+    ];
+  for (const [model, keyProviders, usual, provider] of cases) {
+    const found = agentModel({ runtimeKind: 'runtime_b', model, keyProviders }, usual);
+    assert.deepEqual(
+      found,
+      provider === undefined ? null : { provider, name: model },
+      `${model} ${keyProviders.join()}`,
+    );
   }
 });

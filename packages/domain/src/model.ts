@@ -1,3 +1,5 @@
+import type { RuntimeKind } from './agent.ts';
+
 /** A runtime_a model in its two halves: the first slash divides them, the name may hold more. */
 export interface ProviderModel {
   readonly provider: string;
@@ -11,4 +13,46 @@ export function parseProviderModel(model: string): ProviderModel | null {
   if (model.length > maxModelLength) return null;
   const match = /^([a-z0-9][a-z0-9._-]*)\/([\x21-\x7e]+)$/.exec(model);
   return match ? { provider: match[1]!, name: match[2]! } : null;
+}
+
+/** Providers that serve models of many houses under `<house>/<model>` names, in order of preference. */
+const aggregators = ['openrouter', 'together', 'fireworks', 'huggingface', 'nvidia', 'groq'] as const;
+
+/** Whose models' names begin so. */
+const families: readonly (readonly [prefix: RegExp, provider: string])[] = [
+  [/^claude/, 'anthropic'],
+  [/^(gpt|chatgpt|codex|o\d)/, 'openai'],
+  [/^(gemini|gemma)/, 'google'],
+  [/^grok/, 'xai'],
+  [/^deepseek/, 'deepseek'],
+  [/^(mistral|codestral|devstral|magistral|ministral|pixtral)/, 'mistral'],
+  [/^(kimi|moonshot)/, 'moonshot'],
+  [/^glm/, 'zai'],
+  [/^minimax/, 'minimax'],
+  [/^command/, 'cohere'],
+  [/^sonar/, 'perplexity'],
+  [/^(qwen|qwq)/, 'qwen'],
+];
+
+/**
+ * Provider and model of an agent. A runtime_a model names both. A runtime_b model is bare and belongs to the provider its
+ * owner gave a key for; of several the one whose own it is by name, else the deployment's, else the first by name; and to
+ * the deployment's where no key was given. Null when there is none.
+ */
+export function agentModel(
+  agent: { readonly runtimeKind: RuntimeKind; readonly model: string; readonly keyProviders: readonly string[] },
+  defaultProvider: string | null,
+): ProviderModel | null {
+  const { runtimeKind, model: name, keyProviders: keys } = agent;
+  if (runtimeKind === 'runtime_a') return parseProviderModel(name);
+  if (keys.length < 2) {
+    const provider = keys[0] ?? defaultProvider;
+    return provider === null ? null : { provider, name };
+  }
+  const candidates = name.includes('/')
+    ? aggregators
+    : families.filter(([prefix]) => prefix.test(name.toLowerCase())).map(([, provider]) => provider);
+  const own = candidates.find((id) => keys.includes(id));
+  const usual = defaultProvider !== null && keys.includes(defaultProvider) ? defaultProvider : keys.toSorted()[0]!;
+  return { provider: own ?? usual, name };
 }

@@ -20,9 +20,14 @@ const provider = {
   id: 'p',
   name: 'P',
   api: 'openai-completions',
-  baseUrl: 'http://p',
+  endpoints: { 'openai-completions': { baseUrl: 'http://p', keyHeader: 'authorization' } },
   needsKey: true,
+  keyCheck: null,
+  docsUrl: null,
+  headers: {},
+  models: [],
   operatorAdded: true,
+  privateAddresses: true,
   contextWindow: null,
 } as const;
 

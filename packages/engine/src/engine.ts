@@ -4,11 +4,11 @@
  * needs to go on is in the store and on the host.
  */
 import { randomUUID } from 'node:crypto';
-import { parseProviderModel } from '@lodge/domain';
+import { agentModel, parseProviderModel } from '@lodge/domain';
 import type { Agents } from './agents.ts';
 import { Idleness } from './idle/idleness.ts';
 import { MemoryRelief } from './idle/memory.ts';
-import type { AgentRow, AgentSettings, ImageBuilder, Provider } from './ports/index.ts';
+import type { AgentRow, AgentSettings, ImageBuilder } from './ports/index.ts';
 import { createAgentReconciler } from './reconcile/agent.ts';
 import { defaultBounds } from './reconcile/deps.ts';
 import type { StepBounds } from './reconcile/deps.ts';
@@ -70,7 +70,7 @@ export function createEngine(deps: EngineDeps): Engine {
     collectEveryMs,
     inUse: async () => new Set((await store.all()).flatMap(({ templateId }) => templateId ?? [])),
   });
-  const settingsOf = (agent: AgentRow): AgentSettings => agentSettings(agent, deps.providers);
+  const settingsOf = (agent: AgentRow): AgentSettings => agentSettings(agent, deps);
   const watermarkMib = deps.memoryWatermarkMib ?? deps.memory.reservedMib;
   const relief = new MemoryRelief({ store, driver, log, holder: deps.holder, watermarkMib });
   const holds = new Holds(store, log, `${deps.holder}/${randomUUID()}`);
@@ -148,14 +148,18 @@ function watchHealth(deps: EngineDeps, templates: Templates): HealthWatch {
   });
 }
 
-function agentSettings(agent: AgentRow, providers: readonly Provider[]): AgentSettings {
-  const id = parseProviderModel(agent.model)?.provider;
-  const provider = providers.find((candidate) => candidate.id === id);
+type Offer = Pick<EngineDeps, 'providers' | 'defaultModel'>;
+
+function agentSettings(agent: AgentRow, { providers, defaultModel }: Offer): AgentSettings {
+  const keyProviders = agent.llmKeys.map((key) => key.provider);
+  const own = agentModel({ ...agent, keyProviders }, parseProviderModel(defaultModel)?.provider ?? null);
+  const provider = providers.find(({ id }) => id === own?.provider);
+  const model = provider?.models.find(({ name }) => name === own?.name);
   // A provider that the operator took away again: the broker answers for it; the guest need not know.
   return {
     agentId: agent.id,
     api: provider?.api ?? 'openai-completions',
-    contextWindow: provider?.contextWindow ?? null,
+    contextWindow: model?.contextWindow ?? provider?.contextWindow ?? null,
     model: agent.model,
     instructions: agent.instructions,
     dashboard: agent.dashboard,

@@ -34,6 +34,7 @@ test('an agent is found by the address of its VM, with its sealed keys by provid
   assert.deepEqual(await directory.byAddress('10.201.1.2'), {
     agentId: agent.id,
     accountId,
+    runtimeKind: 'runtime_a',
     model: 'openai/gpt-5',
     sealedKeys: { anthropic: 's1', openai: 's2' },
   });
@@ -92,15 +93,22 @@ const call = (id: string, agentId: string, given: Partial<LlmCall> = {}): LlmCal
   accountId,
   provider: 'openai',
   model: 'gpt-5',
+  api: 'openai-completions',
   startedAt: new Date(1_700_000_000_123),
   durationMs: 1234.56,
+  timeToFirstByteMs: 120,
   status: 200,
   outcome: 'ok',
   inputTokens: 12,
   outputTokens: 34,
   cacheReadTokens: 0,
   cacheWriteTokens: 0,
+  cacheWriteLongTokens: null,
+  reasoningTokens: null,
+  imageTokens: null,
+  estimated: false,
   costUsd: '0.01',
+  priceVersion: '1',
   ...given,
 });
 
@@ -109,8 +117,8 @@ const rowOf = async (id: string) =>
 
 test('a call is one row, durable when the promise resolves, and once however often it is recorded', async () => {
   const agent = await agentAt('10.201.1.14');
-  await llmCalls.record(call('c1', agent.id));
-  await Promise.all([llmCalls.record(call('c1', agent.id)), llmCalls.record(call('c1', agent.id, { status: 500 }))]);
+  await llmCalls.close(call('c1', agent.id));
+  await Promise.all([llmCalls.close(call('c1', agent.id)), llmCalls.close(call('c1', agent.id, { status: 500 }))]);
   const { started_at: startedAt, ...row } = await rowOf('c1');
   assert.deepEqual(startedAt, new Date(1_700_000_000_123));
   assert.deepEqual(row, {
@@ -133,7 +141,7 @@ test('a call is one row, durable when the promise resolves, and once however oft
 test('money is exact: no digit is lost, and sums are those of decimals', async () => {
   const agent = await agentAt('10.201.1.18');
   const costs = ['0.1', '0.2', '12345678901234567890.000000000000000001'];
-  for (const [n, costUsd] of costs.entries()) await llmCalls.record(call(`m${n}`, agent.id, { costUsd }));
+  for (const [n, costUsd] of costs.entries()) await llmCalls.close(call(`m${n}`, agent.id, { costUsd }));
   for (const [n, costUsd] of costs.entries()) assert.equal((await rowOf(`m${n}`))['cost_usd'], costUsd);
   const [sum] = await execute<{ sum: string }>(
     database.connectionString,
@@ -146,7 +154,7 @@ test('what is not known is null, not nought', async () => {
   const agent = await agentAt('10.201.1.22');
   const unknown = { inputTokens: null, outputTokens: null, cacheReadTokens: null, cacheWriteTokens: null };
   for (const outcome of ['provider_error', 'cancelled', 'unreachable', 'refused'] as const) {
-    await llmCalls.record(call(outcome, agent.id, { ...unknown, outcome, status: null, costUsd: null }));
+    await llmCalls.close(call(outcome, agent.id, { ...unknown, outcome, status: null, costUsd: null }));
     const row = await rowOf(outcome);
     assert.equal(row['outcome'], outcome);
     for (const column of [
@@ -166,6 +174,6 @@ test('a call of an agent that is deleted meanwhile is still recorded', async () 
   const agent = await agentAt('10.201.1.26');
   await agents.markDeleted(accountId, agent.id);
   await agents.finishDelete(agent.id, 'h');
-  await llmCalls.record(call('late', agent.id));
+  await llmCalls.close(call('late', agent.id));
   assert.equal((await rowOf('late'))['agent_id'], agent.id);
 });

@@ -1,4 +1,4 @@
-import type { AgentDirectory, BrokerAgent, LlmCall, LlmCallSink } from '@lodge/engine/ports';
+import type { AgentDirectory, BrokerAgent, CallBook, LlmCall } from '@lodge/engine/ports';
 import { sql } from 'kysely';
 import type { Database } from './connection.ts';
 
@@ -19,6 +19,7 @@ export class PostgresAgentDirectory implements AgentDirectory {
         .select((eb) => [
           'id',
           'account_id',
+          'runtime_kind',
           'model',
           sql<Record<string, string>>`(
             select coalesce(json_object_agg(k.provider, k.sealed), '{}') from llm_keys k where k.agent_id = ${eb.ref('agents.id')}
@@ -31,19 +32,26 @@ export class PostgresAgentDirectory implements AgentDirectory {
         .where('deleted_at', 'is', null)
         .executeTakeFirst(),
     );
-    return row ? { agentId: row.id, accountId: row.account_id, model: row.model, sealedKeys: row.sealed_keys } : null;
+    if (!row) return null;
+    const { id: agentId, account_id: accountId, runtime_kind: runtimeKind, model, sealed_keys: sealedKeys } = row;
+    return { agentId, accountId, runtimeKind, model, sealedKeys };
   }
 }
 
-export class PostgresLlmCallSink implements LlmCallSink {
+export class PostgresCallBook implements CallBook {
   private readonly database: Database;
 
   constructor(database: Database) {
     this.database = database;
   }
 
+  /** Nothing is written of a call before it is over. */
+  async open(): Promise<null> {
+    return null;
+  }
+
   /** The same call (by `id`) twice is one row, so a write whose answer was lost is repeated. */
-  async record(call: LlmCall): Promise<void> {
+  async close(call: LlmCall): Promise<void> {
     await this.database.repeatable((db) =>
       db
         .insertInto('llm_calls')

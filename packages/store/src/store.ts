@@ -6,10 +6,10 @@ import type {
   ApiKeyChanges,
   ApiKeyStore,
   AuditLog,
+  CallBook,
   DataKeyStore,
   IdempotencyStore,
   LimitStore,
-  LlmCallSink,
   Log,
   SealedValueStore,
 } from '@lodge/engine/ports';
@@ -23,7 +23,7 @@ import { awaitingDatabase, openDatabase } from './connection.ts';
 import type { DatabaseConfig } from './connection.ts';
 import { PostgresIdempotencyStore } from './idempotency.ts';
 import { PostgresLimitStore } from './limits.ts';
-import { PostgresAgentDirectory, PostgresLlmCallSink } from './llm.ts';
+import { PostgresAgentDirectory, PostgresCallBook } from './llm.ts';
 import { PostgresSecretStore } from './secrets.ts';
 
 export interface Store {
@@ -34,7 +34,7 @@ export interface Store {
   readonly audit: AuditLog;
   /** The agents whose VMs are on this host, by its control plane's name (`holder`). */
   directoryOf(host: string): AgentDirectory;
-  readonly llmCalls: LlmCallSink;
+  readonly llmCalls: CallBook;
   readonly limits: LimitStore;
   readonly idempotency: IdempotencyStore;
   readonly secrets: DataKeyStore & SealedValueStore;
@@ -62,7 +62,7 @@ export async function openStore(config: DatabaseConfig & { readonly log: Log }):
     apiKeys: new PostgresApiKeyStore(database, changes),
     audit: new PostgresAuditLog(database),
     directoryOf: (host) => new PostgresAgentDirectory(database, host),
-    llmCalls: new PostgresLlmCallSink(database),
+    llmCalls: new PostgresCallBook(database),
     limits: new PostgresLimitStore(database),
     idempotency: new PostgresIdempotencyStore(database),
     secrets: new PostgresSecretStore(database),

@@ -60,23 +60,30 @@ test('creates and operations are counted by kind, cause and outcome, wherever th
 test('LLM calls are counted once they are recorded; a provider that nobody configured is no label', async () => {
   const metrics = createMetrics('1.2.3');
   const { id } = await create(store.agents);
-  const sink = metrics.watchCalls(store.llmCalls, testApp().agents.providers);
+  const book = metrics.watchCalls(store.llmCalls, testApp().agents.providers);
   const call = {
     agentId: id,
     accountId,
     model: 'm',
+    api: 'anthropic-messages',
     startedAt: new Date(),
     durationMs: 120,
+    timeToFirstByteMs: 20,
     status: 200,
     outcome: 'ok',
     inputTokens: 10,
     outputTokens: 5,
     cacheReadTokens: 0,
     cacheWriteTokens: null,
+    cacheWriteLongTokens: null,
+    reasoningTokens: null,
+    imageTokens: null,
+    estimated: false,
     costUsd: null,
+    priceVersion: null,
   } as const;
-  await sink.record({ ...call, id: '00000000-0000-4000-8000-000000000001', provider: 'anthropic' });
-  await sink.record({ ...call, id: '00000000-0000-4000-8000-000000000002', provider: 'made-up', outcome: 'refused' });
+  await book.close({ ...call, id: '00000000-0000-4000-8000-000000000001', provider: 'anthropic' });
+  await book.close({ ...call, id: '00000000-0000-4000-8000-000000000002', provider: 'made-up', outcome: 'refused' });
   const text = await metrics.text();
   assert.match(text, /^lodge_llm_call_duration_seconds_count\{provider="anthropic",outcome="ok"\} 1$/m);
   assert.match(text, /^lodge_llm_call_duration_seconds_count\{provider="unknown",outcome="refused"\} 1$/m);

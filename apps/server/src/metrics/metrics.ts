@@ -4,7 +4,7 @@
  */
 import { agentStatuses } from '@lodge/domain';
 import type { TemplateProgress } from '@lodge/engine';
-import type { AgentStore, LlmCall, LlmCallSink, Provider } from '@lodge/engine/ports';
+import type { AgentStore, CallBook, LlmCall, Provider } from '@lodge/engine/ports';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { HttpMetrics } from '../http/context.ts';
 import { watchOperations } from './operations.ts';
@@ -13,8 +13,8 @@ export interface Metrics {
   readonly http: HttpMetrics;
   /** The same store; creates and changes of machines that end through it are counted. */
   watchAgents(store: AgentStore): AgentStore;
-  /** The same sink; calls that are recorded are counted. */
-  watchCalls(sink: LlmCallSink, providers: readonly Provider[]): LlmCallSink;
+  /** The same book; calls that are over are counted. */
+  watchCalls(book: CallBook, providers: readonly Provider[]): CallBook;
   /** What is looked at whenever the figures are asked for. */
   observe(sources: { readonly agents: AgentStore; readonly templates: () => readonly TemplateProgress[] }): void;
   /** All figures as they are now. Those that cannot be had are left out. */
@@ -45,7 +45,7 @@ export function createMetrics(version: string): Metrics {
       });
       return watchOperations(store, ({ seconds, ...labels }) => durations.observe(labels, seconds));
     },
-    watchCalls: (sink, providers) => watchCalls(sink, providers, registers),
+    watchCalls: (book, providers) => watchCalls(book, providers, registers),
     observe({ agents, templates }) {
       register.registerMetric(agentGauge(agents));
       register.registerMetric(templateGauge(templates));
@@ -74,7 +74,7 @@ function httpMetrics(registers: Registry[]): HttpMetrics {
   };
 }
 
-function watchCalls(sink: LlmCallSink, providers: readonly Provider[], registers: Registry[]): LlmCallSink {
+function watchCalls(book: CallBook, providers: readonly Provider[], registers: Registry[]): CallBook {
   const known = new Set(providers.map(({ id }) => id));
   const durations = new Histogram({
     name: 'lodge_llm_call_duration_seconds',
@@ -97,8 +97,9 @@ function watchCalls(sink: LlmCallSink, providers: readonly Provider[], registers
     for (const [type, amount] of Object.entries(counts)) if (amount !== null) tokens.inc({ provider, type }, amount);
   };
   return {
-    async record(call) {
-      await sink.record(call);
+    open: (call) => book.open(call),
+    async close(call) {
+      await book.close(call);
       count(call);
     },
   };

@@ -1,7 +1,8 @@
+import type { TokenUsage } from '@lodge/engine/ports';
 import type { CallErrorKind } from '../call-error.ts';
 import { paths } from '../target.ts';
 import { asObject, asTokens, defaultModel } from './wire.ts';
-import type { Json, TokenCounts, Wire } from './wire.ts';
+import type { Json, Wire } from './wire.ts';
 
 /** Anthropic's messages (docs.anthropic.com/en/api/messages). */
 export const anthropic: Wire = {
@@ -42,10 +43,11 @@ const types: Readonly<Record<CallErrorKind, string>> = {
  * A reply has `usage`; a stream has it in `message_start` and, cumulative, in `message_delta`, where a field that is
  * absent has not changed. `input_tokens` leaves cached tokens out.
  */
-function count(reply: Json, counts: TokenCounts): TokenCounts {
+function count(reply: Json, counts: TokenUsage): TokenUsage {
   const usage = asObject(reply.usage) ?? asObject(asObject(reply.message)?.usage);
   if (!usage) return counts;
   return {
+    ...counts,
     inputTokens: asTokens(usage.input_tokens) ?? counts.inputTokens,
     outputTokens: asTokens(usage.output_tokens) ?? counts.outputTokens,
     cacheReadTokens: asTokens(usage.cache_read_input_tokens) ?? counts.cacheReadTokens,

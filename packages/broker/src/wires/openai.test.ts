@@ -1,18 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Provider } from '@lodge/engine/ports';
+import { providerAt } from '../test-harness.ts';
 import { openai } from './openai.ts';
 import { noTokens } from './wire.ts';
 
-const provider = (id: string): Provider => ({
-  id,
-  name: id,
-  api: 'openai-completions',
-  baseUrl: 'https://example.com',
-  needsKey: true,
-  operatorAdded: false,
-  contextWindow: null,
-});
+const provider = (id: string) => providerAt(id, 'https://example.com');
 
 const usage = (value: object): (number | null)[] => {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = openai.count({ usage: value }, noTokens);

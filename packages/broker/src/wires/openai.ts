@@ -1,8 +1,8 @@
-import type { Provider } from '@lodge/engine/ports';
+import type { Provider, TokenUsage } from '@lodge/engine/ports';
 import type { CallErrorKind } from '../call-error.ts';
 import { paths } from '../target.ts';
 import { asObject, asTokens, defaultModel } from './wire.ts';
-import type { Json, TokenCounts, Wire } from './wire.ts';
+import type { Json, Wire } from './wire.ts';
 
 /** OpenAI's chat completions (platform.openai.com/docs/api-reference/chat) and what others made of it. */
 export const openai: Wire = {
@@ -81,7 +81,7 @@ function withoutDeveloperRole(messages: unknown): unknown {
  * puts usage into the last choice, Groq into `x_groq`. xAI and Google leave reasoning out of `completion_tokens` but not
  * out of the total, and all bill it as output.
  */
-function count(reply: Json, counts: TokenCounts): TokenCounts {
+function count(reply: Json, counts: TokenUsage): TokenUsage {
   const choice = Array.isArray(reply.choices) ? asObject(reply.choices[0]) : null;
   const usage = asObject(reply.usage) ?? asObject(choice?.usage) ?? asObject(asObject(reply.x_groq)?.usage);
   const prompt = asTokens(usage?.prompt_tokens);
@@ -93,6 +93,7 @@ function count(reply: Json, counts: TokenCounts): TokenCounts {
   const cacheWrite = asTokens(details?.cache_write_tokens);
   const total = asTokens(usage.total_tokens) ?? 0;
   return {
+    ...counts,
     inputTokens: Math.max(0, prompt - (cacheRead ?? 0) - (cacheWrite ?? 0)),
     outputTokens: Math.max(completion, total - prompt),
     cacheReadTokens: cacheRead,

@@ -1,17 +1,17 @@
-import type { LlmApi, LlmCall, Provider } from '@lodge/engine/ports';
+import type { LlmApi, Provider, TokenUsage } from '@lodge/engine/ports';
 import type { CallError } from '../call-error.ts';
 
 /** A JSON object that came from outside: nothing is known of its fields. */
 export type Json = Readonly<Record<string, unknown>>;
 
-/** Tokens of a call as they become known. */
-export type TokenCounts = Pick<LlmCall, 'inputTokens' | 'outputTokens' | 'cacheReadTokens' | 'cacheWriteTokens'>;
-
-export const noTokens: TokenCounts = {
+export const noTokens: TokenUsage = {
   inputTokens: null,
   outputTokens: null,
   cacheReadTokens: null,
   cacheWriteTokens: null,
+  cacheWriteLongTokens: null,
+  reasoningTokens: null,
+  imageTokens: null,
 };
 
 /** What is different between the APIs that guests and providers speak. */
@@ -31,7 +31,7 @@ export interface Wire {
   /** The request for this provider and model. `hideUsage`: the reply holds a usage event that the guest did not ask for. */
   prepare(body: Json, provider: Provider, model: string): { readonly body: Json; readonly hideUsage: boolean };
   /** The counts after one more reply or stream event. */
-  count(reply: Json, counts: TokenCounts): TokenCounts;
+  count(reply: Json, counts: TokenUsage): TokenUsage;
   /** True for a stream event that exists only because usage was asked for. */
   isUsageOnly(event: Json): boolean;
   /** True for a reply or stream event by which the provider says that the call failed. */

@@ -1,4 +1,5 @@
 import type { LogLevel } from './agent-logs.ts';
+import type { LlmApi } from './llm.ts';
 import type { RuntimeFacts } from './vm-driver.ts';
 import type { ReportProgress } from './images.ts';
 
@@ -14,9 +15,6 @@ export interface AgentSettings {
   readonly instructions: string | null;
   readonly dashboard: boolean;
 }
-
-/** Wire format of an LLM provider's API. */
-export type LlmApi = 'openai-completions' | 'anthropic-messages';
 
 export interface GuestAddress {
   readonly address: string;

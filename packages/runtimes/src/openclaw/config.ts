@@ -22,8 +22,9 @@ const logPath = '/home/agent/.openclaw/logs/gateway.log';
 const workspacePath = '/workspace';
 export const gatewayPort = 18789;
 
-const providers: Readonly<Record<LlmApi, { readonly name: string; readonly path: string }>> = {
-  'openai-completions': { name: 'lodge', path: '/openai/v1' },
+const completions = { name: 'lodge', path: '/openai/v1' };
+const providers: Readonly<Partial<Record<LlmApi, { readonly name: string; readonly path: string }>>> = {
+  'openai-completions': completions,
   'anthropic-messages': { name: 'lodge-anthropic', path: '/anthropic' },
 };
 
@@ -42,7 +43,7 @@ const models = [
 /** `<provider>/<model>` of the guest's configuration for an agent: the header `x-openclaw-model`. */
 export function modelFor({ api, contextWindow }: Pick<AgentSettings, 'api' | 'contextWindow'>): string {
   const fitting = models.find((model) => contextWindow === null || model.contextWindow <= contextWindow);
-  return `${providers[api].name}/${(fitting ?? models.at(-1)!).id}`;
+  return `${(providers[api] ?? completions).name}/${(fitting ?? models.at(-1)!).id}`;
 }
 
 /** JSON of `configPath`. `token` opens the gateway and everything in the guest: the file is for its owner alone (0600). */
@@ -73,7 +74,7 @@ function gateway(token: string): object {
  */
 function modelCatalogue(): object {
   const entry = (api: LlmApi): object => ({
-    baseUrl: `http://${hostAddress}:${guestBrokerPort}${providers[api].path}`,
+    baseUrl: `http://${hostAddress}:${guestBrokerPort}${providers[api]!.path}`,
     api,
     models: models.map(({ id, contextWindow }) => ({
       id,
@@ -89,7 +90,7 @@ function modelCatalogue(): object {
   return {
     mode: 'replace',
     catalogRefresh: { enabled: false },
-    providers: Object.fromEntries(apis.map((api) => [providers[api].name, entry(api)])),
+    providers: Object.fromEntries(apis.map((api) => [providers[api]!.name, entry(api)])),
   };
 }
 
