@@ -210,6 +210,7 @@ async function openApi(
     agentUrl: {
       scheme: url.protocol === 'https:' ? 'https' : 'http',
       domain: config.agentsDomain,
+      apiHost: url.hostname,
       get port() {
         return url.port === '' ? null : Number(url.port);
       },

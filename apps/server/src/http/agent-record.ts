@@ -1,10 +1,11 @@
 import { patterns } from '@lodge/contract';
 import type { Agent } from '@lodge/contract';
 import { sizes } from '@lodge/domain';
-import type { Lifecycle, RuntimeKind, SizeName } from '@lodge/domain';
+import type { Lifecycle, SizeName } from '@lodge/domain';
 import type { Agents } from '@lodge/engine';
 import type { AgentRow, Machine } from '@lodge/engine/ports';
 import type { FastifyReply } from 'fastify';
+import { dashboardPort, originOf } from './agent-urls/address.ts';
 import type { AgentUrlSettings, HttpContext } from './context.ts';
 import { ApiError } from './errors.ts';
 import { etagOf } from './etag.ts';
@@ -31,8 +32,8 @@ export function agentRecord(row: AgentRow, agents: Agents, url: AgentUrlSettings
     model: row.model,
     size: row.size,
     machine: machineRecord(row.machine ?? sizes[row.size]),
-    url: agentUrl(row.id, row.runtimeKind, url),
-    dashboard_url: null,
+    url: originOf({ id: row.id, kind: row.runtimeKind, port: null }, url),
+    dashboard_url: dashboardUrl(row, url),
     llm_keys: row.llmKeys.map(({ provider, last4, createdAt }) => ({
       provider,
       last4,
@@ -80,8 +81,9 @@ function lifecycleRecord(lifecycle: Lifecycle): Agent['lifecycle'] {
   };
 }
 
-function agentUrl(id: string, kind: RuntimeKind, { scheme, domain, port, prefixes }: AgentUrlSettings): string {
-  return `${scheme}://${prefixes[kind]}-${id}.${domain}${port === null ? '' : `:${port}`}`;
+/** Where the agent's dashboard is served; null while it has none. */
+function dashboardUrl({ id, runtimeKind: kind, dashboard }: AgentRow, url: AgentUrlSettings): string | null {
+  return kind === 'runtime_b' && dashboard ? originOf({ id, kind, port: dashboardPort }, url) : null;
 }
 
 const timestamp = (at: Date | null): string | null => at && at.toISOString();

@@ -7,7 +7,7 @@ import { addCompression } from './compression.ts';
 import { addCors } from './cors.ts';
 import { Cursors } from './cursors.ts';
 import { inTurn } from './in-turn.ts';
-import { limitConnections, listenerOptions } from './listener.ts';
+import { limitConnections, serverFactory } from './listener.ts';
 import { isAgentId } from './agent-record.ts';
 import { admitRequest, isOfPages } from './admit.ts';
 import { checkScope } from './auth.ts';
@@ -123,10 +123,12 @@ const routes: readonly ((app: App, context: HttpContext) => void)[] = [
 ];
 
 function newServer(context: HttpContext): App {
+  const { trustedProxies = [] } = context.network ?? {};
   const app = fastify({
     logger: false,
     bodyLimit: mostBodyBytes,
-    ...listenerOptions(context.network),
+    trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
+    serverFactory: serverFactory(context.network ?? {}),
     genReqId: makeRequestId,
     return503OnClosing: false,
     routerOptions: {

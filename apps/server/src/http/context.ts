@@ -15,6 +15,8 @@ import type { GatewayClient } from './chat/gateway.ts';
 export interface AgentUrlSettings {
   readonly scheme: 'http' | 'https';
   readonly domain: string;
+  /** The API's own host name: the one name within the domain that may be no agent's. */
+  readonly apiHost?: string;
   /** Null where it is the scheme's own. */
   readonly port: number | null;
   readonly prefixes: Readonly<Record<RuntimeKind, string>>;

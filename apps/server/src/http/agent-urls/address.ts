@@ -1,0 +1,38 @@
+/**
+ * Addresses of agents: `<prefix>-<id>.<domain>` is the gateway's, `<port>-<prefix>-<id>.<domain>` a port's of the guest. One
+ * label each, so that one wildcard of DNS and one certificate cover all of them.
+ */
+import type { RuntimeKind } from '@lodge/domain';
+import type { AgentUrlSettings } from '../context.ts';
+
+/** Where runtime_b has its dashboard: served as a port is, while the agent's `dashboard` is on. */
+export const dashboardPort = 9119;
+
+export interface AgentAddress {
+  readonly kind: RuntimeKind;
+  readonly id: string;
+  /** Null is the gateway. */
+  readonly port: number | null;
+}
+
+/** Origin of an agent's address. */
+export function originOf({ kind, id, port }: AgentAddress, url: AgentUrlSettings): string {
+  const label = `${port === null ? '' : `${port}-`}${url.prefixes[kind]}-${id}`;
+  return `${url.scheme}://${label}.${url.domain}${url.port === null ? '' : `:${url.port}`}`;
+}
+
+/**
+ * Whom a Host header names: `api` for every host that is not of the agents' domain, else the agent's address or, for what has
+ * not exactly the form of one, `nobody`. The port is not looked at: a tunnel may have another.
+ */
+export function hostOf(header: string | undefined, url: AgentUrlSettings): AgentAddress | 'api' | 'nobody' {
+  const host = (header ?? '').toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');
+  if (host === url.apiHost || (host !== url.domain && !host.endsWith(`.${url.domain}`))) return 'api';
+  const label = host.slice(0, -url.domain.length - 1);
+  const [, port, prefix, id] = /^(?:([1-9]\d{0,4})-)?([a-z][a-z0-9-]*)-([a-z][a-z0-9]{11})$/.exec(label) ?? [];
+  const kind = kinds.find((kind) => url.prefixes[kind] === prefix);
+  if (kind === undefined || id === undefined || Number(port ?? 1) > 65_535) return 'nobody';
+  return { kind, id, port: port === undefined ? null : Number(port) };
+}
+
+const kinds = ['runtime_a', 'runtime_b'] as const satisfies readonly RuntimeKind[];

@@ -1,0 +1,46 @@
+/**
+ * WebSockets on the API's own host. The request goes through the router as every other does, with its checks, its log line and
+ * its errors as plain HTTP replies; a route that wants the connection takes it by `upgradeOf`, hijacks its reply and says 101
+ * itself (`handleUpgrade` of ws does). What no route takes is answered as if no upgrade had been asked for.
+ */
+import { ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+
+interface Upgrade {
+  readonly socket: Duplex;
+  /** What the client has sent behind its request already. */
+  readonly head: Buffer;
+}
+
+const upgrades = new WeakMap<IncomingMessage, Upgrade>();
+
+/** The connection of a request for a WebSocket, for the route that answers it; undefined for any other request. */
+export const upgradeOf = (request: IncomingMessage): Upgrade | undefined => upgrades.get(request);
+
+/** Nothing but WebSockets: who offers another protocol (h2c, say) is answered in HTTP/1.1. */
+export const isUpgrade = ({ method, headers }: IncomingMessage): boolean =>
+  method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
+
+/** The server's listener for upgrades. */
+export function throughRouter(router: (request: IncomingMessage, response: ServerResponse) => void) {
+  return (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    upgrades.set(request, { socket, head });
+    router(request, replyOn(request, socket));
+  };
+}
+
+/** An HTTP reply on a connection that the server has given away; the connection ends with it. */
+export function replyOn(request: IncomingMessage, socket: Duplex): ServerResponse {
+  // Its close is what counts.
+  socket.on('error', () => socket.destroy());
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket as Socket);
+  response.once('finish', () => {
+    response.detachSocket(socket as Socket);
+    socket.end();
+  });
+  return response;
+}
