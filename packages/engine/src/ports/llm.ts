@@ -125,6 +125,8 @@ export interface OpenCall extends Pick<
   LlmCall,
   'id' | 'agentId' | 'accountId' | 'provider' | 'model' | 'api' | 'startedAt'
 > {
+  /** A hash of the body as the guest sent it: the same for the same request. */
+  readonly digest: string;
   /** The most it is expected to take, from the request's size and its bound on output. */
   readonly estimate: {
     readonly inputTokens: number;
@@ -139,6 +141,8 @@ export interface CallRefusal {
   readonly code: 'spend_limit_exceeded' | 'loop_detected';
   readonly message: string;
   readonly retryAfterSeconds: number;
+  /** What ends with it: the turn, or that and the agent's being awake. Not given: another attempt soon may be admitted. */
+  readonly ends?: 'turn' | 'sleep';
 }
 
 /** Where LLM calls are written: before they go out, and once they are over. */
