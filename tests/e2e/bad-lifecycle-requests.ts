@@ -39,7 +39,7 @@ export const lifecycleRequests: readonly BadRequest[] = [
   patch('its kind', { runtime_kind: 'runtime_b' }, 'runtime_kind'),
   patch('its name to nothing', { name: null }, 'name'),
   patch('its name to blanks', { name: '  ' }, 'name'),
-  patch('its keys to nothing', { llm_keys: null }, 'llm_keys'),
+  patch('its keys to a word', { llm_keys: 'none' }, 'llm_keys'),
   patch(
     'the key of an unknown provider',
     { llm_keys: [{ provider: 'nobody', api_key: 'sk-secret-1234' }] },

@@ -47,10 +47,12 @@ export const UpdateAgent = Type.Object(
     ),
     description: Type.Optional(description),
     llm_keys: Type.Optional(
-      Type.Array(LlmKeyChange, {
-        maxItems: mostLlmKeys,
-        description: 'Keys to set or, with null, to remove; those of other providers stay.',
-      }),
+      nullable(
+        Type.Array(LlmKeyChange, {
+          maxItems: mostLlmKeys,
+          description: 'Keys to set or, with null, to remove; those of other providers stay. Null removes all.',
+        }),
+      ),
     ),
     size: Type.Optional(
       nullable(

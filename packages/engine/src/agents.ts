@@ -34,8 +34,8 @@ export interface UpdateAgentInput {
   readonly name?: string;
   readonly description?: string | null;
   readonly model?: string | null;
-  /** Replaces the key of each provider named; `apiKey: null` removes it. Others stay. */
-  readonly llmKeys?: readonly { readonly provider: string; readonly apiKey: string | null }[];
+  /** Replaces the key of each provider named; `apiKey: null` removes it. Others stay. Null removes all. */
+  readonly llmKeys?: readonly { readonly provider: string; readonly apiKey: string | null }[] | null;
   readonly size?: SizeName;
   readonly lifecycle?: Partial<Lifecycle>;
   readonly metadata?: Readonly<Record<string, string | null>> | null;

@@ -244,6 +244,8 @@ test('a change of the record replaces what it names and keeps the rest', async (
   assert.deepEqual(row.lifecycle, { ...input.lifecycle, autoStart: true });
   const bare = await plane.agents.update(world.accountId, id, { llmKeys: [{ provider: 'p', apiKey: null }] });
   assert.deepEqual(bare.llmKeys, []);
+  await plane.agents.update(world.accountId, id, { llmKeys: [{ provider: 'p', apiKey: 'key-number-two' }] });
+  assert.deepEqual((await plane.agents.update(world.accountId, id, { llmKeys: null })).llmKeys, []);
   await assert.rejects(plane.agents.update(world.accountId, id, { model: 'q/m' }), { code: 'invalid_request' });
   await assert.rejects(plane.agents.update('another', id, { name: 'C' }), { code: 'agent_not_found' });
   await plane.end();

@@ -37,7 +37,7 @@ export async function updateAgent(
       ...(input.name !== undefined && { name: input.name }),
       ...(input.description !== undefined && { description: input.description }),
       ...(model !== undefined && { model }),
-      ...(input.llmKeys && { llmKeys: keysOf(deps, row, input.llmKeys) }),
+      ...(input.llmKeys !== undefined && { llmKeys: input.llmKeys === null ? [] : keysOf(deps, row, input.llmKeys) }),
       ...(size !== undefined && { size }),
       ...(input.instructions !== undefined && { instructions: input.instructions }),
       ...(input.dashboard !== undefined && { dashboard: input.dashboard }),

@@ -60,9 +60,9 @@ test('200: every field reaches the engine as it was given, and no secret comes b
 
 test('200: null resets a field to its default', async () => {
   const { patch, agents } = withAgent();
-  await patch({ description: null, model: null, size: null, lifecycle: null, metadata: null });
+  await patch({ description: null, model: null, size: null, lifecycle: null, metadata: null, llm_keys: null });
   assert.deepEqual(agents.updates, [
-    { description: null, model: null, size: 'medium', lifecycle: defaultLifecycle, metadata: null },
+    { description: null, model: null, size: 'medium', lifecycle: defaultLifecycle, metadata: null, llmKeys: null },
   ]);
 });
 
@@ -81,7 +81,7 @@ test('400: each wrong field is named', async () => {
     [{ size: 'huge' }, /^size must be one of small, medium, large, xlarge/],
     [{ size: 'small', machine_size: 'large' }, /^size and machine_size/],
     [{ size: null, machine_size: 'large' }, /^size and machine_size/],
-    [{ llm_keys: null }, /^llm_keys must be an array/],
+    [{ llm_keys: 'none' }, /^llm_keys must be an array or null/],
     [{ llm_keys: [{ provider: 'openai' }] }, /^llm_keys\[0\]\.api_key is required/],
     [{ llm_keys: [{ provider: 'openai', api_key: '' }] }, /^llm_keys\[0\]\.api_key is required and must not be blank/],
     [{ lifecycle: { idle: 1 } }, /^lifecycle\.idle is not a known field/],

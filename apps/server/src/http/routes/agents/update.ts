@@ -55,7 +55,7 @@ function inputOf(body: UpdateAgent): UpdateAgentInput {
     ...(body.description !== undefined && { description: body.description }),
     ...(body.model !== undefined && { model: body.model }),
     ...(body.llm_keys !== undefined && {
-      llmKeys: body.llm_keys.map((key) => ({ provider: key.provider, apiKey: key.api_key })),
+      llmKeys: body.llm_keys?.map((key) => ({ provider: key.provider, apiKey: key.api_key })) ?? null,
     }),
     ...(size !== undefined && { size: size ?? defaultSize }),
     ...(body.lifecycle !== undefined && { lifecycle: lifecycleChange(body.lifecycle) }),
