@@ -17,6 +17,7 @@ const agent = (facts: Partial<AgentFacts> = {}): AgentFacts => ({
   crashes: [],
   size: 'small',
   machine: { vcpus: 1, memoryMib: 2048 },
+  settingsFit: true,
   trouble: null,
   ...facts,
 });
@@ -142,6 +143,15 @@ test('start, restart and stop lead out of error', () => {
   assert.deepEqual(step(asked('start', error), vm('disk-only')), { do: 'boot', crashed: false });
   assert.deepEqual(step(asked('restart', error), vm('disk-only')), { do: 'boot', crashed: false });
   assert.deepEqual(step(asked('stop', error), vm('disk-only')), { do: 'free', status: 'stopped' });
+});
+
+test('settings that a running guest has not taken are applied to it, before it is resized and never otherwise', () => {
+  const unfit = { settingsFit: false } as const;
+  assert.equal(step(agent({ ...unfit, size: 'large' }), vm('running')).do, 'apply');
+  for (const { facts, there } of everything(unfit)) {
+    if (facts.status === 'running' && facts.operation === null && there?.state === 'running') continue;
+    assert.notEqual(step(facts, there).do, 'apply');
+  }
 });
 
 test('a running machine that is not as asked for is resized, once nothing else is under way', () => {

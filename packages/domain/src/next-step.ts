@@ -16,6 +16,8 @@ export interface AgentFacts {
   readonly size: SizeName;
   /** The machine as it is; null before it ran first. */
   readonly machine: { readonly vcpus: number; readonly memoryMib: number } | null;
+  /** Whether its guest has the settings that the row wants in effect. */
+  readonly settingsFit: boolean;
   /** What the last look into the guest found wrong with it; null where nothing was. */
   readonly trouble: 'out_of_memory' | 'disk_full' | null;
 }
@@ -35,6 +37,7 @@ export interface VmFacts {
  * - `restart`: end the machine in good order and start its disk cold; `unhealthy` when its gateway made it necessary.
  * - `free`: end whatever is left of the machine and keep the disk; the agent is then `status`.
  * - `settle`: host and wish agree, and only the row does not say so yet.
+ * - `apply`: bring into effect in the running guest what the row's settings want there.
  * - `resize`: give the running machine the size asked for.
  * - `fail`: give up until somebody asks again; CPU and memory are freed, the disk is kept.
  */
@@ -50,6 +53,7 @@ export type Step =
   | { readonly do: 'restart'; readonly unhealthy: boolean }
   | { readonly do: 'free'; readonly status: 'stopped' | 'error' }
   | { readonly do: 'settle'; readonly status: AgentStatus }
+  | { readonly do: 'apply' }
   | { readonly do: 'resize' }
   | { readonly do: 'fail'; readonly code: StatusReasonCode; readonly message: string };
 
@@ -86,7 +90,7 @@ function stayAsIs(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
     case 'provisioning':
       return begin(agent);
     case 'running':
-      if (own === 'running') return isAsAsked(agent) ? { do: 'nothing' } : { do: 'resize' };
+      if (own === 'running') return improve(agent);
       // The hypervisor, or a stop that was cut short, froze it.
       if (own === 'paused') return { do: 'thaw' };
       if (own === 'suspended') return { do: 'restore' };
@@ -101,6 +105,12 @@ function stayAsIs(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
       // Neither may hold CPU or memory.
       return holdsMachine(vm) ? { do: 'free', status: agent.status } : { do: 'nothing' };
   }
+}
+
+/** What is left to do to a machine that runs. */
+function improve(agent: AgentFacts): Step {
+  if (!agent.settingsFit) return { do: 'apply' };
+  return isAsAsked(agent) ? { do: 'nothing' } : { do: 'resize' };
 }
 
 function towardsRunning(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {

@@ -10,10 +10,18 @@ export interface GuestTroubles {
   busy: boolean;
   /** The gateway does not answer, until it is booted again. */
   sick: boolean;
+  /** Settings are not taken, or are and nobody hears of it, while it is set. */
+  settings: 'refused' | 'unheard' | null;
   health: Partial<RuntimeHealth>;
 }
 
-export const noTroubles = (): GuestTroubles => ({ failsToStart: false, busy: false, sick: false, health: {} });
+export const noTroubles = (): GuestTroubles => ({
+  failsToStart: false,
+  busy: false,
+  sick: false,
+  settings: null,
+  health: {},
+});
 
 /** A runtime over the guests of a fake host: what it was told is in memory, and on disk once it is flushed. */
 export function guestRuntime(host: FakeHost, troubles: GuestTroubles, calls: string[] = []): AgentRuntime {
@@ -75,7 +83,16 @@ export function guestRuntime(host: FakeHost, troubles: GuestTroubles, calls: str
       troubles.sick = false;
       for (const [key, value] of guest.files) guest.memory.set(key, value);
     },
-    chatEndpoint: ({ address }) => ({ chatCompletionsUrl: `http://${address}/`, headers: {}, model: 'x' }),
+    inGuest: ({ instructions, members }) =>
+      instructions === null && members.length === 0 ? null : { instructions, members },
+    async apply({ address }, _facts, { instructions }) {
+      calls.push('apply');
+      if (troubles.settings === 'refused') throw new Error('told not to take settings');
+      at(address).guest.memory.set('instructions', instructions ?? '');
+      flush(address);
+      if (troubles.settings === 'unheard') await new Promise(() => undefined);
+    },
+    chatEndpoint: ({ address }) => ({ baseUrl: `http://${address}`, headers: {}, model: 'x' }),
     web: ({ address }, _facts, _settings, page) =>
       page === 'gateway' ? { origin: `http://${address}`, headers: {} } : null,
   };

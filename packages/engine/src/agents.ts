@@ -5,6 +5,7 @@ import type {
   AgentRow,
   ChangeNote,
   ChatEndpoint,
+  ChatTurn,
   GuestAddress,
   LogEntry,
   LogQuery,
@@ -120,6 +121,13 @@ export interface Agents {
    * Changes the record, and the running machine where that is possible; what is not in effect yet shows as `size` beside `machine`.
    */
   update(accountId: string, id: string, change: UpdateAgentInput, options?: UpdateOptions): Promise<AgentRow>;
+  /** Whether all settings of the row are in effect, in the machine too. */
+  inEffect(row: AgentRow): boolean;
+  /**
+   * Waits until they are, or the agent has no running machine to take them, or `timeoutMs` passed or `signal` aborted: the row
+   * as it is then.
+   */
+  awaitInEffect(accountId: string, id: string, timeoutMs: number, signal: AbortSignal): Promise<AgentRow>;
   /**
    * The agent, running, and held awake until `release`: a paused one is resumed, a stopped one started where `wake` or its
    * lifecycle allow it. Many at once wake it once. Refuses with `agent_not_running`, or `operation_failed`.
@@ -144,7 +152,8 @@ export interface Agents {
 /** A running agent that stays awake while it is held. */
 export interface LiveAgent {
   readonly row: AgentRow;
-  readonly endpoint: ChatEndpoint;
+  /** `turn.member` is one of the row's. */
+  readonly endpoint: (turn: ChatTurn) => ChatEndpoint;
   /** Where the daemon of its guest answers. */
   readonly guest: GuestAddress;
   readonly web: (page: WebPage) => WebEndpoint | null;

@@ -150,18 +150,39 @@ function watchHealth(deps: EngineDeps, templates: Templates): HealthWatch {
 
 type Offer = Pick<EngineDeps, 'providers' | 'defaultModel'>;
 
-function agentSettings(agent: AgentRow, { providers, defaultModel }: Offer): AgentSettings {
+function agentSettings(agent: AgentRow, offer: Offer): AgentSettings {
+  return {
+    agentId: agent.id,
+    ...speech(agent, agent.model, offer),
+    model: agent.model,
+    instructions: agent.instructions,
+    dashboard: agent.dashboard,
+    members: agent.members.map(({ name, model, instructions }) => ({
+      name,
+      model,
+      instructions,
+      ...speech(agent, model ?? agent.model, offer),
+    })),
+  };
+}
+
+/** How the provider of one of the agent's models speaks, and what the model takes in. */
+function speech(
+  agent: AgentRow,
+  named: string,
+  { providers, defaultModel }: Offer,
+): Pick<AgentSettings, 'api' | 'contextWindow'> {
   const keyProviders = agent.llmKeys.map((key) => key.provider);
-  const own = agentModel({ ...agent, keyProviders }, parseProviderModel(defaultModel)?.provider ?? null);
+  const { runtimeKind } = agent;
+  const own = agentModel(
+    { runtimeKind, model: named, keyProviders },
+    parseProviderModel(defaultModel)?.provider ?? null,
+  );
   const provider = providers.find(({ id }) => id === own?.provider);
   const model = provider?.models.find(({ name }) => name === own?.name);
   // A provider that the operator took away again: the broker answers for it; the guest need not know.
   return {
-    agentId: agent.id,
     api: provider?.api ?? 'openai-completions',
     contextWindow: model?.contextWindow ?? provider?.contextWindow ?? null,
-    model: agent.model,
-    instructions: agent.instructions,
-    dashboard: agent.dashboard,
   };
 }

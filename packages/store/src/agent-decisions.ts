@@ -117,7 +117,7 @@ async function replaceKeys(trx: Transaction<Schema>, agentId: string, keys: read
 }
 
 function columnsOf(change: Omit<AgentChange, 'llmKeys'>): Updateable<AgentsTable> {
-  const { name, description, model, size, lifecycle, metadata, instructions, dashboard, spendLimit } = change;
+  const { name, description, model, size, lifecycle, metadata, instructions, dashboard, spendLimit, members } = change;
   return {
     ...(name !== undefined && { name }),
     ...(description !== undefined && { description }),
@@ -128,6 +128,7 @@ function columnsOf(change: Omit<AgentChange, 'llmKeys'>): Updateable<AgentsTable
     ...(instructions !== undefined && { instructions }),
     ...(dashboard !== undefined && { dashboard }),
     ...(spendLimit !== undefined && { spend_limit: spendLimit && JSON.stringify(spendLimit) }),
+    ...(members !== undefined && { members: JSON.stringify(members) }),
   };
 }
 

@@ -54,6 +54,7 @@ export function toAgentRow(row: SelectedAgent): AgentRow {
     instructions: row.instructions,
     dashboard: row.dashboard,
     spendLimit: row.spend_limit,
+    members: row.members.map((member) => ({ ...member, createdAt: new Date(member.createdAt) })),
     llmKeys: row.llm_keys.map((key) => ({ ...key, createdAt: new Date(key.createdAt) })),
     desired: row.desired,
     operation:
@@ -74,6 +75,7 @@ export function toAgentRow(row: SelectedAgent): AgentRow {
       row.machine_vcpus === null
         ? null
         : { vcpus: row.machine_vcpus, memoryMib: row.machine_memory_mib!, diskGib: row.machine_disk_gib! },
+    settingsApplied: row.settings_applied,
     acknowledged: row.acknowledged,
     createdAt: row.created_at,
     updatedAt: row.updated_at,

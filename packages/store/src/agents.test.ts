@@ -58,6 +58,8 @@ test('a created agent reads back as it was given, desired running and provisioni
     vmAddress: null,
     host: null,
     machine: null,
+    members: [],
+    settingsApplied: 'template',
     acknowledged: false,
     startedAt: null,
     pausedAt: null,
@@ -73,6 +75,20 @@ test('a created agent reads back as it was given, desired running and provisioni
   assert.ok(Math.abs(createdAt.getTime() - Date.now()) < 60_000 && updatedAt >= createdAt);
   assert.deepEqual(await agents.get(account, given.id), created);
   assert.deepEqual(await agents.find(given.id), created);
+});
+
+test('members are kept with the agent, and are replaced as a whole', async () => {
+  const { id } = await agents.create(newAgent(account), admitAll);
+  const member = {
+    name: 'scout',
+    model: null,
+    instructions: 'Ä "quote"\n',
+    createdAt: new Date('2026-01-31T12:00:00.123Z'),
+  };
+  const row = await agents.change(account, id, () => ({ members: [member] }));
+  assert.deepEqual(row?.members, [member]);
+  assert.deepEqual((await agents.change(account, id, () => ({ name: 'B' })))?.members, [member]);
+  assert.deepEqual((await agents.change(account, id, () => ({ members: [] })))?.members, []);
 });
 
 test('concurrent creates never exceed the bound their admission sets, and a refusal writes nothing', async () => {

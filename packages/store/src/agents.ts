@@ -363,7 +363,7 @@ function heldBy(
 
 function columnsOf(facts: Observation): Updateable<AgentsTable> {
   const { status, statusReason, executionId, templateId, vmAddress, host, machine, acknowledged } = facts;
-  const { startedAt, pausedAt, stoppedAt, crashes, operation } = facts;
+  const { startedAt, pausedAt, stoppedAt, crashes, operation, settingsApplied } = facts;
   return {
     ...(status !== undefined && { status }),
     ...(statusReason !== undefined && {
@@ -380,6 +380,7 @@ function columnsOf(facts: Observation): Updateable<AgentsTable> {
       machine_memory_mib: machine.memoryMib,
       machine_disk_gib: machine.diskGib,
     }),
+    ...(settingsApplied !== undefined && { settings_applied: settingsApplied }),
     ...(acknowledged !== undefined && { acknowledged }),
     ...(startedAt !== undefined && { started_at: startedAt }),
     ...(pausedAt !== undefined && { paused_at: pausedAt }),

@@ -39,6 +39,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0004_limits.sql',
     '0005_addresses_by_host.sql',
     '0006_agent_wishes.sql',
+    '0007_settings.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [

@@ -8,7 +8,7 @@ import type {
   StatusReasonCode,
   Verb,
 } from '@lodge/domain';
-import type { LlmCall, Scope } from '@lodge/engine/ports';
+import type { LlmCall, AgentMember, Scope } from '@lodge/engine/ports';
 import type { ColumnType, Generated } from 'kysely';
 import type { AccountColumns, AccountTables } from './account-tables.ts';
 
@@ -62,6 +62,9 @@ interface ApiKeysTable {
   last_used_at: Generated<Date | null>;
 }
 
+/** JSON has no dates. */
+type MemberJson = Omit<AgentMember, 'createdAt'> & { readonly createdAt: string };
+
 export interface AgentsTable {
   id: string;
   account_id: string;
@@ -80,6 +83,8 @@ export interface AgentsTable {
   instructions: Generated<string | null>;
   dashboard: Generated<boolean>;
   spend_limit: ColumnType<SpendLimit | null, string | null | undefined, string | null>;
+  members: ColumnType<readonly MemberJson[], string | undefined, string>;
+  settings_applied: Generated<string | null>;
   created_at: Date;
   updated_at: Date;
   deleted_at: Generated<Date | null>;

@@ -56,8 +56,10 @@ export function createBareRuntime(): AgentRuntime {
       return { lines: lines.map((message) => ({ at: null, level: 'info', message })), nextOffset };
     },
     awaitBoot: ({ address }, _facts, _settings, signal) => alive(address, signal),
+    inGuest: () => null,
+    apply: () => Promise.resolve(),
     chatEndpoint: ({ address }) => ({
-      chatCompletionsUrl: `http://${address}:18789/v1/chat/completions`,
+      baseUrl: `http://${address}:18789/v1`,
       headers: {},
       model: 'none',
     }),

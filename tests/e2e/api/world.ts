@@ -71,7 +71,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
   const runtime = {
     ...guestRuntime(host, noTroubles(), []),
     chatEndpoint: () => ({
-      chatCompletionsUrl: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/v1/chat/completions`,
+      baseUrl: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/v1`,
       headers: {},
       model: 'openclaw',
     }),

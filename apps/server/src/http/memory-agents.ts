@@ -4,7 +4,7 @@ import { admit, defaultLifecycle, makeAgentId } from '@lodge/domain';
 import type { AgentStatus, Verb } from '@lodge/domain';
 import { Refusal } from '@lodge/engine';
 import type { Agents, CreateOptions } from '@lodge/engine';
-import type { AgentRow, ChatEndpoint, LogEntry, LogQuery, NewLogEntry, Provider } from '@lodge/engine/ports';
+import type { AgentRow, ChatEndpoint, ChatTurn, LogEntry, LogQuery, NewLogEntry, Provider } from '@lodge/engine/ports';
 import { logLevels } from '@lodge/engine/ports';
 
 export const accountId = 'account';
@@ -24,6 +24,7 @@ export function agentRow(row: Partial<AgentRow> = {}): AgentRow {
     instructions: null,
     dashboard: false,
     spendLimit: null,
+    members: [],
     llmKeys: [],
     desired: 'running',
     operation: null,
@@ -35,6 +36,7 @@ export function agentRow(row: Partial<AgentRow> = {}): AgentRow {
     vmAddress: null,
     host: null,
     machine: null,
+    settingsApplied: null,
     acknowledged: true,
     createdAt: at,
     updatedAt: at,
@@ -71,6 +73,7 @@ export class MemoryAgents implements Agents {
   readonly created: Parameters<Agents['create']>[1][] = [];
   readonly updates: Parameters<Agents['update']>[2][] = [];
   readonly lists: Parameters<Agents['list']>[0][] = [];
+  readonly turns: ChatTurn[] = [];
   readonly uses: Parameters<Agents['use']>[2][] = [];
   /** Ids of agents as each use of them ended. */
   readonly released: string[] = [];
@@ -188,6 +191,14 @@ export class MemoryAgents implements Agents {
     return this.#put({ ...row, name, description, size });
   }
 
+  inEffect(): boolean {
+    return true;
+  }
+
+  awaitInEffect(account: string, id: string): Promise<AgentRow> {
+    return this.get(account, id);
+  }
+
   async use(account: string, id: string, options: Parameters<Agents['use']>[2]) {
     const row = await this.get(account, id);
     this.uses.push(options);
@@ -197,7 +208,10 @@ export class MemoryAgents implements Agents {
     }
     return {
       row,
-      endpoint: this.endpoint,
+      endpoint: (turn: ChatTurn) => {
+        this.turns.push(turn);
+        return this.endpoint!;
+      },
       guest: { address: '127.0.0.1' },
       web: () => null,
       flush: () => Promise.resolve(),

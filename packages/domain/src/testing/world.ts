@@ -58,7 +58,7 @@ export class World {
   private executions = 0;
 
   get facts(): AgentFacts {
-    return { ...this.row, size: 'small', machine: null, trouble: null };
+    return { ...this.row, size: 'small', machine: null, settingsFit: true, trouble: null };
   }
 
   get vm(): VmFacts | null {
@@ -84,6 +84,7 @@ export class World {
   private *take(step: Step, write: (facts: Partial<Row>) => void): Effects {
     switch (step.do) {
       case 'nothing':
+      case 'apply':
       case 'resize':
         return;
       case 'clone':

@@ -29,6 +29,8 @@ export interface AgentRow {
   /** Whether its runtime's own web pages are served; runtime_b alone. */
   readonly dashboard: boolean;
   readonly spendLimit: SpendLimit | null;
+  /** Further agents in the same machine, oldest first; runtime_a alone. */
+  readonly members: readonly AgentMember[];
   readonly llmKeys: readonly LlmKeyRow[];
   readonly desired: 'running' | 'deleted';
   /** The change of the machine that is under way: admitted, and not ended yet. */
@@ -46,6 +48,8 @@ export interface AgentRow {
   readonly host: string | null;
   /** The machine as it is, or was when it last ran; null before it ran first. `size` is the one asked for. */
   readonly machine: Machine | null;
+  /** Digest of the settings that are in effect in its guest (`settingsDigest`); null where that is not known: after a boot from its disk, or with an older copy of disk and memory. */
+  readonly settingsApplied: string | null;
   /** True once the agent was reported running: from then on its disk holds state that must not be lost. */
   readonly acknowledged: boolean;
   readonly createdAt: Date;
@@ -56,6 +60,14 @@ export interface AgentRow {
   readonly lastActiveAt: Date | null;
   /** Unexpected deaths of the VM, newest last, within the window that counts. */
   readonly crashes: readonly Date[];
+}
+
+export interface AgentMember {
+  readonly name: string;
+  /** Null: the agent's own. */
+  readonly model: string | null;
+  readonly instructions: string | null;
+  readonly createdAt: Date;
 }
 
 export interface LlmKeyRow {
@@ -95,6 +107,7 @@ export interface Observation {
   readonly vmAddress?: string | null;
   readonly host?: string;
   readonly machine?: Machine;
+  readonly settingsApplied?: string | null;
   readonly acknowledged?: true;
   readonly startedAt?: Date;
   readonly pausedAt?: Date | null;
@@ -106,11 +119,20 @@ export interface Observation {
   readonly log?: NewLogEntry;
 }
 
-/** A change by PATCH; only the fields given are written. `llmKeys` replaces the set. */
+/** A change by PATCH; only the fields given are written. `llmKeys` and `members` replace the set. */
 export interface AgentChange extends Partial<
   Pick<
     AgentRow,
-    'name' | 'description' | 'model' | 'size' | 'instructions' | 'dashboard' | 'spendLimit' | 'lifecycle' | 'metadata'
+    | 'name'
+    | 'description'
+    | 'model'
+    | 'size'
+    | 'instructions'
+    | 'dashboard'
+    | 'spendLimit'
+    | 'members'
+    | 'lifecycle'
+    | 'metadata'
   >
 > {
   readonly llmKeys?: NewAgent['llmKeys'];

@@ -14,16 +14,36 @@ export interface AgentSettings {
   readonly model: string;
   readonly instructions: string | null;
   readonly dashboard: boolean;
+  /** Further agents in the same guest, by name. */
+  readonly members: readonly MemberSettings[];
+}
+
+export interface MemberSettings {
+  readonly name: string;
+  /** Null: the agent's own. */
+  readonly model: string | null;
+  /** How the provider of its model speaks, and tokens that model takes in, where known. */
+  readonly api: LlmApi;
+  readonly contextWindow: number | null;
+  readonly instructions: string | null;
 }
 
 export interface GuestAddress {
   readonly address: string;
 }
 
-/** Where and how to speak to an agent's OpenAI-compatible endpoint. `headers` hold the gateway's token: host only. */
+/** Who in an agent is spoken to, and in which of its conversations. */
+export interface ChatTurn {
+  /** Null: the agent itself. */
+  readonly member: string | null;
+  /** What names the conversation, any text; the same for chat completions and responses. Null: the turn stands alone. */
+  readonly conversation: string | null;
+}
+
+/** Where and how to speak to an agent's OpenAI-compatible endpoints. `headers` hold the gateway's token: host only. They name the conversation of the turn, and so does nothing in the body. */
 export interface ChatEndpoint {
-  /** Full URL of `POST chat/completions`. */
-  readonly chatCompletionsUrl: string;
+  /** URL without a trailing slash under which are `POST chat/completions` and `POST responses`. */
+  readonly baseUrl: string;
   readonly headers: Readonly<Record<string, string>>;
   /** What the runtime wants in `model`. */
   readonly model: string;
@@ -50,7 +70,7 @@ export interface AgentRuntime {
   startWarmupLlm(host: string): Promise<{ readonly port: number; close(): Promise<void> }>;
   /** From a guest whose daemon answers to a runtime that is configured, warm and suspended, page cache dropped. Returns within seconds of the last warm chat. */
   prepareTemplate(guest: GuestAddress, progress: ReportProgress, signal: AbortSignal): Promise<RuntimeFacts>;
-  /** In a fresh clone, after a `suspend`, or after one that came to nothing: opens the gateway again and brings the agent's settings into effect, rewriting nothing when the guest already fits. `facts` are the template's, or what `suspend` gave. */
+  /** In a fresh clone, after a `suspend`, or after one that came to nothing: opens the gateway again. `facts` are the template's, or what `suspend` gave. */
   resume(guest: GuestAddress, facts: RuntimeFacts, settings: AgentSettings, signal: AbortSignal): Promise<void>;
   /**
    * Before a stop: takes no new work, lets the turn in hand end, writes the guest's disk out and drops its page cache.
@@ -70,10 +90,21 @@ export interface AgentRuntime {
     offset: number,
     signal: AbortSignal,
   ): Promise<{ readonly lines: readonly RuntimeLogLine[]; readonly nextOffset: number }>;
-  /** After a cold boot of an agent's own disk: waits until the gateway serves with the agent's settings. */
+  /** After a cold boot of an agent's own disk: waits until the gateway serves. */
   awaitBoot(guest: GuestAddress, facts: RuntimeFacts, settings: AgentSettings, signal: AbortSignal): Promise<void>;
-  /** `settings` as they are now: a change of the agent's model is in effect with its next request. */
-  chatEndpoint(guest: GuestAddress, facts: RuntimeFacts, settings: AgentSettings): ChatEndpoint;
+  /**
+   * What of the settings lies in the guest, as JSON: settings for which it is the same want the same guest. Null where that
+   * is the guest a template makes, so that a clone needs nothing done.
+   */
+  inGuest(settings: AgentSettings): object | null;
+  /**
+   * Brings into effect what of the settings lies in the guest, with its gateway open: what `inGuest` names is so when it
+   * resolves, and on the disk, and what an earlier `apply` has put there and is not wanted any more is gone. Rewrites
+   * nothing that fits; may be cut short at any point and repeated. Bounded by `signal`.
+   */
+  apply(guest: GuestAddress, facts: RuntimeFacts, settings: AgentSettings, signal: AbortSignal): Promise<void>;
+  /** `settings` as they are now: a change of the agent's model is in effect with its next request. `turn.member` is one of them. */
+  chatEndpoint(guest: GuestAddress, facts: RuntimeFacts, settings: AgentSettings, turn: ChatTurn): ChatEndpoint;
   /** Null where this runtime, or this agent, has no such page. */
   web(guest: GuestAddress, facts: RuntimeFacts, settings: AgentSettings, page: WebPage): WebEndpoint | null;
 }

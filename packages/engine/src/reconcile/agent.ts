@@ -13,6 +13,8 @@
 import { nextStep } from '@lodge/domain';
 import type { Step } from '@lodge/domain';
 import type { AgentRow, VmObservation } from '../ports/index.ts';
+import { settingsDigest } from '../settings.ts';
+import { apply, FailedApplies } from './apply.ts';
 import { boot, clone, restore } from './bring-up.ts';
 import type { ReconcilerDeps } from './deps.ts';
 import { fail, free, remove, settle } from './end.ts';
@@ -26,12 +28,17 @@ const leaseTtlMs = 30_000;
 const leaseRenewMs = 10_000;
 
 export function createAgentReconciler(deps: ReconcilerDeps): (id: string, signal: AbortSignal) => Promise<void> {
-  const resizes = new ResizesTried();
+  const tries: Tries = { resizes: new ResizesTried(), applies: new FailedApplies() };
+  const { resizes, applies } = tries;
+  const fits = (agent: AgentRow): boolean => {
+    const digest = settingsDigest(deps.runtimes.get(agent.runtimeKind)!, deps.settingsOf(agent));
+    return agent.settingsApplied === digest || applies.waits(agent, digest);
+  };
   const look = async (id: string): Promise<Look | null> => {
     const [agent, vm] = await Promise.all([deps.store.find(id), deps.driver.inspect(id)]);
-    if (!agent) resizes.forget(id);
+    if (!agent) for (const tried of [resizes, applies]) tried.forget(id);
     if (!agent || !isOurs(agent, vm, deps.holder)) return null;
-    const step = nextStep({ ...agent, trouble: deps.trouble(id) }, vm, new Date());
+    const step = nextStep({ ...agent, settingsFit: fits(agent), trouble: deps.trouble(id) }, vm, new Date());
     const tried = step.do === 'resize' && resizes.has(agent);
     return { agent, vm, step: tried ? { do: 'nothing' } : step };
   };
@@ -42,11 +49,17 @@ export function createAgentReconciler(deps: ReconcilerDeps): (id: string, signal
     try {
       // Whoever had the lease until now may have changed everything since.
       const seen = await look(id);
-      if (seen !== null) await act(deps, seen, stop, resizes);
+      if (seen !== null) await act(deps, seen, stop, tries);
     } finally {
       await deps.store.releaseLease(id, deps.holder);
     }
   };
+}
+
+/** What was tried before in this process, and is not tried again at once. */
+interface Tries {
+  readonly resizes: ResizesTried;
+  readonly applies: FailedApplies;
 }
 
 interface Look {
@@ -56,12 +69,7 @@ interface Look {
 }
 
 /** Takes the step, with the lease held and renewed, for as long as it is wanted. */
-async function act(
-  deps: ReconcilerDeps,
-  { agent, vm, step }: Look,
-  stop: AbortSignal,
-  resizes: ResizesTried,
-): Promise<void> {
+async function act(deps: ReconcilerDeps, { agent, vm, step }: Look, stop: AbortSignal, tries: Tries): Promise<void> {
   const { store, holder, log } = deps;
   const { id, generation } = agent;
   // An agent from before hosts were written down, found here.
@@ -74,7 +82,7 @@ async function act(
     });
   }, leaseRenewMs).unref();
   try {
-    await takeStep(step, new Pass(deps, agent, vm, AbortSignal.any([stop, overtaken.signal])), resizes);
+    await takeStep(step, new Pass(deps, agent, vm, AbortSignal.any([stop, overtaken.signal])), tries);
   } catch (error) {
     // The row's change that overtook this pass has woken the next one already.
     if (overtaken.signal.aborted || (error instanceof Overtaken && (await isOvertaken(deps, agent)))) return;
@@ -85,7 +93,11 @@ async function act(
   }
 }
 
-async function takeStep(step: Exclude<Step, { do: 'nothing' }>, pass: Pass, resizes: ResizesTried): Promise<void> {
+async function takeStep(
+  step: Exclude<Step, { do: 'nothing' }>,
+  pass: Pass,
+  { resizes, applies }: Tries,
+): Promise<void> {
   switch (step.do) {
     case 'delete':
       return remove(pass);
@@ -107,6 +119,8 @@ async function takeStep(step: Exclude<Step, { do: 'nothing' }>, pass: Pass, resi
       return free(pass, step.status);
     case 'settle':
       return settle(pass, step.status);
+    case 'apply':
+      return apply(pass, applies);
     case 'resize':
       return resize(pass, resizes);
     case 'fail':

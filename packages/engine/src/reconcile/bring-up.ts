@@ -10,6 +10,8 @@ import { randomUUID } from 'node:crypto';
 import { recentCrashes, sizes } from '@lodge/domain';
 import { VmError } from '../ports/index.ts';
 import type { Template, Vm } from '../ports/index.ts';
+import { templateSettings } from '../settings.ts';
+import { applyBefore, bringIntoEffect } from './apply.ts';
 import { fail, keepStopped } from './end.ts';
 import { StepFailed } from './pass.ts';
 import type { Pass } from './pass.ts';
@@ -152,6 +154,7 @@ async function bringUp(pass: Pass, start: Start): Promise<void> {
   // The broker must know the agent by its address before the runtime can be the first to call it.
   await pass.observe({ vmAddress: vm.address });
   await readyRuntime(pass, start, vm);
+  const applied = await settingsAfter(pass, start, vm);
   const totalMs = performance.now() - startedAt;
   await pass.observe({
     status: 'running',
@@ -162,10 +165,29 @@ async function bringUp(pass: Pass, start: Start): Promise<void> {
     stoppedAt: null,
     machine: vm.machine,
     operation: null,
+    ...applied,
     log: pass.say('info', told(pass, start.from, vm, totalMs)),
   });
   const figures = { vm_ms: Math.round(vmMs), total_ms: Math.round(totalMs) };
   deps.log.info({ agent_id: agent.id, execution_id: executionId, from: start.from, ...figures }, 'agent running');
+}
+
+/** A clone that does not take its settings is none: nothing of it is worth keeping yet. */
+async function settingsAfter(
+  pass: Pass,
+  { from, template }: Start,
+  vm: Vm,
+): Promise<{ readonly settingsApplied: string | null }> {
+  switch (from) {
+    case 'clone':
+      if (pass.settingsDigest !== templateSettings) await bringIntoEffect(pass, vm, template.facts);
+      return { settingsApplied: pass.settingsDigest };
+    case 'boot':
+      // What the guest wrote last may not have reached its disk.
+      return applyBefore(pass, vm, null);
+    case 'snapshot':
+      return applyBefore(pass, vm, pass.agent.settingsApplied);
+  }
 }
 
 async function makeVm(pass: Pass, { from, template, deadline }: Start): Promise<{ executionId: string; vm: Vm }> {
@@ -178,6 +200,7 @@ async function makeVm(pass: Pass, { from, template, deadline }: Start): Promise<
     templateId: template.id,
     vmAddress: null,
     host: deps.holder,
+    ...(from !== 'snapshot' && { settingsApplied: null }),
     ...(from === 'clone' && { status: 'provisioning', statusReason: null }),
   });
   const machine = sizes[agent.size];

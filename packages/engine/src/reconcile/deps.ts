@@ -40,6 +40,8 @@ export interface StepBounds {
   /** Until a runtime that is to be restarted has ended. */
   readonly shutdownMs: number;
   readonly resizeMs: number;
+  /** Until changed settings are in effect in a guest. */
+  readonly applyMs: number;
   /** Until process, namespace and memory of a VM are freed. */
   readonly removeMs: number;
 }
@@ -52,5 +54,6 @@ export const defaultBounds: Omit<StepBounds, 'provisionMs'> = {
   restoreMs: 120_000,
   shutdownMs: 45_000,
   resizeMs: 60_000,
+  applyMs: 60_000,
   removeMs: 60_000,
 };

@@ -1,5 +1,6 @@
 /** `freeze` and `thaw`: the vCPUs stop and go on. Both may be repeated; a kill between doing and saying leaves them to the next pass. */
 import type { Observation } from '../ports/index.ts';
+import { applyBefore } from './apply.ts';
 import { boot } from './bring-up.ts';
 import { LookAgain, StepFailed } from './pass.ts';
 import type { Pass } from './pass.ts';
@@ -11,7 +12,7 @@ export async function freeze(pass: Pass): Promise<void> {
     await pass.within(deps.bounds.freezeMs, () => deps.driver.pause(id, agent.executionId!));
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
-    if (!(await stillThere(pass))) throw new LookAgain(error.cause);
+    if (!(await pass.stillThere())) throw new LookAgain(error.cause);
     pass.note('warn', 'VM not frozen', { err: error.cause });
     const log = pass.say('warn', 'Not paused: the VM did not stop in time. It goes on running.');
     await pass.observe({ operation: null, log });
@@ -32,7 +33,7 @@ export async function thaw(pass: Pass): Promise<void> {
     await pass.within(deps.bounds.thawMs, () => deps.driver.resume(id, agent.executionId!));
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
-    if (!(await stillThere(pass))) throw new LookAgain(error.cause);
+    if (!(await pass.stillThere())) throw new LookAgain(error.cause);
     pass.note('warn', 'VM not resumed; booting its disk', { err: error.cause });
     const log = pass.say(
       'warn',
@@ -42,8 +43,13 @@ export async function thaw(pass: Pass): Promise<void> {
     await boot(pass, { crashed: false });
     return;
   }
+  const applied = await applyBefore(pass, pass.guest, agent.settingsApplied);
   const why = agent.operation === null ? '' : ` ${because(agent.operation)}`;
-  await pass.observe({ ...runningAgain(pass), log: pass.say('info', `Resumed${why} (${duration(pass.elapsedMs)}).`) });
+  await pass.observe({
+    ...runningAgain(pass),
+    ...applied,
+    log: pass.say('info', `Resumed${why} (${duration(pass.elapsedMs)}).`),
+  });
 }
 
 /** The machine goes on as before, where it is, and its idle time begins anew. */
@@ -56,10 +62,4 @@ export function runningAgain({ vm, agent }: Pass): Observation {
     pausedAt: null,
     operation: null,
   };
-}
-
-/** Whether the execution of the row still has a VM; when not, another step is due than the one that failed. */
-export async function stillThere(pass: Pass): Promise<boolean> {
-  const vm = await pass.deps.driver.inspect(pass.id);
-  return vm?.executionId === pass.agent.executionId && (vm?.state === 'running' || vm?.state === 'paused');
 }

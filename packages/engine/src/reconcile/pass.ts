@@ -11,6 +11,7 @@ import type {
   Template,
   VmObservation,
 } from '../ports/index.ts';
+import { settingsDigest } from '../settings.ts';
 import type { ReconcilerDeps } from './deps.ts';
 
 /** The agent wants something else than when the pass began, or another holder drives it: what the pass decided is void. */
@@ -70,6 +71,11 @@ export class Pass {
     return this.deps.settingsOf(this.agent);
   }
 
+  /** What is to be in effect in the guest by them. */
+  get settingsDigest(): string {
+    return settingsDigest(this.runtime, this.settings);
+  }
+
   /** Where the guest is: as the host says, for the row gives up the address before the VM goes. */
   get guest(): GuestAddress {
     return { address: this.vm?.address ?? this.agent.vmAddress ?? '' };
@@ -82,6 +88,12 @@ export class Pass {
   /** The template the agent's disk lies over. */
   async template(): Promise<Template | null> {
     return this.agent.templateId === null ? null : this.deps.templates.get(this.agent.templateId);
+  }
+
+  /** Whether the execution of the row still has a VM; when not, another step is due than the one that failed. */
+  async stillThere(): Promise<boolean> {
+    const vm = await this.deps.driver.inspect(this.id);
+    return vm?.executionId === this.agent.executionId && (vm?.state === 'running' || vm?.state === 'paused');
   }
 
   /** Writes facts; rejects with `Overtaken` when they are void. */

@@ -8,7 +8,7 @@
 import type { RuntimeFacts, Suspension } from '../ports/index.ts';
 import { RuntimeBusy } from '../ports/index.ts';
 import { boot } from './bring-up.ts';
-import { runningAgain, stillThere } from './freeze.ts';
+import { runningAgain } from './freeze.ts';
 import { LookAgain, StepFailed } from './pass.ts';
 import type { Pass } from './pass.ts';
 import { because, duration } from './words.ts';
@@ -32,7 +32,7 @@ export async function suspend(pass: Pass): Promise<void> {
     );
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
-    if (!(await stillThere(pass))) throw new LookAgain(error.cause);
+    if (!(await pass.stillThere())) throw new LookAgain(error.cause);
     pass.note('warn', 'snapshot failed', { err: error.cause });
     const why = error.isVm('disk_full') ? 'there is no room on the disk for its snapshot' : 'its snapshot failed';
     await reopen(pass, kept, why);
@@ -60,7 +60,7 @@ async function goOn(pass: Pass): Promise<boolean> {
     return true;
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
-    if (!(await stillThere(pass))) throw new LookAgain(error.cause);
+    if (!(await pass.stillThere())) throw new LookAgain(error.cause);
     pass.note('warn', 'VM not resumed for its stop; booting its disk', { err: error.cause });
     await startFromDisk(
       pass,
@@ -77,7 +77,7 @@ async function quiesce(pass: Pass, facts: RuntimeFacts): Promise<RuntimeFacts | 
     return await pass.within(deps.bounds.quiesceMs, (signal) => runtime.suspend(guest, facts, signal));
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
-    if (!(await stillThere(pass))) throw new LookAgain(error.cause);
+    if (!(await pass.stillThere())) throw new LookAgain(error.cause);
     pass.note('warn', 'runtime not suspended', { err: error.cause });
     if (error.cause instanceof RuntimeBusy) await cameToNothing(pass, 'it was at work and did not end that in time');
     else await reopen(pass, facts, 'its gateway did not get ready for it');
@@ -94,7 +94,7 @@ async function reopen(pass: Pass, facts: RuntimeFacts, why: string): Promise<voi
     await pass.within(deps.bounds.thawMs, (signal) => runtime.resume(guest, facts, settings, signal));
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
-    if (!(await stillThere(pass))) throw new LookAgain(error.cause);
+    if (!(await pass.stillThere())) throw new LookAgain(error.cause);
     pass.note('warn', 'agent did not go on after a stop that failed; booting its disk', { err: error.cause });
     await startFromDisk(
       pass,

@@ -1,6 +1,7 @@
 import type { AgentStatus, Verb } from '@lodge/domain';
 import type { Agents } from '../agents.ts';
 import type { AgentRow } from '../ports/index.ts';
+import { settingsDigest } from '../settings.ts';
 import { act, awaitVerb } from './act.ts';
 import { awaitAgent } from './await-agent.ts';
 import { createAgent } from './create-agent.ts';
@@ -31,6 +32,14 @@ export function createAgents(deps: AgentsDeps): Agents {
     act: (accountId, id, verb, note) => act(deps, accountId, id, verb, note),
     awaitVerb: (accountId, id, verb, timeoutMs, signal) => awaitVerb(deps, accountId, id, { verb, timeoutMs, signal }),
     update: (accountId, id, change, options) => updateAgent(deps, accountId, id, change, options),
+    inEffect: (row) => inEffect(deps, row),
+    async awaitInEffect(accountId, id, timeoutMs, signal) {
+      await getAgent(deps, accountId, id);
+      const done = (row: AgentRow | null): boolean => !isThere(row) || !takesSettings(row) || inEffect(deps, row);
+      const row = await awaitAgent(deps.store, id, done, timeoutMs, signal);
+      if (!isThere(row)) throw notFound(id);
+      return row;
+    },
     use: (accountId, id, options) => uses.use(accountId, id, options),
     busy(id) {
       deps.holds.join(id);
@@ -56,6 +65,15 @@ export function createAgents(deps: AgentsDeps): Agents {
     },
   };
 }
+
+function inEffect({ runtimes, settingsOf }: AgentsDeps, row: AgentRow): boolean {
+  const runtime = runtimes.get(row.runtimeKind);
+  // A runtime that this deployment does not offer any more starts no machine.
+  return !runtime || row.settingsApplied === settingsDigest(runtime, settingsOf(row));
+}
+
+/** Whether a machine runs that will take them shortly. */
+const takesSettings = ({ status, operation }: AgentRow): boolean => status === 'running' && operation === null;
 
 /** Is where it was wanted, or in error, and nobody has asked for something else again. */
 function isSettledAt(row: AgentRow | null, wanted: AgentStatus = 'running'): boolean {

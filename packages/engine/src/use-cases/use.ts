@@ -5,7 +5,7 @@
  */
 import { Refusal } from '../agents.ts';
 import type { LiveAgent } from '../agents.ts';
-import type { AgentRow, WebEndpoint, WebPage } from '../ports/index.ts';
+import type { AgentRow, ChatEndpoint, ChatTurn, WebEndpoint, WebPage } from '../ports/index.ts';
 import { act, isAtRest } from './act.ts';
 import { awaitAgent } from './await-agent.ts';
 import type { AgentsDeps } from './deps.ts';
@@ -99,7 +99,7 @@ export class Uses {
     const guest = { address: row.vmAddress };
     const runtime = runtimes.get(row.runtimeKind)!;
     const settings = settingsOf(row);
-    const endpoint = runtime.chatEndpoint(guest, template.facts, settings);
+    const endpoint = (turn: ChatTurn): ChatEndpoint => runtime.chatEndpoint(guest, template.facts, settings, turn);
     const web = (page: WebPage): WebEndpoint | null => runtime.web(guest, template.facts, settings, page);
     let flushed: Promise<void> | null = null;
     const flush = (): Promise<void> => (flushed ??= this.flush(row));

@@ -115,8 +115,8 @@ export class Gateway {
 }
 
 /** The gateway's default agent: OpenClaw takes the name of an agent where OpenAI has the name of a model. */
-export const chatModel = 'openclaw';
-export const chatPath = '/v1/chat/completions';
+const chatModel = 'openclaw';
+const chatPath = '/v1/chat/completions';
 
 export const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
 

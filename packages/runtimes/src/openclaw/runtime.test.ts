@@ -13,6 +13,7 @@ const settings: AgentSettings = {
   model: 'acme/m',
   instructions: null,
   dashboard: false,
+  members: [],
 };
 const token = 'abcdef0123456789'.repeat(4);
 const facts: RuntimeFacts = { token, suspensionId: 's-1' };
@@ -149,14 +150,22 @@ test('a warm-up that fails ends the template', async () => {
 });
 
 test('an agent is spoken to with its template’s token and its own provider', () => {
-  const endpoint = runtime.chatEndpoint(guest, facts, {
-    ...settings,
-    api: 'anthropic-messages',
-    contextWindow: 40_000,
-  });
+  const turn = { member: null, conversation: null };
+  const speech = { api: 'anthropic-messages', contextWindow: 40_000 } as const;
+  const endpoint = runtime.chatEndpoint(guest, facts, { ...settings, ...speech }, turn);
   assert.deepEqual(endpoint, {
-    chatCompletionsUrl: `http://${guest.address}:18789/v1/chat/completions`,
+    baseUrl: `http://${guest.address}:18789/v1`,
     headers: { authorization: `Bearer ${token}`, 'x-openclaw-model': 'lodge-anthropic/default-32k' },
-    model: 'openclaw',
+    model: 'openclaw/main',
   });
+});
+
+test('a conversation is a session of its own, whatever text names it', () => {
+  const sessionOf = (conversation: string): string =>
+    runtime.chatEndpoint(guest, facts, settings, { member: null, conversation }).headers['x-openclaw-session-key']!;
+  assert.equal(sessionOf('ada@example.com:1'), 'agent:main:openai-user:ada@example.com:1');
+  const names = ['Ada', 'ada', 'ÄDA', 'a b', 'a\r\nx: y', '~', 'x'.repeat(200), 'x'.repeat(201)];
+  const sessions = names.map(sessionOf);
+  assert.equal(new Set(sessions.map((key) => key.toLowerCase())).size, names.length);
+  for (const key of sessions) assert.match(key, /^agent:main:openai-user:[a-z0-9._:@~-]{1,128}$/);
 });

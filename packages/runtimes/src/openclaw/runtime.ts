@@ -1,8 +1,9 @@
 import type { AgentRuntime, RuntimeHealth } from '@lodge/engine/ports';
 import { guestClient, GuestError } from '@lodge/guest';
-import { configVersion, gatewayPort, modelFor, openclawVersion } from './config.ts';
+import { chatTarget } from './chat-target.ts';
+import { configVersion, gatewayPort, openclawVersion } from './config.ts';
 import { readFacts } from './facts.ts';
-import { bearer, chatModel, chatPath, GatewayError, modelHeader } from './gateway.ts';
+import { bearer, GatewayError } from './gateway.ts';
 import { guestRuntime, type GuestRuntime } from './guest-runtime.ts';
 import { logLines } from './log-lines.ts';
 import { awaitReady } from './ready.ts';
@@ -75,11 +76,15 @@ export function createOpenclawRuntime(): AgentRuntime {
     async awaitBoot({ address }, facts, _settings, signal) {
       await awaitReady(guestRuntime(address, readFacts(facts).token), signal, () => undefined);
     },
-    chatEndpoint({ address }, facts, settings) {
+    // Nothing of an agent lies in its guest.
+    inGuest: () => null,
+    apply: () => Promise.resolve(),
+    chatEndpoint({ address }, facts, settings, turn) {
+      const { model, headers } = chatTarget(settings, turn);
       return {
-        chatCompletionsUrl: `http://${address}:${gatewayPort}${chatPath}`,
-        headers: { ...bearer(readFacts(facts).token), ...modelHeader(modelFor(settings)) },
-        model: chatModel,
+        baseUrl: `http://${address}:${gatewayPort}/v1`,
+        headers: { ...bearer(readFacts(facts).token), ...headers },
+        model,
       };
     },
     web({ address }, facts, _settings, page) {

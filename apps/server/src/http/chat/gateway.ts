@@ -8,10 +8,13 @@ const connectTimeoutMs = 5_000;
 
 export type GatewayReply = Dispatcher.ResponseData;
 
+/** OpenAI's APIs that an agent answers on, as paths under its base URL. */
+export type TurnApi = 'chat/completions' | 'responses';
+
 /** Speaks to the gateways inside guests. */
 export interface GatewayClient {
-  /** Sends a chat turn; resolves with the reply's head. `signal` bounds head and body alike. */
-  send(endpoint: ChatEndpoint, body: string, signal: AbortSignal): Promise<GatewayReply>;
+  /** Sends a turn; resolves with the reply's head. `signal` bounds head and body alike. */
+  send(endpoint: ChatEndpoint, api: TurnApi, body: string, signal: AbortSignal): Promise<GatewayReply>;
   close(): Promise<void>;
 }
 
@@ -25,8 +28,8 @@ export function createGatewayClient(): GatewayClient {
     bodyTimeout: 0,
   });
   return {
-    send(endpoint, body, signal) {
-      const url = new URL(endpoint.chatCompletionsUrl);
+    send(endpoint, api, body, signal) {
+      const url = new URL(`${endpoint.baseUrl}/${api}`);
       return dispatcher.request({
         origin: url.origin,
         path: url.pathname + url.search,

@@ -35,7 +35,7 @@ beforeEach(async () => {
   lodge = testApp({ chatSilenceMs: 100, chatTimeoutMs: 2000 });
   lodge.agents.rows = [row];
   lodge.agents.endpoint = {
-    chatCompletionsUrl: gateway.url,
+    baseUrl: gateway.url,
     headers: { authorization: `Bearer ${gatewayToken}` },
     model: 'openclaw',
   };
@@ -83,8 +83,12 @@ describe('a turn that does not stream', () => {
     await post({ ...chatBody, user: 'from-body' }, { headers: { 'x-conversation-id': 'from-header' } });
     await post({ ...chatBody, user: null });
     assert.deepEqual(
+      lodge.agents.turns.slice(-3).map(({ conversation }) => conversation),
+      ['from-header', 'from-body', null],
+    );
+    assert.deepEqual(
       gateway.requests.map(({ body }) => body.user),
-      ['from-header', 'from-body', undefined],
+      [undefined, undefined, undefined],
     );
     const wrong = await errorOf(await post(chatBody, { headers: { 'x-conversation-id': 'x'.repeat(257) } }));
     assert.equal(wrong.status, 400);
@@ -105,7 +109,7 @@ describe('a turn that does not stream', () => {
     await lodge.app.close();
     lodge = testApp({ chatTimeoutMs: 200 });
     lodge.agents.rows = [row];
-    lodge.agents.endpoint = { chatCompletionsUrl: gateway.url, headers: {}, model: 'openclaw' };
+    lodge.agents.endpoint = { baseUrl: gateway.url, headers: {}, model: 'openclaw' };
     baseUrl = `${await lodge.app.listen({ port: 0, host: '127.0.0.1' })}/v1`;
     gateway.answer = () => undefined;
     const response = await post(chatBody);
@@ -247,7 +251,7 @@ describe('a turn that streams', () => {
     await lodge.app.close();
     lodge = testApp({ drainMs: 5000 });
     lodge.agents.rows = [row];
-    lodge.agents.endpoint = { chatCompletionsUrl: gateway.url, headers: {}, model: 'openclaw' };
+    lodge.agents.endpoint = { baseUrl: gateway.url, headers: {}, model: 'openclaw' };
     baseUrl = `${await lodge.app.listen({ port: 0, host: '127.0.0.1' })}/v1`;
     const go = Promise.withResolvers<void>();
     gateway.answer = async (res) => {
@@ -323,7 +327,7 @@ describe('what goes wrong', () => {
   });
 
   test('a gateway that refuses connections is a 503, and a 409 once the agent is known not to run', async () => {
-    lodge.agents.endpoint = { chatCompletionsUrl: 'http://127.0.0.1:1/v1/chat/completions', headers: {}, model: 'x' };
+    lodge.agents.endpoint = { baseUrl: 'http://127.0.0.1:1/v1', headers: {}, model: 'x' };
     const response = await post(chatBody);
     assert.ok(Number(response.headers.get('retry-after')) > 0);
     const error = await errorOf(response);

@@ -92,8 +92,10 @@ async function chat(context: HttpContext, request: FastifyRequest, reply: Fastif
   request.scope.fields.agent_id = id;
   const signal = turnSignal(reply, cut, chatTimeoutMs);
   const { accountId } = request.principal;
-  const { endpoint, flush } = await liveAgent(context, accountId, id, { wake: wantsWake(request), signal });
-  const gatewayReply = openTurn(context, accountId, id, { endpoint, body: bodyFor(endpoint, request, body), signal });
+  const live = await liveAgent(context, accountId, id, { wake: wantsWake(request), signal });
+  const { flush } = live;
+  const endpoint = live.endpoint({ member: null, conversation: conversationOf(request, body) });
+  const gatewayReply = openTurn(context, accountId, id, { endpoint, body: bodyFor(endpoint, body), signal });
   if (body.stream !== true) {
     const text = await wholeAnswer(await gatewayReply, id);
     // What is answered is kept: the agent's memory of the turn is on its disk before the client knows of it.
@@ -133,10 +135,14 @@ async function liveAgent(
   return live;
 }
 
-/** The client's request as the agent's runtime wants it: its own name for the model, and the conversation where one is named. */
-function bodyFor(endpoint: ChatEndpoint, request: FastifyRequest, { user: named, ...body }: AgentChat): string {
-  const user = named ?? request.headers['x-conversation-id'];
-  return JSON.stringify({ ...body, model: endpoint.model, ...(user && { user }) });
+const conversationOf = ({ headers }: FastifyRequest, { user }: AgentChat): string | null => {
+  const named = user ?? headers['x-conversation-id'];
+  return typeof named === 'string' ? named : null;
+};
+
+/** The client's request as the agent's runtime wants it: its own name for the model; the conversation is in the endpoint's headers. */
+function bodyFor(endpoint: ChatEndpoint, body: AgentChat): string {
+  return JSON.stringify({ ...body, model: endpoint.model, user: undefined });
 }
 
 interface GatewayTurn {
@@ -153,7 +159,7 @@ async function openTurn(
 ): Promise<GatewayReply> {
   let reply: GatewayReply;
   try {
-    reply = await gateway.send(endpoint, body, signal);
+    reply = await gateway.send(endpoint, 'chat/completions', body, signal);
   } catch (error) {
     // The VM may have ended a moment ago.
     const lives = signal.aborted || (await agents.get(accountId, id)).status === 'running';

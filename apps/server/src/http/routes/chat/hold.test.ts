@@ -33,7 +33,7 @@ beforeEach(async () => {
   lodge = testApp({ chatSilenceMs: 100, chatTimeoutMs: 2000 });
   lodge.agents.rows = [row];
   lodge.agents.endpoint = {
-    chatCompletionsUrl: gateway.url,
+    baseUrl: gateway.url,
     headers: { authorization: `Bearer ${gatewayToken}` },
     model: 'openclaw',
   };
@@ -116,7 +116,7 @@ test('an agent is held awake until an error ends the turn, in its reply or in th
   gateway.answer = answerEvents(event(chunk('half')));
   await (await post({ ...chatBody, stream: true })).text();
   await released(2);
-  lodge.agents.endpoint = { chatCompletionsUrl: 'http://127.0.0.1:1/v1/chat/completions', headers: {}, model: 'x' };
+  lodge.agents.endpoint = { baseUrl: 'http://127.0.0.1:1/v1', headers: {}, model: 'x' };
   assert.equal((await post(chatBody)).status, 503);
   await released(3);
 });

@@ -18,7 +18,7 @@ export class StandinGateway {
   });
 
   get url(): string {
-    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1/chat/completions`;
+    return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`;
   }
 }
 
