@@ -1,0 +1,64 @@
+/**
+ * The sums that reports read from. Entries are born unsummed, in the transaction of what they tell of; a round takes some
+ * of them and, in one statement, adds them to the sums of their quarter hour and day, of their agent and account, and marks
+ * them. A report adds up the sums and the entries that are not in them, in one statement too: whatever is killed when, and
+ * however far the rounds are behind, each entry is seen once.
+ */
+import { sql } from 'kysely';
+import type { Database } from './connection.ts';
+import { amounts, each, rates } from './usage-columns.ts';
+
+/** Key of the advisory lock of a round: two at once would take the same entries. */
+const sumLockKey = 7_306;
+/** Entries of one statement: some hundred milliseconds. */
+const mostAtOnce = 5_000;
+/** Statements of one round. */
+const mostSteps = 200;
+
+export async function sumUsage(database: Database): Promise<void> {
+  for (let step = 0; step < mostSteps; step += 1) if ((await sumSome(database)) < mostAtOnce) return;
+}
+
+function sumSome(database: Database): Promise<number> {
+  return database.transaction(async (trx) => {
+    const { rows: locks } = await sql<{ held: boolean }>`
+      select pg_try_advisory_xact_lock(${sumLockKey}) as held
+    `.execute(trx);
+    if (!locks[0]!.held) return 0;
+    const { rows } = await sql<{ taken: number }>`
+      with taken as materialized (select * from usage_entries where not summed limit ${mostAtOnce}),
+      calls as (
+        update llm_calls set summed = true where id in (select id from taken where kind = 'call')
+      ),
+      steps as (
+        update compute_steps set summed = true where id in (select id::bigint from taken where kind = 'step')
+      ),
+      readings as (
+        update vm_readings set summed = true where id in (select id::bigint from taken where kind = 'reading')
+      ),
+      placed as (
+        select taken.*, width, date_bin(make_interval(secs => width), at, timestamptz 'epoch') as starts,
+          (width * 1000 - extract(epoch from at - date_bin(make_interval(secs => width), at, timestamptz 'epoch')) * 1000) as ms
+        from taken, (values (900), (86400)) as widths (width)
+      ),
+      added as (
+        insert into usage_sums as s (
+          account_id, width, agent_id, at, provider, model,
+          ${each([...amounts, ...rates], (name) => name)}, ${each(rates, (name) => `${name}_ms`)}
+        )
+        select
+          account_id, width, coalesce(agent_id, ''), starts, provider, model,
+          ${each([...amounts, ...rates], (name) => `sum(${name})`)}, ${each(rates, (name) => `sum(${name} * ms)`)}
+        from placed
+        group by grouping sets (
+          (account_id, width, starts, provider, model), (account_id, width, starts, provider, model, agent_id)
+        )
+        on conflict (account_id, width, agent_id, at, provider, model) do update set
+          ${each([...amounts, ...rates], (name) => `${name} = s.${name} + excluded.${name}`)},
+          ${each(rates, (name) => `${name}_ms = s.${name}_ms + excluded.${name}_ms`)}
+      )
+      select count(*)::int as taken from taken
+    `.execute(trx);
+    return rows[0]!.taken;
+  });
+}
