@@ -18,7 +18,7 @@ import {
 import type { FirstKey, OwnerLink } from '@lodge/access';
 import { createBroker, builtinProviders, parseOperatorProviders } from '@lodge/broker';
 import type { RuntimeKind } from '@lodge/domain';
-import { createEngine, createLogCollector } from '@lodge/engine';
+import { Meter, createEngine, createLogCollector, createUsageKeeper } from '@lodge/engine';
 import type { Engine, TemplateProgress } from '@lodge/engine';
 import type { AgentRuntime, Log, SecretBox } from '@lodge/engine/ports';
 import { createImageBuilder } from '@lodge/images';
@@ -103,7 +103,9 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
   const agents = metrics?.watchAgents(store.agents) ?? store.agents;
   const secrets = await openSecretBox(store.secrets, await readMasterKey(masterKeySource(config)));
   const providers = [...builtinProviders, ...parseOperatorProviders(config.providers)];
-  const { network, driver } = await openMachines(config, log);
+  const { network, driver: bare } = await openMachines(config, log);
+  const meter = new Meter({ driver: bare, usage: store.usage, log });
+  const { driver } = meter;
   const runtimes = options.runtimes ?? new Map([['runtime_a', createOpenclawRuntime()]]);
   const holder = `${config.instance}@${hostname()}`;
   const shared = { store: agents, logs: store.agentLogs, driver, runtimes, log, holder };
@@ -131,13 +133,19 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
   const startMachines = async (): Promise<void> => {
     await driver.start();
     closing.push(() => driver.stop());
-    const book = metrics?.watchCalls(store.llmCalls, providers) ?? store.llmCalls;
+    const written = store.bookOf(holder);
+    const usageKeeper = createUsageKeeper({ usage: store.usage, book: written, log });
+    await usageKeeper.start();
+    closing.push(() => usageKeeper.stop());
+    const book = metrics?.watchCalls(written, providers) ?? written;
     const hold = (agentId: string) => engine.agents.busy(agentId);
     const broker = createBroker({ directory: store.directoryOf(holder), secrets, book, providers, log, hold });
     await broker.listen({ host: network.brokerHost, port: config.brokerPort });
     closing.push(() => broker.close());
     engine.start();
     closing.push(() => engine.stop());
+    meter.start();
+    closing.push(() => meter.stop());
     logCollector.start();
     closing.push(() => logCollector.stop());
   };

@@ -1,3 +1,5 @@
+export { createUsageKeeper } from './usage/keeper.ts';
+export { Meter } from './usage/meter.ts';
 export * from './agents.ts';
 export { createEngine } from './engine.ts';
 export type { Engine, EngineDeps } from './engine.ts';

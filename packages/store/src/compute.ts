@@ -22,7 +22,7 @@ export async function setComputePrices(database: Database, prices: ComputePrices
       `.execute(trx);
     }
   });
-  for (let after = ''; ; ) {
+  for (let after = ''; ;) {
     const from = after;
     const ids = await database.repeatable(async (db) => {
       const { rows } = await sql<{ id: string }>`
@@ -70,11 +70,11 @@ export async function recordReading(database: Database, reading: VmReading): Pro
     if (cpu < leastCpuMs && egress <= 0) return;
     await trx
       .updateTable('vm_counters')
-      .set((eb) => ({
+      .set({
         execution_id: executionId,
         cpu_ms: isNew ? cpuMs : sql`greatest(cpu_ms, ${cpuMs})`,
         egress_bytes: isNew ? egressBytes : sql`greatest(egress_bytes, ${egressBytes})`,
-      }))
+      })
       .where('agent_id', '=', agentId)
       .execute();
     await trx

@@ -1,6 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { defaultLifecycle, makeAgentId } from '@lodge/domain';
-import type { ApiKeyStore, NewAgent, NewApiKey } from '@lodge/engine/ports';
+import type { ApiKeyStore, LlmCall, NewAgent, NewApiKey, OpenCall } from '@lodge/engine/ports';
 
 /** What this package's tests begin with. */
 export const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -36,4 +36,42 @@ export function newKey(given: Partial<NewApiKey> = {}): NewApiKey {
 
 export async function firstAccount(apiKeys: ApiKeyStore): Promise<string> {
   return (await apiKeys.createFirstAccount('operator', newKey()))!.accountId;
+}
+
+/** A finished call to OpenAI. */
+export function finishedCall(
+  agent: Pick<LlmCall, 'agentId' | 'accountId'>,
+  id: string,
+  given: Partial<LlmCall> = {},
+): LlmCall {
+  return {
+    ...agent,
+    id,
+    provider: 'openai',
+    model: 'gpt-5',
+    api: 'openai-completions',
+    startedAt: new Date(1_700_000_000_123),
+    durationMs: 1234.56,
+    timeToFirstByteMs: 120.4,
+    status: 200,
+    outcome: 'ok',
+    inputTokens: 12,
+    outputTokens: 34,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    cacheWriteLongTokens: null,
+    reasoningTokens: 30,
+    imageTokens: null,
+    estimated: false,
+    costUsd: '0.01',
+    priceVersion: '1',
+    ...given,
+  };
+}
+
+/** The same call before it goes out. */
+export function openCall(agent: Pick<LlmCall, 'agentId' | 'accountId'>, id: string): OpenCall {
+  const { provider, model, api, startedAt } = finishedCall(agent, id);
+  const estimate = { inputTokens: 20, outputTokens: 1000, costUsd: '0.5' };
+  return { ...agent, id, provider, model, api, startedAt, estimate, digest: 'd' };
 }

@@ -1,6 +1,118 @@
-import type { LlmCallPosition, LlmCallRow } from '@lodge/engine/ports';
+/**
+ * The book of model calls. A call has a row in `llm_calls_open` while it is under way and one in `llm_calls` ever after;
+ * each statement that writes the second takes away the first. A process that is killed leaves the first: its successor on
+ * that host, which knows it by its session, turns it into the second. A host that never comes back has its calls ended by
+ * the others, once none can be under way any more.
+ */
+import { randomUUID } from 'node:crypto';
+import type {
+  CallBook,
+  CallRefusal,
+  CallSweeper,
+  LlmCall,
+  LlmCallPosition,
+  LlmCallRow,
+  OpenCall,
+} from '@lodge/engine/ports';
+import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
+import type { Database } from './connection.ts';
 import type { Schema } from './schema.ts';
+import { admitSpend } from './spend.ts';
+
+/** The broker gives up a call, and the attempts to write its row, in half of this. */
+const longestCall = sql`interval '1 hour'`;
+
+/** `CallBook` in Postgres. */
+export class PostgresCallBook implements CallBook, CallSweeper {
+  private readonly database: Database;
+  private readonly host: string;
+  private readonly holder: string;
+
+  constructor(database: Database, host: string) {
+    this.database = database;
+    this.host = host;
+    this.holder = `${host}#${randomUUID()}`;
+  }
+
+  open(call: OpenCall): Promise<CallRefusal | null> {
+    return this.database.transaction(async (trx) => {
+      const refusal = await admitSpend(trx, call);
+      if (refusal !== null) return refusal;
+      await trx
+        .insertInto('llm_calls_open')
+        .values({
+          id: call.id,
+          holder: this.holder,
+          agent_id: call.agentId,
+          account_id: call.accountId,
+          provider: call.provider,
+          model: call.model,
+          api: call.api,
+          started_at: call.startedAt,
+          input_tokens: call.estimate.inputTokens,
+          output_tokens: call.estimate.outputTokens,
+          cost_usd: call.estimate.costUsd,
+        })
+        .onConflict((conflict) => conflict.column('id').doNothing())
+        .execute();
+      return null;
+    });
+  }
+
+  /** One statement, and the same again when its answer was lost. */
+  async close(call: LlmCall): Promise<void> {
+    await this.database.repeatable((db) =>
+      db
+        .with('closed', (cte) => cte.deleteFrom('llm_calls_open').where('id', '=', call.id))
+        .insertInto('llm_calls')
+        .values({
+          id: call.id,
+          agent_id: call.agentId,
+          account_id: call.accountId,
+          provider: call.provider,
+          model: call.model,
+          api: call.api,
+          started_at: call.startedAt,
+          duration_ms: Math.round(call.durationMs),
+          first_byte_ms: call.timeToFirstByteMs === null ? null : Math.round(call.timeToFirstByteMs),
+          status: call.status,
+          outcome: call.outcome,
+          input_tokens: call.inputTokens,
+          output_tokens: call.outputTokens,
+          cache_read_tokens: call.cacheReadTokens,
+          cache_write_tokens: call.cacheWriteTokens,
+          cache_write_long_tokens: call.cacheWriteLongTokens,
+          reasoning_tokens: call.reasoningTokens,
+          image_tokens: call.imageTokens,
+          estimated: call.estimated,
+          cost_usd: call.costUsd,
+          price_version: call.priceVersion,
+        })
+        .onConflict((conflict) => conflict.column('id').doNothing())
+        .execute(),
+    );
+  }
+
+  sweep(): Promise<number> {
+    return this.database.repeatable(async (db) => {
+      const { numAffectedRows } = await sql`
+        with ended as (
+          delete from llm_calls_open
+          where (split_part(holder, '#', 1) = ${this.host} and holder <> ${this.holder})
+            or opened_at < clock_timestamp() - ${longestCall}
+          returning *
+        )
+        insert into llm_calls (
+          id, agent_id, account_id, provider, model, api, started_at, outcome, input_tokens, output_tokens, estimated, cost_usd
+        )
+        select id, agent_id, account_id, provider, model, api, started_at, 'interrupted', input_tokens, output_tokens, true, cost_usd
+        from ended on conflict (id) do nothing
+      `.execute(db);
+      return Number(numAffectedRows ?? 0n);
+    });
+  }
+}
 
 /** Finished calls of an agent, newest first. */
 export async function listCalls(

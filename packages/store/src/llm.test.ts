@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { LlmCall } from '@lodge/engine/ports';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
 import { admitAll, firstAccount, newAgent, silent } from './fixture.ts';
 import { migrate } from './migrate.ts';
@@ -13,7 +12,7 @@ after(async () => {
   await store.close();
   await database.drop();
 });
-const { agents, llmCalls } = store;
+const { agents } = store;
 const directory = store.directoryOf('h');
 const accountId = await firstAccount(store.apiKeys);
 
@@ -85,95 +84,4 @@ test('the look-up by address goes over its index, however many agents there are'
     `explain select id from agents where vm_address = '10.77' and deleted_at is null`,
   );
   assert.match(plan.map((line) => line['QUERY PLAN']).join('\n'), /Index Scan using agents_vm_address/);
-});
-
-const call = (id: string, agentId: string, given: Partial<LlmCall> = {}): LlmCall => ({
-  id,
-  agentId,
-  accountId,
-  provider: 'openai',
-  model: 'gpt-5',
-  api: 'openai-completions',
-  startedAt: new Date(1_700_000_000_123),
-  durationMs: 1234.56,
-  timeToFirstByteMs: 120,
-  status: 200,
-  outcome: 'ok',
-  inputTokens: 12,
-  outputTokens: 34,
-  cacheReadTokens: 0,
-  cacheWriteTokens: 0,
-  cacheWriteLongTokens: null,
-  reasoningTokens: null,
-  imageTokens: null,
-  estimated: false,
-  costUsd: '0.01',
-  priceVersion: '1',
-  ...given,
-});
-
-const rowOf = async (id: string) =>
-  (await execute<Record<string, unknown>>(database.connectionString, `select * from llm_calls where id = '${id}'`))[0]!;
-
-test('a call is one row, durable when the promise resolves, and once however often it is recorded', async () => {
-  const agent = await agentAt('10.201.1.14');
-  await llmCalls.close(call('c1', agent.id));
-  await Promise.all([llmCalls.close(call('c1', agent.id)), llmCalls.close(call('c1', agent.id, { status: 500 }))]);
-  const { started_at: startedAt, ...row } = await rowOf('c1');
-  assert.deepEqual(startedAt, new Date(1_700_000_000_123));
-  assert.deepEqual(row, {
-    id: 'c1',
-    agent_id: agent.id,
-    account_id: accountId,
-    provider: 'openai',
-    model: 'gpt-5',
-    duration_ms: '1235',
-    status: 200,
-    outcome: 'ok',
-    input_tokens: '12',
-    output_tokens: '34',
-    cache_read_tokens: '0',
-    cache_write_tokens: '0',
-    cost_usd: '0.01',
-  });
-});
-
-test('money is exact: no digit is lost, and sums are those of decimals', async () => {
-  const agent = await agentAt('10.201.1.18');
-  const costs = ['0.1', '0.2', '12345678901234567890.000000000000000001'];
-  for (const [n, costUsd] of costs.entries()) await llmCalls.close(call(`m${n}`, agent.id, { costUsd }));
-  for (const [n, costUsd] of costs.entries()) assert.equal((await rowOf(`m${n}`))['cost_usd'], costUsd);
-  const [sum] = await execute<{ sum: string }>(
-    database.connectionString,
-    `select sum(cost_usd)::text as sum from llm_calls where id in ('m0', 'm1')`,
-  );
-  assert.equal(sum!.sum, '0.3');
-});
-
-test('what is not known is null, not nought', async () => {
-  const agent = await agentAt('10.201.1.22');
-  const unknown = { inputTokens: null, outputTokens: null, cacheReadTokens: null, cacheWriteTokens: null };
-  for (const outcome of ['provider_error', 'cancelled', 'unreachable', 'refused'] as const) {
-    await llmCalls.close(call(outcome, agent.id, { ...unknown, outcome, status: null, costUsd: null }));
-    const row = await rowOf(outcome);
-    assert.equal(row['outcome'], outcome);
-    for (const column of [
-      'status',
-      'input_tokens',
-      'output_tokens',
-      'cache_read_tokens',
-      'cache_write_tokens',
-      'cost_usd',
-    ]) {
-      assert.equal(row[column], null, column);
-    }
-  }
-});
-
-test('a call of an agent that is deleted meanwhile is still recorded', async () => {
-  const agent = await agentAt('10.201.1.26');
-  await agents.markDeleted(accountId, agent.id);
-  await agents.finishDelete(agent.id, 'h');
-  await llmCalls.close(call('late', agent.id));
-  assert.equal((await rowOf('late'))['agent_id'], agent.id);
 });

@@ -1,4 +1,4 @@
-import type { AgentDirectory, BrokerAgent, CallBook, LlmCall } from '@lodge/engine/ports';
+import type { AgentDirectory, BrokerAgent } from '@lodge/engine/ports';
 import { sql } from 'kysely';
 import type { Database } from './connection.ts';
 
@@ -35,44 +35,5 @@ export class PostgresAgentDirectory implements AgentDirectory {
     if (!row) return null;
     const { id: agentId, account_id: accountId, runtime_kind: runtimeKind, model, sealed_keys: sealedKeys } = row;
     return { agentId, accountId, runtimeKind, model, sealedKeys };
-  }
-}
-
-export class PostgresCallBook implements CallBook {
-  private readonly database: Database;
-
-  constructor(database: Database) {
-    this.database = database;
-  }
-
-  /** Nothing is written of a call before it is over. */
-  async open(): Promise<null> {
-    return null;
-  }
-
-  /** The same call (by `id`) twice is one row, so a write whose answer was lost is repeated. */
-  async close(call: LlmCall): Promise<void> {
-    await this.database.repeatable((db) =>
-      db
-        .insertInto('llm_calls')
-        .values({
-          id: call.id,
-          agent_id: call.agentId,
-          account_id: call.accountId,
-          provider: call.provider,
-          model: call.model,
-          started_at: call.startedAt,
-          duration_ms: Math.round(call.durationMs),
-          status: call.status,
-          outcome: call.outcome,
-          input_tokens: call.inputTokens,
-          output_tokens: call.outputTokens,
-          cache_read_tokens: call.cacheReadTokens,
-          cache_write_tokens: call.cacheWriteTokens,
-          cost_usd: call.costUsd,
-        })
-        .onConflict((conflict) => conflict.column('id').doNothing())
-        .execute(),
-    );
   }
 }

@@ -40,6 +40,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0005_addresses_by_host.sql',
     '0006_agent_wishes.sql',
     '0007_settings.sql',
+    '0008_usage.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [
@@ -53,16 +54,24 @@ test("this package's migrations apply to an empty database, and repeating them d
     'api_keys',
     'attempts',
     'audit_events',
+    'compute_prices',
+    'compute_rates',
+    'compute_steps',
     'data_keys',
     'idempotency_keys',
     'known_addresses',
     'llm_calls',
+    'llm_calls_open',
     'llm_keys',
     'rate_buckets',
     'rate_places',
     'recovery_codes',
     'schema_migrations',
     'sessions',
+    'usage_entries',
+    'usage_sums',
+    'vm_counters',
+    'vm_readings',
   ]);
 });
 

@@ -8,7 +8,7 @@ import type {
   StatusReasonCode,
   Verb,
 } from '@lodge/domain';
-import type { LlmCall, AgentMember, Scope } from '@lodge/engine/ports';
+import type { AgentMember, LlmApi, LlmCall, Scope } from '@lodge/engine/ports';
 import type { ColumnType, Generated } from 'kysely';
 import type { AccountColumns, AccountTables } from './account-tables.ts';
 
@@ -19,6 +19,9 @@ export interface Schema extends AccountTables {
   agents: AgentsTable;
   llm_keys: LlmKeysTable;
   llm_calls: LlmCallsTable;
+  llm_calls_open: LlmCallsOpenTable;
+  vm_counters: VmCountersTable;
+  vm_readings: VmReadingsTable;
   agent_holds: AgentHoldsTable;
   agent_log_heads: AgentLogHeadsTable;
   agent_logs: AgentLogsTable;
@@ -152,20 +155,55 @@ interface LlmKeysTable {
   created_at: Generated<Date>;
 }
 
-interface LlmCallsTable {
+type LlmCallColumns = Pick<LlmCall, 'provider' | 'model' | 'outcome' | 'status'> & {
   id: string;
   agent_id: string;
   account_id: string;
-  provider: string;
-  model: string;
   started_at: Date;
-  duration_ms: number;
-  status: number | null;
-  outcome: LlmCall['outcome'];
-  input_tokens: number | null;
-  output_tokens: number | null;
-  cache_read_tokens: number | null;
-  cache_write_tokens: number | null;
+};
+
+/** Counts are int8, which comes as text. */
+type Count = ColumnType<string | null, number | null | undefined, never>;
+
+interface LlmCallsTable extends LlmCallColumns {
+  duration_ms: Count;
+  first_byte_ms: Count;
+  input_tokens: Count;
+  output_tokens: Count;
+  cache_read_tokens: Count;
+  cache_write_tokens: Count;
+  cache_write_long_tokens: Count;
+  reasoning_tokens: Count;
+  image_tokens: Count;
+  api: LlmApi | null;
+  estimated: boolean;
   /** Decimal, as text: a JavaScript number would round it. */
   cost_usd: string | null;
+  price_version: string | null;
+  summed: Generated<boolean>;
+}
+
+interface LlmCallsOpenTable extends Omit<LlmCallColumns, 'outcome' | 'status'> {
+  holder: string;
+  api: LlmApi;
+  opened_at: Generated<Date>;
+  input_tokens: ColumnType<string, number, never>;
+  output_tokens: ColumnType<string, number, never>;
+  cost_usd: string | null;
+}
+
+interface VmCountersTable {
+  agent_id: string;
+  execution_id: string;
+  /** int8, which comes as text. */
+  cpu_ms: ColumnType<string, number, number>;
+  egress_bytes: ColumnType<string, number, number>;
+}
+
+interface VmReadingsTable {
+  agent_id: string;
+  account_id: string;
+  at: Date;
+  cpu_ms: number;
+  egress_bytes: number;
 }

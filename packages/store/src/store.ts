@@ -7,11 +7,13 @@ import type {
   ApiKeyStore,
   AuditLog,
   CallBook,
+  CallSweeper,
   DataKeyStore,
   IdempotencyStore,
   LimitStore,
   Log,
   SealedValueStore,
+  UsageStore,
 } from '@lodge/engine/ports';
 import { PostgresAccountStore } from './accounts.ts';
 import { PostgresAgentLogStore } from './agent-logs.ts';
@@ -23,8 +25,10 @@ import { awaitingDatabase, openDatabase } from './connection.ts';
 import type { DatabaseConfig } from './connection.ts';
 import { PostgresIdempotencyStore } from './idempotency.ts';
 import { PostgresLimitStore } from './limits.ts';
-import { PostgresAgentDirectory, PostgresCallBook } from './llm.ts';
+import { PostgresCallBook } from './llm-calls.ts';
+import { PostgresAgentDirectory } from './llm.ts';
 import { PostgresSecretStore } from './secrets.ts';
+import { PostgresUsageStore } from './usage.ts';
 
 export interface Store {
   readonly agents: AgentStore;
@@ -34,7 +38,9 @@ export interface Store {
   readonly audit: AuditLog;
   /** The agents whose VMs are on this host, by its control plane's name (`holder`). */
   directoryOf(host: string): AgentDirectory;
-  readonly llmCalls: CallBook;
+  /** The book in which this process writes the calls of the host's agents. */
+  bookOf(host: string): CallBook & CallSweeper;
+  readonly usage: UsageStore;
   readonly limits: LimitStore;
   readonly idempotency: IdempotencyStore;
   readonly secrets: DataKeyStore & SealedValueStore;
@@ -62,7 +68,8 @@ export async function openStore(config: DatabaseConfig & { readonly log: Log }):
     apiKeys: new PostgresApiKeyStore(database, changes),
     audit: new PostgresAuditLog(database),
     directoryOf: (host) => new PostgresAgentDirectory(database, host),
-    llmCalls: new PostgresCallBook(database),
+    bookOf: (host) => new PostgresCallBook(database, host),
+    usage: new PostgresUsageStore(database),
     limits: new PostgresLimitStore(database),
     idempotency: new PostgresIdempotencyStore(database),
     secrets: new PostgresSecretStore(database),

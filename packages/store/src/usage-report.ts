@@ -32,9 +32,7 @@ async function countAgents(db: Kysely<Schema>, query: UsageQuery): Promise<numbe
 }
 
 const isOf = ({ accountId, agentId }: UsageQuery): RawBuilder<boolean> =>
-  agentId === undefined
-    ? sql`account_id = ${accountId}`
-    : sql`account_id = ${accountId} and agent_id = ${agentId}`;
+  agentId === undefined ? sql`account_id = ${accountId}` : sql`account_id = ${accountId} and agent_id = ${agentId}`;
 
 const isAlive = ({ bounds }: UsageQuery): RawBuilder<boolean> =>
   sql`(disk_gib > 0 or since > ${bounds[0]!}::timestamptz)`;
@@ -85,8 +83,11 @@ export function reportQuery(query: UsageQuery): RawBuilder<Row> {
     ),
     used as (
       select grid.i, grid.grp, ${each(amounts, (name) => `coalesce(cells.${name}, 0) as ${name}`)},
-        ${each(rates, (name) => `greatest(0, coalesce(cells.${name}_ms, 0) + (extract(epoch from ends - starts) * 1000)
-          * (coalesce(present.${name}, 0) - coalesce(sum(cells.${name}) over since, 0))) as ${name}_ms`)}
+        ${each(
+          rates,
+          (name) => `greatest(0, coalesce(cells.${name}_ms, 0) + (extract(epoch from ends - starts) * 1000)
+          * (coalesce(present.${name}, 0) - coalesce(sum(cells.${name}) over since, 0))) as ${name}_ms`,
+        )}
       from grid join bounds on bounds.i = grid.i
       left join cells on cells.i = grid.i and coalesce(cells.grp, '') = coalesce(grid.grp, '')
       left join present on coalesce(present.grp, '') = coalesce(grid.grp, '')

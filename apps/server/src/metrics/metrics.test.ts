@@ -60,7 +60,7 @@ test('creates and operations are counted by kind, cause and outcome, wherever th
 test('LLM calls are counted once they are recorded; a provider that nobody configured is no label', async () => {
   const metrics = createMetrics('1.2.3');
   const { id } = await create(store.agents);
-  const book = metrics.watchCalls(store.llmCalls, testApp().agents.providers);
+  const book = metrics.watchCalls(store.bookOf('here'), testApp().agents.providers);
   const call = {
     agentId: id,
     accountId,

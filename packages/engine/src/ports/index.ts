@@ -13,3 +13,4 @@ export * from './change-note.ts';
 export * from './idempotency.ts';
 export * from './limits.ts';
 export * from './log.ts';
+export * from './usage.ts';

@@ -103,3 +103,9 @@ export interface UsageStore {
   /** Adds what has come to the sums that reports read from. Answers are the same before and after, and quicker. */
   sum(): Promise<void>;
 }
+
+/** Ends calls whose server died in their midst. */
+export interface CallSweeper {
+  /** Writes the row of each, once: `interrupted`, with its estimate. Calls of this process are not touched. Gives how many. */
+  sweep(): Promise<number>;
+}

@@ -72,6 +72,8 @@ export interface VmObservation {
 
 /** What a VM takes up now. */
 export interface VmUsage {
+  /** Whose counters these are; null where nothing says. */
+  readonly executionId: string | null;
   /** Memory of the host that is this VM's share (PSS), MiB; 0 without a process. */
   readonly memoryMib: number;
   readonly diskMib: number;

@@ -129,11 +129,12 @@ class InMemoryDriver implements FakeDriver {
   async usage(agentId: string): Promise<VmUsage | null> {
     const vm = this.host.vms.get(agentId);
     if (!vm) return null;
+    const { executionId } = vm;
     const { usage } = this.host;
     const snapshotMib = vm.snapshot ? usage.snapshotMib : 0;
     return vm.alive
-      ? { ...usage, snapshotMib }
-      : { memoryMib: 0, diskMib: usage.diskMib, snapshotMib, cpuSeconds: 0, egressBytes: 0 };
+      ? { ...usage, executionId, snapshotMib }
+      : { executionId, memoryMib: 0, diskMib: usage.diskMib, snapshotMib, cpuSeconds: 0, egressBytes: 0 };
   }
 
   async readConsole(agentId: string): Promise<string> {

@@ -73,7 +73,13 @@ export class FakeHost {
   memory = { totalMib: 65_536, availableMib: 60_000 };
   behaviour: FakeBehaviour = () => Promise.resolve();
   /** What `usage` says of every agent, where it is not told by the VM's state. */
-  usage: VmUsage = { memoryMib: 512, diskMib: 128, snapshotMib: 64, cpuSeconds: 1, egressBytes: 0 };
+  usage: Omit<VmUsage, 'executionId'> = {
+    memoryMib: 512,
+    diskMib: 128,
+    snapshotMib: 64,
+    cpuSeconds: 1,
+    egressBytes: 0,
+  };
   /** No guest gives memory back below this. */
   leastMemoryMib = 0;
   private nextAddress = 2;

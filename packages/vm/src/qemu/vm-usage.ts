@@ -23,6 +23,7 @@ export async function usageOf(
     slot === null ? 0 : network.egressBytes(slot).catch(nothing),
   ]);
   return {
+    executionId: record?.executionId ?? null,
     memoryMib: memory / mib,
     diskMib: disk / mib,
     snapshotMib: snapshot / mib,

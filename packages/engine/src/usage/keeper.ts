@@ -1,0 +1,43 @@
+/** What goes on beside the calls: sums are kept up, and calls whose server died are ended. */
+import { Periodic } from '../periodic.ts';
+import type { CallSweeper, Log, UsageStore } from '../ports/index.ts';
+
+export interface UsageKeeperDeps {
+  readonly usage: Pick<UsageStore, 'sum'>;
+  readonly book: CallSweeper;
+  readonly log: Log;
+}
+
+export interface UsageKeeper {
+  /** Ends what an earlier process left, and begins. Rejects when the database does not answer. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const sumEveryMs = 5_000;
+const sweepEveryMs = 60_000;
+
+export function createUsageKeeper({ usage, book, log }: UsageKeeperDeps): UsageKeeper {
+  const sweep = async (): Promise<void> => {
+    const ended = await book.sweep();
+    if (ended > 0) log.warn({ calls: ended }, 'model calls of a server that died are recorded by their estimates');
+  };
+  const rounds = [
+    new Periodic({
+      everyMs: sumEveryMs,
+      log,
+      failed: 'usage not summed; it will be repeated',
+      round: () => usage.sum(),
+    }),
+    new Periodic({ everyMs: sweepEveryMs, log, failed: 'open calls not looked at; it will be repeated', round: sweep }),
+  ];
+  return {
+    async start() {
+      await sweep();
+      for (const part of rounds) part.start();
+    },
+    async stop() {
+      await Promise.all(rounds.map((part) => part.stop()));
+    },
+  };
+}
