@@ -1,26 +1,20 @@
-import type { AgentRuntime, RuntimeHealth } from '@lodge/engine/ports';
-import { guestClient, GuestError } from '@lodge/guest';
+import type { AgentRuntime } from '@lodge/engine/ports';
 import { chatTarget } from './chat-target.ts';
 import { configVersion, gatewayPort, openclawVersion } from './config.ts';
 import { readFacts } from './facts.ts';
-import { bearer, GatewayError } from './gateway.ts';
-import { guestRuntime, type GuestRuntime } from './guest-runtime.ts';
+import { bearer } from '../gateway-http.ts';
+import { guestCalls, health } from '../guest-calls.ts';
 import { logLines } from './log-lines.ts';
-import { awaitReady } from './ready.ts';
+import { openclawGuest, toolRounds } from './openclaw-guest.ts';
+import { awaitReady } from '../ready.ts';
 import { reopen, resume, suspend } from './suspension.ts';
 import { prepareTemplate } from './template.ts';
-import { startWarmupLlm } from './warmup-llm.ts';
+import { startWarmupLlm } from '../warmup-llm.ts';
 
 /** Rises with every change to how a template is warmed, beside what `configVersion` counts. */
 const warmUpVersion = 2;
 /** How long a turn in hand may hold up a stop. */
 const suspendTimeoutMs = 60_000;
-/** From SIGTERM on. OpenClaw's own limit for the work in hand is five minutes. */
-const endTimeoutMs = 10_000;
-const lastSyncMs = 20_000;
-/** A gateway at work on an emulated CPU is seconds late. */
-const healthTimeoutMs = 10_000;
-const logChunkBytes = 256 * 1024;
 
 /**
  * OpenClaw as an agent's runtime.
@@ -38,17 +32,18 @@ export function createOpenclawRuntime(): AgentRuntime {
     name: 'openclaw',
     version: openclawVersion,
     templateVariant: `openclaw-${openclawVersion}-config-${configVersion}-warm-up-${warmUpVersion}`,
-    startWarmupLlm,
+    ...guestCalls(logLines),
+    startWarmupLlm: (host) => startWarmupLlm(host, toolRounds),
     prepareTemplate: async ({ address }, progress, signal) => ({
       ...(await prepareTemplate(address, progress, signal)),
     }),
     async resume({ address }, facts, _settings, signal) {
       const { token, suspensionId } = readFacts(facts);
-      await resume(guestRuntime(address, token), suspensionId, signal);
+      await resume(openclawGuest(address, token), suspensionId, signal);
     },
     async suspend({ address }, facts, signal) {
       const { token } = readFacts(facts);
-      const runtime = guestRuntime(address, token);
+      const runtime = openclawGuest(address, token);
       const suspensionId = await suspend(runtime, suspendTimeoutMs, signal);
       try {
         await runtime.guest.sync(true, { signal });
@@ -58,23 +53,11 @@ export function createOpenclawRuntime(): AgentRuntime {
       }
       return { token, suspensionId };
     },
-    async flush({ address }, signal) {
-      await guestClient(address).sync(false, { signal });
-    },
-    async shutdown({ address }, _facts, signal) {
-      const guest = guestClient(address);
-      await guest.stopRuntime(endTimeoutMs, { signal }).catch(unanswered);
-      await guest.sync(false, { timeoutMs: lastSyncMs, signal }).catch(unanswered);
-    },
     async health({ address }, facts, signal) {
-      return health(guestRuntime(address, readFacts(facts).token), signal);
-    },
-    async readLog({ address }, offset, signal) {
-      const { text, nextOffset } = await guestClient(address).logs('runtime', offset, logChunkBytes, { signal });
-      return { lines: logLines(text), nextOffset };
+      return health(openclawGuest(address, readFacts(facts).token), signal);
     },
     async awaitBoot({ address }, facts, _settings, signal) {
-      await awaitReady(guestRuntime(address, readFacts(facts).token), signal, () => undefined);
+      await awaitReady(openclawGuest(address, readFacts(facts).token), signal, () => undefined);
     },
     // Nothing of an agent lies in its guest.
     inGuest: () => null,
@@ -92,24 +75,4 @@ export function createOpenclawRuntime(): AgentRuntime {
       return { origin: `http://${address}:${gatewayPort}`, headers: bearer(readFacts(facts).token) };
     },
   };
-}
-
-/** A guest that does not answer, or of an older image, is ended without having been asked. */
-function unanswered(error: unknown): void {
-  if (!(error instanceof GuestError)) throw error;
-}
-
-async function health({ gateway, guest }: GuestRuntime, signal: AbortSignal): Promise<RuntimeHealth> {
-  const options = { timeoutMs: healthTimeoutMs, signal };
-  const [failing, facts] = await Promise.all([
-    gateway.failing(options).catch((error: unknown) => {
-      if (error instanceof GatewayError) return error.message;
-      throw error;
-    }),
-    guest.health(options).catch((error: unknown) => {
-      unanswered(error);
-      return null;
-    }),
-  ]);
-  return { gateway: failing, oomKills: facts?.oomKills ?? null, diskFreeMib: facts?.diskFreeMib ?? null };
 }

@@ -7,8 +7,9 @@
  * crash say, joins the one that is there, renews it and learns its id. (OpenClaw 2026.9.6, gateway-suspend-coordinator.)
  */
 import { RuntimeBusy } from '@lodge/engine/ports';
-import { GatewayError, type GatewayCallOptions } from './gateway.ts';
-import { RuntimeWaitError, until, type GuestRuntime } from './guest-runtime.ts';
+import { GatewayError, type GatewayCallOptions } from '../gateway-http.ts';
+import { RuntimeWaitError, until } from '../guest-runtime.ts';
+import type { OpenclawGuest } from './openclaw-guest.ts';
 
 const request = { requestId: 'lodge', drain: true };
 const pauseMs = 200;
@@ -22,7 +23,7 @@ const harmless = 'background-exec';
  * minute at least. Rejects with `RuntimeBusy` when its work takes longer than `timeoutMs`; whatever went wrong, the gateway
  * is told to open again.
  */
-export async function suspend(runtime: GuestRuntime, timeoutMs: number, signal: AbortSignal): Promise<string> {
+export async function suspend(runtime: OpenclawGuest, timeoutMs: number, signal: AbortSignal): Promise<string> {
   const seen: { last: Preparation } = { last: { suspensionId: null, work: null } };
   const wait = { what: 'suspend', timeoutMs, pauseMs, attemptMs: 30_000, signal };
   try {
@@ -43,7 +44,7 @@ export async function suspend(runtime: GuestRuntime, timeoutMs: number, signal: 
 }
 
 /** Opens the gateway again. Done already is done. */
-export async function resume(runtime: GuestRuntime, suspensionId: string, signal: AbortSignal): Promise<void> {
+export async function resume(runtime: OpenclawGuest, suspensionId: string, signal: AbortSignal): Promise<void> {
   const wait = { what: 'resume', timeoutMs: resumeTimeoutMs, pauseMs: 100, attemptMs: 20_000, signal };
   await until(runtime, wait, async (options) => {
     try {
@@ -60,12 +61,12 @@ export async function resume(runtime: GuestRuntime, suspensionId: string, signal
 }
 
 /** After a suspension that came to nothing. Never fails: unheard, the suspension ends by itself. */
-export async function reopen(runtime: GuestRuntime, suspensionId: string): Promise<void> {
+export async function reopen(runtime: OpenclawGuest, suspensionId: string): Promise<void> {
   const options = { timeoutMs: reopenTimeoutMs, signal: AbortSignal.timeout(reopenTimeoutMs) };
   await release(runtime, suspensionId, options).catch(() => undefined);
 }
 
-function release({ gateway }: GuestRuntime, suspensionId: string, options: GatewayCallOptions): Promise<object> {
+function release({ gateway }: OpenclawGuest, suspensionId: string, options: GatewayCallOptions): Promise<object> {
   return gateway.rpc('gateway.suspend.resume', { suspensionId }, options);
 }
 
@@ -75,7 +76,7 @@ interface Preparation {
   readonly work: string | null;
 }
 
-async function prepare({ gateway }: GuestRuntime, options: GatewayCallOptions): Promise<Preparation> {
+async function prepare({ gateway }: OpenclawGuest, options: GatewayCallOptions): Promise<Preparation> {
   const { suspensionId, status, blockers } = await gateway.rpc('gateway.suspend.prepare', request, options);
   const kinds = new Set(Array.isArray(blockers) ? blockers.map((blocker: { kind?: unknown }) => blocker?.kind) : []);
   const isIdle = status === 'ready' || (status === 'draining' && kinds.size === 1 && kinds.has(harmless));

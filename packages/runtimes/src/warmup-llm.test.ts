@@ -2,14 +2,22 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import OpenAI from 'openai';
 import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions';
-import { startWarmupLlm, textPrompt, toolRounds, toolsPrompt } from './warmup-llm.ts';
+import { startWarmupLlm, textPrompt, toolsPrompt } from './warmup-llm.ts';
+
+const toolRounds = [
+  [
+    { name: 'write', args: { path: '/tmp/x', content: 'warm' } },
+    { name: 'ls', args: {} },
+  ],
+  [{ name: 'exec', args: { command: 'date' } }],
+];
 
 let llm: Awaited<ReturnType<typeof startWarmupLlm>>;
 let base: string;
 let openai: OpenAI;
 
 before(async () => {
-  llm = await startWarmupLlm('127.0.0.1');
+  llm = await startWarmupLlm('127.0.0.1', toolRounds);
   base = `http://127.0.0.1:${llm.port}`;
   openai = new OpenAI({ baseURL: `${base}/openai/v1`, apiKey: 'none', maxRetries: 0 });
 });
@@ -87,7 +95,7 @@ test('what is no chat is refused', async () => {
 });
 
 test('it ends although a client holds its connection open', { timeout: 5_000 }, async () => {
-  const other = await startWarmupLlm('127.0.0.1');
+  const other = await startWarmupLlm('127.0.0.1', toolRounds);
   await (await fetch(`http://127.0.0.1:${other.port}/`)).text();
   await other.close();
   await assert.rejects(fetch(`http://127.0.0.1:${other.port}/`));

@@ -1,11 +1,11 @@
 import { endOfLog, lastLines, RuntimeWaitError, until, type GuestRuntime } from './guest-runtime.ts';
 
-/** A cold start under emulation took up to 230 s on a quiet machine. */
+/** A cold start of OpenClaw under emulation took up to 230 s on a quiet machine. */
 const startTimeoutMs = 15 * 60_000;
 const pauseMs = 500;
 /** Between looks at whether the process still lives, and between words to whoever waits. */
 const lookEveryMs = 5_000;
-/** OpenClaw gives parts of itself seconds to start and ends when an emulated, busy guest takes longer; the next start finds more done. */
+/** A runtime (OpenClaw) may give parts of itself seconds to start and end when an emulated, busy guest takes longer; the next start finds more done. */
 const mostEnds = 4;
 
 /** Waits until a gateway that is starting serves. Gives up early on one that ends again and again. */
@@ -34,7 +34,8 @@ async function assertStarting(runtime: GuestRuntime, begin: number, signal: Abor
   const { text } = await runtime.guest.logs('guestd', begin, logBytes, { signal });
   const ends = text.match(/ runtime (?:ended|was ended|could not be started)/g)?.length ?? 0;
   if (ends < mostEnds) return;
-  throw new RuntimeWaitError(`OpenClaw ended ${ends} times while it was starting. ${await lastLines(runtime, signal)}`);
+  const why = `ended ${ends} times while it was starting. ${await lastLines(runtime, signal)}`;
+  throw new RuntimeWaitError(`${runtime.name} ${why}`);
 }
 
 const logBytes = 64 * 1024;

@@ -10,25 +10,21 @@ export const textPrompt = 'Warm-up: answer pong.';
 export const toolsPrompt = 'Warm-up: use your tools, then answer pong.';
 export const warmupAnswer = 'pong';
 
-interface ToolCall {
+export interface ToolCall {
   readonly name: string;
   readonly args: Readonly<Record<string, unknown>>;
 }
 
-const scratch = '/tmp/lodge-warm-up';
-/** One list for each model call of a turn with tools; names and arguments are OpenClaw's. */
-export const toolRounds: readonly (readonly ToolCall[])[] = [
-  [
-    { name: 'write', args: { path: scratch, content: 'warm' } },
-    { name: 'ls', args: {} },
-  ],
-  [{ name: 'exec', args: { command: `rm -f ${scratch}` } }],
-];
+/** One list for each model call of a turn with tools, in the runtime's own names. */
+export type ToolRounds = readonly (readonly ToolCall[])[];
 
 /** Listens on any free port of `host`. `close` ends its connections. */
-export async function startWarmupLlm(host: string): Promise<{ readonly port: number; close(): Promise<void> }> {
+export async function startWarmupLlm(
+  host: string,
+  rounds: ToolRounds,
+): Promise<{ readonly port: number; close(): Promise<void> }> {
   const server = createServer((request, response) => {
-    serve(request, response).catch(() => response.destroy());
+    serve(request, response, rounds).catch(() => response.destroy());
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -52,7 +48,7 @@ interface Prompt {
 
 const mostBodyBytes = 8 * 1024 * 1024;
 
-async function serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function serve(request: IncomingMessage, response: ServerResponse, rounds: ToolRounds): Promise<void> {
   const wire = request.url?.endsWith('/chat/completions')
     ? openai
     : request.url?.endsWith('/messages')
@@ -69,7 +65,7 @@ async function serve(request: IncomingMessage, response: ServerResponse): Promis
       .end('{"error":{"message":"not a chat","type":"invalid_request_error"}}');
     return;
   }
-  const calls = nextCalls(prompt);
+  const calls = nextCalls(prompt, rounds);
   if (prompt.stream) {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
     response.end(wire.stream(prompt.model, calls));
@@ -98,11 +94,11 @@ async function readPrompt(request: IncomingMessage): Promise<Prompt | null> {
 }
 
 /** Tool calls to ask for now; empty when it is time for the answer. */
-function nextCalls({ messages }: Prompt): readonly ToolCall[] {
+function nextCalls({ messages }: Prompt, rounds: ToolRounds): readonly ToolCall[] {
   const mentions = (content: unknown): boolean => JSON.stringify(content ?? null).includes(toolsPrompt);
   if (!messages.some(({ role, content }) => role === 'user' && mentions(content))) return [];
   const answered = messages.filter(({ role }) => role === 'assistant').length;
-  return toolRounds[answered] ?? [];
+  return rounds[answered] ?? [];
 }
 
 interface Wire {

@@ -1,19 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { guestClient, type GuestClient } from '@lodge/guest';
-import { Gateway, GatewayError } from './gateway.ts';
+import { GatewayError, type RuntimeGateway } from './gateway-http.ts';
 
-/** OpenClaw in one guest: its gateway, and the guest's daemon for what the gateway cannot say (its log before it listens). */
-export interface GuestRuntime {
-  readonly gateway: Gateway;
+/** A runtime in one guest: its gateway, and the guest's daemon for what the gateway cannot say (its log before it listens). */
+export interface GuestRuntime<G extends RuntimeGateway = RuntimeGateway> {
+  /** For messages. */
+  readonly name: string;
+  readonly gateway: G;
   readonly guest: GuestClient;
   readonly token: string;
 }
 
-export function guestRuntime(address: string, token: string): GuestRuntime {
-  return { gateway: new Gateway(address, token), guest: guestClient(address), token };
+export function guestRuntime<G extends RuntimeGateway>(
+  name: string,
+  address: string,
+  token: string,
+  gateway: G,
+): GuestRuntime<G> {
+  return { name, gateway, guest: guestClient(address), token };
 }
 
-/** OpenClaw did not come to the state that was awaited. The message ends with its last log lines, the token taken out. */
+/** A runtime did not come to the state that was awaited. The message ends with its last log lines, the token taken out. */
 export class RuntimeWaitError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -46,7 +53,7 @@ export async function until<T extends object>(
     const leftMs = wait.timeoutMs - (performance.now() - startedAt);
     if (leftMs <= 0) {
       const within = `did not ${wait.what} within ${Math.round(wait.timeoutMs / 1000)} s`;
-      throw new RuntimeWaitError(`OpenClaw ${within} (${missing}). ${await lastLines(runtime, wait.signal)}`);
+      throw new RuntimeWaitError(`${runtime.name} ${within} (${missing}). ${await lastLines(runtime, wait.signal)}`);
     }
     try {
       const timeoutMs = Math.ceil(Math.min(wait.attemptMs, leftMs));
@@ -70,7 +77,10 @@ const tailBytes = 3_000;
 export const endOfLog = Number.MAX_SAFE_INTEGER;
 
 /** The end of the runtime's log, for the message of a failure. Never fails itself. */
-export async function lastLines({ guest, token }: GuestRuntime, signal: AbortSignal): Promise<string> {
+export async function lastLines(
+  { guest, token }: Pick<GuestRuntime, 'guest' | 'token'>,
+  signal: AbortSignal,
+): Promise<string> {
   try {
     const { nextOffset } = await guest.logs('runtime', endOfLog, 1, { signal });
     const { text } = await guest.logs('runtime', Math.max(0, nextOffset - tailBytes), tailBytes, { signal });

@@ -1,0 +1,20 @@
+import { guestRuntime, type GuestRuntime } from '../guest-runtime.ts';
+import type { ToolRounds } from '../warmup-llm.ts';
+import { Gateway } from './gateway.ts';
+
+export type OpenclawGuest = GuestRuntime<Gateway>;
+
+export function openclawGuest(address: string, token: string): OpenclawGuest {
+  return guestRuntime('OpenClaw', address, token, new Gateway(address, token));
+}
+
+const scratch = '/tmp/lodge-warm-up';
+
+/** What a template's warm-up does with OpenClaw's tools. */
+export const toolRounds: ToolRounds = [
+  [
+    { name: 'write', args: { path: scratch, content: 'warm' } },
+    { name: 'ls', args: {} },
+  ],
+  [{ name: 'exec', args: { command: `rm -f ${scratch}` } }],
+];
