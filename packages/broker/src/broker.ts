@@ -5,7 +5,7 @@
  * agent's record; adds the agent's own key on the way out; passes the answer on as it comes; and writes one row a call.
  * A guest holds no key and names no provider. Whoever is not an agent gets a 403 and learns nothing else.
  *
- * It owns the calls under way and nothing that outlives them: what a kill -9 loses is the rows of those.
+ * It owns the calls under way and nothing that outlives them: what a kill -9 leaves of those is open rows in the book.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -23,10 +23,7 @@ import { Recorder } from './recorder.ts';
 import { sendError } from './send-error.ts';
 import { Rate, Slots } from './slots.ts';
 import { createUpstream } from './upstream.ts';
-import { anthropic } from './wires/anthropic.ts';
-import { openai } from './wires/openai.ts';
-import { defaultModel } from './wires/wire.ts';
-import type { Json, Wire } from './wires/wire.ts';
+import { guestRequest, wireOf } from './wires/index.ts';
 
 export interface BrokerOptions {
   readonly directory: AgentDirectory;
@@ -34,6 +31,10 @@ export interface BrokerOptions {
   readonly book: CallBook;
   /** Built-in ones and the operator's. */
   readonly providers: readonly Provider[];
+  /** Whose a bare model is where its owner gave no key. */
+  readonly defaultProvider?: string | null;
+  /** HTTP proxy that public providers are reached through. */
+  readonly egressProxy?: string | null;
   readonly log: Log;
   /** Default: no model has a known price. */
   readonly prices?: PriceBook;
@@ -49,19 +50,22 @@ export interface Broker {
   close(): Promise<void>;
 }
 
-const wires: readonly Wire[] = [openai, anthropic];
 const closeWaitMs = 5000;
 
 export function createBroker(options: BrokerOptions): Broker {
   const limits = { ...defaultLimits, ...options.limits };
   const recorder = new Recorder(options.book, options.prices ?? { price: () => null }, options.log);
-  const upstream = createUpstream(limits.connectMs);
+  const upstream = createUpstream(limits.connectMs, options.egressProxy ?? null);
   const handler = new Handler(options.directory, options.hold ?? (() => () => {}), {
-    providers: new Map(options.providers.map((provider) => [provider.id, provider])),
+    catalogue: {
+      providers: new Map(options.providers.map((provider) => [provider.id, provider])),
+      defaultProvider: options.defaultProvider ?? null,
+    },
     secrets: options.secrets,
     recorder,
     upstream,
     slots: new Slots(limits.callsPerAgent, limits.calls),
+    rate: new Rate(limits.callsPerAgentPerMinute / 4, limits.callsPerAgentPerMinute / 60),
     limits,
     log: options.log,
   });
@@ -112,7 +116,7 @@ class Handler {
   readonly #hold: (agentId: string) => () => void;
   readonly #deps: CallDeps;
   readonly #running = new Map<Call, Promise<void>>();
-  readonly #strangers = new Rate(5);
+  readonly #strangers = new Rate(5, 1);
 
   constructor(directory: AgentDirectory, hold: (agentId: string) => () => void, deps: CallDeps) {
     this.#directory = directory;
@@ -122,17 +126,17 @@ class Handler {
 
   /** Never rejects. */
   async handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const path = (req.url ?? '').split('?', 1)[0]!;
-    const wire = wires.find(({ prefix }) => path.startsWith(`/${prefix}/`)) ?? openai;
+    let wire = wireOf(req.url ?? '');
     try {
       const agent = await this.#identify(req);
-      const models = req.method === 'GET' ? modelsAt(wire, path) : null;
-      if (models) {
-        res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(models));
-      } else if (req.method === 'POST' && path === wire.path) {
-        await this.#run(agent.agentId, new Call(this.#deps, wire, agent, req, res));
+      const request = guestRequest(req.method, req.url ?? '');
+      wire = request.wire;
+      if (request.kind === 'models') {
+        res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(request.models));
+      } else if (request.kind === 'call') {
+        await this.#run(agent.agentId, new Call(this.#deps, { ...request, agent, req, res }));
       } else {
-        throw new CallError(`There is no ${req.method} ${path} here.`, refusal(404, 'not_found', 'route_not_found'));
+        throw new CallError(`There is no such ${req.method} here.`, refusal(404, 'not_found', 'route_not_found'));
       }
     } catch (error) {
       if (!(error instanceof CallError)) this.#deps.log.error({ err: error }, 'broker request failed');
@@ -178,13 +182,6 @@ class Handler {
     await Promise.race([Promise.all(this.#running.values()), tooLong]);
     wait.abort();
   }
-}
-
-function modelsAt(wire: Wire, path: string): Json | null {
-  const models = wire.models();
-  if (path === `/${wire.prefix}/v1/models`) return models;
-  if (path === `/${wire.prefix}/v1/models/${defaultModel}`) return (models.data as readonly Json[])[0]!;
-  return null;
 }
 
 function refusal(status: number, kind: CallError['kind'], code: string) {

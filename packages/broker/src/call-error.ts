@@ -19,6 +19,8 @@ export interface CallErrorDetails {
   /** How the call is recorded. */
   readonly outcome: LlmCall['outcome'];
   readonly retryAfterSeconds?: number;
+  /** True where trying again by itself would be of no use: a client that heeds it tells its user at once. */
+  readonly final?: true;
 }
 
 /** A call the broker itself ends. The message is for the agent and its user: nothing internal is in it. */
@@ -29,6 +31,7 @@ export class CallError extends Error {
   readonly outcome: LlmCall['outcome'];
   /** Undefined where waiting would not help. */
   readonly retryAfterSeconds: number | undefined;
+  readonly final: boolean;
 
   constructor(message: string, details: CallErrorDetails, options?: ErrorOptions) {
     super(message, options);
@@ -38,6 +41,7 @@ export class CallError extends Error {
     this.code = details.code;
     this.outcome = details.outcome;
     this.retryAfterSeconds = details.retryAfterSeconds;
+    this.final = details.final ?? false;
   }
 }
 

@@ -1,68 +1,85 @@
 /**
  * One LLM call, from a guest's request to the row about it.
  *
- *     slot → body → target → key → request to the provider → reply passed on → row
+ *     slot → body → target → key → opened in the book → request to the provider → reply passed on … closed in the book → its end
  *
- * Whatever ends it (the provider, the guest, a bound, a refusal), the provider's connection is given up, the guest gets
- * an error in its wire's shape or, when bytes have gone out already, a cut connection, and one row is written. The slot
- * is held until the row is durable, so rows that cannot be written hold back new calls.
+ * Whatever ends it (the provider, the guest, a bound, a refusal), the provider's connection is given up, one row is
+ * written, and then the guest gets the end of its answer, an error in its wire's shape or, when bytes have gone out
+ * already, a cut connection. What a kill -9 leaves behind is an open row. The slot is held until the row is durable, so
+ * rows that cannot be written hold back new calls.
  */
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { parseProviderModel } from '@lodge/domain';
-import { llmKeyContext } from '@lodge/engine/ports';
-import type { BrokerAgent, LlmCall, Log, Provider, SecretBox } from '@lodge/engine/ports';
+import type { BrokerAgent, LlmCall, Log, SecretBox } from '@lodge/engine/ports';
 import { badProvider, CallError } from './call-error.ts';
 import { Deadline } from './deadline.ts';
+import type { JsonBody } from './json-body.ts';
 import type { BrokerLimits } from './limits.ts';
+import { estimateInput, estimateOutput, Meter } from './meter.ts';
+import { keyHeader, openKey } from './provider-key.ts';
 import type { Recorder, UnpricedCall } from './recorder.ts';
 import { redactor } from './redact.ts';
 import { Reply } from './reply.ts';
 import { readBody } from './request-body.ts';
+import { sendAgain } from './send-again.ts';
 import { sendError } from './send-error.ts';
-import type { Slots } from './slots.ts';
-import { hasKey, pickTarget } from './target.ts';
+import type { Rate, Slots } from './slots.ts';
+import { ownModel, pickTarget } from './target.ts';
+import type { Catalogue, Target } from './target.ts';
+import { isConnectFailure } from './upstream.ts';
 import type { Upstream } from './upstream.ts';
+import { modelOf } from './wires/index.ts';
 import { noTokens } from './wires/wire.ts';
-import type { Wire } from './wires/wire.ts';
+import type { Asked, Wire } from './wires/wire.ts';
 
 export interface CallDeps {
-  readonly providers: ReadonlyMap<string, Provider>;
+  readonly catalogue: Catalogue;
   readonly secrets: SecretBox;
   readonly recorder: Recorder;
   readonly upstream: Upstream;
   readonly slots: Slots;
+  readonly rate: Rate;
   readonly limits: BrokerLimits;
   readonly log: Log;
 }
 
+/** Who asks for what. */
+export interface CallRequest {
+  readonly wire: Wire;
+  readonly asked: Asked;
+  readonly agent: BrokerAgent;
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+}
+
 export class Call {
   readonly #deps: CallDeps;
-  readonly #wire: Wire;
-  readonly #agent: BrokerAgent;
-  readonly #req: IncomingMessage;
-  readonly #res: ServerResponse;
+  readonly #request: CallRequest;
   readonly #id = randomUUID();
   readonly #startedAt = new Date();
   readonly #began = performance.now();
   readonly #deadline: Deadline;
+  readonly #meter: Meter;
   #provider: string;
   #model: string;
+  #inputEstimate = 0;
+  /** The request, or part of it, may have reached the provider. */
+  #sent = false;
   #status: number | null = null;
-  #reply: Reply | null = null;
-  #redact = redactor(null);
+  #firstByteMs: number | null = null;
+  #settled: Promise<void> | null = null;
+  #redact = redactor([]);
 
-  constructor(deps: CallDeps, wire: Wire, agent: BrokerAgent, req: IncomingMessage, res: ServerResponse) {
+  constructor(deps: CallDeps, request: CallRequest) {
     this.#deps = deps;
-    this.#wire = wire;
-    this.#agent = agent;
-    this.#req = req;
-    this.#res = res;
+    this.#request = request;
     this.#deadline = new Deadline(deps.limits.totalMs);
+    this.#meter = new Meter(request.wire);
     // Until more is known, the call is one to the agent's own model.
-    const own = parseProviderModel(agent.model);
+    const own = ownModel(request.agent, deps.catalogue);
     this.#provider = own?.provider ?? 'unknown';
-    this.#model = own?.name ?? agent.model;
+    this.#model = own?.name ?? request.agent.model;
+    const { res } = request;
     const closed = (): void => {
       if (!res.writableFinished) this.#deadline.giveUp('guest left');
     };
@@ -77,106 +94,108 @@ export class Call {
 
   /** Resolves when the call is over and recorded. Never rejects. */
   async run(): Promise<void> {
-    const free = this.#deps.slots.take(this.#agent.agentId);
-    let outcome: LlmCall['outcome'];
+    const { slots, rate } = this.#deps;
+    const { agentId } = this.#request.agent;
+    const free = slots.take(agentId);
     try {
-      if (!free) throw tooManyCalls();
-      outcome = await this.#serve();
+      if (!free || !rate.allows(agentId, this.#began)) throw tooManyCalls();
+      await this.#serve();
     } catch (error) {
-      outcome = this.#fail(error);
+      await this.#fail(error);
     }
     this.#deadline.done();
-    await this.#deps.recorder.record(this.#row(outcome));
     free?.();
   }
 
-  async #serve(): Promise<'ok' | 'provider_error'> {
-    const { limits, providers, upstream } = this.#deps;
-    const body = await readBody(this.#req, limits.bodyBytes);
-    const target = pickTarget(this.#agent, body.model, this.#wire.api, providers);
+  async #serve(): Promise<void> {
+    const { limits, secrets, catalogue } = this.#deps;
+    const { wire, asked, agent, req } = this.#request;
+    const body = await readBody(req, limits.bodyBytes);
+    const target = pickTarget(agent, modelOf(asked, body.json), wire, catalogue);
     this.#provider = target.provider.id;
     this.#model = target.model;
-    const prepared = this.#wire.prepare(body, target.provider, target.model);
-    const key = this.#openKey(target.provider.id);
-    this.#redact = redactor(key);
+    const key = openKey(agent, target.provider.id, secrets);
+    this.#redact = redactor([...(key === null ? [] : [key]), ...Object.values(target.provider.headers)]);
+    const { hideUsage } = wire.prepare(body, target.provider, target.model);
+    const path = wire.providerPath(target.model, asked);
+    await this.#open(body);
+    const headers = this.#headers(target, key, asked.stream ?? body.json.stream === true);
+    await this.#pass(target, { url: `${target.endpoint.baseUrl}/${path}`, headers, body: body.toString() }, hideUsage);
+  }
+
+  async #open(body: JsonBody): Promise<void> {
+    const { wire, asked, agent } = this.#request;
+    this.#inputEstimate = estimateInput(body.text);
+    if (asked.action === 'count') return;
+    const { agentId, accountId } = agent;
+    const digest = hash('sha256', body.text, 'base64url');
+    const call = { id: this.#id, agentId, accountId, startedAt: this.#startedAt, api: wire.api, digest };
+    await this.#deps.recorder.open(
+      { ...call, provider: this.#provider, model: this.#model },
+      { inputTokens: this.#inputEstimate, outputTokens: estimateOutput(wire.mostOutput(body.json)) },
+    );
+  }
+
+  async #pass(target: Target, request: SentRequest, hideUsage: boolean): Promise<void> {
+    const { limits, upstream } = this.#deps;
+    const { signal } = this.#deadline;
     this.#deadline.expect('first byte', limits.firstByteMs);
-    this.#deadline.signal.throwIfAborted();
-    const response = await upstream.send({
-      provider: target.provider,
-      baseUrl: target.provider.endpoints[this.#wire.api]!.baseUrl,
-      path: this.#wire.providerPath,
-      headers: this.#headers(key, body.stream === true),
-      body: JSON.stringify(prepared.body),
-      signal: this.#deadline.signal,
-    });
+    signal.throwIfAborted();
+    this.#sent = true;
+    const send = () => upstream.send(target.provider, { method: 'POST', ...request, signal });
+    const response = await sendAgain(send, limits.retryAfterMs, signal);
     this.#status = response.statusCode;
     // A body that is given up half-way reports that as an error of its own.
     response.body.on('error', () => {});
-    this.#reply = new Reply(response, this.#res, {
-      wire: this.#wire,
+    const reply = new Reply(response, this.#request.res, {
+      wire: this.#request.wire,
       providerId: target.provider.id,
-      hideUsage: prepared.hideUsage,
+      hideUsage,
       redact: this.#redact,
       deadline: this.#deadline,
+      meter: this.#meter,
       limits,
+      firstByte: () => void (this.#firstByteMs ??= this.#elapsedMs()),
+      beforeEnd: (failed) => this.#settle(failed ? 'provider_error' : 'ok'),
     });
     try {
-      await this.#reply.pass();
+      await reply.pass();
     } finally {
       response.body.destroy();
     }
-    return this.#reply.failed ? 'provider_error' : 'ok';
-  }
-
-  #openKey(providerId: string): string | null {
-    if (!hasKey(this.#agent, providerId)) return null;
-    let key: string;
-    try {
-      const sealed = this.#agent.sealedKeys[providerId]!;
-      key = this.#deps.secrets.open(sealed, llmKeyContext(this.#agent.agentId, providerId)).trim();
-    } catch (error) {
-      const details = { status: 500, kind: 'server', code: 'key_unreadable', outcome: 'refused' } as const;
-      const message = `The API key for provider ${providerId} cannot be read. Set it again on this agent.`;
-      throw new CallError(message, details, { cause: error });
-    }
-    if (/^[\x21-\x7e]+$/.test(key)) return key;
-    const details = {
-      status: 401,
-      kind: 'authentication',
-      code: 'malformed_provider_key',
-      outcome: 'refused',
-    } as const;
-    throw new CallError(`The API key for provider ${providerId} has characters that no API key has.`, details);
   }
 
   /** What goes out is written anew: of the guest's own headers only what the wire names. */
-  #headers(key: string | null, stream: boolean): Record<string, string> {
+  #headers({ provider, endpoint }: Target, key: string | null, stream: boolean): Record<string, string> {
+    const { wire, req } = this.#request;
     const headers: Record<string, string> = {
       'content-type': 'application/json',
       accept: stream ? 'text/event-stream' : 'application/json',
       'accept-encoding': 'identity',
       'user-agent': 'lodge',
-      ...this.#wire.defaultHeaders,
+      ...wire.defaultHeaders,
     };
-    for (const name of this.#wire.requestHeaders) {
-      const value = this.#req.headers[name];
+    for (const name of wire.requestHeaders) {
+      const value = req.headers[name];
       if (typeof value === 'string') headers[name] = value;
     }
-    return { ...headers, ...(key === null ? {} : this.#wire.credentials(key)) };
+    return { ...headers, ...provider.headers, ...(key === null ? {} : keyHeader(endpoint.keyHeader, key)) };
   }
 
-  #fail(error: unknown): LlmCall['outcome'] {
+  async #fail(error: unknown): Promise<void> {
+    const { wire, req, res } = this.#request;
     const gaveUp = this.#deadline.gaveUp;
-    const left = this.#res.destroyed || (this.#req.destroyed && !this.#req.complete);
+    if (isConnectFailure(error)) this.#sent = false;
+    const left = res.destroyed || (req.destroyed && !req.complete);
     if (left || gaveUp === 'guest left' || gaveUp === 'guest stalled' || gaveUp === 'shutdown') {
-      this.#res.destroy();
-      return 'cancelled';
+      res.destroy();
+      return this.#settle('cancelled');
     }
     const reason = error instanceof CallError ? error : this.#providerFailure(error);
     if (reason.outcome !== 'refused' || reason.status >= 500) this.#logFailure(reason);
-    if (this.#res.headersSent) this.#res.destroy();
-    else sendError(this.#req, this.#res, this.#wire, reason);
-    return reason.outcome;
+    await this.#settle(reason.outcome);
+    if (res.headersSent) res.destroy();
+    else sendError(req, res, wire, reason);
   }
 
   #providerFailure(error: unknown): CallError {
@@ -195,7 +214,7 @@ export class Call {
     this.#deps.log.warn(
       {
         call_id: this.#id,
-        agent_id: this.#agent.agentId,
+        agent_id: this.#request.agent.agentId,
         provider: this.#provider,
         provider_status: this.#status,
         reason: reason.message,
@@ -206,23 +225,50 @@ export class Call {
     );
   }
 
+  /** Closes the call in the book, once: what comes first is how it ended. */
+  #settle(outcome: LlmCall['outcome']): Promise<void> {
+    if (this.#request.asked.action === 'count') return Promise.resolve();
+    return (this.#settled ??= this.#deps.recorder.record(this.#row(outcome)));
+  }
+
   #row(outcome: LlmCall['outcome']): UnpricedCall {
+    const { wire, agent } = this.#request;
+    const { usage, estimated } = this.#used(outcome);
     return {
       id: this.#id,
-      agentId: this.#agent.agentId,
-      accountId: this.#agent.accountId,
+      agentId: agent.agentId,
+      accountId: agent.accountId,
       provider: this.#provider,
       model: this.#model,
-      api: this.#wire.api,
+      api: wire.api,
       startedAt: this.#startedAt,
-      durationMs: Math.round(performance.now() - this.#began),
-      timeToFirstByteMs: null,
+      durationMs: this.#elapsedMs(),
+      timeToFirstByteMs: this.#firstByteMs,
       status: this.#status,
       outcome,
-      estimated: false,
-      ...(this.#reply?.tokens ?? noTokens),
+      estimated,
+      ...usage,
     };
   }
+
+  /** A provider bills what it answered, and what it took in and was not let answer; not what it refused or never got. */
+  #used(outcome: LlmCall['outcome']): ReturnType<Meter['usage']> {
+    const unanswered = this.#status === null && this.#sent;
+    const accepted = this.#status !== null && this.#status < 300;
+    const failedAtOnce = outcome === 'provider_error' && !this.#meter.isAnswered;
+    if (unanswered || (accepted && !failedAtOnce)) return this.#meter.usage(this.#inputEstimate);
+    return { usage: noTokens, estimated: false };
+  }
+
+  #elapsedMs(): number {
+    return Math.round(performance.now() - this.#began);
+  }
+}
+
+interface SentRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
 }
 
 function tooManyCalls(): CallError {

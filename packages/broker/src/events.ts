@@ -8,6 +8,8 @@ const carriageReturn = 0x0d;
 /** A run of bytes that ends with a whole server-sent event, and the event's data; comments have none. */
 export interface EventBlock {
   readonly bytes: Buffer;
+  /** `bytes` as text. */
+  readonly text: string;
   readonly data: readonly string[];
 }
 
@@ -50,8 +52,9 @@ export class EventCutter {
     this.#held = [];
     this.#heldBytes = 0;
     this.#data = [];
-    this.#parser.feed(bytes.toString('utf8') + ending);
-    return { bytes, data: this.#data };
+    const text = bytes.toString('utf8');
+    this.#parser.feed(text + ending);
+    return { bytes, text, data: this.#data };
   }
 
   #hold(bytes: Buffer): void {

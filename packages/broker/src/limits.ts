@@ -12,7 +12,12 @@ export interface BrokerLimits {
   readonly idleMs: number;
   readonly totalMs: number;
   readonly callsPerAgent: number;
+  readonly callsPerAgentPerMinute: number;
   readonly calls: number;
+  /** How long a provider may ask to wait for the broker to do so and try again, instead of handing its refusal on. */
+  readonly retryAfterMs: number;
+  /** A reply that said it is at its end and is not ended this long after counts as ended. */
+  readonly lastWordMs: number;
   readonly connectionsPerAddress: number;
 }
 
@@ -28,6 +33,9 @@ export const defaultLimits: BrokerLimits = {
   idleMs: 5 * minute,
   totalMs: 30 * minute,
   callsPerAgent: 8,
-  calls: 128,
+  callsPerAgentPerMinute: 240,
+  calls: 256,
+  retryAfterMs: 5000,
+  lastWordMs: 1000,
   connectionsPerAddress: 32,
 };

@@ -1,20 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CallBook, LlmCall, Log, PriceBook } from '@lodge/engine/ports';
+import type { CallBook, LlmCall, Log, OpenCall, PriceBook, TokenUsage } from '@lodge/engine/ports';
+import { CallError } from './call-error.ts';
 import { Rate } from './slots.ts';
+import { noTokens } from './wires/wire.ts';
 
 export type UnpricedCall = Omit<LlmCall, 'costUsd' | 'priceVersion'>;
 
+/** What a call is expected to take at most. */
+export type Expected = Pick<OpenCall['estimate'], 'inputTokens' | 'outputTokens'>;
+
+/** Pauses before further attempts to open a call: a guest waits. */
+const openAgainAfterMs = [200, 800];
 /** Pauses before further attempts at a row: together longer than a restart of the database takes. */
 const retryAfterMs = [250, 1000, 4000, 15_000];
 /** Refused calls cost a guest nothing, so no more of them than this at once, and one a second, become rows. */
 const refusedBurst = 20;
 
-/** Writes the row about each call. */
+/** Writes each call into the book, before it goes out and once it is over. */
 export class Recorder {
   readonly #book: CallBook;
   readonly #prices: PriceBook;
   readonly #log: Log;
-  readonly #refused = new Rate(refusedBurst);
+  readonly #refused = new Rate(refusedBurst, 1);
   readonly #closing = new AbortController();
 
   constructor(book: CallBook, prices: PriceBook, log: Log) {
@@ -23,10 +30,39 @@ export class Recorder {
     this.#log = log;
   }
 
+  /** Resolves when it is durable that the call is under way. Rejects with a `CallError` when the call must not be made. */
+  async open(call: Omit<OpenCall, 'estimate'>, expected: Expected): Promise<void> {
+    const { costUsd } = this.#priceOf(call.provider, call.model, { ...noTokens, ...expected });
+    const refusal = await this.#opened({ ...call, estimate: { ...expected, costUsd } });
+    if (!refusal) return;
+    throw new CallError(refusal.message, {
+      status: 429,
+      kind: 'rate_limit',
+      code: refusal.code,
+      outcome: 'refused',
+      retryAfterSeconds: refusal.retryAfterSeconds,
+      ...(refusal.ends !== undefined && { final: true }),
+    });
+  }
+
+  async #opened(call: OpenCall): ReturnType<CallBook['open']> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await this.#book.open(call);
+      } catch (error) {
+        const pauseMs = openAgainAfterMs[attempt];
+        if (pauseMs === undefined || this.#closing.signal.aborted) {
+          throw new CallError('Model calls are not available right now.', unavailable, { cause: error });
+        }
+        await sleep(pauseMs, undefined, { signal: this.#closing.signal }).catch(() => {});
+      }
+    }
+  }
+
   /** Resolves when the row is durable, or given up and logged. Never rejects. */
   async record(unpriced: UnpricedCall): Promise<void> {
     if (unpriced.outcome === 'refused' && !this.#refused.allows(unpriced.agentId, performance.now())) return;
-    const call = { ...unpriced, ...this.#priceOf(unpriced) };
+    const call = { ...unpriced, ...this.#priceOf(unpriced.provider, unpriced.model, unpriced) };
     for (let attempt = 0; ; attempt++) {
       try {
         return await this.#book.close(call);
@@ -43,14 +79,16 @@ export class Recorder {
     }
   }
 
-  #priceOf(call: UnpricedCall): Pick<LlmCall, 'costUsd' | 'priceVersion'> {
+  #priceOf(provider: string, model: string, usage: TokenUsage): Pick<LlmCall, 'costUsd' | 'priceVersion'> {
+    const unpriced = { costUsd: null, priceVersion: null };
+    if (usage.inputTokens === null && usage.outputTokens === null) return unpriced;
     try {
-      const price = this.#prices.price(call.provider, call.model, call);
-      if (price) return { costUsd: price.costUsd, priceVersion: price.version };
+      const price = this.#prices.price(provider, model, usage);
+      return price ? { costUsd: price.costUsd, priceVersion: price.version } : unpriced;
     } catch (error) {
-      this.#log.error({ err: error, provider: call.provider, model: call.model }, 'LLM call not priced');
+      this.#log.error({ err: error, provider, model }, 'LLM call not priced');
+      return unpriced;
     }
-    return { costUsd: null, priceVersion: null };
   }
 
   /** From here on a row that fails is tried once more and no longer. */
@@ -58,3 +96,11 @@ export class Recorder {
     this.#closing.abort();
   }
 }
+
+const unavailable = {
+  status: 503,
+  kind: 'server',
+  code: 'unavailable',
+  outcome: 'refused',
+  retryAfterSeconds: 2,
+} as const;

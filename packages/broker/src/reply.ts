@@ -1,16 +1,16 @@
 /** What the provider answered, on its way to the guest. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import type { TokenUsage } from '@lodge/engine/ports';
 import type { Dispatcher } from 'undici';
 import { badProvider } from './call-error.ts';
 import type { Deadline } from './deadline.ts';
 import { EventCutter } from './events.ts';
 import type { EventBlock } from './events.ts';
 import type { BrokerLimits } from './limits.ts';
+import type { Meter } from './meter.ts';
 import { redactMasked } from './redact.ts';
 import type { Redact } from './redact.ts';
-import { asObject, noTokens } from './wires/wire.ts';
+import { asObject } from './wires/wire.ts';
 import type { Json, Wire } from './wires/wire.ts';
 
 export interface ReplyContext {
@@ -19,23 +19,28 @@ export interface ReplyContext {
   readonly hideUsage: boolean;
   readonly redact: Redact;
   readonly deadline: Deadline;
+  readonly meter: Meter;
   readonly limits: BrokerLimits;
+  /** Called as the answer's body begins. */
+  readonly firstByte: () => void;
+  /** Awaited before the last bytes go to the guest. `failed`: the provider said in its reply that it failed, whatever the status. */
+  readonly beforeEnd: (failed: boolean) => Promise<void>;
 }
 
 /** Response headers a guest may see. */
 const passedHeader =
-  /^(content-type|retry-after|retry-after-ms|x-should-retry|request-id|x-request-id|(x|anthropic)-ratelimit-.*)$/;
+  /^(content-type|retry-after|retry-after-ms|x-should-retry|request-id|x-request-id|(x|anthropic)-ratelimit-.*|openai-processing-ms)$/;
 /** A provider's error is passed on when it is JSON and no longer than this. */
 const mostErrorBytes = 64 * 1024;
 
 /** Passes a provider's response on to the guest, reading usage as it goes by. */
 export class Reply {
-  tokens: TokenUsage = noTokens;
-  /** The provider said in the reply that it failed, whatever the status. */
-  failed = false;
   readonly #response: Dispatcher.ResponseData;
   readonly #res: ServerResponse;
   readonly #context: ReplyContext;
+  #failed = false;
+  /** Events that may be the last of the stream: they go out when its end is recorded, or when there are more. */
+  #tail: EventBlock[] = [];
 
   constructor(response: Dispatcher.ResponseData, res: ServerResponse, context: ReplyContext) {
     this.#response = response;
@@ -62,7 +67,7 @@ export class Reply {
   async #passError(): Promise<void> {
     const { statusCode } = this.#response;
     const { providerId, redact } = this.#context;
-    this.failed = true;
+    this.#failed = true;
     const text = (await this.#readAll(mostErrorBytes).catch(() => null))?.toString('utf8') ?? '';
     this.#context.deadline.signal.throwIfAborted();
     if (!parseObject(text)) {
@@ -75,18 +80,19 @@ export class Reply {
   }
 
   async #passJson(): Promise<void> {
-    const { wire, providerId, redact, limits } = this.#context;
-    const bytes = await this.#readAll(limits.replyBytes);
+    const { wire, providerId, redact, limits, meter } = this.#context;
+    const bytes = await this.#readAll(limits.replyBytes, (size) => meter.readPart(size));
     if (!bytes) throw badProvider(`Provider ${providerId} answered with too large a reply.`, 'provider_error');
     const text = bytes.toString('utf8');
     const reply = parseObject(text);
     if (!reply) throw badProvider(`Provider ${providerId} answered with something that is not JSON.`, 'provider_error');
-    this.tokens = wire.count(reply, this.tokens);
-    this.failed = wire.isFailure(reply);
+    meter.read(reply);
+    this.#failed = wire.isFailure(reply);
     await this.#passBody(this.#response.statusCode, redact(text));
   }
 
   async #passBody(status: number, body: string): Promise<void> {
+    await this.#context.beforeEnd(this.#failed);
     const bytes = Buffer.from(body);
     this.#head(status, { 'content-type': 'application/json', 'content-length': String(bytes.length) });
     await this.#end(bytes);
@@ -105,28 +111,50 @@ export class Reply {
     this.#head(this.#response.statusCode, {});
     this.#res.flushHeaders();
     const cutter = new EventCutter();
-    for await (const chunk of this.#chunks()) {
-      for (const block of cutter.push(chunk)) await this.#passEvent(block);
+    for await (const chunk of this.#chunksToLastWord()) {
+      this.#res.cork();
+      for (const block of cutter.push(chunk)) this.#passEvent(block);
+      this.#res.uncork();
+      await this.#drained();
     }
     const rest = cutter.rest();
-    if (rest) await this.#passEvent(rest);
+    if (rest) this.#passEvent(rest);
+    await this.#context.beforeEnd(this.#failed);
+    this.#writeTail();
     await this.#end();
   }
 
-  async #passEvent(block: EventBlock): Promise<void> {
-    const { wire, hideUsage, redact, deadline, limits } = this.#context;
+  #passEvent(block: EventBlock): void {
+    const { wire, hideUsage, meter } = this.#context;
     let hidden = false;
+    let last = false;
     for (const data of block.data) {
       const event = parseObject(data);
+      last ||= wire.isLast(data, event);
       if (!event) continue;
-      this.tokens = wire.count(event, this.tokens);
-      this.failed ||= wire.isFailure(event);
+      meter.read(event);
+      this.#failed ||= wire.isFailure(event);
       hidden ||= hideUsage && wire.isUsageOnly(event);
     }
     if (hidden) return;
-    const text = block.bytes.toString('utf8');
-    const clean = redact(text);
-    if (this.#res.write(clean === text ? block.bytes : clean)) return;
+    if (!last) this.#writeTail();
+    if (last) this.#tail.push(block);
+    else this.#write(block);
+  }
+
+  #writeTail(): void {
+    for (const block of this.#tail) this.#write(block);
+    this.#tail = [];
+  }
+
+  #write({ bytes, text }: EventBlock): void {
+    const clean = this.#context.redact(text);
+    this.#res.write(clean === text ? bytes : clean);
+  }
+
+  async #drained(): Promise<void> {
+    const { deadline, limits } = this.#context;
+    if (!this.#res.writableNeedDrain) return;
     deadline.expect('guest stalled', limits.idleMs);
     await once(this.#res, 'drain', { signal: deadline.signal });
     deadline.expect('idle', limits.idleMs);
@@ -140,24 +168,52 @@ export class Reply {
     this.#res.writeHead(status, own);
   }
 
-  /** Null when there is more than `mostBytes`. */
-  async #readAll(mostBytes: number): Promise<Buffer | null> {
+  /** Null when there is more than `mostBytes`. `broken` is told how many bytes had come when they are not all of it. */
+  async #readAll(mostBytes: number, broken = (_size: number): void => {}): Promise<Buffer | null> {
     const parts: Buffer[] = [];
     let size = 0;
-    for await (const chunk of this.#chunks()) {
-      size += chunk.length;
-      if (size > mostBytes) return null;
-      parts.push(chunk);
+    let whole = false;
+    try {
+      for await (const chunk of this.#chunks()) {
+        size += chunk.length;
+        if (size > mostBytes) return null;
+        parts.push(chunk);
+      }
+      whole = true;
+      return Buffer.concat(parts);
+    } finally {
+      if (!whole) broken(size);
     }
-    return Buffer.concat(parts);
   }
 
   async *#chunks(): AsyncGenerator<Buffer> {
-    const { deadline, limits } = this.#context;
+    const { deadline, limits, firstByte } = this.#context;
     deadline.expect('idle', limits.idleMs);
     for await (const chunk of this.#response.body as AsyncIterable<Buffer>) {
       deadline.expect('idle', limits.idleMs);
+      firstByte();
       yield chunk;
+    }
+  }
+
+  /** All chunks, or those up to the last event where what follows it is silence or a broken connection: it is over then. */
+  async *#chunksToLastWord(): AsyncGenerator<Buffer> {
+    const { deadline, limits } = this.#context;
+    const chunks = this.#chunks();
+    for (;;) {
+      const hangUp = (): void => void this.#response.body.destroy();
+      const timer = this.#tail.length > 0 ? setTimeout(hangUp, limits.lastWordMs) : undefined;
+      let next: IteratorResult<Buffer>;
+      try {
+        next = await chunks.next();
+      } catch (error) {
+        if (this.#tail.length > 0 && !deadline.signal.aborted) return;
+        throw error;
+      } finally {
+        clearTimeout(timer);
+      }
+      if (next.done) return;
+      yield next.value;
     }
   }
 }

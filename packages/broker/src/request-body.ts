@@ -1,17 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { CallError, invalidRequest } from './call-error.ts';
-import { asObject } from './wires/wire.ts';
-import type { Json } from './wires/wire.ts';
+import { JsonBody } from './json-body.ts';
 
-/** The request's body as a JSON object with a `model`, of at most `mostBytes`. */
-export async function readBody(req: IncomingMessage, mostBytes: number): Promise<Json & { readonly model: string }> {
+/** The request's body as a JSON object, of at most `mostBytes`. */
+export async function readBody(req: IncomingMessage, mostBytes: number): Promise<JsonBody> {
   if (req.headers['content-encoding'] !== undefined) {
     throw invalidRequest('content_encoding', 'The body must not be compressed.');
   }
-  const body = asObject(parse(await readBytes(req, mostBytes)));
-  if (!body) throw invalidRequest('invalid_json', 'The body must be a JSON object.');
-  if (typeof body.model !== 'string') throw invalidRequest('invalid_model', 'model must be a text.');
-  return { ...body, model: body.model };
+  return new JsonBody(await readBytes(req, mostBytes));
 }
 
 async function readBytes(req: IncomingMessage, mostBytes: number): Promise<Buffer> {
@@ -31,12 +27,4 @@ async function readBytes(req: IncomingMessage, mostBytes: number): Promise<Buffe
     parts.push(part);
   }
   return Buffer.concat(parts);
-}
-
-function parse(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    throw invalidRequest('invalid_json', 'The body is not valid JSON.');
-  }
 }

@@ -12,5 +12,6 @@ export function sendError(req: IncomingMessage, res: ServerResponse, wire: Wire,
     'content-length': String(Buffer.byteLength(body)),
   };
   if (error.retryAfterSeconds !== undefined) headers['retry-after'] = String(error.retryAfterSeconds);
+  if (error.final) headers['x-should-retry'] = 'false';
   res.writeHead(error.status, headers).end(body);
 }

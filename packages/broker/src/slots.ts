@@ -25,19 +25,21 @@ export class Slots {
   }
 }
 
-/** Allows bursts of `burst` and one a second over time, each name by itself. Bounded: forgotten names start afresh. */
+/** Allows bursts of `burst` and so many a second over time, each name by itself. Bounded: forgotten names start afresh. */
 export class Rate {
   readonly #burst: number;
+  readonly #perSecond: number;
   readonly #mostNames = 10_000;
   readonly #spent = new Map<string, { amount: number; at: number }>();
 
-  constructor(burst: number) {
+  constructor(burst: number, perSecond: number) {
     this.#burst = burst;
+    this.#perSecond = perSecond;
   }
 
   allows(name: string, nowMs: number): boolean {
     const last = this.#spent.get(name) ?? { amount: 0, at: nowMs };
-    const amount = Math.max(0, last.amount - Math.max(0, nowMs - last.at) / 1000);
+    const amount = Math.max(0, last.amount - (Math.max(0, nowMs - last.at) / 1000) * this.#perSecond);
     const allowed = amount + 1 <= this.#burst;
     this.#spent.delete(name);
     this.#spent.set(name, { amount: allowed ? amount + 1 : amount, at: nowMs });

@@ -148,11 +148,15 @@ test('a guest that leaves ends the call at the provider at once, before the answ
   }
   const rows = await broker.rowCount(2);
   assert.deepEqual(
-    rows.map(({ outcome, status, outputTokens }) => [outcome, status, outputTokens]),
+    rows.map(({ outcome, status, outputTokens, estimated }) => [outcome, status, outputTokens, estimated]),
     [
-      ['cancelled', null, null],
-      ['cancelled', 200, null],
+      ['cancelled', null, 0, true],
+      ['cancelled', 200, 1, true],
     ],
+  );
+  assert.ok(
+    rows.every(({ inputTokens }) => inputTokens! > 10),
+    'the provider had taken the request in',
   );
 });
 
@@ -184,7 +188,10 @@ test('a provider that cuts its answer is seen as a cut, not as an end', async ()
     message: '502 Provider acme broke off its answer.',
   });
   const rows = await broker.rowCount(2);
-  for (const row of rows) assert.deepEqual([row.outcome, row.status, row.inputTokens], ['provider_error', 200, null]);
+  for (const row of rows) {
+    assert.deepEqual([row.outcome, row.status, row.estimated], ['provider_error', 200, true]);
+    assert.ok(row.inputTokens! > 10 && row.outputTokens! > 0);
+  }
 });
 
 test('a failure that the provider tells within a stream counts as one', async () => {

@@ -1,31 +1,33 @@
 import type { TokenUsage } from '@lodge/engine/ports';
 import type { CallErrorKind } from '../call-error.ts';
-import { paths } from '../target.ts';
-import { asObject, asTokens, defaultModel } from './wire.ts';
+import { asObject, asTokens } from './wire.ts';
 import type { Json, Wire } from './wire.ts';
 
 /** Anthropic's messages (docs.anthropic.com/en/api/messages). */
 export const anthropic: Wire = {
   api: 'anthropic-messages',
-  prefix: 'anthropic',
-  path: paths['anthropic-messages'],
-  providerPath: 'messages',
+  path: '/anthropic/v1/messages',
+  ask(path) {
+    if (path === anthropic.path) return { action: 'generate' };
+    return path === `${anthropic.path}/count_tokens` ? { action: 'count' } : null;
+  },
+  providerPath: (_model, { action }) => (action === 'count' ? 'messages/count_tokens' : 'messages'),
   requestHeaders: ['anthropic-version', 'anthropic-beta'],
   defaultHeaders: { 'anthropic-version': '2023-06-01' },
-  credentials: (key) => ({ 'x-api-key': key }),
-  prepare: (body, _provider, model) => ({ body: { ...body, model }, hideUsage: false }),
+  prepare(body, _provider, model) {
+    body.set('model', model);
+    return { hideUsage: false };
+  },
+  mostOutput: (body) => asTokens(body.max_tokens),
   count,
+  countsAll: (reply) => asObject(reply.usage) !== null && (reply.type === 'message' || reply.type === 'message_delta'),
+  said: (reply) => (reply.type === 'content_block_delta' ? reply.delta : reply.content),
+  isLast: (_data, event) => event !== null && (event.type === 'message_stop' || event.type === 'error'),
   isUsageOnly: () => false,
   isFailure: (reply) => reply.type === 'error',
   error: ({ kind, status, message }) => ({
     type: 'error',
     error: { type: status === 504 ? 'timeout_error' : types[kind], message },
-  }),
-  models: () => ({
-    data: [{ type: 'model', id: defaultModel, display_name: defaultModel, created_at: '1970-01-01T00:00:00Z' }],
-    has_more: false,
-    first_id: defaultModel,
-    last_id: defaultModel,
   }),
 };
 
@@ -46,11 +48,13 @@ const types: Readonly<Record<CallErrorKind, string>> = {
 function count(reply: Json, counts: TokenUsage): TokenUsage {
   const usage = asObject(reply.usage) ?? asObject(asObject(reply.message)?.usage);
   if (!usage) return counts;
+  const long = asTokens(asObject(usage.cache_creation)?.ephemeral_1h_input_tokens);
   return {
     ...counts,
     inputTokens: asTokens(usage.input_tokens) ?? counts.inputTokens,
     outputTokens: asTokens(usage.output_tokens) ?? counts.outputTokens,
     cacheReadTokens: asTokens(usage.cache_read_input_tokens) ?? counts.cacheReadTokens,
     cacheWriteTokens: asTokens(usage.cache_creation_input_tokens) ?? counts.cacheWriteTokens,
+    cacheWriteLongTokens: long ?? counts.cacheWriteLongTokens,
   };
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { JsonBody } from '../json-body.ts';
 import { providerAt } from '../test-harness.ts';
 import { openai } from './openai.ts';
 import { noTokens } from './wire.ts';
@@ -32,13 +33,20 @@ test('usage is found wherever a provider puts it; nonsense counts as nothing', (
   }
 });
 
+const prepared = (asked: object, id: string) => {
+  const body = new JsonBody(Buffer.from(JSON.stringify(asked)));
+  const { hideUsage } = openai.prepare(body, provider(id), 'm');
+  const sent: any = JSON.parse(body.toString());
+  return { body: sent, hideUsage };
+};
+
 test('each provider is asked in the words it knows', () => {
   const messages = [
     { role: 'developer', content: 'be' },
     { role: 'user', content: 'hi' },
   ];
   const asked = { model: 'default', messages, max_completion_tokens: 9, store: false, stream: true };
-  const mistral = openai.prepare({ ...asked, stream_options: { include_usage: true } }, provider('mistral'), 'm');
+  const mistral = prepared({ ...asked, stream_options: { include_usage: true } }, 'mistral');
   assert.deepEqual(mistral, {
     body: {
       model: 'm',
@@ -48,18 +56,18 @@ test('each provider is asked in the words it knows', () => {
     },
     hideUsage: false,
   });
-  const own = openai.prepare({ ...asked, max_completion_tokens: undefined, max_tokens: 8 }, provider('openai'), 'm');
+  const own = prepared({ ...asked, max_completion_tokens: undefined, max_tokens: 8 }, 'openai');
   assert.equal(own.body.max_completion_tokens, 8);
   assert.ok(!('max_tokens' in own.body));
   assert.deepEqual([own.body.messages, own.body.store, own.hideUsage], [messages, false, true]);
-  const other = openai.prepare(asked, provider('groq'), 'm');
+  const other = prepared(asked, 'groq');
   assert.equal(other.body.max_completion_tokens, 9);
   assert.deepEqual(other.body.stream_options, { include_usage: true });
   assert.ok(!('store' in other.body));
 });
 
 test('a request that does not stream is not asked for stream options', () => {
-  const { body, hideUsage } = openai.prepare({ messages: [] }, provider('groq'), 'm');
+  const { body, hideUsage } = prepared({ messages: [] }, 'groq');
   assert.deepEqual([body, hideUsage], [{ model: 'm', messages: [] }, false]);
 });
 

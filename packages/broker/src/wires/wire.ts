@@ -1,5 +1,6 @@
 import type { LlmApi, Provider, TokenUsage } from '@lodge/engine/ports';
 import type { CallError } from '../call-error.ts';
+import type { JsonBody } from '../json-body.ts';
 
 /** A JSON object that came from outside: nothing is known of its fields. */
 export type Json = Readonly<Record<string, unknown>>;
@@ -14,31 +15,45 @@ export const noTokens: TokenUsage = {
   imageTokens: null,
 };
 
+/** What a guest's path and query ask for. */
+export interface Asked {
+  /** Counting tokens costs nothing and is no call of the model. */
+  readonly action: 'generate' | 'count';
+  /** Model and manner where the path says them; else the body does. */
+  readonly model?: string;
+  readonly stream?: boolean;
+}
+
 /** What is different between the APIs that guests and providers speak. */
 export interface Wire {
   readonly api: LlmApi;
-  /** First path segment of the guest-facing URLs of this wire. */
-  readonly prefix: string;
-  /** Guest-facing path of the one call there is. */
+  /** Guest-facing path of a call, for people. */
   readonly path: string;
+  /** What a POST to this path asks for; null when it is none of this API's. */
+  ask(path: string, query: URLSearchParams): Asked | null;
   /** Appended to a provider's base URL. */
-  readonly providerPath: string;
+  providerPath(model: string, asked: Asked): string;
   /** Request headers that a guest may set, lower case. */
   readonly requestHeaders: readonly string[];
   /** Headers every request to a provider has unless the guest set them. */
   readonly defaultHeaders: Readonly<Record<string, string>>;
-  credentials(key: string): Readonly<Record<string, string>>;
-  /** The request for this provider and model. `hideUsage`: the reply holds a usage event that the guest did not ask for. */
-  prepare(body: Json, provider: Provider, model: string): { readonly body: Json; readonly hideUsage: boolean };
+  /** Edits the body for this provider and model. `hideUsage`: the reply will hold a usage event that the guest did not ask for. */
+  prepare(body: JsonBody, provider: Provider, model: string): { readonly hideUsage: boolean };
+  /** The most tokens the body lets the model say; null when it does not bound it. */
+  mostOutput(body: Json): number | null;
   /** The counts after one more reply or stream event. */
   count(reply: Json, counts: TokenUsage): TokenUsage;
+  /** True for a reply or stream event whose counts are those of everything up to it. */
+  countsAll(reply: Json): boolean;
+  /** The part of a reply or stream event that the model said; absent where it says nothing. */
+  said(reply: Json): unknown;
+  /** True for data of a stream after which nothing but its end comes. */
+  isLast(data: string, event: Json | null): boolean;
   /** True for a stream event that exists only because usage was asked for. */
   isUsageOnly(event: Json): boolean;
   /** True for a reply or stream event by which the provider says that the call failed. */
   isFailure(reply: Json): boolean;
   error(error: CallError): Json;
-  /** The models a guest may list: the one that stands for the agent's own. */
-  models(): Json;
 }
 
 /** Name of the model that means "the agent's own" in a guest's configuration. */
@@ -46,6 +61,10 @@ export const defaultModel = 'default';
 
 export function asObject(value: unknown): Json | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : null;
+}
+
+export function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
 }
 
 /** A token count, or null when the field is absent or is none. */
