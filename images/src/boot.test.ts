@@ -5,6 +5,8 @@ import { once } from 'node:events';
 import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { after, before, test } from 'node:test';
 import { guestClient, GuestError, type GuestClient } from '@lodge/guest';
@@ -142,6 +144,55 @@ test('files get their owner, and the folders on the way too', { skip: notRoot },
   );
   await guest.writeFile('/etc/lodge/mine', 'text', { mode: 0o644, owner: 'root' });
   assert.equal(await sh('stat -c "%U %a" /etc/lodge/mine'), 'root 644');
+});
+
+test('programs that want a terminal have one, and end with it', { skip: notRoot }, async () => {
+  let shown = '';
+  const closed = Promise.withResolvers<unknown>();
+  const terminal = await guest.openTerminal(
+    { columns: 100, rows: 30, term: 'xterm-256color' },
+    {
+      data: (chunk) => {
+        shown += String(chunk);
+        return true;
+      },
+      drained: () => undefined,
+      closed: closed.resolve,
+    },
+  );
+  const shows = async (pattern: RegExp): Promise<void> => {
+    for (const until = Date.now() + 60_000; !pattern.test(shown); await sleep(50)) {
+      assert.ok(Date.now() < until, `${String(pattern)} in ${JSON.stringify(shown)}`);
+    }
+  };
+  terminal.write(Buffer.from('id -un; stty size; top\r'));
+  await shows(/^agent\r$/m);
+  await shows(/30 100[^]*load average[^]*PID USER/);
+  terminal.resize({ columns: 60, rows: 20 });
+  terminal.write(Buffer.from('q'));
+  await sleep(1_000);
+  terminal.write(Buffer.from('stty size; node\r'));
+  await shows(/20 60/);
+  await shows(/> /);
+  terminal.write(Buffer.from('6 * 7 + "!"\r'));
+  await shows(/42!/);
+  terminal.close();
+  assert.equal(await closed.promise, null);
+  for (const until = Date.now() + 20_000; (await sh('ps -t pts/0 -o pid= || true')) !== ''; await sleep(100)) {
+    assert.ok(Date.now() < until, 'something of the terminal still runs');
+  }
+});
+
+test('the workspace is written and read, and moves as a tar', { skip: notRoot }, async () => {
+  const { signal } = new AbortController();
+  await guest.workspace.write('moved/file', Buffer.from('text'), {}, { signal });
+  const tar = await buffer(await guest.readTree(['/workspace', '/home/agent'], { signal }));
+  await guest.workspace.remove('moved', { recursive: true });
+  await guest.writeTree(['/workspace', '/home/agent'], Readable.from([tar]), { signal });
+  assert.equal(
+    await sh('stat -c "%U %a" ~ /workspace/moved/file; cat /workspace/moved/file'),
+    'agent 750\nagent 644\ntext',
+  );
 });
 
 test('processes that lost their parent are reaped, and a daemon that ends comes back', { skip: notRoot }, async () => {

@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isAlive, killGroup, processStat } from './processes.ts';
+import { isAlive, killSession, processStat } from './processes.ts';
 
 /**
  * Which commands run, in files that a boot takes away: a daemon that starts after a crash ends those of the one before,
@@ -12,6 +12,7 @@ export class CommandRecords {
   constructor(folder: string) {
     this.folder = folder;
     mkdirSync(folder, { recursive: true });
+    this.endAll();
   }
 
   /** Records the process until it is disposed of. */
@@ -27,10 +28,10 @@ export class CommandRecords {
     return { [Symbol.dispose]: () => rmSync(file, { force: true }) };
   }
 
-  endAll(): void {
+  private endAll(): void {
     for (const name of readdirSync(this.folder)) {
       const [pid = NaN, startTime = NaN] = name.split('-').map(Number);
-      if (isAlive({ pid, startTime })) killGroup(pid);
+      if (isAlive({ pid, startTime })) killSession(pid);
       rmSync(join(this.folder, name), { force: true });
     }
   }

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { maxExecOutputBytes } from '@lodge/guest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { maxExecOutputBytes, type ExecOutcome } from '@lodge/guest';
 import { Daemon, isAlive, refusedWith, until } from './testing.ts';
 
 const daemon = new Daemon();
@@ -97,6 +98,48 @@ test('a daemon that fails takes its commands along, and leaves alone what had le
   } finally {
     await own.remove();
   }
+});
+
+async function read(argv: readonly string[], more: { maxOutputBytes?: number; timeoutMs?: number } = {}) {
+  const { signal } = new AbortController();
+  const seen = { stdout: '', stderr: '', at: [] as number[], outcome: null as ExecOutcome | null };
+  const started = performance.now();
+  for await (const event of await daemon.client.execStream({ argv, timeoutMs: 10_000, ...more }, { signal })) {
+    if (event.kind === 'exit') seen.outcome = event.outcome;
+    else seen[event.kind] += String(event.bytes);
+    seen.at.push(performance.now() - started);
+  }
+  return seen;
+}
+
+test('what a command writes is told as it comes, and its end last', async () => {
+  const seen = await read(['sh', '-c', 'echo one; sleep 0.6; echo two >&2; sleep 0.6; exit 4']);
+  assert.deepEqual([seen.stdout, seen.stderr], ['one\n', 'two\n']);
+  assert.deepEqual(seen.outcome, { exitCode: 4, signal: null, timedOut: false, truncated: false });
+  assert.ok(seen.at[1]! - seen.at[0]! > 300 && seen.at[2]! - seen.at[1]! > 300, seen.at.join());
+  const long = await read(['sh', '-c', 'head -c 3000000 /dev/zero | tr "\\0" x'], { maxOutputBytes: 2_000_000 });
+  assert.deepEqual([long.stdout.length, long.outcome?.truncated], [2_000_000, true]);
+  assert.equal((await read(['sleep', '60'], { timeoutMs: 200 })).outcome?.timedOut, true);
+  await assert.rejects(read(['no-such']), refusedWith(400, /ENOENT/));
+});
+
+test('a command whose output nobody takes waits, and is killed when the reader goes', async () => {
+  const stop = new AbortController();
+  const file = join(daemon.root, 'workspace/streaming');
+  const script = `echo $$ > ${file}; exec cat /dev/zero`;
+  const request = { argv: ['sh', '-c', script], timeoutMs: 60_000, maxOutputBytes: maxExecOutputBytes };
+  const events = await daemon.client.execStream(request, { signal: stop.signal });
+  await events.next();
+  const pid = await until(() => existsSync(file) && Number(readFileSync(file, 'utf8')));
+  // The kernel's buffers on the way take some megabytes.
+  const written = (): string => /^wchar: \d+$/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))![0];
+  for (let before = ''; before !== written(); await sleep(300)) before = written();
+  assert.ok(Number(written().slice(7)) < maxExecOutputBytes, written());
+  stop.abort(new Error('enough'));
+  await until(() => !isAlive(pid));
+  await assert.rejects(async () => {
+    for await (const _ of events);
+  });
 });
 
 test('a call that takes too long is given up', async () => {

@@ -11,6 +11,8 @@ import type { Readable } from 'node:stream';
 import { maxFileBytes } from '@lodge/guest';
 import { chunksOf } from './chunks.ts';
 import { Refusal, systemCode } from './errors.ts';
+import { fileRefusal } from './file-refusal.ts';
+import { within } from './handles.ts';
 import type { Settings } from './settings.ts';
 
 const longestPath = 4096;
@@ -73,8 +75,6 @@ function ownerOf(settings: Settings, name: string | null): Owner {
   throw new Refusal(400, 'owner must be one of: agent, root');
 }
 
-const within = (folder: FileHandle, name: string): string => `/proc/self/fd/${folder.fd}/${name}`;
-
 async function openFolder(names: readonly string[], owner: Owner): Promise<FileHandle> {
   let folder = await open('/', O_RDONLY | O_DIRECTORY);
   for (const name of names) {
@@ -131,22 +131,3 @@ async function writeInFolder(
 }
 
 const tooLarge = (): Refusal => new Refusal(413, `a file may have at most ${maxFileBytes} bytes`);
-
-const notAFolder = [409, 'a part of the path is not a folder, or is a symbolic link'] as const;
-const notAFile = [409, 'path is not a regular file'] as const;
-const full = [507, "the guest's disk is full"] as const;
-const refusals: Readonly<Record<string, readonly [status: number, message: string]>> = {
-  ENOENT: [404, 'no such file'],
-  ENOTDIR: notAFolder,
-  ELOOP: notAFolder,
-  EISDIR: notAFile,
-  ENXIO: notAFile,
-  ENAMETOOLONG: [400, 'a part of the path is too long'],
-  ENOSPC: full,
-  EDQUOT: full,
-};
-
-function fileRefusal(error: unknown): unknown {
-  const refusal = refusals[systemCode(error) ?? ''];
-  return refusal ? new Refusal(...refusal) : error;
-}

@@ -4,8 +4,9 @@
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import type { TerminalSize } from '@lodge/guest';
 
-/** Numbers from the kernel's x86-64 table: clock_settime 227, sync 162. RNDRESEEDCRNG is 0x5207 (random(4)). */
+/** Numbers from the kernel's x86-64 table: clock_settime 227, sync 162. RNDRESEEDCRNG is 0x5207 (random(4)), TIOCSWINSZ 0x5414, O_RDWR | O_NOCTTY 0x102. */
 const program = String.raw`
 $| = 1;
 sub clock_set {
@@ -17,9 +18,16 @@ sub clock_set {
   ioctl($random, 0x5207, $none) or return "reseed: $!";
   return 'ok';
 }
+sub resize {
+  my ($path, $rows, $columns) = @_;
+  sysopen(my $terminal, $path, 0x102) or return "terminal: $!";
+  ioctl($terminal, 0x5414, pack('S4', $rows, $columns, 0, 0)) or return "size: $!";
+  return 'ok';
+}
 while (my $line = <STDIN>) {
   my ($call, @arguments) = split ' ', $line;
   if ($call eq 'clock') { print clock_set(@arguments), "\n"; }
+  elsif ($call eq 'resize') { print resize(@arguments), "\n"; }
   elsif ($call eq 'sync') { syscall(162); print "ok\n"; }
   else { print "unknown\n"; }
 }
@@ -46,6 +54,11 @@ export class Kernel {
   /** sync(2): returns once everything dirty is on the disk. */
   async sync(): Promise<void> {
     await this.ask('sync');
+  }
+
+  /** TIOCSWINSZ of ioctl_tty(2): who runs in the terminal is told by SIGWINCH. */
+  async resizeTerminal(path: string, { columns, rows }: TerminalSize): Promise<void> {
+    await this.ask(`resize ${path} ${rows} ${columns}`);
   }
 
   private async ask(line: string): Promise<void> {

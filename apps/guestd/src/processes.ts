@@ -1,5 +1,6 @@
 import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { Refusal, systemCode } from './errors.ts';
 import type { Settings } from './settings.ts';
 
 export interface Command {
@@ -31,8 +32,40 @@ export function start(settings: Settings, command: Command): ChildProcess {
 }
 
 const common = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8' };
-const agentEnvironment = { ...common, HOME: '/home/agent', USER: 'agent', LOGNAME: 'agent', SHELL: '/bin/sh' };
+/** Of what runs as the agent. */
+export const agentEnvironment = { ...common, HOME: '/home/agent', USER: 'agent', LOGNAME: 'agent', SHELL: '/bin/sh' };
 const rootEnvironment = { ...common, HOME: '/root', USER: 'root', LOGNAME: 'root', SHELL: '/bin/sh' };
+
+export interface End {
+  readonly exitCode: number | null;
+  readonly signal: string | null;
+}
+
+/** The end of a child. `name` is what a refusal calls it when it could not be started. */
+export function ended(child: ChildProcess, name: string): Promise<End> {
+  return new Promise((resolve, reject) => {
+    child.once('exit', (exitCode, signal) => resolve({ exitCode, signal }));
+    child.once('error', (error) => {
+      reject(
+        new Refusal(
+          400,
+          `${name} could not be started (${systemCode(error) ?? 'unknown reason'}); is there such a command and folder?`,
+        ),
+      );
+    });
+  });
+}
+
+/** Processes that are alive, as far as /proc shows them. */
+export function processes(): ProcessStat[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.map((pid) => processStat(Number(pid))).filter((stat) => stat !== null);
+}
+
+/** Kills every process of the session that `pid` leads or led, whatever its group. */
+export function killSession(pid: number): void {
+  for (const stat of processes()) if (stat.session === pid) signalProcess(stat.pid, 'SIGKILL');
+}
 
 /** Kills every process of the group that `pid` leads or led. */
 export function killGroup(pid: number): void {

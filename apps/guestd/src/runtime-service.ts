@@ -10,7 +10,7 @@
  * by a variable in its environment. That the host wants it ended outlives a crash too, in a file that a boot takes away.
  */
 import { once } from 'node:events';
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RuntimeService } from '@lodge/guest';
@@ -18,7 +18,7 @@ import { systemCode } from './errors.ts';
 import { fieldsOf, optional, text, textList, textMap } from './fields.ts';
 import type { Journal } from './journal.ts';
 import type { LogFile } from './log-file.ts';
-import { isAlive, killGroup, processStat, signalProcess, start, type ProcessStat } from './processes.ts';
+import { isAlive, killGroup, processStat, processes, signalProcess, start, type ProcessStat } from './processes.ts';
 import type { Settings } from './settings.ts';
 
 const firstPauseMs = 1_000;
@@ -141,11 +141,7 @@ export class RuntimeSupervisor {
 
 /** The oldest session leader that has `variable` in its environment: what the runtime starts inherits it, but is younger. */
 function findRuntime(variable: string): ProcessStat | null {
-  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  const leaders = pids
-    .map((pid) => processStat(Number(pid)))
-    .filter((stat) => stat !== null)
-    .filter((stat) => stat.session === stat.pid && hasVariable(stat.pid, variable));
+  const leaders = processes().filter((stat) => stat.session === stat.pid && hasVariable(stat.pid, variable));
   leaders.sort((a, b) => a.startTime - b.startTime);
   return leaders[0] ?? null;
 }

@@ -1,13 +1,15 @@
 import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { Readable } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { maxJsonBytes, maxLogChunkBytes, maxRuntimeGraceMs, protocolVersion, type LogName } from '@lodge/guest';
 import { chunksOf } from './chunks.ts';
+import { CommandRecords } from './command-records.ts';
 import { setCpusOnline } from './cpus.ts';
 import { Refusal } from './errors.ts';
 import { Executor } from './exec.ts';
 import { fieldsOf, integer, text, yesNo } from './fields.ts';
+import { fileRefusal } from './file-refusal.ts';
 import { readGuestFile, writeGuestFile } from './files.ts';
 import { health } from './health.ts';
 import type { Journal } from './journal.ts';
@@ -15,6 +17,10 @@ import type { Kernel } from './kernel.ts';
 import type { LogFile } from './log-file.ts';
 import type { RuntimeSupervisor } from './runtime-service.ts';
 import type { Settings } from './settings.ts';
+import { Terminals } from './terminals.ts';
+import { packTree, unpackTree } from './tree.ts';
+import { listFolder, readContent, readEntry } from './workspace/read.ts';
+import { WorkspaceWriter } from './workspace/write.ts';
 
 export interface ServerParts {
   readonly settings: Settings;
@@ -32,15 +38,21 @@ interface Call {
 }
 
 /** What a route gives back: JSON, or bytes as they come. */
-type Reply = { readonly json: object } | { readonly stream: Readable };
+type Reply = { readonly json: object } | Streamed;
+interface Streamed {
+  readonly stream: Readable;
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string | number>>;
+}
 type Route = (call: Call) => Promise<Reply>;
+type Routes = Readonly<Record<string, Route>>;
 
 const done: Reply = { json: {} };
 const shortestEntropy = 32;
 const longestEntropy = 1024;
 
-function routesOf({ settings, kernel, runtime, logs }: ServerParts): Readonly<Record<string, Route>> {
-  const executor = new Executor(settings);
+function routesOf({ settings, kernel, runtime, logs }: ServerParts, records: CommandRecords): Routes {
+  const executor = new Executor(settings, records);
   return {
     'GET /v1/health': async () => ({ json: await health(settings) }),
     'POST /v1/clock': async ({ request }) => {
@@ -72,6 +84,9 @@ function routesOf({ settings, kernel, runtime, logs }: ServerParts): Readonly<Re
       return done;
     },
     'POST /v1/exec': async ({ request, gone }) => ({ json: await executor.run(await readJson(request), gone) }),
+    'POST /v1/exec/stream': async ({ request, gone }) => ({
+      stream: await executor.stream(await readJson(request), gone),
+    }),
     'PUT /v1/files': async ({ request, query }) => {
       await writeGuestFile(settings, query, request);
       return done;
@@ -87,24 +102,61 @@ function routesOf({ settings, kernel, runtime, logs }: ServerParts): Readonly<Re
   };
 }
 
+/** What the host's users do with files, and what moves an agent into another guest. */
+function fileRoutes(settings: Settings): Routes {
+  const writer = new WorkspaceWriter(settings);
+  const routes: Routes = {
+    'GET /v1/workspace': async ({ query }) => {
+      const { entry, stream, length, range } = await readContent(settings, query);
+      const headers = { 'x-guestd-entry': JSON.stringify(entry), 'content-length': length };
+      return range === null
+        ? { stream, headers }
+        : { stream, status: 206, headers: { ...headers, 'content-range': range } };
+    },
+    'GET /v1/workspace/entry': async ({ query }) => ({ json: await readEntry(settings, query) }),
+    'GET /v1/workspace/list': async ({ query }) => ({ json: await listFolder(settings, query) }),
+    'PUT /v1/workspace': async ({ query, request }) => ({ json: await writer.write(query, chunksOf(request)) }),
+    'PUT /v1/workspace/folder': async ({ query }) => ({ json: await writer.makeFolder(query) }),
+    'DELETE /v1/workspace': async ({ query }) => {
+      await writer.remove(query);
+      return done;
+    },
+    'GET /v1/tree': async ({ query }) => ({ stream: await packTree(settings, query) }),
+    'PUT /v1/tree': async ({ query, request }) => {
+      await unpackTree(settings, query, request);
+      return done;
+    },
+  };
+  const refusing =
+    (route: Route): Route =>
+    (call) =>
+      route(call).catch((error: unknown) => Promise.reject(fileRefusal(error)));
+  return Object.fromEntries(Object.entries(routes).map(([name, route]) => [name, refusing(route)]));
+}
+
 export function createGuestServer(parts: ServerParts): Server {
-  const routes = routesOf(parts);
-  const limits = { requestTimeout: 120_000, headersTimeout: 10_000, maxHeaderSize: 16 * 1024 };
+  const { settings, kernel, journal } = parts;
+  const records = new CommandRecords(`${settings.root}/run/lodge/commands`);
+  const routes = { ...routesOf(parts, records), ...fileRoutes(settings) };
+  const terminals = new Terminals({ settings, records, kernel });
+  // A file comes at the pace of whoever sends it to the host, which is the host's to bound.
+  const limits = { requestTimeout: 15 * 60_000, headersTimeout: 10_000, maxHeaderSize: 16 * 1024 };
   const server = createServer(limits, (request, response) => {
     response.setHeader('x-guestd-protocol', String(protocolVersion));
     response.setHeader('connection', 'close');
-    void serve(routes, request, response, parts.journal);
+    void serve(routes, request, response, journal);
   });
-  server.maxConnections = 64;
+  server.on('upgrade', (request, socket, head) => void serveTerminal(terminals, { request, socket, head }, journal));
+  server.maxConnections = 128;
   // A process in the guest that connects has the guest's address, whatever address it connects to.
   server.on('connection', (socket) => {
-    if (socket.remoteAddress !== parts.settings.peer) socket.destroy();
+    if (socket.remoteAddress !== settings.peer) socket.destroy();
   });
   return server;
 }
 
 async function serve(
-  routes: Readonly<Record<string, Route>>,
+  routes: Routes,
   request: IncomingMessage,
   response: ServerResponse,
   journal: Journal,
@@ -118,16 +170,49 @@ async function serve(
     if (url === null || route === undefined) throw new Refusal(404, 'no such route');
     const reply = await route({ request, query: url.searchParams, gone: gone.signal });
     if ('json' in reply) sendJson(response, 200, reply.json);
-    else await pipeline(reply.stream, response);
+    else {
+      response.writeHead(reply.status ?? 200, reply.headers);
+      await pipeline(reply.stream, response);
+    }
   } catch (error) {
     await drain(request);
     if (response.destroyed) return;
+    const { status, message } = refusalOf(error, name, journal);
     if (response.headersSent) response.destroy();
-    else if (error instanceof Refusal) sendJson(response, error.status, { error: error.message });
-    else {
-      journal.error(`${name} failed`, error);
-      sendJson(response, 500, { error: "the guest's daemon failed, see its log" });
-    }
+    else sendJson(response, status, { error: message });
+  }
+}
+
+function refusalOf(error: unknown, name: string, journal: Journal): Refusal {
+  if (error instanceof Refusal) return error;
+  journal.error(`${name} failed`, error);
+  return new Refusal(500, "the guest's daemon failed, see its log");
+}
+
+interface Upgrade {
+  readonly request: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+}
+
+async function serveTerminal(
+  terminals: Terminals,
+  { request, socket, head }: Upgrade,
+  journal: Journal,
+): Promise<void> {
+  socket.on('error', () => undefined); // Its close says so too.
+  const url = URL.parse(request.url ?? '/', 'http://guest');
+  try {
+    if (request.method !== 'GET' || url?.pathname !== '/v1/terminal') throw new Refusal(404, 'no such route');
+    if (head.length > 0) socket.unshift(head);
+    await terminals.serve(request, url.searchParams, socket);
+  } catch (error) {
+    const { status, message } = refusalOf(error, 'GET /v1/terminal', journal);
+    const body = JSON.stringify({ error: message });
+    socket.end(
+      `HTTP/1.1 ${status} Refused\r\nconnection: close\r\nx-guestd-protocol: ${protocolVersion}\r\n` +
+        `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    );
   }
 }
 

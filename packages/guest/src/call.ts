@@ -1,4 +1,6 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { IncomingMessage, request as httpRequest, type ClientRequest } from 'node:http';
+import type { Duplex, Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { protocolVersion } from './protocol.ts';
 
 /** The guest answered with an error, or spoke another protocol version. `status` is null when it did not answer. */
@@ -11,18 +13,24 @@ export class GuestError extends Error {
   }
 }
 
-export interface GuestCall {
+interface Target {
   readonly address: string;
   readonly port: number;
-  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** With the query. */
   readonly path: string;
+}
+
+export interface GuestCall extends Target {
   readonly body?: Uint8Array;
   /** A longer reply is an error: the guest does not decide how much memory the host spends. */
   readonly replyBytes: number;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
 }
+
+/** Room for a small JSON reply. */
+export const smallReplyBytes = 64 * 1024;
 
 /**
  * One call on a connection of its own: a connection that was open when the guest was cloned, paused or moved is dead without
@@ -32,7 +40,7 @@ export async function callGuest(call: GuestCall): Promise<Buffer> {
   call.signal?.throwIfAborted();
   const deadline = AbortSignal.timeout(call.timeoutMs);
   const signal = call.signal ? AbortSignal.any([call.signal, deadline]) : deadline;
-  const name = `${call.method} ${call.path.split('?')[0]}`;
+  const name = nameOf(call);
   try {
     const reply = await send(call, signal);
     const bytes = await readBounded(reply, call.replyBytes);
@@ -46,14 +54,102 @@ export async function callGuest(call: GuestCall): Promise<Buffer> {
 }
 
 function send(call: GuestCall, signal: AbortSignal): Promise<IncomingMessage> {
+  const { body } = call;
+  const request = requestFor(call, body ? { 'content-length': body.byteLength } : {}, signal);
+  request.end(body);
+  return replyTo(request);
+}
+
+function requestFor(target: Target, headers: Readonly<Record<string, string | number>>, signal?: AbortSignal) {
+  const { address: host, port, method, path } = target;
+  return httpRequest({ host, port, method, path, headers, agent: false, ...(signal && { signal }) });
+}
+
+function replyTo(request: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
-    const { address: host, port, method, path, body } = call;
-    const headers = body ? { 'content-length': body.byteLength } : {};
-    const request = httpRequest({ host, port, method, path, headers, signal, agent: false });
     request.on('response', resolve);
     request.on('error', reject);
-    request.end(body);
   });
+}
+
+export interface StreamCall extends Target {
+  readonly body?: Readable | Uint8Array;
+  /** The call fails when for so long nothing went either way. Without it the signal alone ends it. */
+  readonly stallMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** A call whose bodies are as large and as slow as they are: resolves with the head of a 2xx reply. The signal ends the reply, too. */
+export async function streamGuest(call: StreamCall): Promise<IncomingMessage> {
+  call.signal?.throwIfAborted();
+  const { body } = call;
+  const length = body instanceof Uint8Array ? { 'content-length': body.byteLength } : {};
+  const request = requestFor(call, length, call.signal);
+  const name = nameOf(call);
+  const { stallMs } = call;
+  if (stallMs !== undefined) {
+    request.setTimeout(stallMs, () => request.destroy(new Error(`nothing went either way for ${stallMs} ms`)));
+  }
+  try {
+    const reply = replyTo(request);
+    if (body === undefined || body instanceof Uint8Array) request.end(body);
+    else await Promise.race([reply, pipeline(body, request)]);
+    return await accepted(await reply, name);
+  } catch (error) {
+    call.signal?.throwIfAborted();
+    if (error instanceof GuestError) throw error;
+    throw new GuestError(null, `the guest did not answer ${name} (${(error as Error).message})`, { cause: error });
+  }
+}
+
+/** A connection that goes on in the protocol named by the header `upgrade`. What came behind the reply's head is in front of it. */
+export async function upgradeGuest(
+  call: Target & { readonly timeoutMs: number; readonly signal?: AbortSignal },
+  upgrade: string,
+): Promise<Duplex> {
+  const deadline = AbortSignal.timeout(call.timeoutMs);
+  const signal = call.signal ? AbortSignal.any([call.signal, deadline]) : deadline;
+  const request = requestFor(call, { connection: 'upgrade', upgrade });
+  const stop = (): void => void request.destroy(signal.reason as Error);
+  signal.addEventListener('abort', stop);
+  const upgraded = new Promise<Duplex>((resolve, reject) => {
+    request.on('upgrade', (reply, socket, head) => {
+      if (head.length > 0) socket.unshift(head);
+      if (reply.headers['x-guestd-protocol'] === String(protocolVersion)) resolve(socket);
+      else {
+        socket.destroy();
+        reject(new Error('it speaks another protocol'));
+      }
+    });
+  });
+  try {
+    const reply = replyTo(request);
+    request.end();
+    const first = await Promise.race([upgraded, reply]);
+    if (!(first instanceof IncomingMessage)) return first;
+    await accepted(first, nameOf(call));
+    throw new Error('it did not upgrade the connection');
+  } catch (error) {
+    call.signal?.throwIfAborted();
+    request.destroy();
+    if (error instanceof GuestError) throw error;
+    throw new GuestError(null, `the guest did not answer ${nameOf(call)} (${(error as Error).message})`, {
+      cause: error,
+    });
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+const nameOf = ({ method, path }: Target): string => `${method} ${path.split('?')[0]}`;
+
+/** The same reply when it is a good one. */
+async function accepted(reply: IncomingMessage, name: string): Promise<IncomingMessage> {
+  const status = reply.statusCode ?? 0;
+  const spoken = reply.headers['x-guestd-protocol'];
+  if (spoken === String(protocolVersion) && status >= 200 && status < 300) return reply;
+  checked(reply, await readBounded(reply, smallReplyBytes), name);
+  return reply;
 }
 
 async function readBounded(reply: IncomingMessage, limitBytes: number): Promise<Buffer> {

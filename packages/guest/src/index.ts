@@ -1,2 +1,3 @@
+export * from './frames.ts';
 export * from './protocol.ts';
 export * from './client.ts';

@@ -12,10 +12,24 @@
  *   PUT  /v1/files?path=&mode=&owner=       {}            body: the bytes; written to a temporary name and renamed, parents are made; mode is octal
  *   GET  /v1/files?path=                    the bytes
  *   GET  /v1/logs?name=&offset=&limit=      LogChunk
+ *   POST /v1/exec/stream  ExecRequest       frames (`execFrame`), as the command writes
+ *   GET  /v1/terminal?columns=&rows=&term=  101, then frames both ways (`terminalInput`, `terminalOutput`); `Upgrade: lodge-terminal`
+ *   GET  /v1/tree?path=&path=               a tar of these folders, with owners, modes and links
+ *   PUT  /v1/tree?path=&path=               {}            body: such a tar; each folder is replaced, by a rename, once all of it is there
+ *
+ * Of what is in the agent's workspace; `path` is relative to it, and no symbolic link on the way leads out of it:
+ *   GET    /v1/workspace/entry?path=                                Entry
+ *   GET    /v1/workspace/list?path=&after=&limit=                   EntryList
+ *   GET    /v1/workspace?path=&from=&to=&version=                   the bytes, with an Entry in the header `x-guestd-entry`
+ *   PUT    /v1/workspace?path=&match=&absent=                       WriteResult   body: the bytes; parents are made
+ *   PUT    /v1/workspace/folder?path=                               WriteResult   made with its parents
+ *   DELETE /v1/workspace?path=&match=&recursive=                    {}
+ * `from` and `to` are the first and last byte wanted, `from=-n` the last n: then 206 with `content-range`, unless `version` is
+ * given and another one is there. `match` are the versions, parted by commas, one of which must be there, or `*` for any.
  *
  * 400: the request is wrong; 404: no such route or file; 409: the guest is not such that it can be done (not a regular file, a
- * symbolic link on the way to a file that is written, fewer vCPUs plugged than asked for); 413: too large; 503: too many at once;
- * 507: the guest's disk is full. One connection per call.
+ * symbolic link on the way to a file that is written, fewer vCPUs plugged than asked for); 412: another version is there; 413: too
+ * large; 416: no such range; 503: too many at once; 507: the guest's disk is full. One connection per call.
  */
 export const protocolVersion = 1;
 export const guestdPort = 8080;
@@ -26,7 +40,7 @@ export const guestAddress = '10.0.2.15';
 /** Port at `hostAddress` where a guest finds the LLM broker. */
 export const guestBrokerPort = 4000;
 
-/** Largest file the daemon takes or gives, bytes. */
+/** Largest file the daemon takes, bytes, and the largest it gives but in parts of the workspace. */
 export const maxFileBytes = 64 * 1024 * 1024;
 /** Largest JSON body the daemon takes, bytes (`stdin` of an exec is in it). */
 export const maxJsonBytes = 4 * 1024 * 1024;
@@ -89,13 +103,61 @@ export interface ExecRequest {
   readonly maxOutputBytes?: number;
 }
 
-export interface ExecResult {
+/** How a process ended: one of the two is null, both where that is not known. */
+export interface ProcessEnd {
   readonly exitCode: number | null;
   readonly signal: string | null;
-  readonly stdout: string;
-  readonly stderr: string;
+}
+
+export interface ExecOutcome extends ProcessEnd {
   readonly timedOut: boolean;
   readonly truncated: boolean;
+}
+
+export interface ExecResult extends ExecOutcome {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface TerminalSize {
+  /** 1..`maxTerminalSide`, as `rows`. */
+  readonly columns: number;
+  readonly rows: number;
+}
+export const maxTerminalSide = 1000;
+/** Terminals open at once in one guest. */
+export const maxTerminals = 32;
+/** A terminal whose host was silent for so long is closed: it answers every ping and sends one well within this. */
+export const terminalSilenceMs = 60_000;
+
+/** What is at a path of the workspace. */
+export interface Entry {
+  readonly type: 'file' | 'directory' | 'symlink' | 'other';
+  readonly size: number;
+  readonly modifiedMs: number;
+  /** Permission bits. */
+  readonly mode: number;
+  /** Another one whenever the contents may be others; letters, digits and hyphens. */
+  readonly version: string;
+}
+
+export interface NamedEntry extends Entry {
+  readonly name: string;
+  /** Of a symbolic link: where it points. */
+  readonly target: string | null;
+}
+
+/** A page of a folder, by name (UTF-16 code units). Names that are not UTF-8 are left out. */
+export interface EntryList {
+  readonly entries: readonly NamedEntry[];
+  readonly more: boolean;
+}
+export const maxListEntries = 1000;
+
+export interface WriteResult {
+  /** Nothing was there before. */
+  readonly created: boolean;
+  readonly entry: Entry;
 }
 
 /** Logs the daemon serves: its own, and the runtime's standard output and error. */

@@ -1,0 +1,117 @@
+import type { Duplex } from 'node:stream';
+import { encodeFrame, FrameReader, terminalInput, terminalOutput, type Frame } from './frames.ts';
+import { terminalSilenceMs, type ProcessEnd, type TerminalSize } from './protocol.ts';
+import { endFrom, replyFrom, unexpected } from './shape.ts';
+import type { CallOptions, Transport } from './transport.ts';
+
+/** A connection to a guest that is frozen or gone says nothing: it is asked this often, and given up when no answer came to three. */
+const pingEveryMs = terminalSilenceMs / 4;
+const mostUnanswered = 3;
+
+export interface TerminalHandlers {
+  /** What is shown. False: no more until `resume`. */
+  data(chunk: Buffer): boolean;
+  /** What `write` had no room for has gone. */
+  drained(): void;
+  /** Once, and nothing comes after it: how the shell ended, or null when the connection did. */
+  closed(end: ProcessEnd | null): void;
+}
+
+export interface GuestTerminal {
+  /** What is typed. False: no more until `drained`. */
+  write(bytes: Uint8Array): boolean;
+  resize(size: TerminalSize): void;
+  resume(): void;
+  /** Ends the terminal and what runs in it. */
+  close(): void;
+}
+
+export async function openTerminal(
+  transport: Transport,
+  { columns, rows, term }: TerminalSize & { readonly term: string },
+  handlers: TerminalHandlers,
+  options: CallOptions,
+): Promise<GuestTerminal> {
+  const query = new URLSearchParams({ columns: String(columns), rows: String(rows), term });
+  const socket = await transport.upgrade(`/v1/terminal?${query.toString()}`, 'lodge-terminal', options);
+  return new Connection(socket, handlers);
+}
+
+class Connection implements GuestTerminal {
+  private readonly socket: Duplex;
+  private readonly handlers: TerminalHandlers;
+  private readonly reader = new FrameReader();
+  private readonly pings: NodeJS.Timeout;
+  private unanswered = 0;
+  private isOver = false;
+
+  constructor(socket: Duplex, handlers: TerminalHandlers) {
+    this.socket = socket;
+    this.handlers = handlers;
+    this.pings = setInterval(() => this.ping(), pingEveryMs);
+    socket.on('data', (chunk: Buffer) => this.take(chunk));
+    socket.on('drain', () => handlers.drained());
+    socket.on('error', () => undefined); // Its close says so too.
+    for (const event of ['end', 'close'] as const) socket.on(event, () => this.over(null));
+  }
+
+  write(bytes: Uint8Array): boolean {
+    return this.send(terminalInput.data, bytes);
+  }
+
+  resize(size: TerminalSize): void {
+    this.send(terminalInput.resize, JSON.stringify(size));
+  }
+
+  resume(): void {
+    this.socket.resume();
+  }
+
+  close(): void {
+    this.over(null);
+  }
+
+  private send(kind: number, payload?: Uint8Array | string): boolean {
+    return this.isOver || this.socket.write(encodeFrame(kind, payload));
+  }
+
+  private ping(): void {
+    this.unanswered += 1;
+    if (this.unanswered > mostUnanswered) this.over(null);
+    else this.send(terminalInput.ping);
+  }
+
+  private take(chunk: Buffer): void {
+    // Whatever it says, it is there. While nobody takes what it shows it is not heard, and given up for that.
+    this.unanswered = 0;
+    try {
+      for (const frame of this.reader.push(chunk)) this.obey(frame);
+    } catch {
+      this.over(null);
+    }
+  }
+
+  private obey({ kind, payload }: Frame): void {
+    if (this.isOver) return;
+    switch (kind) {
+      case terminalOutput.data:
+        if (!this.handlers.data(payload)) this.socket.pause();
+        return;
+      case terminalOutput.exit:
+        this.over(endFrom(replyFrom(payload.toString(), 'GET /v1/terminal')));
+        return;
+      case terminalOutput.pong:
+        return;
+      default:
+        throw unexpected();
+    }
+  }
+
+  private over(end: ProcessEnd | null): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    clearInterval(this.pings);
+    this.socket.destroy();
+    this.handlers.closed(end);
+  }
+}

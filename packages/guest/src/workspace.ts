@@ -1,0 +1,115 @@
+import type { Readable } from 'node:stream';
+import { GuestError, smallReplyBytes } from './call.ts';
+import type { Entry, EntryList, WriteResult } from './protocol.ts';
+import { entryFrom, entryListFrom, replyFrom, unexpected, writeResultFrom, type Reply } from './shape.ts';
+import { longMs, shortMs, smallJson, stallMs, type CallOptions, type Transport } from './transport.ts';
+
+/** A listed name in JSON, with its link's target: both are bounded by what a path may be. */
+const listedBytes = 12 * 1024;
+
+/** A part of a file. A negative `from` asks for that many of the last bytes. */
+export interface Part {
+  readonly from: number;
+  readonly to?: number;
+  /** Only of this version; of another one the whole is given. */
+  readonly version?: string;
+}
+
+export interface Content {
+  readonly entry: Entry;
+  readonly stream: Readable;
+  /** Bytes that `stream` gives; it fails when they do not all come. */
+  readonly length: number;
+  /** What of the file it is, as `content-range` says it; null for the whole. */
+  readonly range: string | null;
+}
+
+/** The agent's workspace. Paths are relative to it; no link leads out of it. */
+export interface GuestWorkspace {
+  entry(path: string, options?: CallOptions): Promise<Entry>;
+  /** Up to `maxListEntries` behind the name `after`. */
+  list(
+    path: string,
+    page: { readonly after: string; readonly limit: number },
+    options?: CallOptions,
+  ): Promise<EntryList>;
+  read(path: string, part: Part | null, options: { readonly signal: AbortSignal }): Promise<Content>;
+  /** Written whole or not at all. `match`: versions of which one must be there, or `*`; `absent`: nothing may be there. */
+  write(
+    path: string,
+    body: Readable | Uint8Array,
+    conditions: { readonly match?: string; readonly absent?: boolean },
+    options: { readonly signal: AbortSignal },
+  ): Promise<WriteResult>;
+  makeFolder(path: string, options?: CallOptions): Promise<WriteResult>;
+  /** A folder that is not empty goes only with `recursive`. */
+  remove(
+    path: string,
+    how: { readonly match?: string; readonly recursive: boolean },
+    options?: CallOptions,
+  ): Promise<void>;
+}
+
+export function workspaceOf(transport: Transport): GuestWorkspace {
+  const json = (
+    method: 'GET' | 'PUT' | 'DELETE',
+    path: string,
+    bounds: { readonly timeoutMs: number; readonly replyBytes?: number },
+    options: CallOptions = {},
+  ): Promise<Reply> =>
+    transport.json(method, path, undefined, bounds.timeoutMs, bounds.replyBytes ?? smallReplyBytes, options);
+  return {
+    entry: async (path, options) =>
+      entryFrom(await json('GET', pathFor('/entry', { path }), { timeoutMs: shortMs }, options)),
+    list: async (path, { after, limit }, options) => {
+      const bounds = { timeoutMs: longMs, replyBytes: smallReplyBytes + limit * listedBytes };
+      return entryListFrom(await json('GET', pathFor('/list', { path, after, limit: String(limit) }), bounds, options));
+    },
+    read: (path, part, { signal }) => read(transport, path, part, signal),
+    write: async (path, body, { match, absent }, { signal }) => {
+      const query = { path, ...(match !== undefined && { match }), ...(absent === true && { absent: 'true' }) };
+      const call = { method: 'PUT', path: pathFor('', query), body } as const;
+      return writeResultFrom(await smallJson(await transport.stream(call, { signal, stallMs }), 'PUT /v1/workspace'));
+    },
+    makeFolder: async (path, options) =>
+      writeResultFrom(await json('PUT', pathFor('/folder', { path }), { timeoutMs: shortMs }, options)),
+    remove: async (path, { match, recursive }, options) => {
+      const query = { path, ...(match !== undefined && { match }), recursive: String(recursive) };
+      await json('DELETE', pathFor('', query), { timeoutMs: longMs + shortMs }, options);
+    },
+  };
+}
+
+const pathFor = (route: string, query: Readonly<Record<string, string>>): string =>
+  `/v1/workspace${route}?${new URLSearchParams(query).toString()}`;
+
+async function read(transport: Transport, path: string, part: Part | null, signal: AbortSignal): Promise<Content> {
+  const query = {
+    path,
+    ...(part && { from: String(part.from) }),
+    ...(part?.to !== undefined && { to: String(part.to) }),
+    ...(part?.version !== undefined && { version: part.version }),
+  };
+  const stream = await transport.stream({ method: 'GET', path: pathFor('', query) }, { signal, stallMs });
+  try {
+    const { headers, statusCode } = stream;
+    const entry = entryFrom(replyFrom(String(headers['x-guestd-entry']), 'GET /v1/workspace'));
+    const length = Number(headers['content-length']);
+    const range = statusCode === 206 ? String(headers['content-range']) : null;
+    if (!isContent(entry, length, range)) throw unexpected();
+    return { entry, stream, length, range };
+  } catch (error) {
+    stream.destroy();
+    throw error;
+  }
+}
+
+function isContent({ size }: Entry, length: number, range: string | null): boolean {
+  if (range === null) return length === size;
+  const [, first, last, whole] = /^bytes (\d{1,15})-(\d{1,15})\/(\d{1,15})$/.exec(range) ?? [];
+  return Number(whole) === size && Number(last) < size && Number(last) - Number(first) + 1 === length && length > 0;
+}
+
+/** Whether the guest's daemon is of an image that does not know what was asked for. */
+export const isUnknownRoute = (error: unknown): boolean =>
+  error instanceof GuestError && error.status === 404 && error.message.endsWith(': no such route');
