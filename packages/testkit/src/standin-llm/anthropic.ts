@@ -17,8 +17,15 @@ export const anthropic: WireFormat = {
       index++;
     };
     const message = { ...headOf(request), content: [], stop_reason: null, stop_sequence: null };
-    push({ type: 'message_start', message: { ...message, usage: { ...wireUsage(usage), output_tokens: 1 } } });
+    const begun = reply.noUsage ? {} : { usage: { ...wireUsage(usage), output_tokens: 1 } };
+    push({ type: 'message_start', message: { ...message, ...begun } });
     push({ type: 'ping' });
+    if (reply.thinking !== undefined) {
+      block({ type: 'thinking', thinking: '', signature: '' }, [
+        { type: 'thinking_delta', thinking: reply.thinking },
+        { type: 'signature_delta', signature: thoughtSignature },
+      ]);
+    }
     const pieces = piecesOf(reply);
     if (pieces.length > 0) {
       const deltas = pieces.map((text) => ({ type: 'text_delta', text }));
@@ -30,14 +37,18 @@ export const anthropic: WireFormat = {
       block({ type: 'tool_use', id: callId(), name: call.name, input: {} }, deltas);
     }
     const end = { stop_reason: stopOf(reply), stop_sequence: null };
-    push({ type: 'message_delta', delta: end, usage: { output_tokens: usage.output } });
+    push({ type: 'message_delta', delta: end, ...(reply.noUsage ? {} : { usage: { output_tokens: usage.output } }) });
     push({ type: 'message_stop' });
     return frames;
   },
 
   json(request, reply, usage) {
     const text = textOf(reply);
-    const content: object[] = text === '' ? [] : [{ type: 'text', text }];
+    const content: object[] = [];
+    if (reply.thinking !== undefined) {
+      content.push({ type: 'thinking', thinking: reply.thinking, signature: thoughtSignature });
+    }
+    if (text !== '') content.push({ type: 'text', text });
     for (const call of reply.toolCalls ?? []) {
       content.push({ type: 'tool_use', id: callId(), name: call.name, input: call.arguments });
     }
@@ -46,7 +57,7 @@ export const anthropic: WireFormat = {
       content,
       stop_reason: stopOf(reply),
       stop_sequence: null,
-      usage: wireUsage(usage),
+      ...(reply.noUsage ? {} : { usage: wireUsage(usage) }),
     };
   },
 
@@ -64,6 +75,8 @@ export const anthropic: WireFormat = {
     return null;
   },
 };
+
+const thoughtSignature = 'EqQBCkYIBhgCKkDexample';
 
 const errors: Readonly<Record<number, readonly [type: string, message: string]>> = {
   400: ['invalid_request_error', 'Invalid request.'],

@@ -3,10 +3,12 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { anthropic } from './anthropic.ts';
 import { openai } from './openai.ts';
+import { google } from './google.ts';
+import { responses } from './responses.ts';
 import { lastUserText, usageOf } from './text.ts';
 import type { Frame, Reply, StandinRequest, Usage, Wire, WireFormat } from './types.ts';
 
-const formats: Readonly<Record<Wire, WireFormat>> = { openai, anthropic };
+const formats: Readonly<Record<Wire, WireFormat>> = { openai, responses, anthropic, google };
 const mostBodyBytes = 64 * 1024 * 1024;
 
 type Ending = 'finished' | 'client closed' | 'cut';
@@ -18,10 +20,12 @@ export class Exchange {
   readonly #gone = new AbortController();
   readonly #record: { usage: Usage | null; clientClosedAt: Date | null };
   #cut = false;
+  /** Bytes of the body that may still go out before it is cut. */
+  #bytesLeft = Infinity;
 
-  constructor(req: IncomingMessage, res: ServerResponse, body: unknown) {
+  constructor(req: IncomingMessage, res: ServerResponse, rawBody: string) {
     const ended = Promise.withResolvers<Ending>();
-    const request = { ...describe(req, body), usage: null, clientClosedAt: null, ended: ended.promise };
+    const request = { ...describe(req, rawBody), usage: null, clientClosedAt: null, ended: ended.promise };
     this.request = request;
     this.#record = request;
     this.#res = res;
@@ -33,14 +37,19 @@ export class Exchange {
     });
   }
 
-  /** Refuses a request the provider would refuse: a wrong key, a missing field. */
-  refuse(keys: ReadonlySet<string> | null): boolean {
+  /** Refuses a key that is none of `keys`. */
+  refuseKey(keys: ReadonlySet<string> | null): boolean {
+    const { key, wire } = this.request;
+    if (!keys || keys.has(key ?? '')) return false;
+    void this.send({ status: formats[wire].wrongKeyStatus ?? 401 }, null);
+    return true;
+  }
+
+  /** Refuses a request the provider would refuse: a field is missing, or something is there that is not its. */
+  refuse(breach: (request: StandinRequest) => string | null): boolean {
     const { request } = this;
-    if (keys && !keys.has(request.key ?? '')) {
-      void this.send({ status: 401 }, null);
-      return true;
-    }
-    const refusal = formats[request.wire].refusal(request);
+    const message = breach(request);
+    const refusal = formats[request.wire].refusal(request) ?? (message === null ? null : { status: 400, message });
     if (refusal) void this.send(refusal, null);
     return refusal !== null;
   }
@@ -67,11 +76,17 @@ export class Exchange {
     if (status >= 400) return this.#body(status, headers, json, JSON.stringify(format.error(status, reply.message)));
     const usage = usageOf(request.body, reply);
     this.#record.usage = usage;
+    this.#bytesLeft = reply.cutAtByte ?? Infinity;
     if (request.stream) {
       this.#res.writeHead(200, { ...headers, 'content-type': 'text/event-stream; charset=utf-8' });
       return this.#stream(format.stream(request, reply, usage), reply, released);
     }
     const body = JSON.stringify(format.json(request, reply, usage));
+    if (reply.cutAtByte !== undefined && reply.cutAtByte < Buffer.byteLength(body)) {
+      this.#res.writeHead(200, { ...headers, 'content-type': json, 'content-length': Buffer.byteLength(body) });
+      this.#res.write(Buffer.from(body).subarray(0, reply.cutAtByte), () => this.#cutNow());
+      return;
+    }
     if (reply.cutAfterChunks === undefined) return this.#body(200, headers, json, body);
     this.#res.writeHead(200, { ...headers, 'content-type': json, 'content-length': Buffer.byteLength(body) });
     this.#res.write(body.slice(0, body.length / 2), () => this.#cutNow());
@@ -93,7 +108,13 @@ export class Exchange {
         await this.#orGone(Promise.resolve(reply.beforeChunk?.(sent)));
         sent++;
       }
-      if (!this.#res.write(frame.text)) await once(this.#res, 'drain', { signal });
+      const bytes = Buffer.from(frame.text);
+      if (bytes.length > this.#bytesLeft) {
+        this.#res.write(bytes.subarray(0, this.#bytesLeft));
+        return this.#cutNow();
+      }
+      this.#bytesLeft -= bytes.length;
+      if (!this.#res.write(bytes)) await once(this.#res, 'drain', { signal });
     }
     if (reply.cutAfterChunks !== undefined) return this.#cutNow();
     this.#res.end();
@@ -119,8 +140,7 @@ export class Exchange {
   }
 }
 
-/** The parsed JSON body; undefined when there is none or it is not JSON. */
-export async function readJson(req: IncomingMessage): Promise<unknown> {
+export async function readText(req: IncomingMessage): Promise<string> {
   const parts: Buffer[] = [];
   let size = 0;
   for await (const part of req as AsyncIterable<Buffer>) {
@@ -128,8 +148,12 @@ export async function readJson(req: IncomingMessage): Promise<unknown> {
     if (size > mostBodyBytes) throw new Error('the body is too large for the stand-in');
     parts.push(part);
   }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+function parsed(text: string): unknown {
   try {
-    return JSON.parse(Buffer.concat(parts).toString('utf8'));
+    return JSON.parse(text);
   } catch {
     return undefined;
   }
@@ -137,25 +161,47 @@ export async function readJson(req: IncomingMessage): Promise<unknown> {
 
 type Described = Omit<StandinRequest, 'usage' | 'clientClosedAt' | 'ended'>;
 
-function describe(req: IncomingMessage, body: any): Described {
-  const path = new URL(req.url ?? '/', 'http://standin').pathname;
-  const wire: Wire = path.endsWith('/messages') ? 'anthropic' : 'openai';
-  const bearer = /^Bearer (.+)$/.exec(req.headers.authorization ?? '')?.[1];
-  const header = req.headers['x-api-key'];
-  const key = wire === 'anthropic' ? header : bearer;
-  const messages: any[] = Array.isArray(body?.messages) ? body.messages : [];
+function describe(req: IncomingMessage, rawBody: string): Described {
+  const url = new URL(req.url ?? '/', 'http://standin');
+  const path = url.pathname;
+  const body: any = parsed(rawBody);
+  const generate = /\/models\/(.+):(generateContent|streamGenerateContent)$/.exec(path);
+  const wire = wireOf(path);
+  const messages = body?.messages ?? body?.contents ?? body?.input;
   const tools: any[] = Array.isArray(body?.tools) ? body.tools : [];
+  const model = generate ? decodeURIComponent(generate[1]!) : body?.model;
   return {
     at: new Date(),
     method: req.method ?? '',
     path,
     headers: req.headers,
+    rawBody,
     body,
     wire,
-    key: typeof key === 'string' ? key : null,
-    model: typeof body?.model === 'string' ? body.model : '',
-    stream: body?.stream === true,
-    lastUserText: lastUserText(messages),
-    tools: tools.map((tool) => String(tool?.function?.name ?? tool?.name ?? '')),
+    key: keyOf(req, wire),
+    model: typeof model === 'string' ? model : '',
+    stream: generate
+      ? generate[2] === 'streamGenerateContent' && url.searchParams.get('alt') === 'sse'
+      : body?.stream === true,
+    lastUserText: typeof messages === 'string' ? messages : lastUserText(Array.isArray(messages) ? messages : []),
+    tools: tools
+      .flatMap((tool) => tool?.functionDeclarations ?? [tool])
+      .map((tool) => String(tool?.function?.name ?? tool?.name ?? '')),
   };
+}
+
+function wireOf(path: string): Wire {
+  if (/:(generateContent|streamGenerateContent)$/.test(path) || path.includes('/v1beta/')) return 'google';
+  if (path.endsWith('/messages')) return 'anthropic';
+  return path.endsWith('/responses') ? 'responses' : 'openai';
+}
+
+/** The key where this API has it; asked for the models, wherever it is, as that path is the same for several. */
+function keyOf({ headers, method }: IncomingMessage, wire: Wire): string | null {
+  const bearer = /^Bearer (.+)$/.exec(headers.authorization ?? '')?.[1];
+  const anthropicKey = headers['x-api-key'];
+  const googleKey = headers['x-goog-api-key'];
+  const own = { openai: bearer, responses: bearer, anthropic: anthropicKey, google: googleKey }[wire];
+  const key = method === 'GET' ? (bearer ?? anthropicKey ?? googleKey) : own;
+  return typeof key === 'string' ? key : null;
 }

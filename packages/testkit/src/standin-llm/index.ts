@@ -1,6 +1,6 @@
 /**
- * A stand-in for LLM providers: a real HTTP server that speaks OpenAI's chat completions and Anthropic's messages,
- * streaming and not, does what it is scripted to do, and records what it saw.
+ * A stand-in for LLM providers: a real HTTP server that speaks OpenAI's chat completions and responses, Anthropic's
+ * messages and Google's generateContent, streaming and not, does what it is scripted to do, and records what it saw.
  *
  *     const llm = await startStandinLlm({ keys: ['k'] });
  *     llm.script([{ toolCalls: [{ name: 'exec', arguments: { command: 'date' } }] }, { text: 'done' }]);
@@ -9,16 +9,17 @@
  *     await llm.close();
  *
  * A request is answered by the next scripted answer, else by the first rule that has one, else by a short text that
- * repeats the last user message. It needs nothing but Node.
+ * repeats the last user message.
  */
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { Exchange, readJson } from './exchange.ts';
-import type { Answer, Reply, StandinRequest } from './types.ts';
+import { Exchange, readText } from './exchange.ts';
+import { breachOf } from './strict.ts';
+import type { Answer, LedgerEntry, Reply, StandinRequest } from './types.ts';
 
-export type { Answer, Reply, StandinRequest, ToolCall, Usage, Wire } from './types.ts';
+export type { Answer, LedgerEntry, Reply, StandinRequest, ToolCall, Usage, Wire } from './types.ts';
 
 export interface StandinLlmOptions {
   /** Default 127.0.0.1. */
@@ -27,6 +28,8 @@ export interface StandinLlmOptions {
   readonly port?: number;
   /** Keys it takes; a request without one of them gets the provider's 401. Default: it asks for none. */
   readonly keys?: readonly string[];
+  /** Refuses (400) a request with a header or a field that its API, as published, does not have. */
+  readonly strict?: boolean;
 }
 
 export interface StandinLlm {
@@ -36,6 +39,10 @@ export interface StandinLlm {
   readonly openaiBaseUrl: string;
   /** Base URL as Anthropic clients want it: without `/v1`. */
   readonly anthropicBaseUrl: string;
+  /** Base URL as Google's clients want it: `…/v1beta`. */
+  readonly googleBaseUrl: string;
+  /** What each answered request used, oldest first: the last hundred thousand. */
+  readonly ledger: readonly LedgerEntry[];
   /** What it saw, oldest first: the last thousand. */
   readonly requests: readonly StandinRequest[];
   /** Appends answers for the requests to come, one each. */
@@ -51,11 +58,12 @@ export interface StandinLlm {
 }
 
 const mostRequests = 1000;
+const mostEntries = 100_000;
 const echoLength = 500;
 
 export async function startStandinLlm(options: StandinLlmOptions = {}): Promise<StandinLlm> {
   const { host = '127.0.0.1', port = 0 } = options;
-  const standin = new Standin(options.keys ? new Set(options.keys) : null);
+  const standin = new Standin(options.keys ? new Set(options.keys) : null, options.strict ?? false);
   const server = createServer((req, res) => {
     standin.serve(req, res).catch((error: unknown) => {
       // A scripted function threw, or the client broke off its own request: a test must see this, not hang.
@@ -72,6 +80,8 @@ export async function startStandinLlm(options: StandinLlmOptions = {}): Promise<
     port: bound,
     openaiBaseUrl: `${origin}/v1`,
     anthropicBaseUrl: origin,
+    googleBaseUrl: `${origin}/v1beta`,
+    ledger: standin.ledger,
     requests: standin.requests,
     script: (answers) => void standin.scripted.push(...answers),
     rule: (rule) => void standin.rules.push(rule),
@@ -89,32 +99,45 @@ export async function startStandinLlm(options: StandinLlmOptions = {}): Promise<
 
 class Standin {
   readonly requests: StandinRequest[] = [];
+  readonly ledger: LedgerEntry[] = [];
   readonly scripted: Answer[] = [];
   readonly rules: ((request: StandinRequest) => Reply | undefined)[] = [];
   readonly #keys: ReadonlySet<string> | null;
+  readonly #strict: boolean;
   #released = Promise.withResolvers<void>();
 
-  constructor(keys: ReadonlySet<string> | null) {
+  constructor(keys: ReadonlySet<string> | null, strict: boolean) {
     this.#keys = keys;
+    this.#strict = strict;
   }
 
   async serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const body = await readJson(req);
-    const exchange = new Exchange(req, res, body);
+    const exchange = new Exchange(req, res, await readText(req));
     const { request } = exchange;
     this.requests.push(request);
     if (this.requests.length > mostRequests) this.requests.shift();
     if (req.method === 'GET' && request.path.endsWith('/models')) {
+      if (exchange.refuseKey(this.#keys)) return;
       const data = [{ id: 'standin', object: 'model', created: 0, owned_by: 'standin' }];
       const raw = { contentType: 'application/json', body: JSON.stringify({ object: 'list', data }) };
       return exchange.send({ raw }, null);
     }
-    const known = /\/(chat\/completions|messages)$/.test(request.path);
+    const known = /\/(chat\/completions|responses|messages)$|:(g|streamG)enerateContent$/.test(request.path);
     if (req.method !== 'POST' || !known) return exchange.send({ status: 404 }, null);
-    if (exchange.refuse(this.#keys)) return;
+    if (exchange.refuseKey(this.#keys) || exchange.refuse(this.#strict ? breachOf : () => null)) return;
     // Taken before the answer is made, so that one release also frees those that are about to hang.
     const released = this.#released.promise;
-    await exchange.send(await this.#answer(request), released);
+    const reply = await this.#answer(request);
+    const sent = exchange.send(reply, released);
+    await sent;
+    this.#enter(request, reply);
+  }
+
+  #enter({ wire, model, key, stream, usage, ended, body }: StandinRequest, reply: Reply): void {
+    if (usage === null) return;
+    const asked = wire !== 'openai' || !stream || body?.stream_options?.include_usage === true;
+    this.ledger.push({ wire, model, key, stream, usage, told: asked && !reply.noUsage, ended });
+    if (this.ledger.length > mostEntries) this.ledger.shift();
   }
 
   async #answer(request: StandinRequest): Promise<Reply> {
@@ -137,5 +160,6 @@ class Standin {
     this.scripted.length = 0;
     this.rules.length = 0;
     this.requests.length = 0;
+    this.ledger.length = 0;
   }
 }

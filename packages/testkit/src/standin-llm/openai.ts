@@ -5,7 +5,7 @@ import type { Frame, Reply, StandinRequest, Usage, WireFormat } from './types.ts
 /** OpenAI's chat completions, as documented at platform.openai.com/docs/api-reference/chat. */
 export const openai: WireFormat = {
   stream(request, reply, usage) {
-    const wantsUsage = request.body?.stream_options?.include_usage === true;
+    const wantsUsage = request.body?.stream_options?.include_usage === true && !reply.noUsage;
     const head = { ...headOf(request), object: 'chat.completion.chunk' };
     const frame = (more: object, paced: boolean): Frame => ({
       text: `data: ${JSON.stringify({ ...head, ...more })}\n\n`,
@@ -17,6 +17,7 @@ export const openai: WireFormat = {
         paced,
       );
     const frames = [delta({ role: 'assistant', content: '' }, null, false)];
+    if (reply.thinking !== undefined) frames.push(delta({ reasoning_content: reply.thinking }, null, true));
     for (const piece of piecesOf(reply)) frames.push(delta({ content: piece }, null, true));
     for (const [index, call] of (reply.toolCalls ?? []).entries()) {
       const begin = { index, id: callId(), type: 'function', function: { name: call.name, arguments: '' } };
@@ -41,20 +42,18 @@ export const openai: WireFormat = {
     const message = {
       role: 'assistant',
       content: calls.length > 0 && text === '' ? null : text,
+      ...(reply.thinking === undefined ? {} : { reasoning_content: reply.thinking }),
       ...(calls.length > 0 ? { tool_calls: calls } : {}),
     };
     return {
       ...headOf(request),
       object: 'chat.completion',
       choices: [{ index: 0, message, finish_reason: finishOf(reply), logprobs: null }],
-      usage: wireUsage(usage),
+      ...(reply.noUsage ? {} : { usage: wireUsage(usage) }),
     };
   },
 
-  error(status, message) {
-    const known = errors[status] ?? { type: status < 500 ? 'invalid_request_error' : 'server_error', code: null };
-    return { error: { message: message ?? known.message ?? `Status ${status}.`, ...kind(known) } };
-  },
+  error: openaiError,
 
   refusal(request) {
     if (!Array.isArray(request.body?.messages)) {
@@ -64,6 +63,11 @@ export const openai: WireFormat = {
     return null;
   },
 };
+
+export function openaiError(status: number, message: string | undefined): unknown {
+  const known = errors[status] ?? { type: status < 500 ? 'invalid_request_error' : 'server_error', code: null };
+  return { error: { message: message ?? known.message ?? `Status ${status}.`, ...kind(known) } };
+}
 
 interface KnownError {
   readonly type: string;
@@ -100,6 +104,6 @@ function wireUsage(usage: Usage): object {
     completion_tokens: usage.output,
     total_tokens: prompt + usage.output,
     prompt_tokens_details: { cached_tokens: usage.cacheRead ?? 0, audio_tokens: 0 },
-    completion_tokens_details: { reasoning_tokens: 0, audio_tokens: 0 },
+    completion_tokens_details: { reasoning_tokens: usage.reasoning ?? 0, audio_tokens: 0 },
   };
 }

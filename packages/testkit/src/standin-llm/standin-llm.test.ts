@@ -173,6 +173,89 @@ test('a slow drip comes piece by piece', async () => {
   assert.ok(at[1]! - at[0]! > 30 && at[2]! - at[1]! > 30, `pieces came at ${at.join(', ')}`);
 });
 
+test('responses: the unmodified client reads text, tool calls, thoughts and usage, streamed and not', async () => {
+  const reply = {
+    text: 'one two three four five',
+    thinking: 'hm',
+    toolCalls: [{ name: 'exec', arguments: { command: 'date' } }],
+    usage: { input: 10, output: 9, cacheRead: 4, reasoning: 3 },
+  };
+  llm.script([reply, reply]);
+  const asked = { model: 'm', input: [{ role: 'user' as const, content: 'Hello there' }] };
+  const whole = await client.responses.create(asked);
+  const stream = client.responses.stream(asked);
+  let deltas = '';
+  for await (const event of stream) if (event.type === 'response.output_text.delta') deltas += event.delta;
+  const streamed = await stream.finalResponse();
+  assert.equal(deltas, reply.text);
+  for (const response of [whole, streamed]) {
+    assert.equal(response.output_text, reply.text);
+    const call = response.output.find((item) => item.type === 'function_call');
+    assert.ok(call?.type === 'function_call');
+    assert.deepEqual(JSON.parse(call.arguments), { command: 'date' });
+    assert.deepEqual(
+      [response.usage!.input_tokens, response.usage!.input_tokens_details.cached_tokens],
+      [14, 4],
+      'cached tokens are counted in',
+    );
+    assert.equal(response.usage!.output_tokens_details.reasoning_tokens, 3);
+  }
+  assert.deepEqual(
+    llm.ledger.map(({ wire, stream: streams, usage, told }) => [wire, streams, usage, told]),
+    [
+      ['responses', false, reply.usage, true],
+      ['responses', true, reply.usage, true],
+    ],
+  );
+});
+
+test('Google: the model is in the path, a wrong key is a 400, a stream has counts that run along', async () => {
+  const ask = (method: string, key = 'k1'): Promise<Response> =>
+    fetch(`${llm.googleBaseUrl}/models/gemini-x:${method}`, {
+      method: 'POST',
+      headers: { 'x-goog-api-key': key, 'content-type': 'application/json' },
+      body: JSON.stringify({ contents: [{ role: 'user', parts: [{ text: 'Hello there' }] }] }),
+    });
+  const whole: any = await (await ask('generateContent')).json();
+  assert.equal(whole.candidates[0].content.parts[0].text, 'You said: Hello there');
+  llm.script([{ text: 'a b c d e f g h i', usage: { input: 7, output: 30, reasoning: 10 }, thinking: 'hm' }]);
+  const chunks = (await eventsOf(await ask('streamGenerateContent?alt=sse'))).map(
+    ({ usageMetadata: { candidatesTokenCount, thoughtsTokenCount = 0 }, candidates: [{ finishReason }] }) => [
+      candidatesTokenCount + thoughtsTokenCount,
+      finishReason,
+    ],
+  );
+  assert.deepEqual(chunks, [
+    [0, undefined],
+    [7, undefined],
+    [15, undefined],
+    [30, 'STOP'],
+  ]);
+  assert.equal(llm.requests.at(-1)!.model, 'gemini-x');
+  const refused = await ask('generateContent', 'nope');
+  assert.deepEqual([refused.status, ((await refused.json()) as any).error.details[0].reason], [400, 'API_KEY_INVALID']);
+});
+
+test('it cuts at a byte, streamed or not, and tells nothing of usage when told so', async () => {
+  const bytesOf = async (reply: Response): Promise<number> => {
+    let bytes = 0;
+    await assert.rejects(async () => {
+      for await (const chunk of reply.body!) bytes += (chunk as Uint8Array).length;
+    });
+    return bytes;
+  };
+  for (const stream of [true, false]) {
+    llm.script([{ text: 'a b c d e f g h', cutAtByte: 150 }]);
+    assert.equal(await bytesOf(await anthropic({ stream })), 150);
+    llm.script([{ text: 'x', noUsage: true }]);
+    assert.doesNotMatch(await (await anthropic({ stream })).text(), /usage/);
+  }
+  assert.deepEqual(
+    llm.ledger.map(({ told }) => told),
+    [true, false, true, false],
+  );
+});
+
 async function eventsOf(response: Response): Promise<any[]> {
   const text = await response.text();
   return [...text.matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data!));

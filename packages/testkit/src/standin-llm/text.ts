@@ -14,7 +14,7 @@ export function textOf(reply: Reply): string {
 export function usageOf(body: unknown, reply: Reply): Usage {
   if (reply.usage) return reply.usage;
   const tokens = (value: unknown): number => Math.max(1, Math.ceil((JSON.stringify(value) ?? '').length / 4));
-  return { input: tokens(body), output: tokens([textOf(reply), reply.toolCalls]) };
+  return { input: tokens(body), output: tokens([textOf(reply), reply.thinking, reply.toolCalls]) };
 }
 
 /** The text of a message's content: a string, or the text parts of a list. */
@@ -22,7 +22,7 @@ function contentText(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
   return content
-    .filter((part: any) => part?.type === 'text' && typeof part.text === 'string')
+    .filter((part: any) => (part?.type ?? 'text') !== 'tool_result' && typeof part?.text === 'string')
     .map((part: any) => part.text)
     .join('\n');
 }
@@ -39,7 +39,9 @@ const addedByOpenclaw = [
 export function lastUserText(messages: readonly any[]): string {
   for (const message of messages.toReversed()) {
     if (message?.role !== 'user') continue;
-    const text = addedByOpenclaw.reduce((rest, added) => rest.replace(added, ''), contentText(message.content)).trim();
+    const text = addedByOpenclaw
+      .reduce((rest, added) => rest.replace(added, ''), contentText(message.content ?? message.parts))
+      .trim();
     if (text !== '') return text;
   }
   return '';

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 /** Which provider API a request came in on. */
-export type Wire = 'openai' | 'anthropic';
+export type Wire = 'openai' | 'responses' | 'anthropic' | 'google';
 
 /** Tokens a reply says it used. `input` excludes cached ones; each wire is told in its own way. */
 export interface Usage {
@@ -9,6 +9,8 @@ export interface Usage {
   readonly output: number;
   readonly cacheRead?: number;
   readonly cacheWrite?: number;
+  /** Part of `output`. */
+  readonly reasoning?: number;
 }
 
 export interface ToolCall {
@@ -22,6 +24,10 @@ export interface Reply {
   /** The text in the very pieces it is streamed in; instead of `text`. */
   readonly chunks?: readonly string[];
   readonly toolCalls?: readonly ToolCall[];
+  /** What the model thinks before it answers, as each API shows that. */
+  readonly thinking?: string;
+  /** The reply says nothing of what it used. */
+  readonly noUsage?: boolean;
   /** Default: an estimate from the lengths. */
   readonly usage?: Usage;
   /** An error of this status instead, in the shape of the provider. */
@@ -39,6 +45,8 @@ export interface Reply {
   readonly beforeChunk?: (index: number) => Promise<void> | void;
   /** Cuts the connection after so many streamed pieces; not streaming: after half of the body. */
   readonly cutAfterChunks?: number;
+  /** Cuts the connection after so many bytes of the body, streamed or not. */
+  readonly cutAtByte?: number;
   /** Answers nothing, or nothing after the first streamed piece, until `release()`. */
   readonly hang?: 'at-once' | 'after-first-chunk';
   /** These bytes as they are, with `status` or 200. */
@@ -51,12 +59,14 @@ export interface StandinRequest {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
+  /** The body as it came. */
+  readonly rawBody: string;
   /** The parsed JSON body; undefined when there was none. */
   readonly body: any;
   readonly wire: Wire;
   /** The key it was given, wherever it stood. */
   readonly key: string | null;
-  /** `model` in the body. */
+  /** `model` in the body, or in Google's path. */
   readonly model: string;
   readonly stream: boolean;
   /** What the user said last, without what OpenClaw adds to it. */
@@ -86,4 +96,19 @@ export interface WireFormat {
   error(status: number, message: string | undefined): unknown;
   /** Why the request is refused before anything else; null when it is fine. */
   refusal(request: StandinRequest): { readonly status: number; readonly message: string } | null;
+  /** Default 401. */
+  readonly wrongKeyStatus?: number;
+}
+
+/** One answered request in the stand-in's own books. */
+export interface LedgerEntry {
+  readonly wire: Wire;
+  readonly model: string;
+  readonly key: string | null;
+  readonly stream: boolean;
+  /** What a provider would bill: all of it, also where the answer was cut or did not say. */
+  readonly usage: Usage;
+  /** Whether the whole answer said so. */
+  readonly told: boolean;
+  readonly ended: Promise<'finished' | 'client closed' | 'cut'>;
 }
