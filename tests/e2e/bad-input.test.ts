@@ -8,7 +8,15 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { createApiKeyVerifier, createSecretBox, hashApiKey, lastFour, loadMasterKey, makeApiKey } from '@lodge/access';
+import {
+  createAgentVisits,
+  createApiKeyVerifier,
+  createSecretBox,
+  hashApiKey,
+  lastFour,
+  loadMasterKey,
+  makeApiKey,
+} from '@lodge/access';
 import { builtinProviders } from '@lodge/broker';
 import { createEngine } from '@lodge/engine';
 import { scopes } from '@lodge/engine/ports';
@@ -65,6 +73,7 @@ async function startService() {
     const app = createHttpApp({
       agents: engine.agents,
       verifier,
+      places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits) },
       audit: store.audit,
       ready: () => ({ ready: true, step: null }),
       agentUrl: { scheme: 'http', domain: 'agents.localhost', port: null, prefixes },

@@ -40,10 +40,11 @@ after(() => world?.close());
 
 /** Everything of the owner's. */
 async function contents(): Promise<string> {
-  const tables = ['agents', 'llm_keys', 'agent_holds', 'audit_events', 'idempotency_keys', 'agent_logs'];
+  const ofAccount = ['agents', 'audit_events', 'idempotency_keys', 'agent_visits'];
+  const tables = [...ofAccount, 'llm_keys', 'agent_holds', 'agent_logs', 'agent_ports'];
   const rows = [];
   for (const table of tables) {
-    const of = ['agents', 'audit_events', 'idempotency_keys'].includes(table)
+    const of = ofAccount.includes(table)
       ? `account_id = '${world.accountId}'`
       : `agent_id in (select id from agents where account_id = '${world.accountId}')`;
     const { rows: found } = await world.sql.query(
@@ -59,6 +60,7 @@ const bodies: Readonly<Record<string, object>> = {
   'PATCH /v1/agents/{id}': { name: 'mine' },
   'POST /v1/agents/{id}/chat/completions': { messages },
   'POST /v1/chat/completions': { messages },
+  'POST /v1/agents/{id}/ports': { port: 3000 },
   'POST /v1/agents': { name: 'of the stranger' },
 };
 

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import {
   createAccounts,
+  createAgentVisits,
   createApiKeyVerifier,
   ensureFirstKey,
   ensureOwnerLink,
@@ -202,6 +203,7 @@ async function openApi(
     agents: engine.agents,
     verifier,
     audit: store.audit,
+    places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits) },
     idempotency: store.idempotency,
     secrets,
     limits: {

@@ -1,5 +1,6 @@
 export { createAccounts } from './accounts.ts';
 export type { AccountsOptions, ClosableAccounts } from './accounts.ts';
+export { createAgentVisits } from './agent-visits.ts';
 export { SecretBoxError } from './aead.ts';
 export { apiKeyPrefix, hashApiKey, isWellFormedApiKey, lastFour, makeApiKey } from './api-key.ts';
 export { ensureFirstKey } from './first-key.ts';

@@ -1,19 +1,6 @@
 import { Type } from 'typebox';
-import type { TSchema } from 'typebox';
 import { Machine, sizeNames } from './agent.ts';
-import { nullable, oneOf } from './text.ts';
-
-/** A list that is given whole. */
-const wholeList = <T extends TSchema>(item: T, title: string) =>
-  Type.Object(
-    {
-      object: Type.Literal('list'),
-      data: Type.Array(item),
-      has_more: Type.Literal(false),
-      next_cursor: Type.Null(),
-    },
-    { title, additionalProperties: false },
-  );
+import { nullable, oneOf, wholeList } from './text.ts';
 
 export const SizeList = wholeList(
   Type.Object(

@@ -38,6 +38,7 @@ export const errorCodes = {
     meaning: 'The API key lacks the scope that the message names.',
   },
   agent_not_found: { status: 404, type: 'not_found_error', meaning: 'The account has no such agent.' },
+  port_not_found: { status: 404, type: 'not_found_error', meaning: 'This port of the agent is not published.' },
   route_not_found: { status: 404, type: 'not_found_error', meaning: 'Nothing is at this path.' },
   method_not_allowed: {
     status: 405,

@@ -7,6 +7,8 @@ export * from './catalogue.ts';
 export * from './chat.ts';
 export * from './errors.ts';
 export * from './limits.ts';
+export * from './links.ts';
 export * from './logs.ts';
+export * from './ports.ts';
 export * from './scopes.ts';
 export * from './text.ts';

@@ -7,6 +7,8 @@ export const patterns = {
   text: '^[^\\u0000\\ud800-\\udfff]*$',
   /** What can stand in an HTTP header: a provider's key ends up there. */
   token: '^[\\u0021-\\u007e]+$',
+  /** Of one host: no second slash, which would name another one, and no backslash, which browsers read as one. */
+  localPath: '^/(?!/)[\\u0021-\\u005b\\u005d-\\u007e]*$',
   agentId: '^[a-z][a-z0-9]{11}$',
   /** RFC 3339; whether the day exists is checked as the format `date-time`. */
   timestamp: '^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]\\d\\d:\\d\\d)$',
@@ -17,6 +19,7 @@ export const timestampMeaning = 'must be a timestamp such as 2026-01-31T12:00:00
 export const patternMeanings: Readonly<Record<string, string>> = {
   [patterns.timestamp]: timestampMeaning,
   [patterns.text]: 'must not contain NUL or unpaired surrogates',
+  [patterns.localPath]: 'must be a path such as /chat?new=1, in printable ASCII',
   [patterns.token]: 'must be printable ASCII without spaces',
 };
 
@@ -61,6 +64,18 @@ export const listOf = <Item extends TSchema>(item: Item, title: string) =>
       data: Type.Array(item),
       has_more: Type.Boolean(),
       next_cursor: nullable(Type.String({ description: 'Give it as `cursor` for the next page.' })),
+    },
+    { title, additionalProperties: false },
+  );
+
+/** A list that is given whole. */
+export const wholeList = <Item extends TSchema>(item: Item, title: string) =>
+  Type.Object(
+    {
+      object: Type.Literal('list'),
+      data: Type.Array(item),
+      has_more: Type.Literal(false),
+      next_cursor: Type.Null(),
     },
     { title, additionalProperties: false },
   );

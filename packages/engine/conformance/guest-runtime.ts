@@ -38,6 +38,7 @@ export function guestRuntime(host: FakeHost, troubles: GuestTroubles, calls: str
     name: 'fake',
     version: '1',
     templateVariant: '1',
+    gatewayPort: 80,
     startWarmupLlm: () => Promise.resolve({ port: 1, close: () => Promise.resolve() }),
     prepareTemplate: () => Promise.resolve({ token: 'of-the-template' }),
     async resume({ address }) {

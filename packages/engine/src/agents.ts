@@ -145,6 +145,8 @@ export interface Agents {
   /** What agents take up on this host, for operators; null where no VM or disk is here. */
   usage(id: string): Promise<VmUsage | null>;
   readonly providers: readonly Provider[];
+  /** Port of the guest that the gateway of a kind listens on; null when this deployment does not offer the kind. */
+  gatewayPortOf(kind: RuntimeKind): number | null;
   /** Version of the runtime behind a kind, for the record; null when this deployment does not offer it. */
   runtimeOf(kind: RuntimeKind): { readonly name: string; readonly version: string } | null;
 }

@@ -17,6 +17,7 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import { createKey, liveKeys, revokeKey } from './account-keys.ts';
 import { accountColumns, toAccountRow, toCredentials } from './account-row.ts';
+import { endVisits } from './agent-visits.ts';
 import type { Schema } from './schema.ts';
 import { clearAttempts } from './attempts.ts';
 import { writeAudit } from './audit.ts';
@@ -70,6 +71,7 @@ export class PostgresAccountTransaction implements AccountTransaction {
 
   async setPassword(accountId: string, passwordHash: string): Promise<void> {
     await this.trx.updateTable('accounts').set({ password_hash: passwordHash }).where('id', '=', accountId).execute();
+    await endVisits(this.trx, accountId);
   }
 
   async setTotp(

@@ -13,6 +13,7 @@ import type {
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import { keysOf } from './account-keys.ts';
+import { pruneVisits } from './agent-visits.ts';
 import { accountColumns, toAccountRow, toCredentials } from './account-row.ts';
 import type { Schema } from './schema.ts';
 import { PostgresAccountTransaction } from './account-transaction.ts';
@@ -135,6 +136,7 @@ export class PostgresAccountStore implements AccountStore {
   }
 
   async prune(): Promise<void> {
-    for (const prune of [pruneSessions, pruneLinks, pruneAttempts]) await this.read((db) => prune(db, mostPruned));
+    for (const prune of [pruneSessions, pruneLinks, pruneAttempts, pruneVisits])
+      await this.read((db) => prune(db, mostPruned));
   }
 }

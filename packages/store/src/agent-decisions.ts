@@ -74,10 +74,13 @@ export function change(
 }
 
 /** Not `for update`, which would wait for, and hold up, whoever writes a row that refers to the agent. */
-function lockAgent(trx: Transaction<Schema>, id: string): Promise<unknown> {
+export function lockAgent(
+  trx: Transaction<Schema>,
+  id: string,
+): Promise<{ readonly id: string; readonly account_id: string } | undefined> {
   return trx
     .selectFrom('agents')
-    .select('id')
+    .select(['id', 'account_id'])
     .where('id', '=', id)
     .where('deleted_at', 'is', null)
     .forNoKeyUpdate()

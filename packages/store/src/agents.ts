@@ -287,6 +287,12 @@ export class PostgresAgentStore implements AgentStore {
         .with('holds', (cte) =>
           cte.deleteFrom('agent_holds').where('agent_id', 'in', (eb) => eb.selectFrom('gone').select('id')),
         )
+        .with('ports', (cte) =>
+          cte.deleteFrom('agent_ports').where('agent_id', 'in', (eb) => eb.selectFrom('gone').select('id')),
+        )
+        .with('visits', (cte) =>
+          cte.deleteFrom('agent_visits').where('agent_id', 'in', (eb) => eb.selectFrom('gone').select('id')),
+        )
         .with('positions', (cte) =>
           cte.deleteFrom('agent_log_positions').where('agent_id', 'in', (eb) => eb.selectFrom('gone').select('id')),
         )

@@ -41,6 +41,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0006_agent_wishes.sql',
     '0007_settings.sql',
     '0008_usage.sql',
+    '0009_agent_addresses.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [
@@ -50,6 +51,8 @@ test("this package's migrations apply to an empty database, and repeating them d
     'agent_log_heads',
     'agent_log_positions',
     'agent_logs',
+    'agent_ports',
+    'agent_visits',
     'agents',
     'api_keys',
     'attempts',

@@ -26,6 +26,8 @@ export interface Schema extends AccountTables {
   agent_log_heads: AgentLogHeadsTable;
   agent_logs: AgentLogsTable;
   agent_log_positions: AgentLogPositionsTable;
+  agent_ports: { agent_id: string; port: number; public: boolean; created_at: Generated<Date> };
+  agent_visits: AgentVisitsTable;
   rate_buckets: { subject: string; tokens: number; granted: number; at: Date };
   rate_places: { id: Generated<string>; subject: string; until: Date };
   idempotency_keys: IdempotencyKeysTable;
@@ -121,6 +123,20 @@ interface AgentHoldsTable {
   agent_id: string;
   holder: string;
   until: Date;
+}
+
+interface AgentVisitsTable {
+  id: Generated<string>;
+  account_id: string;
+  key_id: string;
+  agent_id: string;
+  port: number | null;
+  path: string;
+  visit_seconds: number;
+  hash: Uint8Array;
+  created_at: Generated<Date>;
+  opened_at: Generated<Date | null>;
+  expires_at: Date;
 }
 
 interface AgentLogHeadsTable {

@@ -2,7 +2,9 @@ import type {
   AccountStore,
   AgentDirectory,
   AgentLogStore,
+  AgentPortStore,
   AgentStore,
+  AgentVisitStore,
   ApiKeyChanges,
   ApiKeyStore,
   AuditLog,
@@ -17,6 +19,8 @@ import type {
 } from '@lodge/engine/ports';
 import { PostgresAccountStore } from './accounts.ts';
 import { PostgresAgentLogStore } from './agent-logs.ts';
+import { PostgresAgentPortStore } from './agent-ports.ts';
+import { PostgresAgentVisitStore } from './agent-visits.ts';
 import { PostgresAgentStore } from './agents.ts';
 import { PostgresApiKeyStore } from './api-keys.ts';
 import { PostgresAuditLog } from './audit.ts';
@@ -33,6 +37,8 @@ import { PostgresUsageStore } from './usage.ts';
 export interface Store {
   readonly agents: AgentStore;
   readonly agentLogs: AgentLogStore;
+  readonly agentPorts: AgentPortStore;
+  readonly agentVisits: AgentVisitStore;
   readonly accounts: AccountStore;
   readonly apiKeys: ApiKeyStore & ApiKeyChanges;
   readonly audit: AuditLog;
@@ -64,6 +70,8 @@ export async function openStore(config: DatabaseConfig & { readonly log: Log }):
   return {
     agents: new PostgresAgentStore(database, changes),
     agentLogs: new PostgresAgentLogStore(database, changes),
+    agentPorts: new PostgresAgentPortStore(database),
+    agentVisits: new PostgresAgentVisitStore(database),
     accounts: new PostgresAccountStore(database),
     apiKeys: new PostgresApiKeyStore(database, changes),
     audit: new PostgresAuditLog(database),

@@ -14,6 +14,7 @@ export function createBareRuntime(): AgentRuntime {
     name: 'base',
     version: '1',
     templateVariant: 'bare-1',
+    gatewayPort: 18789,
     async startWarmupLlm(host) {
       const server = createServer((_, response) => response.end());
       await new Promise<void>((resolve) => server.listen(0, host, resolve));

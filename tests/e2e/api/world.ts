@@ -7,11 +7,18 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createApiKeyVerifier, createSecretBox, hashApiKey, lastFour, makeApiKey } from '@lodge/access';
+import {
+  createAgentVisits,
+  createApiKeyVerifier,
+  createSecretBox,
+  hashApiKey,
+  lastFour,
+  makeApiKey,
+} from '@lodge/access';
 import { builtinProviders } from '@lodge/broker';
 import { createEngine } from '@lodge/engine';
 import { scopes as allScopes } from '@lodge/engine/ports';
-import type { Scope } from '@lodge/engine/ports';
+import type { AgentRuntime, Scope } from '@lodge/engine/ports';
 import { migrate, openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
 import { testDatabase } from '@lodge/testkit/postgres';
@@ -46,6 +53,8 @@ export interface ServerOptions {
   readonly createWaitMs?: number;
   readonly lifecycleWaitMs?: number;
   readonly host?: FakeHost;
+  /** What of the runtime is not the stand-in's. */
+  readonly runtime?: Partial<AgentRuntime>;
   /** Told what went wrong inside. */
   readonly onError?: (fields: object, message: string) => void;
 }
@@ -75,6 +84,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
       headers: {},
       model: 'openclaw',
     }),
+    ...options.runtime,
   };
   const maxAgents = options.maxAgents ?? 1000;
   const running = options.maxRunning ?? 1000;
@@ -104,6 +114,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
     agents: engine.agents,
     verifier,
     audit: store.audit,
+    places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits) },
     idempotency: store.idempotency,
     secrets,
     limits: { store: store.limits, rates: { ...manyRates, ...options.rates }, quotas: { agents: maxAgents, running } },

@@ -34,6 +34,10 @@ const endpoints: readonly [string, string, unknown, number, string?][] = [
   ['POST', '/chat/completions', { ...chat, model: ':id' }, 200, 'agents:chat'],
   ['GET', '/agents/:id/models', undefined, 200, 'agents:chat'],
   ['GET', '/models', undefined, 200, 'agents:chat'],
+  ['POST', '/agents/:id/links', {}, 201, 'agents:write'],
+  ['POST', '/agents/:id/ports', { port: 3000 }, 201, 'agents:write'],
+  ['GET', '/agents/:id/ports', undefined, 200, 'agents:write'],
+  ['DELETE', '/agents/:id/ports/3000', undefined, 200, 'agents:write'],
   ['GET', '/audit-events', undefined, 200, 'agents:read'],
   ['GET', '/sizes', undefined, 200],
   ['GET', '/providers', undefined, 200],
@@ -44,7 +48,7 @@ const endpoints: readonly [string, string, unknown, number, string?][] = [
 ];
 for (const [method, pattern, given, wanted, scope] of endpoints) {
   row('endpoints', `${method} ${pattern}: ${wanted}, ${scope ?? 'any key'}`, async () => {
-    const id = method === 'DELETE' ? await client.agent('running') : agentId;
+    const id = method === 'DELETE' && pattern.endsWith(':id') ? await client.agent('running') : agentId;
     const path = pattern.replace(':id', id);
     const body = given === undefined ? undefined : JSON.parse(JSON.stringify(given).replace(':id', id));
     if (scope !== undefined) {
@@ -76,8 +80,6 @@ const later = [
   'POST /agents/:id/exec',
   'GET /agents/:id/terminal',
   'GET /agents/:id/members',
-  'POST /agents/:id/links',
-  'GET /agents/:id/ports',
   'POST /agents/:id/llm_keys/check',
   'POST /agents/:id/upgrade',
   'GET /agents/:id/llm-calls',

@@ -9,6 +9,7 @@ import { Cursors } from './cursors.ts';
 import { inTurn } from './in-turn.ts';
 import { limitConnections, serverFactory } from './listener.ts';
 import { isAgentId } from './agent-record.ts';
+import { AgentHosts } from './agent-urls/hosts.ts';
 import { admitRequest, isOfPages } from './admit.ts';
 import { checkScope } from './auth.ts';
 import { createGatewayClient } from './chat/gateway.ts';
@@ -32,9 +33,11 @@ import { listAuditEventsRoute } from './routes/audit/list.ts';
 import { chatRoutes } from './routes/chat/create.ts';
 import { healthRoute } from './routes/health/get.ts';
 import { limitsRoute } from './routes/limits/get.ts';
+import { createLinkRoute } from './routes/links/create.ts';
 import { agentLogsRoute } from './routes/logs/list.ts';
 import { modelRoutes } from './routes/models/list.ts';
 import { openApiRoute } from './routes/openapi/get.ts';
+import { portRoutes } from './routes/ports/ports.ts';
 import { listProvidersRoute } from './routes/providers/list.ts';
 import { listSizesRoute } from './routes/sizes/list.ts';
 import { validatorCompiler } from './validation.ts';
@@ -117,18 +120,21 @@ const routes: readonly ((app: App, context: HttpContext) => void)[] = [
   modelRoutes,
   listSizesRoute,
   listProvidersRoute,
+  createLinkRoute,
+  portRoutes,
   limitsRoute,
   healthRoute,
   openApiRoute,
 ];
 
 function newServer(context: HttpContext): App {
+  const hosts = new AgentHosts(context);
   const { trustedProxies = [] } = context.network ?? {};
   const app = fastify({
     logger: false,
     bodyLimit: mostBodyBytes,
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
-    serverFactory: serverFactory(context.network ?? {}),
+    serverFactory: serverFactory(context.network ?? {}, hosts),
     genReqId: makeRequestId,
     return503OnClosing: false,
     routerOptions: {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ApiKeyVerifier, KeyRefusal } from '@lodge/engine/ports';
+import type { ApiKeyVerifier, KeyRefusal, Principal } from '@lodge/engine/ports';
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from './errors.ts';
 
@@ -13,7 +13,7 @@ const refusals: Readonly<Record<KeyRefusal, string>> = {
 };
 
 /** The key of a request: X-API-Key, or else a bearer token. Null when neither was sent. */
-function presentedKey(headers: IncomingHttpHeaders): string | null {
+export function presentedKey(headers: IncomingHttpHeaders): string | null {
   const own = headers['x-api-key'];
   if (own) return String(own);
   return /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1] ?? null;
@@ -25,9 +25,14 @@ export async function authenticate(verifier: ApiKeyVerifier, request: FastifyReq
   if (key === null) {
     throw new ApiError('missing_api_key', 'Send your API key in the header X-API-Key, or as Authorization: Bearer.');
   }
+  request.principal = await verifyKey(verifier, key);
+}
+
+/** Refuses with 401. */
+export async function verifyKey(verifier: ApiKeyVerifier, key: string): Promise<Principal> {
   const found = key.length > longestKey ? 'invalid_api_key' : await verifier.verify(key);
   if (typeof found === 'string') throw new ApiError(found, refusals[found]);
-  request.principal = found;
+  return found;
 }
 
 /** Refuses with 403 when the key has none of the scopes that the route takes. */

@@ -2,7 +2,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ErrorCode, Scope } from '@lodge/contract';
 import type { RuntimeKind } from '@lodge/domain';
 import type { Agents } from '@lodge/engine';
-import type { ApiKeyVerifier, AuditLog, IdempotencyStore, Log, Principal, SecretBox } from '@lodge/engine/ports';
+import type {
+  AgentPortStore,
+  AgentVisits,
+  ApiKeyVerifier,
+  AuditLog,
+  IdempotencyStore,
+  Log,
+  Principal,
+  SecretBox,
+} from '@lodge/engine/ports';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { RequestScope } from '../request-log.ts';
@@ -20,6 +29,11 @@ export interface AgentUrlSettings {
   /** Null where it is the scheme's own. */
   readonly port: number | null;
   readonly prefixes: Readonly<Record<RuntimeKind, string>>;
+}
+
+export interface AgentPlaces {
+  readonly ports: AgentPortStore;
+  readonly visits: AgentVisits;
 }
 
 /** Whether agents can be started; `step` says what the start is doing, in public words. */
@@ -54,6 +68,8 @@ export interface HttpAppOptions {
   readonly agents: Agents;
   readonly verifier: ApiKeyVerifier;
   readonly audit: AuditLog;
+  /** What of agents is served under their own addresses, and to whom. */
+  readonly places: AgentPlaces;
   /** Nobody is trusted and no other origin is let in where it is not given. */
   readonly network?: NetworkSettings;
   /** Rate limits and quotas; without them there are none. */
@@ -115,6 +131,8 @@ declare module 'fastify' {
     readonly public?: true;
     /** Any one of these is enough; none given: any key will do. */
     readonly scopes?: readonly Scope[];
+    /** Its reply holds a secret: no Idempotency-Key keeps it. */
+    readonly secretReply?: true;
     /** Codes of the route's own refusals, for the reference. */
     readonly errors?: readonly ErrorCode[];
   }

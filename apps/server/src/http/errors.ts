@@ -24,7 +24,7 @@ export class ApiError extends Error {
 }
 
 /** Seconds after which trying again may help, for the codes that promise a Retry-After. */
-const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
+export const retryAfterSeconds: Partial<Record<ErrorCode, number>> = {
   rate_limit_exceeded: 30,
   quota_exceeded: 60,
   insufficient_capacity: 30,

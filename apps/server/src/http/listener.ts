@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
+import type { Duplex } from 'node:stream';
 import type { App, NetworkSettings } from './context.ts';
 import { isUpgrade, throughRouter } from './upgrade.ts';
 
@@ -10,15 +11,27 @@ const defaultMaxConnections = 10_000;
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
+/** Whom requests of other hosts than the API's go to: false, and nothing done, for one that is the API's. */
+export interface OtherHosts {
+  takes(request: IncomingMessage, response: ServerResponse): boolean;
+  takesUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
+}
+
 /**
  * Makes the server that the app's router answers on: an upgrade goes through the router like any other request. Slow clients
  * are cut off: each holds one connection for a bounded time.
  */
-export function serverFactory({ tls }: Partial<NetworkSettings>) {
+export function serverFactory({ tls }: Partial<NetworkSettings>, hosts: OtherHosts) {
   return (router: Handler, { keepAliveTimeout }: { readonly keepAliveTimeout?: number }): Server => {
     const options = { ...timeouts, ...(keepAliveTimeout && { keepAliveTimeout }), shouldUpgradeCallback: isUpgrade };
-    const server = tls ? createTlsServer({ ...options, ...tls }, router) : createServer(options, router);
-    return server.on('upgrade', throughRouter(router));
+    const answer: Handler = (request, response) => {
+      if (!hosts.takes(request, response)) router(request, response);
+    };
+    const server = tls ? createTlsServer({ ...options, ...tls }, answer) : createServer(options, answer);
+    const upgrade = throughRouter(router);
+    return server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      if (!hosts.takesUpgrade(request, socket, head)) upgrade(request, socket, head);
+    });
   };
 }
 

@@ -261,6 +261,10 @@ export class MemoryAgents implements Agents {
     return null;
   }
 
+  gatewayPortOf(): number {
+    return 18789;
+  }
+
   runtimeOf(kind: AgentRow['runtimeKind']) {
     return kind === 'runtime_a' ? { name: 'openclaw', version: '2026.9.6' } : null;
   }

@@ -42,6 +42,17 @@ interface Answer {
   readonly body: any;
 }
 
+/** Nothing is published, and nobody visits. */
+const noPlaces: HttpAppOptions['places'] = {
+  ports: {
+    ofAgent: async () => [],
+    find: async () => null,
+    publish: async () => 'no_agent',
+    unpublish: async () => false,
+  },
+  visits: { createLink: async () => null, openLink: async () => null, visit: async () => null },
+};
+
 export function testApp(options: Partial<HttpAppOptions> = {}): TestApp {
   const agents = new MemoryAgents();
   const logged: string[] = [];
@@ -50,6 +61,7 @@ export function testApp(options: Partial<HttpAppOptions> = {}): TestApp {
     agents,
     verifier: { verify },
     audit: { page: async () => [] },
+    places: noPlaces,
     limits: {
       // Buckets that are never empty.
       store: {

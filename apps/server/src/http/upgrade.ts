@@ -31,16 +31,13 @@ export function throughRouter(router: (request: IncomingMessage, response: Serve
   };
 }
 
-/** An HTTP reply on a connection that the server has given away; the connection ends with it. */
+/** An HTTP reply on a connection that the server has given away; each ends with the other. */
 export function replyOn(request: IncomingMessage, socket: Duplex): ServerResponse {
   // Its close is what counts.
   socket.on('error', () => socket.destroy());
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
   response.assignSocket(socket as Socket);
-  response.once('finish', () => {
-    response.detachSocket(socket as Socket);
-    socket.end();
-  });
+  response.once('finish', () => (socket as Socket).destroySoon());
   return response;
 }

@@ -149,6 +149,7 @@ export interface AccountTransaction {
     accountId: string,
     account: { readonly name: string; readonly email: string; readonly passwordHash: string },
   ): Promise<AccountRow>;
+  /** Ends the account's visits to agents too. */
   setPassword(accountId: string, passwordHash: string): Promise<void>;
   setTotp(
     accountId: string,

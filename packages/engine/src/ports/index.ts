@@ -2,6 +2,8 @@ export * from './images.ts';
 export * from './vm-driver.ts';
 export * from './runtime.ts';
 export * from './agent-logs.ts';
+export * from './agent-ports.ts';
+export * from './agent-visits.ts';
 export * from './agent-store.ts';
 export * from './llm.ts';
 export * from './secrets.ts';

@@ -66,6 +66,8 @@ export interface AgentRuntime {
   readonly version: string;
   /** Changes whenever `prepareTemplate` would leave a different guest behind. */
   readonly templateVariant: string;
+  /** Port of the guest that its gateway listens on. */
+  readonly gatewayPort: number;
   /** Starts the stand-in LLM that a template is warmed up against, on `host`, any free port. Answers at once; knows no key. */
   startWarmupLlm(host: string): Promise<{ readonly port: number; close(): Promise<void> }>;
   /** From a guest whose daemon answers to a runtime that is configured, warm and suspended, page cache dropped. Returns within seconds of the last warm chat. */

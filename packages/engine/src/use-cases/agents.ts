@@ -59,6 +59,7 @@ export function createAgents(deps: AgentsDeps): Agents {
         if (grown === null || grown === id) listener();
       }),
     usage: (id) => deps.driver.usage(id),
+    gatewayPortOf: (kind) => deps.runtimes.get(kind)?.gatewayPort ?? null,
     runtimeOf(kind) {
       const runtime = deps.runtimes.get(kind);
       return runtime ? { name: runtime.name, version: runtime.version } : null;

@@ -32,6 +32,7 @@ export function createOpenclawRuntime(): AgentRuntime {
     name: 'openclaw',
     version: openclawVersion,
     templateVariant: `openclaw-${openclawVersion}-config-${configVersion}-warm-up-${warmUpVersion}`,
+    gatewayPort,
     ...guestCalls(logLines),
     startWarmupLlm: (host) => startWarmupLlm(host, toolRounds),
     prepareTemplate: async ({ address }, progress, signal) => ({

@@ -4,7 +4,7 @@ import type { Log } from '@lodge/engine/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sendError } from '../errors.ts';
 
-const codes = { ...errorCodes, ...accountErrorCodes };
+export const codes = { ...errorCodes, ...accountErrorCodes };
 
 /** The contract's envelope, with the codes that only the account area has. */
 export function sendAccountError(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): void {

@@ -36,7 +36,7 @@ function checkOrigin(own: string, { headers }: FastifyRequest): void {
 }
 
 /** The page was loaded from the very host that the request goes to, by whatever name: an address, or one a tunnel gives. */
-function isHost(origin: string, host: string | undefined): boolean {
+export function isHost(origin: string, host: string | undefined): boolean {
   return URL.canParse(origin) && new URL(origin).host === host?.toLowerCase();
 }
 

@@ -8,7 +8,7 @@ import fastifyStatic from '@fastify/static';
 import type { App } from '../context.ts';
 
 /** No script or style but our own files: what a name or a key's label holds is never run. */
-const policy = [
+export const policy = [
   "default-src 'self'",
   "script-src 'self'",
   "style-src 'self'",

@@ -52,7 +52,7 @@ export function addIdempotency(app: App, { idempotency: store, log }: HttpContex
       case 'not_kept':
         throw new ApiError(
           'idempotency_key_reused',
-          'The request with this Idempotency-Key was carried out; its reply was a stream or too large to be kept.',
+          'The request with this Idempotency-Key was carried out; its reply was a stream, a secret or too large to be kept.',
         );
       case 'reused':
         throw new ApiError(
@@ -65,7 +65,8 @@ export function addIdempotency(app: App, { idempotency: store, log }: HttpContex
   app.addHook('onSend', async (request, reply, payload) => {
     const claim = request.idempotent;
     if (claim === undefined) return payload;
-    if (isKept(reply)) await store.complete(claim, storedReply(reply, payload));
+    if (isKept(reply))
+      await store.complete(claim, request.routeOptions.config.secretReply ? null : storedReply(reply, payload));
     else await store.abandon(claim);
     return payload;
   });

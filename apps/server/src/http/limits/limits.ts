@@ -70,8 +70,7 @@ export class Limits {
     const perMinute = this.settings.rates.address;
     const standing = await this.limiter.take(`address:${network(request.ip)}`, { perMinute });
     tell(reply, standing);
-    if (!standing.allowed)
-      throw exceeded(standing, `More than ${perMinute} requests a minute without a valid API key.`);
+    if (!standing.allowed) throw exceeded(standing, withoutKey(perMinute));
   }
 
   /** Counts a request with a key. Refuses with 429. */
@@ -82,6 +81,20 @@ export class Limits {
     const standing = await this.limiter.take(`key:${keyId}:${kind}`, { perMinute });
     tell(reply, standing);
     if (!standing.allowed) throw exceeded(standing, `More than ${perMinute} ${kind} a minute with this API key.`);
+  }
+
+  /** Counts a request at an agent's own address, of a key, a visit or an address that needs neither. Refuses with 429. */
+  async byCaller(caller: `${'key' | 'visit' | 'address'}:${string}`): Promise<void> {
+    const perMinute = this.settings.rates.calls;
+    const standing = await this.limiter.take(`${caller}:calls`, { perMinute });
+    if (!standing.allowed) throw exceeded(standing, `More than ${perMinute} requests a minute.`);
+  }
+
+  /** Counts a request at an agent's own address that may not pass. Refuses with 429. */
+  async byStranger(address: string): Promise<void> {
+    const perMinute = this.settings.rates.address;
+    const standing = await this.limiter.take(`address:${network(address)}`, { perMinute });
+    if (!standing.allowed) throw exceeded(standing, withoutKey(perMinute));
   }
 
   /** Takes one of the key's places for creates under way; it is given back when the reply has gone. Refuses with 429. */
@@ -101,6 +114,8 @@ export class Limits {
     else reply.raw.once('close', leave);
   }
 }
+
+const withoutKey = (perMinute: number): string => `More than ${perMinute} requests a minute without a valid API key.`;
 
 function classOf(request: FastifyRequest): RateClass {
   const { rate } = request.routeOptions.config ?? {};

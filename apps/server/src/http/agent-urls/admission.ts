@@ -1,0 +1,127 @@
+/**
+ * Who may pass at an agent's address. A published port that is public is for anyone. All else takes an API key that may change
+ * agents, for a gateway can do what its agent can; or the cookie of a visit, which a link has begun. A cookie goes with every
+ * request a browser makes, whoever had it made: it counts only from the agent's own pages, and for going there.
+ */
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import { AccountRefusal } from '@lodge/engine/ports';
+import type { AgentPage, Principal } from '@lodge/engine/ports';
+import { isHost } from '../account/guard.ts';
+import { presentedKey, verifyKey } from '../auth.ts';
+import type { HttpContext } from '../context.ts';
+import { ApiError } from '../errors.ts';
+import { network } from '../limits/limits.ts';
+import { visitTokens } from './cookies.ts';
+
+/** Who was let in. */
+export interface Admission {
+  readonly accountId: string;
+  /** For the log. */
+  readonly fields: { readonly key_id?: string; readonly visit_id?: string };
+  /** Whether it would be let in now, too. */
+  readonly still: () => Promise<boolean>;
+}
+
+export interface Knock {
+  readonly request: IncomingMessage;
+  readonly page: AgentPage;
+  /** The client's, as a trusted proxy says. */
+  readonly address: string;
+  readonly isUpgrade: boolean;
+}
+
+const scope = 'agents:write';
+/** Keys of this service look like this; a guest's own servers may take others in the same headers. */
+const ourKey = /\blodge_live_/;
+
+export async function admit(context: HttpContext, knock: Knock): Promise<Admission> {
+  const { limiter } = context;
+  const published = await anyone(context, knock.page);
+  if (published) {
+    await limiter?.byCaller(`address:${network(knock.address)}`);
+    return published;
+  }
+  const visitor = await byCookie(context, knock);
+  if (visitor) {
+    await limiter?.byCaller(`visit:${visitor.fields.visit_id}`);
+    return visitor;
+  }
+  const principal = await byKey(context, knock).catch(async (error: unknown) => {
+    await limiter?.byStranger(knock.address);
+    throw error;
+  });
+  await limiter?.byCaller(`key:${principal.keyId}`);
+  if (!principal.scopes.includes(scope)) {
+    throw new ApiError('insufficient_scope', `This API key lacks the scope ${scope}.`);
+  }
+  const key = presentedKey(knock.request.headers)!;
+  return {
+    accountId: principal.accountId,
+    fields: { key_id: principal.keyId },
+    still: async () => typeof (await context.verifier.verify(key)) === 'object',
+  };
+}
+
+async function anyone({ places }: HttpContext, { agentId, port }: AgentPage): Promise<Admission | null> {
+  const find = () => (port === null ? null : places.ports.find(agentId, port));
+  const row = await find();
+  if (!row?.public) return null;
+  return { accountId: row.accountId, fields: {}, still: async () => (await find())?.public === true };
+}
+
+async function byKey({ verifier }: HttpContext, { request }: Knock): Promise<Principal> {
+  const key = presentedKey(request.headers);
+  if (key === null) {
+    throw new ApiError(
+      'missing_api_key',
+      'Open this address by a link (POST /v1/agents/<id>/links), or send an API key in the header X-API-Key.',
+    );
+  }
+  return verifyKey(verifier, key);
+}
+
+/** The visit whose cookie the request brings; null where it brings none, or a key of ours. */
+async function byCookie(
+  { places, agentUrl }: HttpContext,
+  { request, page, isUpgrade }: Knock,
+): Promise<Admission | null> {
+  const { headers } = request;
+  if (namesOurKey(headers)) return null;
+  for (const token of visitTokens(headers.cookie, agentUrl)) {
+    const visit = await places.visits.visit(page, token);
+    if (visit === null) continue;
+    if (!isOfOwnPage(request, isUpgrade)) {
+      throw new AccountRefusal('csrf_refused', "This request does not come from the agent's own pages.");
+    }
+    return {
+      accountId: visit.accountId,
+      fields: { visit_id: visit.id },
+      still: async () => (await places.visits.visit(page, token)) !== null,
+    };
+  }
+  return null;
+}
+
+const namesOurKey = ({ authorization, 'x-api-key': key }: IncomingHttpHeaders): boolean =>
+  [authorization, key].some((value) => value !== undefined && ourKey.test(String(value)));
+
+/** Headers that carry a key of ours, or were read as one: no guest sees them. Others of these names are the guest's. */
+export function keyHeaders({ headers }: IncomingMessage, { fields }: Admission): string[] {
+  const readAsKey = headers['x-api-key'] ? 'x-api-key' : 'authorization';
+  return ['x-api-key', 'authorization'].filter(
+    (name) => (fields.key_id !== undefined && name === readAsKey) || ourKey.test(String(headers[name])),
+  );
+}
+
+/** What no page can set: `Sec-Fetch-Site`, which browsers send over https and to localhost, and where it is not sent `Origin`. */
+function isOfOwnPage({ method, headers }: IncomingMessage, isUpgrade: boolean): boolean {
+  const { origin, host } = headers;
+  const isOwn = origin !== undefined && isHost(origin, host);
+  // Every browser sends it with these.
+  if (isUpgrade) return isOwn;
+  const isSafe = method === 'GET' || method === 'HEAD';
+  const site = headers['sec-fetch-site'];
+  if (site === undefined) return isOwn || (isSafe && origin === undefined);
+  if (site === 'same-origin' || site === 'none') return true;
+  return isSafe && headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
+}

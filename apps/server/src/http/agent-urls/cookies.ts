@@ -1,0 +1,43 @@
+/** Cookies at an agent's address: ours stay here, the guest's own pass, each for its host alone. */
+import type { AgentUrlSettings } from '../context.ts';
+
+/** As the account area's: over https by a name that browsers take from no other host. */
+const nameOf = ({ scheme }: AgentUrlSettings): string => (scheme === 'https' ? '__Host-lodge_visit' : 'lodge_visit');
+
+/** Names that are ours, of whichever host and scheme. */
+const ours = /^\s*(?:__(?:host|secure)-)?lodge_/i;
+
+/** A page of another host of the domain may have set one that is not ours: a few are looked at, and one that holds is enough. */
+const mostTried = 4;
+
+export function visitTokens(header: string | undefined, url: AgentUrlSettings): string[] {
+  const name = nameOf(url);
+  const values = (header ?? '').split(';').flatMap((pair) => {
+    const [key = '', value = ''] = pair.split('=', 2);
+    return key.trim() === name ? [value.trim()] : [];
+  });
+  return values.slice(0, mostTried);
+}
+
+export function visitCookie(token: string, maxAgeSeconds: number, url: AgentUrlSettings): string {
+  const secure = url.scheme === 'https' ? '; Secure' : '';
+  return `${nameOf(url)}=${token}; Max-Age=${maxAgeSeconds}; Path=/; HttpOnly; SameSite=Lax${secure}`;
+}
+
+/** The Cookie header as the guest may see it. */
+export function cookiesForGuest(header: string | undefined): string | undefined {
+  const kept = header?.split(';').filter((pair) => !ours.test(pair));
+  return kept && kept.length > 0 ? kept.join(';').trim() : undefined;
+}
+
+/** The guest's Set-Cookie headers as a browser may see them: never one of our names, and never for more than this host. */
+export function cookiesForClient(headers: readonly string[]): string[] {
+  return headers
+    .filter((header) => !ours.test(header))
+    .map((header) =>
+      header
+        .split(';')
+        .filter((part, i) => i === 0 || !/^\s*domain\s*(?:=|$)/i.test(part))
+        .join(';'),
+    );
+}

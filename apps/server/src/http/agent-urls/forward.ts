@@ -1,0 +1,122 @@
+/** Hands a request on to a web server in a guest, and its answer back: nothing is kept, so the slower side sets the pace. */
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
+import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { pipeline } from 'node:stream/promises';
+import type { Duplex } from 'node:stream';
+import { ApiError } from '../errors.ts';
+import { hasBody, headersForClient, headersForGuest, upgraded } from './headers.ts';
+import type { Passing } from './headers.ts';
+
+/** A guest is a hop away on this host: it takes a connection at once or not at all. */
+const connectTimeoutMs = 5_000;
+/** A connection whose other end is gone is missed after so long. */
+const keepAliveMs = 15_000;
+const mostHeaderBytes = 64 * 1024;
+
+export interface Target extends Passing {
+  readonly origin: string;
+  /** A connection on which nothing passes for so long is closed. */
+  readonly idleMs: number;
+  /** Ends it, wherever it is. */
+  readonly signal: AbortSignal;
+}
+
+export async function forward(target: Target, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const upstream = await open(target, request, {});
+  if (hasBody(request)) pipeline(request, upstream).catch(() => upstream.destroy());
+  else upstream.end();
+  await answer(upstream, request, response);
+}
+
+export interface Handshake {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+}
+
+/** The same for a WebSocket: until both sides have ended it, or a refusal has been passed on. */
+export async function tunnel(target: Target, { request, response, socket, head }: Handshake): Promise<void> {
+  const upstream = await open(target, request, upgraded);
+  const far = new Promise<readonly [IncomingMessage, Duplex, Buffer]>((resolve) => {
+    upstream.once('upgrade', (reply, guest, first) => resolve([reply, guest, first]));
+  });
+  upstream.end();
+  const outcome = await Promise.race([far, reply(upstream)]);
+  if (!('length' in outcome)) return pass(outcome, request, response);
+  const [reply101, guest, first] = outcome;
+  if (reply101.headers.upgrade?.toLowerCase() !== 'websocket') {
+    guest.destroy();
+    throw notAnswering(new Error(`upgraded to ${reply101.headers.upgrade}`));
+  }
+  socket.write(headOf({ ...headersForClient(reply101), ...upgraded }));
+  socket.write(first);
+  guest.write(head);
+  // Either side may end first; what was sent before still arrives.
+  await Promise.allSettled([pipeline(socket, guest), pipeline(guest, socket)]);
+}
+
+async function open(target: Target, request: IncomingMessage, more: OutgoingHttpHeaders): Promise<ClientRequest> {
+  const guest = await connected(target);
+  try {
+    const upstream = httpRequest({
+      createConnection: () => guest,
+      method: request.method!,
+      path: request.url!,
+      headers: { ...headersForGuest(request, target), ...more },
+      maxHeaderSize: mostHeaderBytes,
+    });
+    // Whoever waits for its answer hears of it; behind the answer nobody needs to.
+    return upstream.on('error', () => undefined);
+  } catch (error) {
+    guest.destroy();
+    throw new ApiError('invalid_request', 'The request is malformed.', { cause: error });
+  }
+}
+
+async function connected({ origin, idleMs, signal }: Target): Promise<Socket> {
+  const { hostname, port } = new URL(origin);
+  const options = { keepAlive: true, keepAliveInitialDelay: keepAliveMs, noDelay: true };
+  const guest = connect({ host: hostname, port: Number(port || 80), ...options });
+  const end = (): unknown => guest.destroy();
+  signal.addEventListener('abort', end);
+  guest.once('close', () => signal.removeEventListener('abort', end));
+  try {
+    await once(guest, 'connect', { signal: AbortSignal.any([signal, AbortSignal.timeout(connectTimeoutMs)]) });
+  } catch (error) {
+    guest.destroy();
+    throw notAnswering(error);
+  }
+  return guest.setTimeout(idleMs, end);
+}
+
+async function reply(upstream: ClientRequest): Promise<IncomingMessage> {
+  try {
+    const [reply] = (await once(upstream, 'response')) as [IncomingMessage];
+    return reply;
+  } catch (error) {
+    throw notAnswering(error);
+  }
+}
+
+const answer = async (upstream: ClientRequest, request: IncomingMessage, response: ServerResponse): Promise<void> =>
+  pass(await reply(upstream), request, response);
+
+async function pass(reply: IncomingMessage, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  // A body that the guest did not want to the end is not read to its end here either.
+  const isOver = request.complete || !hasBody(request);
+  response.writeHead(reply.statusCode!, { ...headersForClient(reply), ...(!isOver && { connection: 'close' }) });
+  response.flushHeaders();
+  await pipeline(reply, response);
+}
+
+function headOf(headers: OutgoingHttpHeaders): string {
+  const lines = Object.entries(headers).flatMap(([name, value]) => [value].flat().map((one) => `${name}: ${one}\r\n`));
+  return `HTTP/1.1 101 Switching Protocols\r\n${lines.join('')}\r\n`;
+}
+
+const notAnswering = (cause: unknown): ApiError =>
+  new ApiError('agent_unavailable', 'Nothing answers there in the agent at the moment. Try again shortly.', { cause });

@@ -1,0 +1,78 @@
+/** What passes of headers between a client and a web server in a guest. */
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { cookiesForClient, cookiesForGuest } from './cookies.ts';
+
+type Distinct = Readonly<Record<string, readonly string[] | undefined>>;
+
+/** Of one connection, not of the message (RFC 9110, 7.6.1); how a body is framed is decided anew. */
+const hopByHop = [
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+];
+/** Who the client is, we say. */
+const ofProxies = /^(?:forwarded|x-real-ip|x-forwarded-.*)$/;
+/** From a guest these would reach beyond its own host: to other ports, or to cookies of the whole domain. */
+const beyondHost = ['alt-svc', 'clear-site-data'];
+
+export interface Passing {
+  /** The host's own headers for this web server: they win. */
+  readonly added: Readonly<Record<string, string>>;
+  /** Names that were meant for us. */
+  readonly withheld: readonly string[];
+  readonly address: string;
+  readonly scheme: 'http' | 'https';
+}
+
+export function headersForGuest(request: IncomingMessage, passing: Passing): OutgoingHttpHeaders {
+  const given = request.headersDistinct;
+  const { added, withheld, address, scheme } = passing;
+  const headers = endToEnd(given, (name) => withheld.includes(name) || ofProxies.test(name));
+  const cookie = cookiesForGuest(given['cookie']?.join('; '));
+  if (cookie === undefined) delete headers['cookie'];
+  else headers['cookie'] = cookie;
+  Object.assign(headers, framing(request));
+  headers['x-forwarded-for'] = address;
+  headers['x-forwarded-proto'] = scheme;
+  headers['x-forwarded-host'] = request.headers.host;
+  return { ...headers, ...lowerCase(added) };
+}
+
+export function headersForClient(reply: IncomingMessage): OutgoingHttpHeaders {
+  const given = reply.headersDistinct;
+  const headers = endToEnd(given, (name) => beyondHost.includes(name));
+  if (given['set-cookie']) headers['set-cookie'] = cookiesForClient(given['set-cookie']);
+  return headers;
+}
+
+/** What a handshake adds, on either side. */
+export const upgraded = { connection: 'Upgrade', upgrade: 'websocket' };
+
+export const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+
+/** Whatever `Connection` names, a body has an end: without one its rest would be read as another request. */
+function framing({ headers }: IncomingMessage): OutgoingHttpHeaders {
+  if (headers['transfer-encoding'] !== undefined) return { 'transfer-encoding': 'chunked' };
+  return headers['content-length'] === undefined ? {} : { 'content-length': headers['content-length'] };
+}
+
+function endToEnd(given: Distinct, isLeftOut: (name: string) => boolean): OutgoingHttpHeaders {
+  const named = (given['connection'] ?? []).flatMap((value) => value.toLowerCase().split(/\s*,\s*/));
+  const passes = (name: string): boolean => !hopByHop.includes(name) && !named.includes(name) && !isLeftOut(name);
+  return Object.fromEntries(
+    Object.entries(given).flatMap(([name, values = []]) =>
+      passes(name) ? [[name, values.length === 1 ? values[0] : [...values]]] : [],
+    ),
+  );
+}
+
+const lowerCase = (headers: Readonly<Record<string, string>>): OutgoingHttpHeaders =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));

@@ -1,0 +1,169 @@
+/**
+ * Agents' own addresses, on the API's listener. By the Host header alone a request is either the API's or an agent's, before any
+ * router sees it: nothing of the API answers at an agent's address, and no agent at the API's.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { LiveAgent } from '@lodge/engine';
+import proxyAddr from '@fastify/proxy-addr';
+import { RequestScope } from '../../request-log.ts';
+import type { HttpContext } from '../context.ts';
+import { ApiError } from '../errors.ts';
+import { makeRequestId } from '../request-id.ts';
+import { replyOn } from '../upgrade.ts';
+import { hostOf } from './address.ts';
+import type { AgentAddress } from './address.ts';
+import { admit, keyHeaders } from './admission.ts';
+import type { Admission } from './admission.ts';
+import { forward, tunnel } from './forward.ts';
+import type { Target } from './forward.ts';
+import { isOurPath, openLink } from './link.ts';
+import { refuse } from './refusal.ts';
+import { serverOf } from './server-of.ts';
+
+/** Requests under way at one agent's addresses, in this process. */
+const mostAtOnce = 256;
+/** What stays open is looked at so often: whether it may still be, and whether its machine is the one it began with. */
+const lookEveryMs = 30_000;
+
+/** One request at an agent's address. */
+export interface Call {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly upgrade: { readonly socket: Duplex; readonly head: Buffer } | null;
+  readonly agent: AgentAddress;
+  /** The client's. */
+  readonly address: string;
+  readonly scope: RequestScope;
+}
+
+export class AgentHosts {
+  private readonly context: HttpContext;
+  private readonly trusts: (address: string, hop: number) => boolean;
+  private readonly underWay = new Map<string, number>();
+
+  constructor(context: HttpContext) {
+    this.context = context;
+    this.trusts = proxyAddr.compile([...(context.network?.trustedProxies ?? [])]);
+  }
+
+  /** Answers a request that is not the API's; false when it is. */
+  takes(request: IncomingMessage, response: ServerResponse): boolean {
+    return this.take(request, () => ({ response, upgrade: null }));
+  }
+
+  takesUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean {
+    return this.take(request, () => ({ response: replyOn(request, socket), upgrade: { socket, head } }));
+  }
+
+  private take(request: IncomingMessage, open: () => Pick<Call, 'response' | 'upgrade'>): boolean {
+    const host = hostOf(request.headers.host, this.context.agentUrl);
+    // A target that names a host beside the header's: it is refused where either is an agent's.
+    const isPath = request.url!.startsWith('/');
+    const other = isPath ? 'api' : hostOf(authorityOf(request.url!), this.context.agentUrl);
+    if (host === 'api' && other === 'api') return false;
+    const scope = new RequestScope(makeRequestId());
+    const { response, upgrade } = open();
+    const isClear = isPath && typeof host === 'object' && request.headersDistinct['host']?.length === 1;
+    scope.run(() => {
+      const reply = { request, response, requestId: scope.fields.request_id };
+      const serve = isClear
+        ? this.serve({ request, response, upgrade, agent: host, address: proxyAddr(request, this.trusts), scope })
+        : Promise.reject(nobody());
+      serve.catch((error: unknown) => refuse(this.context.log, error, reply));
+    });
+    return true;
+  }
+
+  private async serve(call: Call): Promise<void> {
+    const { request, response, agent, scope } = call;
+    const began = performance.now();
+    const release = this.enter(agent.id);
+    let who: Admission['fields'] = {};
+    response.once('close', () => {
+      release();
+      const { log, metrics, closing } = this.context;
+      const ms = Math.round(performance.now() - began);
+      const { method = '' } = request;
+      const { statusCode: status } = response;
+      log.info({ ...scope.fields, ...who, method, route: 'agent address', status, ms }, 'request');
+      metrics?.replied({ method, route: 'agent address', status, ms });
+      if (closing.aborted) request.socket.destroySoon();
+      scope.end();
+    });
+    if (request.method === 'TRACE') throw new ApiError('method_not_allowed', 'TRACE is not passed on.');
+    if (isOurPath(request.url!)) return openLink(this.context, call);
+    const page = { agentId: agent.id, port: agent.port };
+    const { address, upgrade } = call;
+    const admission = await admit(this.context, { request, page, address, isUpgrade: upgrade !== null });
+    who = admission.fields;
+    scope.fields.agent_id = agent.id;
+    await this.pass(call, admission);
+  }
+
+  /** One of the agent's places for requests; gives what to call when it is free again. */
+  private enter(id: string): () => void {
+    const present = this.underWay.get(id) ?? 0;
+    if (present >= mostAtOnce) throw new ApiError('agent_unavailable', 'Too many requests to this agent at once.');
+    this.underWay.set(id, present + 1);
+    return () => {
+      const left = this.underWay.get(id)! - 1;
+      if (left === 0) this.underWay.delete(id);
+      else this.underWay.set(id, left);
+    };
+  }
+
+  /** Wakes the agent, holds it awake, and connects both sides until either is done. */
+  private async pass(call: Call, admission: Admission): Promise<void> {
+    const { agents, lifecycleWaitMs, chatTimeoutMs, agentUrl } = this.context;
+    const { request, response, upgrade, agent, address } = call;
+    const { accountId } = admission;
+    const row = await agents.get(accountId, agent.id);
+    const serverIn = await serverOf(this.context, row, agent);
+    const signal = this.whileOpen(call);
+    const live = await agents.use(accountId, agent.id, { wake: false, timeoutMs: lifecycleWaitMs, signal });
+    const looking = setInterval(() => void this.look(call, admission, live), lookEveryMs);
+    try {
+      signal.throwIfAborted();
+      const { origin, headers: added } = serverIn(live);
+      const withheld = keyHeaders(request, admission);
+      const { scheme } = agentUrl;
+      const target: Target = { origin, added, withheld, address, scheme, idleMs: chatTimeoutMs, signal };
+      await (upgrade ? tunnel(target, { request, response, ...upgrade }) : forward(target, request, response));
+    } finally {
+      clearInterval(looking);
+      live.release();
+    }
+  }
+
+  /** Aborts when the call is over, or the server ends it: what may go on for ever at once, the rest after a while. */
+  private whileOpen({ response, upgrade }: Call): AbortSignal {
+    const over = new AbortController();
+    const end = (): unknown => response.destroy();
+    const closing = upgrade ? this.context.closing : this.context.cut;
+    closing.addEventListener('abort', end);
+    if (closing.aborted) end();
+    const close = (): void => {
+      closing.removeEventListener('abort', end);
+      over.abort(new ApiError('agent_unavailable', 'The client went away.'));
+    };
+    if (response.destroyed) close();
+    else response.once('close', close);
+    return over.signal;
+  }
+
+  private async look({ response, scope }: Call, admission: Admission, { row }: LiveAgent): Promise<void> {
+    try {
+      const [still, now] = await Promise.all([admission.still(), this.context.agents.get(row.accountId, row.id)]);
+      if (still && now.status === 'running' && now.executionId === row.executionId) return;
+    } catch (error) {
+      this.context.log.info({ err: error, ...scope.fields }, 'a connection to an agent ends: it cannot be looked at');
+    }
+    response.destroy();
+  }
+}
+
+const nobody = (): ApiError => new ApiError('agent_not_found', 'No agent has this address.');
+
+/** Of a request target in absolute form; empty for any other. */
+const authorityOf = (target: string): string => (URL.canParse(target) ? new URL(target).host : '');

@@ -1,0 +1,47 @@
+/** The way in for browsers: a link's token is changed for a cookie of this one host, and does not stay in the address. */
+import { AccountRefusal } from '@lodge/engine/ports';
+import type { HttpContext } from '../context.ts';
+import { ApiError } from '../errors.ts';
+import { visitCookie } from './cookies.ts';
+import type { Call } from './hosts.ts';
+
+/** Paths that no guest is asked for. */
+const ourPaths = '/_lodge';
+const linkPath = `${ourPaths}/link`;
+
+export const isOurPath = (url: string): boolean => /^\/_lodge(?:[/?]|$)/.test(url);
+
+export const linkTo = (origin: string, token: string): string => `${origin}${linkPath}?token=${token}`;
+
+export async function openLink({ places, limiter, agentUrl }: HttpContext, call: Call): Promise<void> {
+  const { request, response, agent, address, scope } = call;
+  const [path, query] = request.url!.split('?', 2);
+  if (path !== linkPath) throw new ApiError('route_not_found', 'Nothing is at this path.');
+  if (request.method !== 'GET') throw new ApiError('method_not_allowed', 'A link is opened by GET.');
+  // A look ahead must not use it up.
+  if (/prefetch/i.test(String(request.headers['sec-purpose'] ?? request.headers['purpose']))) throw notValid();
+  const token = new URLSearchParams(query).get('token') ?? '';
+  const opened = await places.visits.openLink({ agentId: agent.id, port: agent.port }, token);
+  if (opened === null) {
+    await limiter?.byStranger(address);
+    throw notValid();
+  }
+  scope.fields.agent_id = agent.id;
+  const seconds = Math.max(1, Math.floor((opened.visit.expiresAt.getTime() - Date.now()) / 1000));
+  response.writeHead(303, {
+    location: opened.path,
+    'set-cookie': visitCookie(opened.token, seconds, agentUrl),
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    'x-request-id': scope.fields.request_id,
+    'content-length': 0,
+  });
+  response.end();
+}
+
+const notValid = (): AccountRefusal =>
+  new AccountRefusal(
+    'link_not_valid',
+    'This link was used before, has expired, or is not for this address. Make another.',
+  );

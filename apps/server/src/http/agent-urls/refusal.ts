@@ -1,0 +1,69 @@
+/** What is answered at an agent's address where the agent itself does not: JSON for clients, a small page for people. */
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { AccountRefusal } from '@lodge/engine/ports';
+import type { Log } from '@lodge/engine/ports';
+import { codes } from '../account/errors.ts';
+import { policy } from '../account/pages.ts';
+import { retryAfterSeconds, toApiError } from '../errors.ts';
+
+const titles: Readonly<Record<number, string>> = {
+  401: 'This address opens with a link',
+  403: 'This is not allowed',
+  404: 'There is nothing here',
+  409: 'The agent is not running',
+  429: 'Too many requests',
+};
+
+export interface Refused {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+}
+
+/** Tells the client why; nothing can be told any more once a reply has begun: then its connection ends. */
+export function refuse(log: Log, error: unknown, { request, response, requestId }: Refused): void {
+  if (response.headersSent || response.destroyed) {
+    response.destroy();
+    return;
+  }
+  const known = error instanceof AccountRefusal ? error : toApiError(error);
+  const { status, type } = codes[known.code];
+  if (known.cause !== undefined) log[status === 500 ? 'error' : 'info']({ err: known.cause }, known.message);
+  const retryAfter = known instanceof AccountRefusal ? undefined : retryAfterSeconds[known.code];
+  const asPage = wantsPage(request);
+  const body = asPage
+    ? pageOf(titles[status] ?? 'This did not work', known.message)
+    : JSON.stringify({ error: { type, code: known.code, message: known.message } });
+  const headers: OutgoingHttpHeaders = {
+    'content-type': `${asPage ? 'text/html' : 'application/json'}; charset=utf-8`,
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    'content-security-policy': policy,
+    'referrer-policy': 'no-referrer',
+    'x-content-type-options': 'nosniff',
+    'x-request-id': requestId,
+    ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+    ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
+    ...('headers' in known && known.headers),
+    // What is left of its body nobody reads.
+    ...(!request.complete && { connection: 'close' }),
+  };
+  response.writeHead(status, headers);
+  response.end(request.method === 'HEAD' ? undefined : body);
+}
+
+const wantsPage = ({ headers }: IncomingMessage): boolean =>
+  /\btext\/html\b/i.test(headers.accept ?? '') && headers['x-api-key'] === undefined && !headers.authorization;
+
+const pageOf = (title: string, text: string): string =>
+  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
+  `<title>${title}</title></head><body><main><h1>${title}</h1><p>${escaped(text)}</p></main></body></html>\n`;
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => entities[character]!);

@@ -1,0 +1,66 @@
+import { AgentParams, CreateLink, Link } from '@lodge/contract';
+import type { AgentRow } from '@lodge/engine/ports';
+import { checkAgentId } from '../../agent-record.ts';
+import { dashboardPort, originOf } from '../../agent-urls/address.ts';
+import { linkTo } from '../../agent-urls/link.ts';
+import { isDashboard, notPublished } from '../../agent-urls/server-of.ts';
+import { changeNote } from '../../change-note.ts';
+import type { App, HttpContext } from '../../context.ts';
+import { ApiError } from '../../errors.ts';
+
+const defaultLinkSeconds = 300;
+const defaultVisitSeconds = 8 * 3600;
+
+const schema = {
+  operationId: 'createAgentLink',
+  tags: ['Addresses'],
+  summary: 'Make a link to an agent for a browser',
+  description:
+    "An agent's own address (`url`, `dashboard_url`, published ports) takes an API key with the scope `agents:write` in its usual header; a browser opens it by a link. The link works once, within minutes, and gives that browser a cookie for that one page of that one agent. The cookie ends after `visit_seconds`, and with the agent, the API key that made the link, and the account's password. The agent need not run; it is resumed when the page is looked at.\n\nThe reply is not kept for an Idempotency-Key: it holds a secret.",
+  params: AgentParams,
+  body: CreateLink,
+  response: { 201: { ...Link, 'x-response-description': 'The link.' } },
+};
+
+/** `POST /v1/agents/:id/links`. */
+export function createLinkRoute(app: App, context: HttpContext): void {
+  const { agents, places, agentUrl } = context;
+  app.route({
+    method: 'POST',
+    url: '/v1/agents/:id/links',
+    schema,
+    config: { scopes: ['agents:write'], errors: ['agent_not_found', 'port_not_found'], secretReply: true },
+    handler: async (request, reply) => {
+      const { id } = request.params;
+      checkAgentId(id);
+      const { accountId, keyId } = request.principal;
+      const { page = 'gateway', path = '/', expires_in_seconds, visit_seconds } = request.body;
+      const row = await agents.get(accountId, id);
+      const port = await portOf(context, row, request.body);
+      const linkSeconds = expires_in_seconds ?? defaultLinkSeconds;
+      const visitSeconds = visit_seconds ?? defaultVisitSeconds;
+      const link = { accountId, keyId, agentId: id, port, path, linkSeconds, visitSeconds };
+      const details = { page, ...(port !== null && { port }) };
+      const made = await places.visits.createLink(link, changeNote(request, 'agent.link_created', id, details));
+      if (made === null) throw new ApiError('agent_not_found', 'No agent has this id.');
+      const origin = originOf({ kind: row.runtimeKind, id, port }, agentUrl);
+      return reply
+        .code(201)
+        .send({ object: 'link' as const, url: linkTo(origin, made.token), expires_at: made.expiresAt.toISOString() });
+    },
+  });
+}
+
+/** The port of the page that is asked for; null for the gateway. */
+async function portOf({ places }: HttpContext, row: AgentRow, { page = 'gateway', port }: CreateLink) {
+  if ((page === 'port') !== (port != null)) {
+    throw new ApiError('invalid_request', 'port names the port of page "port", and of no other page.');
+  }
+  if (page === 'dashboard') {
+    if (isDashboard(row, dashboardPort) && row.dashboard) return dashboardPort;
+    throw new ApiError('invalid_request', 'page: this agent has no dashboard.');
+  }
+  if (port == null) return null;
+  if (isDashboard(row, port) || (await places.ports.find(row.id, port)) === null) throw notPublished(port);
+  return port;
+}

@@ -1,0 +1,121 @@
+import { AgentParams, DeletedPort, NoQuery, Port, PortList, PortParams, PublishPort } from '@lodge/contract';
+import { guestdPort } from '@lodge/guest';
+import type { AgentPortRow, AgentRow } from '@lodge/engine/ports';
+import type { FastifyRequest } from 'fastify';
+import { checkAgentId } from '../../agent-record.ts';
+import { originOf } from '../../agent-urls/address.ts';
+import { isDashboard, notPublished } from '../../agent-urls/server-of.ts';
+import { changeNote } from '../../change-note.ts';
+import type { App, HttpContext } from '../../context.ts';
+import { ApiError } from '../../errors.ts';
+
+const mostPorts = 20;
+const tags = ['Addresses'];
+const scopes = ['agents:write'] as const;
+
+/** `GET` and `POST /v1/agents/:id/ports`, `DELETE /v1/agents/:id/ports/:port`. */
+export function portRoutes(app: App, context: HttpContext): void {
+  listRoute(app, context);
+  publishRoute(app, context);
+  unpublishRoute(app, context);
+}
+
+function listRoute(app: App, context: HttpContext): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/agents/:id/ports',
+    schema: {
+      operationId: 'listAgentPorts',
+      tags,
+      summary: 'List the published ports of an agent',
+      params: AgentParams,
+      querystring: NoQuery,
+      response: { 200: { ...PortList, 'x-response-description': 'All of them.' } },
+    },
+    config: { scopes, errors: ['agent_not_found'] },
+    handler: async (request) => {
+      const row = await agentOf(context, request, request.params.id);
+      const ports = await context.places.ports.ofAgent(row.accountId, row.id);
+      const data = ports.map((port) => portRecord(port, row, context));
+      return { object: 'list' as const, data, has_more: false as const, next_cursor: null };
+    },
+  });
+}
+
+function publishRoute(app: App, context: HttpContext): void {
+  app.route({
+    method: 'POST',
+    url: '/v1/agents/:id/ports',
+    schema: {
+      operationId: 'publishAgentPort',
+      tags,
+      summary: 'Publish a port of an agent',
+      description:
+        "Serves an HTTP server in the agent's machine under an address of its own, WebSockets among it. The server must listen on the machine's address (0.0.0.0), not on loopback alone. A request resumes a paused agent and holds it awake. The ports of the agent's own gateway, its dashboard and the service's daemon cannot be published. For a port that is published already, `public` is changed.",
+      params: AgentParams,
+      body: PublishPort,
+      response: {
+        200: { ...Port, 'x-response-description': 'It was published already.' },
+        201: { ...Port, 'x-response-description': 'The published port.' },
+      },
+    },
+    config: { scopes, errors: ['agent_not_found', 'quota_exceeded'] },
+    handler: async (request, reply) => {
+      const { port, public: isPublic = false } = request.body;
+      const row = await agentOf(context, request, request.params.id);
+      checkPort(context, row, port);
+      const { accountId, id: agentId } = row;
+      const note = changeNote(request, 'agent.port_published', agentId, { port, public: isPublic });
+      const given = { accountId, agentId, port, public: isPublic };
+      const published = await context.places.ports.publish(given, mostPorts, note);
+      if (published === 'no_agent') throw new ApiError('agent_not_found', 'No agent has this id.');
+      if (published === 'full') throw new ApiError('quota_exceeded', `An agent may have ${mostPorts} published ports.`);
+      // An attempt before this one may have published it, and was killed before it could answer.
+      const isNew = published.isNew || request.idempotent?.effective === true;
+      return reply.code(isNew ? 201 : 200).send(portRecord(published.row, row, context));
+    },
+  });
+}
+
+function unpublishRoute(app: App, context: HttpContext): void {
+  app.route({
+    method: 'DELETE',
+    url: '/v1/agents/:id/ports/:port',
+    schema: {
+      operationId: 'unpublishAgentPort',
+      tags,
+      summary: 'Take a published port back',
+      params: PortParams,
+      querystring: NoQuery,
+      response: { 200: { ...DeletedPort, 'x-response-description': 'It is published no more.' } },
+    },
+    config: { scopes, errors: ['agent_not_found', 'port_not_found'] },
+    handler: async (request) => {
+      const given = String(request.params.port);
+      const { accountId, id: agentId } = await agentOf(context, request, request.params.id);
+      const port = /^[1-9]\d{0,4}$/.test(given) ? Number(given) : 0;
+      const note = changeNote(request, 'agent.port_unpublished', agentId, { port });
+      if (!(await context.places.ports.unpublish({ accountId, agentId, port }, note))) throw notPublished(port);
+      return { object: 'port.deleted' as const, port, deleted: true as const };
+    },
+  });
+}
+
+function agentOf({ agents }: HttpContext, { principal }: FastifyRequest, id: string): Promise<AgentRow> {
+  checkAgentId(id);
+  return agents.get(principal.accountId, id);
+}
+
+/** The daemon's and the gateway's ports obey whoever reaches them; the dashboard has an address of its own already. */
+function checkPort({ agents }: HttpContext, row: AgentRow, port: number): void {
+  const taken = isDashboard(row, port) || [guestdPort, agents.gatewayPortOf(row.runtimeKind)].includes(port);
+  if (taken) throw new ApiError('invalid_request', `port: ${port} is used by the service itself.`);
+}
+
+const portRecord = ({ port, public: isPublic, createdAt }: AgentPortRow, row: AgentRow, { agentUrl }: HttpContext) => ({
+  object: 'port' as const,
+  port,
+  public: isPublic,
+  url: originOf({ kind: row.runtimeKind, id: row.id, port }, agentUrl),
+  created_at: createdAt.toISOString(),
+});
