@@ -75,6 +75,7 @@ async function startService() {
       verifier,
       places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits) },
       audit: store.audit,
+      usage: store.usage,
       ready: () => ({ ready: true, step: null }),
       agentUrl: { scheme: 'http', domain: 'agents.localhost', port: null, prefixes },
       createWaitMs: 0,

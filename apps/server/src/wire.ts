@@ -204,6 +204,7 @@ async function openApi(
     verifier,
     audit: store.audit,
     places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits) },
+    usage: store.usage,
     idempotency: store.idempotency,
     secrets,
     limits: {

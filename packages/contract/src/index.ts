@@ -12,3 +12,4 @@ export * from './logs.ts';
 export * from './ports.ts';
 export * from './scopes.ts';
 export * from './text.ts';
+export * from './usage.ts';

@@ -10,3 +10,4 @@ export * from './redact.ts';
 export * from './sizes.ts';
 export * from './special-addresses.ts';
 export * from './spend.ts';
+export * from './usage.ts';

@@ -24,15 +24,14 @@ export async function setComputePrices(database: Database, prices: ComputePrices
   });
   for (let after = ''; ;) {
     const from = after;
-    const ids = await database.repeatable(async (db) => {
+    const ids = await database.transaction(async (trx) => {
       const { rows } = await sql<{ id: string }>`
-        with some as materialized (
-          select a.id from agents a where a.deleted_at is null and a.id > ${from} order by a.id limit ${agentsAtOnce}
-          for no key update
-        )
-        select a.id, note_compute(a) from agents a join some using (id) order by a.id
-      `.execute(db);
-      return rows.map(({ id }) => id);
+        select id from agents where deleted_at is null and id > ${from} order by id limit ${agentsAtOnce} for no key update
+      `.execute(trx);
+      const locked = rows.map(({ id }) => id);
+      // A statement of its own: it must see what was committed while the locks were waited for.
+      await sql`select note_compute(a) from agents a where id = any(${locked})`.execute(trx);
+      return locked;
     });
     if (ids.length === 0) return;
     after = ids.at(-1)!;

@@ -115,6 +115,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
     verifier,
     audit: store.audit,
     places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits) },
+    usage: store.usage,
     idempotency: store.idempotency,
     secrets,
     limits: { store: store.limits, rates: { ...manyRates, ...options.rates }, quotas: { agents: maxAgents, running } },

@@ -39,6 +39,9 @@ const endpoints: readonly [string, string, unknown, number, string?][] = [
   ['GET', '/agents/:id/ports', undefined, 200, 'agents:write'],
   ['DELETE', '/agents/:id/ports/3000', undefined, 200, 'agents:write'],
   ['GET', '/audit-events', undefined, 200, 'agents:read'],
+  ['GET', '/usage', undefined, 200, 'usage:read'],
+  ['GET', '/agents/:id/usage', undefined, 200, 'usage:read'],
+  ['GET', '/agents/:id/llm-calls', undefined, 200, 'usage:read'],
   ['GET', '/sizes', undefined, 200],
   ['GET', '/providers', undefined, 200],
   ['GET', '/limits', undefined, 200],
@@ -52,7 +55,7 @@ for (const [method, pattern, given, wanted, scope] of endpoints) {
     const path = pattern.replace(':id', id);
     const body = given === undefined ? undefined : JSON.parse(JSON.stringify(given).replace(':id', id));
     if (scope !== undefined) {
-      const poor = await world.keyOf(world.accountId, ['usage:read']);
+      const poor = await world.keyOf(world.accountId, [scope === 'usage:read' ? 'agents:read' : 'usage:read']);
       const refused = await new Client(world, poor).call(method, path, body);
       assert.deepEqual([refused.status, refused.body.error.code], [403, 'insufficient_scope']);
     }
@@ -70,8 +73,6 @@ for (const [method, pattern, given, wanted, scope] of endpoints) {
 
 /** Rows of the endpoint table that no route serves yet: a route that comes takes its row from here to the table above. */
 const later = [
-  'GET /usage',
-  'GET /agents/:id/usage',
   'GET /agents/:id/channels',
   'PUT /agents/:id/channels/slack',
   'POST /responses',
@@ -82,7 +83,6 @@ const later = [
   'GET /agents/:id/members',
   'POST /agents/:id/llm_keys/check',
   'POST /agents/:id/upgrade',
-  'GET /agents/:id/llm-calls',
   'GET /agents/:id/schedules',
   'GET /agents/:id/snapshots',
   'POST /agents/:id/restore',

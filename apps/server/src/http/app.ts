@@ -35,11 +35,13 @@ import { healthRoute } from './routes/health/get.ts';
 import { limitsRoute } from './routes/limits/get.ts';
 import { createLinkRoute } from './routes/links/create.ts';
 import { agentLogsRoute } from './routes/logs/list.ts';
+import { listLlmCallsRoute } from './routes/llm-calls/list.ts';
 import { modelRoutes } from './routes/models/list.ts';
 import { openApiRoute } from './routes/openapi/get.ts';
 import { portRoutes } from './routes/ports/ports.ts';
 import { listProvidersRoute } from './routes/providers/list.ts';
 import { listSizesRoute } from './routes/sizes/list.ts';
+import { usageRoutes } from './routes/usage/get.ts';
 import { validatorCompiler } from './validation.ts';
 
 const defaultDrainMs = 5_000;
@@ -115,6 +117,8 @@ const routes: readonly ((app: App, context: HttpContext) => void)[] = [
   deleteAgentRoute,
   actRoutes,
   agentLogsRoute,
+  usageRoutes,
+  listLlmCallsRoute,
   listAuditEventsRoute,
   chatRoutes,
   modelRoutes,

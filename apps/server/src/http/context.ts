@@ -11,6 +11,7 @@ import type {
   Log,
   Principal,
   SecretBox,
+  UsageStore,
 } from '@lodge/engine/ports';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
@@ -70,6 +71,7 @@ export interface HttpAppOptions {
   readonly audit: AuditLog;
   /** What of agents is served under their own addresses, and to whom. */
   readonly places: AgentPlaces;
+  readonly usage: Pick<UsageStore, 'report' | 'knows' | 'calls'>;
   /** Nobody is trusted and no other origin is let in where it is not given. */
   readonly network?: NetworkSettings;
   /** Rate limits and quotas; without them there are none. */

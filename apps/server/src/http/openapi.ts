@@ -15,6 +15,7 @@ export function registerOpenApi(app: App): void {
         { name: 'Agents', description: 'Create, read, change, start, stop and delete agents, and read their logs.' },
         { name: 'Chat', description: 'Talk to agents as an OpenAI client does: agents are the models.' },
         { name: 'Addresses', description: "Agents' own addresses: links for browsers, and published ports." },
+        { name: 'Usage', description: 'What agents used and what it cost.' },
         { name: 'Audit', description: 'Who did what.' },
         { name: 'Service', description: 'What this deployment offers.' },
       ],

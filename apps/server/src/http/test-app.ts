@@ -62,6 +62,7 @@ export function testApp(options: Partial<HttpAppOptions> = {}): TestApp {
     verifier: { verify },
     audit: { page: async () => [] },
     places: noPlaces,
+    usage: { report: async () => 'too_many', knows: async () => false, calls: async () => [] },
     limits: {
       // Buckets that are never empty.
       store: {
