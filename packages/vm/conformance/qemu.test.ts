@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { open } from 'node:fs/promises';
+import { access, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -21,7 +21,7 @@ import {
 import type { QemuHostSettings } from './qemu-host.ts';
 import { describeVmDriver } from './suite.ts';
 
-/** Milliseconds after the call began. */
+/** Milliseconds after the call began; of a suspend, after it began to write: how long that takes to come depends on what else the machine does. */
 const moments = (...ats: number[]): Moment[] => ats.map((at) => ({ name: `${at} ms`, at }));
 
 async function openQemu(): Promise<DriverHarness> {
@@ -35,7 +35,7 @@ async function openQemu(): Promise<DriverHarness> {
     moments: {
       create: moments(0, 5, 15, 30, 60, 100, 200, 400),
       start: moments(0, 30, 80, 120, 160, 200, 300, 500),
-      suspend: moments(0, 40, 60, 70, 80, 100, 130, 200),
+      suspend: moments(-1, 0, 3, 10, 25, 50, 80, 130),
     },
     killDuring: (call, { at }) => killDuring(settings, call, at),
     damageSnapshot: (agentId, part) => flipBit(join(settings.dataDir, 'vms', agentId, 'snapshot', part)),
@@ -64,9 +64,25 @@ async function killDuring(settings: QemuHostSettings, call: Call, afterMs: numbe
     once(child.stdout, 'data'),
     gone.then(() => Promise.reject(new Error('the control plane ended by itself'))),
   ]);
-  await sleep(afterMs);
+  if (call.do === 'suspend' && afterMs >= 0) await begunToWrite(join(settings.dataDir, 'vms', call.agentId), gone);
+  if (afterMs > 0) await sleep(afterMs);
   child.kill('SIGKILL');
   await gone;
+}
+
+/** Once a snapshot is on its way to this folder, or there. */
+async function begunToWrite(folder: string, gone: Promise<unknown>): Promise<void> {
+  let ended = false;
+  void gone.then(() => (ended = true));
+  const isThere = (name: string): Promise<boolean> =>
+    access(join(folder, name)).then(
+      () => true,
+      () => false,
+    );
+  while (!(await isThere('snapshot.new')) && !(await isThere('snapshot'))) {
+    if (ended) throw new Error('the control plane ended by itself');
+    await sleep(1);
+  }
 }
 
 /** Of the byte in the middle. */
