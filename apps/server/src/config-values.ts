@@ -97,6 +97,16 @@ export function jsonArray(text: string): string {
   return Array.isArray(value) ? text : fail('a JSON array');
 }
 
+export function jsonObject(text: string): string {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    fail('valid JSON');
+  }
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? text : fail('a JSON object');
+}
+
 /** `192.0.2.7, 10.0.0.0/8, ::1`; nothing is none. */
 export function addressRanges(text: string): readonly string[] {
   return listOf(text, (item) => {

@@ -22,6 +22,22 @@ test('an empty environment gives a whole configuration', () => {
   assert.equal(config.databaseUrl, null);
 });
 
+test('prices of machines are texts by size; what is left out costs nothing', () => {
+  const { computePrices } = readConfig({ LODGE_COMPUTE_PRICES: '{"large":{"running":"0.05","storage":"0.0001"}}' });
+  assert.deepEqual(computePrices.large, { running: '0.05', paused: '0', storage: '0.0001' });
+  assert.deepEqual(computePrices.small, { running: '0', paused: '0', storage: '0' });
+  for (const wrong of [
+    '[]',
+    '{',
+    '{"huge":{}}',
+    '{"large":1}',
+    '{"large":{"running":0.05}}',
+    '{"large":{"idle":"1"}}',
+  ]) {
+    assert.match(problemsOf({ LODGE_COMPUTE_PRICES: wrong }).join(), /^LODGE_COMPUTE_PRICES must be /, wrong);
+  }
+});
+
 test('an empty variable counts as unset, and variables of others are left alone', () => {
   assert.deepEqual(readConfig({ LODGE_PORT: '', PATH: '/bin', LODGER: 'x' }), readConfig({}));
 });
@@ -92,6 +108,15 @@ const refused: Record<string, readonly string[]> = {
   LODGE_TLS_KEY: ['key.pem'],
   LODGE_DEFAULT_MODEL: ['claude', '/claude', 'anthropic/'],
   LODGE_PROVIDERS: ['{}', 'ollama'],
+  LODGE_PRICES: ['[]', 'gpt-5'],
+  LODGE_COMPUTE_PRICES: [
+    '[]',
+    '{',
+    '{"huge":{}}',
+    '{"large":1}',
+    '{"large":{"running":0.05}}',
+    '{"large":{"idle":"1"}}',
+  ],
   LODGE_MASTER_KEY_FILE: ['key', '/etc/'],
   LODGE_MASTER_KEY: ['hunter2', `${'A'.repeat(42)}=`, 'A'.repeat(44), '!'.repeat(43)],
   LODGE_MASTER_KEY_COMMAND: [' '],

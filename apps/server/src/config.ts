@@ -23,6 +23,7 @@ import {
   urlPrefix,
 } from './config-values.ts';
 import { limitSettings } from './config-limits.ts';
+import { priceSettings } from './config-prices.ts';
 import { optional, required } from './config-setting.ts';
 import type { Setting } from './config-setting.ts';
 import { nearest } from './nearest.ts';
@@ -194,6 +195,7 @@ export const settings = {
     "MiB promised to agents for each MiB there is: an idle agent takes about a quarter of its size, for clones share their template's pages.",
     decimal(1, 16),
   ),
+  ...priceSettings,
   ...limitSettings,
   logMaxEntries: required(
     'LODGE_LOG_MAX_ENTRIES',

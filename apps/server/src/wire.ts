@@ -17,11 +17,11 @@ import {
   readMasterKey,
 } from '@lodge/access';
 import type { FirstKey, OwnerLink } from '@lodge/access';
-import { createBroker, builtinProviders, parseOperatorProviders } from '@lodge/broker';
+import { builtinProviders, createBroker, createPriceBook, parseOperatorProviders, parsePrices } from '@lodge/broker';
 import type { RuntimeKind } from '@lodge/domain';
 import { Meter, createEngine, createLogCollector, createUsageKeeper } from '@lodge/engine';
 import type { Engine, TemplateProgress } from '@lodge/engine';
-import type { AgentRuntime, Log, SecretBox } from '@lodge/engine/ports';
+import type { AgentRuntime, CallBook, Log, SecretBox } from '@lodge/engine/ports';
 import { createImageBuilder } from '@lodge/images';
 import { createOpenclawRuntime } from '@lodge/runtimes';
 import { migrate, openStore, startEmbeddedPostgres } from '@lodge/store';
@@ -104,6 +104,7 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
   const agents = metrics?.watchAgents(store.agents) ?? store.agents;
   const secrets = await openSecretBox(store.secrets, await readMasterKey(masterKeySource(config)));
   const providers = [...builtinProviders, ...parseOperatorProviders(config.providers)];
+  const prices = createPriceBook(providers, parsePrices(config.prices));
   const { network, driver: bare } = await openMachines(config, log);
   const meter = new Meter({ driver: bare, usage: store.usage, log });
   const { driver } = meter;
@@ -134,13 +135,10 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
   const startMachines = async (): Promise<void> => {
     await driver.start();
     closing.push(() => driver.stop());
-    const written = store.bookOf(holder);
-    const usageKeeper = createUsageKeeper({ usage: store.usage, book: written, log });
-    await usageKeeper.start();
-    closing.push(() => usageKeeper.stop());
+    const written = await startMetering(config, { store, holder, log }, closing);
     const book = metrics?.watchCalls(written, providers) ?? written;
     const hold = (agentId: string) => engine.agents.busy(agentId);
-    const broker = createBroker({ directory: store.directoryOf(holder), secrets, book, providers, log, hold });
+    const broker = createBroker({ directory: store.directoryOf(holder), secrets, book, prices, providers, log, hold });
     await broker.listen({ host: network.brokerHost, port: config.brokerPort });
     closing.push(() => broker.close());
     engine.start();
@@ -151,6 +149,20 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
     closing.push(() => logCollector.stop());
   };
   return { baseUrl, firstKey, ownerLink, startMachines, endRequests };
+}
+
+/** Ends the calls that an earlier process left, and gives the book of this one. */
+async function startMetering(
+  config: Config,
+  { store, holder, log }: Pick<Running, 'store' | 'log'> & { readonly holder: string },
+  closing: Closing,
+): Promise<CallBook> {
+  const book = store.bookOf(holder);
+  const keeper = createUsageKeeper({ usage: store.usage, book, log });
+  await store.usage.setComputePrices(config.computePrices);
+  await keeper.start();
+  closing.push(() => keeper.stop());
+  return book;
 }
 
 const dayMs = 24 * 60 * 60_000;
