@@ -3,7 +3,11 @@
  *   test.ts                   everything
  *   test.ts unit failure      these parts
  *   test.ts packages/store    the files under these folders, or these files
+ * Images and templates that the cache lacks are made beside the first parts, which leave a core idle most of the time, and
+ * are there when the first part needs them.
  */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { glob } from 'node:fs/promises';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
@@ -13,6 +17,8 @@ interface Part {
   readonly files: readonly string[];
   /** Test files at a time. A virtual machine keeps a core busy, and its tests measure time. */
   readonly concurrency: number;
+  /** Its agents are real ones. */
+  readonly templates?: true;
   /** Bounds on one test and on the whole part, in ms. */
   readonly testTimeoutMs: number;
   readonly timeoutMs: number;
@@ -26,7 +32,7 @@ const parts: readonly Part[] = [
   { name: 'web', files: ['tests/web/**/*.test.ts'], ...unit, concurrency: 1 },
   { name: 'images', files: ['images/**/*.test.ts'], ...machines },
   { name: 'machines', files: ['packages/vm/**/*.test.ts'], ...machines },
-  { name: 'e2e', files: ['tests/e2e/**/*.test.ts'], ...machines },
+  { name: 'e2e', files: ['tests/e2e/**/*.test.ts'], ...machines, templates: true },
   // Bare guests, which mostly wait: two files at a time fit into two cores.
   { name: 'failure', files: ['tests/failure/**/*.test.ts'], ...machines, concurrency: 2 },
   { name: 'security', files: ['tests/security/**/*.test.ts'], ...machines },
@@ -43,9 +49,13 @@ const started = performance.now();
 
 const reporter = new spec();
 reporter.pipe(process.stdout);
-for (const part of parts) {
-  const files = await filesOf(part);
-  if (files.length > 0) await runPart(part, files);
+const chosen: (readonly [Part, string[]])[] = [];
+for (const part of parts) chosen.push([part, await filesOf(part)]);
+const templates = parts.some((part) => part.templates && isWhole(part)) ? makeTemplates() : null;
+for (const [part, files] of chosen) {
+  if (files.length === 0) continue;
+  if (part.templates) await templates;
+  await runPart(part, files);
 }
 for (const count of counts) diagnostic(`${labels[count] ?? count} ${totals[count]}`);
 diagnostic(`duration_ms ${performance.now() - started}`);
@@ -56,10 +66,14 @@ if (failedParts.length > 0) {
 }
 reporter.end();
 
+function isWhole(part: Part): boolean {
+  return wanted.length === 0 || wanted.includes(part.name);
+}
+
 async function filesOf(part: Part): Promise<string[]> {
   const all: string[] = [];
   for await (const file of glob([...part.files], { exclude: ['**/node_modules/**'] })) all.push(file);
-  if (wanted.length === 0 || wanted.includes(part.name)) return all.sort();
+  if (isWhole(part)) return all.sort();
   const folders = wanted.map((path) => path.replace(/\/$/, ''));
   return all.filter((file) => folders.some((folder) => file === folder || file.startsWith(`${folder}/`))).sort();
 }
@@ -90,6 +104,16 @@ async function runPart(part: Part, files: string[]): Promise<void> {
   if (failed > 0) failedParts.push(part.name);
   const seconds = ((performance.now() - startedPart) / 1000).toFixed(1);
   say(`── ${part.name}: ${failed > 0 ? `${failed} FAILED of ${tests}` : `${tests} passed`} in ${seconds} s\n`);
+}
+
+/** A failure shows in the tests that need them. */
+async function makeTemplates(): Promise<void> {
+  const startedMaking = performance.now();
+  const child = spawn(process.execPath, ['scripts/make-templates.ts'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  child.stdout.on('data', (text: Buffer) => say(String(text)));
+  const [code] = await once(child, 'exit');
+  const seconds = ((performance.now() - startedMaking) / 1000).toFixed(1);
+  say(`── templates: ${code === 0 ? 'ready' : 'FAILED'} after ${seconds} s\n`);
 }
 
 function say(message: string): void {
