@@ -46,6 +46,8 @@ export const lifecycleRequests: readonly BadRequest[] = [
     'provider',
   ),
   patch('its size to an unknown one', { size: 'huge' }, 'size'),
+  patch('its spend limit to nothing', { spend_limit: { action: 'pause' } }, 'spend_limit'),
+  patch('its spend limit to a number', { spend_limit: { daily_usd: 1, action: 'pause' } }, 'spend_limit.daily_usd'),
   patch('a field there is none of', { colour: 'red' }, 'colour'),
   patch('its idle time to less than none', { lifecycle: { idle_timeout_seconds: -1 } }, 'idle_timeout_seconds'),
   {

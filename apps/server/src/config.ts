@@ -26,6 +26,7 @@ import { limitSettings } from './config-limits.ts';
 import { priceSettings } from './config-prices.ts';
 import { optional, required } from './config-setting.ts';
 import type { Setting } from './config-setting.ts';
+import { spendSettings } from './config-spend.ts';
 import { nearest } from './nearest.ts';
 
 /** One address quadruple, so one VM, for each /30 of the network range: the most VMs a /16 can hold. */
@@ -197,6 +198,7 @@ export const settings = {
   ),
   ...priceSettings,
   ...limitSettings,
+  ...spendSettings,
   logMaxEntries: required(
     'LODGE_LOG_MAX_ENTRIES',
     'number, 1000..10000000',

@@ -27,6 +27,7 @@ import { createOpenclawRuntime } from '@lodge/runtimes';
 import { migrate, openStore, startEmbeddedPostgres } from '@lodge/store';
 import type { Store } from '@lodge/store';
 import type { Config } from './config.ts';
+import { spendDefaults } from './config-spend.ts';
 import { createHttpApp } from './http/app.ts';
 import { lockInstance } from './instance-lock.ts';
 import { openMachines } from './machines.ts';
@@ -120,6 +121,7 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
     maxAgentsPerAccount: config.maxAgents,
     maxRunningPerAccount: config.maxRunning,
     memory: { reservedMib: config.memoryReservedMib, overcommit: config.memoryOvercommit },
+    spend: store.spend,
     provisionTimeoutMs: config.provisionTimeoutMs,
   });
   const logCollector = createLogCollector({
@@ -195,7 +197,7 @@ async function startStore(config: Config, log: Log, closing: Closing): Promise<S
     connectionString = postgres.connectionString;
   }
   await migrate({ connectionString });
-  const store = await openStore({ connectionString, log });
+  const store = await openStore({ connectionString, log, spendDefaults: spendDefaults(config) });
   closing.push(() => store.close());
   return store;
 }
@@ -223,6 +225,7 @@ async function openApi(
       store: store.limits,
       rates: rateSettings(config),
       quotas: { agents: config.maxAgents, running: config.maxRunning },
+      spend: store.spend,
     },
     network: await networkSettings(config),
     account: { accounts, origin: () => url.origin, pages: builtPages() },

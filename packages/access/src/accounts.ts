@@ -4,7 +4,7 @@
  */
 import type { Accounts, AccountStore, Log, SecretBox } from '@lodge/engine/ports';
 import { createKey, keys, revokeKey } from './account/keys.ts';
-import { endInvitation, invitations, invite, members } from './account/members.ts';
+import { endInvitation, invitations, invite, members, setSpendLimit } from './account/members.ts';
 import { acceptInvitation, register, setUp } from './account/joining.ts';
 import { changePassword, resetPassword } from './account/password.ts';
 import { endOtherSessions, endSession, signOut, signedIn } from './account/sessions.ts';
@@ -71,6 +71,7 @@ export function createAccounts(options: AccountsOptions): ClosableAccounts {
     invite: (me, input, caller) => invite(deps, me, input, caller),
     endInvitation: (me, id, caller) => endInvitation(deps, me, id, caller),
     members: (me) => members(deps, me),
+    setSpendLimit: (me, id, limit, caller) => setSpendLimit(deps, me, id, limit, caller),
     close() {
       clearInterval(pruning);
       return deps.seen.flush();

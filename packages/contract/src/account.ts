@@ -4,6 +4,7 @@ import type { Static } from 'typebox';
 import type { ErrorType } from './errors.ts';
 import { scopes } from './scopes.ts';
 import type { Scope } from './scopes.ts';
+import { SpendLimit } from './spend.ts';
 import { nullable, oneOf, patterns, Timestamp } from './text.ts';
 
 /** Error codes that only the account area answers with, beside those of `errorCodes`. */
@@ -19,6 +20,7 @@ export const accountErrorCodes = {
   session_not_found: { status: 404, type: 'not_found_error' },
   key_not_found: { status: 404, type: 'not_found_error' },
   invitation_not_found: { status: 404, type: 'not_found_error' },
+  member_not_found: { status: 404, type: 'not_found_error' },
   email_taken: { status: 409, type: 'invalid_request_error' },
 } as const satisfies Readonly<Record<string, { readonly status: number; readonly type: ErrorType }>>;
 export type AccountErrorCode = keyof typeof accountErrorCodes;
@@ -62,6 +64,8 @@ export const CreateKey = Type.Object(
   closed,
 );
 export const CreateInvitation = Type.Object({ email: Type.Optional(nullable(Email)) }, closed);
+
+export const SetSpendLimit = Type.Object({ spend_limit: nullable(SpendLimit) }, closed);
 
 const Role = oneOf(['owner', 'member']);
 
@@ -136,6 +140,7 @@ export const MemberList = Type.Object({
       role: Role,
       created_at: Timestamp,
       agents: Type.Integer(),
+      spend_limit: nullable(SpendLimit),
     }),
   ),
 });

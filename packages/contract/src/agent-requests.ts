@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { Lifecycle, agentStatuses, runtimeKindNames, sizeNames } from './agent.ts';
+import { SpendLimit } from './spend.ts';
 import { Metadata, nullable, oneOf, patterns } from './text.ts';
 
 /** In a query, where everything is text. */
@@ -69,7 +70,7 @@ export const CreateAgent = Type.Object(
     ),
     metadata: Type.Optional(Metadata),
     channels: Type.Optional(Type.Object({}, { additionalProperties: true, description: notYet })),
-    spend_limit: Type.Optional(nullable(Type.Object({}, { additionalProperties: true, description: notYet }))),
+    spend_limit: Type.Optional(nullable(SpendLimit)),
     instructions: Type.Optional(nullable(Type.String({ description: notYet }))),
     dashboard: Type.Optional(Type.Boolean({ description: 'For runtime_b alone.', default: false })),
   },

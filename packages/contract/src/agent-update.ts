@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { CreateAgent, LlmKeyInput, mostLlmKeys, notYet } from './agent-requests.ts';
 import { Lifecycle, sizeNames } from './agent.ts';
+import { SpendLimit } from './spend.ts';
 import { MetadataChange, nullable, oneOf, patterns } from './text.ts';
 
 const { name, model, description } = CreateAgent.properties;
@@ -64,7 +65,12 @@ export const UpdateAgent = Type.Object(
     machine_size: Type.Optional(nullable(oneOf(sizeNames, { description: 'Another name for `size`.' }))),
     lifecycle: Type.Optional(nullable(LifecycleChange)),
     metadata: Type.Optional(MetadataChange),
-    spend_limit: Type.Optional(nullable(Type.Object({}, { additionalProperties: true, description: notYet }))),
+    spend_limit: Type.Optional(
+      nullable({
+        ...SpendLimit,
+        description: 'Replaces the whole limit; null: the limit of the deployment, if it has one.',
+      }),
+    ),
     instructions: Type.Optional(nullable(Type.String({ description: notYet }))),
     dashboard: Type.Optional(nullable(Type.Boolean({ description: 'For runtime_b alone.' }))),
   },

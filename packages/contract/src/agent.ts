@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
+import { SpendLimit } from './spend.ts';
 import { Metadata, Timestamp, listOf, nullable, oneOf, patterns } from './text.ts';
 
 export const agentStatuses = ['provisioning', 'running', 'paused', 'stopped', 'error'] as const;
@@ -92,7 +93,7 @@ export const Agent = Type.Object(
       Type.Object({ channel: Type.String(), status: Type.String() }, { additionalProperties: false }),
     ),
     lifecycle: Lifecycle,
-    spend_limit: nullable(Type.Object({}, { additionalProperties: true })),
+    spend_limit: nullable(SpendLimit),
     metadata: Metadata,
     created_at: Timestamp,
     updated_at: Timestamp,

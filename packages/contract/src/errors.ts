@@ -86,6 +86,16 @@ export const errorCodes = {
     type: 'rate_limit_error',
     meaning: 'Too many requests, to this service or to the LLM provider; the message says which.',
   },
+  spend_limit_exceeded: {
+    status: 429,
+    type: 'rate_limit_error',
+    meaning: 'A spend limit of the agent or its account is reached; Retry-After says when its window ends.',
+  },
+  loop_detected: {
+    status: 429,
+    type: 'rate_limit_error',
+    meaning: 'The turn was cut: the agent asked its model the same over and over, or too often.',
+  },
   quota_exceeded: { status: 429, type: 'rate_limit_error', meaning: "The account's quota is used up." },
   internal_error: { status: 500, type: 'server_error', meaning: 'Something failed that the client cannot change.' },
   provisioning_failed: {

@@ -11,5 +11,6 @@ export * from './links.ts';
 export * from './logs.ts';
 export * from './ports.ts';
 export * from './scopes.ts';
+export * from './spend.ts';
 export * from './text.ts';
 export * from './usage.ts';

@@ -1,9 +1,24 @@
 import { Type } from 'typebox';
+import { SpendLimit } from './spend.ts';
+import { Timestamp, nullable } from './text.ts';
 
 const rate = (description: string) =>
   Type.Object(
     { per_minute: Type.Integer({ minimum: 1, description: 'Also the most at once after a pause.' }) },
     { additionalProperties: false, description },
+  );
+
+const spendWindow = (period: string) =>
+  Type.Object(
+    {
+      limit_usd: nullable(Type.String({ description: 'US dollars; null: no limit.', examples: ['20'] })),
+      spent_usd: Type.String({
+        description: 'Calls that have ended and whose model has a known price.',
+        examples: ['3.2'],
+      }),
+      resets_at: Timestamp,
+    },
+    { additionalProperties: false, description: `Model calls of all agents of the account, this ${period} (UTC).` },
   );
 
 export const Limits = Type.Object(
@@ -35,6 +50,18 @@ export const Limits = Type.Object(
         ),
         calls: rate('Chat, exec and files, per key.'),
         without_key: rate('Requests without a valid key, per address.'),
+      },
+      { additionalProperties: false },
+    ),
+    spend: Type.Object(
+      {
+        daily: spendWindow('day'),
+        monthly: spendWindow('month'),
+        action: nullable(SpendLimit.properties.action),
+        agent_default: nullable({
+          ...SpendLimit,
+          description: 'The limit of an agent whose own `spend_limit` is null.',
+        }),
       },
       { additionalProperties: false },
     ),

@@ -10,6 +10,8 @@ export const patterns = {
   /** Of one host: no second slash, which would name another one, and no backslash, which browsers read as one. */
   localPath: '^/(?!/)[\\u0021-\\u005b\\u005d-\\u007e]*$',
   agentId: '^[a-z][a-z0-9]{11}$',
+  /** An amount of money: more than nothing, exact to the micro-dollar. */
+  usd: '^(?!0(\\.0*)?$)(0|[1-9]\\d{0,8})(\\.\\d{1,6})?$',
   /** RFC 3339; whether the day exists is checked as the format `date-time`. */
   timestamp: '^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]\\d\\d:\\d\\d)$',
 } as const;
@@ -18,6 +20,7 @@ export const timestampMeaning = 'must be a timestamp such as 2026-01-31T12:00:00
 
 export const patternMeanings: Readonly<Record<string, string>> = {
   [patterns.timestamp]: timestampMeaning,
+  [patterns.usd]: 'must be a positive amount such as "12.50", with at most 6 decimals',
   [patterns.text]: 'must not contain NUL or unpaired surrogates',
   [patterns.localPath]: 'must be a path such as /chat?new=1, in printable ASCII',
   [patterns.token]: 'must be printable ASCII without spaces',

@@ -56,17 +56,22 @@ export type RefusalCode =
   | 'operation_failed'
   | 'insufficient_capacity'
   | 'quota_exceeded'
+  | 'spend_limit_exceeded'
+  | 'loop_detected'
   | 'provisioning_failed';
 
 /** A refusal with a public message. `agentId` is set where a record exists that the client should know of; `field` where one field is at fault. */
 export class Refusal extends Error {
   readonly code: RefusalCode;
   readonly agentId: string | undefined;
-  constructor(code: RefusalCode, message: string, agentId?: string) {
+  /** When trying again may help, where that is known. */
+  readonly retryAfterSeconds: number | undefined;
+  constructor(code: RefusalCode, message: string, agentId?: string, retryAfterSeconds?: number) {
     super(message);
     this.name = 'Refusal';
     this.code = code;
     this.agentId = agentId;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }
 

@@ -23,7 +23,7 @@ import type { AgentsDeps } from './use-cases/deps.ts';
 import { Holds } from './use-cases/holds.ts';
 
 type Given = 'store' | 'logs' | 'driver' | 'runtimes' | 'providers' | 'secrets' | 'log' | 'defaultModel';
-type Limits = 'maxAgentsPerAccount' | 'maxRunningPerAccount' | 'memory';
+type Limits = 'maxAgentsPerAccount' | 'maxRunningPerAccount' | 'memory' | 'spend';
 
 export interface EngineDeps extends Pick<AgentsDeps, Given | Limits> {
   readonly images: ImageBuilder;

@@ -11,6 +11,7 @@ export const accountColumns = [
   'accounts.password_hash',
   'accounts.totp_sealed',
   'accounts.totp_pending_sealed',
+  'accounts.spend_limit',
 ] as const;
 
 type Row = Omit<Selectable<Schema['accounts']>, 'totp_last_step'>;
@@ -22,6 +23,7 @@ export function toAccountRow(row: Row): AccountRow {
     email: row.email,
     role: row.role,
     totpEnabled: row.totp_sealed !== null,
+    spendLimit: row.spend_limit,
     createdAt: row.created_at,
   };
 }

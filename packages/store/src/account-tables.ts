@@ -1,3 +1,4 @@
+import type { SpendLimit } from '@lodge/domain';
 import type { LinkKind, Role } from '@lodge/engine/ports';
 import type { ColumnType, Generated } from 'kysely';
 
@@ -18,6 +19,7 @@ export interface AccountColumns {
   role: Role;
   totp_sealed: Generated<string | null>;
   totp_pending_sealed: Generated<string | null>;
+  spend_limit: ColumnType<SpendLimit | null, undefined, string | null>;
   /** A bigint, which pg gives as text. */
   totp_last_step: ColumnType<string | null, number | undefined, number | null>;
 }

@@ -1,3 +1,4 @@
+import type { SpendLimit } from '@lodge/domain';
 import { EmailTakenError } from '@lodge/engine/ports';
 import type {
   AccountRow,
@@ -83,6 +84,15 @@ export class PostgresAccountTransaction implements AccountTransaction {
       .set({ totp_sealed: totp.sealed, totp_pending_sealed: totp.pendingSealed })
       .where('id', '=', accountId)
       .execute();
+  }
+
+  async setSpendLimit(accountId: string, limit: SpendLimit | null): Promise<boolean> {
+    const { numUpdatedRows } = await this.trx
+      .updateTable('accounts')
+      .set({ spend_limit: limit && JSON.stringify(limit) })
+      .where('id', '=', accountId)
+      .executeTakeFirst();
+    return numUpdatedRows > 0n;
   }
 
   async useTotpStep(accountId: string, step: number): Promise<boolean> {

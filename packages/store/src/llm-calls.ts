@@ -5,6 +5,7 @@
  * the others, once none can be under way any more.
  */
 import { randomUUID } from 'node:crypto';
+import type { SpendDefaults } from '@lodge/domain';
 import type {
   CallBook,
   CallRefusal,
@@ -27,17 +28,19 @@ const longestCall = sql`interval '1 hour'`;
 export class PostgresCallBook implements CallBook, CallSweeper {
   private readonly database: Database;
   private readonly host: string;
+  private readonly spendDefaults: SpendDefaults;
   private readonly holder: string;
 
-  constructor(database: Database, host: string) {
+  constructor(database: Database, host: string, spendDefaults: SpendDefaults) {
     this.database = database;
     this.host = host;
+    this.spendDefaults = spendDefaults;
     this.holder = `${host}#${randomUUID()}`;
   }
 
   open(call: OpenCall): Promise<CallRefusal | null> {
     return this.database.transaction(async (trx) => {
-      const refusal = await admitSpend(trx, call);
+      const refusal = await admitSpend(trx, call, this.spendDefaults);
       if (refusal !== null) return refusal;
       await trx
         .insertInto('llm_calls_open')

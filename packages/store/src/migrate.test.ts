@@ -42,6 +42,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0007_settings.sql',
     '0008_usage.sql',
     '0009_agent_addresses.sql',
+    '0010_spend.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [
@@ -71,6 +72,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     'recovery_codes',
     'schema_migrations',
     'sessions',
+    'spend_windows',
     'usage_entries',
     'usage_sums',
     'vm_counters',

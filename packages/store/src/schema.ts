@@ -5,6 +5,7 @@ import type {
   RuntimeKind,
   SizeName,
   SpendLimit,
+  SpendPeriod,
   StatusReasonCode,
   Verb,
 } from '@lodge/domain';
@@ -31,6 +32,17 @@ export interface Schema extends AccountTables {
   rate_buckets: { subject: string; tokens: number; granted: number; at: Date };
   rate_places: { id: Generated<string>; subject: string; until: Date };
   idempotency_keys: IdempotencyKeysTable;
+  spend_windows: SpendWindowsTable;
+}
+
+interface SpendWindowsTable {
+  scope: 'agent' | 'account';
+  id: string;
+  period: SpendPeriod;
+  starts: Date;
+  spent_usd: string;
+  warned_for: string | null;
+  reached_for: string | null;
 }
 
 interface IdempotencyKeysTable {

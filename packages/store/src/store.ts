@@ -1,3 +1,5 @@
+import { noSpendDefaults } from '@lodge/domain';
+import type { SpendDefaults } from '@lodge/domain';
 import type {
   AccountStore,
   AgentDirectory,
@@ -15,6 +17,7 @@ import type {
   LimitStore,
   Log,
   SealedValueStore,
+  SpendStore,
   UsageStore,
 } from '@lodge/engine/ports';
 import { PostgresAccountStore } from './accounts.ts';
@@ -32,6 +35,7 @@ import { PostgresLimitStore } from './limits.ts';
 import { PostgresCallBook } from './llm-calls.ts';
 import { PostgresAgentDirectory } from './llm.ts';
 import { PostgresSecretStore } from './secrets.ts';
+import { PostgresSpendStore } from './spend.ts';
 import { PostgresUsageStore } from './usage.ts';
 
 export interface Store {
@@ -48,6 +52,7 @@ export interface Store {
   bookOf(host: string): CallBook & CallSweeper;
   readonly usage: UsageStore;
   readonly limits: LimitStore;
+  readonly spend: SpendStore;
   readonly idempotency: IdempotencyStore;
   readonly secrets: DataKeyStore & SealedValueStore;
   /** Resolves when the database answers. Tried once: for a health check. */
@@ -56,8 +61,15 @@ export interface Store {
   close(): Promise<void>;
 }
 
+export interface StoreConfig extends DatabaseConfig {
+  readonly log: Log;
+  /** None by default. */
+  readonly spendDefaults?: SpendDefaults;
+}
+
 /** Opens the stores on a migrated database, and listens for changes. Rejects when the database does not answer. */
-export async function openStore(config: DatabaseConfig & { readonly log: Log }): Promise<Store> {
+export async function openStore(config: StoreConfig): Promise<Store> {
+  const { spendDefaults = noSpendDefaults } = config;
   const database = openDatabase(config, config.log);
   const changes = new Changes(config, config.log);
   try {
@@ -76,9 +88,10 @@ export async function openStore(config: DatabaseConfig & { readonly log: Log }):
     apiKeys: new PostgresApiKeyStore(database, changes),
     audit: new PostgresAuditLog(database),
     directoryOf: (host) => new PostgresAgentDirectory(database, host),
-    bookOf: (host) => new PostgresCallBook(database, host),
+    bookOf: (host) => new PostgresCallBook(database, host, spendDefaults),
     usage: new PostgresUsageStore(database),
     limits: new PostgresLimitStore(database),
+    spend: new PostgresSpendStore(database, spendDefaults),
     idempotency: new PostgresIdempotencyStore(database),
     secrets: new PostgresSecretStore(database),
     ping: () => database.ping(),

@@ -106,6 +106,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
     maxAgentsPerAccount: maxAgents,
     maxRunningPerAccount: running,
     memory: { reservedMib: 1024, overcommit: 16 },
+    spend: store.spend,
     holder: holderOf(process.pid),
     provisionTimeoutMs: 60_000,
   });
@@ -118,7 +119,12 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
     usage: store.usage,
     idempotency: store.idempotency,
     secrets,
-    limits: { store: store.limits, rates: { ...manyRates, ...options.rates }, quotas: { agents: maxAgents, running } },
+    limits: {
+      store: store.limits,
+      rates: { ...manyRates, ...options.rates },
+      quotas: { agents: maxAgents, running },
+      spend: store.spend,
+    },
     network: { maxConnections: 10_000, trustedProxies: [], corsOrigins: [], ...options.network },
     ready: () => ({ ready: true, step: null }),
     agentUrl: {

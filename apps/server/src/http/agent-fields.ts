@@ -24,7 +24,6 @@ export function checkAvailable(body: Partial<CreateAgent> | UpdateAgent, kind?: 
   }
   const given = {
     channels: 'channels' in body && Object.keys(body.channels ?? {}).length > 0,
-    spend_limit: body.spend_limit != null,
     instructions: body.instructions != null,
     dashboard: body.dashboard === true,
   };

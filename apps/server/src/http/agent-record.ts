@@ -9,6 +9,7 @@ import { dashboardPort, originOf } from './agent-urls/address.ts';
 import type { AgentUrlSettings, HttpContext } from './context.ts';
 import { ApiError } from './errors.ts';
 import { etagOf } from './etag.ts';
+import { spendLimitRecord } from './spend-limit.ts';
 
 /** The public record of an agent: the only place where a row becomes one. */
 export function agentRecord(row: AgentRow, agents: Agents, url: AgentUrlSettings): Agent {
@@ -41,7 +42,7 @@ export function agentRecord(row: AgentRow, agents: Agents, url: AgentUrlSettings
     })),
     channels: [],
     lifecycle: lifecycleRecord(row.lifecycle),
-    spend_limit: null,
+    spend_limit: spendLimitRecord(row.spendLimit),
     metadata: { ...row.metadata },
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),

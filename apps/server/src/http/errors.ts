@@ -52,7 +52,13 @@ export function toApiError(error: unknown): ApiError {
   if (error instanceof Refusal) {
     // What was begun and did not come to its goal is no fault of the request, and says why in public words.
     if (error.code === 'operation_failed') return new ApiError('internal_error', error.message);
-    const headers = error.code === 'provisioning_failed' && error.agentId ? { 'x-agent-id': error.agentId } : {};
+    const { code, agentId, retryAfterSeconds: seconds } = error;
+    const headers = {
+      ...(code === 'provisioning_failed' && agentId && { 'x-agent-id': agentId }),
+      ...(seconds !== undefined && { 'retry-after': String(seconds) }),
+      // OpenAI's clients repeat a 429 by themselves, and would wait for nothing.
+      ...((code === 'spend_limit_exceeded' || code === 'loop_detected') && { 'x-should-retry': 'false' }),
+    };
     return new ApiError(error.code, error.message, { headers });
   }
   if (error instanceof InvalidCursorError) return new ApiError('invalid_request', error.message);

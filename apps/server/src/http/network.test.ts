@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { brotliDecompressSync } from 'node:zlib';
 import type { NetworkSettings } from './context.ts';
-import { agentRow, testApp } from './test-app.ts';
+import { agentRow, testApp, unlimited } from './test-app.ts';
 
 const settings: NetworkSettings = { maxConnections: 100, trustedProxies: [], corsOrigins: [] };
 const origin = 'https://app.example.com';
@@ -106,6 +106,7 @@ function countingLimits(subjects: string[]): Partial<Parameters<typeof testApp>[
       },
       rates: { reads: 600, writes: 120, creates: 30, calls: 600, address: 60, createsAtOnce: 5 },
       quotas: { agents: 100, running: 20 },
+      spend: unlimited,
     },
   };
 }

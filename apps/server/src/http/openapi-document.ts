@@ -1,3 +1,4 @@
+import { noSpendDefaults } from '@lodge/domain';
 import type { Agents } from '@lodge/engine';
 import { createHttpApp } from './app.ts';
 
@@ -20,6 +21,7 @@ export async function openApiJson(): Promise<string> {
       store: { lease: never, enter: never, leave: never, prune: never },
       rates: { reads: 0, writes: 0, creates: 0, calls: 0, address: 0, createsAtOnce: 0 },
       quotas: { agents: 0, running: 0 },
+      spend: { defaults: noSpendDefaults, asleep: never, note: never, ofAccount: never },
     },
     ready: never,
     agentUrl: { scheme: 'http', domain: '', port: null, prefixes: { runtime_a: '', runtime_b: '' } },

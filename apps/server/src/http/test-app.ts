@@ -1,5 +1,6 @@
 /** For tests of routes: the app over agents that are kept in memory and do what the test says. Everything else is real. */
-import type { KeyRefusal, Principal, Scope } from '@lodge/engine/ports';
+import { noSpendDefaults } from '@lodge/domain';
+import type { KeyRefusal, Principal, Scope, SpendStore } from '@lodge/engine/ports';
 import { scopes } from '@lodge/engine/ports';
 import type { FastifyInstance } from 'fastify';
 import { createHttpApp } from './app.ts';
@@ -16,6 +17,14 @@ async function verify(presented: string): Promise<Principal | KeyRefusal> {
   if (!wanted.every((scope): scope is Scope => scopes.some((known) => known === scope))) return 'invalid_api_key';
   return { accountId, keyId: 'key', scopes: wanted };
 }
+
+/** Nobody spends anything, and may. */
+export const unlimited: SpendStore = {
+  defaults: noSpendDefaults,
+  asleep: async () => null,
+  note: async () => undefined,
+  ofAccount: async () => ({ limit: null, daySpentUsd: '0', monthSpentUsd: '0' }),
+};
 
 export interface TestApp {
   readonly app: FastifyInstance;
@@ -73,6 +82,7 @@ export function testApp(options: Partial<HttpAppOptions> = {}): TestApp {
       },
       rates: { reads: 600, writes: 120, creates: 30, calls: 600, address: 60, createsAtOnce: 5 },
       quotas: { agents: 100, running: 20 },
+      spend: unlimited,
     },
     ready: () => ({ ready: true, step: null }),
     agentUrl: {

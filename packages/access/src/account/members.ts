@@ -1,3 +1,4 @@
+import type { SpendLimit } from '@lodge/domain';
 import { AccountRefusal } from '@lodge/engine/ports';
 import type { Caller, LinkRow, MemberRow, SignedIn } from '@lodge/engine/ports';
 import { linkLifetimes } from '../owner-link.ts';
@@ -53,3 +54,27 @@ export async function endInvitation(deps: AccountDeps, me: SignedIn, id: string,
     }));
   if (!ended) throw new AccountRefusal('invitation_not_found', 'There is no such invitation, or it was used already.');
 }
+
+export async function setSpendLimit(
+  deps: AccountDeps,
+  me: SignedIn,
+  accountId: string,
+  limit: SpendLimit | null,
+  caller: Caller,
+): Promise<void> {
+  requireOwner(me);
+  const isSet = await deps.store.transaction(async (tx) => {
+    if (!(await tx.setSpendLimit(accountId, limit))) return false;
+    const target = { kind: 'account', id: accountId };
+    const details = { daily_usd: null, monthly_usd: null, action: null, ...(limit && wordsOf(limit)) };
+    await tx.audit(eventOf(me.account.id, caller, { action: 'account.spend_limit_set', target, details }));
+    return true;
+  });
+  if (!isSet) throw new AccountRefusal('member_not_found', 'There is no such account.');
+}
+
+const wordsOf = ({ dailyUsd, monthlyUsd, action }: SpendLimit) => ({
+  daily_usd: dailyUsd,
+  monthly_usd: monthlyUsd,
+  action,
+});

@@ -1,3 +1,4 @@
+import type { SpendLimit } from '@lodge/domain';
 import type { ApiKeyRow, NewApiKey } from './access.ts';
 import type { NewAuditEvent } from './audit.ts';
 
@@ -11,6 +12,8 @@ export interface AccountRow {
   readonly email: string | null;
   readonly role: Role;
   readonly totpEnabled: boolean;
+  /** What all its agents together may spend; null: what the deployment says. */
+  readonly spendLimit: SpendLimit | null;
   readonly createdAt: Date;
 }
 
@@ -155,6 +158,8 @@ export interface AccountTransaction {
     accountId: string,
     totp: { readonly sealed: string | null; readonly pendingSealed: string | null },
   ): Promise<void>;
+  /** False when there is no such account. */
+  setSpendLimit(accountId: string, limit: SpendLimit | null): Promise<boolean>;
   /** False when the code of this time step, or of a later one, was used already. */
   useTotpStep(accountId: string, step: number): Promise<boolean>;
   /** Codes of this step and earlier ones are used; what was before is forgotten. */

@@ -1,3 +1,4 @@
+import type { SpendLimit } from '@lodge/domain';
 import type { Scope } from './access.ts';
 import type { AccountRow, ApiKeyRecord, LinkRow, MemberRow, SessionRow } from './account-store.ts';
 
@@ -32,6 +33,7 @@ export type AccountRefusalCode =
   | 'session_not_found'
   | 'key_not_found'
   | 'invitation_not_found'
+  | 'member_not_found'
   | 'email_taken'
   | 'rate_limit_exceeded'
   | 'quota_exceeded';
@@ -113,6 +115,8 @@ export interface Accounts {
   ): Promise<{ readonly link: LinkRow; readonly token: string }>;
   endInvitation(me: SignedIn, id: string, caller: Caller): Promise<void>;
   members(me: SignedIn): Promise<readonly MemberRow[]>;
+  /** Of any account, by an owner. Null: what the deployment says. */
+  setSpendLimit(me: SignedIn, accountId: string, limit: SpendLimit | null, caller: Caller): Promise<void>;
 }
 
 /** Path of a link's page. The token is in the fragment, which browsers send to no server. */

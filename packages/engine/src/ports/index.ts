@@ -14,5 +14,6 @@ export * from './audit.ts';
 export * from './change-note.ts';
 export * from './idempotency.ts';
 export * from './limits.ts';
+export * from './spend.ts';
 export * from './log.ts';
 export * from './usage.ts';

@@ -28,6 +28,8 @@ export function because(operation: Operation | null): string {
       return 'for a message';
     case 'health':
       return 'because its gateway did not answer';
+    case 'limit':
+      return 'because its spend limit is reached';
   }
 }
 

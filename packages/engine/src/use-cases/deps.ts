@@ -9,6 +9,7 @@ import type {
   Log,
   Provider,
   SecretBox,
+  SpendStore,
   VmDriver,
 } from '../ports/index.ts';
 import type { Templates } from '../templates/templates.ts';
@@ -23,6 +24,8 @@ export interface AgentsDeps {
   readonly runtimes: ReadonlyMap<RuntimeKind, AgentRuntime>;
   readonly providers: readonly Provider[];
   readonly secrets: SecretBox;
+  /** Without it nothing is limited. */
+  readonly spend?: Pick<SpendStore, 'asleep'>;
   readonly settingsOf: (agent: AgentRow) => AgentSettings;
   readonly log: Log;
   readonly holds: Holds;

@@ -165,12 +165,34 @@ test('owners see members and invitations; members are told that they may not', a
     ['GET', '/invitations', undefined],
     ['POST', '/invitations', {}],
     ['DELETE', `/invitations/${made.id}`, undefined],
+    ['PUT', '/members/x/spend-limit', { spend_limit: null }],
   ] as const) {
     const refused = await me.call(method, path, body);
     assert.deepEqual([refused.status, refused.body.error.code], [403, 'owner_only'], path);
   }
   assert.equal((await owner.call('DELETE', `/invitations/${made.id}`)).status, 200);
   assert.equal((await owner.call('DELETE', `/invitations/${made.id}`)).status, 404);
+});
+
+test('an owner limits what an account spends, and lifts the limit again', async () => {
+  const me = await world.member();
+  const listed = async () =>
+    (await owner.call('GET', '/members')).body.data.find((member: { email: string }) => member.email === me.email);
+  const path = `/members/${(await listed()).id}/spend-limit`;
+  const limit = { daily_usd: '5', monthly_usd: null, action: 'pause' };
+  assert.equal((await listed()).spend_limit, null);
+  assert.equal((await owner.call('PUT', path, { spend_limit: limit })).status, 200);
+  assert.deepEqual((await listed()).spend_limit, limit);
+  for (const wrong of [{ ...limit, daily_usd: '0' }, { action: 'block' }, { daily_usd: '5' }, 5]) {
+    const refused = await owner.call('PUT', path, { spend_limit: wrong });
+    assert.deepEqual([refused.status, refused.body.error.code], [400, 'invalid_request'], refused.text);
+    assert.match(refused.body.error.message, /spend_limit/);
+  }
+  assert.deepEqual((await listed()).spend_limit, limit);
+  assert.equal((await owner.call('PUT', path, { spend_limit: null })).status, 200);
+  assert.equal((await listed()).spend_limit, null);
+  const nobody = await owner.call('PUT', '/members/x/spend-limit', { spend_limit: limit });
+  assert.deepEqual([nobody.status, nobody.body.error.code], [404, 'member_not_found']);
 });
 
 test('registering: refused where it is closed; where it is open it signs in, once an e-mail', async (t) => {

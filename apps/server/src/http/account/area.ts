@@ -13,6 +13,7 @@ import { memberRoutes } from './routes/members.ts';
 import { passwordRoutes } from './routes/password.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { signInRoutes } from './routes/sign-in.ts';
+import { spendLimitRoute } from './routes/spend-limit.ts';
 import { totpRoutes } from './routes/totp.ts';
 
 export interface AccountArea {
@@ -44,7 +45,16 @@ export async function accountArea(app: App, context: AreaContext): Promise<void>
   app.decorateRequest('me');
   app.setErrorHandler((error, request, reply) => sendAccountError(context.log, error, request, reply));
   app.addHook('onRequest', guard(context));
-  for (const routes of [signInRoutes, sessionRoutes, joinRoutes, passwordRoutes, totpRoutes, keyRoutes, memberRoutes]) {
+  for (const routes of [
+    signInRoutes,
+    sessionRoutes,
+    joinRoutes,
+    passwordRoutes,
+    totpRoutes,
+    keyRoutes,
+    memberRoutes,
+    spendLimitRoute,
+  ]) {
     routes(app, context);
   }
 }

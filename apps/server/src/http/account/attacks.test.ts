@@ -21,6 +21,7 @@ const changes = [
   ['DELETE', `/keys/${id}`, undefined],
   ['POST', '/invitations', {}],
   ['DELETE', `/invitations/${id}`, undefined],
+  ['PUT', `/members/${id}/spend-limit`, { spend_limit: null }],
 ] as const;
 const reads = ['/session', '/sessions', '/keys', '/invitations', '/members'] as const;
 const publicChanges = [

@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import type { LimitStore, Log } from '@lodge/engine/ports';
+import type { LimitStore, Log, SpendStore } from '@lodge/engine/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ApiError } from '../errors.ts';
 import { RateLimiter } from './limiter.ts';
@@ -24,6 +24,7 @@ export interface LimitSettings {
   readonly rates: RateSettings;
   /** What an account may have. */
   readonly quotas: { readonly agents: number; readonly running: number };
+  readonly spend: SpendStore;
 }
 
 declare module 'fastify' {

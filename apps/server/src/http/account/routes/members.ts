@@ -4,6 +4,7 @@ import type { LinkRow } from '@lodge/engine/ports';
 import { Type } from 'typebox';
 import type { App } from '../../context.ts';
 import type { AreaContext } from '../area.ts';
+import { spendLimitRecord } from '../../spend-limit.ts';
 import { callerOf, signedIn, timeOrNull } from '../replies.ts';
 
 const hide = true;
@@ -46,13 +47,14 @@ export function memberRoutes(app: App, { accounts, origin }: AreaContext): void 
     schema: { hide, response: { 200: MemberList } },
     config: signedIn,
     handler: async ({ me }) => ({
-      data: (await accounts.members(me)).map(({ id, name, email, role, createdAt, agents }) => ({
+      data: (await accounts.members(me)).map(({ id, name, email, role, createdAt, agents, spendLimit }) => ({
         id,
         name,
         email,
         role,
         created_at: createdAt.toISOString(),
         agents,
+        spend_limit: spendLimitRecord(spendLimit),
       })),
     }),
   });

@@ -12,6 +12,7 @@ import { clientGone } from '../../client-gone.ts';
 import type { App, HttpContext } from '../../context.ts';
 import { ApiError } from '../../errors.ts';
 import { wantsNoWait } from '../../no-wait.ts';
+import { spendLimitOf } from '../../spend-limit.ts';
 
 const headers = { ...agentHeaders, Location: { type: 'string', description: 'Path of the agent.' } };
 
@@ -88,6 +89,7 @@ function inputOf(body: CreateAgent): CreateAgentInput {
     metadata: body.metadata ?? {},
     instructions: body.instructions ?? null,
     dashboard: body.dashboard ?? false,
+    spendLimit: spendLimitOf(body.spend_limit ?? null),
   };
 }
 

@@ -7,6 +7,7 @@ import { agentHeaders, agentReply, checkAgentId } from '../../agent-record.ts';
 import { changeNote } from '../../change-note.ts';
 import type { App, HttpContext } from '../../context.ts';
 import { checkIfMatch } from '../../etag.ts';
+import { spendLimitOf } from '../../spend-limit.ts';
 
 const schema = {
   operationId: 'updateAgent',
@@ -61,6 +62,7 @@ function inputOf(body: UpdateAgent): UpdateAgentInput {
     ...(body.lifecycle !== undefined && { lifecycle: lifecycleChange(body.lifecycle) }),
     ...(body.instructions !== undefined && { instructions: body.instructions }),
     ...(body.dashboard !== undefined && { dashboard: body.dashboard ?? false }),
+    ...(body.spend_limit !== undefined && { spendLimit: spendLimitOf(body.spend_limit) }),
     ...(body.metadata !== undefined && { metadata: body.metadata }),
   };
 }

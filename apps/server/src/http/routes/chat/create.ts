@@ -40,6 +40,8 @@ const config = {
     'agent_not_running',
     'agent_transitioning',
     'rate_limit_exceeded',
+    'spend_limit_exceeded',
+    'loop_detected',
     'quota_exceeded',
     'insufficient_capacity',
     'agent_unavailable',
