@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, test } from 'node:test';
 import { createSecretBox } from '@lodge/access';
+import { maskModel } from '@lodge/domain';
 import { startStandinLlm } from '@lodge/testkit/standin-llm';
 import type { StandinLlm } from '@lodge/testkit/standin-llm';
 import { providerAt, startTestBroker } from './test-harness.ts';
@@ -77,6 +78,13 @@ test("the agent's model and key are put in; of the guest's headers only harmless
     'host',
     'user-agent',
   ]);
+});
+
+test('a model that a guest names masked is the one it would be plain', async () => {
+  await broker.post(b, openaiPath, { ...chat, model: maskModel('other/special') });
+  assert.equal(llm.requests.at(-1)?.body['model'], 'special');
+  await broker.post(b, openaiPath, { ...chat, model: maskModel('claude/opus') });
+  assert.equal(llm.requests.at(-1)?.body['model'], 'small', 'no key for that provider: its own model');
 });
 
 test('Anthropic: x-api-key and version go out, the beta a guest asks for too', async () => {

@@ -1,4 +1,4 @@
-import { agentModel, parseProviderModel } from '@lodge/domain';
+import { agentModel, parseProviderModel, unmaskModel } from '@lodge/domain';
 import type { ProviderModel } from '@lodge/domain';
 import type { BrokerAgent, Provider, ProviderEndpoint } from '@lodge/engine/ports';
 import { CallError, invalidRequest } from './call-error.ts';
@@ -31,7 +31,7 @@ export function ownModel(agent: BrokerAgent, { defaultProvider }: Catalogue): Pr
  */
 export function pickTarget(agent: BrokerAgent, requested: string, { api }: Wire, catalogue: Catalogue): Target {
   const { providers } = catalogue;
-  const named = parseProviderModel(requested);
+  const named = parseProviderModel(unmaskModel(requested));
   const chosen = named && isGiven(agent, named.provider, providers) ? named : ownModel(agent, catalogue);
   const provider = chosen && providers.get(chosen.provider);
   if (!provider) {

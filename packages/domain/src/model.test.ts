@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { agentModel, maxModelLength, parseProviderModel } from './model.ts';
+import { agentModel, maskModel, maxModelLength, parseProviderModel, unmaskModel } from './model.ts';
 
 test('the first slash divides provider and model name', () => {
   assert.deepEqual(parseProviderModel('openrouter/anthropic/claude-sonnet-5'), {
@@ -53,4 +53,12 @@ test("runtime_b's bare model belongs to the provider its owner gave a key for, e
       `${model} ${keyProviders.join()}`,
     );
   }
+});
+
+test('a masked model is one plain word, and is itself again unmasked; what is not masked stays', () => {
+  for (const model of ['google/gemini-3-flash', 'openrouter/anthropic/claude:free', 'ä']) {
+    assert.match(maskModel(model), /^named-[0-9a-f]+$/);
+    assert.equal(unmaskModel(maskModel(model)), model);
+  }
+  for (const name of ['default', 'named-', 'named-6', 'named-zz', 'named-6g61']) assert.equal(unmaskModel(name), name);
 });

@@ -56,3 +56,19 @@ export function agentModel(
   const usual = defaultProvider !== null && keys.includes(defaultProvider) ? defaultProvider : keys.toSorted()[0]!;
   return { provider: own ?? usual, name };
 }
+
+const maskedPrefix = 'named-';
+
+/**
+ * `<provider>/<model_name>` as one plain word, for a runtime that rewrites names it takes for a known model's, or cannot
+ * have a slash in one.
+ */
+export function maskModel(model: string): string {
+  return maskedPrefix + Buffer.from(model).toString('hex');
+}
+
+/** What was masked; any other name as it is. */
+export function unmaskModel(name: string): string {
+  const hex = name.startsWith(maskedPrefix) ? name.slice(maskedPrefix.length) : '';
+  return /^(?:[0-9a-f]{2})+$/.test(hex) ? Buffer.from(hex, 'hex').toString() : name;
+}

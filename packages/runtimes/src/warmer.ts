@@ -1,7 +1,8 @@
 import type { LlmApi, ReportProgress } from '@lodge/engine/ports';
 import { GatewayError } from './gateway-http.ts';
 import { lastLines, RuntimeWaitError, type GuestRuntime } from './guest-runtime.ts';
-import { textPrompt, toolsPrompt, warmupAnswer } from './warmup-llm.ts';
+import { textPrompt, toolsPrompt } from './warmup-llm.ts';
+import { warmupAnswer } from './warmup-wires.ts';
 
 /** OpenClaw's first turn took two minutes under emulation, and more than five while others used the same processors. */
 const chatTimeoutMs = 15 * 60_000;

@@ -88,6 +88,45 @@ test('Anthropic tool calls carry their whole input', async () => {
   assert.ok(events.includes('message_delta tool_use'));
 });
 
+test('responses are answered, whole and streamed, with a round of tools first', async () => {
+  const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: toolsPrompt }];
+  for (const round of toolRounds) {
+    const stream = openai.responses.stream({ model: 'default', input });
+    const { output } = await stream.finalResponse();
+    const calls = output.filter((item) => item.type === 'function_call');
+    assert.deepEqual(
+      calls.map((call) => ({ name: call.name, args: JSON.parse(call.arguments) as object })),
+      round,
+    );
+    const results = calls.map(({ call_id }) => ({ type: 'function_call_output', call_id, output: 'ok' }) as const);
+    input.push(...calls, ...results);
+  }
+  const last = await openai.responses.create({ model: 'default', input });
+  assert.equal(last.output_text, 'pong');
+  const streamed = await openai.responses.stream({ model: 'default', input: textPrompt }).finalResponse();
+  assert.deepEqual([streamed.output_text, streamed.usage?.total_tokens], ['pong', 2]);
+});
+
+test('Google’s generateContent is answered, whole and streamed, with a round of tools first', async () => {
+  const path = '/google/v1beta/models/default';
+  const contents: object[] = [{ role: 'user', parts: [{ text: toolsPrompt }] }];
+  interface Reply {
+    candidates: { content: { parts: { text?: string; functionCall?: { name: string } }[] } }[];
+  }
+  for (const round of toolRounds) {
+    const text = await (await post(`${path}:streamGenerateContent?alt=sse`, { contents })).text();
+    const { content } = (JSON.parse(text.replace('data: ', '')) as Reply).candidates[0]!;
+    assert.deepEqual(
+      content.parts.map(({ functionCall }) => functionCall?.name),
+      round.map(({ name }) => name),
+    );
+    const parts = content.parts.map(({ functionCall }) => ({ functionResponse: { ...functionCall, response: {} } }));
+    contents.push(content, { role: 'user', parts });
+  }
+  const last = (await (await post(`${path}:generateContent`, { contents })).json()) as Reply;
+  assert.deepEqual(last.candidates[0]?.content.parts, [{ text: 'pong' }]);
+});
+
 test('what is no chat is refused', async () => {
   assert.equal((await post('/openai/v1/chat/completions', 'no json')).status, 400);
   assert.equal((await post('/openai/v1/chat/completions', {})).status, 400);

@@ -1,19 +1,14 @@
 /**
- * The model a template is warmed up against: answers `pong` at once on OpenAI's chat completions and Anthropic's messages,
- * streamed or not, and asks for a few tool calls first when the prompt is `toolsPrompt`, so that a clone's first real tool
- * call finds its code loaded. It is no test double: templates are made with it, on machines without any provider account.
+ * The model a template is warmed up against: answers `pong` at once on every API a guest is configured for, streamed or not,
+ * and asks for a few tool calls first when the prompt is `toolsPrompt`, so that a clone's first real tool call finds its code
+ * loaded. It is no test double: templates are made with it, on machines without any provider account.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { wireAt, type Prompt, type ToolCall } from './warmup-wires.ts';
 
 export const textPrompt = 'Warm-up: answer pong.';
 export const toolsPrompt = 'Warm-up: use your tools, then answer pong.';
-export const warmupAnswer = 'pong';
-
-export interface ToolCall {
-  readonly name: string;
-  readonly args: Readonly<Record<string, unknown>>;
-}
 
 /** One list for each model call of a turn with tools, in the runtime's own names. */
 export type ToolRounds = readonly (readonly ToolCall[])[];
@@ -40,26 +35,18 @@ export async function startWarmupLlm(
   };
 }
 
-interface Prompt {
-  readonly messages: readonly { readonly role?: unknown; readonly content?: unknown; readonly tool_calls?: unknown }[];
-  readonly model: string;
-  readonly stream: boolean;
-}
-
 const mostBodyBytes = 8 * 1024 * 1024;
 
 async function serve(request: IncomingMessage, response: ServerResponse, rounds: ToolRounds): Promise<void> {
-  const wire = request.url?.endsWith('/chat/completions')
-    ? openai
-    : request.url?.endsWith('/messages')
-      ? anthropic
-      : null;
+  const { pathname } = new URL(request.url ?? '/', 'http://warm-up');
+  const wire = wireAt(pathname);
   if (request.method !== 'POST' || wire === null) {
     response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":{"message":"no such path"}}');
     return;
   }
-  const prompt = await readPrompt(request);
-  if (prompt === null) {
+  const body = await readBody(request);
+  const prompt = body && wire.prompt(body, pathname);
+  if (!prompt) {
     response
       .writeHead(400, { 'content-type': 'application/json' })
       .end('{"error":{"message":"not a chat","type":"invalid_request_error"}}');
@@ -68,14 +55,14 @@ async function serve(request: IncomingMessage, response: ServerResponse, rounds:
   const calls = nextCalls(prompt, rounds);
   if (prompt.stream) {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    response.end(wire.stream(prompt.model, calls));
+    response.end(wire.stream(calls));
   } else {
     response.writeHead(200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(wire.reply(prompt.model, calls)));
+    response.end(JSON.stringify(wire.reply(calls)));
   }
 }
 
-async function readPrompt(request: IncomingMessage): Promise<Prompt | null> {
+async function readBody(request: IncomingMessage): Promise<Record<string, unknown> | null> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -84,111 +71,20 @@ async function readPrompt(request: IncomingMessage): Promise<Prompt | null> {
     chunks.push(chunk);
   }
   try {
-    const body = JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>;
-    const { messages, model, stream } = body;
-    if (!Array.isArray(messages)) return null;
-    return { messages, model: typeof model === 'string' ? model : 'default', stream: stream === true };
+    const body: unknown = JSON.parse(Buffer.concat(chunks).toString());
+    return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : null;
   } catch {
     return null;
   }
 }
 
-/** Tool calls to ask for now; empty when it is time for the answer. */
-function nextCalls({ messages }: Prompt, rounds: ToolRounds): readonly ToolCall[] {
-  const mentions = (content: unknown): boolean => JSON.stringify(content ?? null).includes(toolsPrompt);
-  if (!messages.some(({ role, content }) => role === 'user' && mentions(content))) return [];
-  const answered = messages.filter(({ role }) => role === 'assistant').length;
-  return rounds[answered] ?? [];
-}
-
-interface Wire {
-  reply(model: string, calls: readonly ToolCall[]): object;
-  /** The whole event stream: nobody waits between its events. */
-  stream(model: string, calls: readonly ToolCall[]): string;
-}
-
-const openai: Wire = {
-  reply(model, calls) {
-    const message =
-      calls.length === 0
-        ? { role: 'assistant', content: warmupAnswer }
-        : { role: 'assistant', content: null, tool_calls: calls.map(openaiCall) };
-    const choices = [{ index: 0, message, finish_reason: calls.length === 0 ? 'stop' : 'tool_calls' }];
-    return { ...openaiHead(model), object: 'chat.completion', choices, usage: openaiUsage };
-  },
-  stream(model, calls) {
-    const head = { ...openaiHead(model), object: 'chat.completion.chunk' };
-    const delta =
-      calls.length === 0
-        ? { role: 'assistant', content: warmupAnswer }
-        : { role: 'assistant', tool_calls: calls.map((call, index) => ({ index, ...openaiCall(call, index) })) };
-    const finish = calls.length === 0 ? 'stop' : 'tool_calls';
-    const chunks = [
-      { ...head, choices: [{ index: 0, delta, finish_reason: null }] },
-      { ...head, choices: [{ index: 0, delta: {}, finish_reason: finish }] },
-      { ...head, choices: [], usage: openaiUsage },
-    ];
-    return [...chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`), 'data: [DONE]\n\n'].join('');
-  },
-};
-
-const openaiHead = (model: string): object => ({ id: 'chatcmpl-warmup', created: 0, model });
-const openaiUsage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
-const openaiCall = ({ name, args }: ToolCall, index: number): object => ({
-  id: `call_${name}_${index}`,
-  type: 'function',
-  function: { name, arguments: JSON.stringify(args) },
-});
-
-const anthropic: Wire = {
-  reply(model, calls) {
-    const text = [{ type: 'text', text: warmupAnswer }];
-    const content = calls.length === 0 ? text : calls.map(anthropicCall);
-    return { ...anthropicHead(model), content, stop_reason: stopReason(calls), usage: anthropicUsage };
-  },
-  stream(model, calls) {
-    const blocks = calls.length === 0 ? [textBlock] : calls.map(callBlock);
-    const events = [
-      { type: 'message_start', message: { ...anthropicHead(model), content: [], usage: anthropicUsage } },
-      ...blocks.flatMap((block, index) => block(index)),
-      { type: 'message_delta', delta: { stop_reason: stopReason(calls) }, usage: { output_tokens: 1 } },
-      { type: 'message_stop' },
-    ];
-    return events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
-  },
-};
-
-interface StreamEvent {
-  readonly type: string;
-}
-
-const anthropicHead = (model: string): object => ({ id: 'msg_warmup', type: 'message', role: 'assistant', model });
-const anthropicUsage = { input_tokens: 1, output_tokens: 1 };
-const stopReason = (calls: readonly ToolCall[]): string => (calls.length === 0 ? 'end_turn' : 'tool_use');
-const anthropicCall = ({ name, args }: ToolCall, index: number): object => ({
-  type: 'tool_use',
-  id: `toolu_${name}_${index}`,
-  name,
-  input: args,
-});
-
-const textBlock = (index: number): StreamEvent[] =>
-  block(index, { type: 'text', text: '' }, { type: 'text_delta', text: warmupAnswer });
-
-const callBlock =
-  (call: ToolCall) =>
-  (index: number): StreamEvent[] =>
-    block(
-      index,
-      { ...anthropicCall(call, index), input: {} },
-      { type: 'input_json_delta', partial_json: JSON.stringify(call.args) },
-    );
-
-function block(index: number, start: object, delta: object): StreamEvent[] {
-  const events = [
-    { type: 'content_block_start', index, content_block: start },
-    { type: 'content_block_delta', index, delta },
-    { type: 'content_block_stop', index },
-  ];
-  return events;
+/** Tool calls to ask for now, the first round whose results are not there; empty when it is time for the answer. */
+function nextCalls({ said, results }: Prompt, rounds: ToolRounds): readonly ToolCall[] {
+  if (!JSON.stringify(said).includes(toolsPrompt)) return [];
+  let asked = 0;
+  for (const round of rounds) {
+    if (results <= asked) return round;
+    asked += round.length;
+  }
+  return [];
 }

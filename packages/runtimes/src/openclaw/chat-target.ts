@@ -1,24 +1,27 @@
 import { createHash } from 'node:crypto';
-import type { AgentSettings, ChatEndpoint, ChatTurn } from '@lodge/engine/ports';
-import { modelFor } from './config.ts';
+import type { AgentSettings, ChatEndpoint, ChatTurn, LlmApi } from '@lodge/engine/ports';
+import { mainAgent, modelFor } from './config.ts';
 import { modelHeader } from './gateway.ts';
-
-/** OpenClaw's id of the agent that every guest has. */
-const mainAgent = 'main';
 
 /**
  * Where OpenClaw is told who is spoken to (`model`), with which backend model, and in which session. Without a session's
- * key every request begins one of its own.
+ * key every request begins one of its own. `apis` are those that the guest is configured for.
  */
 export function chatTarget(
-  { api, contextWindow }: Pick<AgentSettings, 'api' | 'contextWindow'>,
-  { conversation }: Pick<ChatTurn, 'conversation'>,
+  settings: AgentSettings,
+  apis: readonly LlmApi[],
+  { member: name, conversation }: ChatTurn,
 ): Pick<ChatEndpoint, 'model' | 'headers'> {
+  const member = settings.members.find((candidate) => candidate.name === name);
+  const { api, contextWindow } = member ?? settings;
+  // A guest of an older template: providers speak this one too.
+  const spoken = apis.includes(api) ? api : 'openai-completions';
+  const agent = member?.name ?? mainAgent;
   return {
-    model: `openclaw/${mainAgent}`,
+    model: `openclaw/${agent}`,
     headers: {
-      ...modelHeader(modelFor({ api, contextWindow })),
-      ...(conversation !== null && { 'x-openclaw-session-key': sessionKey(mainAgent, conversation) }),
+      ...modelHeader(modelFor({ api: spoken, contextWindow, model: member?.model ?? null })),
+      ...(conversation !== null && { 'x-openclaw-session-key': sessionKey(agent, conversation) }),
     },
   };
 }

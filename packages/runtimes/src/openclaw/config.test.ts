@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { modelFor, openclawConfig } from './config.ts';
+import { unmaskModel } from '@lodge/domain';
+import { guestApis, modelFor, openclawConfig } from './config.ts';
 
 interface Config {
   readonly models: {
@@ -41,7 +42,7 @@ test('every model call goes to the broker', () => {
 });
 
 test('whatever an agent is set to, its model is one the guest knows', () => {
-  for (const api of ['openai-completions', 'anthropic-messages'] as const) {
+  for (const api of guestApis) {
     for (const contextWindow of [null, 1, 16_000, 40_000, 64_000, 128_000, 1_000_000]) {
       assert.ok(known.has(modelFor({ api, contextWindow })), `${api} ${contextWindow}`);
     }
@@ -56,4 +57,11 @@ test('OpenClaw never plans with more tokens than a model of known size takes', (
   assert.equal(modelFor({ api, contextWindow: 127_999 }), 'lodge/default-64k');
   assert.equal(modelFor({ api, contextWindow: 32_768 }), 'lodge/default-32k');
   assert.equal(modelFor({ api: 'anthropic-messages', contextWindow: 20_000 }), 'lodge-anthropic/default-16k');
+});
+
+test('a model that is named reaches the broker as it was named, whatever OpenClaw thinks of such names', () => {
+  const model = 'google/gemini-3-flash';
+  const chosen = modelFor({ api: 'google-generative-ai', contextWindow: 1_000, model });
+  const [provider, name] = chosen.split('/');
+  assert.deepEqual([provider, unmaskModel(name!)], ['lodge-google', model]);
 });

@@ -9,24 +9,44 @@
  * hence the tools under the agent's entry. With such a key it starts too, but an emulated guest on a busy host may not
  * finish the migrations within OpenClaw's own five seconds for a part of them, and then ends.
  */
+import { maskModel } from '@lodge/domain';
 import { guestBrokerPort, hostAddress } from '@lodge/guest';
 import type { AgentSettings, LlmApi } from '@lodge/engine/ports';
 
 export const openclawVersion = '2026.9.6';
 /** Rises with every change to what `openclawConfig` writes: guests of another version are other guests. */
-export const configVersion = 2;
+export const configVersion = 3;
 
 /** The image starts the gateway once this file is there. */
 export const configPath = '/home/agent/.openclaw/openclaw.json';
 const logPath = '/home/agent/.openclaw/logs/gateway.log';
-const workspacePath = '/workspace';
+/** OpenClaw keeps a folder for each of its agents in here. */
+export const agentsFolder = '/home/agent/.openclaw/agents';
 export const gatewayPort = 18789;
+/** OpenClaw's id of the agent that every guest has. */
+export const mainAgent = 'main';
 
-const completions = { name: 'lodge', path: '/openai/v1' };
-const providers: Readonly<Partial<Record<LlmApi, { readonly name: string; readonly path: string }>>> = {
-  'openai-completions': completions,
+/** The main workspace is the guest's; each member has a folder of its own in there. */
+export const workspaceOf = (agent: string): string =>
+  agent === mainAgent ? '/workspace' : `/workspace/members/${agent}`;
+
+interface GuestProvider {
+  readonly name: string;
+  /** Of the broker's. */
+  readonly path: string;
+  readonly compat?: object;
+}
+
+const providers: Readonly<Record<LlmApi, GuestProvider>> = {
+  // Without it the usage that OpenClaw reports for a streamed call is zero with providers that tell it only when asked.
+  'openai-completions': { name: 'lodge', path: '/openai/v1', compat: { supportsUsageInStreaming: true } },
+  'openai-responses': { name: 'lodge-responses', path: '/openai/v1' },
   'anthropic-messages': { name: 'lodge-anthropic', path: '/anthropic' },
+  'google-generative-ai': { name: 'lodge-google', path: '/google/v1beta' },
 };
+/** What guests of this version are configured for. */
+export const guestApis = Object.keys(providers) as readonly LlmApi[];
+export const guestProviders = Object.values(providers).map(({ name }) => name);
 
 /**
  * Models a guest knows, by the tokens OpenClaw plans with: it compacts a conversation that comes near them. All mean the
@@ -40,10 +60,19 @@ const models = [
   { id: 'default-16k', contextWindow: 16_000 },
 ] as const;
 
-/** `<provider>/<model>` of the guest's configuration for an agent: the header `x-openclaw-model`. */
-export function modelFor({ api, contextWindow }: Pick<AgentSettings, 'api' | 'contextWindow'>): string {
-  const fitting = models.find((model) => contextWindow === null || model.contextWindow <= contextWindow);
-  return `${(providers[api] ?? completions).name}/${(fitting ?? models.at(-1)!).id}`;
+/**
+ * `<provider>/<model>` of the guest's configuration: the header `x-openclaw-model`. Without `model` the agent's own is meant;
+ * one that is named goes to the broker masked, as OpenClaw has its own mind about names it knows, and it plans for it
+ * with what it takes for usual.
+ */
+export function modelFor({ api, contextWindow, model }: GuestModel): string {
+  if (model) return `${providers[api].name}/${maskModel(model)}`;
+  const fitting = models.find((candidate) => contextWindow === null || candidate.contextWindow <= contextWindow);
+  return `${providers[api].name}/${(fitting ?? models.at(-1)!).id}`;
+}
+
+interface GuestModel extends Pick<AgentSettings, 'api' | 'contextWindow'> {
+  readonly model?: string | null;
 }
 
 /** JSON of `configPath`. `token` opens the gateway and everything in the guest: the file is for its owner alone (0600). */
@@ -64,7 +93,7 @@ function gateway(token: string): object {
     controlUi: { enabled: false },
     terminal: { enabled: false },
     cliAgents: { enabled: false },
-    http: { endpoints: { chatCompletions: { enabled: true } } },
+    http: { endpoints: { chatCompletions: { enabled: true }, responses: { enabled: true } } },
   };
 }
 
@@ -73,8 +102,8 @@ function gateway(token: string): object {
  * to ten minutes, which would outlast the moment its owner set a right key on the host.
  */
 function modelCatalogue(): object {
-  const entry = (api: LlmApi): object => ({
-    baseUrl: `http://${hostAddress}:${guestBrokerPort}${providers[api]!.path}`,
+  const entry = (api: LlmApi, { path, compat }: GuestProvider): object => ({
+    baseUrl: `http://${hostAddress}:${guestBrokerPort}${path}`,
     api,
     models: models.map(({ id, contextWindow }) => ({
       id,
@@ -82,15 +111,13 @@ function modelCatalogue(): object {
       contextWindow,
       input: ['text'],
       cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
-      // Without it the usage that OpenClaw reports for a streamed call is zero with providers that tell it only when asked.
-      ...(api === 'openai-completions' && { compat: { supportsUsageInStreaming: true } }),
+      ...(compat && { compat }),
     })),
   });
-  const apis = Object.keys(providers) as LlmApi[];
   return {
     mode: 'replace',
     catalogRefresh: { enabled: false },
-    providers: Object.fromEntries(apis.map((api) => [providers[api]!.name, entry(api)])),
+    providers: Object.fromEntries(guestApis.map((api) => [providers[api].name, entry(api, providers[api])])),
   };
 }
 
@@ -106,16 +133,27 @@ const tools = {
 };
 
 const agents = {
+  // More than one agent is allowed, and nothing is anybody's but what says so.
+  ownership: 'explicit',
   defaults: {
     model: { primary: modelFor({ api: 'openai-completions', contextWindow: null }) },
     // An empty name turns off calls to a second, smaller model (titles, recaps).
     utilityModel: '',
-    workspace: workspacePath,
+    workspace: workspaceOf(mainAgent),
     skipBootstrap: true,
-    heartbeat: { every: '0m' },
+    heartbeat: { every: '0m', agentId: mainAgent },
+    systemAgent: { agentId: mainAgent },
+    // All of `instructions`, beside what the agent has written itself.
+    bootstrapMaxChars: 48_000,
+    bootstrapTotalMaxChars: 96_000,
   },
-  entries: { main: { tools } },
+  entries: { [mainAgent]: memberEntry(mainAgent) },
 };
+
+/** What OpenClaw is told of one of its agents. */
+export function memberEntry(name: string): object {
+  return { workspace: workspaceOf(name), tools };
+}
 
 const skills = {
   allowBundled: ['diagram-maker', 'skill-creator', 'weather'],

@@ -1,4 +1,4 @@
-import type { RuntimeFacts } from '@lodge/engine/ports';
+import type { LlmApi, RuntimeFacts } from '@lodge/engine/ports';
 
 /** What the host keeps of an OpenClaw template. */
 export interface OpenclawFacts {
@@ -6,12 +6,17 @@ export interface OpenclawFacts {
   readonly token: string;
   /** Names the suspension every clone wakes up in. */
   readonly suspensionId: string;
+  /** What its guests are configured to speak to providers. */
+  readonly apis: readonly LlmApi[];
 }
 
+/** Of templates that do not say. */
+const firstApis: readonly LlmApi[] = ['openai-completions', 'anthropic-messages'];
+
 export function readFacts(facts: RuntimeFacts): OpenclawFacts {
-  const { token, suspensionId } = facts;
+  const { token, suspensionId, apis = firstApis } = facts;
   if (typeof token !== 'string' || typeof suspensionId !== 'string') {
     throw new TypeError('the facts of this template are not those of an OpenClaw template');
   }
-  return { token, suspensionId };
+  return { token, suspensionId, apis: apis as readonly LlmApi[] };
 }

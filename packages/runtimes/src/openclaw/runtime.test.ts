@@ -3,6 +3,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import type { AgentSettings, RuntimeFacts } from '@lodge/engine/ports';
 import { RuntimeWaitError, until } from '../guest-runtime.ts';
 import { openclawGuest } from './openclaw-guest.ts';
+import { configPath, guestApis, modelFor } from './config.ts';
 import { createOpenclawRuntime } from './runtime.ts';
 import { ok, startStandinGuest, type StandinGuest } from './standin-guest.ts';
 
@@ -26,26 +27,29 @@ beforeEach(async () => {
 });
 afterEach(() => guest.close());
 
-test('a template is configured, warmed on both wires, synced, warmed again and suspended, in this order', async () => {
+test('a template is configured, warmed on every wire, synced, warmed again and suspended, in this order', async () => {
   const steps: string[] = [];
   guest.gateway.rpc['gateway.suspend.prepare'] = [
     ok({ status: 'draining', suspensionId: 's-7', blockers: [{ kind: 'root-request' }] }),
     ok({ status: 'ready', suspensionId: 's-7' }),
   ];
   const prepared = await runtime.prepareTemplate(guest, (step) => steps.push(step), never);
-  const written = JSON.parse(guest.config) as { gateway: { auth: { token: string } } };
-  assert.deepEqual(prepared, { token: written.gateway.auth.token, suspensionId: 's-7' });
+  const written = JSON.parse(guest.files.get(configPath)!) as { gateway: { auth: { token: string } } };
+  assert.deepEqual(prepared, { token: written.gateway.auth.token, suspensionId: 's-7', apis: guestApis });
   assert.match(written.gateway.auth.token, /^[0-9a-f]{64}$/);
   const { events } = guest;
-  assert.equal(events[0], 'wrote /home/agent/.openclaw/openclaw.json 600 agent');
+  assert.deepEqual(events.slice(0, 2), [
+    'wrote /workspace/auth-profiles.json 600 agent',
+    'wrote /home/agent/.openclaw/openclaw.json 600 agent',
+  ]);
   const sync = events.indexOf('sync true');
   const before = new Set(events.slice(1, sync));
-  for (const model of ['lodge/default', 'lodge-anthropic/default']) {
+  const models = guestApis.map((api) => modelFor({ api, contextWindow: null }));
+  for (const model of models) {
     assert.ok(before.has(`chat ${model} stream`) && before.has(`chat ${model} whole`), model);
   }
   assert.deepEqual(events.slice(sync + 1), [
-    'chat lodge-anthropic/default stream',
-    'chat lodge/default stream',
+    ...models.map((model) => `chat ${model} stream`),
     'rpc gateway.suspend.prepare',
     'rpc gateway.suspend.prepare',
     'exec cd /var/log/lodge/runtime && rm -f [0-9]*.log && : > current',

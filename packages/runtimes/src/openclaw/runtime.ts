@@ -1,4 +1,5 @@
 import type { AgentRuntime } from '@lodge/engine/ports';
+import { applySettings, inGuest } from './apply.ts';
 import { chatTarget } from './chat-target.ts';
 import { configVersion, gatewayPort, openclawVersion } from './config.ts';
 import { readFacts } from './facts.ts';
@@ -12,15 +13,16 @@ import { prepareTemplate } from './template.ts';
 import { startWarmupLlm } from '../warmup-llm.ts';
 
 /** Rises with every change to how a template is warmed, beside what `configVersion` counts. */
-const warmUpVersion = 2;
+const warmUpVersion = 3;
 /** How long a turn in hand may hold up a stop. */
 const suspendTimeoutMs = 60_000;
 
 /**
  * OpenClaw as an agent's runtime.
  *
- * Nothing of an agent is written into its guest: provider API and context window are chosen with each request by a header,
- * the model itself by the broker. A change of an agent's model is in effect with its next request.
+ * Instructions and members are written into an agent's guest (`apply.ts`), and nothing else is: provider API and context
+ * window are chosen with each request by a header, the model itself by the broker. A change of an agent's model is in effect
+ * with its next request.
  *
  * Tools a model is offered: `exec {command}` runs a shell command in the workspace as the agent's user, without approval;
  * `write {path, content}`, `read {path}`, `edit {path, edits: [{oldText, newText}]}`, `ls {path?}`, `apply_patch {input}`,
@@ -52,7 +54,7 @@ export function createOpenclawRuntime(): AgentRuntime {
         await reopen(runtime, suspensionId);
         throw error;
       }
-      return { token, suspensionId };
+      return { ...facts, suspensionId };
     },
     async health({ address }, facts, signal) {
       return health(openclawGuest(address, readFacts(facts).token), signal);
@@ -60,14 +62,16 @@ export function createOpenclawRuntime(): AgentRuntime {
     async awaitBoot({ address }, facts, _settings, signal) {
       await awaitReady(openclawGuest(address, readFacts(facts).token), signal, () => undefined);
     },
-    // Nothing of an agent lies in its guest.
-    inGuest: () => null,
-    apply: () => Promise.resolve(),
+    inGuest,
+    async apply({ address }, facts, settings, signal) {
+      await applySettings(openclawGuest(address, readFacts(facts).token), settings, signal);
+    },
     chatEndpoint({ address }, facts, settings, turn) {
-      const { model, headers } = chatTarget(settings, turn);
+      const { token, apis } = readFacts(facts);
+      const { model, headers } = chatTarget(settings, apis, turn);
       return {
         baseUrl: `http://${address}:${gatewayPort}/v1`,
-        headers: { ...bearer(readFacts(facts).token), ...headers },
+        headers: { ...bearer(token), ...headers },
         model,
       };
     },

@@ -6,7 +6,7 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { guestdPort, protocolVersion } from '@lodge/guest';
-import { gatewayPort } from './config.ts';
+import { configPath, gatewayPort } from './config.ts';
 
 export interface StandinGuest {
   readonly address: string;
@@ -16,8 +16,8 @@ export interface StandinGuest {
   readonly broken: Set<string>;
   /** Fields of the daemon's health beside those every daemon has. */
   health: object;
-  /** The configuration as it was written. */
-  config: string;
+  /** By path, as the daemon was given them. */
+  readonly files: Map<string, string>;
   runtimeLog: string;
   guestdLog: string;
   /** Answers of the gateway; change them to make it behave otherwise. */
@@ -40,7 +40,7 @@ export async function startStandinGuest(): Promise<StandinGuest> {
     events: [],
     broken: new Set(),
     health: {},
-    config: '',
+    files: new Map(),
     runtimeLog: '',
     guestdLog: '',
     gateway: {
@@ -83,9 +83,13 @@ async function serveDaemon(guest: StandinGuest, request: IncomingMessage, respon
   if (guest.broken.has(url.pathname)) return json(response, 500, { error: 'broken' });
   switch (`${request.method} ${url.pathname}`) {
     case 'PUT /v1/files':
-      guest.config = await bodyOf(request);
+      guest.files.set(query.get('path')!, await bodyOf(request));
       guest.events.push(`wrote ${query.get('path')} ${query.get('mode')} ${query.get('owner')}`);
       return json(response, 200, {});
+    case 'GET /v1/files': {
+      const file = guest.files.get(query.get('path')!);
+      return file === undefined ? json(response, 404, { error: 'no such file' }) : void response.end(file);
+    }
     case 'POST /v1/sync': {
       const { dropCaches } = JSON.parse(await bodyOf(request)) as { dropCaches: boolean };
       guest.events.push(`sync ${dropCaches}`);
@@ -122,17 +126,16 @@ async function serveGateway(guest: StandinGuest, request: IncomingMessage, respo
       failing: gateway.ready ? [] : ['starting'],
     });
   }
-  const token =
-    guest.config && (JSON.parse(guest.config) as { gateway: { auth: { token: string } } }).gateway.auth.token;
+  const token = guest.files.size > 0 && configOf(guest).gateway.auth.token;
   if (token && request.headers.authorization !== `Bearer ${token}`) return json(response, 401, {});
   const body = JSON.parse(await bodyOf(request)) as {
     method: string;
     stream: boolean;
-    params: { suspensionId?: string };
+    params: { suspensionId?: string; raw?: string; baseHash?: string; agentId?: string };
   };
   if (request.url === '/api/v1/admin/rpc') {
     events.push(`rpc ${body.method}`);
-    const answers = gateway.rpc[body.method] ?? [{ status: 400, body: { ok: false, error: { message: 'unknown' } } }];
+    const answers = gateway.rpc[body.method] ?? [roster(guest, body.method, body.params)];
     const answer = answers.length > 1 ? answers.shift()! : answers[0]!;
     if (body.method === 'gateway.suspend.resume' && answer.status === 200) {
       events.push(`released ${body.params.suspensionId}`);
@@ -146,6 +149,52 @@ async function serveGateway(guest: StandinGuest, request: IncomingMessage, respo
   for (const content of ['po', 'ng'])
     response.write(`data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`);
   response.end('data: [DONE]\n\n');
+}
+
+interface Config {
+  readonly gateway: { readonly auth: { readonly token: string } };
+  readonly agents: { readonly entries: Record<string, unknown> };
+}
+
+const configOf = (guest: StandinGuest): Config => JSON.parse(guest.files.get(configPath)!) as Config;
+const refused = (message: string) => ({
+  status: 400,
+  body: { ok: false, error: { code: 'INVALID_REQUEST', message } },
+});
+
+/** OpenClaw's agents, which are those of its configuration. */
+function roster(
+  guest: StandinGuest,
+  method: string,
+  {
+    raw = '',
+    baseHash,
+    agentId = '',
+  }: { readonly raw?: string; readonly baseHash?: string; readonly agentId?: string },
+): { status: number; body: object } {
+  const config = configOf(guest);
+  const { entries } = config.agents;
+  const hash = String(Object.keys(entries).length);
+  const written = (): { status: number; body: object } => {
+    guest.files.set(configPath, JSON.stringify(config));
+    return ok({});
+  };
+  switch (method) {
+    case 'config.get':
+      return ok({ hash });
+    case 'config.patch':
+      if (baseHash !== hash) return refused('config changed since last load');
+      Object.assign(entries, (JSON.parse(raw) as Config).agents.entries);
+      return written();
+    case 'agents.list':
+      return ok({ agents: Object.keys(entries).map((id) => ({ id })) });
+    case 'agents.delete':
+      if (!(agentId in entries)) return refused(`agent "${agentId}" not found`);
+      delete entries[agentId];
+      return written();
+    default:
+      return refused('unknown');
+  }
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {

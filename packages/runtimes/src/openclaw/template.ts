@@ -15,13 +15,13 @@ import type { LlmApi, ReportProgress } from '@lodge/engine/ports';
 import { emptyRuntimeLog } from '../guest-calls.ts';
 import { awaitReady } from '../ready.ts';
 import { Warmer } from '../warmer.ts';
-import { configPath, modelFor, openclawConfig } from './config.ts';
+import { authProfiles, authProfilesName } from './auth-profiles.ts';
+import { configPath, guestApis, mainAgent, modelFor, openclawConfig, workspaceOf } from './config.ts';
 import type { OpenclawFacts } from './facts.ts';
 import { openclawGuest } from './openclaw-guest.ts';
 import { suspend } from './suspension.ts';
 
 const suspendTimeoutMs = 90_000;
-const apis: readonly LlmApi[] = ['anthropic-messages', 'openai-completions'];
 
 export async function prepareTemplate(
   address: string,
@@ -31,10 +31,13 @@ export async function prepareTemplate(
   const token = randomBytes(32).toString('hex');
   const runtime = openclawGuest(address, token);
   progress('writing the configuration of OpenClaw');
-  await runtime.guest.writeFile(configPath, openclawConfig(token), { mode: 0o600, owner: 'agent' }, { signal });
+  const workspace = workspaceOf(mainAgent);
+  const secret = { mode: 0o600, owner: 'agent' } as const;
+  await runtime.guest.writeFile(`${workspace}/${authProfilesName}`, authProfiles, secret, { signal });
+  await runtime.guest.writeFile(configPath, openclawConfig(token), secret, { signal });
   await awaitReady(runtime, signal, (seconds) => progress(`waiting for OpenClaw to start (${seconds} s)`));
   const model = (api: LlmApi): string => modelFor({ api, contextWindow: null });
-  const warmer = new Warmer(runtime, { apis, modelFor: model, progress, signal });
+  const warmer = new Warmer(runtime, { apis: guestApis, modelFor: model, progress, signal });
   await warmer.walkAllPaths();
   await warmer.settle();
   progress('writing the guest out to its disk');
@@ -43,5 +46,5 @@ export async function prepareTemplate(
   progress('suspending OpenClaw');
   const suspensionId = await suspend(runtime, suspendTimeoutMs, signal);
   await emptyRuntimeLog(runtime, signal);
-  return { token, suspensionId };
+  return { token, suspensionId, apis: guestApis };
 }

@@ -1,0 +1,34 @@
+import type { AgentSettings } from '@lodge/engine/ports';
+import { keepOwnerText } from '../owner-text.ts';
+import { authProfiles, authProfilesName } from './auth-profiles.ts';
+import { mainAgent, workspaceOf } from './config.ts';
+import { bringMembers } from './members.ts';
+import type { OpenclawGuest } from './openclaw-guest.ts';
+
+/** Rises with every change to where or how settings are put into a guest: they are put there anew then. */
+const settingsVersion = 1;
+
+/** What of the settings lies in the guest: model and provider are chosen with each request. */
+export function inGuest({ instructions, members }: AgentSettings): object | null {
+  if (instructions === null && members.length === 0) return null;
+  const told = members.map((member) => [member.name, member.instructions]);
+  return { settingsVersion, instructions, members: told };
+}
+
+/** Instructions are where OpenClaw reads who it is with every turn: `SOUL.md` in the workspace. A member has its before it can be spoken to. */
+export async function applySettings(
+  runtime: OpenclawGuest,
+  { instructions, members }: AgentSettings,
+  signal: AbortSignal,
+): Promise<void> {
+  const { guest } = runtime;
+  await keepOwnerText(guest, `${workspaceOf(mainAgent)}/SOUL.md`, instructions, signal);
+  for (const member of members) {
+    const workspace = workspaceOf(member.name);
+    await keepOwnerText(guest, `${workspace}/SOUL.md`, member.instructions, signal);
+    const file = { mode: 0o600, owner: 'agent' } as const;
+    await guest.writeFile(`${workspace}/${authProfilesName}`, authProfiles, file, { signal });
+  }
+  await bringMembers(runtime, members, signal);
+  await guest.sync(false, { signal });
+}

@@ -1,0 +1,86 @@
+/**
+ * Members: further OpenClaw agents in the same gateway, each with a workspace, sessions and instructions of its own. Their
+ * names are OpenClaw's ids of them. What is there is read from OpenClaw's own configuration, so that an agent without
+ * members costs no call of the gateway; what changes goes through the gateway's RPC, which takes it up without a restart.
+ */
+import type { MemberSettings } from '@lodge/engine/ports';
+import { GuestError } from '@lodge/guest';
+import { GatewayError } from '../gateway-http.ts';
+import { until } from '../guest-runtime.ts';
+import { agentsFolder, configPath, mainAgent, memberEntry, workspaceOf } from './config.ts';
+import type { OpenclawGuest } from './openclaw-guest.ts';
+
+const rpcTimeoutMs = 60_000;
+
+/** Makes the gateway's members those that are wanted. May be cut short at any point and repeated. */
+export async function bringMembers(
+  runtime: OpenclawGuest,
+  wanted: readonly Pick<MemberSettings, 'name'>[],
+  signal: AbortSignal,
+): Promise<void> {
+  const names = wanted.map(({ name }) => name);
+  const there = await membersThere(runtime, signal);
+  const surplus = there.filter((name) => !names.includes(name));
+  const missing = names.filter((name) => !there.includes(name));
+  for (const name of surplus) await remove(runtime, name, signal);
+  if (missing.length > 0) await add(runtime, missing, signal);
+  if (surplus.length + missing.length > 0) await awaitRoster(runtime, names, signal);
+  // Of a removal that was cut short, too: what no member owns any more.
+  if (surplus.length > 0 || there.length > 0) await removeRemains(runtime, names, signal);
+}
+
+async function membersThere({ guest }: OpenclawGuest, signal: AbortSignal): Promise<string[]> {
+  const text = Buffer.from(await guest.readFile(configPath, { signal })).toString();
+  let config: unknown;
+  try {
+    config = JSON.parse(text);
+  } catch (cause) {
+    throw new GuestError(200, "OpenClaw's configuration in the guest is not JSON", { cause });
+  }
+  const { agents } = (config ?? {}) as { readonly agents?: { readonly entries?: unknown } };
+  const entries = agents?.entries;
+  if (typeof entries !== 'object' || entries === null) return [];
+  return Object.keys(entries).filter((name) => name !== mainAgent);
+}
+
+async function add({ gateway }: OpenclawGuest, names: readonly string[], signal: AbortSignal): Promise<void> {
+  const options = { timeoutMs: rpcTimeoutMs, signal };
+  const { hash } = await gateway.rpc('config.get', {}, options);
+  const entries = Object.fromEntries(names.map((name) => [name, memberEntry(name)]));
+  await gateway.rpc('config.patch', { raw: JSON.stringify({ agents: { entries } }), baseHash: hash }, options);
+}
+
+/** Its sessions go to OpenClaw's trash, and from there with the remains. */
+async function remove({ gateway, guest }: OpenclawGuest, name: string, signal: AbortSignal): Promise<void> {
+  await guest.exec({ argv: ['rm', '-rf', workspaceOf(name)], timeoutMs: rpcTimeoutMs }, { signal });
+  try {
+    await gateway.rpc('agents.delete', { agentId: name, deleteFiles: true }, { timeoutMs: rpcTimeoutMs, signal });
+  } catch (error) {
+    if (!(error instanceof GatewayError) || !/not found/.test(error.message)) throw error;
+  }
+}
+
+/** A change is in effect once the gateway lists it: it reads its configuration a moment after it was written. */
+async function awaitRoster(runtime: OpenclawGuest, names: readonly string[], signal: AbortSignal): Promise<void> {
+  const roster = [mainAgent, ...names].toSorted().join();
+  const wait = { what: 'take its members', timeoutMs: rpcTimeoutMs, pauseMs: 250, attemptMs: 30_000, signal };
+  await until(runtime, wait, async (options) => {
+    const { agents } = await runtime.gateway.rpc('agents.list', {}, options);
+    const listed = Array.isArray(agents) ? agents.map((agent: { readonly id?: unknown }) => String(agent?.id)) : [];
+    return listed.toSorted().join() === roster ? {} : `it lists ${listed.join(', ').slice(0, 200)}`;
+  });
+}
+
+async function removeRemains({ guest }: OpenclawGuest, names: readonly string[], signal: AbortSignal): Promise<void> {
+  const argv = ['sh', '-c', remains, 'sh', agentsFolder, mainAgent, ...names];
+  await guest.exec({ argv, timeoutMs: rpcTimeoutMs }, { signal });
+}
+
+const remains = `
+cd "$1" || exit 0
+rm -rf "$HOME"/.Trash/.fs-safe-trash-*
+for folder in *; do
+  for kept in "$@"; do [ "$folder" = "$kept" ] && continue 2; done
+  rm -rf -- "$folder"
+done
+`;
