@@ -81,6 +81,13 @@ export function resolver(text: string): string {
     : fail('auto, none, or the IPv4 address of a resolver that is not on loopback');
 }
 
+export function proxyUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : fail('an http or https URL such as http://proxy.example.com:3128');
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') fail('an http or https URL');
+  if (url.pathname !== '/' || url.search || url.hash) fail('a URL without a path');
+  return url.href;
+}
+
 export function databaseUrl(text: string): string {
   return /^postgres(ql)?:$/.test(URL.canParse(text) ? new URL(text).protocol : '')
     ? text

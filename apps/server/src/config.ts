@@ -23,6 +23,7 @@ import {
   urlPrefix,
 } from './config-values.ts';
 import { limitSettings } from './config-limits.ts';
+import { llmSettings } from './config-llm.ts';
 import { priceSettings } from './config-prices.ts';
 import { optional, required } from './config-setting.ts';
 import type { Setting } from './config-setting.ts';
@@ -120,6 +121,7 @@ export const settings = {
     ),
     secret: true,
   },
+  ...llmSettings,
   masterKeyFile: optional(
     'LODGE_MASTER_KEY_FILE',
     'absolute path',

@@ -17,11 +17,19 @@ import {
   readMasterKey,
 } from '@lodge/access';
 import type { FirstKey, OwnerLink } from '@lodge/access';
-import { builtinProviders, createBroker, createPriceBook, parseOperatorProviders, parsePrices } from '@lodge/broker';
+import {
+  builtinProviders,
+  createBroker,
+  createKeyChecker,
+  createPriceBook,
+  parseOperatorProviders,
+  parsePrices,
+} from '@lodge/broker';
+import { parseProviderModel } from '@lodge/domain';
 import type { RuntimeKind } from '@lodge/domain';
 import { Meter, createEngine, createLogCollector, createUsageKeeper } from '@lodge/engine';
 import type { Engine, TemplateProgress } from '@lodge/engine';
-import type { AgentRuntime, CallBook, Log, SecretBox } from '@lodge/engine/ports';
+import type { AgentRuntime, CallBook, KeyChecker, Log, Provider, SecretBox } from '@lodge/engine/ports';
 import { createImageBuilder } from '@lodge/images';
 import { createOpenclawRuntime } from '@lodge/runtimes';
 import { migrate, openStore, startEmbeddedPostgres } from '@lodge/store';
@@ -106,6 +114,7 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
   const secrets = await openSecretBox(store.secrets, await readMasterKey(masterKeySource(config)));
   const providers = [...builtinProviders, ...parseOperatorProviders(config.providers)];
   const prices = createPriceBook(providers, parsePrices(config.prices));
+  const keyChecker = openKeyChecker(config, providers, closing);
   const { network, driver: bare } = await openMachines(config, log);
   const meter = new Meter({ driver: bare, usage: store.usage, log });
   const { driver } = meter;
@@ -117,6 +126,7 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
     images: createImageBuilder({ cacheDir: config.cacheDir, log }),
     providers,
     secrets,
+    keyChecker,
     defaultModel: config.defaultModel,
     maxAgentsPerAccount: config.maxAgents,
     maxRunningPerAccount: config.maxRunning,
@@ -140,15 +150,14 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
     const written = await startMetering(config, { store, holder, log }, closing);
     const book = metrics?.watchCalls(written, providers) ?? written;
     const hold = (agentId: string) => engine.agents.busy(agentId);
-    const broker = createBroker({ directory: store.directoryOf(holder), secrets, book, prices, providers, log, hold });
+    const directory = store.directoryOf(holder);
+    const broker = createBroker({ ...brokerSettings(config), directory, secrets, book, prices, providers, log, hold });
     await broker.listen({ host: network.brokerHost, port: config.brokerPort });
     closing.push(() => broker.close());
-    engine.start();
-    closing.push(() => engine.stop());
-    meter.start();
-    closing.push(() => meter.stop());
-    logCollector.start();
-    closing.push(() => logCollector.stop());
+    for (const part of [engine, meter, logCollector]) {
+      part.start();
+      closing.push(() => part.stop());
+    }
   };
   return { baseUrl, firstKey, ownerLink, startMachines, endRequests };
 }
@@ -165,6 +174,17 @@ async function startMetering(
   await keeper.start();
   closing.push(() => keeper.stop());
   return book;
+}
+
+function openKeyChecker({ egressProxy }: Config, providers: readonly Provider[], closing: Closing): KeyChecker {
+  const checker = createKeyChecker({ providers, egressProxy });
+  closing.push(() => checker.close());
+  return checker;
+}
+
+function brokerSettings({ defaultModel, egressProxy, llmCallsAtOnce, llmCallsPerMinute }: Config) {
+  const limits = { callsPerAgent: llmCallsAtOnce, callsPerAgentPerMinute: llmCallsPerMinute };
+  return { defaultProvider: parseProviderModel(defaultModel)?.provider ?? null, egressProxy, limits };
 }
 
 const dayMs = 24 * 60 * 60_000;

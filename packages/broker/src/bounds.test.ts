@@ -133,6 +133,15 @@ test('one agent has so many calls at once; more get 429 and a time, and another 
   ]);
 });
 
+test('one agent begins so many calls over time, a quarter of them at once; another has its own count', async () => {
+  const broker = await start({ callsPerAgentPerMinute: 12 });
+  const statuses: number[] = [];
+  for (let n = 0; n < 5; n++) statuses.push((await broker.post(a, path, chat)).status);
+  assert.deepEqual(statuses, [200, 200, 200, 429, 429]);
+  assert.equal((await broker.post(b, path, chat)).status, 200);
+  assert.equal(llm.requests.length, 4);
+});
+
 test('there is a bound for all agents together', async () => {
   const broker = await start({ calls: 1 });
   llm.script([{ hang: 'at-once' }]);
@@ -181,7 +190,7 @@ test('a row that cannot be written is tried again; refusals in a flood do not al
       rows.push(call);
     },
   };
-  const broker = await start({}, { book });
+  const broker = await start({ callsPerAgentPerMinute: 100_000 }, { book });
   let ended = false;
   const reply = broker.post(a, path, chat).then(async (response) => {
     await response.text();

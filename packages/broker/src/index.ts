@@ -1,5 +1,6 @@
 export { createBroker } from './broker.ts';
 export type { Broker, BrokerOptions } from './broker.ts';
+export { createKeyChecker } from './key-check.ts';
 export { defaultLimits } from './limits.ts';
 export type { BrokerLimits } from './limits.ts';
 export { parseOperatorProviders } from './operator-providers.ts';

@@ -1,16 +1,47 @@
-import type { LlmApi, Provider } from '@lodge/engine/ports';
+import { isIP } from 'node:net';
+import { llmApis } from '@lodge/engine/ports';
+import type { LlmApi, ModelPrices, OfferedModel, Provider } from '@lodge/engine/ports';
+import { isPublicAddress } from './addresses.ts';
 import { builtinProviders, keyHeaders } from './providers.ts';
 
-const fields = new Set(['id', 'base_url', 'name', 'api', 'needs_key', 'context_window']);
-const apis: readonly LlmApi[] = ['openai-completions', 'anthropic-messages'];
+type Entry = Readonly<Record<string, unknown>>;
+
+/** What an operator need not say of servers that many run: an entry of this id, or with this `preset`, has these fields. */
+const presets: Readonly<Record<string, Entry>> = {
+  'azure-openai': {
+    name: 'Azure OpenAI',
+    apis: ['openai-responses', 'openai-completions'],
+    key_header: 'api-key',
+    needs_key: true,
+    docs_url: 'https://learn.microsoft.com/azure/ai-foundry/openai',
+  },
+  bedrock: {
+    name: 'Amazon Bedrock',
+    needs_key: true,
+    docs_url: 'https://docs.aws.amazon.com/bedrock',
+  },
+  ollama: { name: 'Ollama', base_url: 'http://127.0.0.1:11434/v1', docs_url: 'https://docs.ollama.com' },
+  vllm: { name: 'vLLM', base_url: 'http://127.0.0.1:8000/v1', docs_url: 'https://docs.vllm.ai' },
+};
+
+const fields = new Set(
+  'id preset base_url name api apis key_header needs_key key_check docs_url context_window headers models private_addresses'.split(
+    ' ',
+  ),
+);
+const modelFields = new Set(['name', 'context_window', 'prices']);
+const priceFields = new Set(['input', 'output', 'cache_read', 'cache_write']);
 const mostProviders = 100;
+const mostModels = 1000;
+/** The broker's own, or the connection's. */
+const ownHeaders =
+  /^(host|connection|content-.*|transfer-encoding|te|trailer|upgrade|accept.*|expect|keep-alive|proxy-.*)$/;
 
 /**
- * The providers of the setting LODGE_PROVIDERS: a JSON array of
- * `{ id, base_url, name?, api?, needs_key?, context_window? }`, for example
- * `[{"id":"ollama","base_url":"http://127.0.0.1:11434/v1","context_window":32768}]`.
+ * The providers of the setting LODGE_PROVIDERS: a JSON array of entries, for example
+ * `[{"id":"ollama","base_url":"http://127.0.0.1:11434/v1","context_window":32768}]`; docs/guides/operating.md has the fields.
  *
- * Throws an Error whose message names the setting and the field, and repeats no value: a base URL may hold a secret.
+ * Throws an Error whose message names the setting and the field, and repeats no value: a URL or a header may hold a secret.
  */
 export function parseOperatorProviders(json: string): Provider[] {
   let value: unknown;
@@ -32,52 +63,129 @@ export function parseOperatorProviders(json: string): Provider[] {
   });
 }
 
-function parseProvider(entry: unknown, at: string): Provider {
-  if (typeof entry !== 'object' || entry === null || Array.isArray(entry)) throw new Error(`${at} must be an object.`);
-  for (const field of Object.keys(entry)) {
-    if (!fields.has(field)) throw new Error(`${at}.${field} is not a field; known are: ${[...fields].join(', ')}.`);
-  }
-  const { id, base_url, name, api, needs_key, context_window } = entry as Record<string, unknown>;
+function parseProvider(given: unknown, at: string): Provider {
+  const own = parseObject(given, at, fields);
+  const { id, preset = id } = own;
   // The shape of the provider half of a model name; see parseProviderModel.
   if (typeof id !== 'string' || !/^[a-z0-9][a-z0-9._-]{0,39}$/.test(id)) {
     throw new Error(`${at}.id must be 1 to 40 of a-z, 0-9, ".", "_" and "-", beginning with a letter or digit.`);
   }
-  const spoken = optional(api, apis[0]!, isApi, `${at}.api must be ${apis.join(' or ')}.`);
-  const endpoint = { baseUrl: parseBaseUrl(base_url, `${at}.base_url`), keyHeader: keyHeaders[spoken] };
+  if (own.preset !== undefined && !isPreset(preset)) {
+    throw new Error(`${at}.preset must be one of ${Object.keys(presets).join(', ')}.`);
+  }
+  const entry: Entry = { ...(isPreset(preset) ? presets[preset] : {}), ...own };
+  const read = reader(entry, at);
+  const apis = read('apis', [], isApis, `an array of ${llmApis.join(', ')}`);
+  const api = read('api', apis[0] ?? 'openai-completions', isApi, llmApis.join(' or '));
+  const url = parseUrl(entry.base_url, `${at}.base_url`);
+  const baseUrl = url.href.replace(/\/+$/, '');
+  const needsKey = read('needs_key', false, isBoolean, 'true or false');
+  const keyHeader = read('key_header', null, isHeaderName, 'the name of a header, in lower case');
+  const endpoints = Object.fromEntries(
+    [api, ...apis].map((spoken) => [spoken, { baseUrl, keyHeader: keyHeader ?? keyHeaders[spoken] }]),
+  );
+  const checked = read('key_check', needsKey, isBoolean, 'true or false');
   return {
     id,
-    name: optional(name, id, isName, `${at}.name must be a text of 1 to 100 characters.`),
-    api: spoken,
-    endpoints: { [spoken]: endpoint },
-    needsKey: optional(needs_key, false, isBoolean, `${at}.needs_key must be true or false.`),
-    keyCheck: null,
-    docsUrl: null,
-    headers: {},
-    models: [],
+    name: read('name', id, isName, 'a text of 1 to 100 characters'),
+    api,
+    endpoints,
+    needsKey,
+    keyCheck: checked ? { url: `${baseUrl}/models`, keyHeader: keyHeader ?? keyHeaders[api] } : null,
+    docsUrl: read('docs_url', null, isUrl, 'an http or https URL'),
+    headers: read(
+      'headers',
+      {},
+      isHeaders,
+      'an object of texts by header name, in lower case, none of them about the connection or the body',
+    ),
+    models: parseModels(entry.models, `${at}.models`),
     operatorAdded: true,
-    privateAddresses: true,
-    contextWindow: optional(context_window, null, isTokens, `${at}.context_window must be a positive whole number.`),
+    // An address that is written out says for itself that it is meant.
+    privateAddresses: read('private_addresses', isPlainlyPrivate(url), isBoolean, 'true or false'),
+    contextWindow: read('context_window', null, isTokens, 'a positive whole number'),
   };
 }
 
-function parseBaseUrl(value: unknown, at: string): string {
-  const wanted = `${at} must be an http or https URL, such as http://127.0.0.1:11434/v1.`;
-  if (typeof value !== 'string' || !URL.canParse(value)) throw new Error(wanted);
+function parseModels(value: unknown, at: string): OfferedModel[] {
+  if (value === undefined) return [];
+  if (!Array.isArray(value) || value.length > mostModels)
+    throw new Error(`${at} must be an array of up to ${mostModels}.`);
+  return value.map((entry: unknown, index) => {
+    const place = `${at}[${index}]`;
+    const model = parseObject(entry, place, modelFields);
+    const read = reader(model, place);
+    if (!isModelName(model.name)) throw new Error(`${place}.name must be the provider's name of a model.`);
+    return {
+      name: model.name,
+      contextWindow: read('context_window', null, isTokens, 'a positive whole number'),
+      prices: model.prices === undefined ? null : parsePrices(model.prices, `${place}.prices`),
+    };
+  });
+}
+
+/** US dollars for a million tokens. */
+function parsePrices(value: unknown, at: string): ModelPrices {
+  const prices = parseObject(value, at, priceFields);
+  const price = (field: string): string | null => {
+    const given = prices[field];
+    if (given === undefined) return null;
+    const text = typeof given === 'number' ? String(given) : given;
+    if (typeof text === 'string' && /^\d{1,9}(\.\d{1,12})?$/.test(text)) return text;
+    throw new Error(`${at}.${field} must be US dollars for a million tokens, such as "0.25".`);
+  };
+  const [input, output] = [price('input'), price('output')];
+  if (input === null || output === null) throw new Error(`${at} must have input and output.`);
+  return { input, output, cacheRead: price('cache_read'), cacheWrite: price('cache_write') };
+}
+
+function parseUrl(value: unknown, at: string): URL {
+  if (!isUrl(value)) throw new Error(`${at} must be an http or https URL, such as http://127.0.0.1:11434/v1.`);
   const url = new URL(value);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new Error(wanted);
   if (url.username !== '' || url.password !== '') throw new Error(`${at} must not hold a user name or password.`);
   if (url.search !== '' || url.hash !== '') throw new Error(`${at} must have no query and no fragment.`);
-  return url.href.replace(/\/+$/, '');
+  return url;
 }
 
-function optional<T, F>(value: unknown, fallback: F, is: (value: unknown) => value is T, wanted: string): T | F {
-  if (value === undefined) return fallback;
-  if (!is(value)) throw new Error(wanted);
-  return value;
+function isPlainlyPrivate({ hostname }: URL): boolean {
+  const literal = hostname.replace(/^\[|\]$/g, '');
+  return literal === 'localhost' || (isIP(literal) !== 0 && !isPublicAddress(literal));
 }
 
+function parseObject(value: unknown, at: string, known: ReadonlySet<string>): Entry {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error(`${at} must be an object.`);
+  for (const field of Object.keys(value)) {
+    if (!known.has(field)) throw new Error(`${at}.${field} is not a field; known are: ${[...known].join(', ')}.`);
+  }
+  return value as Entry;
+}
+
+/** Reads fields of an object that may be left out. */
+function reader(entry: Entry, at: string) {
+  return <T, F>(field: string, fallback: F, is: (value: unknown) => value is T, wanted: string): T | F => {
+    const value = entry[field];
+    if (value === undefined) return fallback;
+    if (!is(value)) throw new Error(`${at}.${field} must be ${wanted}.`);
+    return value;
+  };
+}
+
+const isPreset = (value: unknown): value is string => typeof value === 'string' && Object.hasOwn(presets, value);
 const isName = (value: unknown): value is string =>
   typeof value === 'string' && value.trim() !== '' && value.length <= 100;
-const isApi = (value: unknown): value is LlmApi => apis.some((api) => api === value);
+const isApi = (value: unknown): value is LlmApi => llmApis.some((api) => api === value);
+const isApis = (value: unknown): value is LlmApi[] => Array.isArray(value) && value.length > 0 && value.every(isApi);
 const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
 const isTokens = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0;
+const isModelName = (value: unknown): value is string =>
+  typeof value === 'string' && /^[\x21-\x7e]{1,200}$/.test(value);
+const isHeaderName = (value: unknown): value is string =>
+  typeof value === 'string' && /^[a-z0-9-]{1,64}$/.test(value) && !ownHeaders.test(value);
+const isHeaders = (value: unknown): value is Record<string, string> =>
+  typeof value === 'object' &&
+  value !== null &&
+  Object.entries(value).every(
+    ([name, text]) => isHeaderName(name) && typeof text === 'string' && /^[\x20-\x7e]{1,4096}$/.test(text),
+  );
+const isUrl = (value: unknown): value is string =>
+  typeof value === 'string' && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);

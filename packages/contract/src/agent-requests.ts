@@ -62,6 +62,13 @@ export const CreateAgent = Type.Object(
     llm_keys: Type.Optional(
       Type.Array(LlmKeyInput, { maxItems: mostLlmKeys, description: 'Keys of LLM providers, one per provider.' }),
     ),
+    check_keys: Type.Optional(
+      Type.Boolean({
+        description:
+          'True: each key is checked first, and one that its provider does not accept is a 400. One that cannot be checked is taken.',
+        default: false,
+      }),
+    ),
     runtime_kind: Type.Optional(RuntimeKindInput),
     size: Type.Optional(oneOf(sizeNames, { description: 'Machine size.', default: 'medium' })),
     machine_size: Type.Optional(oneOf(sizeNames, { description: 'Another name for `size`.' })),

@@ -7,6 +7,7 @@ import type {
   ChatEndpoint,
   ChatTurn,
   GuestAddress,
+  KeyVerdict,
   LogEntry,
   LogQuery,
   Provider,
@@ -21,6 +22,8 @@ export interface CreateAgentInput {
   readonly model?: string;
   readonly description?: string | null;
   readonly llmKeys: readonly { readonly provider: string; readonly apiKey: string }[];
+  /** Refuse when a provider says that a key does not work. */
+  readonly checkKeys?: boolean;
   readonly runtimeKind: RuntimeKind;
   readonly size: SizeName;
   readonly lifecycle: Lifecycle;
@@ -87,6 +90,12 @@ export interface UpdateOptions {
   readonly note?: ChangeNote;
 }
 
+/** A key of an agent, and what its provider says of it. */
+export interface CheckedKey extends KeyVerdict {
+  readonly provider: string;
+  readonly last4: string;
+}
+
 /** The use-cases the API calls. A `note` is written in the transaction of the change, where there is something to change. */
 export interface Agents {
   /** Checks model, providers, keys and capacity, writes the agent and returns it in `provisioning`. */
@@ -126,6 +135,8 @@ export interface Agents {
    * Changes the record, and the running machine where that is possible; what is not in effect yet shows as `size` beside `machine`.
    */
   update(accountId: string, id: string, change: UpdateAgentInput, options?: UpdateOptions): Promise<AgentRow>;
+  /** Asks the provider of each of the agent's keys whether it works; bounded. */
+  checkKeys(accountId: string, id: string): Promise<readonly CheckedKey[]>;
   /** Whether all settings of the row are in effect, in the machine too. */
   inEffect(row: AgentRow): boolean;
   /**

@@ -22,7 +22,7 @@ import { createAgents } from './use-cases/agents.ts';
 import type { AgentsDeps } from './use-cases/deps.ts';
 import { Holds } from './use-cases/holds.ts';
 
-type Given = 'store' | 'logs' | 'driver' | 'runtimes' | 'providers' | 'secrets' | 'log' | 'defaultModel';
+type Given = 'store' | 'logs' | 'driver' | 'runtimes' | 'providers' | 'secrets' | 'keyChecker' | 'log' | 'defaultModel';
 type Limits = 'maxAgentsPerAccount' | 'maxRunningPerAccount' | 'memory' | 'spend';
 
 export interface EngineDeps extends Pick<AgentsDeps, Given | Limits> {

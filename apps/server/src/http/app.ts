@@ -34,6 +34,7 @@ import { chatRoutes } from './routes/chat/create.ts';
 import { healthRoute } from './routes/health/get.ts';
 import { limitsRoute } from './routes/limits/get.ts';
 import { createLinkRoute } from './routes/links/create.ts';
+import { checkLlmKeysRoute } from './routes/llm-keys/check.ts';
 import { agentLogsRoute } from './routes/logs/list.ts';
 import { listLlmCallsRoute } from './routes/llm-calls/list.ts';
 import { modelRoutes } from './routes/models/list.ts';
@@ -116,6 +117,7 @@ const routes: readonly ((app: App, context: HttpContext) => void)[] = [
   updateAgentRoute,
   deleteAgentRoute,
   actRoutes,
+  checkLlmKeysRoute,
   agentLogsRoute,
   usageRoutes,
   listLlmCallsRoute,

@@ -103,7 +103,13 @@ export class MemoryAgents implements Agents {
       keyCheck: null,
       docsUrl: null,
       headers: { 'x-gateway-token': 'gateway-secret-1' },
-      models: [],
+      models: [
+        {
+          name: 'big',
+          contextWindow: 32_768,
+          prices: { input: '0.25', output: '2', cacheRead: null, cacheWrite: null },
+        },
+      ],
       operatorAdded: true,
       privateAddresses: true,
       contextWindow: null,
@@ -189,6 +195,13 @@ export class MemoryAgents implements Agents {
     this.updates.push(change);
     const { name = row.name, description = row.description, size = row.size } = change;
     return this.#put({ ...row, name, description, size });
+  }
+
+  checked: Awaited<ReturnType<Agents['checkKeys']>> = [];
+
+  async checkKeys(account: string, id: string) {
+    await this.get(account, id);
+    return this.checked;
   }
 
   inEffect(): boolean {

@@ -163,6 +163,18 @@ export interface PriceBook {
   ): { readonly costUsd: string; readonly version: string } | null;
 }
 
+/** Whether a key works: null where that could not be told. `message` is one sentence, and never has the key. */
+export interface KeyVerdict {
+  readonly works: boolean | null;
+  readonly message: string;
+}
+
+/** Asks providers whether keys work. */
+export interface KeyChecker {
+  /** Bounded; never rejects. */
+  check(provider: string, key: string): Promise<KeyVerdict>;
+}
+
 /** The `SecretBox` context of an agent's key for a provider. */
 export function llmKeyContext(agentId: string, provider: string): string {
   return `llm_key:${agentId}:${provider}`;

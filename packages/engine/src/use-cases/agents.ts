@@ -4,6 +4,7 @@ import type { AgentRow } from '../ports/index.ts';
 import { settingsDigest } from '../settings.ts';
 import { act, awaitVerb } from './act.ts';
 import { awaitAgent } from './await-agent.ts';
+import { checkKeys } from './check-keys.ts';
 import { createAgent } from './create-agent.ts';
 import type { AgentsDeps } from './deps.ts';
 import { getAgent, isThere, notFound } from './reading.ts';
@@ -32,6 +33,7 @@ export function createAgents(deps: AgentsDeps): Agents {
     act: (accountId, id, verb, note) => act(deps, accountId, id, verb, note),
     awaitVerb: (accountId, id, verb, timeoutMs, signal) => awaitVerb(deps, accountId, id, { verb, timeoutMs, signal }),
     update: (accountId, id, change, options) => updateAgent(deps, accountId, id, change, options),
+    checkKeys: (accountId, id) => checkKeys(deps, accountId, id),
     inEffect: (row) => inEffect(deps, row),
     async awaitInEffect(accountId, id, timeoutMs, signal) {
       await getAgent(deps, accountId, id);

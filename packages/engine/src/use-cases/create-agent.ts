@@ -6,6 +6,7 @@ import type { CreateAgentInput, CreateOptions } from '../agents.ts';
 import { llmKeyContext } from '../ports/index.ts';
 import type { AgentRow, Committed, NewAgent, Provider, SecretBox } from '../ports/index.ts';
 import { hostMemory, noRoom, withRoom } from './capacity.ts';
+import { refuseBadKeys } from './check-keys.ts';
 import type { AgentsDeps } from './deps.ts';
 
 /** Checks a create and writes the agent. Everything that can be refused is refused here, before anything is written. */
@@ -21,6 +22,7 @@ export async function createAgent(
   const model = input.model ?? deps.defaultModel;
   checkModel(model, deps.providers);
   checkKeyProviders(input.llmKeys, deps.providers);
+  await refuseBadKeys(deps, input);
   const agent: NewAgent = {
     id,
     accountId,

@@ -6,6 +6,7 @@ import type {
   AgentRuntime,
   AgentSettings,
   AgentStore,
+  KeyChecker,
   Log,
   Provider,
   SecretBox,
@@ -24,6 +25,8 @@ export interface AgentsDeps {
   readonly runtimes: ReadonlyMap<RuntimeKind, AgentRuntime>;
   readonly providers: readonly Provider[];
   readonly secrets: SecretBox;
+  /** Without it no key is ever said to work or not. */
+  readonly keyChecker?: KeyChecker;
   /** Without it nothing is limited. */
   readonly spend?: Pick<SpendStore, 'asleep'>;
   readonly settingsOf: (agent: AgentRow) => AgentSettings;

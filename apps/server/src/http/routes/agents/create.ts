@@ -83,6 +83,7 @@ function inputOf(body: CreateAgent): CreateAgentInput {
     ...(body.model !== undefined && { model: body.model }),
     description: body.description ?? null,
     llmKeys: (body.llm_keys ?? []).map((key) => ({ provider: key.provider, apiKey: key.api_key })),
+    checkKeys: body.check_keys ?? false,
     runtimeKind: runtimeKindAliases[body.runtime_kind ?? 'runtime_a']!,
     size: sizeOf(body) ?? defaultSize,
     lifecycle: lifecycleOf(body.lifecycle ?? {}),

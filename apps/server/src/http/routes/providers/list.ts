@@ -1,4 +1,5 @@
 import { NoQuery, ProviderList } from '@lodge/contract';
+import type { Provider } from '@lodge/engine/ports';
 import type { App, HttpContext } from '../../context.ts';
 
 const schema = {
@@ -11,18 +12,39 @@ const schema = {
 };
 
 export function listProvidersRoute(app: App, { agents }: HttpContext): void {
-  // Where a provider is reached is the operator's affair: it may be an address of the inside.
   const list = {
     object: 'list' as const,
-    data: agents.providers.map(({ id, name, needsKey, operatorAdded }) => ({
-      object: 'provider' as const,
-      id,
-      name,
-      needs_key: needsKey,
-      built_in: !operatorAdded,
-    })),
+    data: agents.providers.map(publicProvider),
     has_more: false as const,
     next_cursor: null,
   };
   app.route({ method: 'GET', url: '/v1/providers', schema, handler: async () => list });
+}
+
+/** Where one that the operator added is reached is the operator's affair: it may be an address of the inside. */
+function publicProvider(provider: Provider) {
+  const { id, name, api, endpoints, needsKey, keyCheck, docsUrl, models, operatorAdded } = provider;
+  const apis = Object.keys(endpoints).toSorted((one, other) => Number(other === api) - Number(one === api));
+  return {
+    object: 'provider' as const,
+    id,
+    name,
+    base_url: operatorAdded ? null : endpoints[api]!.baseUrl,
+    apis: apis as (typeof api)[],
+    key_header: endpoints[api]!.keyHeader,
+    needs_key: needsKey,
+    key_check: keyCheck !== null,
+    docs_url: docsUrl,
+    models: models.map(({ name: id, contextWindow, prices }) => ({
+      id,
+      context_window: contextWindow,
+      prices: prices && {
+        input: prices.input,
+        output: prices.output,
+        cache_read: prices.cacheRead,
+        cache_write: prices.cacheWrite,
+      },
+    })),
+    built_in: !operatorAdded,
+  };
 }
