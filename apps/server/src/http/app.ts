@@ -135,12 +135,14 @@ const routes: readonly ((app: App, context: HttpContext) => void)[] = [
 
 function newServer(context: HttpContext): App {
   const hosts = new AgentHosts(context);
-  const { trustedProxies = [] } = context.network ?? {};
+  const { tls, trustedProxies = [] } = context.network ?? {};
   const app = fastify({
     logger: false,
     bodyLimit: mostBodyBytes,
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     serverFactory: serverFactory(context.network ?? {}, hosts),
+    // The factory has it already; this is for the address that `listen` gives.
+    ...(tls && { https: tls }),
     genReqId: makeRequestId,
     return503OnClosing: false,
     routerOptions: {

@@ -2,11 +2,13 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
+import { hasBody } from './agent-urls/headers.ts';
 import type { App, NetworkSettings } from './context.ts';
 import { isUpgrade, throughRouter } from './upgrade.ts';
 
-/** A client has this long to send its headers, and a whole request. */
-const timeouts = { headersTimeout: 15_000, requestTimeout: 60_000, connectionsCheckingInterval: 2_000 };
+/** A client has this long to send its headers, and to the API a whole request. */
+const timeouts = { headersTimeout: 15_000, requestTimeout: 0, connectionsCheckingInterval: 2_000 };
+const bodyTimeoutMs = 60_000;
 const defaultMaxConnections = 10_000;
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -21,18 +23,29 @@ export interface OtherHosts {
  * Makes the server that the app's router answers on: an upgrade goes through the router like any other request. Slow clients
  * are cut off: each holds one connection for a bounded time.
  */
-export function serverFactory({ tls }: Partial<NetworkSettings>, hosts: OtherHosts) {
+export function serverFactory({ tls }: Partial<NetworkSettings>, hosts: OtherHosts, bodyMs = bodyTimeoutMs) {
   return (router: Handler, { keepAliveTimeout }: { readonly keepAliveTimeout?: number }): Server => {
     const options = { ...timeouts, ...(keepAliveTimeout && { keepAliveTimeout }), shouldUpgradeCallback: isUpgrade };
     const answer: Handler = (request, response) => {
-      if (!hosts.takes(request, response)) router(request, response);
+      if (hosts.takes(request, response)) return;
+      if (hasBody(request)) boundBody(request, bodyMs, (late) => server.emit('clientError', late, request.socket));
+      router(request, response);
     };
-    const server = tls ? createTlsServer({ ...options, ...tls }, answer) : createServer(options, answer);
+    const server: Server = tls ? createTlsServer({ ...options, ...tls }, answer) : createServer(options, answer);
     const upgrade = throughRouter(router);
     return server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       if (!hosts.takesUpgrade(request, socket, head)) upgrade(request, socket, head);
     });
   };
+}
+
+/** Also behind a reply, which may come before the body has ended. At agents' addresses it is enough that something passes. */
+function boundBody(request: IncomingMessage, ms: number, cut: (late: Error) => void): void {
+  const timer = setTimeout(() => {
+    if (!request.complete) cut(Object.assign(new Error('too slow'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }));
+  }, ms);
+  timer.unref();
+  request.once('close', () => clearTimeout(timer));
 }
 
 export function limitConnections(app: App, network: NetworkSettings | undefined): void {
