@@ -10,7 +10,7 @@ export const runtimeKindNames = [...runtimeKinds, 'openclaw', 'hermes'] as const
 export const sizeNames = ['small', 'medium', 'large', 'xlarge'] as const;
 export const keepAwakeModes = ['auto', 'always'] as const;
 /** What a client can ask of an agent's machine: `POST /v1/agents/:id/<verb>`. */
-export const agentVerbs = ['start', 'resume', 'pause', 'stop', 'restart'] as const;
+export const agentVerbs = ['start', 'resume', 'pause', 'stop', 'restart', 'upgrade'] as const;
 
 /** A year: longer than any agent idles on purpose. */
 const mostSeconds = 31_536_000;
@@ -55,7 +55,10 @@ const AgentLlmKey = Type.Object(
 
 const Runtime = Type.Object(
   { name: Type.String({ examples: ['openclaw'] }), version: Type.String({ examples: ['2026.9.6'] }) },
-  { additionalProperties: false, description: 'What runs in the VM; null when this deployment does not offer it.' },
+  {
+    additionalProperties: false,
+    description: 'What runs in the VM, in the version that it has there; null when this deployment does not offer it.',
+  },
 );
 
 export const Machine = Type.Object(
@@ -83,6 +86,10 @@ export const Agent = Type.Object(
     transition: nullable(Transition),
     runtime_kind: oneOf(runtimeKinds),
     runtime: nullable(Runtime),
+    upgrade_available: Type.Boolean({
+      description:
+        'A newer image is ready than the one the agent was made from: `POST /v1/agents/:id/upgrade` moves it.',
+    }),
     model: Type.String({ examples: ['anthropic/claude-sonnet-5'] }),
     size: oneOf(sizeNames, { description: 'The size asked for.' }),
     machine: Machine,

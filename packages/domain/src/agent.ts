@@ -16,6 +16,7 @@ export const runtimeKindAliases: Readonly<Record<string, RuntimeKind>> = {
 export const statusReasonCodes = [
   'waiting_for_template',
   'snapshot_failed',
+  'upgrade_failed',
   'provisioning_timeout',
   'provisioning_failed',
   'insufficient_capacity',

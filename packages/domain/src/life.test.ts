@@ -66,8 +66,8 @@ class Life {
   }
 
   private begin(kind: Verb, cause: OperationCause): void {
-    const { row, now } = this.world;
-    if (admit(kind, row).do !== 'begin') return;
+    const { row, now, newest } = this.world;
+    if (admit(kind, { ...row, isNewest: row.template === newest }).do !== 'begin') return;
     assert.equal(row.operation, null, 'a second operation began');
     this.world.row = { ...row, operation: { kind, cause, startedAt: now }, generation: row.generation + 1 };
   }
@@ -99,6 +99,8 @@ class Life {
   private goOn(): void {
     if (this.effectsLeft === 0) {
       this.pass = null;
+      // Started again, it may be of a newer release.
+      this.world.newest += 1;
       this.effectsLeft = Infinity;
     }
     this.pass ??= this.world.pass();
@@ -122,10 +124,10 @@ class Life {
 
   /** Holds at every moment. */
   private check(): void {
-    const { row, disk, violations } = this.world;
+    const { row, kept, violations } = this.world;
     assert.deepEqual(violations, []);
-    if (row.acknowledged) assert.ok(disk !== null, 'the disk of an acknowledged agent is lost');
-    if (row.acknowledged) assert.ok(disk! >= this.told, 'a disk lacks what was acknowledged');
+    if (row.acknowledged) assert.ok(kept !== null, 'the disk of an acknowledged agent is lost');
+    if (row.acknowledged) assert.ok(kept! >= this.told, 'a disk lacks what was acknowledged');
     if (row.status === 'error') assert.ok(row.reason !== null, 'error without a reason');
   }
 
@@ -134,10 +136,12 @@ class Life {
     assert.equal(row.operation, null, 'an operation never ends');
     assert.notEqual(row.status, 'provisioning', 'provisioning never ends');
     if (row.status === 'running' || row.status === 'paused') {
-      assert.deepEqual(vm, { state: row.status, executionId: row.executionId }, `${row.status} without its VM`);
+      const own = { state: row.status, executionId: row.executionId, aside: null };
+      assert.deepEqual(vm, own, `${row.status} without its VM`);
       assert.ok(process!.memory >= this.told, 'the agent has forgotten what was acknowledged');
     } else {
       assert.equal(process, null, `memory is held in ${row.status}`);
+      assert.equal(vm?.aside ?? null, null, `something is aside in ${row.status}`);
     }
   }
 }

@@ -21,28 +21,37 @@ const agent = (facts: Partial<AgentFacts> = {}): AgentFacts => ({
   trouble: null,
   ...facts,
 });
-const vm = (state: VmFacts['state'], executionId = 'one'): VmFacts => ({ state, executionId });
+const vm = (state: VmFacts['state'], executionId = 'one', aside: string | null = null): VmFacts => ({
+  state,
+  executionId,
+  aside,
+});
 const asked = (kind: Verb, facts: Partial<AgentFacts> = {}) =>
   agent({ operation: { kind, cause: 'request' }, ...facts });
 const step = (facts: AgentFacts, there: VmFacts | null) => nextStep(facts, there, now);
 
 const states = ['running', 'paused', 'dead', 'partial', 'disk-only', 'suspended'] as const;
 const everyVm = [null, ...states.flatMap((state) => [vm(state), vm(state, 'other')])];
+const everyTwo = states.flatMap((state) => [vm(state, 'two', 'one'), vm(state, 'one', 'other')]);
 const everyOperation = [null, ...verbs.flatMap((kind) => operationCauses.map((cause) => ({ kind, cause })))];
 
 /** Every combination of facts, once. */
-function* everything(given: Partial<AgentFacts> = {}): Generator<{ facts: AgentFacts; there: VmFacts | null }> {
+function* everything(
+  given: Partial<AgentFacts> = {},
+  vms: readonly (VmFacts | null)[] = everyVm,
+): Generator<{ facts: AgentFacts; there: VmFacts | null }> {
   for (const status of agentStatuses) {
     for (const operation of everyOperation) {
       for (const crashes of [[], [minutesAgo(1)]]) {
-        for (const there of everyVm) yield { facts: agent({ status, operation, crashes, ...given }), there };
+        for (const there of vms) yield { facts: agent({ status, operation, crashes, ...given }), there };
       }
     }
   }
 }
 
 test('a deleted agent is removed whatever its status, operation and VM', () => {
-  for (const { facts, there } of everything({ desired: 'deleted' })) assert.equal(step(facts, there).do, 'delete');
+  for (const { facts, there } of everything({ desired: 'deleted' }, [...everyVm, ...everyTwo]))
+    assert.equal(step(facts, there).do, 'delete');
 });
 
 test('an acknowledged agent never gets a fresh disk', () => {
@@ -162,4 +171,25 @@ test('a running machine that is not as asked for is resized, once nothing else i
 
 test('only crashes within the window count', () => {
   assert.deepEqual(recentCrashes([minutesAgo(1), minutesAgo(30), minutesAgo(5)], now), [minutesAgo(5), minutesAgo(1)]);
+});
+
+test('of two copies the one whose execution the row names is kept, and an upgrade alone goes on with both', () => {
+  for (const { facts, there } of everything({}, everyTwo)) {
+    const upgrading = facts.operation?.kind === 'upgrade';
+    const expected = there!.aside !== 'one' ? 'drop-aside' : upgrading ? 'upgrade' : 'take-back';
+    assert.equal(step(facts, there).do, expected);
+  }
+});
+
+test('an upgrade begins with the agent’s own VM, and one that died meanwhile is started from its disk', () => {
+  for (const status of ['running', 'paused'] as const) {
+    for (const state of ['running', 'paused'] as const) {
+      assert.equal(step(asked('upgrade', { status }), vm(state)).do, 'upgrade');
+    }
+    assert.deepEqual(step(asked('upgrade', { status }), vm('dead')), { do: 'boot', crashed: true });
+  }
+});
+
+test('what was taken back from an upgrade is started from its snapshot', () => {
+  assert.equal(step(agent({ status: 'provisioning' }), vm('suspended')).do, 'restore');
 });

@@ -26,6 +26,8 @@ export interface AgentFacts {
 export interface VmFacts {
   readonly state: 'running' | 'paused' | 'dead' | 'partial' | 'disk-only' | 'suspended';
   readonly executionId: string | null;
+  /** The execution that is set aside while another VM is made in its place; null when none is. */
+  readonly aside: string | null;
 }
 
 /**
@@ -35,6 +37,9 @@ export interface VmFacts {
  * - `freeze`, `thaw`: stop and go on with its vCPUs.
  * - `suspend`: a stop; disk and memory are kept as one, everything else is freed.
  * - `restart`: end the machine in good order and start its disk cold; `unhealthy` when its gateway made it necessary.
+ * - `upgrade`: set the VM aside, and make another from the newest template in its place.
+ * - `take-back`: that came to nothing; what is aside is the agent again.
+ * - `drop-aside`: that is done; what is aside is freed.
  * - `free`: end whatever is left of the machine and keep the disk; the agent is then `status`.
  * - `settle`: host and wish agree, and only the row does not say so yet.
  * - `apply`: bring into effect in the running guest what the row's settings want there.
@@ -51,6 +56,9 @@ export type Step =
   | { readonly do: 'thaw' }
   | { readonly do: 'suspend' }
   | { readonly do: 'restart'; readonly unhealthy: boolean }
+  | { readonly do: 'upgrade' }
+  | { readonly do: 'take-back' }
+  | { readonly do: 'drop-aside' }
   | { readonly do: 'free'; readonly status: 'stopped' | 'error' }
   | { readonly do: 'settle'; readonly status: AgentStatus }
   | { readonly do: 'apply' }
@@ -68,6 +76,11 @@ export function recentCrashes(crashes: readonly Date[], now: Date): Date[] {
 /** The one step that brings the host nearer to what is wanted. Pure: the same facts give the same step. */
 export function nextStep(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
   if (agent.desired === 'deleted') return { do: 'delete' };
+  if (vm !== null && vm.aside !== null) {
+    // Of two copies the one whose execution the row names is the agent.
+    if (vm.aside !== agent.executionId) return { do: 'drop-aside' };
+    return { do: agent.operation?.kind === 'upgrade' ? 'upgrade' : 'take-back' };
+  }
   switch (agent.operation?.kind) {
     case undefined:
       return stayAsIs(agent, vm, now);
@@ -80,6 +93,8 @@ export function nextStep(agent: AgentFacts, vm: VmFacts | null, now: Date): Step
       return towardsStopped(agent, vm);
     case 'restart':
       return towardsRestarted(agent, vm, now);
+    case 'upgrade':
+      return towardsUpgraded(agent, vm, now);
   }
 }
 
@@ -88,7 +103,8 @@ function stayAsIs(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
   const own = ownState(agent, vm);
   switch (agent.status) {
     case 'provisioning':
-      return begin(agent);
+      // Taken back from an upgrade, it was not started yet.
+      return agent.acknowledged && vm?.state === 'suspended' ? { do: 'restore' } : begin(agent);
     case 'running':
       if (own === 'running') return improve(agent);
       // The hypervisor, or a stop that was cut short, froze it.
@@ -173,6 +189,13 @@ function towardsRestarted(agent: AgentFacts, vm: VmFacts | null, now: Date): Ste
       return { do: 'restart', unhealthy };
     }
   }
+}
+
+function towardsUpgraded(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
+  if (agent.status !== 'running' && agent.status !== 'paused') return { do: 'settle', status: agent.status };
+  const own = ownState(agent, vm);
+  if (own === 'running' || own === 'paused') return { do: 'upgrade' };
+  return own === 'suspended' ? { do: 'restore' } : afterDeath(agent, vm, now);
 }
 
 function begin(agent: AgentFacts): Step {

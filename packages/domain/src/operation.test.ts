@@ -15,6 +15,7 @@ const contract: Record<Verb, readonly [Cell, Cell, Cell, Cell, Cell]> = {
   pause: ['begin', 'nothing', 'agent_not_running', 'agent_transitioning', 'agent_not_running'],
   stop: ['begin', 'begin', 'nothing', 'agent_transitioning', 'begin'],
   restart: ['begin', 'begin', 'agent_not_running', 'agent_transitioning', 'begin'],
+  upgrade: ['begin', 'begin', 'agent_not_running', 'agent_transitioning', 'agent_not_running'],
 };
 const columns: readonly AgentStatus[] = ['running', 'paused', 'stopped', 'provisioning', 'error'];
 
@@ -31,6 +32,13 @@ for (const verb of verbs) {
     });
   }
 }
+
+test('an agent on the newest template has nothing to upgrade to, asleep or awake', () => {
+  for (const status of agentStatuses) {
+    const expected = status === 'provisioning' ? 'agent_transitioning' : 'nothing';
+    assert.equal(cell(admit('upgrade', { status, operation: null, isNewest: true })), expected, status);
+  }
+});
 
 test('while an operation is under way, the same goal is joined and any other refused, whatever the status', () => {
   const goal = (verb: Verb) => (verb === 'resume' ? 'start' : verb);

@@ -1,7 +1,7 @@
 import type { AgentStatus } from './agent.ts';
 
 /** What a client can ask of an agent's machine. */
-export const verbs = ['start', 'resume', 'pause', 'stop', 'restart'] as const;
+export const verbs = ['start', 'resume', 'pause', 'stop', 'restart', 'upgrade'] as const;
 export type Verb = (typeof verbs)[number];
 
 /** Who or what began an operation. */
@@ -19,6 +19,8 @@ export interface Operation {
 export interface AdmissionFacts {
   readonly status: AgentStatus;
   readonly operation: Operation | null;
+  /** Whether its VM was made from the newest template there is: an upgrade leads nowhere then. */
+  readonly isNewest?: boolean;
 }
 
 export type AdmissionRefusal = 'agent_transitioning' | 'agent_not_running' | 'agent_not_resumable';
@@ -60,6 +62,13 @@ const table: Readonly<Record<Verb, Readonly<Record<AgentStatus, Rule>>>> = {
     provisioning: 'agent_transitioning',
     error: 'begin',
   },
+  upgrade: {
+    running: 'begin',
+    paused: 'begin',
+    stopped: 'agent_not_running',
+    provisioning: 'agent_transitioning',
+    error: 'agent_not_running',
+  },
 };
 
 /** Verbs with one goal: a start and a resume under way are joined by either. */
@@ -69,13 +78,15 @@ const goalOf: Readonly<Record<Verb, string>> = {
   pause: 'paused',
   stop: 'stopped',
   restart: 'restarted',
+  upgrade: 'upgraded',
 };
 
 /** Decides on a verb. Pure: the same facts give the same admission. A delete is always admitted and not asked here. */
-export function admit(verb: Verb, { status, operation }: AdmissionFacts): Admission {
+export function admit(verb: Verb, { status, operation, isNewest = false }: AdmissionFacts): Admission {
   if (operation !== null) {
     return goalOf[operation.kind] === goalOf[verb] ? { do: 'join' } : { do: 'refuse', code: 'agent_transitioning' };
   }
+  if (verb === 'upgrade' && isNewest && status !== 'provisioning') return { do: 'nothing' };
   const rule = table[verb][status];
   if (rule === 'begin') return { do: 'begin', kind: verb };
   return rule === 'nothing' ? { do: 'nothing' } : { do: 'refuse', code: rule };

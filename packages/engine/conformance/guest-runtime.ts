@@ -24,7 +24,12 @@ export const noTroubles = (): GuestTroubles => ({
 });
 
 /** A runtime over the guests of a fake host: what it was told is in memory, and on disk once it is flushed. */
-export function guestRuntime(host: FakeHost, troubles: GuestTroubles, calls: string[] = []): AgentRuntime {
+export function guestRuntime(
+  host: FakeHost,
+  troubles: GuestTroubles,
+  calls: string[] = [],
+  release = '1',
+): AgentRuntime {
   const at = (address: string) => {
     const vm = host.guestAt(address);
     if (!vm) throw new Error(`no guest answers at ${address}`);
@@ -36,9 +41,10 @@ export function guestRuntime(host: FakeHost, troubles: GuestTroubles, calls: str
   };
   return {
     name: 'fake',
-    version: '1',
-    templateVariant: '1',
+    version: release,
+    templateVariant: release,
     gatewayPort: 80,
+    data: { folders: ['/'], except: [] },
     startWarmupLlm: () => Promise.resolve({ port: 1, close: () => Promise.resolve() }),
     prepareTemplate: () => Promise.resolve({ token: 'of-the-template' }),
     async resume({ address }) {

@@ -88,8 +88,12 @@ export interface Plane {
   end(): Promise<void>;
 }
 
-/** A control plane on the host. */
-export async function startPlane(world: World, host: FakeHost, changes: Partial<EngineDeps> = {}): Promise<Plane> {
+/** A control plane on the host; those of another `release` have templates of their own. */
+export async function startPlane(
+  world: World,
+  host: FakeHost,
+  { release, ...changes }: Partial<EngineDeps> & { readonly release?: string } = {},
+): Promise<Plane> {
   const life = { ended: false, sent: new Set<Promise<unknown>>() };
   const driver = createFakeDriver(host);
   const troubles = noTroubles();
@@ -118,7 +122,7 @@ export async function startPlane(world: World, host: FakeHost, changes: Partial<
       find: () => Promise.resolve(image),
       ensure: () => Promise.resolve(image),
     },
-    runtimes: new Map([['runtime_a', mortal(guestRuntime(host, troubles, calls), local)]]),
+    runtimes: new Map([['runtime_a', mortal(guestRuntime(host, troubles, calls, release), local)]]),
     providers: [provider],
     secrets: createSecretBox(randomBytes(32)),
     log: silent,

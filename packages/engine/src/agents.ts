@@ -163,8 +163,10 @@ export interface Agents {
   readonly providers: readonly Provider[];
   /** Port of the guest that the gateway of a kind listens on; null when this deployment does not offer the kind. */
   gatewayPortOf(kind: RuntimeKind): number | null;
-  /** Version of the runtime behind a kind, for the record; null when this deployment does not offer it. */
-  runtimeOf(kind: RuntimeKind): { readonly name: string; readonly version: string } | null;
+  /** The runtime in the agent's guest, or the one it will get; null when this deployment does not offer it. */
+  runtimeOf(row: AgentRow): { readonly name: string; readonly version: string } | null;
+  /** Whether a newer image is ready than the one the agent was made from. */
+  canUpgrade(row: AgentRow): boolean;
 }
 
 /** A running agent that stays awake while it is held. */

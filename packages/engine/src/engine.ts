@@ -102,9 +102,10 @@ interface LoopParts {
 }
 
 function createLoop(deps: EngineDeps, { templates, settingsOf, health }: LoopParts): ReconcileLoop {
-  const { store, driver, runtimes, log, holder } = deps;
+  const { store, logs, driver, runtimes, log, holder } = deps;
   const reconcileAgent = createAgentReconciler({
     store,
+    logs,
     driver,
     templates,
     runtimes,

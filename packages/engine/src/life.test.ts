@@ -28,6 +28,7 @@ class Life {
   private plane!: Plane;
   private id = '';
   private told = 0;
+  private release = 0;
   private readonly failing = new Set<string>();
   private readonly random: (below: number) => number;
 
@@ -86,7 +87,9 @@ class Life {
   }
 
   private async start(): Promise<void> {
-    this.plane = await startPlane(this.world, this.host, { healthEveryMs: 30 });
+    // Started again, it is of a newer release.
+    this.release += 1;
+    this.plane = await startPlane(this.world, this.host, { healthEveryMs: 30, release: `${this.release}` });
   }
 
   private fail(effect: Extract<Event, { do: 'fail' }>['effect']): void {

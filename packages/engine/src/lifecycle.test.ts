@@ -164,7 +164,8 @@ test('two requests for one goal are one operation; another one meanwhile is refu
   await plane.end();
 });
 
-const verbAt: readonly (readonly [Verb, FakeStep])[] = [
+const goals = { pause: 'paused', resume: 'running', stop: 'stopped', start: 'running', restart: 'running' } as const;
+const verbAt: readonly (readonly [keyof typeof goals, FakeStep])[] = [
   ['pause', 'pause'],
   ['resume', 'resume'],
   ...fakeSuspendSteps.map((step) => ['stop', step] as const),
@@ -172,7 +173,6 @@ const verbAt: readonly (readonly [Verb, FakeStep])[] = [
   ['restart', 'disk'],
   ['restart', 'daemon'],
 ];
-const goals = { pause: 'paused', resume: 'running', stop: 'stopped', start: 'running', restart: 'running' } as const;
 
 for (const [verb, step] of verbAt) {
   test(`a control plane killed at ${step} of a ${verb} is followed by one that brings it to its end`, async () => {

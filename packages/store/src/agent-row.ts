@@ -69,6 +69,7 @@ export function toAgentRow(row: SelectedAgent): AgentRow {
         : { code: row.status_reason_code, message: row.status_reason_message!, at: row.status_reason_at! },
     executionId: row.execution_id,
     templateId: row.template_id,
+    runtimeVersion: row.runtime_version,
     vmAddress: row.vm_address,
     host: row.host,
     machine:

@@ -369,7 +369,7 @@ function heldBy(
 
 function columnsOf(facts: Observation): Updateable<AgentsTable> {
   const { status, statusReason, executionId, templateId, vmAddress, host, machine, acknowledged } = facts;
-  const { startedAt, pausedAt, stoppedAt, crashes, operation, settingsApplied } = facts;
+  const { startedAt, pausedAt, stoppedAt, crashes, operation, settingsApplied, runtimeVersion } = facts;
   return {
     ...(status !== undefined && { status }),
     ...(statusReason !== undefined && {
@@ -379,6 +379,7 @@ function columnsOf(facts: Observation): Updateable<AgentsTable> {
     }),
     ...(executionId !== undefined && { execution_id: executionId }),
     ...(templateId !== undefined && { template_id: templateId }),
+    ...(runtimeVersion !== undefined && { runtime_version: runtimeVersion }),
     ...(vmAddress !== undefined && { vm_address: vmAddress }),
     ...(host !== undefined && { host }),
     ...(machine !== undefined && {

@@ -113,6 +113,7 @@ export interface AgentsTable {
   status_reason_at: Generated<Date | null>;
   execution_id: Generated<string | null>;
   template_id: Generated<string | null>;
+  runtime_version: Generated<string | null>;
   vm_address: Generated<string | null>;
   acknowledged: Generated<boolean>;
   started_at: Generated<Date | null>;

@@ -5,15 +5,26 @@ import type { AgentRuntime } from '@lodge/engine/ports';
 
 const logChunkBytes = 256 * 1024;
 
+export interface BareRelease {
+  /** Each has a template of its own. */
+  readonly version: string;
+  /** Its gateway never answers, in no guest. */
+  readonly sick: boolean;
+}
+
+/** Belongs to the template and says of which release that is. */
+export const releaseFile = '/workspace/.release';
+
 /** A runtime with nothing in the guest but its daemon (the `base` image): for tests of the lifecycle, where it starts in seconds. */
-export function createBareRuntime(): AgentRuntime {
+export function createBareRuntime({ version, sick }: BareRelease = { version: '1', sick: false }): AgentRuntime {
   const alive = async (address: string, signal: AbortSignal): Promise<void> => {
     await guestClient(address).awaitHealth({ timeoutMs: 60_000, signal });
   };
   return {
     name: 'base',
-    version: '1',
-    templateVariant: 'bare-1',
+    version,
+    templateVariant: `bare-release-${version}`,
+    data: { folders: ['/home/agent', '/workspace'], except: [releaseFile] },
     gatewayPort: 18789,
     async startWarmupLlm(host) {
       const server = createServer((_, response) => response.end());
@@ -26,6 +37,7 @@ export function createBareRuntime(): AgentRuntime {
     async prepareTemplate({ address }, progress, signal) {
       progress('waiting for the guest');
       await alive(address, signal);
+      await guestClient(address).writeFile(releaseFile, version, { mode: 0o644, owner: 'root' }, { signal });
       await guestClient(address).sync(true, { signal });
       return {};
     },
@@ -45,7 +57,7 @@ export function createBareRuntime(): AgentRuntime {
     async health({ address }, _facts, signal) {
       try {
         const { oomKills, diskFreeMib } = await guestClient(address).health({ signal });
-        return { gateway: null, oomKills, diskFreeMib };
+        return { gateway: sick ? 'told to be sick' : null, oomKills, diskFreeMib };
       } catch (error) {
         if (!(error instanceof GuestError)) throw error;
         return { gateway: error.message, oomKills: null, diskFreeMib: null };

@@ -1,15 +1,14 @@
 /** A control plane of its own, to be killed: starts a driver, says so, and makes the call it is told to. */
+import { make } from './harness.ts';
 import type { Call } from './harness.ts';
 import { driverOf } from './qemu-host.ts';
 import type { QemuHostSettings } from './qemu-host.ts';
 
 const { settings, call } = JSON.parse(process.argv[2]!) as { settings: QemuHostSettings; call: Call };
 const driver = driverOf(settings);
-const never = new AbortController().signal;
 await driver.start();
 process.stdout.write('calling\n');
-if (call.do === 'suspend') await driver.suspend(call.agentId, call.executionId, call.facts, never);
-else await driver.create(call.request, never);
+await make(driver, call);
 process.stdout.write('done\n');
 // Lives until it is killed.
 setInterval(() => undefined, 1 << 30);

@@ -3,12 +3,14 @@ import { VmError } from '@lodge/engine/ports';
 import {
   createFakeDriver,
   failAt,
+  fakeAsideSteps,
   fakeSnapshotSteps,
   fakeSteps,
   fakeSuspendSteps,
   FakeHost,
 } from '../src/fake/index.ts';
 import type { FakeDriver, FakeStep } from '../src/fake/index.ts';
+import { make } from './harness.ts';
 import type { Call, DriverHarness, GuestProbe, Moment } from './harness.ts';
 import { describeVmDriver } from './suite.ts';
 
@@ -16,6 +18,7 @@ const steps: Readonly<Record<Call['do'], readonly FakeStep[]>> = {
   create: fakeSteps,
   start: fakeSnapshotSteps,
   suspend: fakeSuspendSteps,
+  setAside: fakeAsideSteps,
 };
 const moments = (call: Call['do']): Moment[] => steps[call].map((name, at) => ({ name: `before ${name}`, at }));
 
@@ -28,7 +31,13 @@ function openFake(): DriverHarness {
     driver: () => createFakeDriver(host),
     guest: (at) => probe(host, at.address),
     killVm: async (agentId) => host.kill(agentId),
-    moments: { create: moments('create'), start: moments('start'), suspend: moments('suspend') },
+    home: '',
+    moments: {
+      create: moments('create'),
+      start: moments('start'),
+      suspend: moments('suspend'),
+      setAside: moments('setAside'),
+    },
     killDuring: (call, moment) => killDuring(host, call, moment),
     async damageSnapshot(agentId) {
       const snapshot = host.vms.get(agentId)?.snapshot;
@@ -56,9 +65,7 @@ async function killDuring(host: FakeHost, call: Call, moment: Moment): Promise<v
     driver.crash();
     reached.resolve();
   };
-  const never = new AbortController().signal;
-  if (call.do === 'suspend') void driver.suspend(call.agentId, call.executionId, call.facts, never);
-  else void driver.create(call.request, never);
+  void make(driver, call);
   await reached.promise;
   host.behaviour = usual;
 }

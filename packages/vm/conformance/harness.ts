@@ -1,4 +1,4 @@
-import type { Machine, RuntimeFacts, TemplateRequest, VmDriver, VmRequest } from '@lodge/engine/ports';
+import type { CarriedData, Machine, RuntimeFacts, TemplateRequest, VmDriver, VmRequest } from '@lodge/engine/ports';
 
 /** What the suite needs of an implementation beside the port: a look into guests, and the means to break things. */
 export interface DriverHarness {
@@ -6,6 +6,8 @@ export interface DriverHarness {
   /** A new driver over the same host. The one before must have been stopped. */
   driver(): VmDriver;
   guest(at: { readonly address: string }): GuestProbe;
+  /** The guest's folder that a probe's files lie in; empty where they lie in the root. */
+  readonly home: string;
   /** Ends the agent's VM from outside, as a crash of its process would. */
   killVm(agentId: string): Promise<void>;
   /** How far a call may come before its control plane is killed; in whatever unit the implementation has. */
@@ -27,7 +29,27 @@ export type Call =
   | { readonly do: 'create'; readonly request: VmRequest }
   /** `create` from a snapshot that is there. */
   | { readonly do: 'start'; readonly request: VmRequest }
-  | { readonly do: 'suspend'; readonly agentId: string; readonly executionId: string; readonly facts: RuntimeFacts };
+  | { readonly do: 'suspend'; readonly agentId: string; readonly executionId: string; readonly facts: RuntimeFacts }
+  | {
+      readonly do: 'setAside';
+      readonly agentId: string;
+      readonly executionId: string;
+      readonly kept: { readonly facts: RuntimeFacts; readonly data: CarriedData };
+    };
+
+/** Has a driver make the call. */
+export function make(driver: VmDriver, call: Call): Promise<unknown> {
+  const { signal } = new AbortController();
+  switch (call.do) {
+    case 'create':
+    case 'start':
+      return driver.create(call.request, signal);
+    case 'suspend':
+      return driver.suspend(call.agentId, call.executionId, call.facts, signal);
+    case 'setAside':
+      return driver.setAside(call.agentId, call.executionId, call.kept, signal);
+  }
+}
 
 export const snapshotParts = ['memory', 'devices', 'manifest'] as const;
 export type SnapshotPart = (typeof snapshotParts)[number];

@@ -31,11 +31,13 @@ async function openQemu(): Promise<DriverHarness> {
     template: { image: await baseImage(), variant: 'suite' },
     driver: () => driverOf(settings),
     guest: probeGuest,
+    home: '/srv',
     killVm: (agentId) => killVm(settings, agentId),
     moments: {
       create: moments(0, 5, 15, 30, 60, 100, 200, 400),
       start: moments(0, 30, 80, 120, 160, 200, 300, 500),
       suspend: moments(-1, 0, 3, 10, 25, 50, 80, 130),
+      setAside: moments(0, 100, 400, 3_000),
     },
     killDuring: (call, { at }) => killDuring(settings, call, at),
     damageSnapshot: (agentId, part) => flipBit(join(settings.dataDir, 'vms', agentId, 'snapshot', part)),

@@ -6,6 +6,7 @@ import { sizes } from '@lodge/domain';
 import type { SizeName } from '@lodge/domain';
 import type { Template } from '@lodge/engine/ports';
 import type { DriverHarness } from './harness.ts';
+import { asideTests } from './suite-aside.ts';
 import { machineTests } from './suite-machine.ts';
 import { suspensionTests } from './suite-suspension.ts';
 import { never, observed, rejectsWith, World } from './world.ts';
@@ -65,11 +66,15 @@ export function describeVmDriver(name: string, open: () => Promise<DriverHarness
       const prepare = (): Promise<Record<string, never>> => Promise.resolve({});
       const other = await world.driver.buildTemplate({ ...build, variant: 'another', prepare }, never);
       const { id } = world.template;
-      await create(request('over-it', { template: other }));
+      const over = await create(request('over-it', { template: other }));
       // Who has just been given a template is about to use it: the next driver has given nobody any.
       await world.driver.stop();
       await world.begin();
       assert.deepEqual(await world.driver.collectTemplates(new Set([id])), [], 'a VM lies over it');
+      const kept = { facts: {}, data: { folders: [world.harness.home || '/'], except: [] } };
+      await world.driver.setAside('over-it', over.executionId, kept, never);
+      assert.deepEqual(await world.driver.collectTemplates(new Set([id])), [], 'a VM that is aside lies over it');
+      await world.driver.takeBack('over-it');
       await world.driver.remove('over-it', { keepDisk: true });
       assert.deepEqual(await world.driver.collectTemplates(new Set([id])), [], 'a disk lies over it');
       assert.deepEqual(await world.driver.getTemplate(other.id), other);
@@ -268,6 +273,7 @@ export function describeVmDriver(name: string, open: () => Promise<DriverHarness
 
     machineTests(world);
     suspensionTests(world);
+    asideTests(world);
 
     test('the host’s memory is told', async () => {
       const { totalMib, availableMib } = await world.driver.hostMemory();

@@ -67,5 +67,5 @@ export function rejectsWith(work: Promise<unknown>, code: VmErrorCode): Promise<
 
 /** How a VM is seen by `inspect` and `list`. */
 export function observed({ agentId, executionId, address }: Vm, state: VmObservation['state']): VmObservation {
-  return { agentId, executionId, state, address };
+  return { agentId, executionId, state, address, aside: null };
 }

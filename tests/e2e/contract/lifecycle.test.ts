@@ -54,6 +54,14 @@ const table: Readonly<Record<string, Readonly<Record<Status, Cell>>>> = {
     provisioning: 'agent_transitioning',
     error: 'running',
   },
+  // All are on the newest image.
+  upgrade: {
+    running: 'running',
+    paused: 'paused',
+    stopped: 'stopped',
+    provisioning: 'agent_transitioning',
+    error: 'error',
+  },
 };
 
 for (const [verb, cells] of Object.entries(table)) {

@@ -33,6 +33,7 @@ export function agentRow(row: Partial<AgentRow> = {}): AgentRow {
     statusReason: null,
     executionId: null,
     templateId: null,
+    runtimeVersion: null,
     vmAddress: null,
     host: null,
     machine: null,
@@ -53,6 +54,7 @@ const goals: Readonly<Record<Verb, AgentStatus>> = {
   start: 'running',
   resume: 'running',
   restart: 'running',
+  upgrade: 'running',
   pause: 'paused',
   stop: 'stopped',
 };
@@ -173,7 +175,7 @@ export class MemoryAgents implements Agents {
 
   async act(account: string, id: string, verb: Verb) {
     const row = await this.get(account, id);
-    const admission = admit(verb, row);
+    const admission = admit(verb, { ...row, isNewest: !this.canUpgrade(row) });
     if (admission.do === 'refuse') throw new Refusal(admission.code, 'Not now.', id);
     if (admission.do !== 'begin') return { row, done: admission.do === 'nothing' };
     const operation = { kind: verb, cause: 'request', startedAt: at } as const;
@@ -278,8 +280,12 @@ export class MemoryAgents implements Agents {
     return 18789;
   }
 
-  runtimeOf(kind: AgentRow['runtimeKind']) {
-    return kind === 'runtime_a' ? { name: 'openclaw', version: '2026.9.6' } : null;
+  runtimeOf({ runtimeKind, runtimeVersion }: AgentRow) {
+    return runtimeKind === 'runtime_a' ? { name: 'openclaw', version: runtimeVersion ?? '2026.9.6' } : null;
+  }
+
+  canUpgrade({ runtimeVersion }: AgentRow): boolean {
+    return runtimeVersion !== null;
   }
 
   #put(row: AgentRow): AgentRow {

@@ -21,6 +21,7 @@ const goals: Readonly<Record<EndedOperation['kind'], AgentRow['status']>> = {
   start: 'running',
   resume: 'running',
   restart: 'running',
+  upgrade: 'running',
   pause: 'paused',
   stop: 'stopped',
 };
@@ -33,14 +34,15 @@ export function watchOperations(store: AgentStore, ended: (operation: EndedOpera
     if (operation === null || pending.has(id)) return;
     pending.set(id, { kind: operation.kind, cause: operation.cause, startedAt: operation.startedAt.getTime() });
   };
-  const observed = (id: string, { status, operation }: Observation): void => {
+  const observed = (id: string, { status, statusReason, operation }: Observation): void => {
     const begun = pending.get(id);
     if (!begun) return;
     const isOver = begun.kind === 'create' ? status === 'running' || status === 'error' : operation === null;
     if (!isOver) return;
     pending.delete(id);
     const { kind, cause, startedAt } = begun;
-    const outcome = status === goals[kind] ? 'ok' : 'failed';
+    // An upgrade that came to nothing leaves the agent running too, and says why.
+    const outcome = status === goals[kind] && !statusReason ? 'ok' : 'failed';
     ended({ kind, cause, outcome, seconds: Math.max(0, Date.now() - startedAt) / 1000 });
   };
   const watched: Partial<AgentStore> = {

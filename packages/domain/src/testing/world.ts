@@ -19,6 +19,8 @@ export interface Row {
   readonly crashes: readonly Date[];
   readonly startedAt: Date | null;
   readonly pausedAt: Date | null;
+  /** Numbers the template its VM was made from. */
+  readonly template: number;
 }
 
 interface Process {
@@ -45,11 +47,16 @@ export class World {
     crashes: [],
     startedAt: null,
     pausedAt: null,
+    template: 0,
   };
+  /** The template that a VM is made from now. */
+  newest = 0;
   process: Process | null = null;
   /** Knowledge on the disk; null when there is none. */
   disk: number | null = null;
   snapshot: { readonly memory: number; readonly disk: number } | null = null;
+  /** What was set aside while another VM is made in its place. */
+  aside: { readonly executionId: string; readonly disk: number; readonly memory: number } | null = null;
   now = new Date('2026-01-01T00:00:00Z');
   /** Effects that fail when they come up next. */
   readonly failing = new Set<FailingEffect>();
@@ -62,9 +69,16 @@ export class World {
   }
 
   get vm(): VmFacts | null {
-    if (this.process) return { state: this.process.state, executionId: this.process.executionId };
-    if (this.snapshot) return { state: 'suspended', executionId: null };
-    return this.disk === null ? null : { state: 'disk-only', executionId: null };
+    const aside = this.aside?.executionId ?? null;
+    if (this.process) return { state: this.process.state, executionId: this.process.executionId, aside };
+    if (this.snapshot) return { state: 'suspended', executionId: null, aside };
+    if (this.disk !== null) return { state: 'disk-only', executionId: null, aside };
+    return aside === null ? null : { state: 'partial', executionId: null, aside };
+  }
+
+  /** What the disk of the agent knows; null when it has none. */
+  get kept(): number | null {
+    return this.aside?.executionId === this.row.executionId ? this.aside.disk : this.disk;
   }
 
   /** One pass: its effects, one by one. */
@@ -107,6 +121,13 @@ export class World {
       case 'restart':
         yield* this.restart(step.unhealthy, write);
         return;
+      case 'upgrade':
+        return yield* this.upgrade(write);
+      case 'take-back':
+        return yield* this.takeBack(write);
+      case 'drop-aside':
+        this.aside = null;
+        return;
       case 'free':
         if (this.snapshot) this.violations.push('a whole snapshot was thrown away by a stop');
         this.takeAway();
@@ -118,7 +139,7 @@ export class World {
       case 'fail':
         return yield* this.fail(step.code, write);
       case 'delete':
-        this.process = this.snapshot = this.disk = null;
+        this.process = this.snapshot = this.disk = this.aside = null;
         return;
     }
   }
@@ -142,6 +163,7 @@ export class World {
           acknowledged: true,
           startedAt: this.now,
           pausedAt: null,
+          ...(from === 'clone' && { template: this.newest }),
         });
         return;
       } catch (error) {
@@ -159,7 +181,7 @@ export class World {
       this.process = null;
       throw new Failed('no snapshot');
     }
-    if (from === 'clone' && this.row.acknowledged)
+    if (from === 'clone' && this.row.acknowledged && this.aside?.executionId !== this.row.executionId)
       this.violations.push('the disk of an acknowledged agent was replaced');
     if (from !== 'snapshot') this.snapshot = null;
     if (from === 'clone') this.disk = 0;
@@ -254,6 +276,70 @@ export class World {
     this.takeAway();
     yield;
     yield* this.start('boot', write);
+  }
+
+  private *upgrade(write: (facts: Partial<Row>) => void): Effects {
+    if (!this.aside && !(yield* this.setAside(write))) return;
+    write({ status: 'provisioning', reason: null });
+    yield;
+    try {
+      const executionId = `e${(this.executions += 1)}`;
+      yield* this.create('clone', executionId);
+      this.disk = this.aside!.disk;
+      yield;
+      this.process = null;
+      yield;
+      yield* this.create('boot', executionId);
+      this.attempt('ready');
+      this.alive();
+      yield;
+      const done = { status: 'running', reason: null, operation: null, startedAt: this.now } as const;
+      write({ ...done, executionId, template: this.newest });
+      yield;
+      this.aside = null;
+    } catch (error) {
+      if (!(error instanceof Failed)) throw error;
+      write({ reason: 'upgrade_failed', operation: null });
+    }
+  }
+
+  /** False when the upgrade has ended with the agent as it was. */
+  private *setAside(write: (facts: Partial<Row>) => void): Generator<void, boolean, void> {
+    const goOn = { status: 'running', reason: 'upgrade_failed', operation: null, startedAt: this.now } as const;
+    this.alive();
+    this.process!.state = 'running';
+    yield;
+    this.alive();
+    if (this.fails('quiesce')) {
+      write(goOn);
+      return false;
+    }
+    this.disk = this.process!.memory;
+    yield;
+    this.alive();
+    if (this.fails('suspend')) {
+      write(goOn);
+      return false;
+    }
+    this.process!.state = 'paused';
+    yield;
+    this.alive();
+    this.aside = { executionId: this.process!.executionId, disk: this.disk, memory: this.process!.memory };
+    this.process = this.disk = null;
+    yield;
+    return true;
+  }
+
+  private *takeBack(write: (facts: Partial<Row>) => void): Effects {
+    const { disk, memory } = this.aside!;
+    this.process = null;
+    this.disk = null;
+    yield;
+    this.disk = disk;
+    this.snapshot = { memory, disk };
+    this.aside = null;
+    yield;
+    yield* this.restore(write);
   }
 
   private *fail(code: StatusReasonCode, write: (facts: Partial<Row>) => void): Effects {

@@ -43,6 +43,8 @@ export interface AgentRow {
   readonly executionId: string | null;
   /** Template that the agent's disk lies over; null until a VM was made from it. */
   readonly templateId: string | null;
+  /** Version of the runtime in its guest; null before a VM was made. */
+  readonly runtimeVersion: string | null;
   readonly vmAddress: string | null;
   /** The `holder` whose host has the agent's disk; null until a VM was made. Only that one drives it. */
   readonly host: string | null;
@@ -104,6 +106,7 @@ export interface Observation {
   readonly statusReason?: StatusReason | null;
   readonly executionId?: string | null;
   readonly templateId?: string;
+  readonly runtimeVersion?: string;
   readonly vmAddress?: string | null;
   readonly host?: string;
   readonly machine?: Machine;

@@ -1,6 +1,6 @@
 import type { LogLevel } from './agent-logs.ts';
 import type { LlmApi } from './llm.ts';
-import type { RuntimeFacts } from './vm-driver.ts';
+import type { CarriedData, RuntimeFacts } from './vm-driver.ts';
 import type { ReportProgress } from './images.ts';
 
 /** What of an agent its runtime must know. No secret is in it: keys are added by the broker on the way out. */
@@ -68,6 +68,8 @@ export interface AgentRuntime {
   readonly templateVariant: string;
   /** Port of the guest that its gateway listens on. */
   readonly gatewayPort: number;
+  /** What of a guest is the agent's own: it goes along when the agent is moved to a newer template. */
+  readonly data: CarriedData;
   /** Starts the stand-in LLM that a template is warmed up against, on `host`, any free port. Answers at once; knows no key. */
   startWarmupLlm(host: string): Promise<{ readonly port: number; close(): Promise<void> }>;
   /** From a guest whose daemon answers to a runtime that is configured, warm and suspended, page cache dropped. Returns within seconds of the last warm chat. */

@@ -68,6 +68,8 @@ export interface VmObservation {
   readonly executionId: string | null;
   readonly state: 'running' | 'paused' | 'dead' | 'partial' | 'disk-only' | 'suspended';
   readonly address: string | null;
+  /** The VM that `setAside` put aside, by its execution; null when there is none. With nothing in its place the agent is `partial`. */
+  readonly aside: string | null;
 }
 
 /** What a VM takes up now. */
@@ -90,6 +92,13 @@ export interface Suspension {
   readonly bytes: number;
   /** From the freeze until everything was on the disk, milliseconds. */
   readonly ms: number;
+}
+
+/** What of a guest goes with its agent when that gets a VM from another template. Absolute paths. */
+export interface CarriedData {
+  readonly folders: readonly string[];
+  /** Below them, what belongs to the template and not to the agent: it stays as each template has it. */
+  readonly except: readonly string[];
 }
 
 /**
@@ -121,6 +130,27 @@ export interface VmDriver {
    * lets it run again. A crash in its midst leaves either the VM, `paused`, or the snapshot.
    */
   suspend(agentId: string, executionId: string, facts: RuntimeFacts, signal: AbortSignal): Promise<Suspension>;
+  /**
+   * As `suspend`, and then disk and snapshot are put aside as they are, with the content of the guest's data folders, so that
+   * another VM can be made in its place. Aside already is success. Rejects with the VM as it was before; with `disk_full`,
+   * before it is frozen, where the host has no room for a second disk. A crash in its midst leaves the VM, or it is aside
+   * when the next driver has started.
+   */
+  setAside(
+    agentId: string,
+    executionId: string,
+    kept: { readonly facts: RuntimeFacts; readonly data: CarriedData },
+    signal: AbortSignal,
+  ): Promise<Suspension>;
+  /**
+   * Puts what was kept of the data folders into that VM, made in the place of the one aside, and removes what its template
+   * had there. Its runtime has ended. What it has written survives the VM's end.
+   */
+  carryOver(agentId: string, executionId: string, data: CarriedData, signal: AbortSignal): Promise<void>;
+  /** The VM that is aside is the agent's again, `suspended`; what was made in its place is removed. Nothing aside is success. */
+  takeBack(agentId: string): Promise<void>;
+  /** Frees what is aside. Nothing aside is success. */
+  dropAside(agentId: string): Promise<void>;
   /** Grows or shrinks the running VM; resolves with the machine as it then is, which may be larger than asked for where the guest did not give memory back within a bound. */
   resize(agentId: string, executionId: string, machine: Machine, signal: AbortSignal): Promise<Machine>;
   /** Null when nothing of the agent is here. */
@@ -132,7 +162,7 @@ export interface VmDriver {
   inspect(agentId: string): Promise<VmObservation | null>;
   /** Everything on the host that belongs to this instance, whole or partial. */
   list(): Promise<VmObservation[]>;
-  /** Ends the VM and frees process, namespace, cgroup and files, a snapshot among them; the disk too unless it is to be kept. Absent is success. */
+  /** Ends the VM and frees process, namespace, cgroup and files, a snapshot among them; the disk too, and what is aside, unless the disk is to be kept. Absent is success. */
   remove(agentId: string, options: { readonly keepDisk: boolean }): Promise<void>;
   /** Calls back when a VM's process ends, however it ended. Returns the unsubscribe function. */
   onExit(listener: (exit: { readonly agentId: string; readonly executionId: string }) => void): () => void;

@@ -23,6 +23,9 @@ import { Overtaken, Pass } from './pass.ts';
 import { resize, ResizesTried } from './resize.ts';
 import { restart } from './restart.ts';
 import { suspend } from './suspend.ts';
+import { dropAside } from '../upgrade/move-in.ts';
+import { takeBack } from '../upgrade/take-back.ts';
+import { upgrade } from '../upgrade/upgrade.ts';
 
 const leaseTtlMs = 30_000;
 const leaseRenewMs = 10_000;
@@ -115,6 +118,12 @@ async function takeStep(
       return suspend(pass);
     case 'restart':
       return restart(pass, step);
+    case 'upgrade':
+      return upgrade(pass);
+    case 'take-back':
+      return takeBack(pass);
+    case 'drop-aside':
+      return dropAside(pass);
     case 'free':
       return free(pass, step.status);
     case 'settle':

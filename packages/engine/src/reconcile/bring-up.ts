@@ -92,7 +92,7 @@ async function noteBoot(pass: Pass, crashed: boolean): Promise<void> {
       vmAddress: null,
       pausedAt: null,
       // What was to be done to the VM has come to nothing; what was to make the agent run goes on.
-      ...(agent.operation?.kind === 'pause' && { operation: null }),
+      ...((agent.operation?.kind === 'pause' || agent.operation?.kind === 'upgrade') && { operation: null }),
       log: pass.say('warn', message),
     });
     pass.note('warn', 'VM ended unexpectedly; booting its disk');
@@ -139,7 +139,7 @@ export async function restore(pass: Pass): Promise<void> {
   await boot(pass, { crashed: false });
 }
 
-interface Start {
+export interface Start {
   readonly from: From;
   readonly template: Template;
   readonly deadline: AbortSignal;
@@ -156,9 +156,11 @@ async function bringUp(pass: Pass, start: Start): Promise<void> {
   await readyRuntime(pass, start, vm);
   const applied = await settingsAfter(pass, start, vm);
   const totalMs = performance.now() - startedAt;
+  // It runs again because an upgrade came to nothing: that stays to be read.
+  const isBack = agent.operation === null && agent.statusReason?.code === 'upgrade_failed';
   await pass.observe({
     status: 'running',
-    statusReason: null,
+    statusReason: isBack ? agent.statusReason : null,
     acknowledged: true,
     startedAt: new Date(),
     pausedAt: null,
@@ -201,7 +203,7 @@ async function makeVm(pass: Pass, { from, template, deadline }: Start): Promise<
     vmAddress: null,
     host: deps.holder,
     ...(from !== 'snapshot' && { settingsApplied: null }),
-    ...(from === 'clone' && { status: 'provisioning', statusReason: null }),
+    ...(from === 'clone' && { status: 'provisioning', statusReason: null, runtimeVersion: pass.runtime.version }),
   });
   const machine = sizes[agent.size];
   const create = (signal: AbortSignal): Promise<Vm> =>
@@ -214,7 +216,7 @@ async function makeVm(pass: Pass, { from, template, deadline }: Start): Promise<
 }
 
 /** A VM that ends meanwhile ends the wait: its guest would never answer. */
-async function readyRuntime(pass: Pass, { from, template, deadline }: Start, vm: Vm): Promise<void> {
+export async function readyRuntime(pass: Pass, { from, template, deadline }: Start, vm: Vm): Promise<void> {
   const { runtime, settings, deps } = pass;
   const ended = new AbortController();
   const unsubscribe = deps.driver.onExit(({ executionId }) => {

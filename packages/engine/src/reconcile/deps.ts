@@ -1,11 +1,20 @@
 import type { RuntimeKind } from '@lodge/domain';
-import type { AgentRow, AgentRuntime, AgentSettings, AgentStore, Log, VmDriver } from '../ports/index.ts';
+import type {
+  AgentLogStore,
+  AgentRow,
+  AgentRuntime,
+  AgentSettings,
+  AgentStore,
+  Log,
+  VmDriver,
+} from '../ports/index.ts';
 import type { Templates } from '../templates/templates.ts';
 import type { Slots } from './slots.ts';
 
 /** What the passes over one agent stand on. */
 export interface ReconcilerDeps {
   readonly store: AgentStore;
+  readonly logs: Pick<AgentLogStore, 'appendFrom'>;
   readonly driver: VmDriver;
   readonly templates: Templates;
   readonly runtimes: ReadonlyMap<RuntimeKind, AgentRuntime>;
@@ -42,6 +51,8 @@ export interface StepBounds {
   readonly resizeMs: number;
   /** Until changed settings are in effect in a guest. */
   readonly applyMs: number;
+  /** From the beginning of an upgrade until the agent runs on the newer template, or is given up and taken back. */
+  readonly upgradeMs: number;
   /** Until process, namespace and memory of a VM are freed. */
   readonly removeMs: number;
 }
@@ -55,5 +66,6 @@ export const defaultBounds: Omit<StepBounds, 'provisionMs'> = {
   shutdownMs: 45_000,
   resizeMs: 60_000,
   applyMs: 60_000,
+  upgradeMs: 20 * 60_000,
   removeMs: 60_000,
 };

@@ -76,6 +76,7 @@ export async function settle(pass: Pass, status: AgentStatus): Promise<void> {
 /** A start that the host had no room for: the snapshot stays for the next one. */
 export async function keepStopped(pass: Pass, { code, message }: Reason): Promise<void> {
   await pass.observe({
+    status: 'stopped',
     statusReason: { code, message, at: new Date() },
     vmAddress: null,
     operation: null,

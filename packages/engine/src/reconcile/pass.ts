@@ -102,6 +102,12 @@ export class Pass {
     if (!written) throw new Overtaken();
   }
 
+  /** Has the agent's log go on with what the runtime of its other guest writes: from the first line, or from now on. */
+  readLogFrom(executionId: string, where: 'start' | 'end'): Promise<void> {
+    const offset = where === 'start' ? 0 : Number.MAX_SAFE_INTEGER;
+    return this.deps.logs.appendFrom(this.id, 'gateway', { executionId, offset }, []);
+  }
+
   /** Before the VM goes: its address may be another agent's the moment after, and must not be taken for this one's. */
   giveUpAddress(): Promise<void> {
     return this.observe({ vmAddress: null });

@@ -52,8 +52,8 @@ export async function suspend(pass: Pass): Promise<void> {
   pass.note('info', 'agent stopped', { bytes: suspension.bytes, snapshot_ms: Math.round(suspension.ms) });
 }
 
-/** Lets a frozen VM go on. False when the stop has ended with that. */
-async function goOn(pass: Pass): Promise<boolean> {
+/** Lets a frozen VM go on. False when the stop, or upgrade, has ended with that. */
+export async function goOn(pass: Pass): Promise<boolean> {
   const { deps, id, agent } = pass;
   try {
     await pass.within(deps.bounds.thawMs, () => deps.driver.resume(id, agent.executionId!));
@@ -64,14 +64,14 @@ async function goOn(pass: Pass): Promise<boolean> {
     pass.note('warn', 'VM not resumed for its stop; booting its disk', { err: error.cause });
     await startFromDisk(
       pass,
-      'The VM could not be brought to an orderly stop; the agent is being started from its disk.',
+      'The VM did not go on so that its work could end; the agent is being started from its disk.',
     );
     return false;
   }
 }
 
 /** The runtime's facts from here on; null when the stop has ended with the agent running. */
-async function quiesce(pass: Pass, facts: RuntimeFacts): Promise<RuntimeFacts | null> {
+export async function quiesce(pass: Pass, facts: RuntimeFacts): Promise<RuntimeFacts | null> {
   const { deps, runtime, guest } = pass;
   try {
     return await pass.within(deps.bounds.quiesceMs, (signal) => runtime.suspend(guest, facts, signal));
@@ -86,7 +86,7 @@ async function quiesce(pass: Pass, facts: RuntimeFacts): Promise<RuntimeFacts | 
 }
 
 /** Back to a gateway that is open, after a stop that got as far as closing it. */
-async function reopen(pass: Pass, facts: RuntimeFacts, why: string): Promise<void> {
+export async function reopen(pass: Pass, facts: RuntimeFacts, why: string): Promise<void> {
   const { deps, runtime, guest, settings, id, agent } = pass;
   try {
     await pass.within(deps.bounds.thawMs, () => deps.driver.resume(id, agent.executionId!));
@@ -98,27 +98,35 @@ async function reopen(pass: Pass, facts: RuntimeFacts, why: string): Promise<voi
     pass.note('warn', 'agent did not go on after a stop that failed; booting its disk', { err: error.cause });
     await startFromDisk(
       pass,
-      `Not stopped: ${why}. The agent did not go on either and is being started from its disk.`,
+      `The agent was ${outcomeOf(pass).not}: ${why}. It did not go on either and is being started from its disk.`,
     );
     return;
   }
   await cameToNothing(pass, why);
 }
 
-async function cameToNothing(pass: Pass, why: string): Promise<void> {
-  const message = `The agent was not stopped: ${why}. It goes on running.`;
+export async function cameToNothing(pass: Pass, why: string): Promise<void> {
+  const { not, code } = outcomeOf(pass);
+  const message = `The agent was ${not}: ${why}. It goes on running.`;
   await pass.observe({
     ...runningAgain(pass),
-    statusReason: { code: 'snapshot_failed', message, at: new Date() },
+    statusReason: { code, message, at: new Date() },
     log: pass.say('warn', message),
   });
 }
 
-/** The stop ends here: what follows is a start like any other. */
+/** A stop and an upgrade begin alike; what they say when they come to nothing. */
+function outcomeOf({ agent }: Pass): { readonly not: string; readonly code: 'snapshot_failed' | 'upgrade_failed' } {
+  return agent.operation?.kind === 'upgrade'
+    ? { not: 'not upgraded', code: 'upgrade_failed' }
+    : { not: 'not stopped', code: 'snapshot_failed' };
+}
+
+/** The operation ends here: what follows is a start like any other. */
 async function startFromDisk(pass: Pass, message: string): Promise<void> {
   await pass.observe({
     status: 'provisioning',
-    statusReason: { code: 'snapshot_failed', message, at: new Date() },
+    statusReason: { code: outcomeOf(pass).code, message, at: new Date() },
     vmAddress: null,
     pausedAt: null,
     operation: null,

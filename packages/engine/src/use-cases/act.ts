@@ -34,7 +34,7 @@ export async function act(
       'request',
       ({ row, othersRunning }) => {
         if (row.accountId !== accountId) throw notFound(id);
-        const admission = admit(verb, row);
+        const admission = admit(verb, { ...row, isNewest: !canUpgrade(deps, row) });
         if (admission.do === 'begin' && isRunningAfter(admission.kind, row)) checkRunning(deps, othersRunning);
         if (admission.do === 'begin' && !roomFound && takesMemory(verb, row)) throw new NeedsRoom(row);
         return admission;
@@ -51,6 +51,15 @@ export async function act(
   const { row, admission } = begun;
   if (admission.do === 'refuse') throw refusal(admission.code, row);
   return { row, done: admission.do === 'nothing' };
+}
+
+/** Whether there is a newer template than the one the agent's disk lies over. */
+export function canUpgrade(
+  { templates }: Pick<AgentsDeps, 'templates'>,
+  { runtimeKind, templateId }: AgentRow,
+): boolean {
+  const newest = templates.current(runtimeKind);
+  return newest !== null && templateId !== null && newest.id !== templateId;
 }
 
 /** Whether this makes one more running agent. */
@@ -71,7 +80,7 @@ function refusalMessage(code: AdmissionRefusal, underWay: Verb | undefined): str
     case 'agent_transitioning':
       return underWay === undefined
         ? 'The agent is being started. Try again when it runs.'
-        : `A ${underWay} of this agent is under way. Try again when it has ended.`;
+        : `Another operation of this agent (${underWay}) is under way. Try again when it has ended.`;
     case 'agent_not_running':
       return 'Agent is not running. Start it first.';
     case 'agent_not_resumable':
@@ -95,11 +104,13 @@ export async function awaitVerb(
   const row = await awaitAgent(deps.store, id, ended, timeoutMs, signal);
   if (!isThere(row) || row.accountId !== accountId) throw notFound(id);
   if (isAtRest(row)) {
-    const failed = failure(verb, row, begunAt);
+    const failed = failure(verb, row, begunAt) ?? (verb === 'upgrade' && canUpgrade(deps, row) ? notUpgraded : null);
     if (failed !== null) throw new Refusal('operation_failed', failed, id);
   }
   return row;
 }
+
+const notUpgraded = 'The agent was not upgraded.';
 
 export function isAtRest({ operation, status }: AgentRow): boolean {
   return operation === null && status !== 'provisioning';
@@ -118,6 +129,8 @@ function failure(
       return status === 'stopped' && statusReason !== null ? statusReason.message : null;
     case 'restart':
       return null;
+    case 'upgrade':
+      return statusReason?.code === 'upgrade_failed' ? statusReason.message : null;
     case 'pause': {
       // A request that came in between has woken it again; else it never slept.
       const woken = begunAt === null || [startedAt, lastActiveAt].some((at) => at !== null && at > begunAt);

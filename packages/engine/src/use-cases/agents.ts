@@ -2,7 +2,7 @@ import type { AgentStatus, Verb } from '@lodge/domain';
 import type { Agents } from '../agents.ts';
 import type { AgentRow } from '../ports/index.ts';
 import { settingsDigest } from '../settings.ts';
-import { act, awaitVerb } from './act.ts';
+import { act, awaitVerb, canUpgrade } from './act.ts';
 import { awaitAgent } from './await-agent.ts';
 import { checkKeys } from './check-keys.ts';
 import { createAgent } from './create-agent.ts';
@@ -62,10 +62,11 @@ export function createAgents(deps: AgentsDeps): Agents {
       }),
     usage: (id) => deps.driver.usage(id),
     gatewayPortOf: (kind) => deps.runtimes.get(kind)?.gatewayPort ?? null,
-    runtimeOf(kind) {
-      const runtime = deps.runtimes.get(kind);
-      return runtime ? { name: runtime.name, version: runtime.version } : null;
+    runtimeOf({ runtimeKind, runtimeVersion }) {
+      const runtime = deps.runtimes.get(runtimeKind);
+      return runtime ? { name: runtime.name, version: runtimeVersion ?? runtime.version } : null;
     },
+    canUpgrade: (row) => canUpgrade(deps, row),
   };
 }
 

@@ -17,18 +17,22 @@ export const openclawVersion = '2026.9.6';
 /** Rises with every change to what `openclawConfig` writes: guests of another version are other guests. */
 export const configVersion = 3;
 
+export const homeFolder = '/home/agent';
+/** Where OpenClaw keeps all it knows. */
+const stateFolder = `${homeFolder}/.openclaw`;
 /** The image starts the gateway once this file is there. */
-export const configPath = '/home/agent/.openclaw/openclaw.json';
-const logPath = '/home/agent/.openclaw/logs/gateway.log';
+export const configPath = `${stateFolder}/openclaw.json`;
+const logPath = `${stateFolder}/logs/gateway.log`;
 /** OpenClaw keeps a folder for each of its agents in here. */
-export const agentsFolder = '/home/agent/.openclaw/agents';
+export const agentsFolder = `${stateFolder}/agents`;
 export const gatewayPort = 18789;
 /** OpenClaw's id of the agent that every guest has. */
 export const mainAgent = 'main';
 
+export const workspacePath = '/workspace';
 /** The main workspace is the guest's; each member has a folder of its own in there. */
 export const workspaceOf = (agent: string): string =>
-  agent === mainAgent ? '/workspace' : `/workspace/members/${agent}`;
+  agent === mainAgent ? workspacePath : `${workspacePath}/members/${agent}`;
 
 interface GuestProvider {
   readonly name: string;

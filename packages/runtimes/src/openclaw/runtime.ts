@@ -1,7 +1,7 @@
 import type { AgentRuntime } from '@lodge/engine/ports';
 import { applySettings, inGuest } from './apply.ts';
 import { chatTarget } from './chat-target.ts';
-import { configVersion, gatewayPort, openclawVersion } from './config.ts';
+import { configPath, configVersion, gatewayPort, homeFolder, openclawVersion, workspacePath } from './config.ts';
 import { readFacts } from './facts.ts';
 import { bearer } from '../gateway-http.ts';
 import { guestCalls, health } from '../guest-calls.ts';
@@ -35,6 +35,7 @@ export function createOpenclawRuntime(): AgentRuntime {
     version: openclawVersion,
     templateVariant: `openclaw-${openclawVersion}-config-${configVersion}-warm-up-${warmUpVersion}`,
     gatewayPort,
+    data: { folders: [homeFolder, workspacePath], except: [configPath] },
     ...guestCalls(logLines),
     startWarmupLlm: (host) => startWarmupLlm(host, toolRounds),
     prepareTemplate: async ({ address }, progress, signal) => ({

@@ -1,7 +1,7 @@
 /** The driver port over a `FakeHost`. Keeps every promise of the port that the conformance suite checks. */
-import { createHash } from 'node:crypto';
 import { VmError } from '@lodge/engine/ports';
 import type {
+  CarriedData,
   Machine,
   RuntimeFacts,
   Suspension,
@@ -17,7 +17,9 @@ import type {
 import { AgentCalls } from '../calls.ts';
 import { throwIfAborted, toVmError } from '../waiting.ts';
 import { copyOf, fakeSnapshotSteps, fakeSteps } from './host.ts';
-import type { FakeGuest, FakeHost, FakeStep, FakeTemplate, FakeVm } from './host.ts';
+import type { FakeHost, FakeSnapshot, FakeStep, FakeTemplate, FakeVm } from './host.ts';
+import { asVm, filesOf, isExcept, keptBy, newVm, observe, templateId } from './vm.ts';
+import type { Keep } from './vm.ts';
 
 export interface FakeDriver extends VmDriver {
   /** As kill -9 of its process: nothing it has under way goes on, and nobody it works for hears of it again. */
@@ -27,8 +29,6 @@ export interface FakeDriver extends VmDriver {
 export function createFakeDriver(host: FakeHost): FakeDriver {
   return new InMemoryDriver(host);
 }
-
-type Keep = 'nothing' | 'disk' | 'snapshot';
 
 class InMemoryDriver implements FakeDriver {
   readonly brokerHost: string;
@@ -44,7 +44,9 @@ class InMemoryDriver implements FakeDriver {
 
   async start(): Promise<void> {
     for (const vm of this.host.vms.values()) {
-      if (vm.snapshot && (vm.phase === 'creating' || !vm.alive)) this.takeAway(vm.agentId, 'snapshot');
+      if (!vm.snapshot || (vm.phase !== 'creating' && vm.alive)) continue;
+      this.takeAway(vm.agentId, 'snapshot');
+      if (vm.snapshot.data) this.putAside(vm);
     }
   }
 
@@ -93,26 +95,71 @@ class InMemoryDriver implements FakeDriver {
   }
 
   async suspend(agentId: string, executionId: string, facts: RuntimeFacts, signal: AbortSignal): Promise<Suspension> {
-    const done = { bytes: this.host.usage.snapshotMib * 2 ** 20, ms: 1 };
-    const write = async (vm: FakeVm, own: AbortSignal): Promise<void> => {
-      await this.reach('freeze', vm, own);
-      vm.paused = true;
-      await this.reach('save', vm, own);
-      vm.snapshot = { machine: vm.machine, facts, memory: new Map(vm.guest.memory), damaged: false };
-      await this.reach('release', vm, own).catch((error: unknown) => {
-        vm.snapshot = null;
-        throw error;
-      });
-      this.takeAway(agentId, 'snapshot');
-    };
     const work = async (own: AbortSignal): Promise<Suspension> => {
       const there = this.host.vms.get(agentId);
       if (there?.phase !== 'suspended' || there.executionId !== executionId) {
-        await this.onVm(agentId, executionId, own, write);
+        await this.onVm(agentId, executionId, own, (vm) => this.save(vm, { facts, data: null }, own));
       }
-      return done;
+      return this.suspension;
     };
     return this.calls.run(agentId, { creates: null, yields: true, signal, work });
+  }
+
+  async setAside(
+    agentId: string,
+    executionId: string,
+    { facts, data }: { readonly facts: RuntimeFacts; readonly data: CarriedData },
+    signal: AbortSignal,
+  ): Promise<Suspension> {
+    const work = async (own: AbortSignal): Promise<Suspension> => {
+      if (this.host.asides.get(agentId)?.executionId === executionId) return this.suspension;
+      await this.onVm(agentId, executionId, own, async (vm) => {
+        await this.reach('collect', vm, own);
+        await this.save(vm, { facts, data: filesOf(vm.guest, data) }, own);
+        await this.reach('put', vm, own);
+        this.putAside(vm);
+      });
+      return this.suspension;
+    };
+    return this.calls.run(agentId, { creates: null, yields: true, signal, work });
+  }
+
+  async carryOver(agentId: string, executionId: string, data: CarriedData, signal: AbortSignal): Promise<void> {
+    await this.inTurn(
+      agentId,
+      executionId,
+      async (vm, own) => {
+        await this.reach('carry', vm, own);
+        const kept = this.host.asides.get(agentId)?.snapshot?.data;
+        if (!kept) throw new VmError('failed', `nothing of ${agentId} is aside`);
+        for (const name of filesOf(vm.guest, data).keys()) vm.guest.files.delete(name);
+        for (const [name, text] of kept) if (!isExcept(name, data)) vm.guest.files.set(name, text);
+      },
+      signal,
+    );
+  }
+
+  async takeBack(agentId: string): Promise<void> {
+    this.calls.void(agentId, new VmError('aborted', `what is in the place of ${agentId} is being removed`));
+    const work = async (): Promise<void> => {
+      const aside = this.host.asides.get(agentId);
+      if (!aside) return;
+      await this.reach('back', aside, new AbortController().signal);
+      this.takeAway(agentId, 'nothing');
+      aside.snapshot = { ...aside.snapshot!, data: null };
+      this.host.vms.set(agentId, aside);
+      this.host.asides.delete(agentId);
+    };
+    await this.calls.run(agentId, { creates: null, work });
+  }
+
+  async dropAside(agentId: string): Promise<void> {
+    const work = async (): Promise<void> => {
+      const aside = this.host.asides.get(agentId);
+      if (aside) await this.reach('drop', aside, new AbortController().signal);
+      this.host.asides.delete(agentId);
+    };
+    await this.calls.run(agentId, { creates: null, work });
   }
 
   async resize(agentId: string, executionId: string, machine: Machine, signal: AbortSignal): Promise<Machine> {
@@ -146,24 +193,32 @@ class InMemoryDriver implements FakeDriver {
   }
 
   async collectTemplates(keep: ReadonlySet<string>): Promise<readonly string[]> {
-    const used = new Set([...this.host.vms.values()].map((vm) => vm.templateId));
+    const { vms, asides } = this.host;
+    const used = new Set([...vms.values(), ...asides.values()].map((vm) => vm.templateId));
     const gone = [...this.host.templates.keys()].filter((id) => !keep.has(id) && !used.has(id));
     for (const id of gone) this.host.templates.delete(id);
     return gone;
   }
 
   async inspect(agentId: string): Promise<VmObservation | null> {
+    const aside = this.host.asides.get(agentId)?.executionId ?? null;
     const vm = this.host.vms.get(agentId);
-    return vm ? observe(vm) : null;
+    if (vm) return { ...observe(vm), aside };
+    return aside === null ? null : { agentId, executionId: null, state: 'partial', address: null, aside };
   }
 
   async list(): Promise<VmObservation[]> {
-    return [...this.host.vms.values()].map(observe);
+    const ids = new Set([...this.host.vms.keys(), ...this.host.asides.keys()]);
+    const found = await Promise.all([...ids].map((agentId) => this.inspect(agentId)));
+    return found.filter((observation) => observation !== null);
   }
 
   async remove(agentId: string, { keepDisk }: { readonly keepDisk: boolean }): Promise<void> {
     this.calls.void(agentId, new VmError('aborted', `${agentId} is being removed`));
-    const work = async (): Promise<void> => this.takeAway(agentId, keepDisk ? 'disk' : 'nothing');
+    const work = async (): Promise<void> => {
+      this.takeAway(agentId, keepDisk ? 'disk' : 'nothing');
+      if (!keepDisk) this.host.asides.delete(agentId);
+    };
     await this.calls.run(agentId, { creates: null, work });
   }
 
@@ -286,6 +341,27 @@ class InMemoryDriver implements FakeDriver {
     throwIfAborted(signal);
   }
 
+  private get suspension(): Suspension {
+    return { bytes: this.host.usage.snapshotMib * 2 ** 20, ms: 1 };
+  }
+
+  private async save(vm: FakeVm, kept: Pick<FakeSnapshot, 'facts' | 'data'>, signal: AbortSignal): Promise<void> {
+    await this.reach('freeze', vm, signal);
+    vm.paused = true;
+    await this.reach('save', vm, signal);
+    vm.snapshot = { ...kept, machine: vm.machine, memory: new Map(vm.guest.memory), damaged: false };
+    await this.reach('release', vm, signal).catch((error: unknown) => {
+      vm.snapshot = null;
+      throw error;
+    });
+    this.takeAway(vm.agentId, 'snapshot');
+  }
+
+  private putAside(vm: FakeVm): void {
+    this.host.vms.delete(vm.agentId);
+    this.host.asides.set(vm.agentId, vm);
+  }
+
   private takeAway(agentId: string, keep: Keep): void {
     const vm = this.host.vms.get(agentId);
     if (!vm) return;
@@ -295,44 +371,4 @@ class InMemoryDriver implements FakeDriver {
     else if (keep === 'snapshot' && vm.snapshot) vm.phase = 'suspended';
     else Object.assign(vm, { phase: 'disk', snapshot: null });
   }
-}
-
-function newVm(
-  { agentId, executionId, machine }: Pick<VmRequest, 'agentId' | 'executionId' | 'machine'>,
-  template: string,
-  guest: FakeGuest,
-): FakeVm {
-  const blank = { alive: false, paused: false, address: null, facts: null, snapshot: null, console: '' };
-  return { ...blank, agentId, executionId, phase: 'creating', machine, templateId: template, guest };
-}
-
-/** What a start needs of what is there. */
-function keptBy(from: VmRequest['from']): Keep {
-  switch (from) {
-    case 'clone':
-      return 'nothing';
-    case 'boot':
-      return 'disk';
-    case 'snapshot':
-      return 'snapshot';
-  }
-}
-
-function templateId({ image, variant }: TemplateRequest): string {
-  return createHash('sha256').update(`${image.id}\n${variant}`).digest('hex').slice(0, 16);
-}
-
-function asVm({ agentId, executionId, address, machine, facts }: FakeVm): Vm {
-  return { agentId, executionId, address: address!, machine, facts };
-}
-
-function observe({ agentId, executionId, phase, alive, paused, address }: FakeVm): VmObservation {
-  const state = (): VmObservation['state'] => {
-    if (phase === 'disk') return 'disk-only';
-    if (phase === 'suspended') return 'suspended';
-    if (phase === 'creating') return 'partial';
-    if (!alive) return 'dead';
-    return paused ? 'paused' : 'running';
-  };
-  return { agentId, executionId, state: state(), address };
 }

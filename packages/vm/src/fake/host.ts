@@ -11,11 +11,16 @@ export const fakeSteps = ['disk', 'start', 'daemon', 'machine'] as const;
 export const fakeSnapshotSteps = ['check', 'start', 'load', 'daemon', 'machine'] as const;
 /** What a suspend goes through. Before `freeze` the VM runs, before `release` it is paused, after it there is the snapshot. */
 export const fakeSuspendSteps = ['freeze', 'save', 'release'] as const;
-/** `pause`, `resume` and `resize` are one step each. */
+/** What a VM goes through until it is aside: before `collect` it runs, before `put` it is suspended. */
+export const fakeAsideSteps = ['collect', ...fakeSuspendSteps, 'put'] as const;
+/** `pause`, `resume`, `resize`, `carry` (over), (take) `back` and `drop` are one step each. */
 export type FakeStep =
   | (typeof fakeSteps)[number]
   | (typeof fakeSnapshotSteps)[number]
-  | (typeof fakeSuspendSteps)[number]
+  | (typeof fakeAsideSteps)[number]
+  | 'carry'
+  | 'back'
+  | 'drop'
   | 'pause'
   | 'resume'
   | 'resize';
@@ -37,6 +42,8 @@ export interface FakeSnapshot {
   readonly machine: Machine;
   readonly facts: RuntimeFacts;
   readonly memory: Map<string, string>;
+  /** Of a VM that is set aside: what goes along to the one in its place. */
+  readonly data: ReadonlyMap<string, string> | null;
   /** Set, it cannot be loaded any more. */
   damaged: boolean;
 }
@@ -66,6 +73,8 @@ export interface FakeTemplate extends Template {
 export class FakeHost {
   readonly brokerHost = '192.0.2.1';
   readonly vms = new Map<string, FakeVm>();
+  /** Those set aside, by their agents. */
+  readonly asides = new Map<string, FakeVm>();
   /** Guests of templates that are being made. */
   readonly builds = new Set<FakeVm>();
   readonly templates = new Map<string, FakeTemplate>();

@@ -1,3 +1,12 @@
 export * from './driver.ts';
-export { failAt, fakeSnapshotSteps, fakeSteps, fakeSuspendSteps, hangAt, FakeHost, slow } from './host.ts';
+export {
+  failAt,
+  fakeAsideSteps,
+  fakeSnapshotSteps,
+  fakeSteps,
+  fakeSuspendSteps,
+  hangAt,
+  FakeHost,
+  slow,
+} from './host.ts';
 export type { FakeBehaviour, FakeGuest, FakeSnapshot, FakeStep, FakeVm } from './host.ts';

@@ -9,6 +9,7 @@
  *   from a snapshot: the same; before the device state its pages are laid, and before the guest runs it is used up
  *   suspend: frozen -> device state, pages -> the snapshot's folder has its name -> QEMU ended -> what it had freed ->
  *            record `suspended`
+ *   set aside: a suspend whose snapshot holds the guest's data too -> the directory has another name (`asides.ts`)
  *   remove:  record `removing` -> process -> control group -> namespace -> files
  *
  * A kill between any two steps of a create or a removal leaves a directory whose record says `creating` or `removing`:
@@ -18,6 +19,7 @@
 import { join } from 'node:path';
 import { VmError } from '@lodge/engine/ports';
 import type {
+  CarriedData,
   Log,
   Machine,
   RuntimeFacts,
@@ -159,7 +161,29 @@ class QemuDriver implements VmDriver {
   }
 
   async suspend(agentId: string, executionId: string, facts: RuntimeFacts, signal: AbortSignal): Promise<Suspension> {
-    return this.inTurn(agentId, (own) => this.vms.suspend(agentId, executionId, facts, own), signal);
+    return this.inTurn(agentId, (own) => this.vms.suspend(agentId, executionId, { facts }, own), signal);
+  }
+
+  async setAside(
+    agentId: string,
+    executionId: string,
+    kept: { readonly facts: RuntimeFacts; readonly data: CarriedData },
+    signal: AbortSignal,
+  ): Promise<Suspension> {
+    return this.inTurn(agentId, (own) => this.vms.setAside(agentId, executionId, kept, own), signal);
+  }
+
+  async carryOver(agentId: string, executionId: string, data: CarriedData, signal: AbortSignal): Promise<void> {
+    return this.inTurn(agentId, (own) => this.vms.carryOver(agentId, executionId, data, own), signal);
+  }
+
+  async takeBack(agentId: string): Promise<void> {
+    this.calls.void(agentId, new VmError('aborted', `what is in the place of ${agentId} is being removed`));
+    await this.calls.run(agentId, { creates: null, work: () => this.vms.takeBack(agentId) });
+  }
+
+  async dropAside(agentId: string): Promise<void> {
+    await this.calls.run(agentId, { creates: null, work: () => this.vms.dropAside(agentId) });
   }
 
   async resize(agentId: string, executionId: string, machine: Machine, signal: AbortSignal): Promise<Machine> {
@@ -175,8 +199,7 @@ class QemuDriver implements VmDriver {
   }
 
   async collectTemplates(keep: ReadonlySet<string>): Promise<readonly string[]> {
-    const used = [...(await this.vms.records()).values()].map((record) => record?.templateId ?? null);
-    return this.templates.collect(new Set([...keep, ...used.filter((id) => id !== null)]));
+    return this.templates.collect(new Set([...keep, ...(await this.vms.templateIds())]));
   }
 
   inspect(agentId: string): Promise<VmObservation | null> {
@@ -190,7 +213,10 @@ class QemuDriver implements VmDriver {
 
   async remove(agentId: string, { keepDisk }: { readonly keepDisk: boolean }): Promise<void> {
     this.calls.void(agentId, new VmError('aborted', `${agentId} is being removed`));
-    const work = (): Promise<unknown> => this.vms.takeAway(this.vms.directory(agentId), keepDisk ? 'disk' : 'nothing');
+    const work = async (): Promise<void> => {
+      await this.vms.takeAway(this.vms.directory(agentId), keepDisk ? 'disk' : 'nothing');
+      if (!keepDisk) await this.vms.dropAside(agentId);
+    };
     await this.calls.run(agentId, { creates: null, work });
   }
 

@@ -1,5 +1,6 @@
 /**
- * What is on disk of one agent's VM: `<dataDir>/vms/<agent id>/`.
+ * What is on disk of one agent's VM: `<dataDir>/vms/<agent id>/`, and `<agent id>.aside/` where one was set aside
+ * (`asides.ts`).
  *
  *   vm.json     the record below, replaced atomically; root only
  *   disk.qcow2  the agent's disk, owned by the VM's user while the VM runs
@@ -57,12 +58,13 @@ export class RunDirectory {
   readonly path: string;
   readonly snapshot: Snapshot;
 
-  constructor(root: string, agentId: string) {
+  /** Under another `name` than the agent's it lies at rest: no socket is opened there. */
+  constructor(root: string, agentId: string, name: string = agentId) {
     if (!isAgentId(agentId)) throw new VmError('failed', `not an agent id: ${agentId}`);
     this.agentId = agentId;
-    this.path = join(root, agentId);
+    this.path = join(root, name);
     this.snapshot = new Snapshot(this.path, this.disk);
-    if (Buffer.byteLength(this.qmpSocket) > longestSocketPath) {
+    if (name === agentId && Buffer.byteLength(this.qmpSocket) > longestSocketPath) {
       throw new VmError(
         'failed',
         `${this.qmpSocket} is longer than a unix socket's path may be (${longestSocketPath} bytes): choose a shorter data folder`,

@@ -23,6 +23,8 @@ export interface SuspendWork {
   /** What the device state belongs to, see `SnapshotFacts`. */
   readonly stateKey: string;
   readonly facts: RuntimeFacts;
+  /** What else the snapshot is to hold, written while the guest still runs. */
+  readonly writeData?: (path: string) => Promise<void>;
 }
 
 /** Milliseconds of each step, for the log. */
@@ -40,9 +42,11 @@ export async function writeSnapshot(
   try {
     await thread.ready();
     throwIfAborted(signal);
+    const draft = await directory.snapshot.draft(work.uid);
+    await work.writeData?.(draft.dataPath);
+    throwIfAborted(signal);
     const marks = [performance.now()];
     await qmp.execute('stop');
-    const draft = await directory.snapshot.draft(work.uid);
     await saveDevices(qmp, draft.devicesPath);
     marks.push(performance.now());
     const { base } = work.record;

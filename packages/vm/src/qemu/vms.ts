@@ -2,9 +2,20 @@
 import { readdir } from 'node:fs/promises';
 import { guestClient } from '@lodge/guest';
 import { VmError } from '@lodge/engine/ports';
-import type { Machine, RuntimeFacts, Suspension, Vm, VmObservation, VmRequest, VmUsage } from '@lodge/engine/ports';
+import type {
+  CarriedData,
+  Machine,
+  RuntimeFacts,
+  Suspension,
+  Vm,
+  VmObservation,
+  VmRequest,
+  VmUsage,
+} from '@lodge/engine/ports';
+import { Asides, assertRoom } from './asides.ts';
 import type { Cgroups } from './cgroup.ts';
 import type { QemuDriverOptions } from './driver.ts';
+import { loadData, saveData } from './guest-data.ts';
 import { assertMachine, awaitVcpus, plug, settleMemory } from './hotplug.ts';
 import { awaitExit, isAlive, kill } from './process.ts';
 import type { ProcessMark } from './process.ts';
@@ -48,10 +59,12 @@ export interface VmsParts {
 
 export class Vms {
   private readonly parts: VmsParts;
+  private readonly asides: Asides;
   private readonly connecting = new Map<Watched, Promise<Qmp>>();
 
   constructor(parts: VmsParts) {
     this.parts = parts;
+    this.asides = new Asides(parts.root);
   }
 
   directory(agentId: string): RunDirectory {
@@ -59,13 +72,20 @@ export class Vms {
   }
 
   async agentIds(): Promise<string[]> {
-    return (await readdir(this.parts.root)).filter(isAgentId);
+    const there = (await readdir(this.parts.root)).filter(isAgentId);
+    return [...new Set([...there, ...(await this.asides.agentIds())])];
   }
 
   /** Every run directory's record; null where it cannot be read. */
   async records(): Promise<Map<string, VmRecord | null>> {
     const names = await this.agentIds();
     return new Map(await Promise.all(names.map(async (name) => [name, await this.directory(name).read()] as const)));
+  }
+
+  /** Templates that VMs, disks and snapshots lie over. */
+  async templateIds(): Promise<string[]> {
+    const records = [...(await this.records()).values()];
+    return [...records.flatMap((record) => record?.templateId ?? []), ...(await this.asides.templateIds())];
   }
 
   /** The VM of this very execution when it is there already, running. */
@@ -102,7 +122,12 @@ export class Vms {
     });
   }
 
-  async suspend(agentId: string, executionId: string, facts: RuntimeFacts, signal: AbortSignal): Promise<Suspension> {
+  async suspend(
+    agentId: string,
+    executionId: string,
+    { facts, data }: { readonly facts: RuntimeFacts; readonly data?: CarriedData },
+    signal: AbortSignal,
+  ): Promise<Suspension> {
     const there = await this.directory(agentId).read();
     if (there?.phase === 'suspended' && there.executionId === executionId) {
       return { bytes: await this.directory(agentId).snapshot.diskBytes(), ms: 0 };
@@ -110,11 +135,12 @@ export class Vms {
     return this.onVm(
       agentId,
       executionId,
-      async ({ directory, record, process, qmp }) => {
+      async ({ directory, record, process, qmp, address }) => {
         const { options, templates } = this.parts;
         const stateKey = await templates.stateKey(record.templateId);
         const uid = options.uidBase + record.slot!;
-        const work = { directory, record, process, qmp, uid, stateKey, facts };
+        const writeData = data && ((path: string): Promise<void> => saveData(guestClient(address), data, path, signal));
+        const work = { directory, record, process, qmp, uid, stateKey, facts, ...(writeData && { writeData }) };
         const { timings, ...suspension } = await writeSnapshot(work, signal);
         const written = performance.now();
         await this.release(directory, process, qmp);
@@ -124,6 +150,39 @@ export class Vms {
       },
       signal,
     );
+  }
+
+  async setAside(
+    agentId: string,
+    executionId: string,
+    kept: { readonly facts: RuntimeFacts; readonly data: CarriedData },
+    signal: AbortSignal,
+  ): Promise<Suspension> {
+    const aside = this.asides.directory(agentId);
+    if ((await this.asides.executionOf(agentId)) === executionId) {
+      return { bytes: await aside.snapshot.diskBytes(), ms: 0 };
+    }
+    const directory = this.directory(agentId);
+    const { diskMib, memoryMib } = await usageOf(directory, await directory.read(), this.parts.options.network);
+    await assertRoom(directory, diskMib, memoryMib);
+    const suspension = await this.suspend(agentId, executionId, kept, signal);
+    await this.asides.put(directory);
+    return suspension;
+  }
+
+  carryOver(agentId: string, executionId: string, data: CarriedData, signal: AbortSignal): Promise<void> {
+    const { dataPath } = this.asides.directory(agentId).snapshot;
+    const work = ({ address }: Running): Promise<void> => loadData(guestClient(address), data, dataPath, signal);
+    return this.onVm(agentId, executionId, work, signal);
+  }
+
+  takeBack(agentId: string): Promise<void> {
+    const directory = this.directory(agentId);
+    return this.asides.takeBack(directory, () => this.takeAway(directory, 'nothing'));
+  }
+
+  dropAside(agentId: string): Promise<void> {
+    return this.asides.drop(agentId);
   }
 
   async resize(agentId: string, executionId: string, machine: Machine, signal: AbortSignal): Promise<Machine> {
@@ -176,7 +235,7 @@ export class Vms {
 
   /**
    * Watches a VM that an earlier control plane made, and ends what it had under way: a suspend that was written is a
-   * suspend, a start that did not come to use the snapshot is none. One that is dead or half made stays as it is: `list` says so.
+   * suspend, or a VM set aside, a start that did not come to use the snapshot is none. One that is dead or half made stays as it is: `list` says so.
    */
   async adopt(record: VmRecord): Promise<void> {
     const { agentId, executionId, process, phase, from } = record;
@@ -188,6 +247,7 @@ export class Vms {
       await this.takeAway(directory, 'snapshot');
       log.info({ agent_id: agentId, execution_id: executionId }, 'the VM’s snapshot is taken up');
     }
+    if ((unused || phase === 'suspended') && (await directory.snapshot.hasData())) await this.asides.put(directory);
     if (phase !== 'running' || !alive) return;
     const vm: Watched = { agentId, executionId, process, qmp: null };
     await this.connection(vm).catch((error: unknown) => {
@@ -201,10 +261,11 @@ export class Vms {
   async observe(agentId: string): Promise<VmObservation | null> {
     const directory = this.directory(agentId);
     const record = await directory.read();
-    if (!record && !(await directory.exists())) return null;
+    const aside = await this.asides.executionOf(agentId);
+    if (!record && aside === null && !(await directory.exists())) return null;
     const state = await this.stateOf(directory, record);
     const address = state === 'suspended' ? null : (record?.address ?? null);
-    return { agentId, executionId: record?.executionId ?? null, state, address };
+    return { agentId, executionId: record?.executionId ?? null, state, address, aside };
   }
 
   private async stateOf(directory: RunDirectory, record: VmRecord | null): Promise<VmObservation['state']> {

@@ -3,6 +3,7 @@
  *
  *   memory    the pages of the guest's memory that were the VM's own, one after another
  *   devices   device state, as QEMU wrote it
+ *   data      of a VM that is set aside: its guest's data folders, as a tar archive
  *   manifest  the manifest's SHA-256 in a line of its own, then the manifest as JSON; 0600, for it holds the runtime's facts
  *
  * It appears whole, by rename from `snapshot.new`, and is gone, by rename to `snapshot.used`, before the guest runs again by
@@ -53,6 +54,7 @@ export interface LoadableSnapshot extends SnapshotFacts {
 export interface SnapshotDraft {
   readonly devicesPath: string;
   readonly pagesPath: string;
+  readonly dataPath: string;
 }
 
 export class Snapshot {
@@ -95,12 +97,34 @@ export class Snapshot {
   async draft(uid: number): Promise<SnapshotDraft> {
     await rm(this.draftPath, { recursive: true, force: true });
     await mkdir(this.draftPath, { mode: 0o700 });
-    const draft = { devicesPath: join(this.draftPath, 'devices'), pagesPath: join(this.draftPath, 'memory') };
+    const draft = {
+      devicesPath: join(this.draftPath, 'devices'),
+      pagesPath: join(this.draftPath, 'memory'),
+      dataPath: join(this.draftPath, 'data'),
+    };
     await (await open(draft.devicesPath, 'wx', 0o600)).close();
     await chown(draft.devicesPath, uid, uid);
     await chown(this.draftPath, 0, uid);
     await chmod(this.draftPath, 0o710);
     return draft;
+  }
+
+  /** Where the data folders of the guest are, when the snapshot is of a VM that is set aside. */
+  get dataPath(): string {
+    return join(this.path, 'data');
+  }
+
+  hasData(): Promise<boolean> {
+    return access(this.dataPath).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** From here on it is a snapshot like any other. Absent is success. */
+  async dropData(): Promise<void> {
+    await rm(this.dataPath, { force: true });
+    if (await this.exists()) await syncFile(this.path);
   }
 
   /** Makes a draft the snapshot. The pages are on the disk already, and the guest stands still. Gives the bytes it takes. */

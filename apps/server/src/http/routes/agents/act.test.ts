@@ -6,12 +6,26 @@ import { Refusal } from '@lodge/engine';
 import { agentRow, testApp } from '../../test-app.ts';
 import type { TestApp } from '../../test-app.ts';
 
-const goals = { start: 'running', resume: 'running', restart: 'running', pause: 'paused', stop: 'stopped' } as const;
+const goals = {
+  start: 'running',
+  resume: 'running',
+  restart: 'running',
+  pause: 'paused',
+  stop: 'stopped',
+  upgrade: 'running',
+} as const;
 /** A status from which each verb has something to do. */
-const origins = { start: 'stopped', resume: 'paused', restart: 'running', pause: 'running', stop: 'paused' } as const;
+const origins = {
+  start: 'stopped',
+  resume: 'paused',
+  restart: 'running',
+  pause: 'running',
+  stop: 'paused',
+  upgrade: 'running',
+} as const;
 
 function withAgent(lodge: TestApp, change: Parameters<typeof agentRow>[0] = {}) {
-  const row = agentRow(change);
+  const row = agentRow({ runtimeVersion: 'older', ...change });
   lodge.agents.rows = [row];
   return (verb: string, options: { query?: string; body?: unknown; headers?: Record<string, string> } = {}) =>
     lodge.call('POST', `/v1/agents/${row.id}/${verb}${options.query ?? ''}`, options);

@@ -44,6 +44,12 @@ const texts: Readonly<Record<Verb, VerbText>> = {
       'The machine is ended in good order and booted from its disk. A stopped agent is started, not restarted.',
     errors: ['agent_not_running', 'quota_exceeded', 'insufficient_capacity'],
   },
+  upgrade: {
+    summary: 'Move an agent to the newest image',
+    description:
+      'The agent is stopped, its machine is kept aside as it is, and another is made from the newest image with the files of its home and workspace. When that one runs and its gateway answers, the old one is freed; when it does not, the old one comes back by itself, with its memory, and the reply is 500 `operation_failed`. The host needs room for both disks meanwhile. Nothing to do when the agent is on the newest image already (`upgrade_available` is false). A stopped agent is started first.',
+    errors: ['agent_not_running', 'quota_exceeded'],
+  },
 };
 
 /** Asked for, by whom: how it went is in the agent's log. */
@@ -53,6 +59,7 @@ const audited = {
   pause: 'agent.pause_requested',
   stop: 'agent.stop_requested',
   restart: 'agent.restart_requested',
+  upgrade: 'agent.upgrade_requested',
 } as const satisfies Readonly<Record<Verb, string>>;
 
 const shared =

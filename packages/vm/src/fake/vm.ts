@@ -1,0 +1,56 @@
+/** Facts of a fake host's VMs, and how they begin. */
+import { createHash } from 'node:crypto';
+import type { CarriedData, TemplateRequest, Vm, VmObservation, VmRequest } from '@lodge/engine/ports';
+import type { FakeGuest, FakeVm } from './host.ts';
+
+/** What of a VM is left. */
+export type Keep = 'nothing' | 'disk' | 'snapshot';
+
+export function newVm(
+  { agentId, executionId, machine }: Pick<VmRequest, 'agentId' | 'executionId' | 'machine'>,
+  template: string,
+  guest: FakeGuest,
+): FakeVm {
+  const blank = { alive: false, paused: false, address: null, facts: null, snapshot: null, console: '' };
+  return { ...blank, agentId, executionId, phase: 'creating', machine, templateId: template, guest };
+}
+
+/** What a start needs of what is there. */
+export function keptBy(from: VmRequest['from']): Keep {
+  switch (from) {
+    case 'clone':
+      return 'nothing';
+    case 'boot':
+      return 'disk';
+    case 'snapshot':
+      return 'snapshot';
+  }
+}
+
+export function templateId({ image, variant }: TemplateRequest): string {
+  return createHash('sha256').update(`${image.id}\n${variant}`).digest('hex').slice(0, 16);
+}
+
+export function asVm({ agentId, executionId, address, machine, facts }: FakeVm): Vm {
+  return { agentId, executionId, address: address!, machine, facts };
+}
+
+/** A fake guest's files have plain names; its folders are those that would hold them. */
+export function filesOf(guest: FakeGuest, data: CarriedData): Map<string, string> {
+  const isCarried = (name: string): boolean => data.folders.some((folder) => isBelow(name, folder));
+  return new Map([...guest.files].filter(([name]) => isCarried(name) && !isExcept(name, data)));
+}
+
+export const isExcept = (name: string, { except }: CarriedData): boolean => except.some((path) => isBelow(name, path));
+const isBelow = (name: string, path: string): boolean => `/${name}`.startsWith(path);
+
+export function observe({ agentId, executionId, phase, alive, paused, address }: FakeVm): Omit<VmObservation, 'aside'> {
+  const state = (): VmObservation['state'] => {
+    if (phase === 'disk') return 'disk-only';
+    if (phase === 'suspended') return 'suspended';
+    if (phase === 'creating') return 'partial';
+    if (!alive) return 'dead';
+    return paused ? 'paused' : 'running';
+  };
+  return { agentId, executionId, state: state(), address };
+}
