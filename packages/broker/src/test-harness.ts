@@ -11,10 +11,13 @@ export interface TestAgent {
   /** Loopback address that is this agent's. */
   readonly address: string;
   readonly model: string;
+  readonly runtimeKind?: BrokerAgent['runtimeKind'];
   readonly keys: Readonly<Record<string, string>>;
 }
 
-export type TestBrokerOptions = Partial<Pick<BrokerOptions, 'limits' | 'prices' | 'book' | 'hold'>> & {
+export type TestBrokerOptions = Partial<
+  Pick<BrokerOptions, 'limits' | 'prices' | 'book' | 'hold' | 'defaultProvider' | 'egressProxy'>
+> & {
   readonly secrets: SecretBox;
   readonly providers: readonly Provider[];
   readonly agents: readonly TestAgent[];
@@ -60,6 +63,10 @@ export async function startTestBroker(options: TestBrokerOptions) {
     rows,
     logged,
     agentId: (address: string): string => known.get(address)!.agentId,
+    setKeys(address: string, keys: TestAgent['keys']): void {
+      const { model } = known.get(address)!;
+      known.set(address, record({ address, model, keys }, secrets));
+    },
     fetchFrom,
     async rowCount(count: number): Promise<readonly LlmCall[]> {
       const until = Date.now() + 10_000;
@@ -104,13 +111,13 @@ export function providerAt(id: string, baseUrl: string, change: Partial<Provider
   };
 }
 
-function record({ address, model, keys }: TestAgent, secrets: SecretBox): BrokerAgent {
+function record({ address, model, keys, runtimeKind = 'runtime_a' }: TestAgent, secrets: SecretBox): BrokerAgent {
   const agentId = `agent${address.split('.').join('')}`;
   const sealed = Object.entries(keys).map(([id, key]) => [id, secrets.seal(key, llmKeyContext(agentId, id))]);
   return {
     agentId,
     accountId: `account of ${agentId}`,
-    runtimeKind: 'runtime_a',
+    runtimeKind,
     model,
     sealedKeys: Object.fromEntries(sealed),
   };
