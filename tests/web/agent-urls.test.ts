@@ -1,0 +1,125 @@
+/** Agents' addresses in a real browser: a link is the way in, for one page of one agent, and other pages cannot use it. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { Visitor, worldOf } from '../e2e/agent-addresses.ts';
+import type { World } from '../e2e/api/world.ts';
+import { Client } from '../e2e/contract/states.ts';
+import { GuestWeb } from '../e2e/guest-web.ts';
+import { launch, openBrowser } from './browser.ts';
+
+const guest = new GuestWeb();
+const faults: string[] = [];
+let world: World;
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+let owner: Client;
+let stranger: Client;
+let agentId: string;
+before(async () => {
+  await guest.listen();
+  [world, browser] = await Promise.all([worldOf(guest), launch()]);
+  page = await openBrowser(browser, faults);
+  context = page.context();
+  owner = new Client(world);
+  stranger = new Client(world, await world.keyOf(await world.newAccount()));
+  agentId = await owner.agent('running');
+});
+after(async () => {
+  await browser?.close();
+  await world?.close();
+  guest.close();
+});
+
+/** A link to a page of the agent, as it is reached here. */
+async function link(client: Client, id: string): Promise<URL> {
+  const made = await client.call('POST', `/agents/${id}/links`, { path: '/page' });
+  assert.equal(made.status, 201, made.text);
+  const url = new URL(made.body.url);
+  url.port = String(new Visitor(world).port);
+  return url;
+}
+
+const heading = (): Promise<string> => page.getByRole('heading').innerText();
+const said = (): Promise<unknown> => page.getByText('plum').waitFor({ timeout: 10_000 });
+
+test('a link opens the page, its WebSocket works, and the token is nowhere to be seen', async () => {
+  const url = await link(owner, agentId);
+  await page.goto(url.href);
+  assert.equal(await heading(), 'Page of the guest');
+  await said();
+  assert.equal(page.url(), `${url.origin}/page`);
+  const token = url.searchParams.get('token')!;
+  assert.ok(guest.seen.every(({ headers, url }) => !JSON.stringify([headers, url]).includes(token)));
+  const [cookie, ...others] = await context.cookies(url.origin);
+  assert.deepEqual(others, []);
+  assert.deepEqual(
+    [cookie!.name, cookie!.domain, cookie!.httpOnly, cookie!.sameSite],
+    ['lodge_visit', url.hostname, true, 'Lax'],
+  );
+  await page.reload();
+  await said();
+});
+
+test("no cookie of the service's own reaches a guest, wherever it was set", async () => {
+  const { hostname, origin } = await link(owner, agentId);
+  const session = { name: 'lodge_session', value: 'secret-of-a-session', path: '/' };
+  await context.addCookies(['localhost', '.localhost', hostname].map((domain) => ({ ...session, domain })));
+  await context.addCookies([{ name: 'own', value: '1', path: '/', domain: hostname }]);
+  const before = guest.seen.length;
+  await page.goto(`${origin}/page`);
+  await said();
+  const seen = guest.seen.slice(before).map(({ headers }) => headers.cookie);
+  assert.ok(seen.length >= 2 && seen.every((cookie) => cookie === 'own=1'), JSON.stringify(seen));
+});
+
+test('a link that was used, has expired or is of another account opens nothing', async () => {
+  const used = await link(owner, agentId);
+  await page.goto(used.href);
+  const expired = await link(owner, agentId);
+  await world.sql.query('update agent_visits set expires_at = now() where opened_at is null');
+  const foreign = await link(stranger, await stranger.agent('running'));
+  foreign.hostname = used.hostname;
+  await context.clearCookies();
+  const before = guest.seen.length;
+  for (const url of [used, expired, foreign]) {
+    const reply = await page.goto(url.href);
+    assert.equal(reply!.status(), 404);
+    assert.equal(await heading(), 'There is nothing here');
+    assert.equal((await page.goto(`${url.origin}/page`))!.status(), 401);
+    assert.equal(await heading(), 'This address opens with a link');
+  }
+  assert.equal(guest.seen.length, before, 'no guest was asked');
+});
+
+test("one agent's visit is of no use at another, and its pages can use no other visit", async () => {
+  const own = await link(owner, agentId);
+  await page.goto(own.href);
+  await said();
+  const other = await link(owner, await owner.agent('running'));
+  const reply = await page.goto(`${other.origin}/page`);
+  assert.equal(reply!.status(), 401);
+  // Now both are open in this browser, and the other's page tries its neighbour.
+  await page.goto(other.href);
+  await said();
+  const before = guest.seen.length;
+  const outcome = await page.evaluate(`(async () => {
+    const there = ${JSON.stringify(own.origin)};
+    const asks = [['GET'], ['POST']].map(([method]) =>
+      fetch(there + '/page', { method, credentials: 'include', mode: 'no-cors' }).then(() => 'sent', String));
+    const socket = new WebSocket(there.replace('http', 'ws') + '/page');
+    const opened = new Promise((done) => {
+      socket.onopen = () => done('opened');
+      socket.onerror = () => done('refused');
+    });
+    const frame = document.createElement('iframe');
+    frame.src = there + '/page';
+    const framed = new Promise((done) => (frame.onload = done));
+    document.body.append(frame);
+    await framed;
+    return [...(await Promise.all(asks)), await opened];
+  })()`);
+  assert.equal((outcome as string[]).at(-1), 'refused');
+  assert.equal(guest.seen.length, before, `the neighbour was asked: ${JSON.stringify(outcome)}`);
+});
