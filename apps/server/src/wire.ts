@@ -132,6 +132,7 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
     maxRunningPerAccount: config.maxRunning,
     memory: { reservedMib: config.memoryReservedMib, overcommit: config.memoryOvercommit },
     spend: store.spend,
+    loopBounds: { calls: config.turnCalls, same: config.sameCalls },
     provisionTimeoutMs: config.provisionTimeoutMs,
   });
   const logCollector = createLogCollector({
@@ -148,7 +149,7 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
     await driver.start();
     closing.push(() => driver.stop());
     const written = await startMetering(config, { store, holder, log }, closing);
-    const book = metrics?.watchCalls(written, providers) ?? written;
+    const book = engine.watchCalls(metrics?.watchCalls(written, providers) ?? written);
     const hold = (agentId: string) => engine.agents.busy(agentId);
     const directory = store.directoryOf(holder);
     const broker = createBroker({ ...brokerSettings(config), directory, secrets, book, prices, providers, log, hold });

@@ -153,6 +153,8 @@ export interface Agents {
     id: string,
     options: { readonly wake: boolean; readonly timeoutMs: number; readonly signal: AbortSignal },
   ): Promise<LiveAgent>;
+  /** A chat turn of the agent, until `over` aborts: cut where its model calls are refused for good. */
+  turn(id: string, over: AbortSignal): Turn;
   /** Holds the agent awake while something of it is under way that did not come through `use` (an LLM call). Never rejects. */
   busy(id: string): () => void;
   logs(accountId: string, query: LogQuery): Promise<readonly LogEntry[]>;
@@ -167,6 +169,14 @@ export interface Agents {
   runtimeOf(row: AgentRow): { readonly name: string; readonly version: string } | null;
   /** Whether a newer image is ready than the one the agent was made from. */
   canUpgrade(row: AgentRow): boolean;
+}
+
+/** A chat under way, as far as its model calls are concerned. */
+export interface Turn {
+  /** Aborts when the turn is over, or cannot go on: then its reason is a `Refusal`. */
+  readonly signal: AbortSignal;
+  /** Why the agent's last model call was not made; null when it was. */
+  readonly refusal: Refusal | null;
 }
 
 /** A running agent that stays awake while it is held. */

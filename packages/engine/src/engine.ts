@@ -8,7 +8,7 @@ import { agentModel, parseProviderModel } from '@lodge/domain';
 import type { Agents } from './agents.ts';
 import { Idleness } from './idle/idleness.ts';
 import { MemoryRelief } from './idle/memory.ts';
-import type { AgentRow, AgentSettings, ImageBuilder } from './ports/index.ts';
+import type { AgentRow, AgentSettings, CallBook, ImageBuilder } from './ports/index.ts';
 import { createAgentReconciler } from './reconcile/agent.ts';
 import { defaultBounds } from './reconcile/deps.ts';
 import type { StepBounds } from './reconcile/deps.ts';
@@ -16,6 +16,8 @@ import { createLeftoverCollector } from './reconcile/leftovers.ts';
 import { ReconcileLoop } from './reconcile/loop.ts';
 import { Slots } from './reconcile/slots.ts';
 import { HealthWatch } from './supervise/health.ts';
+import { createSpending } from './spend/spending.ts';
+import type { SpendingDeps } from './spend/spending.ts';
 import { createTemplates } from './templates/templates.ts';
 import type { TemplateProgress, Templates } from './templates/templates.ts';
 import { createAgents } from './use-cases/agents.ts';
@@ -23,9 +25,9 @@ import type { AgentsDeps } from './use-cases/deps.ts';
 import { Holds } from './use-cases/holds.ts';
 
 type Given = 'store' | 'logs' | 'driver' | 'runtimes' | 'providers' | 'secrets' | 'keyChecker' | 'log' | 'defaultModel';
-type Limits = 'maxAgentsPerAccount' | 'maxRunningPerAccount' | 'memory' | 'spend';
+type Limits = 'maxAgentsPerAccount' | 'maxRunningPerAccount' | 'memory';
 
-export interface EngineDeps extends Pick<AgentsDeps, Given | Limits> {
+export interface EngineDeps extends Pick<AgentsDeps, Given | Limits>, Pick<SpendingDeps, 'spend' | 'loopBounds'> {
   readonly images: ImageBuilder;
   /** Names this host's control plane; the same after a restart. */
   readonly holder: string;
@@ -42,6 +44,8 @@ export interface EngineDeps extends Pick<AgentsDeps, Given | Limits> {
 
 export interface Engine {
   readonly agents: Agents;
+  /** The book in which the broker writes: calls are seen as parts of turns, and cut where they go in circles. */
+  watchCalls(book: CallBook): CallBook;
   /** Begins to reconcile and to make templates, on a driver that has started. */
   start(): void;
   /** Ends what is under way; VMs stay. */
@@ -75,11 +79,13 @@ export function createEngine(deps: EngineDeps): Engine {
   const relief = new MemoryRelief({ store, driver, log, holder: deps.holder, watermarkMib });
   const holds = new Holds(store, log, `${deps.holder}/${randomUUID()}`);
   const idleness = new Idleness({ store, log, holder: deps.holder, lookEveryMs: deps.idleEveryMs ?? idleEveryMs });
+  const { spend, turns, sleeper } = createSpending(deps);
   const health = watchHealth(deps, templates);
   const loop = createLoop(deps, { templates, settingsOf, health });
-  const loops = [loop, idleness, relief, health];
+  const loops = [loop, idleness, relief, health, sleeper];
   return {
-    agents: createAgents({ ...deps, templates, settingsOf, holds, relief, deleteWaitMs }),
+    agents: createAgents({ ...deps, spend, turns, templates, settingsOf, holds, relief, deleteWaitMs }),
+    watchCalls: (book) => turns.watch(book),
     start() {
       templates.start();
       holds.start();

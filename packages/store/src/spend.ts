@@ -39,7 +39,7 @@ interface Standing extends Applied, SpendStanding {}
 /** Whether the call may be made, in the transaction that opens it. Null when it may. */
 export async function admitSpend(
   trx: Transaction<Schema>,
-  call: Caller & Pick<OpenCall, 'startedAt' | 'estimate'>,
+  call: OpenCall,
   defaults: SpendDefaults,
 ): Promise<CallRefusal | null> {
   const { startedAt: at, estimate } = call;
@@ -150,12 +150,12 @@ async function standingsOf(db: Kysely<Schema>, applied: readonly Applied[]): Pro
   return applied.map((limit, n) => ({ ...limit, spentUsd: rows[n]!.spent }));
 }
 
-/** Estimates of the calls under way. */
-async function inFlightOf(db: Kysely<Schema>, { agentId, accountId }: Caller) {
+/** Estimates of the other calls under way. */
+async function inFlightOf(db: Kysely<Schema>, { id, agentId, accountId }: OpenCall) {
   const { rows } = await sql<{ agent: string; account: string }>`
     select coalesce(sum(cost_usd) filter (where agent_id = ${agentId}), 0)::text as agent,
       coalesce(sum(cost_usd), 0)::text as account
-    from llm_calls_open where account_id = ${accountId}
+    from llm_calls_open where account_id = ${accountId} and id <> ${id}
   `.execute(db);
   return rows[0]!;
 }

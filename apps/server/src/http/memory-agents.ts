@@ -234,6 +234,10 @@ export class MemoryAgents implements Agents {
     };
   }
 
+  turn(_id: string, signal: AbortSignal) {
+    return { signal, refusal: null };
+  }
+
   busy(): () => void {
     return () => undefined;
   }

@@ -43,6 +43,7 @@ export function createAgents(deps: AgentsDeps): Agents {
       return row;
     },
     use: (accountId, id, options) => uses.use(accountId, id, options),
+    turn: (id, over) => deps.turns.begin(id, over),
     busy(id) {
       deps.holds.join(id);
       let released = false;

@@ -13,6 +13,7 @@ import type {
   SpendStore,
   VmDriver,
 } from '../ports/index.ts';
+import type { Turns } from '../spend/turns.ts';
 import type { Templates } from '../templates/templates.ts';
 import type { Holds } from './holds.ts';
 
@@ -27,8 +28,8 @@ export interface AgentsDeps {
   readonly secrets: SecretBox;
   /** Without it no key is ever said to work or not. */
   readonly keyChecker?: KeyChecker;
-  /** Without it nothing is limited. */
-  readonly spend?: Pick<SpendStore, 'asleep'>;
+  readonly spend: Pick<SpendStore, 'asleep'>;
+  readonly turns: Turns;
   readonly settingsOf: (agent: AgentRow) => AgentSettings;
   readonly log: Log;
   readonly holds: Holds;

@@ -68,7 +68,7 @@ export class Uses {
     const { autoResume, autoStart } = row.lifecycle;
     const may = asked || (row.status === 'paused' ? autoResume : row.status === 'stopped' && autoStart);
     if (!may || (row.status !== 'paused' && row.status !== 'stopped')) throw notRunning(row.id);
-    const asleep = await this.deps.spend?.asleep(row.id, new Date());
+    const asleep = await this.deps.spend.asleep(row.id, new Date());
     if (asleep) throw new Refusal(asleep.code, asleep.message, row.id, asleep.retryAfterSeconds);
     try {
       return (await act(this.deps, row.accountId, row.id, row.status === 'paused' ? 'resume' : 'start')).row;

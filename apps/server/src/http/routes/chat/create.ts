@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { AgentChat, AgentParams, ChatCompletion, ChatQuery, ConversationHeaders, ModelChat } from '@lodge/contract';
 import { Refusal } from '@lodge/engine';
-import type { LiveAgent } from '@lodge/engine';
+import type { LiveAgent, Turn } from '@lodge/engine';
 import type { ChatEndpoint } from '@lodge/engine/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
@@ -83,16 +83,32 @@ export function chatRoutes(app: App, context: HttpContext): void {
   });
 }
 
-interface Turn {
+interface Asked {
   readonly id: string;
   readonly body: AgentChat;
 }
 
-async function chat(context: HttpContext, request: FastifyRequest, reply: FastifyReply, { id, body }: Turn) {
-  const { log, chatTimeoutMs, chatSilenceMs = defaultSilenceMs, cut } = context;
-  checkAgentId(id);
-  request.scope.fields.agent_id = id;
-  const signal = turnSignal(reply, cut, chatTimeoutMs);
+async function chat(context: HttpContext, request: FastifyRequest, reply: FastifyReply, asked: Asked) {
+  const { agents, chatTimeoutMs, cut } = context;
+  checkAgentId(asked.id);
+  request.scope.fields.agent_id = asked.id;
+  const turn = agents.turn(asked.id, turnSignal(reply, cut, chatTimeoutMs));
+  try {
+    return await answer(context, request, reply, { ...asked, turn });
+  } catch (error) {
+    // Known here, whatever the runtime makes of it.
+    throw turn.refusal ?? error;
+  }
+}
+
+async function answer(
+  context: HttpContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { id, body, turn }: Asked & { readonly turn: Turn },
+) {
+  const { log, chatSilenceMs = defaultSilenceMs } = context;
+  const { signal } = turn;
   const { accountId } = request.principal;
   const live = await liveAgent(context, accountId, id, { wake: wantsWake(request), signal });
   const { flush } = live;
@@ -106,7 +122,7 @@ async function chat(context: HttpContext, request: FastifyRequest, reply: Fastif
   }
   // An error that comes soon still has a status of its own; after that the stream begins, answer or not.
   const late = await Promise.race([gatewayReply.then(() => false), setTimeout(chatSilenceMs, true, { ref: false })]);
-  const failed = (error: unknown): ApiError => reportError(log, error, request);
+  const failed = (error: unknown): ApiError => reportError(log, turn.refusal ?? error, request);
   const blocks = answerBlocks(gatewayReply, id, { failed, flush });
   return reply
     .type('text/event-stream; charset=utf-8')

@@ -1,0 +1,54 @@
+/**
+ * Puts agents to sleep whose spend limit says so, once it is reached and nothing holds them awake any more. Which these are is
+ * in memory: an agent that is forgotten by a restart makes itself known with its next model call, which is refused as well.
+ */
+import { Periodic } from '../periodic.ts';
+import type { AgentStore, Log, SpendStore } from '../ports/index.ts';
+
+export interface SleeperDeps {
+  readonly store: AgentStore;
+  readonly spend: Pick<SpendStore, 'asleep'>;
+  readonly log: Log;
+}
+
+const lookEveryMs = 1_000;
+
+export class Sleeper {
+  private readonly deps: SleeperDeps;
+  private readonly wanted = new Set<string>();
+  private readonly rounds: Periodic;
+
+  constructor(deps: SleeperDeps) {
+    this.deps = deps;
+    this.rounds = new Periodic({
+      everyMs: lookEveryMs,
+      log: deps.log,
+      failed: 'agents at their spend limit were not put to sleep; it will be repeated',
+      round: async () => {
+        for (const id of this.wanted) if (await this.isDone(id)) this.wanted.delete(id);
+      },
+    });
+  }
+
+  start(): void {
+    this.rounds.start();
+  }
+
+  stop(): Promise<void> {
+    return this.rounds.stop();
+  }
+
+  want(agentId: string): void {
+    this.wanted.add(agentId);
+  }
+
+  /** Also when there is nothing to do any more: it does not run, or its limit was raised. */
+  private async isDone(id: string): Promise<boolean> {
+    if ((await this.deps.spend.asleep(id, new Date())) === null) return true;
+    const begun = await this.deps.store.begin(id, 'limit', ({ row, held }) =>
+      row.status === 'running' && row.operation === null && !held ? { do: 'begin', kind: 'pause' } : { do: 'nothing' },
+    );
+    if (begun === null || begun.admission.do === 'begin') return true;
+    return begun.row.status !== 'running' && begun.row.operation === null;
+  }
+}
