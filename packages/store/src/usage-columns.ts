@@ -2,8 +2,8 @@
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 
-/** Amounts: used at a moment. */
-export const amounts = [
+/** Used at a moment, by calls. */
+export const callAmounts = [
   'requests',
   'unpriced_requests',
   'estimated_requests',
@@ -12,11 +12,14 @@ export const amounts = [
   'cache_read_tokens',
   'cache_write_tokens',
   'llm_usd',
-  'cpu_ms',
-  'egress_bytes',
 ] as const;
 
-/** Rates: used by the time that passes; entries hold their changes. */
+/** Used until a moment, by machines. */
+export const machineAmounts = ['cpu_ms', 'egress_bytes'] as const;
+
+export const amounts = [...callAmounts, ...machineAmounts] as const;
+
+/** Used by machines, by the time that passes; entries hold their changes. */
 export const rates = [
   'running',
   'paused',

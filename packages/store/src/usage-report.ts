@@ -3,7 +3,7 @@ import type { UsageFigures, UsageGroup, UsageQuery, UsageReport } from '@lodge/e
 import { sql } from 'kysely';
 import type { Kysely, RawBuilder } from 'kysely';
 import type { Schema } from './schema.ts';
-import { amounts, each, rates } from './usage-columns.ts';
+import { amounts, callAmounts, each, machineAmounts, rates } from './usage-columns.ts';
 
 const quarterMs = 900_000;
 const dayMs = 86_400_000;
@@ -67,8 +67,10 @@ export function reportQuery(query: UsageQuery): RawBuilder<Row> {
     ),
     found as (${sourcesOf(query)}),
     cells as (
-      select bounds.i, ${group} as grp, ${each([...amounts, ...rates], (name) => `sum(${name}) as ${name}`)},
-        ${each(rates, (name) => `sum(${name}_ms + ${name} * (extract(epoch from ends - spans_to) * 1000)) as ${name}_ms`)}
+      select bounds.i, ${group} as grp,
+        ${each(callAmounts, (name) => `sum(${name}) filter (where provider <> '') as ${name}`)},
+        ${each([...machineAmounts, ...rates], (name) => `sum(${name}) filter (where provider = '') as ${name}`)},
+        ${each(rates, (name) => `sum(${name}_ms + ${name} * (extract(epoch from ends - spans_to) * 1000)) filter (where provider = '') as ${name}_ms`)}
       from found join bounds on bounds.i = width_bucket(found.at, ${bounds}::timestamptz[])
       group by 1, 2
     ),
@@ -109,8 +111,9 @@ export function reportQuery(query: UsageQuery): RawBuilder<Row> {
 function sourcesOf(query: UsageQuery): RawBuilder<unknown> {
   const { bounds, groupBy, agentId } = query;
   const [first, last] = [bounds[0]!, bounds.at(-1)!];
-  const width = widthOf(bounds);
-  const quarter = roundUp(last, quarterMs);
+  const widths = agentId === undefined && groupBy !== 'agent' ? [dayMs, quarterMs] : [dayMs];
+  const width = widthOf(bounds, widths);
+  const quarter = roundUp(last, Math.min(...widths));
   const day = roundUp(last, dayMs);
   // The sums of an account have no agent.
   const whose = agentId === undefined && groupBy === 'agent' ? sql`agent_id <> ''` : sql`agent_id = ${agentId ?? ''}`;
@@ -139,9 +142,9 @@ function sourcesOf(query: UsageQuery): RawBuilder<unknown> {
   );
 }
 
-/** The widest sums on whose edges all bounds lie; null where none do. */
-function widthOf(bounds: readonly Date[]): number | null {
-  return [dayMs, quarterMs].find((ms) => bounds.every((bound) => bound.getTime() % ms === 0)) ?? null;
+/** The first of these widths, widest first, on whose edges all bounds lie; null where they lie on none's. */
+function widthOf(bounds: readonly Date[], widths: readonly number[]): number | null {
+  return widths.find((ms) => bounds.every((bound) => bound.getTime() % ms === 0)) ?? null;
 }
 
 const roundUp = (at: Date, ms: number): Date => new Date(Math.ceil(at.getTime() / ms) * ms);

@@ -1,7 +1,7 @@
 /**
  * The sums that reports read from. Entries are born unsummed, in the transaction of what they tell of; a round takes some
  * of them and, in one statement, adds them to the sums of their quarter hour and day, of their agent and account, and marks
- * them. A report adds up the sums and the entries that are not in them, in one statement too: whatever is killed when, and
+ * them. (Quarters of single agents are not kept: most would hold one call.) A report adds up the sums and the entries that are not in them, in one statement too: whatever is killed when, and
  * however far the rounds are behind, each entry is seen once.
  */
 import { sql } from 'kysely';
@@ -10,10 +10,10 @@ import { amounts, each, rates } from './usage-columns.ts';
 
 /** Key of the advisory lock of a round: two at once would take the same entries. */
 const sumLockKey = 7_306;
-/** Entries of one statement: some hundred milliseconds. */
-const mostAtOnce = 5_000;
+/** Entries of one statement: about a second. */
+const mostAtOnce = 10_000;
 /** Statements of one round. */
-const mostSteps = 200;
+const mostSteps = 100;
 
 export async function sumUsage(database: Database): Promise<void> {
   for (let step = 0; step < mostSteps; step += 1) if ((await sumSome(database)) < mostAtOnce) return;
@@ -53,6 +53,7 @@ function sumSome(database: Database): Promise<number> {
         group by grouping sets (
           (account_id, width, starts, provider, model), (account_id, width, starts, provider, model, agent_id)
         )
+        having grouping(agent_id) = 1 or width = 86400
         on conflict (account_id, width, agent_id, at, provider, model) do update set
           ${each([...amounts, ...rates], (name) => `${name} = s.${name} + excluded.${name}`)},
           ${each(rates, (name) => `${name}_ms = s.${name}_ms + excluded.${name}_ms`)}
