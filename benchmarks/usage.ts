@@ -7,10 +7,8 @@
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { UsageQuery } from '@lodge/engine/ports';
-import { Kysely, PostgresDialect, sql } from 'kysely';
-import { Pool } from 'pg';
+import { openDatabase } from '../packages/store/src/connection.ts';
 import { reportQuery } from '../packages/store/src/usage-report.ts';
-import type { Schema } from '../packages/store/src/schema.ts';
 import { openWorld, send } from '../tests/e2e/api/world.ts';
 import type { World } from '../tests/e2e/api/world.ts';
 import { median, millis, table } from './figures.ts';
@@ -131,11 +129,13 @@ async function report(to: World, summing: number): Promise<void> {
   console.log(`\nThe year by day:\n\n\`\`\`\n${await explained(to)}\n\`\`\``);
 }
 
-async function explained({ connectionString, accountId }: World): Promise<string> {
-  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: new Pool({ connectionString, max: 1 }) }) });
+async function explained({ connectionString, accountId, sql: client }: World): Promise<string> {
+  const database = openDatabase({ connectionString }, { debug() {}, info() {}, warn() {}, error() {} });
   const bounds = Array.from({ length: year.days + 1 }, (_, day) => new Date(year.from.getTime() + day * 86_400_000));
   const query: UsageQuery = { accountId, bounds, groupBy: null, limit: 10_000 };
-  const plan = await sql<{ 'QUERY PLAN': string }>`explain (analyze, costs off) ${reportQuery(query)}`.execute(db);
-  await db.destroy();
+  const compiled = await database.repeatable(async (db) => reportQuery(query).compile(db));
+  await database.close();
+  const explain = `explain (analyze, costs off) ${compiled.sql}`;
+  const plan = await client.query<{ 'QUERY PLAN': string }>(explain, [...compiled.parameters]);
   return plan.rows.map((line) => line['QUERY PLAN']).join('\n');
 }

@@ -1,18 +1,6 @@
 /** For the property test of reports: histories of agents, and their usage added up row by row. */
+import type { Random } from '@lodge/domain/testing';
 import type { UsageFigures, UsageGroup, UsageRecord } from '@lodge/engine/ports';
-
-/** Whole numbers below a bound, the same for the same seed (mulberry32). */
-export function random(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * below);
-  };
-}
-
-type Pick = (below: number) => number;
 
 const rates = [
   'running',
@@ -75,7 +63,7 @@ let made = 0;
 
 /** Some days of some agents, all deleted in the end. */
 export function makeHistory(
-  pick: Pick,
+  pick: Random,
   agents: readonly string[] = Array.from({ length: 1 + pick(4) }, newId),
 ): History {
   /** Often on an edge of some bucket. */
@@ -116,7 +104,7 @@ export function makeHistory(
 
 const newId = (): string => `h${String((made += 1)).padStart(11, '0')}`;
 
-function stepsOf(agentId: string, moments: readonly number[], pick: Pick): Step[] {
+function stepsOf(agentId: string, moments: readonly number[], pick: Random): Step[] {
   let now = still;
   return moments.map((at, index) => {
     const next = index === moments.length - 1 ? still : stateOf(pick);
@@ -126,7 +114,7 @@ function stepsOf(agentId: string, moments: readonly number[], pick: Pick): Step[
   });
 }
 
-function stateOf(pick: Pick): Rates {
+function stateOf(pick: Random): Rates {
   const status = (['running', 'paused', 'stopped', 'error'] as const)[pick(4)]!;
   const runs = status === 'running';
   return {

@@ -9,7 +9,7 @@ import type { Database } from './connection.ts';
 import { amounts, each, rates } from './usage-columns.ts';
 
 /** Key of the advisory lock of a round: two at once would take the same entries. */
-const sumLockKey = 7_306;
+const sumLockKey = 7_307;
 /** Entries of one statement: about a second. */
 const mostAtOnce = 10_000;
 /** Statements of one round. */

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { UsageFigures, UsageGroup, UsageRecord, UsageReport } from '@lodge/engine/ports';
+import { randomFrom } from '@lodge/domain/testing';
 import { testDatabase } from '@lodge/testkit/postgres';
 import { Client } from 'pg';
 import { admitAll, finishedCall, firstAccount, newAgent, silent } from './fixture.ts';
 import { migrate } from './migrate.ts';
 import { openStore } from './store.ts';
-import { addUp, makeHistory, random } from './usage-history.ts';
+import { addUp, makeHistory } from './usage-history.ts';
 import type { History } from './usage-history.ts';
 
 const database = await testDatabase();
@@ -78,7 +79,7 @@ const widths = [minuteMs, 15 * minuteMs, 60 * minuteMs, 24 * 60 * minuteMs, 90 *
 test('any history, buckets and grouping: a report adds up the rows, however many of them are in the sums', async (t) => {
   let compared = 0;
   for (let seed = 1; seed <= 12; seed += 1) {
-    const pick = random(seed);
+    const pick = randomFrom(seed);
     const { rows } = await sql.query<{ id: string }>("insert into accounts (name) values ('n') returning id");
     const of = rows[0]!.id;
     const history = makeHistory(pick);
