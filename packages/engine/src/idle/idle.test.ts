@@ -64,6 +64,24 @@ test('many requests at once wake a paused agent once, and all are served', async
   await plane.end();
 });
 
+test('requests that end at once share the writing out of the disk, which begins behind all of them', async () => {
+  const host = new FakeHost();
+  const plane = await startPlane(world, host);
+  const { id } = await running(world, plane);
+  const flushes = (): number => plane.calls.filter((call) => call === 'flush').length;
+  const lives = await Promise.all(Array.from({ length: 20 }, () => plane.agents.use(world.accountId, id, options)));
+  const first = lives[0]!.flush();
+  const guest = host.guestAt(lives[0]!.guest.address)!.guest;
+  guest.memory.set('later', 'yes');
+  await Promise.all(lives.slice(1).map(({ flush }) => flush()));
+  await first;
+  assert.deepEqual([flushes(), guest.files.get('later')], [2, 'yes']);
+  for (const live of lives) live.release();
+  await plane.agents.use(world.accountId, id, options).then((live) => live.flush().then(live.release));
+  assert.equal(flushes(), 3, 'one that comes later is not served by an earlier one');
+  await plane.end();
+});
+
 test('a stopped agent is refused, unless it is asked to be woken or may start by itself', async () => {
   const host = new FakeHost();
   const plane = await startPlane(world, host);

@@ -22,10 +22,18 @@ const flushTimeoutMs = 5_000;
 const mostWakes = 3;
 const mostOwners = 10_000;
 
+interface Flush {
+  readonly done: Promise<void>;
+  /** Wanted by those who came since it began. */
+  next: Promise<void> | null;
+}
+
 export class Uses {
   private readonly deps: AgentsDeps;
   /** Whose an agent is never changes; known here, another account's request leaves no trace on it. */
   private readonly owners = new Map<string, string>();
+  /** Under way, by the guest's address. */
+  private readonly flushes = new Map<string, Flush>();
 
   constructor(deps: AgentsDeps) {
     this.deps = deps;
@@ -114,8 +122,24 @@ export class Uses {
     return { row, endpoint, guest, web, flush, release };
   }
 
+  /** One at a time in a guest: who comes meanwhile shares the next, which begins behind all that they have changed. */
+  private flush(row: AgentRow): Promise<void> {
+    const present = this.flushes.get(row.vmAddress!);
+    if (present) return (present.next ??= present.done.then(() => this.beginFlush(row)));
+    return this.beginFlush(row);
+  }
+
+  private beginFlush(row: AgentRow): Promise<void> {
+    const flush: Flush = { done: this.writeOut(row), next: null };
+    this.flushes.set(row.vmAddress!, flush);
+    void flush.done.then(() => {
+      if (flush.next === null) this.flushes.delete(row.vmAddress!);
+    });
+    return flush.done;
+  }
+
   /** What the turn has changed is on the disk of the guest before the agent may sleep. */
-  private async flush({ id, runtimeKind, vmAddress }: AgentRow): Promise<void> {
+  private async writeOut({ id, runtimeKind, vmAddress }: AgentRow): Promise<void> {
     try {
       const signal = AbortSignal.timeout(flushTimeoutMs);
       await this.deps.runtimes.get(runtimeKind)!.flush({ address: vmAddress! }, signal);
