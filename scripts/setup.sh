@@ -20,6 +20,7 @@ unshare util-linux
 mmdebstrap mmdebstrap
 mke2fs e2fsprogs
 qemu-img qemu-utils
+pip3 python3-pip
 cpio cpio
 '
 

@@ -6,9 +6,10 @@ import { Cache } from './cache.ts';
 import { debianFiles, makeDebian } from './debian.ts';
 import { ImageError } from './errors.ts';
 import { bundleGuestd } from './guestd-bundle.ts';
-import { debianName, imageId, npmName } from './identity.ts';
+import { debianName, imageId, npmName, pythonName } from './identity.ts';
 import { makeNpm, npmFiles } from './npm.ts';
-import { foundation, readLayers, type Layer } from './recipe.ts';
+import { makePython, pythonFiles } from './python.ts';
+import { foundation, readLayers, type DebianRecipe, type Layer } from './recipe.ts';
 import type { RunContext } from './run.ts';
 import type { LayerTars } from './tree.ts';
 
@@ -93,12 +94,17 @@ class RecipeImageBuilder implements ImageBuilder {
     progress: ReportProgress,
     context: RunContext,
   ): Promise<{ readonly parts: ImageParts; readonly facts: Facts }> {
-    const { nodeVersion } = foundation(plan.layers);
-    const debianPart = await this.debianPart(plan.layers[0], within(progress, 0, 0.35), context);
-    const tars = new Map<string, LayerTars>([
-      [plan.layers[0].name, { debian: join(debianPart.folder, debianFiles.tree) }],
-    ]);
+    const { debian, nodeVersion } = foundation(plan.layers);
+    const debianPart = await this.debianPart(debian, within(progress, 0, 0.35), context);
+    let tree = join(debianPart.folder, debianFiles.tree);
     let dependencies: Facts = {};
+    for (const layer of plan.layers) {
+      if (!layer.python) continue;
+      const part = await this.pythonPart({ ...layer, python: layer.python }, debian, tree, progress, context);
+      tree = join(part.folder, pythonFiles.tree);
+      dependencies = { ...dependencies, ...part.artifact.facts };
+    }
+    const tars = new Map<string, LayerTars>([[plan.layers[0].name, { debian: tree }]]);
     for (const layer of plan.layers.filter(({ npm }) => npm)) {
       const part = await this.npmPart(layer, within(progress, 0.35, 0.7), context);
       tars.set(layer.name, { ...tars.get(layer.name), npm: join(part.folder, npmFiles.tree) });
@@ -110,12 +116,25 @@ class RecipeImageBuilder implements ImageBuilder {
     return { parts: { ...plan, tars, kernel, modulesTar }, facts };
   }
 
-  private async debianPart(layer: Layer, progress: ReportProgress, context: RunContext): Promise<Part> {
-    const { debian } = foundation([layer]);
+  private async debianPart(debian: DebianRecipe, progress: ReportProgress, context: RunContext): Promise<Part> {
     const name = await debianName(debian);
     const make = (draft: string, scratch: string): Promise<Facts> =>
       makeDebian(debian, draft, scratch, progress, context);
     return this.part({ name, title: 'the Debian part', make }, progress, context);
+  }
+
+  private async pythonPart(
+    layer: Parameters<typeof makePython>[0],
+    debian: DebianRecipe,
+    debianTar: string,
+    progress: ReportProgress,
+    context: RunContext,
+  ): Promise<Part> {
+    const name = await pythonName(layer, debian);
+    const stretch = within(progress, 0.35, 0.7);
+    const make = (draft: string, scratch: string): Promise<Facts> =>
+      makePython(layer, debianTar, draft, scratch, stretch, context);
+    return this.part({ name, title: `the Python part of ${layer.name}`, make }, stretch, context);
   }
 
   private async npmPart(layer: Layer, progress: ReportProgress, context: RunContext): Promise<Part> {

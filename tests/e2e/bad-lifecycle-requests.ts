@@ -37,6 +37,7 @@ export const lifecycleRequests: readonly BadRequest[] = [
     { ...noScope, names: 'agents:write' },
   ),
   patch('its kind', { runtime_kind: 'runtime_b' }, 'runtime_kind'),
+  patch('a dashboard for runtime_a', { dashboard: true }, ['dashboard', 'runtime_b']),
   patch('its name to nothing', { name: null }, 'name'),
   patch('its name to blanks', { name: '  ' }, 'name'),
   patch('its keys to a word', { llm_keys: 'none' }, 'llm_keys'),

@@ -31,7 +31,7 @@ import { Meter, createEngine, createLogCollector, createUsageKeeper } from '@lod
 import type { Engine, TemplateProgress } from '@lodge/engine';
 import type { AgentRuntime, CallBook, KeyChecker, Log, Provider, SecretBox } from '@lodge/engine/ports';
 import { createImageBuilder } from '@lodge/images';
-import { createOpenclawRuntime } from '@lodge/runtimes';
+import { createHermesRuntime, createOpenclawRuntime } from '@lodge/runtimes';
 import { migrate, openStore, startEmbeddedPostgres } from '@lodge/store';
 import type { Store } from '@lodge/store';
 import type { Config } from './config.ts';
@@ -118,7 +118,12 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
   const { network, driver: bare } = await openMachines(config, log);
   const meter = new Meter({ driver: bare, usage: store.usage, log });
   const { driver } = meter;
-  const runtimes = options.runtimes ?? new Map([['runtime_a', createOpenclawRuntime()]]);
+  const runtimes =
+    options.runtimes ??
+    new Map<RuntimeKind, AgentRuntime>([
+      ['runtime_a', createOpenclawRuntime()],
+      ['runtime_b', createHermesRuntime()],
+    ]);
   const holder = `${config.instance}@${hostname()}`;
   const shared = { store: agents, logs: store.agentLogs, driver, runtimes, log, holder };
   const engine = createEngine({

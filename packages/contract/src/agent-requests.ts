@@ -52,7 +52,8 @@ export const CreateAgent = Type.Object(
         minLength: 1,
         maxLength: 200,
         pattern: patterns.text,
-        description: '`<provider>/<model_name>` for runtime_a; without it the deployment chooses.',
+        description:
+          '`<provider>/<model_name>` for runtime_a; bare `<model_name>` for runtime_b, whose provider is that of its keys. Without it the deployment chooses.',
         examples: ['anthropic/claude-sonnet-5'],
       }),
     ),

@@ -43,7 +43,8 @@ export const UpdateAgent = Type.Object(
     model: Type.Optional(
       nullable({
         ...model,
-        description: '`<provider>/<model_name>` for runtime_a; null: the deployment chooses.',
+        description:
+          '`<provider>/<model_name>` for runtime_a, bare `<model_name>` for runtime_b; null: the deployment chooses.',
       }),
     ),
     description: Type.Optional(description),

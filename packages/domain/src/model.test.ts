@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { agentModel, maskModel, maxModelLength, parseProviderModel, unmaskModel } from './model.ts';
+import { agentModel, bareModelFault, maskModel, maxModelLength, parseProviderModel, unmaskModel } from './model.ts';
 
 test('the first slash divides provider and model name', () => {
   assert.deepEqual(parseProviderModel('openrouter/anthropic/claude-sonnet-5'), {
@@ -22,6 +22,14 @@ test('what is not provider/model is refused', () => {
   ]) {
     assert.equal(parseProviderModel(model), null, JSON.stringify(model));
   }
+});
+
+test('a bare model has no provider before it, and is one word', () => {
+  assert.equal(bareModelFault('claude-sonnet-5', ['anthropic']), null);
+  assert.equal(bareModelFault('Qwen/Qwen3-32B', ['anthropic', 'qwen']), null, 'a house is no provider');
+  assert.match(bareModelFault('anthropic/claude-sonnet-5', ['anthropic'])!, /bare <model_name>.* claude-sonnet-5/);
+  assert.equal(bareModelFault('anthropic/claude-sonnet-5', []), null);
+  for (const name of ['a b', 'a\n', 'ä', 'x'.repeat(maxModelLength + 1)]) assert.ok(bareModelFault(name, []), name);
 });
 
 test("runtime_a's model names its provider, whatever keys there are", () => {

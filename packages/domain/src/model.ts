@@ -18,6 +18,21 @@ export function parseProviderModel(model: string): ProviderModel | null {
 /** Providers that serve models of many houses under `<house>/<model>` names, in order of preference. */
 const aggregators = ['openrouter', 'together', 'fireworks', 'huggingface', 'nvidia', 'groq'] as const;
 
+export const servesManyHouses = (provider: string): boolean => (aggregators as readonly string[]).includes(provider);
+
+/**
+ * Why a runtime_b agent cannot have a model of this name; null when it can. It is bare: the provider is that of the agent's
+ * keys. `prefixes` are providers that must not stand before it.
+ */
+export function bareModelFault(name: string, prefixes: readonly string[]): string | null {
+  if (name.length > maxModelLength || !/^[\x21-\x7e]+$/.test(name)) {
+    return `model must be a bare <model_name> of up to ${maxModelLength} printable characters without spaces.`;
+  }
+  const parsed = parseProviderModel(name);
+  if (!parsed || !prefixes.includes(parsed.provider)) return null;
+  return `model of a runtime_b agent is a bare <model_name>, without the provider ${parsed.provider}: ${parsed.name}.`;
+}
+
 /** Whose models' names begin so. */
 const families: readonly (readonly [prefix: RegExp, provider: string])[] = [
   [/^claude/, 'anthropic'],

@@ -1,1 +1,2 @@
+export { createHermesRuntime } from './hermes/runtime.ts';
 export { createOpenclawRuntime } from './openclaw/runtime.ts';

@@ -25,7 +25,6 @@ export function checkAvailable(body: Partial<CreateAgent> | UpdateAgent, kind?: 
   const given = {
     channels: 'channels' in body && Object.keys(body.channels ?? {}).length > 0,
     instructions: body.instructions != null,
-    dashboard: body.dashboard === true,
   };
   for (const [field, isGiven] of Object.entries(given)) {
     if (isGiven) throw new ApiError('invalid_request', `${field} is not available in this version yet.`);

@@ -19,6 +19,30 @@ test('a template that is gone when a create needs it is made again, and the crea
   await world.close();
 });
 
+test('a runtime whose template cannot be made does not keep another waiting', async () => {
+  const host = new FakeHost();
+  const image = { id: 'image', rootDisk: '/nowhere', kernel: '/nowhere', initrd: '/nowhere' };
+  const ensure = (runtime: string) =>
+    runtime === 'broken' ? Promise.reject(new Error('no such image')) : Promise.resolve(image);
+  const runtime = guestRuntime(host, noTroubles());
+  const templates = createTemplates({
+    driver: createFakeDriver(host),
+    images: { idOf: () => Promise.resolve(image.id), find: () => Promise.resolve(image), ensure },
+    runtimes: new Map([
+      ['runtime_a', { ...runtime, name: 'broken' }],
+      ['runtime_b', runtime],
+    ]),
+    log: silent,
+    buildTimeoutMs: 1_000,
+    inUse: () => Promise.resolve(new Set()),
+    collectEveryMs: 60_000,
+  });
+  templates.start();
+  await templates.whenReady('runtime_b', AbortSignal.timeout(2_000));
+  assert.equal(templates.progress('runtime_a').state, 'failed');
+  await templates.stop();
+});
+
 test('a collection spares the current template and those in use, and takes the rest', async () => {
   const host = new FakeHost();
   const driver = createFakeDriver(host);

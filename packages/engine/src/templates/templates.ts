@@ -70,6 +70,8 @@ class TemplateKeeper implements Templates {
   private readonly listeners = new Set<(progress: TemplateProgress) => void>();
   private readonly stopping = new AbortController();
   private work: Promise<void> = Promise.resolve();
+  /** The build in hand, and those behind it. */
+  private building: Promise<unknown> = Promise.resolve();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(deps: TemplatesDeps) {
@@ -77,9 +79,7 @@ class TemplateKeeper implements Templates {
   }
 
   start(): void {
-    this.work = (async () => {
-      for (const [kind, runtime] of this.deps.runtimes) await this.keep(kind, runtime);
-    })();
+    for (const [kind, runtime] of this.deps.runtimes) this.also(this.keep(kind, runtime));
     this.timer = setInterval(() => {
       this.work = this.work.then(() => this.collect());
     }, this.deps.collectEveryMs);
@@ -124,7 +124,7 @@ class TemplateKeeper implements Templates {
     this.ready.delete(kind);
     this.deps.log.warn({ runtime: runtime.name, template_id: id }, 'template is gone or damaged; it is made again');
     this.report(kind, 'building', 'the template is gone or damaged; it is made again', null);
-    this.work = this.work.then(() => this.keep(kind, runtime));
+    this.also(this.keep(kind, runtime));
   }
 
   progress(kind: RuntimeKind): TemplateProgress {
@@ -143,7 +143,7 @@ class TemplateKeeper implements Templates {
     const { signal } = this.stopping;
     for (let pauseMs = firstPauseMs; !signal.aborted; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       try {
-        const template = await this.make(kind, runtime);
+        const template = await this.inTurn(() => this.make(kind, runtime));
         this.byId.set(template.id, template);
         this.ready.set(kind, template);
         this.report(kind, 'ready', 'ready', 1);
@@ -155,6 +155,20 @@ class TemplateKeeper implements Templates {
         await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
       }
     }
+  }
+
+  private also(work: Promise<void>): void {
+    this.work = Promise.all([this.work, work]).then(() => undefined);
+  }
+
+  /** A runtime whose template cannot be made does not hold up another's between its tries. */
+  private inTurn<T>(build: () => Promise<T>): Promise<T> {
+    const built = this.building.then(() => {
+      this.stopping.signal.throwIfAborted();
+      return build();
+    });
+    this.building = built.catch(() => undefined);
+    return built;
   }
 
   /** Removes what neither an agent nor the next create needs; not before it is known what creates need. */

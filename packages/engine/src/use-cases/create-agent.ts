@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { fits, makeAgentId, parseProviderModel } from '@lodge/domain';
+import { fits, makeAgentId } from '@lodge/domain';
 import type { HostMemory } from '@lodge/domain';
 import { Refusal } from '../agents.ts';
 import type { CreateAgentInput, CreateOptions } from '../agents.ts';
@@ -8,6 +8,7 @@ import type { AgentRow, Committed, NewAgent, Provider, SecretBox } from '../port
 import { hostMemory, noRoom, withRoom } from './capacity.ts';
 import { refuseBadKeys } from './check-keys.ts';
 import type { AgentsDeps } from './deps.ts';
+import { chosenModel, idsOf } from './model-choice.ts';
 
 /** Checks a create and writes the agent. Everything that can be refused is refused here, before anything is written. */
 export async function createAgent(
@@ -19,9 +20,9 @@ export async function createAgent(
   if (!deps.runtimes.has(input.runtimeKind)) {
     throw new Refusal('invalid_request', `runtime_kind ${input.runtimeKind} is not available on this deployment.`);
   }
-  const model = input.model ?? deps.defaultModel;
-  checkModel(model, deps.providers);
   checkKeyProviders(input.llmKeys, deps.providers);
+  const keyProviders = input.llmKeys.map(({ provider }) => provider);
+  const model = chosenModel(deps, input.runtimeKind, input.model ?? null, keyProviders);
   await refuseBadKeys(deps, input);
   const agent: NewAgent = {
     id,
@@ -84,14 +85,6 @@ function admit(committed: Committed, memory: HostMemory, input: CreateAgentInput
   }
 }
 
-export function checkModel(model: string, providers: readonly Provider[]): void {
-  const parsed = parseProviderModel(model);
-  if (!parsed) throw new Refusal('invalid_request', 'model must have the form <provider>/<model_name>.');
-  if (!providers.some(({ id }) => id === parsed.provider)) {
-    throw new Refusal('invalid_request', `model names an unknown provider; known are: ${idsOf(providers)}.`);
-  }
-}
-
 export function checkKeyProviders(
   keys: readonly { readonly provider: string }[],
   providers: readonly Pick<Provider, 'id'>[],
@@ -110,5 +103,3 @@ export function checkKeyProviders(
     seen.add(provider);
   }
 }
-
-const idsOf = (providers: readonly Pick<Provider, 'id'>[]): string => providers.map(({ id }) => id).join(', ');

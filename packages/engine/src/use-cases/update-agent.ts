@@ -3,7 +3,8 @@ import { Refusal } from '../agents.ts';
 import type { UpdateAgentInput, UpdateOptions } from '../agents.ts';
 import type { AgentChange, AgentRow } from '../ports/index.ts';
 import { checkRoom, withRoom } from './capacity.ts';
-import { checkKeyProviders, checkModel, sealKey } from './create-agent.ts';
+import { checkKeyProviders, sealKey } from './create-agent.ts';
+import { chosenModel } from './model-choice.ts';
 import type { AgentsDeps } from './deps.ts';
 import { getAgent, isThere, notFound } from './reading.ts';
 
@@ -22,12 +23,17 @@ export async function updateAgent(
   { check, note }: UpdateOptions = {},
 ): Promise<AgentRow> {
   const agent = await getAgent(deps, accountId, id);
-  const model = input.model === null ? deps.defaultModel : input.model;
-  if (model !== undefined) checkModel(model, deps.providers);
   if (input.llmKeys) {
     // A provider that the operator took away: its key can still be removed.
     checkKeyProviders(input.llmKeys, [...deps.providers, ...agent.llmKeys.map(({ provider }) => ({ id: provider }))]);
   }
+  if (input.dashboard && agent.runtimeKind === 'runtime_a') {
+    throw new Refusal('invalid_request', 'dashboard can be true for runtime_b only.');
+  }
+  const model =
+    input.model === undefined
+      ? undefined
+      : chosenModel(deps, agent.runtimeKind, input.model, keyProvidersAfter(agent, input.llmKeys));
   const { size } = input;
   if (size !== undefined && grows(agent, size)) await withRoom(deps, size, () => checkRoom(deps, agent, size));
   const decide = (row: AgentRow): AgentChange => {
@@ -54,6 +60,17 @@ export async function updateAgent(
 /** Whether the change takes memory of the host now; at a start it is weighed then. */
 function grows({ status, size: now }: AgentRow, size: AgentRow['size']): boolean {
   return ['provisioning', 'running', 'paused'].includes(status) && sizes[size].memoryMib > sizes[now].memoryMib;
+}
+
+/** Providers the agent has keys for once these are set. */
+function keyProvidersAfter({ llmKeys }: AgentRow, given: UpdateAgentInput['llmKeys']): string[] {
+  if (given === null) return [];
+  const providers = new Set(llmKeys.map(({ provider }) => provider));
+  for (const { provider, apiKey } of given ?? []) {
+    if (apiKey === null) providers.delete(provider);
+    else providers.add(provider);
+  }
+  return [...providers];
 }
 
 function keysOf(

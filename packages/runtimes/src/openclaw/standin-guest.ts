@@ -3,23 +3,13 @@
  * OpenClaw's gateway, as far as the adapter uses them, over real sockets. It records what happened, in order.
  */
 import { randomInt } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { guestdPort, protocolVersion } from '@lodge/guest';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { bodyOf, json, listen, listenDaemon, newDaemon, pong, type StandinDaemon } from '../standin-daemon.ts';
 import { configPath, gatewayPort } from './config.ts';
 
-export interface StandinGuest {
+/** Beside the daemon's events: `chat <model> <stream|whole>`, `rpc <method>`, `released <suspensionId>`. */
+export interface StandinGuest extends StandinDaemon {
   readonly address: string;
-  /** `wrote <path> <mode> <owner>`, `chat <model> <stream|whole>`, `sync <dropCaches>`, `exec <command>`, `end <graceMs>`, `rpc <method>`, `released <suspensionId>`. */
-  readonly events: string[];
-  /** Paths the guest's daemon answers with a 500. */
-  readonly broken: Set<string>;
-  /** Fields of the daemon's health beside those every daemon has. */
-  health: object;
-  /** By path, as the daemon was given them. */
-  readonly files: Map<string, string>;
-  runtimeLog: string;
-  guestdLog: string;
   /** Answers of the gateway; change them to make it behave otherwise. */
   readonly gateway: {
     ready: boolean;
@@ -37,12 +27,7 @@ export async function startStandinGuest(): Promise<StandinGuest> {
   const servers: Server[] = [];
   const guest: StandinGuest = {
     address,
-    events: [],
-    broken: new Set(),
-    health: {},
-    files: new Map(),
-    runtimeLog: '',
-    guestdLog: '',
+    ...newDaemon(),
     gateway: {
       ready: true,
       rpc: {
@@ -59,63 +44,10 @@ export async function startStandinGuest(): Promise<StandinGuest> {
     },
   };
   servers.push(
-    await listen(address, guestdPort, (request, response) => serveDaemon(guest, request, response)),
+    await listenDaemon(address, guest),
     await listen(address, gatewayPort, (request, response) => serveGateway(guest, request, response)),
   );
   return guest;
-}
-
-type Handler = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
-
-async function listen(host: string, port: number, handler: Handler): Promise<Server> {
-  const server = createServer((request, response) => {
-    handler(request, response).catch(() => response.destroy());
-  });
-  server.listen(port, host);
-  await once(server, 'listening');
-  return server;
-}
-
-async function serveDaemon(guest: StandinGuest, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const url = new URL(request.url!, 'http://guest');
-  const query = url.searchParams;
-  response.setHeader('x-guestd-protocol', String(protocolVersion));
-  if (guest.broken.has(url.pathname)) return json(response, 500, { error: 'broken' });
-  switch (`${request.method} ${url.pathname}`) {
-    case 'PUT /v1/files':
-      guest.files.set(query.get('path')!, await bodyOf(request));
-      guest.events.push(`wrote ${query.get('path')} ${query.get('mode')} ${query.get('owner')}`);
-      return json(response, 200, {});
-    case 'GET /v1/files': {
-      const file = guest.files.get(query.get('path')!);
-      return file === undefined ? json(response, 404, { error: 'no such file' }) : void response.end(file);
-    }
-    case 'POST /v1/sync': {
-      const { dropCaches } = JSON.parse(await bodyOf(request)) as { dropCaches: boolean };
-      guest.events.push(`sync ${dropCaches}`);
-      return json(response, 200, {});
-    }
-    case 'POST /v1/exec': {
-      const { argv } = JSON.parse(await bodyOf(request)) as { argv: string[] };
-      guest.events.push(`exec ${argv.at(-1)}`);
-      return json(response, 200, { exitCode: 0, signal: null, stdout: '', stderr: '' });
-    }
-    case 'POST /v1/runtime': {
-      const { graceMs } = JSON.parse(await bodyOf(request)) as { graceMs: number };
-      guest.events.push(`end ${graceMs}`);
-      return json(response, 200, {});
-    }
-    case 'GET /v1/health':
-      return json(response, 200, { uptimeSeconds: 1, cpusOnline: 1, memoryTotalMib: 1, ...guest.health });
-    case 'GET /v1/logs': {
-      const log = query.get('name') === 'runtime' ? guest.runtimeLog : guest.guestdLog;
-      const from = Math.min(Number(query.get('offset')), log.length);
-      const text = log.slice(from, from + Number(query.get('limit')));
-      return json(response, 200, { text, nextOffset: from + text.length });
-    }
-    default:
-      return json(response, 404, { error: 'no such route' });
-  }
 }
 
 async function serveGateway(guest: StandinGuest, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -144,11 +76,7 @@ async function serveGateway(guest: StandinGuest, request: IncomingMessage, respo
   }
   events.push(`chat ${String(request.headers['x-openclaw-model'])} ${body.stream ? 'stream' : 'whole'}`);
   if (gateway.chatStatus !== 200) return json(response, gateway.chatStatus, { error: { message: 'scripted' } });
-  if (!body.stream) return json(response, 200, { choices: [{ message: { role: 'assistant', content: 'pong' } }] });
-  response.writeHead(200, { 'content-type': 'text/event-stream' });
-  for (const content of ['po', 'ng'])
-    response.write(`data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`);
-  response.end('data: [DONE]\n\n');
+  pong(response, body.stream);
 }
 
 interface Config {
@@ -195,14 +123,4 @@ function roster(
     default:
       return refused('unknown');
   }
-}
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-  return Buffer.concat(chunks).toString();
-}
-
-function json(response: ServerResponse, status: number, body: object): void {
-  response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }

@@ -55,6 +55,8 @@ export async function* answerBlocks(
         yield 'data: [DONE]\n\n';
         return;
       }
+      // OpenAI's clients take any event of a chat for a chunk of it; Hermes tells of its tools in events of its own.
+      if (rest.some((line) => line.startsWith('event:'))) continue;
       yield renamed(block, data, rest, model);
     }
     throw new Error('the stream ended without its end mark');

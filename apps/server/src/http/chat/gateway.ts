@@ -78,7 +78,7 @@ export interface GatewayFailure {
 
 /** Says in the contract's terms why a turn failed. The gateway's own words pass only where they speak of the request. */
 export function gatewayError(failure: GatewayFailure): ApiError {
-  const { status, type, message } = failure;
+  const { status, type, message } = withProvidersType(failure);
   const cause = new Error(`gateway: ${status ?? 'stream'} ${type}: ${message}`);
   if (type === 'rate_limit_error') {
     const seconds = failure.retryAfter ?? /Retry-After: (\d+)/.exec(message)?.[1];
@@ -102,6 +102,24 @@ export function gatewayError(failure: GatewayFailure): ApiError {
   const text = upstream ? `The agent's LLM provider failed (${upstream}).` : 'The agent could not finish this turn.';
   return new ApiError('internal_error', text, { cause, headers: doNotRepeat });
 }
+
+/** Hermes tells of a provider's refusal by its status alone. */
+function withProvidersType(failure: GatewayFailure): GatewayFailure {
+  const [, status = '', message = ''] = /^HTTP (\d{3}): (.*)$/s.exec(failure.message) ?? [];
+  if (status === '') return failure;
+  return { ...failure, type: typesByStatus[status] ?? 'server_error', message: message.trim() };
+}
+
+const typesByStatus: Readonly<Record<string, string>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  402: 'insufficient_quota',
+  403: 'permission_error',
+  404: 'invalid_request_error',
+  409: 'invalid_request_error',
+  422: 'invalid_request_error',
+  429: 'rate_limit_error',
+};
 
 const refusedKey = /^(?:authentication_error|permission_error|insufficient_quota)$/;
 

@@ -91,7 +91,6 @@ test('400: each wrong field is named', async () => {
     [{ status: 'running' }, /^status is not a known field/],
     [{ spend_limit: { daily_usd: '5' } }, /^spend_limit is not available/],
     [{ instructions: 'Be kind.' }, /^instructions is not available/],
-    [{ dashboard: true }, /^dashboard is not available/],
     [[], /^The body must be an object/],
   ];
   for (const [body, message] of wrong) {

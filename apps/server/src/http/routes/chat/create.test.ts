@@ -143,7 +143,7 @@ describe('a turn that streams', () => {
     assert.equal(rest, event({ ...chunk('two'), choices: [], usage, model: row.id }) + done);
   });
 
-  test('an event that comes in pieces, even within a character, arrives whole; other events and comments pass', async () => {
+  test('an event that comes in pieces, even within a character, arrives whole; comments pass, events that are no chunk do not', async () => {
     const bytes = Buffer.from(`: hello\r\n\r\nevent: progress\ndata: not json\n\n${event(chunk('grüße 👋'))}${done}`);
     gateway.answer = async (res) => {
       res.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -154,10 +154,7 @@ describe('a turn that streams', () => {
       res.end();
     };
     const text = await (await post({ ...chatBody, stream: true })).text();
-    assert.equal(
-      text,
-      `: hello\n\nevent: progress\ndata: not json\n\n${event({ ...chunk('grüße 👋'), model: row.id })}${done}`,
-    );
+    assert.equal(text, `: hello\n\n${event({ ...chunk('grüße 👋'), model: row.id })}${done}`);
   });
 
   test('a comment comes while the agent is silent, never within an event', async () => {
@@ -211,6 +208,22 @@ describe('a turn that streams', () => {
       },
       (error: any) => error.code === 'invalid_request' && /llm_keys/.test(error.message),
     );
+  });
+
+  test("a provider's refusal that is told by its status alone says what it means", async () => {
+    const outcomes = [
+      ['HTTP 401: wrong key sk-1', 'invalid_request', /llm_keys/],
+      ['HTTP 429: slow down', 'rate_limit_exceeded', /too many/],
+      ['HTTP 400: no such field', 'invalid_request', /^no such field$/],
+      ['HTTP 500: oops at 10.0.0.1', 'internal_error', /could not finish/],
+    ] as const;
+    for (const [message, code, words] of outcomes) {
+      gateway.answer = answerEvents(event({ ...chunk('half'), error: { message, type: 'agent_error' } }), done);
+      const [said] = /data: \{"error".*/.exec(await (await post({ ...chatBody, stream: true })).text())!;
+      const { error } = JSON.parse(said.slice('data: '.length)) as { error: { code: string; message: string } };
+      assert.equal(error.code, code);
+      assert.match(error.message, words);
+    }
   });
 
   test('is cancelled in the guest when the client goes away', async () => {

@@ -1,0 +1,74 @@
+/**
+ * Hermes's dashboard, a process beside the gateway. It lets in who has a session of its basic login; its secret is derived
+ * from the gateway's token, so the host makes a session whenever a request needs one, and nobody logs in.
+ */
+import { createHmac } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { request } from 'undici';
+import type { WebEndpoint } from '@lodge/engine/ports';
+import { dashboardPort, dashboardSettingsPath, hostFolder } from './config.ts';
+import type { HermesGuest } from './gateway.ts';
+
+const user = 'lodge';
+const sessionSeconds = 12 * 60 * 60;
+const pollMs = 250;
+const attemptMs = 5_000;
+
+const derived = (token: string, purpose: string): Buffer => createHmac('sha256', token).update(purpose).digest();
+
+/** The environment that its start script reads. */
+function settings(token: string): string {
+  const values = {
+    USERNAME: user,
+    PASSWORD: derived(token, 'dashboard password').toString('hex'),
+    SECRET: derived(token, 'dashboard secret').toString('base64'),
+  };
+  return Object.entries(values)
+    .map(([name, value]) => `export HERMES_DASHBOARD_BASIC_AUTH_${name}='${value}'\n`)
+    .join('');
+}
+
+/** Its own form of a session: the payload and its signature, in base64 with padding. */
+function session(token: string, nowMs: number): string {
+  const payload = JSON.stringify({ sub: user, kind: 'access', exp: Math.floor(nowMs / 1000) + sessionSeconds });
+  const signature = createHmac('sha256', derived(token, 'dashboard secret')).update(payload).digest();
+  const text = Buffer.concat([Buffer.from(payload), signature]).toString('base64');
+  return text.replaceAll('+', '-').replaceAll('/', '_');
+}
+
+export function dashboardEndpoint(address: string, token: string): WebEndpoint {
+  const cookie = `hermes_session_at=${session(token, Date.now())}; hermes_session_provider=basic`;
+  return { origin: `http://${address}:${dashboardPort}`, headers: { cookie } };
+}
+
+/** Its start script does nothing where one runs already, and ends with the settings. */
+const start = 'setsid --fork /opt/hermes/bin/dashboard < /dev/null > /dev/null 2>&1';
+const end = `cd ${hostFolder} && rm -f dashboard.env && if [ -e dashboard.pid ]; then kill "$(cat dashboard.pid)" || :; rm -f dashboard.pid; fi`;
+
+export async function applyDashboard(
+  { guest, token }: HermesGuest,
+  address: string,
+  wanted: boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  const run = async (script: string): Promise<void> => {
+    const { exitCode, stderr } = await guest.exec({ argv: ['sh', '-c', script], timeoutMs: attemptMs * 4 }, { signal });
+    if (exitCode !== 0) throw new Error(`Hermes's dashboard could not be started or ended: ${stderr}`);
+  };
+  if (!wanted) return run(end);
+  await guest.writeFile(dashboardSettingsPath, settings(token), { mode: 0o600, owner: 'agent' }, { signal });
+  await run(start);
+  while (!(await serves(address, signal))) await sleep(pollMs, undefined, { signal });
+}
+
+async function serves(address: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    const bound = AbortSignal.any([signal, AbortSignal.timeout(attemptMs)]);
+    const reply = await request(`http://${address}:${dashboardPort}/api/status`, { signal: bound, reset: true });
+    await reply.body.dump();
+    return reply.statusCode === 200;
+  } catch {
+    signal.throwIfAborted();
+    return false;
+  }
+}

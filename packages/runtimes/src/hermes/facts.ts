@@ -1,0 +1,12 @@
+import type { RuntimeFacts } from '@lodge/engine/ports';
+
+/** What the host keeps of a Hermes template. */
+export interface HermesFacts {
+  /** The gateway's key, 64 hexadecimal digits from the host's random source. Full power over the guest. */
+  readonly token: string;
+}
+
+export function readFacts({ token }: RuntimeFacts): HermesFacts {
+  if (typeof token !== 'string') throw new TypeError('the facts of this template are not those of a Hermes template');
+  return { token };
+}

@@ -1,0 +1,36 @@
+import { asObject, GatewayError, GatewayHttp } from '../gateway-http.ts';
+import type { ChatOptions, GatewayCallOptions, RuntimeGateway } from '../gateway-http.ts';
+import { guestRuntime, type GuestRuntime } from '../guest-runtime.ts';
+import { gatewayPort } from './config.ts';
+
+export type HermesGuest = GuestRuntime<Gateway>;
+
+export function hermesGuest(address: string, token: string): HermesGuest {
+  return guestRuntime('Hermes', address, token, new Gateway(address, token));
+}
+
+/** The API server within Hermes's gateway. */
+export class Gateway implements RuntimeGateway {
+  private readonly http: GatewayHttp;
+
+  constructor(address: string, token: string) {
+    this.http = new GatewayHttp('Hermes', `http://${address}:${gatewayPort}`, token);
+  }
+
+  async failing(options: GatewayCallOptions): Promise<string | null> {
+    const { status } = await this.http.send('GET', '/health', {}, undefined, options);
+    return status === 200 ? null : `HTTP ${status}`;
+  }
+
+  /** Turns it has in hand. */
+  async work(options: GatewayCallOptions): Promise<number> {
+    const { status, text } = await this.http.send('GET', '/health', {}, undefined, options);
+    const { work } = asObject(text);
+    if (status === 200 && typeof work === 'number') return work;
+    throw new GatewayError(status, null, `Hermes did not say what it has in hand (HTTP ${status})`);
+  }
+
+  chat(chat: ChatOptions): Promise<string> {
+    return this.http.chat({}, chat.model, chat);
+  }
+}

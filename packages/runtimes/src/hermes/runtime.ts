@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import type { AgentRuntime } from '@lodge/engine/ports';
+import { bearer } from '../gateway-http.ts';
+import { guestCalls, health } from '../guest-calls.ts';
+import { until } from '../guest-runtime.ts';
+import { awaitReady } from '../ready.ts';
+import { startWarmupLlm } from '../warmup-llm.ts';
+import {
+  configFiles,
+  configVersion,
+  gatewayPort,
+  hermesVersion,
+  homeFolder,
+  hostFolder,
+  routeFor,
+  workspacePath,
+} from './config.ts';
+import { applyDashboard, dashboardEndpoint } from './dashboard.ts';
+import { readFacts } from './facts.ts';
+import { hermesGuest } from './gateway.ts';
+import { awaitIdle } from './idle.ts';
+import { logLines } from './log-lines.ts';
+import { applyInstructions } from './soul.ts';
+import { prepareTemplate, toolRounds } from './template.ts';
+
+/** Rises with every change to how a template is warmed, beside what `configVersion` counts. */
+const warmUpVersion = 1;
+/** How long a turn in hand may hold up a stop. */
+const suspendTimeoutMs = 60_000;
+const resumeTimeoutMs = 60_000;
+
+/**
+ * Hermes Agent as an agent's runtime.
+ *
+ * Of an agent only its instructions and its dashboard lie in its guest: provider API and context window are chosen with each
+ * request by what stands in `model`, the model itself by the broker. A change of an agent's model is in effect with its next
+ * request.
+ *
+ * Tools a model is offered: `terminal {command}` runs a shell command in the workspace as the agent's user, without approval;
+ * `process`, `read_file {path}`, `write_file {path, content}`, `patch`, `search_files`, `execute_code`, `memory`, `todo`,
+ * `skills_list`, `skill_view`, `skill_manage`. Relative paths are of the workspace.
+ */
+export function createHermesRuntime(): AgentRuntime {
+  return {
+    name: 'hermes',
+    version: hermesVersion,
+    gatewayPort,
+    data: { folders: [homeFolder, workspacePath], except: [hostFolder, ...configFiles] },
+    templateVariant: `hermes-${hermesVersion}-config-${configVersion}-warm-up-${warmUpVersion}`,
+    ...guestCalls(logLines),
+    startWarmupLlm: (host) => startWarmupLlm(host, toolRounds),
+    prepareTemplate: async ({ address }, progress, signal) => ({
+      ...(await prepareTemplate(address, progress, signal)),
+    }),
+    /** Nothing was shut. What was frozen goes on, and a gateway that answers serves. */
+    async resume({ address }, facts, _settings, signal) {
+      const wait = { what: 'answer', timeoutMs: resumeTimeoutMs, pauseMs: 50, attemptMs: 5_000, signal };
+      const runtime = hermesGuest(address, readFacts(facts).token);
+      await until(runtime, wait, async (options) => (await runtime.gateway.failing(options)) ?? {});
+    },
+    async suspend({ address }, facts, signal) {
+      const runtime = hermesGuest(address, readFacts(facts).token);
+      await awaitIdle(runtime, suspendTimeoutMs, signal);
+      await runtime.guest.sync(true, { signal });
+      return facts;
+    },
+    async health({ address }, facts, signal) {
+      return health(hermesGuest(address, readFacts(facts).token), signal);
+    },
+    async awaitBoot({ address }, facts, _settings, signal) {
+      await awaitReady(hermesGuest(address, readFacts(facts).token), signal, () => undefined);
+    },
+    inGuest: ({ instructions, dashboard }) =>
+      instructions === null && !dashboard ? null : { instructions, dashboard },
+    async apply({ address }, facts, { instructions, dashboard }, signal) {
+      const runtime = hermesGuest(address, readFacts(facts).token);
+      await applyInstructions(runtime, instructions, signal);
+      await applyDashboard(runtime, address, dashboard, signal);
+      await runtime.guest.sync(false, { signal });
+    },
+    chatEndpoint({ address }, facts, settings, { conversation }) {
+      return {
+        baseUrl: `http://${address}:${gatewayPort}/v1`,
+        headers: {
+          ...bearer(readFacts(facts).token),
+          ...(conversation !== null && { 'x-hermes-session-id': sessionOf(conversation) }),
+        },
+        model: routeFor(settings),
+      };
+    },
+    web({ address }, facts, { dashboard }, page) {
+      const { token } = readFacts(facts);
+      if (page === 'gateway') return { origin: `http://${address}:${gatewayPort}`, headers: bearer(token) };
+      return dashboard ? dashboardEndpoint(address, token) : null;
+    },
+  };
+}
+
+/** Any text as what Hermes takes for a session's id, the same for the same text. */
+const sessionOf = (conversation: string): string =>
+  `user-${createHash('sha256').update(conversation).digest('hex').slice(0, 32)}`;
