@@ -59,6 +59,7 @@ const messages = [{ role: 'user', content: 'x' }];
 const bodies: Readonly<Record<string, object>> = {
   'PATCH /v1/agents/{id}': { name: 'mine' },
   'POST /v1/agents/{id}/chat/completions': { messages },
+  'POST /v1/agents/{id}/exec': { command: 'touch stolen' },
   'POST /v1/chat/completions': { messages },
   'POST /v1/agents/{id}/ports': { port: 3000 },
   'POST /v1/agents': { name: 'of the stranger' },

@@ -39,6 +39,11 @@ export const errorCodes = {
   },
   agent_not_found: { status: 404, type: 'not_found_error', meaning: 'The account has no such agent.' },
   port_not_found: { status: 404, type: 'not_found_error', meaning: 'This port of the agent is not published.' },
+  file_not_found: {
+    status: 404,
+    type: 'not_found_error',
+    meaning: "Nothing is at this path of the agent's workspace.",
+  },
   route_not_found: { status: 404, type: 'not_found_error', meaning: 'Nothing is at this path.' },
   method_not_allowed: {
     status: 405,
@@ -60,6 +65,21 @@ export const errorCodes = {
     type: 'invalid_request_error',
     meaning: 'The agent is in error: it can be started or restarted, not resumed.',
   },
+  agent_outdated: {
+    status: 409,
+    type: 'invalid_request_error',
+    meaning: 'The agent runs on an image from before this was there; upgrade it.',
+  },
+  file_conflict: {
+    status: 409,
+    type: 'invalid_request_error',
+    meaning: 'What is at the path is of another kind than is needed for this; the message says more.',
+  },
+  disk_full: {
+    status: 409,
+    type: 'invalid_request_error',
+    meaning: "The agent's disk is full; nothing was written.",
+  },
   idempotency_key_reused: {
     status: 409,
     type: 'invalid_request_error',
@@ -73,13 +93,22 @@ export const errorCodes = {
   precondition_failed: {
     status: 412,
     type: 'invalid_request_error',
-    meaning: 'The agent has changed since the ETag of If-Match was given; nothing was changed.',
+    meaning: 'What If-Match or If-None-Match asks for does not hold: it has changed since; nothing was changed.',
   },
-  request_too_large: { status: 413, type: 'invalid_request_error', meaning: 'The body is larger than 1 MiB.' },
+  request_too_large: {
+    status: 413,
+    type: 'invalid_request_error',
+    meaning: 'The body is larger than 1 MiB, or a file than 64 MiB.',
+  },
   unsupported_media_type: {
     status: 415,
     type: 'invalid_request_error',
     meaning: 'The body is not sent as application/json.',
+  },
+  range_not_satisfiable: {
+    status: 416,
+    type: 'invalid_request_error',
+    meaning: 'The file has no such bytes; the header Content-Range says how many it has.',
   },
   rate_limit_exceeded: {
     status: 429,

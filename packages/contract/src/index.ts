@@ -6,6 +6,8 @@ export * from './audit.ts';
 export * from './catalogue.ts';
 export * from './chat.ts';
 export * from './errors.ts';
+export * from './exec.ts';
+export * from './files.ts';
 export * from './limits.ts';
 export * from './links.ts';
 export * from './logs.ts';

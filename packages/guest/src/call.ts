@@ -6,10 +6,13 @@ import { protocolVersion } from './protocol.ts';
 /** The guest answered with an error, or spoke another protocol version. `status` is null when it did not answer. */
 export class GuestError extends Error {
   readonly status: number | null;
-  constructor(status: number | null, message: string, options?: ErrorOptions) {
+  /** What the guest itself gave as its reason: its own words, of whoever rules it. */
+  readonly reason: string | null;
+  constructor(status: number | null, message: string, options: ErrorOptions & { readonly reason?: string } = {}) {
     super(message, options);
     this.name = 'GuestError';
     this.status = status;
+    this.reason = options.reason ?? null;
   }
 }
 
@@ -171,7 +174,8 @@ function checked(reply: IncomingMessage, bytes: Buffer, name: string): Buffer {
     throw new GuestError(status, `what answered speaks ${theirs}, the host speaks ${protocolVersion}`);
   }
   if (status >= 200 && status < 300) return bytes;
-  throw new GuestError(status, `the guest refused ${name}: ${errorText(bytes)}`);
+  const reason = errorText(bytes);
+  throw new GuestError(status, `the guest refused ${name}: ${reason}`, { reason });
 }
 
 function errorText(bytes: Buffer): string {

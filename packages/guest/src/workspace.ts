@@ -112,4 +112,4 @@ function isContent({ size }: Entry, length: number, range: string | null): boole
 
 /** Whether the guest's daemon is of an image that does not know what was asked for. */
 export const isUnknownRoute = (error: unknown): boolean =>
-  error instanceof GuestError && error.status === 404 && error.message.endsWith(': no such route');
+  error instanceof GuestError && error.status === 404 && error.reason === 'no such route';

@@ -19,11 +19,13 @@ import { builtinProviders } from '@lodge/broker';
 import { createEngine } from '@lodge/engine';
 import { scopes as allScopes } from '@lodge/engine/ports';
 import type { AgentRuntime, Scope } from '@lodge/engine/ports';
+import { guestClient } from '@lodge/guest';
 import { migrate, openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
 import { testDatabase } from '@lodge/testkit/postgres';
 import { createFakeDriver, FakeHost } from '@lodge/vm/fake';
 import { Client } from 'pg';
+import { Daemon } from '../../../apps/guestd/src/testing.ts';
 import { createHttpApp } from '../../../apps/server/src/http/app.ts';
 import type { NetworkSettings } from '../../../apps/server/src/http/context.ts';
 import type { RateSettings } from '../../../apps/server/src/http/limits/limits.ts';
@@ -55,6 +57,9 @@ export interface ServerOptions {
   readonly host?: FakeHost;
   /** What of the runtime is not the stand-in's. */
   readonly runtime?: Partial<AgentRuntime>;
+  /** Port on loopback of the daemon that answers for every guest; without it none does. */
+  readonly guestPort?: number;
+  readonly terminalIdleMs?: number;
   /** Told what went wrong inside. */
   readonly onError?: (fields: object, message: string) => void;
 }
@@ -137,6 +142,8 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
     lifecycleWaitMs: options.lifecycleWaitMs ?? 10_000,
     chatTimeoutMs: 10_000,
     drainMs: 0,
+    guestAt: () => guestClient('127.0.0.1', options.guestPort ?? 1),
+    ...(options.terminalIdleMs !== undefined && { terminalIdleMs: options.terminalIdleMs }),
     version: '0',
     log,
   });
@@ -187,6 +194,8 @@ async function startGateway(): Promise<Server> {
 
 export interface World extends ApiServer {
   readonly connectionString: string;
+  /** The real daemon of guests, on a folder that stands for the root of all of them. */
+  readonly guest: Daemon | null;
   readonly accountId: string;
   /** A key with every scope. */
   readonly key: string;
@@ -196,10 +205,13 @@ export interface World extends ApiServer {
 }
 
 /** A database with one account, and one server over it. */
-export async function openWorld(options: Omit<ServerOptions, 'connectionString'> = {}): Promise<World> {
+export async function openWorld(
+  options: Omit<ServerOptions, 'connectionString'> & { readonly withGuest?: true } = {},
+): Promise<World> {
   const database = await testDatabase();
   await migrate(database);
-  const server = await startServer({ ...options, ...database });
+  const guest = options.withGuest ? await startGuest() : null;
+  const server = await startServer({ ...options, ...database, ...(guest && { guestPort: guest.port }) });
   const { apiKeys } = server.store;
   const sql = new Client(database);
   await sql.connect();
@@ -209,6 +221,7 @@ export async function openWorld(options: Omit<ServerOptions, 'connectionString'>
   return {
     ...server,
     connectionString: database.connectionString,
+    guest,
     accountId: first!.accountId,
     key,
     sql,
@@ -231,9 +244,17 @@ export async function openWorld(options: Omit<ServerOptions, 'connectionString'>
     async close() {
       await sql.end();
       await server.close();
+      await guest?.remove();
       await database.drop();
     },
   };
+}
+
+async function startGuest(): Promise<Daemon> {
+  const guest = new Daemon();
+  await guest.prepare();
+  await guest.start();
+  return guest;
 }
 
 export interface Call {

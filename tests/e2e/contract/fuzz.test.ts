@@ -29,6 +29,7 @@ const faults: string[] = [];
 
 before(async () => {
   world = await openWorld({
+    withGuest: true,
     createWaitMs: 0,
     lifecycleWaitMs: 100,
     onError: (fields, message) => faults.push(`${message} ${JSON.stringify(fields)}`),
@@ -93,7 +94,7 @@ function requestOf(
     } else if (/^[\x20-\x7e]*$/.test(text)) headers[parameter.name] = text;
   }
   if (random.chance(0.02)) query.append(random.pick(['x', 'limit', '__proto__', 'cursor']), textOf(random.odd()));
-  const content = schema.requestBody?.content['application/json'].schema;
+  const content = schema.requestBody?.content['application/json']?.schema;
   const body = content === undefined ? undefined : random.value(content);
   if (content !== undefined && typeof body === 'object' && body !== null && 'model' in body && random.chance(0.7)) {
     if (path === '/v1/chat/completions') Object.assign(body, { model: random.pick(agents) });

@@ -10,7 +10,7 @@ let world: World;
 let client: Client;
 let agentId: string;
 before(async () => {
-  world = await openWorld({ maxRunning: 40, maxAgents: 40 });
+  world = await openWorld({ maxRunning: 40, maxAgents: 40, withGuest: true });
   client = new Client(world);
   agentId = await client.agent('running');
 });
@@ -40,6 +40,10 @@ const endpoints: readonly [string, string, unknown, number, string?][] = [
   ['POST', '/agents/:id/ports', { port: 3000 }, 201, 'agents:write'],
   ['GET', '/agents/:id/ports', undefined, 200, 'agents:write'],
   ['DELETE', '/agents/:id/ports/3000', undefined, 200, 'agents:write'],
+  ['GET', '/agents/:id/files?list=1', undefined, 200, 'agents:read'],
+  ['PUT', '/agents/:id/files/a', 'bytes', 201, 'agents:write'],
+  ['DELETE', '/agents/:id/files/a', undefined, 200, 'agents:write'],
+  ['POST', '/agents/:id/exec', { command: 'true' }, 200, 'agents:write'],
   ['GET', '/audit-events', undefined, 200, 'agents:read'],
   ['GET', '/usage', undefined, 200, 'usage:read'],
   ['GET', '/agents/:id/usage', undefined, 200, 'usage:read'],
@@ -79,9 +83,6 @@ const later = [
   'PUT /agents/:id/channels/slack',
   'POST /responses',
   'POST /agents/:id/responses',
-  'GET /agents/:id/files/a',
-  'POST /agents/:id/exec',
-  'GET /agents/:id/terminal',
   'GET /agents/:id/members',
   'GET /agents/:id/schedules',
   'GET /agents/:id/snapshots',

@@ -1,3 +1,4 @@
+import { guestClient } from '@lodge/guest';
 import fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
 import { RequestScope } from '../request-log.ts';
@@ -31,6 +32,10 @@ import { listAgentsRoute } from './routes/agents/list.ts';
 import { updateAgentRoute } from './routes/agents/update.ts';
 import { listAuditEventsRoute } from './routes/audit/list.ts';
 import { chatRoutes } from './routes/chat/create.ts';
+import { execRoute } from './routes/exec/create.ts';
+import { deleteFileRoute } from './routes/files/delete.ts';
+import { readFileRoutes } from './routes/files/read.ts';
+import { writeFileRoute } from './routes/files/write.ts';
 import { healthRoute } from './routes/health/get.ts';
 import { limitsRoute } from './routes/limits/get.ts';
 import { createLinkRoute } from './routes/links/create.ts';
@@ -43,6 +48,7 @@ import { portRoutes } from './routes/ports/ports.ts';
 import { listProvidersRoute } from './routes/providers/list.ts';
 import { listSizesRoute } from './routes/sizes/list.ts';
 import { usageRoutes } from './routes/usage/get.ts';
+import { terminalRoute } from './routes/terminal/get.ts';
 import { validatorCompiler } from './validation.ts';
 
 const defaultDrainMs = 5_000;
@@ -57,7 +63,9 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
   const gateway = createGatewayClient();
   const limiter = options.limits ? new Limits(options.limits, options.createWaitMs, options.log) : null;
   const cursors = new Cursors(options.secrets);
-  const context: HttpContext = { ...options, gateway, limiter, cursors, closing: closing.signal, cut: cut.signal };
+  const guestAt = options.guestAt ?? ((address: string) => guestClient(address));
+  const signals = { closing: closing.signal, cut: cut.signal };
+  const context: HttpContext = { ...options, guestAt, gateway, limiter, cursors, ...signals };
   const paths = new KnownPaths();
   const app = newServer(context);
 
@@ -124,6 +132,11 @@ const routes: readonly ((app: App, context: HttpContext) => void)[] = [
   listAuditEventsRoute,
   chatRoutes,
   modelRoutes,
+  readFileRoutes,
+  writeFileRoute,
+  deleteFileRoute,
+  execRoute,
+  terminalRoute,
   listSizesRoute,
   listProvidersRoute,
   createLinkRoute,

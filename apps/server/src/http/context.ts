@@ -13,6 +13,7 @@ import type {
   SecretBox,
   UsageStore,
 } from '@lodge/engine/ports';
+import type { GuestClient } from '@lodge/guest';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { RequestScope } from '../request-log.ts';
@@ -97,6 +98,10 @@ export interface HttpAppOptions {
   readonly logSilenceMs?: number;
   /** Chat turns under way may take this long when the server closes; 5 s by default. All else ends at once then. */
   readonly drainMs?: number;
+  /** The daemon of the guest at an address, where that is not at its usual port. */
+  readonly guestAt?: (address: string) => GuestClient;
+  /** A terminal whose client types nothing for so long is closed; an hour by default. */
+  readonly terminalIdleMs?: number;
   /** Told what happens, for the operator's figures. */
   readonly metrics?: HttpMetrics;
   readonly version: string;
@@ -105,6 +110,7 @@ export interface HttpAppOptions {
 
 /** What routes work with. */
 export interface HttpContext extends HttpAppOptions {
+  readonly guestAt: (address: string) => GuestClient;
   readonly gateway: GatewayClient;
   readonly limiter: Limits | null;
   readonly cursors: Cursors;
@@ -135,6 +141,8 @@ declare module 'fastify' {
     readonly scopes?: readonly Scope[];
     /** Its reply holds a secret: no Idempotency-Key keeps it. */
     readonly secretReply?: true;
+    /** The body is bytes of any type. */
+    readonly bytes?: true;
     /** Codes of the route's own refusals, for the reference. */
     readonly errors?: readonly ErrorCode[];
   }

@@ -41,5 +41,10 @@ export const allowOf = (path: KnownPath): string => [...path.methods, 'OPTIONS']
 /** As the router sees it: a trailing slash does not count. */
 const segmentsOf = (path: string): string[] => path.replace(/\/$/, '').split('/').slice(1);
 
-const matches = (pattern: readonly string[], segments: readonly string[]): boolean =>
-  pattern.length === segments.length && pattern.every((part, i) => part.startsWith(':') || part === segments[i]);
+/** A star at the end is any number of segments, as the router has it. */
+function matches(pattern: readonly string[], segments: readonly string[]): boolean {
+  const isOpen = pattern.at(-1) === '*';
+  const fixed = isOpen ? pattern.slice(0, -1) : pattern;
+  const fits = isOpen ? segments.length > fixed.length : segments.length === fixed.length;
+  return fits && fixed.every((part, i) => part.startsWith(':') || part === segments[i]);
+}

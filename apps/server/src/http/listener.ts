@@ -39,13 +39,28 @@ export function serverFactory({ tls }: Partial<NetworkSettings>, hosts: OtherHos
   };
 }
 
+interface Bound {
+  timer: NodeJS.Timeout;
+  readonly end: () => void;
+}
+const bounds = new WeakMap<IncomingMessage, Bound>();
+
 /** Also behind a reply, which may come before the body has ended. At agents' addresses it is enough that something passes. */
 function boundBody(request: IncomingMessage, ms: number, cut: (late: Error) => void): void {
-  const timer = setTimeout(() => {
+  const end = (): void => {
     if (!request.complete) cut(Object.assign(new Error('too slow'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }));
-  }, ms);
-  timer.unref();
-  request.once('close', () => clearTimeout(timer));
+  };
+  const bound: Bound = { timer: setTimeout(end, ms).unref(), end };
+  bounds.set(request, bound);
+  request.once('close', () => clearTimeout(bound.timer));
+}
+
+/** A body that is larger than others, of a client who was let in, may take so long from now. */
+export function extendBody(request: IncomingMessage, ms: number): void {
+  const bound = bounds.get(request);
+  if (bound === undefined || request.complete) return;
+  clearTimeout(bound.timer);
+  bound.timer = setTimeout(bound.end, ms).unref();
 }
 
 export function limitConnections(app: App, network: NetworkSettings | undefined): void {

@@ -16,6 +16,8 @@ export function registerOpenApi(app: App): void {
         { name: 'Chat', description: 'Talk to agents as an OpenAI client does: agents are the models.' },
         { name: 'Addresses', description: "Agents' own addresses: links for browsers, and published ports." },
         { name: 'Usage', description: 'What agents used and what it cost.' },
+        { name: 'Files', description: "Read and change what is in an agent's workspace." },
+        { name: 'Shell', description: "Run commands in an agent's machine, and open terminals on it." },
         { name: 'Audit', description: 'Who did what.' },
         { name: 'Service', description: 'What this deployment offers.' },
       ],
@@ -32,7 +34,11 @@ export function registerOpenApi(app: App): void {
       },
     },
     convertConstToEnum: false,
-    transform: ({ schema, url, route }) => ({ schema: describe(schema ?? {}, route), url }),
+    // A path with a star has one more parameter, of several segments.
+    transform: ({ schema, url, route }) => ({
+      schema: describe(schema ?? {}, route),
+      url: url.replace(/\*$/, ':path'),
+    }),
     transformObject: (document) =>
       'openapiObject' in document ? withComponents(document.openapiObject as unknown as Json) : document.swaggerObject,
   });
@@ -78,6 +84,8 @@ const idempotencyKey = {
     'Makes the request safe to repeat for 24 hours: the same request with the same key has its effect once, and its reply is given again, with `Idempotent-Replayed: true`. Replies with 409, 429 or most 5xx are not kept: then the request is tried anew. A chat that streams is carried out once; its reply is not given again (409). A chat whose server was killed in its midst is carried out anew.',
 };
 
+const anyBytes = { content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } };
+
 /** Headers of the request, with those that every route of its method takes. */
 function requestHeaders(schema: FastifySchema, route: RouteOptions): object | undefined {
   const own = schema.headers as { readonly properties?: object } | undefined;
@@ -118,6 +126,7 @@ function describe(schema: FastifySchema, route: RouteOptions): FastifySchema {
   return {
     ...schema,
     ...(text && { description: text }),
+    ...(route.config?.bytes && { body: anyBytes }),
     headers: requestHeaders(schema, route),
     security: route.config?.public ? [] : [{ apiKey: [] }, { bearer: [] }],
     response: { ...(schema.response as object), ...Object.fromEntries(errors) },

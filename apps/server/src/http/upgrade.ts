@@ -27,8 +27,19 @@ export const isUpgrade = ({ method, headers }: IncomingMessage): boolean =>
 export function throughRouter(router: (request: IncomingMessage, response: ServerResponse) => void) {
   return (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     upgrades.set(request, { socket, head });
+    takeKey(request);
     router(request, replyOn(request, socket));
   };
+}
+
+/**
+ * A browser sets no headers but names subprotocols: one of the form `bearer.<API key>` is the key where no header has one. In the
+ * path it would be logged on the way.
+ */
+function takeKey({ headers }: IncomingMessage): void {
+  if (headers['x-api-key'] !== undefined || headers.authorization !== undefined) return;
+  const key = /(?:^|,)\s*bearer\.([\w-]+)\s*(?:,|$)/.exec(headers['sec-websocket-protocol'] ?? '')?.[1];
+  if (key !== undefined) headers['x-api-key'] = key;
 }
 
 /** An HTTP reply on a connection that the server has given away; each ends with the other. */

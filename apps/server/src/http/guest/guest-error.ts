@@ -1,0 +1,47 @@
+import type { ErrorCode } from '@lodge/contract';
+import { GuestError, isUnknownRoute } from '@lodge/guest';
+import { ApiError } from '../errors.ts';
+
+/** What each status of the guest's daemon is in the contract's words. */
+const codes: Readonly<Record<number, readonly [ErrorCode, string]>> = {
+  400: ['invalid_request', 'The agent’s machine does not take this'],
+  404: ['file_not_found', 'Nothing is at this path of the workspace'],
+  409: ['file_conflict', 'This cannot be done with what is at the path'],
+  412: ['precondition_failed', 'Another version of the file is there than the one that was asked for'],
+  413: ['request_too_large', 'A file may have at most 64 MiB'],
+  416: ['range_not_satisfiable', 'The file has no such bytes'],
+  503: ['rate_limit_exceeded', 'Too much of this is under way in this agent at once'],
+  507: ['disk_full', 'The disk of the agent is full; nothing was written'],
+};
+/** Here the daemon's own reason says more: which of several things is in the way. */
+const withReason = new Set([400, 409]);
+
+/** What a client is told of an error that a guest gave, or did not give. */
+export function guestRefusal(error: unknown): unknown {
+  if (!(error instanceof GuestError)) return error;
+  // What failed here, on the way there.
+  if (error.cause instanceof ApiError) return error.cause;
+  if (isUnknownRoute(error)) {
+    return new ApiError('agent_outdated', 'The agent runs on an image from before this was there. Upgrade it first.');
+  }
+  const [code, text] = codes[error.status ?? 0] ?? [];
+  if (code === undefined || text === undefined) {
+    return new ApiError('agent_unavailable', 'The agent does not answer at the moment. Try again shortly.', {
+      cause: error,
+    });
+  }
+  const reason = withReason.has(error.status ?? 0) && error.reason !== null ? `: ${plain(error.reason)}` : '';
+  return new ApiError(code, `${text}${reason}.`);
+}
+
+/** The guest's words, for its own owner: one short line of what can be printed. */
+const plain = (text: string): string => text.replaceAll(/[\p{C}\p{Z}]+/gu, ' ').slice(0, 200);
+
+/** The same promise, its failure in the contract's words. */
+export async function ofGuest<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer;
+  } catch (error) {
+    throw guestRefusal(error);
+  }
+}

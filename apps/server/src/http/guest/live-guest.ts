@@ -1,0 +1,34 @@
+import { AgentParams } from '@lodge/contract';
+import type { ChatQuery } from '@lodge/contract';
+import type { GuestClient } from '@lodge/guest';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Static } from 'typebox';
+import { checkAgentId } from '../agent-record.ts';
+import { turnSignal } from '../chat/turn-signal.ts';
+import type { HttpContext } from '../context.ts';
+
+export interface LiveGuest {
+  readonly guest: GuestClient;
+  /** Aborts when the reply is over, however it ended. */
+  readonly signal: AbortSignal;
+}
+
+/** The guest of the agent in the request's path, running: it is held awake until the reply is over, or for `timeoutMs`. */
+export async function liveGuest(
+  { agents, guestAt, lifecycleWaitMs, cut }: HttpContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  timeoutMs: number,
+): Promise<LiveGuest> {
+  const { id } = request.params as Static<typeof AgentParams>;
+  checkAgentId(id);
+  const signal = turnSignal(reply, cut, timeoutMs);
+  const wake = (request.query as ChatQuery).wake === 'true';
+  const live = await agents.use(request.principal.accountId, id, { wake, timeoutMs: lifecycleWaitMs, signal });
+  if (!signal.aborted) signal.addEventListener('abort', live.release, { once: true });
+  else {
+    live.release();
+    throw signal.reason;
+  }
+  return { guest: guestAt(live.guest.address), signal };
+}

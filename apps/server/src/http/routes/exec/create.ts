@@ -1,0 +1,152 @@
+import { StringDecoder } from 'node:string_decoder';
+import { Readable } from 'node:stream';
+import { AgentParams, ChatQuery, ExecRequest, ExecResult, defaultExecSeconds, errorBody } from '@lodge/contract';
+import type { ExecEvent, ExecOutcome, ExecRequest as GuestExec } from '@lodge/guest';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { withComments } from '../../chat/event-stream.ts';
+import type { App, HttpContext } from '../../context.ts';
+import { ApiError, reportError } from '../../errors.ts';
+import { guestRefusal, ofGuest } from '../../guest/guest-error.ts';
+import { liveGuest } from '../../guest/live-guest.ts';
+import type { LiveGuest } from '../../guest/live-guest.ts';
+
+const defaultSilenceMs = 10_000;
+/** Beyond the command's own time: for the way to the guest and back. */
+const marginMs = 30_000;
+const outputBytes = 1024 * 1024;
+/** Of each stream of a command that is followed. */
+const streamedBytes = 16 * 1024 * 1024;
+
+const schema = {
+  operationId: 'execInAgent',
+  tags: ['Shell'],
+  summary: "Run a command in an agent's machine",
+  description:
+    'As the agent’s own user, in its workspace. With `stream: true` the reply is `text/event-stream`: events `stdout` and `stderr` with `{"text"}` as the command writes, up to 16 MiB of each, then one `exit` with what the plain reply has; comments while it is silent; an event `error` when it was cut off. Closing the connection kills the command with all that it has started. A paused agent is resumed first; a stopped one answers 409, unless `wake=true` or its `lifecycle.auto_start` says that it is to be started.',
+  params: AgentParams,
+  querystring: ChatQuery,
+  body: ExecRequest,
+  response: {
+    200: {
+      description: 'How the command ended, and what it wrote.',
+      content: { 'application/json': { schema: ExecResult }, 'text/event-stream': { schema: Type.String() } },
+    },
+  },
+};
+const config = {
+  rate: 'calls',
+  scopes: ['agents:write'],
+  errors: [
+    'agent_not_found',
+    'agent_not_running',
+    'agent_transitioning',
+    'agent_outdated',
+    'rate_limit_exceeded',
+    'quota_exceeded',
+    'insufficient_capacity',
+    'agent_unavailable',
+  ],
+} as const;
+
+export function execRoute(app: App, context: HttpContext): void {
+  app.route({
+    method: 'POST',
+    url: '/v1/agents/:id/exec',
+    schema,
+    config,
+    handler: async (request, reply) => {
+      const { body } = request;
+      const wanted = guestRequest(body);
+      const live = await liveGuest(context, request, reply, wanted.timeoutMs + marginMs);
+      const startedAt = performance.now();
+      if (body.stream === true) return stream(context, request, reply, { live, wanted, startedAt });
+      const { stdout, stderr, ...outcome } = await started(live.guest.exec(wanted, { signal: live.signal }));
+      return { object: 'exec' as const, ...outcomeRecord(outcome, startedAt), stdout, stderr };
+    },
+  });
+}
+
+function guestRequest({ command, argv, cwd, env, stdin, timeout_seconds, stream }: ExecRequest): GuestExec {
+  if ((command === undefined) === (argv === undefined)) {
+    throw new ApiError('invalid_request', 'Give either command or argv.');
+  }
+  if (argv?.[0] === '') throw new ApiError('invalid_request', 'argv[0] must not be blank.');
+  return {
+    argv: argv ?? ['/bin/bash', '-c', command!],
+    timeoutMs: (timeout_seconds ?? defaultExecSeconds) * 1000,
+    maxOutputBytes: stream === true ? streamedBytes : outputBytes,
+    ...(cwd !== undefined && { cwd: cwd.startsWith('/') ? cwd : `/workspace/${cwd}` }),
+    ...(env && { env }),
+    ...(stdin !== undefined && { stdin }),
+  };
+}
+
+/** That a command does not start is the command's fault: there is no such program or folder. */
+async function started<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await ofGuest(answer);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'invalid_request') throw error;
+    throw new ApiError(
+      'invalid_request',
+      'The command could not be started. Is there such a program (argv[0]) and folder (cwd), and may the agent use them?',
+    );
+  }
+}
+
+function outcomeRecord({ exitCode, signal, timedOut, truncated }: ExecOutcome, startedAt: number) {
+  return {
+    exit_code: exitCode,
+    signal,
+    timed_out: timedOut,
+    truncated,
+    duration_ms: Math.round(performance.now() - startedAt),
+  };
+}
+
+interface Followed {
+  readonly live: LiveGuest;
+  readonly wanted: GuestExec;
+  readonly startedAt: number;
+}
+
+async function stream(
+  context: HttpContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { live, wanted, startedAt }: Followed,
+) {
+  const events = await started(live.guest.execStream(wanted, live));
+  async function* blocks(): AsyncGenerator<string> {
+    try {
+      yield* eventBlocks(events, startedAt);
+    } catch (error) {
+      const { code, message } = reportError(context.log, guestRefusal(error), request);
+      yield eventBlock('error', errorBody(code, message));
+    }
+  }
+  return reply
+    .type('text/event-stream; charset=utf-8')
+    .headers({ 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' })
+    .send(Readable.from(withComments(blocks(), context.chatSilenceMs ?? defaultSilenceMs, false)));
+}
+
+/** A character may come in two pieces: text is told once it is whole. */
+async function* eventBlocks(events: AsyncIterable<ExecEvent>, startedAt: number): AsyncGenerator<string> {
+  const decoders = { stdout: new StringDecoder(), stderr: new StringDecoder() };
+  for await (const event of events) {
+    if (event.kind !== 'exit') {
+      const text = decoders[event.kind].write(event.bytes);
+      if (text !== '') yield eventBlock(event.kind, { text });
+      continue;
+    }
+    for (const kind of ['stdout', 'stderr'] as const) {
+      const text = decoders[kind].end();
+      if (text !== '') yield eventBlock(kind, { text });
+    }
+    yield eventBlock('exit', { object: 'exec', ...outcomeRecord(event.outcome, startedAt) });
+  }
+}
+
+const eventBlock = (event: string, data: object): string => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;

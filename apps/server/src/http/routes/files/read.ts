@@ -1,0 +1,153 @@
+import {
+  AgentFile,
+  AgentParams,
+  FileList,
+  FileParams,
+  ReadFileHeaders,
+  ReadFileQuery,
+  defaultFileLimit,
+  isSet,
+} from '@lodge/contract';
+import type { Content, Entry } from '@lodge/guest';
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import type { App, HttpContext } from '../../context.ts';
+import { ApiError } from '../../errors.ts';
+import { ifMatchHolds, ifNoneMatchHolds, partOf } from '../../files/conditions.ts';
+import { collected } from '../../files/collected.ts';
+import { contentTypeOf, dispositionOf } from '../../files/content-type.ts';
+import { filePath } from '../../files/file-path.ts';
+import { etagOf, fileRecord } from '../../files/file-record.ts';
+import { ofGuest } from '../../guest/guest-error.ts';
+import { liveGuest } from '../../guest/live-guest.ts';
+import type { LiveGuest } from '../../guest/live-guest.ts';
+import { fileErrors, transferMs } from './shared.ts';
+
+const bytes = { schema: Type.Unsafe({ type: 'string', format: 'binary' }) };
+const description =
+  "A file's bytes, or with `list=1` what is in a folder. The bytes come from inside the agent's machine: they are sent as a download, never to be shown by a browser. A paused agent is resumed first; a stopped one answers 409, unless `wake=true` or its `lifecycle.auto_start` says that it is to be started.";
+const schema = {
+  tags: ['Files'],
+  description,
+  headers: ReadFileHeaders,
+  querystring: ReadFileQuery,
+  response: {
+    200: {
+      description: 'The bytes, with ETag, Last-Modified and Accept-Ranges; or the list.',
+      content: { 'application/json': { schema: FileList }, 'application/octet-stream': bytes },
+    },
+    206: { description: 'The range that was asked for.', content: { 'application/octet-stream': bytes } },
+    304: { description: 'If-None-Match names the version that is there.', type: 'null' },
+  },
+};
+const config = {
+  rate: 'calls',
+  scopes: ['agents:read'],
+  errors: [...fileErrors, 'precondition_failed', 'range_not_satisfiable'],
+} as const;
+
+export function readFileRoutes(app: App, context: HttpContext): void {
+  const handler = (request: FastifyRequest, reply: FastifyReply) => read(context, request, reply);
+  const options = { method: 'GET', config, compress: false, handler } as const;
+  app.route({
+    ...options,
+    url: '/v1/agents/:id/files/*',
+    schema: {
+      ...schema,
+      operationId: 'getAgentFile',
+      summary: "Read a file of an agent's workspace",
+      params: FileParams,
+    },
+  });
+  app.route({
+    ...options,
+    url: '/v1/agents/:id/files',
+    schema: { ...schema, operationId: 'listAgentFiles', summary: "List an agent's workspace", params: AgentParams },
+  });
+}
+
+async function read(context: HttpContext, request: FastifyRequest, reply: FastifyReply) {
+  const query = request.query as ReadFileQuery;
+  const path = filePath(request);
+  if (isSet(query.list)) return list(context, request, reply, path);
+  for (const name of ['limit', 'cursor'] as const) {
+    if (query[name] !== undefined) throw new ApiError('invalid_request', `${name} goes with list=1.`);
+  }
+  const live = await liveGuest(context, request, reply, transferMs);
+  if (request.method === 'HEAD') return head(live, request, reply, path);
+  const { range, 'if-range': ifRange } = request.headers;
+  const part = partOf(range, typeof ifRange === 'string' ? ifRange : undefined);
+  const content = await ofGuest(live.guest.workspace.read(path, part, live)).catch(async (error: unknown) => {
+    throw await withSize(error, live, path);
+  });
+  if (!describe(request, reply, path, content.entry)) {
+    content.stream.destroy();
+    return reply.send();
+  }
+  return sendContent(reply, content);
+}
+
+function sendContent(reply: FastifyReply, { stream, length, range }: Content) {
+  if (range !== null) reply.code(206).header('content-range', range);
+  return reply.header('content-length', length).send(Readable.from(collected(stream), { objectMode: false }));
+}
+
+async function head({ guest, signal }: LiveGuest, request: FastifyRequest, reply: FastifyReply, path: string) {
+  const entry = await ofGuest(guest.workspace.entry(path, { signal }));
+  if (entry.type !== 'file') throw notAFile();
+  return describe(request, reply, path, entry)
+    ? reply.header('content-length', entry.size).send(Readable.from([]))
+    : reply.send();
+}
+
+/** Puts what is known of the file into headers; false when the client has it already. */
+function describe({ headers }: FastifyRequest, reply: FastifyReply, path: string, entry: Entry): boolean {
+  if (!ifMatchHolds(headers['if-match'], entry.version)) {
+    throw new ApiError('precondition_failed', 'Another version of the file is there than If-Match asks for.');
+  }
+  reply.headers({
+    etag: etagOf(entry),
+    'last-modified': new Date(entry.modifiedMs).toUTCString(),
+    'cache-control': 'private, no-cache',
+  });
+  if (!ifNoneMatchHolds(headers['if-none-match'], entry.version)) {
+    reply.code(304);
+    return false;
+  }
+  reply.type(contentTypeOf(path)).headers({
+    'accept-ranges': 'bytes',
+    'content-disposition': dispositionOf(path),
+    'content-security-policy': "sandbox; default-src 'none'",
+  });
+  return true;
+}
+
+/** A range that the file does not have: how much it has belongs into the reply. */
+async function withSize(error: unknown, { guest, signal }: LiveGuest, path: string): Promise<unknown> {
+  if (!(error instanceof ApiError) || error.code !== 'range_not_satisfiable') return error;
+  const { size } = await ofGuest(guest.workspace.entry(path, { signal }));
+  return new ApiError(error.code, error.message, { headers: { 'content-range': `bytes */${size}` } });
+}
+
+const notAFile = (): ApiError =>
+  new ApiError('file_conflict', 'This cannot be done with what is at the path: path is not a regular file.');
+
+async function list(context: HttpContext, request: FastifyRequest, reply: FastifyReply, path: string) {
+  const { cursors } = context;
+  const { accountId } = request.principal;
+  const { id } = request.params as { readonly id: string };
+  const { limit = defaultFileLimit, cursor } = request.query as ReadFileQuery;
+  // A cursor is a name in one folder of one agent.
+  const kind = `files:${id}:${path}`;
+  const after = cursor === undefined ? '' : cursors.open(kind, accountId, cursor);
+  const { guest, signal } = await liveGuest(context, request, reply, transferMs);
+  const { entries, more } = await ofGuest(guest.workspace.list(path, { after, limit }, { signal }));
+  const data = entries
+    .slice(0, limit)
+    .map(({ name, target, ...entry }): AgentFile => fileRecord(path === '' ? name : `${path}/${name}`, entry, target));
+  const last = data.at(-1);
+  const isMore = more && last !== undefined;
+  const next = isMore ? last.name : null;
+  return { object: 'list' as const, data, has_more: isMore, next_cursor: cursors.seal(kind, accountId, next) };
+}

@@ -1,0 +1,114 @@
+import { AgentParams, TerminalQuery } from '@lodge/contract';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { WebSocketServer } from 'ws';
+import type { WebSocket } from 'ws';
+import { checkAgentId } from '../../agent-record.ts';
+import type { App, HttpContext } from '../../context.ts';
+import { ApiError } from '../../errors.ts';
+import { ofGuest } from '../../guest/guest-error.ts';
+import { TerminalBridge, terminalProtocol } from '../../guest/terminal-bridge.ts';
+import { upgradeOf } from '../../upgrade.ts';
+
+const defaultIdleMs = 60 * 60_000;
+const wakeMs = 120_000;
+/** A longer message is no typing and no pasting. */
+const mostMessageBytes = 256 * 1024;
+
+const schema = {
+  operationId: 'openAgentTerminal',
+  tags: ['Shell'],
+  summary: "Open a terminal on an agent's machine",
+  description:
+    'A WebSocket with a login shell of the agent’s own user in its workspace. Binary messages are what is typed and what is shown. Text messages are JSON: `{"type":"resize","cols":120,"rows":40}` from the client; `{"type":"exit","exit_code":0,"signal":null}` from the service, before it closes with 1000. Where no header can be set (a browser), offer the subprotocols `lodge.terminal` and `bearer.<API key>`. The agent stays awake while its terminal is open. One with which nobody types for an hour is closed. It ends with its connection, with all that runs in it. Everything is checked before the 101; a request that is no WebSocket is a 400.',
+  params: AgentParams,
+  querystring: TerminalQuery,
+  response: {
+    101: { description: 'The terminal is open.', type: 'null' },
+  },
+};
+const config = {
+  rate: 'calls',
+  scopes: ['agents:write'],
+  errors: [
+    'agent_not_found',
+    'agent_not_running',
+    'agent_transitioning',
+    'agent_outdated',
+    'rate_limit_exceeded',
+    'quota_exceeded',
+    'insufficient_capacity',
+    'agent_unavailable',
+  ],
+} as const;
+
+export function terminalRoute(app: App, context: HttpContext): void {
+  const sockets = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: mostMessageBytes,
+    // The other one that is offered is the key.
+    handleProtocols: (offered) => (offered.has(terminalProtocol) ? terminalProtocol : false),
+  });
+  app.route({
+    method: 'GET',
+    url: '/v1/agents/:id/terminal',
+    exposeHeadRoute: false,
+    schema,
+    config,
+    handler: (request, reply) => open(context, sockets, request, reply),
+  });
+}
+
+async function open(context: HttpContext, sockets: WebSocketServer, request: FastifyRequest, reply: FastifyReply) {
+  const { agents, guestAt, lifecycleWaitMs } = context;
+  const { id } = request.params as { readonly id: string };
+  const { accountId } = request.principal;
+  checkAgentId(id);
+  await agents.get(accountId, id);
+  const upgrade = upgradeOf(request.raw);
+  if (upgrade === undefined || !isHandshake(request)) {
+    throw new ApiError('invalid_request', 'Open a WebSocket here (RFC 6455): Upgrade must be websocket.');
+  }
+  const { cols = 80, rows = 24, term = 'xterm-256color', wake } = request.query as TerminalQuery;
+  const over = new AbortController();
+  const gone = (): void => over.abort(new ApiError('agent_unavailable', 'The client went away.'));
+  upgrade.socket.once('close', gone);
+  const signal = AbortSignal.any([over.signal, AbortSignal.timeout(wakeMs)]);
+  const live = await agents.use(accountId, id, { wake: wake === 'true', timeoutMs: lifecycleWaitMs, signal });
+  const bridge = new TerminalBridge({ idleMs: context.terminalIdleMs ?? defaultIdleMs, closing: context.closing });
+  try {
+    const size = { columns: cols, rows, term };
+    await ofGuest(bridge.connect(guestAt(live.guest.address), size, signal));
+    const socket = await accept(sockets, request, reply);
+    bridge.run(socket, () => {
+      live.release();
+      // The request is over now, for the log: its reply was given away.
+      reply.raw.statusCode = 101;
+      reply.raw.emit('finish');
+    });
+  } catch (error) {
+    bridge.close();
+    live.release();
+    throw error;
+  }
+}
+
+function isHandshake({ headers }: FastifyRequest): boolean {
+  const { 'sec-websocket-key': key = '', 'sec-websocket-version': version } = headers;
+  return /^[+/0-9A-Za-z]{22}==$/.test(key) && version === '13';
+}
+
+/** Says 101. From here on the connection is the WebSocket's. */
+function accept(sockets: WebSocketServer, request: FastifyRequest, reply: FastifyReply): Promise<WebSocket> {
+  const { socket, head } = upgradeOf(request.raw)!;
+  return new Promise((resolve, reject) => {
+    const failed = (): void => reject(new ApiError('invalid_request', 'This is not a valid request for a WebSocket.'));
+    socket.once('close', failed);
+    reply.hijack();
+    sockets.handleUpgrade(request.raw, socket, head, (accepted) => {
+      socket.off('close', failed);
+      resolve(accepted);
+    });
+  });
+}
