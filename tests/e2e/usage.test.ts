@@ -2,8 +2,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { LlmCall } from '@lodge/engine/ports';
-import { Meter } from '@lodge/engine';
-import { createFakeDriver } from '@lodge/vm/fake';
 import { openWorld } from './api/world.ts';
 import type { World } from './api/world.ts';
 import { Client } from './contract/states.ts';
@@ -124,16 +122,8 @@ test('days are those of the time zone', async () => {
 test('machines are counted while they run, pause and stop, and their counters with them', async () => {
   const owner = new Client(world);
   const id = await owner.agent('running');
-  const meter = new Meter({
-    driver: createFakeDriver(world.host),
-    usage: world.store.usage,
-    log: { debug() {}, info() {}, warn() {}, error() {} },
-    everyMs: 10,
-  });
   world.host.usage = { ...world.host.usage, cpuSeconds: 7, egressBytes: 321 };
-  meter.start();
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  await meter.stop();
+  await new Promise((resolve) => setTimeout(resolve, 200));
   for (const verb of ['pause', 'resume', 'stop']) await owner.call('POST', `/agents/${id}/${verb}`);
   const { totals } = (await client.call('GET', `/agents/${id}/usage?bucket_width=1m`)).body;
   const { compute, network } = totals;
@@ -145,7 +135,16 @@ test('machines are counted while they run, pause and stop, and their counters wi
   const held = compute.running_seconds + compute.paused_seconds;
   assert.equal(compute.memory_gb_seconds, Number((held * 2).toFixed(3)));
   assert.ok(compute.storage_gb_seconds > held);
-  assert.deepEqual([compute.cpu_seconds, network.egress_bytes], [7, 321]);
+  assert.deepEqual([compute.cpu_seconds, network.egress_bytes], [7, 321], 'read before the machine ended');
+  world.host.usage = { ...world.host.usage, cpuSeconds: 2, egressBytes: 9 };
+  await owner.call('POST', `/agents/${id}/start`);
+  await owner.call('DELETE', `/agents/${id}`);
+  const all = (await client.call('GET', `/agents/${id}/usage?bucket_width=all`)).body.totals;
+  assert.deepEqual(
+    [all.compute.cpu_seconds, all.network.egress_bytes],
+    [9, 330],
+    'another execution counts from nought',
+  );
 });
 
 test('csv holds the same records, a line each, quoted where it must be', async () => {

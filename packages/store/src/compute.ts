@@ -48,14 +48,16 @@ export async function recordReading(database: Database, reading: VmReading): Pro
   await database.transaction(async (trx) => {
     await sql`
       insert into vm_counters (agent_id, execution_id, cpu_ms, egress_bytes)
-      values (${agentId}, ${executionId}, 0, 0) on conflict do nothing
+      select id, execution_id, 0, 0 from agents where id = ${agentId} and execution_id = ${executionId}
+      on conflict do nothing
     `.execute(trx);
     const before = await trx
       .selectFrom('vm_counters')
       .selectAll()
       .where('agent_id', '=', agentId)
       .forUpdate()
-      .executeTakeFirstOrThrow();
+      .executeTakeFirst();
+    if (before === undefined) return;
     const agent = await trx
       .selectFrom('agents')
       .select('account_id')

@@ -17,6 +17,7 @@ export function machineTests(world: World): void {
     const running = await world.driver.usage('measured');
     assert.ok(running && running.memoryMib > 0 && running.diskMib > 0 && running.cpuSeconds > 0);
     assert.equal(running.snapshotMib, 0);
+    assert.equal(running.executionId, wanted.executionId, 'whose counters these are');
     assert.ok(running.egressBytes >= 0);
     await world.driver.suspend('measured', wanted.executionId, {}, never);
     const suspended = await world.driver.usage('measured');

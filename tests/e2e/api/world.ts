@@ -16,7 +16,7 @@ import {
   makeApiKey,
 } from '@lodge/access';
 import { builtinProviders } from '@lodge/broker';
-import { createEngine } from '@lodge/engine';
+import { Meter, createEngine } from '@lodge/engine';
 import { scopes as allScopes } from '@lodge/engine/ports';
 import type { AgentRuntime, Scope } from '@lodge/engine/ports';
 import { guestClient } from '@lodge/guest';
@@ -80,7 +80,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
   const { connectionString, host = new FakeHost() } = options;
   const log = { ...silent, ...(options.onError && { error: options.onError }) };
   const store = await openStore({ connectionString, log: silent });
-  const driver = createFakeDriver(host);
+  const { driver } = new Meter({ driver: createFakeDriver(host), usage: store.usage, log: silent });
   const gateway = await startGateway();
   const runtime = {
     ...guestRuntime(host, noTroubles(), []),

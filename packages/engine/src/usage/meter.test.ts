@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { VmReading } from '@lodge/engine/ports';
+import { createFakeDriver, FakeHost } from '@lodge/vm/fake';
+import { Meter } from './meter.ts';
+
+const log = { debug() {}, info() {}, warn() {}, error() {} };
+const machine = { vcpus: 1, memoryMib: 1024, diskGib: 1 };
+const never = new AbortController().signal;
+
+async function started(record: (reading: VmReading) => Promise<void>) {
+  const meter = new Meter({ driver: createFakeDriver(new FakeHost()), usage: { record }, log, everyMs: 10 });
+  const { driver } = meter;
+  await driver.start();
+  const request = { image: { id: 'i', rootDisk: '/n', kernel: '/n', initrd: '/n' }, variant: 'v' };
+  const template = await driver.buildTemplate(
+    { ...request, brokerPort: 1, prepare: async () => ({}), progress() {} },
+    never,
+  );
+  await driver.create({ agentId: 'aaaaaaaaaaaa', executionId: 'e1', machine, template, from: 'clone' }, never);
+  return { meter, driver };
+}
+
+test('a VM is read before it ends, by its execution, and now and then while it runs', async () => {
+  const read: VmReading[] = [];
+  const { meter, driver } = await started(async (reading) => void read.push(reading));
+  const reading = { agentId: 'aaaaaaaaaaaa', executionId: 'e1', cpuSeconds: 1, egressBytes: 0 };
+  await driver.suspend('aaaaaaaaaaaa', 'e1', {}, never);
+  assert.deepEqual(read, [reading]);
+  meter.start();
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.equal(read.length, 1, 'what does not run is not read');
+  await meter.stop();
+  await driver.remove('aaaaaaaaaaaa', { keepDisk: false });
+  assert.equal(await driver.inspect('aaaaaaaaaaaa'), null);
+});
+
+test('a machine ends also where its figures cannot be written', async () => {
+  const { driver } = await started(() => Promise.reject(new Error('the database is away')));
+  await driver.remove('aaaaaaaaaaaa', { keepDisk: false });
+  assert.equal(await driver.inspect('aaaaaaaaaaaa'), null);
+});
+
+test('nor does it wait for ever for them', async () => {
+  const { driver } = await started(() => new Promise(() => {}));
+  const began = performance.now();
+  await driver.remove('aaaaaaaaaaaa', { keepDisk: false });
+  assert.ok(performance.now() - began < 10_000);
+});
