@@ -15,24 +15,38 @@ import { spec } from 'node:test/reporters';
 interface Part {
   readonly name: string;
   readonly files: readonly string[];
+  /** Those of them that another part has. */
+  readonly except?: readonly string[];
+  /** Parts of one pool, one after another here, run as one: the file that takes longest is to be in the first. */
+  readonly pool?: string;
   /** Test files at a time. A virtual machine keeps a core busy, and its tests measure time. */
   readonly concurrency: number;
   /** Its agents are real ones. */
   readonly templates?: true;
-  /** Bounds on one test and on the whole part, in ms. */
+  /** Bounds on one file and on the whole part, in ms. */
   readonly testTimeoutMs: number;
   readonly timeoutMs: number;
 }
 
 const minuteMs = 60_000;
-const unit = { concurrency: 2, testTimeoutMs: 2 * minuteMs, timeoutMs: 10 * minuteMs };
+/** No machine is booted: two files at a time, for many of them wait for a browser, a database or a bound of time. */
+const light = { pool: 'light', concurrency: 2, testTimeoutMs: 5 * minuteMs, timeoutMs: 15 * minuteMs };
 const machines = { concurrency: 1, testTimeoutMs: 25 * minuteMs, timeoutMs: 40 * minuteMs };
+const overFakes = ['tests/e2e/{agent-urls,bad-input,isolation,usage}.test.ts', 'tests/e2e/contract/*.test.ts'];
+const fakeDriver = 'packages/vm/conformance/fake.test.ts';
+const runtimes = 'packages/runtimes/conformance/**/*.test.ts';
 const parts: readonly Part[] = [
-  { name: 'unit', files: ['packages/!(vm)/**/*.test.ts', 'apps/**/*.test.ts', 'scripts/**/*.test.ts'], ...unit },
-  { name: 'web', files: ['tests/web/**/*.test.ts'], ...unit, concurrency: 1 },
+  { name: 'web', files: ['tests/web/**/*.test.ts'], ...light },
+  { name: 'api', files: overFakes, ...light },
+  {
+    name: 'unit',
+    files: ['packages/!(vm)/**/*.test.ts', fakeDriver, 'apps/**/*.test.ts', 'scripts/**/*.test.ts'],
+    except: [runtimes],
+    ...light,
+  },
   { name: 'images', files: ['images/**/*.test.ts'], ...machines },
-  { name: 'machines', files: ['packages/vm/**/*.test.ts'], ...machines },
-  { name: 'e2e', files: ['tests/e2e/**/*.test.ts'], ...machines, templates: true },
+  { name: 'machines', files: ['packages/vm/**/*.test.ts'], except: [fakeDriver], ...machines },
+  { name: 'e2e', files: ['tests/e2e/**/*.test.ts', runtimes], except: overFakes, ...machines, templates: true },
   // Bare guests, which mostly wait: two files at a time fit into two cores.
   { name: 'failure', files: ['tests/failure/**/*.test.ts'], ...machines, concurrency: 2 },
   { name: 'security', files: ['tests/security/**/*.test.ts'], ...machines },
@@ -49,11 +63,20 @@ const started = performance.now();
 
 const reporter = new spec();
 reporter.pipe(process.stdout);
-const chosen: (readonly [Part, string[]])[] = [];
-for (const part of parts) chosen.push([part, await filesOf(part)]);
-const templates = parts.some((part) => part.templates && isWhole(part)) ? makeTemplates() : null;
-for (const [part, files] of chosen) {
+const chosen: { readonly part: Part; readonly files: string[] }[] = [];
+for (const part of parts) {
+  const files = await filesOf(part);
+  const last = chosen.at(-1);
   if (files.length === 0) continue;
+  if (last && part.pool !== undefined && last.part.pool === part.pool) {
+    chosen[chosen.length - 1] = {
+      part: { ...part, name: `${last.part.name}, ${part.name}` },
+      files: [...last.files, ...files],
+    };
+  } else chosen.push({ part, files });
+}
+const templates = parts.some((part) => part.templates && isWhole(part)) ? makeTemplates() : null;
+for (const { part, files } of chosen) {
   if (part.templates) await templates;
   await runPart(part, files);
 }
@@ -72,7 +95,8 @@ function isWhole(part: Part): boolean {
 
 async function filesOf(part: Part): Promise<string[]> {
   const all: string[] = [];
-  for await (const file of glob([...part.files], { exclude: ['**/node_modules/**'] })) all.push(file);
+  for await (const file of glob([...part.files], { exclude: ['**/node_modules/**', ...(part.except ?? [])] }))
+    all.push(file);
   if (isWhole(part)) return all.sort();
   const folders = wanted.map((path) => path.replace(/\/$/, ''));
   return all.filter((file) => folders.some((folder) => file === folder || file.startsWith(`${folder}/`))).sort();
