@@ -123,7 +123,8 @@ const fields: BadRequest[] = [
     'spend_limit.weekly_usd',
   ),
   create('a number as spend limit', { spend_limit: 5 }, 'spend_limit'),
-  create('instructions', { instructions: 'Be kind.' }, 'instructions'),
+  create('instructions that are no text', { instructions: ['Be kind.'] }, 'instructions'),
+  create('instructions too long', { instructions: 'x'.repeat(32_769) }, 'instructions'),
   create('a dashboard for runtime_a', { dashboard: true }, ['dashboard', 'runtime_b']),
   create('a word as dashboard', { dashboard: 'true' }, 'dashboard'),
 ];

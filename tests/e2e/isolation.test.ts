@@ -61,6 +61,10 @@ const bodies: Readonly<Record<string, object>> = {
   'POST /v1/agents/{id}/chat/completions': { messages },
   'POST /v1/agents/{id}/exec': { command: 'touch stolen' },
   'POST /v1/chat/completions': { messages },
+  'POST /v1/agents/{id}/responses': { input: 'x' },
+  'POST /v1/responses': { input: 'x' },
+  'POST /v1/agents/{id}/members': { name: 'scout' },
+  'PATCH /v1/agents/{id}/members/{name}': { instructions: 'x' },
   'POST /v1/agents/{id}/ports': { port: 3000 },
   'POST /v1/agents': { name: 'of the stranger' },
 };
@@ -74,10 +78,11 @@ test('every route of the document, with every id of the other account: 404, noth
     for (const method of Object.keys(item).map((name) => name.toUpperCase())) {
       routes.add(`${method} ${path}`);
       for (const id of [ids.agent, ids.stopped, ids.audit, world.accountId]) {
-        const isNamed = path.includes('{id}') || path === '/v1/chat/completions';
+        const byModel = path === '/v1/chat/completions' || path === '/v1/responses';
+        const isNamed = path.includes('{id}') || byModel;
         const target = path.slice(3).replace('{id}', encodeURIComponent(id));
         const given = bodies[`${method} ${path}`];
-        const body = path === '/v1/chat/completions' ? { ...given, model: id } : given;
+        const body = byModel ? { ...given, model: id } : given;
         const answer = await stranger.call(method, target, body);
         requests += 1;
         if (isNamed)

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { Lifecycle, agentStatuses, runtimeKindNames, sizeNames } from './agent.ts';
 import { SpendLimit } from './spend.ts';
+import { Instructions } from './instructions.ts';
 import { Metadata, nullable, oneOf, patterns } from './text.ts';
 
 /** In a query, where everything is text. */
@@ -79,7 +80,7 @@ export const CreateAgent = Type.Object(
     metadata: Type.Optional(Metadata),
     channels: Type.Optional(Type.Object({}, { additionalProperties: true, description: notYet })),
     spend_limit: Type.Optional(nullable(SpendLimit)),
-    instructions: Type.Optional(nullable(Type.String({ description: notYet }))),
+    instructions: Type.Optional(Instructions),
     dashboard: Type.Optional(Type.Boolean({ description: 'For runtime_b alone.', default: false })),
   },
   {

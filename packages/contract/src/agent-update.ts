@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { CreateAgent, LlmKeyInput, mostLlmKeys, notYet } from './agent-requests.ts';
+import { CreateAgent, LlmKeyInput, mostLlmKeys } from './agent-requests.ts';
+import { Instructions } from './instructions.ts';
 import { Lifecycle, sizeNames } from './agent.ts';
 import { SpendLimit } from './spend.ts';
 import { MetadataChange, nullable, oneOf, patterns } from './text.ts';
@@ -72,7 +73,7 @@ export const UpdateAgent = Type.Object(
         description: 'Replaces the whole limit; null: the limit of the deployment, if it has one.',
       }),
     ),
-    instructions: Type.Optional(nullable(Type.String({ description: notYet }))),
+    instructions: Type.Optional(Instructions),
     dashboard: Type.Optional(nullable(Type.Boolean({ description: 'For runtime_b alone.' }))),
   },
   {

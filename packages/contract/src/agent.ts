@@ -81,6 +81,11 @@ export const Agent = Type.Object(
     id: Type.String({ pattern: patterns.agentId, examples: ['k7d2m9q4x1ab'] }),
     name: Type.String({ examples: ['Support bot'] }),
     description: nullable(Type.String()),
+    instructions: nullable(Type.String({ description: 'Who the agent is and how it works.' })),
+    settings_pending: Type.Boolean({
+      description:
+        'Whether the machine has yet to take over instructions, members or dashboard as they are now: within seconds while it runs, else at its next start.',
+    }),
     status: oneOf(agentStatuses),
     status_reason: nullable(StatusReason),
     transition: nullable(Transition),

@@ -24,14 +24,29 @@ const model = Type.String({ minLength: 1, maxLength: 200, pattern: patterns.text
 
 /** OpenAI's chat completion request to one agent; what is not named here is passed to the agent as it is. */
 export const AgentChat = Type.Object(
-  { ...chatFields, model: Type.Optional(nullable({ ...model, description: 'Ignored: the path names the agent.' })) },
+  {
+    ...chatFields,
+    model: Type.Optional(
+      nullable({
+        ...model,
+        description: '`<agent id>/<member>` for a member; any other name means the agent that the path names.',
+      }),
+    ),
+  },
   { title: 'AgentChat', additionalProperties: true },
 );
 export type AgentChat = Static<typeof AgentChat>;
 
 /** OpenAI's chat completion request, the agent named by `model`. */
 export const ModelChat = Type.Object(
-  { ...chatFields, model: Type.String({ ...model, description: "The agent's id.", examples: ['k7d2m9q4x1ab'] }) },
+  {
+    ...chatFields,
+    model: Type.String({
+      ...model,
+      description: "The agent's id, or `<agent id>/<member>`.",
+      examples: ['k7d2m9q4x1ab'],
+    }),
+  },
   { title: 'ModelChat', additionalProperties: true },
 );
 
@@ -52,7 +67,7 @@ export const ChatCompletion = Type.Object(
     id: Type.String(),
     object: Type.Literal('chat.completion'),
     created: Type.Integer(),
-    model: Type.String({ description: "The agent's id." }),
+    model: Type.String({ description: "The agent's id, or `<agent id>/<member>`." }),
     choices: Type.Array(Type.Object({}, { additionalProperties: true })),
     usage: Type.Object(
       { prompt_tokens: Type.Integer(), completion_tokens: Type.Integer(), total_tokens: Type.Integer() },
@@ -77,11 +92,11 @@ export const ChatCompletion = Type.Object(
 
 const Model = Type.Object(
   {
-    id: Type.String({ description: "The agent's id.", examples: ['k7d2m9q4x1ab'] }),
+    id: Type.String({ description: "The agent's id, or `<agent id>/<member>`.", examples: ['k7d2m9q4x1ab'] }),
     object: Type.Literal('model'),
     created: Type.Integer({ description: 'Seconds since 1970.' }),
     owned_by: Type.Literal('lodge'),
-    name: Type.String({ description: "The agent's name.", examples: ['Support bot'] }),
+    name: Type.String({ description: "The agent's name, or the member's.", examples: ['Support bot'] }),
   },
   { title: 'Model', additionalProperties: false },
 );

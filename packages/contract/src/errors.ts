@@ -38,6 +38,7 @@ export const errorCodes = {
     meaning: 'The API key lacks the scope that the message names.',
   },
   agent_not_found: { status: 404, type: 'not_found_error', meaning: 'The account has no such agent.' },
+  member_not_found: { status: 404, type: 'not_found_error', meaning: 'The agent has no such member.' },
   port_not_found: { status: 404, type: 'not_found_error', meaning: 'This port of the agent is not published.' },
   file_not_found: {
     status: 404,
@@ -50,6 +51,7 @@ export const errorCodes = {
     type: 'invalid_request_error',
     meaning: 'The path takes other methods; the header Allow lists them.',
   },
+  member_exists: { status: 409, type: 'invalid_request_error', meaning: 'The agent has a member of this name.' },
   agent_not_running: {
     status: 409,
     type: 'invalid_request_error',

@@ -10,6 +10,8 @@ export const patterns = {
   /** Of one host: no second slash, which would name another one, and no backslash, which browsers read as one. */
   localPath: '^/(?!/)[\\u0021-\\u005b\\u005d-\\u007e]*$',
   agentId: '^[a-z][a-z0-9]{11}$',
+  /** Not those that a runtime has a meaning of its own for. */
+  memberName: '^(?!(?:main|default|openclaw)$)[a-z][a-z0-9-]{0,30}[a-z0-9]$',
   /** An amount of money: more than nothing, exact to the micro-dollar. */
   usd: '^(?!0(\\.0*)?$)(0|[1-9]\\d{0,8})(\\.\\d{1,6})?$',
   /** RFC 3339; whether the day exists is checked as the format `date-time`. */
@@ -24,6 +26,8 @@ export const patternMeanings: Readonly<Record<string, string>> = {
   [patterns.text]: 'must not contain NUL or unpaired surrogates',
   [patterns.localPath]: 'must be a path such as /chat?new=1, in printable ASCII',
   [patterns.token]: 'must be printable ASCII without spaces',
+  [patterns.memberName]:
+    'must be 2 to 32 lower case letters, digits and hyphens, a letter first, no hyphen last, and not main, default or openclaw',
 };
 
 /** A closed set of strings. */

@@ -2,6 +2,7 @@ import type { AgentStatus, Lifecycle, RuntimeKind, SizeName, SpendLimit, Verb } 
 import type {
   AgentCount,
   AgentFilter,
+  AgentMember,
   AgentRow,
   ChangeNote,
   ChatEndpoint,
@@ -137,6 +138,16 @@ export interface Agents {
   update(accountId: string, id: string, change: UpdateAgentInput, options?: UpdateOptions): Promise<AgentRow>;
   /** Asks the provider of each of the agent's keys whether it works; bounded. */
   checkKeys(accountId: string, id: string): Promise<readonly CheckedKey[]>;
+  /**
+   * Replaces the agent's members by what `decide` makes of them; it runs under the row's lock, and may throw to refuse. Refuses
+   * with `invalid_request` where the runtime holds a single agent, or a model is not one that an agent can have.
+   */
+  changeMembers(
+    accountId: string,
+    id: string,
+    decide: (members: readonly AgentMember[]) => readonly AgentMember[],
+    note?: ChangeNote,
+  ): Promise<AgentRow>;
   /** Whether all settings of the row are in effect, in the machine too. */
   inEffect(row: AgentRow): boolean;
   /**

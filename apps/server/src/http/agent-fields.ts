@@ -1,4 +1,5 @@
 /** What create and PATCH have in common. */
+import { mostInstructionBytes } from '@lodge/contract';
 import type { CreateAgent, UpdateAgent } from '@lodge/contract';
 import type { RuntimeKind, SizeName } from '@lodge/domain';
 import type { FastifyRequest } from 'fastify';
@@ -17,6 +18,14 @@ export function sizeOf<S extends SizeName | null>(body: { size?: S; machine_size
   throw new ApiError('invalid_request', 'size and machine_size are two names of one field, and they differ.');
 }
 
+/** Instructions as they are kept; nothing but white space is none. Undefined when none were given. */
+export function instructionsOf(body: { readonly instructions?: string | null }): string | null | undefined {
+  const { instructions } = body;
+  if (instructions == null || instructions.trim() === '') return instructions === undefined ? undefined : null;
+  if (Buffer.byteLength(instructions) <= mostInstructionBytes) return instructions;
+  throw new ApiError('invalid_request', `instructions must have at most ${mostInstructionBytes} bytes of UTF-8.`);
+}
+
 /** Fields of the contract that this version does not serve are refused: dropping them in silence would be a lie. */
 export function checkAvailable(body: Partial<CreateAgent> | UpdateAgent, kind?: RuntimeKind): void {
   if (body.dashboard && kind === 'runtime_a') {
@@ -24,7 +33,6 @@ export function checkAvailable(body: Partial<CreateAgent> | UpdateAgent, kind?: 
   }
   const given = {
     channels: 'channels' in body && Object.keys(body.channels ?? {}).length > 0,
-    instructions: body.instructions != null,
   };
   for (const [field, isGiven] of Object.entries(given)) {
     if (isGiven) throw new ApiError('invalid_request', `${field} is not available in this version yet.`);

@@ -18,6 +18,8 @@ export function agentRecord(row: AgentRow, agents: Agents, url: AgentUrlSettings
     id: row.id,
     name: row.name,
     description: row.description,
+    instructions: row.instructions,
+    settings_pending: !agents.inEffect(row),
     status: row.status,
     status_reason: row.statusReason && {
       code: row.statusReason.code,

@@ -44,7 +44,9 @@ import { agentLogsRoute } from './routes/logs/list.ts';
 import { listLlmCallsRoute } from './routes/llm-calls/list.ts';
 import { modelRoutes } from './routes/models/list.ts';
 import { openApiRoute } from './routes/openapi/get.ts';
+import { memberRoutes } from './routes/members/members.ts';
 import { portRoutes } from './routes/ports/ports.ts';
+import { responseRoutes } from './routes/responses/create.ts';
 import { listProvidersRoute } from './routes/providers/list.ts';
 import { listSizesRoute } from './routes/sizes/list.ts';
 import { usageRoutes } from './routes/usage/get.ts';
@@ -140,7 +142,9 @@ const routes: readonly ((app: App, context: HttpContext) => void)[] = [
   listSizesRoute,
   listProvidersRoute,
   createLinkRoute,
+  memberRoutes,
   portRoutes,
+  responseRoutes,
   limitsRoute,
   healthRoute,
   openApiRoute,

@@ -12,7 +12,7 @@ export function etagOf(row: AgentRow): string {
   const facts = [
     [row.generation, row.status, row.statusReason, row.operation, row.machine],
     [row.name, row.description, row.model, row.size, row.lifecycle, sorted(row.metadata), sorted(keys)],
-    [row.instructions, row.dashboard, row.spendLimit],
+    [row.instructions, row.dashboard, row.spendLimit, row.settingsApplied],
     [row.startedAt, row.pausedAt, row.stoppedAt],
   ];
   return `"${createHash('sha256').update(JSON.stringify(facts)).digest('base64url').slice(0, 27)}"`;

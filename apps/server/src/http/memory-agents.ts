@@ -206,6 +206,11 @@ export class MemoryAgents implements Agents {
     return this.checked;
   }
 
+  async changeMembers(account: string, id: string, decide: Parameters<Agents['changeMembers']>[2]): Promise<AgentRow> {
+    const row = await this.get(account, id);
+    return this.#put({ ...row, members: decide(row.members) });
+  }
+
   inEffect(): boolean {
     return true;
   }

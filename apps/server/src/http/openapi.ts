@@ -14,6 +14,7 @@ export function registerOpenApi(app: App): void {
       tags: [
         { name: 'Agents', description: 'Create, read, change, start, stop and delete agents, and read their logs.' },
         { name: 'Chat', description: 'Talk to agents as an OpenAI client does: agents are the models.' },
+        { name: 'Members', description: 'Further agents in the machine of one.' },
         { name: 'Addresses', description: "Agents' own addresses: links for browsers, and published ports." },
         { name: 'Usage', description: 'What agents used and what it cost.' },
         { name: 'Files', description: "Read and change what is in an agent's workspace." },

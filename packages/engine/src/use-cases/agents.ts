@@ -7,6 +7,7 @@ import { awaitAgent } from './await-agent.ts';
 import { checkKeys } from './check-keys.ts';
 import { createAgent } from './create-agent.ts';
 import type { AgentsDeps } from './deps.ts';
+import { changeMembers } from './members.ts';
 import { getAgent, isThere, notFound } from './reading.ts';
 import { updateAgent } from './update-agent.ts';
 import { Uses } from './use.ts';
@@ -34,6 +35,7 @@ export function createAgents(deps: AgentsDeps): Agents {
     awaitVerb: (accountId, id, verb, timeoutMs, signal) => awaitVerb(deps, accountId, id, { verb, timeoutMs, signal }),
     update: (accountId, id, change, options) => updateAgent(deps, accountId, id, change, options),
     checkKeys: (accountId, id) => checkKeys(deps, accountId, id),
+    changeMembers: (accountId, id, decide, note) => changeMembers(deps, accountId, id, decide, note),
     inEffect: (row) => inEffect(deps, row),
     async awaitInEffect(accountId, id, timeoutMs, signal) {
       await getAgent(deps, accountId, id);

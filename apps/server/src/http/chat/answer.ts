@@ -8,13 +8,13 @@ import type { GatewayFailure, GatewayReply } from './gateway.ts';
 const mostAnswerBytes = 16 * 1024 * 1024;
 const mostErrorBytes = 64 * 1024;
 
-type Json = { [key: string]: unknown };
+export type Json = { readonly [key: string]: unknown };
 
 /** The gateway's reply if it is a good one; otherwise throws what the client is told. */
 export async function checkedReply(reply: GatewayReply): Promise<GatewayReply> {
   if (reply.statusCode === 200) return reply;
   const retryAfter = reply.headers['retry-after'];
-  const body = asObject(parse(await readText(reply, mostErrorBytes)));
+  const body = asObject(parseJson(await readText(reply, mostErrorBytes)));
   throw gatewayError({
     ...failureOf(asObject(body?.['error']) ?? {}),
     status: reply.statusCode,
@@ -24,11 +24,17 @@ export async function checkedReply(reply: GatewayReply): Promise<GatewayReply> {
 
 /** The answer of a turn that does not stream, as JSON text. */
 export async function wholeAnswer(reply: GatewayReply, model: string): Promise<string> {
-  const answer = asObject(parse(await readText(reply, mostAnswerBytes)));
-  if (!answer) throw connectionError(new Error('the gateway answered with something that is not JSON'));
+  const answer = await readAnswer(reply);
   const error = asObject(answer['error']);
   if (error) throw gatewayError(failureOf(error));
   return JSON.stringify({ ...answer, model });
+}
+
+/** The whole of an answer, an object. */
+export async function readAnswer(reply: GatewayReply): Promise<Json> {
+  const answer = asObject(parseJson(await readText(reply, mostAnswerBytes)));
+  if (!answer) throw connectionError(new Error('the gateway answered with something that is not JSON'));
+  return answer;
 }
 
 export interface AnswerEnd {
@@ -37,7 +43,7 @@ export interface AnswerEnd {
 }
 
 /**
- * The answer of a turn that streams, block by block as it comes, `model` replaced by the agent's id. Ends with `[DONE]`, or
+ * The answer of a turn that streams, block by block as it comes, `model` replaced by the name that the client knows. Ends with `[DONE]`, or
  * with an error in OpenAI's shape; `failed` is told of it first. Before the end mark comes `flush`: a turn that has ended is
  * on the agent's disk. Never throws.
  */
@@ -67,7 +73,7 @@ export async function* answerBlocks(
 }
 
 function renamed(block: string, data: string | null, rest: readonly string[], model: string): string {
-  const chunk = data === null ? null : asObject(parse(data));
+  const chunk = data === null ? null : asObject(parseJson(data));
   const error = asObject(chunk?.['error']);
   if (error) throw gatewayError(failureOf(error));
   if (typeof chunk?.['model'] !== 'string') return `${block}\n\n`;
@@ -89,12 +95,13 @@ async function readText({ body }: GatewayReply, mostBytes: number): Promise<stri
   return Buffer.concat(chunks).toString('utf8');
 }
 
-const failureOf = ({ type, message }: Json): GatewayFailure => ({
-  type: typeof type === 'string' ? type : '',
+/** A response that failed has a code where other errors have a type. */
+export const failureOf = ({ type, code, message }: Json): GatewayFailure => ({
+  type: typeof type === 'string' && type !== 'error' ? type : typeof code === 'string' ? code : '',
   message: typeof message === 'string' ? message : '',
 });
 
-function parse(text: string): unknown {
+export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -102,5 +109,5 @@ function parse(text: string): unknown {
   }
 }
 
-const asObject = (value: unknown): Json | null =>
+export const asObject = (value: unknown): Json | null =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : null;

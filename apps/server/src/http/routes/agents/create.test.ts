@@ -16,11 +16,14 @@ test('201: a name alone is enough; the record is whole, with every default', asy
     id,
     name: 'Support bot',
     description: null,
+    instructions: null,
+    settings_pending: false,
     status: 'running',
     status_reason: null,
     transition: null,
     runtime_kind: 'runtime_a',
     runtime: { name: 'openclaw', version: '2026.9.6' },
+    upgrade_available: false,
     model: 'anthropic/claude-sonnet-5',
     size: 'medium',
     machine: { vcpus: 2, memory_mb: 4096, disk_gb: 10 },
@@ -61,7 +64,7 @@ test('201: every field is taken as it was given, and no secret comes back', asyn
     metadata: { team: 'support', 'the key': '' },
     channels: {},
     spend_limit: null,
-    instructions: null,
+    instructions: 'Be kind.\n',
     dashboard: false,
   };
   const answer = await call('POST', '/v1/agents', { body });
@@ -84,6 +87,7 @@ test('201: every field is taken as it was given, and no secret comes back', asyn
     [0, 'always', 1800],
   );
   assert.deepEqual(llm_keys, [{ provider: 'anthropic', last4: 'h3Qw', created_at: '2026-01-31T12:00:00.000Z' }]);
+  assert.equal(agents.created[0]!.instructions, 'Be kind.\n');
   assert.deepEqual(agents.created[0]!.llmKeys, [{ provider: 'anthropic', apiKey }]);
   assert.ok(!answer.text.includes(apiKey) && !logged.join().includes(apiKey));
 });
@@ -188,8 +192,6 @@ test('400: what this version does not have is refused by name, not dropped', asy
   const { call, agents } = testApp();
   const given = {
     channels: { slack: { appToken: 'xapp-1', botToken: 'xoxb-1' } },
-    spend_limit: { daily_usd: '5', action: 'block' },
-    instructions: 'Be kind.',
     dashboard: true,
   };
   for (const [field, value] of Object.entries(given)) {
@@ -198,4 +200,16 @@ test('400: what this version does not have is refused by name, not dropped', asy
     assert.ok(answer.body.error.message.startsWith(field), answer.body.error.message);
   }
   assert.equal(agents.created.length, 0);
+});
+
+test('instructions have 32 KB of UTF-8, and nothing but white space is none', async () => {
+  const { call, agents } = testApp();
+  const create = (instructions: unknown) => call('POST', '/v1/agents', { body: { name: 'x', instructions } });
+  assert.equal((await create('ä'.repeat(16_384))).status, 201);
+  const long = await create(`ä${'ä'.repeat(16_384)}`);
+  assert.deepEqual([long.status, long.body.error.code], [400, 'invalid_request']);
+  assert.match(long.body.error.message, /^instructions must have at most 32768 bytes/);
+  assert.equal((await create(7)).status, 400);
+  await create(' \n ');
+  assert.equal(agents.created.at(-1)?.instructions, null);
 });

@@ -5,7 +5,7 @@ import type { Lifecycle } from '@lodge/domain';
 import type { CreateAgentInput } from '@lodge/engine';
 import type { AgentRow } from '@lodge/engine/ports';
 import type { FastifyRequest } from 'fastify';
-import { checkAvailable, sizeOf, trimName } from '../../agent-fields.ts';
+import { checkAvailable, instructionsOf, sizeOf, trimName } from '../../agent-fields.ts';
 import { agentHeaders, agentPath, agentReply } from '../../agent-record.ts';
 import { changeNote } from '../../change-note.ts';
 import { clientGone } from '../../client-gone.ts';
@@ -88,7 +88,7 @@ function inputOf(body: CreateAgent): CreateAgentInput {
     size: sizeOf(body) ?? defaultSize,
     lifecycle: lifecycleOf(body.lifecycle ?? {}),
     metadata: body.metadata ?? {},
-    instructions: body.instructions ?? null,
+    instructions: instructionsOf(body) ?? null,
     dashboard: body.dashboard ?? false,
     spendLimit: spendLimitOf(body.spend_limit ?? null),
   };

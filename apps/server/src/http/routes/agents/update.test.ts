@@ -35,7 +35,7 @@ test('200: every field reaches the engine as it was given, and no secret comes b
     lifecycle: { idle_timeout_seconds: 0, auto_start: true, keep_awake: null },
     metadata: { team: 'support', old: null },
     spend_limit: null,
-    instructions: null,
+    instructions: 'Be kind.',
     dashboard: false,
   });
   assert.equal(answer.status, 200, answer.text);
@@ -51,7 +51,8 @@ test('200: every field reaches the engine as it was given, and no secret comes b
       size: 'large',
       lifecycle: { idleTimeoutSeconds: 0, autoStart: true, keepAwake: 'auto' },
       metadata: { team: 'support', old: null },
-      instructions: null,
+      spendLimit: null,
+      instructions: 'Be kind.',
       dashboard: false,
     },
   ]);
@@ -89,8 +90,8 @@ test('400: each wrong field is named', async () => {
     [{ metadata: { a: 1 } }, /^metadata\.a must be a string or null/],
     [{ runtime_kind: 'runtime_b' }, /^runtime_kind is not a known field/],
     [{ status: 'running' }, /^status is not a known field/],
-    [{ spend_limit: { daily_usd: '5' } }, /^spend_limit is not available/],
-    [{ instructions: 'Be kind.' }, /^instructions is not available/],
+    [{ spend_limit: { daily_usd: '5' } }, /^spend_limit\.action is required/],
+    [{ instructions: 'x'.repeat(32_769) }, /^instructions must have at most 32768/],
     [[], /^The body must be an object/],
   ];
   for (const [body, message] of wrong) {

@@ -2,11 +2,12 @@ import { Agent, AgentParams, IfMatchHeaders, NoQuery, UpdateAgent } from '@lodge
 import { defaultLifecycle, defaultSize } from '@lodge/domain';
 import type { Lifecycle } from '@lodge/domain';
 import type { UpdateAgentInput } from '@lodge/engine';
-import { checkAvailable, sizeOf, trimName } from '../../agent-fields.ts';
+import { checkAvailable, instructionsOf, sizeOf, trimName } from '../../agent-fields.ts';
 import { agentHeaders, agentReply, checkAgentId } from '../../agent-record.ts';
 import { changeNote } from '../../change-note.ts';
 import type { App, HttpContext } from '../../context.ts';
 import { checkIfMatch } from '../../etag.ts';
+import { afterEffect } from '../../settings-wait.ts';
 import { spendLimitOf } from '../../spend-limit.ts';
 
 const schema = {
@@ -14,7 +15,7 @@ const schema = {
   tags: ['Agents'],
   summary: 'Change an agent',
   description:
-    'Only what is given changes; null resets a field to its default. Model, keys and lifecycle are in effect at once, without a restart. A size that the running machine cannot take is taken with the next start: until then `machine` differs from `size`.',
+    'Only what is given changes; null resets a field to its default. Model, keys and lifecycle are in effect at once, without a restart; so are instructions, for which the reply waits a bounded time: `settings_pending` says whether they are. A size that the running machine cannot take is taken with the next start: until then `machine` differs from `size`.',
   params: AgentParams,
   headers: IfMatchHeaders,
   querystring: NoQuery,
@@ -44,7 +45,8 @@ export function updateAgentRoute(app: App, context: HttpContext): void {
         check: (present) => checkIfMatch(request.headers['if-match'], present),
         note: changeNote(request, 'agent.updated', id, { fields: Object.keys(body) }),
       });
-      return agentReply(reply, row, context);
+      const inMachine = body.instructions !== undefined || body.dashboard !== undefined;
+      return agentReply(reply, inMachine ? await afterEffect(context, reply, row) : row, context);
     },
   });
 }
@@ -60,7 +62,7 @@ function inputOf(body: UpdateAgent): UpdateAgentInput {
     }),
     ...(size !== undefined && { size: size ?? defaultSize }),
     ...(body.lifecycle !== undefined && { lifecycle: lifecycleChange(body.lifecycle) }),
-    ...(body.instructions !== undefined && { instructions: body.instructions }),
+    ...(body.instructions !== undefined && { instructions: instructionsOf(body) ?? null }),
     ...(body.dashboard !== undefined && { dashboard: body.dashboard ?? false }),
     ...(body.spend_limit !== undefined && { spendLimit: spendLimitOf(body.spend_limit) }),
     ...(body.metadata !== undefined && { metadata: body.metadata }),

@@ -7,6 +7,8 @@ import type { App, HttpContext } from '../../context.ts';
 const mostModels = 1000;
 const pageSize = 100;
 
+type Model = ModelList['data'][number];
+
 const scopes = ['agents:write', 'agents:chat'] as const;
 const response = { 200: { ...ModelList, 'x-response-description': 'Agents, as OpenAI clients list models.' } };
 
@@ -15,7 +17,7 @@ export function modelRoutes(app: App, { agents }: HttpContext): void {
     schema: {
       operationId: 'listModels',
       tags: ['Chat'],
-      summary: 'List agents as models',
+      summary: 'List agents, and their members, as models',
       description: `The newest ${mostModels} agents.`,
       querystring: NoQuery,
       response,
@@ -28,11 +30,11 @@ export function modelRoutes(app: App, { agents }: HttpContext): void {
     ...all,
     handler: async (request) => {
       const { accountId } = request.principal;
-      const models: ReturnType<typeof modelOf>[] = [];
+      const models: Model[] = [];
       let cursor: string | null | undefined;
       do {
         const page = await agents.list({ accountId, limit: pageSize, order: 'desc', ...(cursor && { cursor }) });
-        models.push(...page.rows.map(modelOf));
+        models.push(...page.rows.flatMap(modelsOf));
         cursor = page.nextCursor;
       } while (cursor !== null && models.length < mostModels);
       return { object: 'list' as const, data: models };
@@ -43,7 +45,7 @@ export function modelRoutes(app: App, { agents }: HttpContext): void {
     schema: {
       operationId: 'listAgentModels',
       tags: ['Chat'],
-      summary: 'List the one agent as a model',
+      summary: 'List the one agent, and its members, as models',
       description: 'For OpenAI clients whose base URL is the agent.',
       params: AgentParams,
       querystring: NoQuery,
@@ -59,15 +61,20 @@ export function modelRoutes(app: App, { agents }: HttpContext): void {
       const { id } = request.params;
       checkAgentId(id);
       const row = await agents.get(request.principal.accountId, id);
-      return { object: 'list' as const, data: [modelOf(row)] };
+      return { object: 'list' as const, data: modelsOf(row) };
     },
   });
 }
 
-const modelOf = (row: AgentRow) => ({
-  id: row.id,
-  object: 'model' as const,
-  created: Math.floor(row.createdAt.getTime() / 1000),
-  owned_by: 'lodge' as const,
-  name: row.name,
-});
+/** An agent and its members. */
+function modelsOf(row: AgentRow): Model[] {
+  const model = (id: string, name: string, createdAt: Date): Model => ({
+    id,
+    object: 'model',
+    created: Math.floor(createdAt.getTime() / 1000),
+    owned_by: 'lodge',
+    name,
+  });
+  const members = row.members.map(({ name, createdAt }) => model(`${row.id}/${name}`, name, createdAt));
+  return [model(row.id, row.name, row.createdAt), ...members];
+}

@@ -1,0 +1,65 @@
+/**
+ * OpenAI's input in the one form that every runtime reads. Clients may leave out what goes without saying, and give back what
+ * a response held, with fields that only an answer has.
+ */
+type Item = Readonly<Record<string, unknown>>;
+
+export function inputItems(input: string | readonly Item[]): string | readonly Item[] {
+  return typeof input === 'string' ? input : input.flatMap(item);
+}
+
+function item(given: Item): readonly Item[] {
+  switch (given['type'] ?? 'message') {
+    case 'message':
+      return [message(given)];
+    case 'function_call_output':
+      return [{ type: 'function_call_output', call_id: given['call_id'], output: textOf(given['output']) }];
+    case 'reasoning':
+      // Of another turn: only the model that thought it could read it.
+      return [];
+    default:
+      return [given];
+  }
+}
+
+function message({ role, content, id, status, phase }: Item): Item {
+  return {
+    type: 'message',
+    role,
+    content: Array.isArray(content) ? content.map(part) : content,
+    ...(typeof id === 'string' && { id }),
+    ...(typeof status === 'string' && { status }),
+    ...(typeof phase === 'string' && { phase }),
+  };
+}
+
+function part(given: unknown): unknown {
+  const { type, text } = (given ?? {}) as Item;
+  return type === 'output_text' || type === 'input_text' ? { type, text } : given;
+}
+
+/** The result of a tool may be parts too. */
+function textOf(output: unknown): unknown {
+  if (!Array.isArray(output)) return output;
+  const texts = output.map((given: unknown) => ((given ?? {}) as Item)['text']);
+  return texts.filter((text) => typeof text === 'string').join('\n');
+}
+
+/** Hints to OpenAI's own service that change nothing of an answer: a runtime need not know them. */
+const hints = [
+  'include',
+  'parallel_tool_calls',
+  'prompt_cache_key',
+  'prompt_cache_retention',
+  'safety_identifier',
+  'service_tier',
+  'stream_options',
+  'user',
+  'previous_response_id',
+] as const;
+
+/** The request's other fields, without those that say nothing to a runtime, or say null. */
+export function otherFields(body: Item): Item {
+  const dropped: readonly string[] = hints;
+  return Object.fromEntries(Object.entries(body).filter(([name, value]) => value !== null && !dropped.includes(name)));
+}

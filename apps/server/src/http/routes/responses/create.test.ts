@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { randomBytes } from 'node:crypto';
+import { after, afterEach, before, beforeEach, test } from 'node:test';
+import { createSecretBox } from '@lodge/access';
+import OpenAI from 'openai';
+import { agentRow, testApp } from '../../test-app.ts';
+import type { TestApp } from '../../test-app.ts';
+import { StandinGateway, answerEvents, answerJson, done } from '../chat/standin-gateway.ts';
+
+let gateway: StandinGateway;
+let lodge: TestApp;
+let base: string;
+let client: OpenAI;
+const scout = { name: 'scout', model: null, instructions: null, createdAt: new Date() };
+const row = agentRow({ members: [scout] });
+const other = agentRow();
+
+before(async () => {
+  gateway = new StandinGateway();
+  gateway.server.listen(0, '127.0.0.1');
+  await once(gateway.server, 'listening');
+});
+after(() => gateway.server.close());
+
+beforeEach(async () => {
+  lodge = testApp({ chatSilenceMs: 100, chatTimeoutMs: 2000, secrets: createSecretBox(randomBytes(32)) });
+  lodge.agents.rows = [row, other];
+  lodge.agents.endpoint = { baseUrl: gateway.url, headers: { authorization: 'Bearer t' }, model: 'openclaw/main' };
+  gateway.requests = [];
+  gateway.answer = answerJson(200, response('completed', 'pong'));
+  base = `${await lodge.app.listen({ port: 0, host: '127.0.0.1' })}/v1`;
+  client = new OpenAI({ baseURL: base, apiKey: 'all', maxRetries: 0 });
+});
+afterEach(() => lodge.app.close());
+
+/** As OpenClaw answers. */
+function response(status: string, text: string, rest: object = {}) {
+  const content = text === '' ? [] : [{ type: 'output_text', text }];
+  const output = text === '' ? [] : [{ type: 'message', id: 'msg_1', role: 'assistant', content, status }];
+  const usage = { input_tokens: 10, output_tokens: 2, total_tokens: 12 };
+  return {
+    id: 'resp_of-the-guest',
+    object: 'response',
+    created_at: 1,
+    status,
+    model: 'openclaw/main',
+    output,
+    usage,
+    ...rest,
+  };
+}
+const event = (data: { readonly type: string } & Record<string, unknown>): string =>
+  `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
+const delta = (text: string): string =>
+  event({ type: 'response.output_text.delta', item_id: 'msg_1', output_index: 0, content_index: 0, delta: text });
+const streamed = [
+  event({ type: 'response.created', response: response('in_progress', '') }),
+  event({
+    type: 'response.output_item.added',
+    output_index: 0,
+    item: { type: 'message', id: 'msg_1', role: 'assistant', content: [], status: 'in_progress' },
+  }),
+  event({
+    type: 'response.content_part.added',
+    item_id: 'msg_1',
+    output_index: 0,
+    content_index: 0,
+    part: { type: 'output_text', text: '' },
+  }),
+  delta('po'),
+  delta('ng'),
+  event({ type: 'response.completed', response: response('completed', 'pong') }),
+  done,
+];
+
+test('an unmodified client gets its answer, the agent as its model, and an id of ours', async () => {
+  const answer = await client.responses.create({
+    model: row.id,
+    input: 'ping',
+    instructions: 'Be brief.',
+    include: [],
+    parallel_tool_calls: true,
+    user: 'ada',
+  });
+  assert.deepEqual([answer.output_text, answer.model, answer.usage?.total_tokens], ['pong', row.id, 12]);
+  assert.match(answer.id, /^resp_[\w-]{50,}$/);
+  assert.equal(answer.error, null);
+  const [seen] = gateway.requests;
+  assert.deepEqual(seen?.body, { model: 'openclaw/main', input: 'ping', instructions: 'Be brief.' });
+  assert.equal(seen?.headers.authorization, 'Bearer t');
+  assert.deepEqual(
+    lodge.agents.turns,
+    [{ member: null, conversation: 'ada' }],
+    'the conversation chat has by this name',
+  );
+});
+
+test('a stream goes through event by event, numbered, and ends with the response', async () => {
+  gateway.answer = answerEvents(...streamed);
+  const stream = client.responses.stream({ model: `${row.id}/scout`, input: [{ role: 'user', content: 'ping' }] });
+  const deltas: string[] = [];
+  const numbers: number[] = [];
+  for await (const item of stream) {
+    numbers.push(item.sequence_number);
+    if (item.type === 'response.output_text.delta') deltas.push(item.delta);
+  }
+  const final = await stream.finalResponse();
+  assert.deepEqual(deltas, ['po', 'ng']);
+  assert.deepEqual(numbers, [0, 1, 2, 3, 4, 5]);
+  assert.deepEqual([final.output_text, final.model, final.status], ['pong', `${row.id}/scout`, 'completed']);
+  assert.deepEqual(gateway.requests[0]?.body.input, [{ type: 'message', role: 'user', content: 'ping' }]);
+  assert.equal(lodge.agents.turns[0]?.member, 'scout');
+});
+
+test('previous_response_id goes on with the conversation; without it and without user each stands alone', async () => {
+  const first = await client.responses.create({ model: row.id, input: 'one' });
+  const second = await client.responses.create({ model: row.id, input: 'two', previous_response_id: first.id });
+  await client.responses.create({ model: row.id, input: 'three', previous_response_id: second.id });
+  await client.responses.create({ model: row.id, input: 'four' });
+  const [a, b, c, d] = lodge.agents.turns.map(({ conversation }) => conversation);
+  assert.ok(a && a === b && b === c && a !== d);
+  assert.equal(second.previous_response_id, first.id);
+  assert.notEqual(first.id, second.id);
+  assert.ok(gateway.requests.every(({ body }) => !('previous_response_id' in body)));
+});
+
+test('an id of another agent, of a member, or of nobody opens nothing', async () => {
+  const mine = await client.responses.create({ model: row.id, input: 'x' });
+  const made = `resp_${Buffer.from(JSON.stringify(['x', 'y'])).toString('base64url')}`;
+  const tried = [
+    [other.id, mine.id],
+    [`${row.id}/scout`, mine.id],
+    [row.id, `${mine.id.slice(0, -4)}AAAA`],
+    [row.id, made],
+    [row.id, 'msg_1'],
+  ] as const;
+  for (const [model, previous_response_id] of tried) {
+    await assert.rejects(client.responses.create({ model, input: 'x', previous_response_id }), {
+      status: 400,
+      message: /previous_response_id is not one that this agent gave/,
+    });
+  }
+  assert.equal(gateway.requests.length, 1);
+});
+
+test('what a response held can be given back', async () => {
+  const input = [
+    { role: 'user' as const, content: [{ type: 'input_text' as const, text: 'hi' }] },
+    { type: 'reasoning' as const, id: 'rs_1', summary: [] },
+    {
+      type: 'message' as const,
+      id: 'msg_1',
+      role: 'assistant' as const,
+      status: 'completed' as const,
+      content: [{ type: 'output_text' as const, text: 'hello', annotations: [], logprobs: [] }],
+    },
+    { type: 'function_call' as const, call_id: 'c1', name: 'f', arguments: '{}' },
+    { type: 'function_call_output' as const, call_id: 'c1', status: 'completed' as const, output: 'done' },
+  ];
+  await client.responses.create({ model: row.id, input });
+  assert.deepEqual(gateway.requests[0]?.body.input, [
+    { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hi' }] },
+    {
+      type: 'message',
+      role: 'assistant',
+      content: [{ type: 'output_text', text: 'hello' }],
+      id: 'msg_1',
+      status: 'completed',
+    },
+    { type: 'function_call', call_id: 'c1', name: 'f', arguments: '{}' },
+    { type: 'function_call_output', call_id: 'c1', output: 'done' },
+  ]);
+});
+
+test('a turn that fails says why in the contract’s words, before a stream and within one', async () => {
+  const failed = response('failed', '', { error: { code: 'invalid_request_error', message: 'Missing user message.' } });
+  gateway.answer = answerJson(400, failed);
+  await assert.rejects(client.responses.create({ model: row.id, input: 'x' }), {
+    status: 400,
+    message: /Missing user message/,
+  });
+  const secret = response('failed', '', { error: { code: 'api_error', message: 'at /home/agent/secret' } });
+  gateway.answer = answerJson(500, secret);
+  await assert.rejects(client.responses.create({ model: row.id, input: 'x' }), {
+    status: 500,
+    message: /could not finish/,
+  });
+  gateway.answer = answerEvents(streamed[0]!, event({ type: 'response.failed', response: secret }), done);
+  const stream = await client.responses.create({ model: row.id, input: 'x', stream: true });
+  const seen: string[] = [];
+  await assert.rejects(
+    async () => {
+      for await (const item of stream) seen.push(JSON.stringify(item));
+      throw new Error(seen.at(-1));
+    },
+    (error: Error) =>
+      /could not finish/.test(`${error.message} ${seen.join()}`) && !/secret/.test(`${error.message} ${seen.join()}`),
+  );
+});
+
+test('a stream that breaks off ends with the event error', async () => {
+  gateway.answer = answerEvents(streamed[0]!, delta('po'));
+  const reply = await fetch(`${base}/agents/${row.id}/responses`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer all', 'content-type': 'application/json' },
+    body: JSON.stringify({ input: 'x', stream: true }),
+  });
+  const events = (await reply.text()).trim().split('\n\n');
+  assert.match(
+    events.at(-1)!,
+    /^event: error\ndata: \{"type":"error","code":"agent_unavailable".*"sequence_number":2\}$/,
+  );
+});
+
+test('404 for a member there is not, 400 without input, 403 without the scope', async () => {
+  const create = (model: string, key = 'all') =>
+    new OpenAI({ baseURL: base, apiKey: key, maxRetries: 0 }).responses.create({ model, input: 'x' });
+  await assert.rejects(create(`${row.id}/nobody`), { status: 404, code: 'member_not_found' });
+  await assert.rejects(create('openai/gpt-5'), { status: 404, code: 'agent_not_found' });
+  await assert.rejects(create(row.id, 'agents:read'), { status: 403 });
+  const { status, body } = await lodge.call('POST', '/v1/responses', { body: { model: row.id } });
+  assert.deepEqual([status, body.error.message.slice(0, 17)], [400, 'input is required']);
+});

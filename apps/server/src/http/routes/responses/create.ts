@@ -1,0 +1,96 @@
+import { randomUUID } from 'node:crypto';
+import { AgentParams, AgentResponse, AgentResponseRequest, ModelResponseRequest } from '@lodge/contract';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Type } from 'typebox';
+import { responseBlocks, wholeResponse } from '../../chat/response-answer.ts';
+import { ResponseIds } from '../../chat/response-ids.ts';
+import { inputItems, otherFields } from '../../chat/response-input.ts';
+import { turnConfig as config, turnSchema } from '../../chat/turn-route.ts';
+import { conversationOf, runTurn, targetOf } from '../../chat/turn.ts';
+import type { TurnTarget } from '../../chat/turn.ts';
+import type { App, HttpContext } from '../../context.ts';
+
+const shared = {
+  ...turnSchema,
+  description:
+    "OpenAI's Responses API. With `stream: true` the reply is `text/event-stream`: OpenAI's events, the last of them `response.completed`; comments while the agent works; a failure in its midst is the event `error`. The same `user` is the same conversation as in chat completions. Closing the connection cancels the turn. Waking is as in chat completions.",
+  response: {
+    200: {
+      description: 'The answer of the agent.',
+      content: { 'application/json': { schema: AgentResponse }, 'text/event-stream': { schema: Type.String() } },
+    },
+  },
+};
+
+export function responseRoutes(app: App, context: HttpContext): void {
+  const ids = new ResponseIds(context.secrets);
+  const byPath = {
+    schema: {
+      ...shared,
+      operationId: 'createAgentResponse',
+      summary: 'Have an agent respond',
+      params: AgentParams,
+      body: AgentResponseRequest,
+    },
+    config,
+  };
+  app.route({
+    method: 'POST',
+    url: '/v1/agents/:id/responses',
+    ...byPath,
+    handler: (request, reply) => {
+      const { params, body } = request;
+      return respond(context, request, reply, { ids, target: targetOf(body.model ?? params.id, params.id), body });
+    },
+  });
+
+  const byModel = {
+    schema: {
+      ...shared,
+      operationId: 'createResponse',
+      summary: 'Have the agent respond that `model` names',
+      body: ModelResponseRequest,
+    },
+    config,
+  };
+  app.route({
+    method: 'POST',
+    url: '/v1/responses',
+    ...byModel,
+    handler: (request, reply) => {
+      const { body } = request;
+      return respond(context, request, reply, { ids, target: targetOf(body.model), body });
+    },
+  });
+}
+
+interface Asked {
+  readonly ids: ResponseIds;
+  readonly target: TurnTarget;
+  readonly body: AgentResponseRequest;
+}
+
+function respond(context: HttpContext, request: FastifyRequest, reply: FastifyReply, { ids, target, body }: Asked) {
+  const { accountId } = request.principal;
+  const { previous_response_id: previous = null } = body;
+  const conversation =
+    previous === null
+      ? // Any response can be gone on with, so each is of a conversation.
+        (conversationOf(request, body.user) ?? `response-${randomUUID()}`)
+      : ids.conversationOf(accountId, target, previous);
+  const names = {
+    id: ids.make(accountId, target, conversation),
+    model: target.model,
+    previous_response_id: previous,
+    metadata: (body as { readonly metadata?: unknown }).metadata ?? {},
+  };
+  return runTurn(context, request, reply, {
+    target,
+    api: 'responses',
+    conversation,
+    stream: body.stream === true,
+    bodyFor: ({ model }) => JSON.stringify({ ...otherFields(body), input: inputItems(body.input), model }),
+    whole: (answer) => wholeResponse(answer, names),
+    blocks: (answer, end) => responseBlocks(answer, names, end),
+  });
+}
