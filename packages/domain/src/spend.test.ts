@@ -8,10 +8,12 @@ const standing = (limitUsd: string, spentUsd: string, rest: Partial<SpendStandin
   period: 'day',
   limitUsd,
   spentUsd,
+  inFlightUsd: '0',
   action: 'block',
   ...rest,
 });
-const flight = (agent: string, account = agent) => ({ agent, account });
+const crowded = (spentUsd: string, inFlightUsd: string, estimateUsd: string | null, limitUsd = '1'): number =>
+  crowdedLimits([standing(limitUsd, spentUsd, { inFlightUsd })], estimateUsd).length;
 
 test('windows are days and months of UTC: the last moment of one is before the first of the next', () => {
   const last = new Date('2026-12-31T23:59:59.999Z');
@@ -32,16 +34,15 @@ test('a limit is reached when it is spent to the last billionth, and near from f
   assert.equal(nearLimits([standing('1', '0.799999999')]).length, 0);
   assert.equal(nearLimits([standing('1', '0.8')]).length, 1);
   // As floats, 0.1 + 0.2 is more than 0.3.
-  assert.equal(crowdedLimits([standing('0.3', '0.1')], flight('0.1'), '0.1').length, 0);
+  assert.equal(crowded('0.1', '0.1', '0.1', '0.3'), 0);
 });
 
 test('a call is held back by those under way, and one that is alone only by what is spent', () => {
-  assert.equal(crowdedLimits([standing('1', '0.5')], flight('0.3'), '0.2').length, 0);
-  assert.equal(crowdedLimits([standing('1', '0.5')], flight('0.3'), '0.200001').length, 1);
-  assert.equal(crowdedLimits([standing('1', '0.5')], flight('0'), '64').length, 0);
-  assert.equal(crowdedLimits([standing('1', '0.5')], flight('0.3'), null).length, 0);
-  const account = standing('1', '0.5', { scope: 'account' });
-  assert.deepEqual(crowdedLimits([standing('1', '0.5'), account], flight('0', '0.6'), '0'), [account]);
+  assert.equal(crowded('0.5', '0.3', '0.2'), 0);
+  assert.equal(crowded('0.5', '0.3', '0.200001'), 1);
+  assert.equal(crowded('0.5', '0', '64'), 0);
+  assert.equal(crowded('0.5', '0.3', null), 0);
+  assert.equal(crowded('0.5', '0.6', null), 1);
 });
 
 test('what is said of a limit names whose it is, how much, and when the last of the windows ends', () => {

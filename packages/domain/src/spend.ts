@@ -30,6 +30,8 @@ export interface SpendStanding {
   readonly action: SpendLimit['action'];
   /** Of the window's calls that have ended. */
   readonly spentUsd: string;
+  /** Estimates of the other calls under way. */
+  readonly inFlightUsd: string;
 }
 
 export function limitOf(limit: SpendLimit | null, period: SpendPeriod): string | null {
@@ -59,14 +61,10 @@ export function nearLimits<S extends SpendStanding>(standings: readonly S[]): S[
  * The limits that the calls under way and this one may together go beyond, by their estimates. An estimate is far more than
  * most calls come to, so a call that is alone is held to what is spent: a limit is passed by one call at most.
  */
-export function crowdedLimits<S extends SpendStanding>(
-  standings: readonly S[],
-  inFlightUsd: Readonly<Record<SpendStanding['scope'], string>>,
-  estimateUsd: string | null,
-): S[] {
+export function crowdedLimits<S extends SpendStanding>(standings: readonly S[], estimateUsd: string | null): S[] {
   const estimate = units(estimateUsd ?? '0');
-  return standings.filter(({ scope, spentUsd, limitUsd }) => {
-    const inFlight = units(inFlightUsd[scope]);
+  return standings.filter(({ spentUsd, limitUsd, inFlightUsd }) => {
+    const inFlight = units(inFlightUsd);
     return inFlight > 0n && units(spentUsd) + inFlight + estimate > units(limitUsd);
   });
 }

@@ -29,8 +29,10 @@ const crowdedRetrySeconds = 5;
 type Caller = Pick<OpenCall, 'agentId' | 'accountId'>;
 
 /** A limit that holds for a call, and the window it is of. */
-interface Applied extends Omit<SpendStanding, 'spentUsd'> {
+interface Applied extends Omit<SpendStanding, 'spentUsd' | 'inFlightUsd'> {
+  /** Of the agent or the account that is limited. */
   readonly id: string;
+  readonly accountId: string;
   readonly starts: Date;
 }
 
@@ -45,13 +47,13 @@ export async function admitSpend(
   const { startedAt: at, estimate } = call;
   const applied = await appliedLimits(trx, call, at, defaults, 'locked');
   if (applied.length === 0) return null;
-  const standings = await standingsOf(trx, applied);
+  const standings = await standingsOf(trx, applied, call.id);
   const refusal = reachedRefusal(standings, at);
   if (refusal !== null) {
     await tell(trx, call.agentId, standings, at);
     return refusal;
   }
-  const [crowded] = crowdedLimits(standings, await inFlightOf(trx, call), estimate.costUsd);
+  const [crowded] = crowdedLimits(standings, estimate.costUsd);
   if (crowded === undefined) return null;
   return {
     code: 'spend_limit_exceeded',
@@ -132,7 +134,7 @@ async function appliedLimits(
     spendPeriods.flatMap((period) => {
       const limitUsd = limitOf(limit, period);
       if (limit === null || limitUsd === null) return [];
-      return [{ scope, id, period, starts: spendWindow(period, at).start, limitUsd, action: limit.action }];
+      return [{ scope, id, accountId, period, starts: spendWindow(period, at).start, limitUsd, action: limit.action }];
     }),
   );
 }
@@ -140,32 +142,35 @@ async function appliedLimits(
 const advisoryLock = (id: ReturnType<typeof sql.ref>) =>
   sql`pg_advisory_xact_lock(${spendLockClass}::int, hashtext(${id}))::text`;
 
-async function standingsOf(db: Kysely<Schema>, applied: readonly Applied[]): Promise<Standing[]> {
-  const { rows } = await sql<{ spent: string }>`
-    select coalesce(w.spent_usd, 0)::text as spent
+/**
+ * Where the limits stand, with the estimates of the other calls under way. One statement: between two, a call could end and be
+ * seen by neither.
+ */
+async function standingsOf(
+  db: Kysely<Schema>,
+  applied: readonly Applied[],
+  except: string | null = null,
+): Promise<Standing[]> {
+  const { rows } = await sql<{ spent: string; in_flight: string }>`
+    select coalesce(w.spent_usd, 0)::text as spent, coalesce(flight.usd, 0)::text as in_flight
     from ${windows(applied)}
     left join spend_windows w on (w.scope, w.id, w.period, w.starts) = (l.scope, l.id, l.period, l.starts)
+    cross join lateral (
+      select sum(o.cost_usd) as usd from llm_calls_open o
+      where o.account_id = l.account_id and (l.scope = 'account' or o.agent_id = l.id) and o.id is distinct from ${except}
+    ) flight
     order by l.n
   `.execute(db);
-  return applied.map((limit, n) => ({ ...limit, spentUsd: rows[n]!.spent }));
+  return applied.map((limit, n) => ({ ...limit, spentUsd: rows[n]!.spent, inFlightUsd: rows[n]!.in_flight }));
 }
 
-/** Estimates of the other calls under way. */
-async function inFlightOf(db: Kysely<Schema>, { id, agentId, accountId }: OpenCall) {
-  const { rows } = await sql<{ agent: string; account: string }>`
-    select coalesce(sum(cost_usd) filter (where agent_id = ${agentId}), 0)::text as agent,
-      coalesce(sum(cost_usd), 0)::text as account
-    from llm_calls_open where account_id = ${accountId} and id <> ${id}
-  `.execute(db);
-  return rows[0]!;
-}
-
-/** As a table: `scope, id, period, starts, usd`, in their order (`n`). */
+/** As a table, in their order (`n`). */
 const windows = (applied: readonly Applied[]) => sql`unnest(
   ${applied.map(({ scope }) => scope)}::text[], ${applied.map(({ id }) => id)}::text[],
+  ${applied.map(({ accountId }) => accountId)}::text[],
   ${applied.map(({ period }) => period)}::text[], ${applied.map(({ starts }) => starts)}::timestamptz[],
   ${applied.map(({ limitUsd }) => limitUsd)}::numeric[]
-) with ordinality as l (scope, id, period, starts, usd, n)`;
+) with ordinality as l (scope, id, account_id, period, starts, usd, n)`;
 
 function reachedRefusal(standings: readonly Standing[], at: Date): CallRefusal | null {
   const reached = reachedLimits(standings);

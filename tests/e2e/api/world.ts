@@ -17,6 +17,7 @@ import {
 } from '@lodge/access';
 import { builtinProviders } from '@lodge/broker';
 import { Meter, createEngine } from '@lodge/engine';
+import type { Engine, EngineDeps } from '@lodge/engine';
 import { scopes as allScopes } from '@lodge/engine/ports';
 import type { AgentRuntime, Scope } from '@lodge/engine/ports';
 import { guestClient } from '@lodge/guest';
@@ -60,6 +61,7 @@ export interface ServerOptions {
   /** Port on loopback of the daemon that answers for every guest; without it none does. */
   readonly guestPort?: number;
   readonly terminalIdleMs?: number;
+  readonly loopBounds?: EngineDeps['loopBounds'];
   /** Told what went wrong inside. */
   readonly onError?: (fields: object, message: string) => void;
 }
@@ -69,6 +71,7 @@ export interface ApiServer {
   readonly url: string;
   readonly host: FakeHost;
   readonly store: Store;
+  readonly engine: Engine;
   close(): Promise<void>;
 }
 
@@ -112,6 +115,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
     maxRunningPerAccount: running,
     memory: { reservedMib: 1024, overcommit: 16 },
     spend: store.spend,
+    ...(options.loopBounds && { loopBounds: options.loopBounds }),
     holder: holderOf(process.pid),
     provisionTimeoutMs: 60_000,
   });
@@ -154,6 +158,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
     url,
     host,
     store,
+    engine,
     async close() {
       await app.close();
       await engine.stop();

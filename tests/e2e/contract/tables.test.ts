@@ -184,6 +184,19 @@ const errors: readonly [number, string, string, () => Wrong | Promise<Wrong>][] 
       return { method: 'POST', path: `/agents/${agentId}/resume`, headers };
     }),
   ],
+  [
+    429,
+    'rate_limit_error',
+    'spend_limit_exceeded',
+    makes(async () => {
+      const id = await client.agent('paused', { spend_limit: { monthly_usd: '1', action: 'pause' } });
+      await world.sql.query(
+        "insert into spend_windows (scope, id, period, starts, spent_usd) values ('agent', $1, 'month', date_trunc('month', now(), 'UTC'), 1)",
+        [id],
+      );
+      return { method: 'POST', path: `/agents/${id}/chat/completions`, body: chat };
+    }),
+  ],
   [405, 'invalid_request_error', 'method_not_allowed', makes(() => ({ method: 'PUT', path: '/agents' }))],
   [
     412,
@@ -221,7 +234,7 @@ for (const [status, type, code, make] of errors) {
     assert.match(answer.headers.get('x-request-id')!, /^req_/);
     if (status === 401) assert.equal(answer.headers.get('www-authenticate'), 'Bearer');
     if (status === 405) assert.match(answer.headers.get('allow')!, /POST, GET/);
-    if (code === 'agent_transitioning' || code === 'idempotency_in_progress')
+    if (code === 'agent_transitioning' || code === 'idempotency_in_progress' || status === 429)
       assert.ok(answer.headers.get('retry-after'));
   });
 }

@@ -1,0 +1,234 @@
+/**
+ * Spend limits and loops from end to end: the API, a real database, engine, broker and a stand-in provider. The machines are
+ * fake, and the gateway in them is a loop that asks its model through the broker, again and again when it is refused: what a
+ * runtime does. Every answer costs a dime.
+ */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createBroker, createPriceBook, parseOperatorProviders } from '@lodge/broker';
+import type { Broker } from '@lodge/broker';
+import { startStandinLlm } from '@lodge/testkit/standin-llm';
+import type { StandinLlm } from '@lodge/testkit/standin-llm';
+import { Agent, fetch } from 'undici';
+import { openWorld } from './api/world.ts';
+import type { Answer, World } from './api/world.ts';
+import { Client } from './contract/states.ts';
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const dime = { input: 0, output: 100_000 };
+const loopBounds = { calls: 30, same: 5 };
+
+let world: World;
+let llm: StandinLlm;
+let broker: Broker;
+let brokerPort: number;
+let client: Client;
+/** Agents by the address their calls come from. */
+const agents = new Map<string, string>();
+
+const gateway = createServer((request, response) => void answer(request, response));
+
+before(async () => {
+  gateway.listen(0, '127.0.0.1');
+  await once(gateway, 'listening');
+  const baseUrl = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/v1`;
+  world = await openWorld({ loopBounds, runtime: { chatEndpoint: () => ({ baseUrl, headers: {}, model: 'm' }) } });
+  client = new Client(world);
+  llm = await startStandinLlm();
+  llm.rule(() => ({ text: 'plum', usage: dime, delayMs: 50 }));
+  const acme = {
+    id: 'acme',
+    base_url: llm.openaiBaseUrl,
+    private_addresses: true,
+    needs_key: false,
+    models: [{ name: 'm', prices: { input: '0', output: '1' } }],
+  };
+  const providers = parseOperatorProviders(JSON.stringify([acme]));
+  broker = createBroker({
+    directory: {
+      byAddress: async (address) => {
+        const agentId = agents.get(address);
+        const { accountId } = world;
+        return agentId === undefined
+          ? null
+          : { agentId, accountId, runtimeKind: 'runtime_a', model: 'acme/m', sealedKeys: {} };
+      },
+    },
+    secrets: { seal: (text) => text, open: (text) => text },
+    book: world.engine.watchCalls(world.store.bookOf('here')),
+    providers,
+    prices: createPriceBook(providers, new Map()),
+    log: silent,
+    limits: { callsPerAgent: 100, callsPerAgentPerMinute: 10_000, connectionsPerAddress: 100 },
+    hold: (id) => world.engine.agents.busy(id),
+  });
+  ({ port: brokerPort } = await broker.listen({ host: '127.0.0.1', port: 0 }));
+});
+after(async () => {
+  await broker?.close();
+  await llm?.close();
+  await world?.close();
+  gateway.closeAllConnections();
+  gateway.close();
+});
+
+/** A model call as the runtime at that address makes it. */
+const ask = (localAddress: string, text: string): Promise<Response> =>
+  fetch(`http://127.0.0.1:${brokerPort}/openai/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'default', max_tokens: 100_000, messages: [{ role: 'user', content: text }] }),
+    dispatcher: new Agent({ localAddress, pipelining: 0 }),
+  });
+
+/** Makes the calls that the message says, refused ones until it is cut, then answers `plum`. */
+async function answer(request: AsyncIterable<Buffer>, response: ServerResponse): Promise<void> {
+  const parts = await Array.fromAsync(request);
+  const { messages, stream } = JSON.parse(Buffer.concat(parts).toString()) as {
+    messages: { content: string }[];
+    stream?: boolean;
+  };
+  const [what, times, address] = messages.at(-1)!.content.split(' ');
+  for (let done = 0; done < Number(times) && !response.destroyed;) {
+    const reply = await ask(address!, what === 'same' ? 'again' : `${what} ${Math.random()}`);
+    if (reply.ok) done += 1;
+    else await sleep(100);
+    await reply.arrayBuffer();
+  }
+  if (response.destroyed) return;
+  const choice = { index: 0, finish_reason: 'stop' };
+  if (stream === true) {
+    response.setHeader('content-type', 'text/event-stream');
+    const chunk = { object: 'chat.completion.chunk', model: 'm', choices: [{ ...choice, delta: { content: 'plum' } }] };
+    response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
+    return;
+  }
+  response.setHeader('content-type', 'application/json');
+  const message = { role: 'assistant', content: 'plum' };
+  response.end(JSON.stringify({ object: 'chat.completion', model: 'm', choices: [{ ...choice, message }] }));
+}
+
+const agent = async (spend_limit: object | null): Promise<string> => {
+  const id = await client.agent('running', { spend_limit });
+  agents.set(`127.0.1.${agents.size + 1}`, id);
+  return id;
+};
+const addressOf = (id: string): string => [...agents].find(([, agentId]) => agentId === id)![0];
+const chat = (id: string, what: string, rest: object = {}, query = ''): Promise<Answer> => {
+  const messages = [{ role: 'user', content: `${what} ${addressOf(id)}` }];
+  return client.call('POST', `/agents/${id}/chat/completions${query}`, { messages, ...rest });
+};
+const limitTo = async (id: string, spend_limit: object | null): Promise<Answer> =>
+  client.call('PATCH', `/agents/${id}`, { spend_limit });
+const logOf = async (id: string): Promise<string> =>
+  (await client.call('GET', `/agents/${id}/logs?level=warn`)).body.data
+    .map(({ message }: { message: string }) => message)
+    .join('\n');
+const asleep = async (id: string): Promise<void> => {
+  for (let i = 0; (await client.status(id)) !== 'paused'; i += 1) {
+    assert.ok(i < 100, 'put to sleep');
+    await sleep(100);
+  }
+};
+
+function assertRefused(answer: Answer, period: 'day' | 'month' = 'day'): void {
+  assert.deepEqual(
+    [answer.status, answer.body.error?.type, answer.body.error?.code],
+    [429, 'rate_limit_error', 'spend_limit_exceeded'],
+    answer.text,
+  );
+  const now = new Date();
+  const end = Date.UTC(
+    now.getUTCFullYear(),
+    now.getUTCMonth() + (period === 'month' ? 1 : 0),
+    period === 'month' ? 1 : now.getUTCDate() + 1,
+  );
+  const seconds = Number(answer.headers.get('retry-after'));
+  assert.ok(Math.abs(seconds - (end - now.getTime()) / 1000) < 20, `${seconds} s until the ${period} ends`);
+  assert.equal(answer.headers.get('x-should-retry'), 'false');
+}
+
+describe('limits of agents', { concurrency: true }, () => {
+  test('50 calls at once through the broker against a limit of ten: ten go out, the rest are told as a provider would', async () => {
+    const id = await agent({ daily_usd: '1', action: 'block' });
+    const replies = await Promise.all(Array.from({ length: 50 }, (_, n) => ask(addressOf(id), `call ${n}`)));
+    assert.equal(replies.filter(({ ok }) => ok).length, 10);
+    const refused = replies.find(({ ok }) => !ok)!;
+    assert.deepEqual([refused.status, refused.headers.has('retry-after')], [429, true]);
+    const { error } = (await refused.json()) as { error: { type: string; code: string } };
+    assert.deepEqual([error.type, error.code], ['rate_limit_error', 'spend_limit_exceeded']);
+    const { rows } = await world.sql.query<{ usd: string }>(
+      "select trim_scale(spent_usd)::text as usd from spend_windows where id = $1 and period = 'day'",
+      [id],
+    );
+    assert.deepEqual(rows, [{ usd: '1' }]);
+  });
+
+  test('block: the turn is cut with 429 until the window ends, streamed or not; a raised limit works with the next message', async () => {
+    const id = await agent({ daily_usd: '0.2', monthly_usd: '5', action: 'block' });
+    assert.equal((await chat(id, 'call 1')).status, 200);
+    const cutAt = performance.now();
+    assertRefused(await chat(id, 'call 5'));
+    assert.ok(performance.now() - cutAt < 6000, 'long before the runtime gives up');
+    const streamed = await chat(id, 'call 1', { stream: true });
+    assertRefused(streamed);
+    assert.equal(await client.status(id), 'running');
+    assert.match(await logOf(id), /\$0\.2 a day is reached/);
+    const raised = await limitTo(id, { daily_usd: '5', monthly_usd: '0.4', action: 'block' });
+    assert.deepEqual(raised.body.spend_limit, { daily_usd: '5', monthly_usd: '0.4', action: 'block' });
+    assert.equal((await chat(id, 'call 1')).status, 200);
+    assertRefused(await chat(id, 'call 5'), 'month');
+    assert.equal((await limitTo(id, null)).body.spend_limit, null);
+    assert.equal((await chat(id, 'call 5')).status, 200);
+  });
+
+  test('pause: the agent sleeps, no message wakes it, a person may, and a raised limit lets messages wake it again', async () => {
+    const id = await agent({ daily_usd: '0.1', action: 'pause' });
+    assertRefused(await chat(id, 'call 2'));
+    await asleep(id);
+    assert.match((await client.call('GET', `/agents/${id}/logs`)).text, /Paused because its spend limit is reached/);
+    for (const query of ['', '?wake=true']) assertRefused(await chat(id, 'call 0', {}, query));
+    assert.equal(await client.status(id), 'paused');
+    assert.equal((await client.call('POST', `/agents/${id}/stop`)).status, 200);
+    assertRefused(await chat(id, 'call 0', {}, '?wake=true'));
+    assert.equal((await client.call('POST', `/agents/${id}/start`)).body.status, 'running');
+    assert.equal((await chat(id, 'call 0')).status, 200);
+    assertRefused(await chat(id, 'call 1'));
+    await asleep(id);
+    await limitTo(id, { daily_usd: '5', action: 'pause' });
+    assert.equal((await chat(id, 'call 1')).status, 200);
+    assert.equal(await client.status(id), 'running');
+  });
+
+  test('a turn that goes in circles is cut with a reason of its own, and the next turn is not', async () => {
+    const id = await agent(null);
+    for (const message of ['same 100', 'call 100']) {
+      const cut = await chat(id, message);
+      assert.deepEqual([cut.status, cut.body.error.code], [429, 'loop_detected'], cut.text);
+      assert.ok(cut.headers.get('retry-after'));
+    }
+    assert.match(await logOf(id), /the same model request 5 times in one turn.*loop_detected/);
+    assert.match(await logOf(id), /30 model calls in one turn.*loop_detected/);
+    assert.equal((await chat(id, 'call 3')).status, 200);
+  });
+});
+
+test("an account's limit holds for all its agents, and GET /limits tells of it", async () => {
+  const spent = (await client.call('GET', '/limits')).body.spend;
+  assert.deepEqual([spent.daily.limit_usd, spent.action, spent.agent_default], [null, null, null]);
+  assert.ok(Number(spent.daily.spent_usd) > 1, spent.daily.spent_usd);
+  const limit = { dailyUsd: null, monthlyUsd: spent.monthly.spent_usd, action: 'block' } as const;
+  await world.store.accounts.transaction((tx) => tx.setSpendLimit(world.accountId, limit));
+  const id = await agent(null);
+  assertRefused(await chat(id, 'call 1'), 'month');
+  const { spend } = (await client.call('GET', '/limits')).body;
+  assert.deepEqual([spend.monthly.limit_usd, spend.action], [limit.monthlyUsd, 'block']);
+  assert.ok(Date.parse(spend.monthly.resets_at) > Date.now());
+  await world.store.accounts.transaction((tx) => tx.setSpendLimit(world.accountId, null));
+  assert.equal((await chat(id, 'call 1')).status, 200);
+});
