@@ -10,7 +10,6 @@ import { TerminalBridge, terminalProtocol } from '../../guest/terminal-bridge.ts
 import { upgradeOf } from '../../upgrade.ts';
 
 const defaultIdleMs = 60 * 60_000;
-const wakeMs = 120_000;
 /** A longer message is no typing and no pasting. */
 const mostMessageBytes = 256 * 1024;
 
@@ -74,7 +73,7 @@ async function open(context: HttpContext, sockets: WebSocketServer, request: Fas
   const over = new AbortController();
   const gone = (): void => over.abort(new ApiError('agent_unavailable', 'The client went away.'));
   upgrade.socket.once('close', gone);
-  const signal = AbortSignal.any([over.signal, AbortSignal.timeout(wakeMs)]);
+  const { signal } = over;
   const live = await agents.use(accountId, id, { wake: wake === 'true', timeoutMs: lifecycleWaitMs, signal });
   const bridge = new TerminalBridge({ idleMs: context.terminalIdleMs ?? defaultIdleMs, closing: context.closing });
   try {
@@ -104,6 +103,7 @@ function accept(sockets: WebSocketServer, request: FastifyRequest, reply: Fastif
   const { socket, head } = upgradeOf(request.raw)!;
   return new Promise((resolve, reject) => {
     const failed = (): void => reject(new ApiError('invalid_request', 'This is not a valid request for a WebSocket.'));
+    if (socket.destroyed || !socket.writable) return failed();
     socket.once('close', failed);
     reply.hijack();
     sockets.handleUpgrade(request.raw, socket, head, (accepted) => {
