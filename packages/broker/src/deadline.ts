@@ -5,7 +5,7 @@ export type GaveUp = 'guest left' | 'guest stalled' | 'first byte' | 'idle' | 't
 export class Deadline {
   readonly #abort = new AbortController();
   readonly #total: NodeJS.Timeout;
-  #silence: NodeJS.Timeout | undefined;
+  #silence: { readonly timer: NodeJS.Timeout; readonly reason: GaveUp; readonly ms: number } | null = null;
   #gaveUp: GaveUp | null = null;
 
   constructor(totalMs: number) {
@@ -22,8 +22,12 @@ export class Deadline {
 
   /** Gives up with `reason` unless this is called again within `ms`. */
   expect(reason: GaveUp, ms: number): void {
-    clearTimeout(this.#silence);
-    this.#silence = setTimeout(() => this.giveUp(reason), ms);
+    if (this.#silence?.reason === reason && this.#silence.ms === ms) {
+      this.#silence.timer.refresh();
+      return;
+    }
+    clearTimeout(this.#silence?.timer);
+    this.#silence = { timer: setTimeout(() => this.giveUp(reason), ms), reason, ms };
   }
 
   giveUp(reason: GaveUp): void {
@@ -36,6 +40,7 @@ export class Deadline {
   /** Stops the clocks. */
   done(): void {
     clearTimeout(this.#total);
-    clearTimeout(this.#silence);
+    clearTimeout(this.#silence?.timer);
+    this.#silence = null;
   }
 }

@@ -51,8 +51,10 @@ export class EventCutter {
     const bytes = this.#held.length === 0 ? last : Buffer.concat([...this.#held, last]);
     this.#held = [];
     this.#heldBytes = 0;
-    this.#data = [];
     const text = bytes.toString('utf8');
+    const plain = plainData(text);
+    if (plain !== null) return { bytes, text, data: [plain] };
+    this.#data = [];
     this.#parser.feed(text + ending);
     return { bytes, text, data: this.#data };
   }
@@ -63,6 +65,16 @@ export class EventCutter {
     this.#held.push(bytes);
   }
 }
+
+/** The data of an event written as nearly all are, which is had without a parser; null for any other. */
+function plainData(text: string): string | null {
+  const start = text.startsWith('event: ') ? text.indexOf(lineEnd) + 1 : 0;
+  if (!text.startsWith('data: ', start) || !text.endsWith('\n\n')) return null;
+  const end = text.length - 2;
+  return text.indexOf(lineEnd, start) === end && !text.includes('\r') ? text.slice(start + 6, end) : null;
+}
+
+const lineEnd = '\n';
 
 function isBlank(chunk: Buffer, start: number, end: number): boolean {
   return end === start || (end === start + 1 && chunk[start] === carriageReturn);

@@ -1,7 +1,8 @@
 import { isIP } from 'node:net';
 import { llmApis } from '@lodge/engine/ports';
-import type { LlmApi, ModelPrices, OfferedModel, Provider } from '@lodge/engine/ports';
+import type { LlmApi, OfferedModel, Provider } from '@lodge/engine/ports';
 import { isPublicAddress } from './addresses.ts';
+import { parseModelPrices } from './prices/overrides.ts';
 import { builtinProviders, keyHeaders } from './providers.ts';
 
 type Entry = Readonly<Record<string, unknown>>;
@@ -30,7 +31,6 @@ const fields = new Set(
   ),
 );
 const modelFields = new Set(['name', 'context_window', 'prices']);
-const priceFields = new Set(['input', 'output', 'cache_read', 'cache_write']);
 const mostProviders = 100;
 const mostModels = 1000;
 /** The broker's own, or the connection's. */
@@ -119,24 +119,9 @@ function parseModels(value: unknown, at: string): OfferedModel[] {
     return {
       name: model.name,
       contextWindow: read('context_window', null, isTokens, 'a positive whole number'),
-      prices: model.prices === undefined ? null : parsePrices(model.prices, `${place}.prices`),
+      prices: model.prices === undefined ? null : parseModelPrices(model.prices, `${place}.prices`),
     };
   });
-}
-
-/** US dollars for a million tokens. */
-function parsePrices(value: unknown, at: string): ModelPrices {
-  const prices = parseObject(value, at, priceFields);
-  const price = (field: string): string | null => {
-    const given = prices[field];
-    if (given === undefined) return null;
-    const text = typeof given === 'number' ? String(given) : given;
-    if (typeof text === 'string' && /^\d{1,9}(\.\d{1,12})?$/.test(text)) return text;
-    throw new Error(`${at}.${field} must be US dollars for a million tokens, such as "0.25".`);
-  };
-  const [input, output] = [price('input'), price('output')];
-  if (input === null || output === null) throw new Error(`${at} must have input and output.`);
-  return { input, output, cacheRead: price('cache_read'), cacheWrite: price('cache_write') };
 }
 
 function parseUrl(value: unknown, at: string): URL {

@@ -10,7 +10,7 @@ export type UnpricedCall = Omit<LlmCall, 'costUsd' | 'priceVersion'>;
 export type Expected = Pick<OpenCall['estimate'], 'inputTokens' | 'outputTokens'>;
 
 /** Pauses before further attempts to open a call: a guest waits. */
-const openAgainAfterMs = [200, 800];
+const openAgainAfterMs = [200, 800, 2000];
 /** Pauses before further attempts at a row: together longer than a restart of the database takes. */
 const retryAfterMs = [250, 1000, 4000, 15_000];
 /** Refused calls cost a guest nothing, so no more of them than this at once, and one a second, become rows. */

@@ -111,17 +111,56 @@ export class Reply {
     this.#head(this.#response.statusCode, {});
     this.#res.flushHeaders();
     const cutter = new EventCutter();
-    for await (const chunk of this.#chunksToLastWord()) {
+    await this.#pump((chunk) => {
       this.#res.cork();
       for (const block of cutter.push(chunk)) this.#passEvent(block);
       this.#res.uncork();
-      await this.#drained();
-    }
+    });
     const rest = cutter.rest();
     if (rest) this.#passEvent(rest);
     await this.#context.beforeEnd(this.#failed);
     this.#writeTail();
     await this.#end();
+  }
+
+  /**
+   * Hands each chunk on as it comes, no faster than the guest reads. Resolves at the end of the provider's body, and also
+   * where what follows the last event is silence or a broken connection: it is over then.
+   */
+  #pump(take: (chunk: Buffer) => void): Promise<void> {
+    const { body } = this.#response;
+    const { deadline, limits, firstByte } = this.#context;
+    const over = Promise.withResolvers<void>();
+    let hangUp: NodeJS.Timeout | undefined;
+    const resume = (): void => {
+      deadline.expect('idle', limits.idleMs);
+      body.resume();
+    };
+    const fail = (error: unknown): void => {
+      if (this.#tail.length > 0 && !deadline.signal.aborted) over.resolve();
+      else over.reject(error instanceof Error ? error : new Error('the body broke off'));
+    };
+    body.on('end', over.resolve).on('error', fail).on('close', fail);
+    this.#res.on('drain', resume);
+    deadline.expect('idle', limits.idleMs);
+    body.on('data', (chunk: Buffer) => {
+      firstByte();
+      try {
+        take(chunk);
+      } catch (error) {
+        over.reject(error);
+        return;
+      }
+      clearTimeout(hangUp);
+      hangUp = this.#tail.length > 0 ? setTimeout(() => body.destroy(), limits.lastWordMs) : undefined;
+      if (!this.#res.writableNeedDrain) return deadline.expect('idle', limits.idleMs);
+      body.pause();
+      deadline.expect('guest stalled', limits.idleMs);
+    });
+    return over.promise.finally(() => {
+      clearTimeout(hangUp);
+      this.#res.off('drain', resume);
+    });
   }
 
   #passEvent(block: EventBlock): void {
@@ -150,14 +189,6 @@ export class Reply {
   #write({ bytes, text }: EventBlock): void {
     const clean = this.#context.redact(text);
     this.#res.write(clean === text ? bytes : clean);
-  }
-
-  async #drained(): Promise<void> {
-    const { deadline, limits } = this.#context;
-    if (!this.#res.writableNeedDrain) return;
-    deadline.expect('guest stalled', limits.idleMs);
-    await once(this.#res, 'drain', { signal: deadline.signal });
-    deadline.expect('idle', limits.idleMs);
   }
 
   #head(status: number, own: Readonly<Record<string, string>>): void {
@@ -193,27 +224,6 @@ export class Reply {
       deadline.expect('idle', limits.idleMs);
       firstByte();
       yield chunk;
-    }
-  }
-
-  /** All chunks, or those up to the last event where what follows it is silence or a broken connection: it is over then. */
-  async *#chunksToLastWord(): AsyncGenerator<Buffer> {
-    const { deadline, limits } = this.#context;
-    const chunks = this.#chunks();
-    for (;;) {
-      const hangUp = (): void => void this.#response.body.destroy();
-      const timer = this.#tail.length > 0 ? setTimeout(hangUp, limits.lastWordMs) : undefined;
-      let next: IteratorResult<Buffer>;
-      try {
-        next = await chunks.next();
-      } catch (error) {
-        if (this.#tail.length > 0 && !deadline.signal.aborted) return;
-        throw error;
-      } finally {
-        clearTimeout(timer);
-      }
-      if (next.done) return;
-      yield next.value;
     }
   }
 }

@@ -28,7 +28,7 @@ function nameOf(name: string): string {
   throw new Error(`LODGE_PRICES has ${JSON.stringify(name)}, which is not <provider>/<model>.`);
 }
 
-function parseModelPrices(value: unknown, at: string): ModelPrices {
+export function parseModelPrices(value: unknown, at: string): ModelPrices {
   const given = new Map(entriesOf(value, at));
   for (const field of given.keys()) {
     if (!fields.includes(field)) throw new Error(`${at}.${field} is not a field; known are: ${fields.join(', ')}.`);
