@@ -32,7 +32,12 @@ const minuteMs = 60_000;
 /** No machine is booted: two files at a time, for many of them wait for a browser, a database or a bound of time. */
 const light = { pool: 'light', concurrency: 2, testTimeoutMs: 5 * minuteMs, timeoutMs: 15 * minuteMs };
 const machines = { concurrency: 1, testTimeoutMs: 25 * minuteMs, timeoutMs: 40 * minuteMs };
-const overFakes = ['tests/e2e/{agent-urls,bad-input,isolation,usage}.test.ts', 'tests/e2e/contract/*.test.ts'];
+const attacksOnTheApi = 'tests/security/api.test.ts';
+const overFakes = [
+  'tests/e2e/{agent-urls,bad-input,isolation,usage}.test.ts',
+  'tests/e2e/contract/*.test.ts',
+  attacksOnTheApi,
+];
 const fakeDriver = 'packages/vm/conformance/fake.test.ts';
 const runtimes = 'packages/runtimes/conformance/**/*.test.ts';
 const parts: readonly Part[] = [
@@ -49,7 +54,8 @@ const parts: readonly Part[] = [
   { name: 'e2e', files: ['tests/e2e/**/*.test.ts', runtimes], except: overFakes, ...machines, templates: true },
   // Bare guests, which mostly wait: two files at a time fit into two cores.
   { name: 'failure', files: ['tests/failure/**/*.test.ts'], ...machines, concurrency: 2 },
-  { name: 'security', files: ['tests/security/**/*.test.ts'], ...machines },
+  // Each on a private host of its own, waiting most of the time for what does not come.
+  { name: 'security', files: ['tests/security/**/*.test.ts'], except: [attacksOnTheApi], ...machines, concurrency: 2 },
 ];
 
 /** What node:test counts, in the order of its own summary. */

@@ -37,7 +37,7 @@ async function openQemu(): Promise<DriverHarness> {
       create: moments(0, 5, 15, 30, 60, 100, 200, 400),
       start: moments(0, 30, 80, 120, 160, 200, 300, 500),
       suspend: moments(-1, 0, 3, 10, 25, 50, 80, 130),
-      setAside: moments(0, 100, 400, 3_000),
+      setAside: [...moments(-1, 0, 150), { name: 'its end', at: Infinity }],
     },
     killDuring: (call, { at }) => killDuring(settings, call, at),
     damageSnapshot: (agentId, part) => flipBit(join(settings.dataDir, 'vms', agentId, 'snapshot', part)),
@@ -66,22 +66,27 @@ async function killDuring(settings: QemuHostSettings, call: Call, afterMs: numbe
     once(child.stdout, 'data'),
     gone.then(() => Promise.reject(new Error('the control plane ended by itself'))),
   ]);
-  if (call.do === 'suspend' && afterMs >= 0) await begunToWrite(join(settings.dataDir, 'vms', call.agentId), gone);
-  if (afterMs > 0) await sleep(afterMs);
+  if ((call.do === 'suspend' || call.do === 'setAside') && afterMs >= 0) {
+    const folder = join(settings.dataDir, 'vms', call.agentId);
+    const aside = `${folder}.aside`;
+    const begun = [join(folder, 'snapshot.new'), join(folder, 'snapshot'), aside];
+    await oneOf(afterMs === Infinity ? [aside] : begun, gone);
+  }
+  if (afterMs > 0 && afterMs < Infinity) await sleep(afterMs);
   child.kill('SIGKILL');
   await gone;
 }
 
-/** Once a snapshot is on its way to this folder, or there. */
-async function begunToWrite(folder: string, gone: Promise<unknown>): Promise<void> {
+/** Once one of these is there. */
+async function oneOf(paths: readonly string[], gone: Promise<unknown>): Promise<void> {
   let ended = false;
   void gone.then(() => (ended = true));
-  const isThere = (name: string): Promise<boolean> =>
-    access(join(folder, name)).then(
+  const isThere = (path: string): Promise<boolean> =>
+    access(path).then(
       () => true,
       () => false,
     );
-  while (!(await isThere('snapshot.new')) && !(await isThere('snapshot'))) {
+  while (!(await Promise.all(paths.map(isThere))).includes(true)) {
     if (ended) throw new Error('the control plane ended by itself');
     await sleep(1);
   }
