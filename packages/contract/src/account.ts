@@ -20,7 +20,7 @@ export const accountErrorCodes = {
   session_not_found: { status: 404, type: 'not_found_error' },
   key_not_found: { status: 404, type: 'not_found_error' },
   invitation_not_found: { status: 404, type: 'not_found_error' },
-  member_not_found: { status: 404, type: 'not_found_error' },
+  account_not_found: { status: 404, type: 'not_found_error' },
   email_taken: { status: 409, type: 'invalid_request_error' },
 } as const satisfies Readonly<Record<string, { readonly status: number; readonly type: ErrorType }>>;
 export type AccountErrorCode = keyof typeof accountErrorCodes;

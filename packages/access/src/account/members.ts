@@ -70,7 +70,7 @@ export async function setSpendLimit(
     await tx.audit(eventOf(me.account.id, caller, { action: 'account.spend_limit_set', target, details }));
     return true;
   });
-  if (!isSet) throw new AccountRefusal('member_not_found', 'There is no such account.');
+  if (!isSet) throw new AccountRefusal('account_not_found', 'There is no such account.');
 }
 
 const wordsOf = ({ dailyUsd, monthlyUsd, action }: SpendLimit) => ({

@@ -33,7 +33,7 @@ export type AccountRefusalCode =
   | 'session_not_found'
   | 'key_not_found'
   | 'invitation_not_found'
-  | 'member_not_found'
+  | 'account_not_found'
   | 'email_taken'
   | 'rate_limit_exceeded'
   | 'quota_exceeded';

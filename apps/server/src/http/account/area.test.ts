@@ -192,7 +192,7 @@ test('an owner limits what an account spends, and lifts the limit again', async 
   assert.equal((await owner.call('PUT', path, { spend_limit: null })).status, 200);
   assert.equal((await listed()).spend_limit, null);
   const nobody = await owner.call('PUT', '/members/x/spend-limit', { spend_limit: limit });
-  assert.deepEqual([nobody.status, nobody.body.error.code], [404, 'member_not_found']);
+  assert.deepEqual([nobody.status, nobody.body.error.code], [404, 'account_not_found']);
 });
 
 test('registering: refused where it is closed; where it is open it signs in, once an e-mail', async (t) => {
