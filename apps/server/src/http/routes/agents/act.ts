@@ -47,7 +47,7 @@ const texts: Readonly<Record<Verb, VerbText>> = {
   upgrade: {
     summary: 'Move an agent to the newest image',
     description:
-      'The agent is stopped, its machine is kept aside as it is, and another is made from the newest image with the files of its home and workspace. When that one runs and its gateway answers, the old one is freed; when it does not, the old one comes back by itself, with its memory, and the reply is 500 `operation_failed`. The host needs room for both disks meanwhile. Nothing to do when the agent is on the newest image already (`upgrade_available` is false). A stopped agent is started first.',
+      'The agent is stopped, its machine is kept aside as it is, and another is made from the newest image with the files of its home and workspace. When that one runs and its gateway answers, the old one is freed; when it does not, the old one comes back by itself, with its memory, and the reply is a 500 that says why. The host needs room for both disks meanwhile. Nothing to do when the agent is on the newest image already (`upgrade_available` is false). A stopped agent is started first.',
     errors: ['agent_not_running', 'quota_exceeded'],
   },
 };
