@@ -46,7 +46,7 @@ function textOf(output: unknown): unknown {
 }
 
 /** Hints to OpenAI's own service that change nothing of an answer: a runtime need not know them. */
-const hints = [
+const droppedNames: readonly string[] = [
   'include',
   'parallel_tool_calls',
   'prompt_cache_key',
@@ -56,10 +56,14 @@ const hints = [
   'stream_options',
   'user',
   'previous_response_id',
-] as const;
+];
 
 /** The request's other fields, without those that say nothing to a runtime, or say null. */
 export function otherFields(body: Item): Item {
-  const dropped: readonly string[] = hints;
-  return Object.fromEntries(Object.entries(body).filter(([name, value]) => value !== null && !dropped.includes(name)));
+  const { tools, ...rest } = body;
+  const others = Object.entries(withoutNulls(rest)).filter(([name]) => !droppedNames.includes(name));
+  return { ...Object.fromEntries(others), ...(Array.isArray(tools) && { tools: tools.map(withoutNulls) }) };
 }
+
+const withoutNulls = (given: Item): Item =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));

@@ -10,7 +10,7 @@ import type { App, HttpContext } from '../../context.ts';
 const shared = {
   ...turnSchema,
   description:
-    "OpenAI's chat completions. With `stream: true` the reply is `text/event-stream`: OpenAI's chunks, then `[DONE]`; comments while the agent works; a failure in its midst is an event with `error`. Closing the connection cancels the turn. A paused agent is resumed first; a stopped one answers 409, unless `wake=true` or its `lifecycle.auto_start` says that it is to be started.",
+    "OpenAI's chat completions. With `stream: true` the reply is `text/event-stream`: OpenAI's chunks, then `[DONE]`; comments while the agent works; a failure in its midst is an event with `error`. The agent works with its own tools: a request's `tools` are not offered to its model. Closing the connection cancels the turn. A paused agent is resumed first; a stopped one answers 409, unless `wake=true` or its `lifecycle.auto_start` says that it is to be started.",
   response: {
     200: {
       description: 'The answer of the agent.',

@@ -81,13 +81,16 @@ test('an unmodified client gets its answer, the agent as its model, and an id of
     instructions: 'Be brief.',
     include: [],
     parallel_tool_calls: true,
+    temperature: null,
+    tools: [{ type: 'function', name: 'f', parameters: null, strict: null }],
     user: 'ada',
   });
   assert.deepEqual([answer.output_text, answer.model, answer.usage?.total_tokens], ['pong', row.id, 12]);
   assert.match(answer.id, /^resp_[\w-]{50,}$/);
   assert.equal(answer.error, null);
   const [seen] = gateway.requests;
-  assert.deepEqual(seen?.body, { model: 'openclaw/main', input: 'ping', instructions: 'Be brief.' });
+  const tools = [{ type: 'function', name: 'f' }];
+  assert.deepEqual(seen?.body, { model: 'openclaw/main', input: 'ping', instructions: 'Be brief.', tools });
   assert.equal(seen?.headers.authorization, 'Bearer t');
   assert.deepEqual(
     lodge.agents.turns,

@@ -13,7 +13,7 @@ import type { App, HttpContext } from '../../context.ts';
 const shared = {
   ...turnSchema,
   description:
-    "OpenAI's Responses API. With `stream: true` the reply is `text/event-stream`: OpenAI's events, the last of them `response.completed`; comments while the agent works; a failure in its midst is the event `error`. The same `user` is the same conversation as in chat completions. Closing the connection cancels the turn. Waking is as in chat completions.",
+    "OpenAI's Responses API. With `stream: true` the reply is `text/event-stream`: OpenAI's events, the last of them `response.completed`; comments while the agent works; a failure in its midst is the event `error`. The same `user` is the same conversation as in chat completions, and `tools` are the agent's own there and here. Closing the connection cancels the turn. Waking is as in chat completions.",
   response: {
     200: {
       description: 'The answer of the agent.',
