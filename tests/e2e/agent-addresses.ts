@@ -9,21 +9,22 @@ import { FakeHost } from '@lodge/vm/fake';
 import { WebSocket } from 'ws';
 import { openWorld } from './api/world.ts';
 import type { World } from './api/world.ts';
-import { gatewayToken } from './guest-web.ts';
-import type { GuestWeb } from './guest-web.ts';
+import { Client } from './contract/states.ts';
+import { gatewayToken, GuestWeb } from './guest-web.ts';
 
 /** A world whose agents' gateway, and whose machines' ports, are this web server. */
-export function worldOf(guest: GuestWeb): Promise<World> {
+function worldOf(guest: GuestWeb): Promise<World> {
   const host = new FakeHost();
   let machines = 0;
   // All of 127/8 leads here: each machine has an address of its own at which the web server answers.
   host.newAddress = () => `127.9.0.${(machines += 1)}`;
-  const headers = { Authorization: `Bearer ${gatewayToken}` };
+  const headers = { Authorization: `Bearer ${gatewayToken}`, Cookie: 'of_host=1; of_gateway=2' };
   return openWorld({
     host,
+    kinds: ['runtime_a', 'runtime_b'],
     runtime: {
-      web: ({ address }, _facts, _settings, page) =>
-        page === 'gateway' ? { origin: `http://${address}:${guest.port}`, headers } : null,
+      web: ({ address }, _facts, { dashboard }, page) =>
+        page === 'gateway' || dashboard ? { origin: `http://${address}:${guest.port}`, headers } : null,
     },
   });
 }
@@ -43,7 +44,7 @@ export class Visitor {
   readonly port: number;
   private readonly key: string;
 
-  constructor({ url, key }: World) {
+  constructor({ url, key }: Pick<World, 'url' | 'key'>) {
     this.port = Number(new URL(url).port);
     this.key = key;
   }
@@ -102,4 +103,38 @@ export class Visitor {
     assert.ok(reply.resume());
     return reply.statusCode!;
   }
+}
+
+/** A world, an agent that runs in it, and who goes there. */
+export async function openAddresses() {
+  const guest = new GuestWeb();
+  await guest.listen();
+  const world = await worldOf(guest);
+  const visitor = new Visitor(world);
+  const owner = new Client(world);
+  const stranger = new Client(world, await world.keyOf(await world.newAccount()));
+  const agentId = await owner.agent('running');
+  const link = async (body: object = {}, id = agentId, client = owner): Promise<string> => {
+    const made = await client.call('POST', `/agents/${id}/links`, body);
+    assert.equal(made.status, 201, made.text);
+    return made.body.url as string;
+  };
+  return {
+    guest,
+    world,
+    visitor,
+    owner,
+    stranger,
+    agentId,
+    link,
+    visit: async (body: object = {}, id = agentId): Promise<{ readonly cookie: string; readonly hostname: string }> => {
+      const { cookie, hostname, status } = await visitor.openLink(await link(body, id));
+      assert.equal(status, 303);
+      return { cookie: cookie!, hostname };
+    },
+    close: async (): Promise<void> => {
+      await world.close();
+      guest.close();
+    },
+  };
 }

@@ -7,44 +7,14 @@ import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { after, before, test } from 'node:test';
-import { hostOf, Visitor, worldOf } from './agent-addresses.ts';
-import type { World } from './api/world.ts';
+import { after, test } from 'node:test';
+import { hostOf, openAddresses } from './agent-addresses.ts';
 import { Client } from './contract/states.ts';
-import { gatewayToken, GuestWeb } from './guest-web.ts';
+import { gatewayToken } from './guest-web.ts';
 
-const guest = new GuestWeb();
-let world: World;
-let visitor: Visitor;
-let owner: Client;
-let stranger: Client;
-let agentId: string;
-before(async () => {
-  await guest.listen();
-  world = await worldOf(guest);
-  visitor = new Visitor(world);
-  owner = new Client(world);
-  stranger = new Client(world, await world.keyOf(await world.newAccount()));
-  agentId = await owner.agent('running');
-});
-after(async () => {
-  await world?.close();
-  guest.close();
-});
-
+const { guest, world, visitor, owner, stranger, agentId, link, visit, close } = await openAddresses();
+after(close);
 const ownHost = (): string => hostOf(agentId);
-
-async function link(body: object = {}, id = agentId): Promise<string> {
-  const made = await owner.call('POST', `/agents/${id}/links`, body);
-  assert.equal(made.status, 201, made.text);
-  return made.body.url as string;
-}
-
-async function visit(body: object = {}, id = agentId): Promise<{ cookie: string; hostname: string }> {
-  const { cookie, hostname, status } = await visitor.openLink(await link(body, id));
-  assert.equal(status, 303);
-  return { cookie: cookie!, hostname };
-}
 
 test('with a key the gateway answers, opened by the host: no key, token or name of ours gets in', async () => {
   const answer = await visitor.ask(ownHost(), '/a/b?c=%2F', {
@@ -52,7 +22,8 @@ test('with a key the gateway answers, opened by the host: no key, token or name 
     body: 'plum',
     headers: {
       authorization: 'Bearer something-else',
-      cookie: 'lodge_session=s; own=1; __Host-lodge_session=s; lodge_visit=v; __Host-lodge_visit=v; b=2',
+      cookie:
+        'lodge_session=s; own=1; of_gateway=forged; __Host-lodge_session=s; lodge_visit=v; __Host-lodge_visit=v; b=2',
       'x-forwarded-for': '203.0.113.9',
       'x-forwarded-proto': 'gopher',
       'x-real-ip': '203.0.113.9',
@@ -67,7 +38,7 @@ test('with a key the gateway answers, opened by the host: no key, token or name 
   const { method, url, headers, bytes } = answer.json;
   assert.deepEqual([method, url, bytes], ['PATCH', '/a/b?c=%2F', 4]);
   assert.equal(headers.authorization, `Bearer ${gatewayToken}`);
-  assert.equal(headers.cookie, 'own=1; b=2');
+  assert.equal(headers.cookie, 'own=1; b=2; of_host=1; of_gateway=2');
   assert.equal(headers.host, `${ownHost()}:${visitor.port}`);
   assert.deepEqual(
     [headers['x-forwarded-for'], headers['x-forwarded-proto'], headers['x-forwarded-host']],
@@ -233,7 +204,7 @@ test('a link opens one page of one agent in one browser, once', async () => {
 
   const { cookie } = opened;
   const page = await visitor.ask(hostname, '/', { key: null, headers: { cookie: `a=1; ${cookie}; b=2` } });
-  assert.deepEqual([page.status, page.json.headers.cookie], [200, 'a=1;  b=2'.replace('  ', ' ')]);
+  assert.deepEqual([page.status, page.json.headers.cookie], [200, 'a=1; b=2; of_host=1; of_gateway=2']);
   assert.equal(page.json.headers.authorization, `Bearer ${gatewayToken}`);
   assert.deepEqual(await visitor.refused(elsewhere, { key: null, headers: { cookie } }), [401, 'missing_api_key']);
   const tossed = { cookie: `lodge_visit=${'x'.repeat(43)}; ${cookie}` };
@@ -381,6 +352,24 @@ test('ports of the service itself are not published, and no more than a few othe
   assert.deepEqual([full.status, full.body.error.code], [429, 'quota_exceeded']);
   const { json } = await visitor.ask(`3001-${hostOf(id)}`, '/');
   assert.equal(json.error.code, 'agent_unavailable', 'nothing listens there');
+});
+
+test("a dashboard is at its port's address while it is on, opened by the host, and is no port that anyone publishes", async () => {
+  const id = await owner.agent('running', { runtime_kind: 'runtime_b', model: 'claude-sonnet-5', dashboard: true });
+  const { dashboard_url } = (await owner.call('GET', `/agents/${id}`)).body;
+  const address = `9119-${hostOf(id, 'hermes')}`;
+  assert.equal(new URL(dashboard_url).hostname, address);
+  const { cookie, hostname } = await visit({ page: 'dashboard' }, id);
+  assert.equal(hostname, address);
+  const own = { key: null, headers: { cookie } };
+  const page = await visitor.ask(address, '/', own);
+  assert.deepEqual([page.status, page.json.headers.authorization], [200, `Bearer ${gatewayToken}`]);
+  assert.equal((await visitor.ask(hostOf(id, 'hermes'), '/', own)).status, 401, "not the gateway's");
+  const published = await owner.call('POST', `/agents/${id}/ports`, { port: 9119, public: true });
+  assert.equal(published.status, 400, published.text);
+  await owner.call('PATCH', `/agents/${id}`, { dashboard: false });
+  const off = await visitor.ask(address, '/', own);
+  assert.deepEqual([off.status, off.json.error.code], [404, 'route_not_found']);
 });
 
 test('a request resumes a paused agent; a stopped one says so, to people too', async () => {

@@ -62,6 +62,7 @@ export class GuestWeb {
         response.setHeader('set-cookie', [
           'own=1; Domain=agents.localhost; Path=/; HttpOnly',
           'lodge_visit=forged; Path=/',
+          'of_gateway=renewed; Path=/',
           '__Host-lodge_session=forged; Path=/; Secure',
           'other=2; domain = .localhost; SameSite=Lax',
         ]);

@@ -2,42 +2,29 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { Visitor, worldOf } from '../e2e/agent-addresses.ts';
-import type { World } from '../e2e/api/world.ts';
-import { Client } from '../e2e/contract/states.ts';
-import { GuestWeb } from '../e2e/guest-web.ts';
+import { openAddresses } from '../e2e/agent-addresses.ts';
+import type { Client } from '../e2e/contract/states.ts';
 import { launch, openBrowser } from './browser.ts';
 
-const guest = new GuestWeb();
 const faults: string[] = [];
-let world: World;
+const { guest, world, visitor, owner, stranger, agentId, link: makeLink, close } = await openAddresses();
 let browser: Browser;
 let context: BrowserContext;
 let page: Page;
-let owner: Client;
-let stranger: Client;
-let agentId: string;
 before(async () => {
-  await guest.listen();
-  [world, browser] = await Promise.all([worldOf(guest), launch()]);
+  browser = await launch();
   page = await openBrowser(browser, faults);
   context = page.context();
-  owner = new Client(world);
-  stranger = new Client(world, await world.keyOf(await world.newAccount()));
-  agentId = await owner.agent('running');
 });
 after(async () => {
   await browser?.close();
-  await world?.close();
-  guest.close();
+  await close();
 });
 
 /** A link to a page of the agent, as it is reached here. */
 async function link(client: Client, id: string): Promise<URL> {
-  const made = await client.call('POST', `/agents/${id}/links`, { path: '/page' });
-  assert.equal(made.status, 201, made.text);
-  const url = new URL(made.body.url);
-  url.port = String(new Visitor(world).port);
+  const url = new URL(await makeLink({ path: '/page' }, id, client));
+  url.port = String(visitor.port);
   return url;
 }
 
@@ -71,7 +58,10 @@ test("no cookie of the service's own reaches a guest, wherever it was set", asyn
   await page.goto(`${origin}/page`);
   await said();
   const seen = guest.seen.slice(before).map(({ headers }) => headers.cookie);
-  assert.ok(seen.length >= 2 && seen.every((cookie) => cookie === 'own=1'), JSON.stringify(seen));
+  assert.ok(
+    seen.length >= 2 && seen.every((cookie) => cookie === 'own=1; of_host=1; of_gateway=2'),
+    JSON.stringify(seen),
+  );
 });
 
 test('a link that was used, has expired or is of another account opens nothing', async () => {

@@ -18,6 +18,7 @@ import {
 import { builtinProviders } from '@lodge/broker';
 import { Meter, createEngine } from '@lodge/engine';
 import type { Engine, EngineDeps } from '@lodge/engine';
+import type { RuntimeKind } from '@lodge/domain';
 import { scopes as allScopes } from '@lodge/engine/ports';
 import type { AgentRuntime, Scope } from '@lodge/engine/ports';
 import { guestClient } from '@lodge/guest';
@@ -56,6 +57,8 @@ export interface ServerOptions {
   readonly createWaitMs?: number;
   readonly lifecycleWaitMs?: number;
   readonly host?: FakeHost;
+  /** Kinds of agents that it has; runtime_a alone by default. */
+  readonly kinds?: readonly RuntimeKind[];
   /** What of the runtime is not the stand-in's. */
   readonly runtime?: Partial<AgentRuntime>;
   /** Port on loopback of the daemon that answers for every guest; without it none does. */
@@ -106,7 +109,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
       find: () => Promise.resolve(image),
       ensure: () => Promise.resolve(image),
     },
-    runtimes: new Map([['runtime_a', runtime]]),
+    runtimes: new Map((options.kinds ?? ['runtime_a']).map((kind) => [kind, runtime])),
     providers: builtinProviders,
     secrets,
     log: silent,

@@ -5,7 +5,7 @@
  */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { AccountRefusal } from '@lodge/engine/ports';
-import type { AgentPage, Principal } from '@lodge/engine/ports';
+import type { AgentPage, AgentPortRow, Principal } from '@lodge/engine/ports';
 import { isHost } from '../account/guard.ts';
 import { presentedKey, verifyKey } from '../auth.ts';
 import type { HttpContext } from '../context.ts';
@@ -16,6 +16,8 @@ import { visitTokens } from './cookies.ts';
 /** Who was let in. */
 export interface Admission {
   readonly accountId: string;
+  /** The published port that the page is, where it is one. */
+  readonly published: AgentPortRow | null;
   /** For the log. */
   readonly fields: { readonly key_id?: string; readonly visit_id?: string };
   /** Whether it would be let in now, too. */
@@ -35,12 +37,18 @@ const scope = 'agents:write';
 const ourKey = /\blodge_live_/;
 
 export async function admit(context: HttpContext, knock: Knock): Promise<Admission> {
+  const { agentId, port } = knock.page;
+  const published = port === null ? null : await context.places.ports.find(agentId, port);
+  if (!published?.public) return { ...(await withRight(context, knock)), published };
+  await context.limiter?.byCaller(`address:${network(knock.address)}`);
+  const still = async (): Promise<boolean> => (await context.places.ports.find(agentId, port!))?.public === true;
+  return { accountId: published.accountId, fields: {}, still, published };
+}
+
+type Right = Omit<Admission, 'published'>;
+
+async function withRight(context: HttpContext, knock: Knock): Promise<Right> {
   const { limiter } = context;
-  const published = await anyone(context, knock.page);
-  if (published) {
-    await limiter?.byCaller(`address:${network(knock.address)}`);
-    return published;
-  }
   const visitor = await byCookie(context, knock);
   if (visitor) {
     await limiter?.byCaller(`visit:${visitor.fields.visit_id}`);
@@ -62,13 +70,6 @@ export async function admit(context: HttpContext, knock: Knock): Promise<Admissi
   };
 }
 
-async function anyone({ places }: HttpContext, { agentId, port }: AgentPage): Promise<Admission | null> {
-  const find = () => (port === null ? null : places.ports.find(agentId, port));
-  const row = await find();
-  if (!row?.public) return null;
-  return { accountId: row.accountId, fields: {}, still: async () => (await find())?.public === true };
-}
-
 async function byKey({ verifier }: HttpContext, { request }: Knock): Promise<Principal> {
   const key = presentedKey(request.headers);
   if (key === null) {
@@ -81,10 +82,7 @@ async function byKey({ verifier }: HttpContext, { request }: Knock): Promise<Pri
 }
 
 /** The visit whose cookie the request brings; null where it brings none, or a key of ours. */
-async function byCookie(
-  { places, agentUrl }: HttpContext,
-  { request, page, isUpgrade }: Knock,
-): Promise<Admission | null> {
+async function byCookie({ places, agentUrl }: HttpContext, { request, page, isUpgrade }: Knock): Promise<Right | null> {
   const { headers } = request;
   if (namesOurKey(headers)) return null;
   for (const token of visitTokens(headers.cookie, agentUrl)) {

@@ -10,6 +10,11 @@ const ours = /^\s*(?:__(?:host|secure)-)?lodge_/i;
 /** A page of another host of the domain may have set one that is not ours: a few are looked at, and one that holds is enough. */
 const mostTried = 4;
 
+const nameIn = (pair: string): string => pair.split('=', 1)[0]!.trim();
+
+const isHosts = (pair: string, added: string): boolean =>
+  ours.test(pair) || added.split(';').some((own) => nameIn(own) !== '' && nameIn(own) === nameIn(pair));
+
 export function visitTokens(header: string | undefined, url: AgentUrlSettings): string[] {
   const name = nameOf(url);
   const values = (header ?? '').split(';').flatMap((pair) => {
@@ -24,16 +29,17 @@ export function visitCookie(token: string, maxAgeSeconds: number, url: AgentUrlS
   return `${nameOf(url)}=${token}; Max-Age=${maxAgeSeconds}; Path=/; HttpOnly; SameSite=Lax${secure}`;
 }
 
-/** The Cookie header as the guest may see it. */
-export function cookiesForGuest(header: string | undefined): string | undefined {
-  const kept = header?.split(';').filter((pair) => !ours.test(pair));
-  return kept && kept.length > 0 ? kept.join(';').trim() : undefined;
+/** The Cookie header as the guest sees it: what the host itself adds, and of the client's what has no name of either. */
+export function cookiesForGuest(header: string | undefined, added = ''): string | undefined {
+  const kept = (header ?? '').split(';').filter((pair) => !isHosts(pair, added));
+  const all = [...kept, added].map((part) => part.trim()).filter((part) => part !== '');
+  return all.length > 0 ? all.join('; ') : undefined;
 }
 
-/** The guest's Set-Cookie headers as a browser may see them: never one of our names, and never for more than this host. */
-export function cookiesForClient(headers: readonly string[]): string[] {
+/** The guest's Set-Cookie headers as a browser may see them: never one of the host's, and never for more than this host. */
+export function cookiesForClient(headers: readonly string[], added = ''): string[] {
   return headers
-    .filter((header) => !ours.test(header))
+    .filter((header) => !isHosts(header, added))
     .map((header) =>
       header
         .split(';')

@@ -28,7 +28,7 @@ export async function forward(target: Target, request: IncomingMessage, response
   const upstream = await open(target, request, {});
   if (hasBody(request)) pipeline(request, upstream).catch(() => upstream.destroy());
   else upstream.end();
-  await answer(upstream, request, response);
+  await pass(target, await reply(upstream), request, response);
 }
 
 export interface Handshake {
@@ -46,13 +46,13 @@ export async function tunnel(target: Target, { request, response, socket, head }
   });
   upstream.end();
   const outcome = await Promise.race([far, reply(upstream)]);
-  if (!('length' in outcome)) return pass(outcome, request, response);
+  if (!('length' in outcome)) return pass(target, outcome, request, response);
   const [reply101, guest, first] = outcome;
   if (reply101.headers.upgrade?.toLowerCase() !== 'websocket') {
     guest.destroy();
     throw notAnswering(new Error(`upgraded to ${reply101.headers.upgrade}`));
   }
-  socket.write(headOf({ ...headersForClient(reply101), ...upgraded }));
+  socket.write(headOf({ ...headersForClient(reply101, target), ...upgraded }));
   socket.write(first);
   guest.write(head);
   // Either side may end first; what was sent before still arrives.
@@ -102,13 +102,18 @@ async function reply(upstream: ClientRequest): Promise<IncomingMessage> {
   }
 }
 
-const answer = async (upstream: ClientRequest, request: IncomingMessage, response: ServerResponse): Promise<void> =>
-  pass(await reply(upstream), request, response);
-
-async function pass(reply: IncomingMessage, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function pass(
+  target: Target,
+  reply: IncomingMessage,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   // A body that the guest did not want to the end is not read to its end here either.
   const isOver = request.complete || !hasBody(request);
-  response.writeHead(reply.statusCode!, { ...headersForClient(reply), ...(!isOver && { connection: 'close' }) });
+  response.writeHead(reply.statusCode!, {
+    ...headersForClient(reply, target),
+    ...(!isOver && { connection: 'close' }),
+  });
   response.flushHeaders();
   await pipeline(reply, response);
 }

@@ -23,7 +23,7 @@ const ofProxies = /^(?:forwarded|x-real-ip|x-forwarded-.*)$/;
 const beyondHost = ['alt-svc', 'clear-site-data'];
 
 export interface Passing {
-  /** The host's own headers for this web server: they win. */
+  /** The host's own headers for this web server, by lower-case names: they win. Cookies among them stand beside the client's. */
   readonly added: Readonly<Record<string, string>>;
   /** Names that were meant for us. */
   readonly withheld: readonly string[];
@@ -35,20 +35,21 @@ export function headersForGuest(request: IncomingMessage, passing: Passing): Out
   const given = request.headersDistinct;
   const { added, withheld, address, scheme } = passing;
   const headers = endToEnd(given, (name) => withheld.includes(name) || ofProxies.test(name));
-  const cookie = cookiesForGuest(given['cookie']?.join('; '));
-  if (cookie === undefined) delete headers['cookie'];
-  else headers['cookie'] = cookie;
   Object.assign(headers, framing(request));
   headers['x-forwarded-for'] = address;
   headers['x-forwarded-proto'] = scheme;
   headers['x-forwarded-host'] = request.headers.host;
-  return { ...headers, ...lowerCase(added) };
+  Object.assign(headers, added);
+  const cookie = cookiesForGuest(given['cookie']?.join('; '), added['cookie']);
+  if (cookie === undefined) delete headers['cookie'];
+  else headers['cookie'] = cookie;
+  return headers;
 }
 
-export function headersForClient(reply: IncomingMessage): OutgoingHttpHeaders {
+export function headersForClient(reply: IncomingMessage, { added }: Passing): OutgoingHttpHeaders {
   const given = reply.headersDistinct;
   const headers = endToEnd(given, (name) => beyondHost.includes(name));
-  if (given['set-cookie']) headers['set-cookie'] = cookiesForClient(given['set-cookie']);
+  if (given['set-cookie']) headers['set-cookie'] = cookiesForClient(given['set-cookie'], added['cookie']);
   return headers;
 }
 
@@ -73,6 +74,3 @@ function endToEnd(given: Distinct, isLeftOut: (name: string) => boolean): Outgoi
     ),
   );
 }
-
-const lowerCase = (headers: Readonly<Record<string, string>>): OutgoingHttpHeaders =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));

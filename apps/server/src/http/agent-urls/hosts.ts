@@ -19,7 +19,7 @@ import { forward, tunnel } from './forward.ts';
 import type { Target } from './forward.ts';
 import { isOurPath, openLink } from './link.ts';
 import { refuse } from './refusal.ts';
-import { serverOf } from './server-of.ts';
+import { checkPage, serverOf } from './server-of.ts';
 
 /** Requests under way at one agent's addresses, in this process. */
 const mostAtOnce = 256;
@@ -118,14 +118,14 @@ export class AgentHosts {
     const { agents, lifecycleWaitMs, chatTimeoutMs, agentUrl } = this.context;
     const { request, response, upgrade, agent, address } = call;
     const { accountId } = admission;
-    const row = await agents.get(accountId, agent.id);
-    const serverIn = await serverOf(this.context, row, agent);
+    await checkPage(this.context, accountId, agent, admission.published);
     const signal = this.whileOpen(call);
     const live = await agents.use(accountId, agent.id, { wake: false, timeoutMs: lifecycleWaitMs, signal });
     const looking = setInterval(() => void this.look(call, admission, live), lookEveryMs);
     try {
       signal.throwIfAborted();
-      const { origin, headers: added } = serverIn(live);
+      const { origin, headers } = serverOf(live, agent);
+      const added = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
       const withheld = keyHeaders(request, admission);
       const { scheme } = agentUrl;
       const target: Target = { origin, added, withheld, address, scheme, idleMs: chatTimeoutMs, signal };

@@ -57,10 +57,11 @@ async function portOf({ places }: HttpContext, row: AgentRow, { page = 'gateway'
     throw new ApiError('invalid_request', 'port names the port of page "port", and of no other page.');
   }
   if (page === 'dashboard') {
-    if (isDashboard(row, dashboardPort) && row.dashboard) return dashboardPort;
+    if (row.runtimeKind === 'runtime_b' && row.dashboard) return dashboardPort;
     throw new ApiError('invalid_request', 'page: this agent has no dashboard.');
   }
   if (port == null) return null;
-  if (isDashboard(row, port) || (await places.ports.find(row.id, port)) === null) throw notPublished(port);
+  if (isDashboard({ kind: row.runtimeKind, port }) || (await places.ports.find(row.id, port)) === null)
+    throw notPublished(port);
   return port;
 }

@@ -108,7 +108,8 @@ function agentOf({ agents }: HttpContext, { principal }: FastifyRequest, id: str
 
 /** The daemon's and the gateway's ports obey whoever reaches them; the dashboard has an address of its own already. */
 function checkPort({ agents }: HttpContext, row: AgentRow, port: number): void {
-  const taken = isDashboard(row, port) || [guestdPort, agents.gatewayPortOf(row.runtimeKind)].includes(port);
+  const taken =
+    isDashboard({ kind: row.runtimeKind, port }) || [guestdPort, agents.gatewayPortOf(row.runtimeKind)].includes(port);
   if (taken) throw new ApiError('invalid_request', `port: ${port} is used by the service itself.`);
 }
 
