@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
 import { afterEach, test } from 'node:test';
-import { guestClient, GuestError, type GuestClient } from './index.ts';
+import { encodeFrame, execFrame, guestClient, GuestError, type GuestClient } from './index.ts';
 
 let servers: { close(): void }[] = [];
 let sockets: Socket[] = [];
@@ -128,4 +128,82 @@ test('every call has a connection of its own', async () => {
   await guest.health();
   await guest.health();
   assert.equal(sockets.length, 2);
+});
+
+const { signal } = new AbortController();
+const entry = { type: 'file', size: 5, modifiedMs: 0, mode: 0o644, version: 'v-1' };
+
+test('what a guest says of a file is checked before it becomes a header or a name', async () => {
+  for (const [headers, status] of [
+    [{}, 200],
+    [{ 'x-guestd-entry': 'no json' }, 200],
+    [{ 'x-guestd-entry': JSON.stringify({ ...entry, version: 'a"\r\nb' }) }, 200],
+    [{ 'x-guestd-entry': JSON.stringify({ ...entry, size: -1 }) }, 200],
+    [{ 'x-guestd-entry': JSON.stringify({ ...entry, size: 6 }) }, 200],
+    [{ 'x-guestd-entry': JSON.stringify(entry), 'content-range': 'bytes 0-9/5' }, 206],
+    [{ 'x-guestd-entry': JSON.stringify(entry), 'content-range': 'evil' }, 206],
+  ] as const) {
+    const guest = await guestOf((_, response) => {
+      response.writeHead(status, { 'content-length': 5, ...headers }).end('hello');
+    });
+    const reading = guest.workspace.read('x', null, { signal });
+    await assert.rejects(reading, guestError(200, /another shape|not JSON/), JSON.stringify(headers));
+  }
+  for (const name of ['', 'a/b', '../x', 'a\0b']) {
+    const list = { entries: [{ ...entry, name, target: null }], more: false };
+    const guest = await guestOf((_, response) => void response.end(JSON.stringify(list)));
+    await assert.rejects(guest.workspace.list('', { after: '', limit: 1 }), guestError(200, /another shape/), name);
+  }
+});
+
+test('a file that a guest does not send whole fails where it is read', async () => {
+  const guest = await guestOf((_, response) => {
+    response.writeHead(200, { 'content-length': 5, 'x-guestd-entry': JSON.stringify(entry) });
+    response.write('hel');
+    setTimeout(() => response.destroy(), 20);
+  });
+  const { stream } = await guest.workspace.read('x', null, { signal });
+  await assert.rejects(async () => {
+    for await (const _ of stream);
+  });
+});
+
+test('frames of a command that are none, too long or cut off are errors', async () => {
+  for (const bytes of [
+    Buffer.from([9, 0, 0, 0, 0]),
+    Buffer.from([0, 255, 255, 255, 255]),
+    encodeFrame(execFrame.exit, '{}'),
+    encodeFrame(execFrame.stdout, 'no end').subarray(0, 8),
+    Buffer.alloc(0),
+  ]) {
+    const guest = await guestOf((_, response) => void response.end(bytes));
+    const events = await guest.execStream({ argv: ['x'], timeoutMs: 1_000 }, { signal });
+    await assert.rejects(async () => {
+      for await (const _ of events);
+    }, GuestError);
+  }
+});
+
+test('a guest that does not upgrade to a terminal, or sends nonsense there, ends it', async () => {
+  const size = { columns: 80, rows: 24, term: 'xterm' };
+  const ends: unknown[] = [];
+  const handlers = { data: () => true, drained: () => undefined, closed: (end: unknown) => void ends.push(end) };
+  const plain = await guestOf((_, response) => void response.end('{}'));
+  await assert.rejects(plain.openTerminal(size, handlers), guestError(null, /did not upgrade/));
+  const full = await guestOf((_, response) => void response.writeHead(503).end('{"error":"too many"}'));
+  await assert.rejects(full.openTerminal(size, handlers), guestError(503, /too many/));
+  const silent = await listen(createTcpServer(() => undefined));
+  await assert.rejects(silent.openTerminal(size, handlers, { timeoutMs: 100 }), guestError(null, /terminal/));
+  for (const protocol of ['', 'x-guestd-protocol: 2\r\n', 'x-guestd-protocol: 1\r\n']) {
+    const odd = await listen(
+      createTcpServer((socket) => {
+        const head = `HTTP/1.1 101 OK\r\nconnection: upgrade\r\nupgrade: lodge-terminal\r\n${protocol}\r\n`;
+        socket.write(Buffer.concat([Buffer.from(head), Buffer.from([7, 0, 0, 0, 0])]));
+      }),
+    );
+    if (!protocol.includes('1')) await assert.rejects(odd.openTerminal(size, handlers), guestError(null, /protocol/));
+    else await odd.openTerminal(size, handlers);
+  }
+  while (ends.length === 0) await new Promise(setImmediate);
+  assert.deepEqual(ends, [null]);
 });
