@@ -2,9 +2,8 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Template } from '@lodge/engine/ports';
+import type { AgentRuntime, Template } from '@lodge/engine/ports';
 import { createImageBuilder } from '@lodge/images';
-import { createOpenclawRuntime } from '@lodge/runtimes';
 import { bareCloner, createHostNetwork, createQemuDriver } from '@lodge/vm';
 import type { BareClone } from '@lodge/vm';
 
@@ -18,8 +17,8 @@ export interface BareMachine {
   close(): Promise<void>;
 }
 
-/** `ready` resolves when OpenClaw's template is in the host's cache. */
-export async function bareMachine(ready: Promise<void>): Promise<BareMachine> {
+/** `ready` resolves when the runtime's template is in the host's cache. */
+export async function bareMachine(runtime: AgentRuntime, ready: Promise<void>): Promise<BareMachine> {
   await ready;
   const dataDir = await mkdtemp(join(tmpdir(), 'lodge-floor-'));
   // VMs run as users of their own, who must get through.
@@ -42,7 +41,7 @@ export async function bareMachine(ready: Promise<void>): Promise<BareMachine> {
     uidBase: 2_050_000_000,
     log: silent,
   } as const;
-  const template = await currentTemplate(createQemuDriver(options));
+  const template = await currentTemplate(createQemuDriver(options), runtime);
   await network.start();
   const clone = bareCloner(options);
   return {
@@ -55,9 +54,12 @@ export async function bareMachine(ready: Promise<void>): Promise<BareMachine> {
   };
 }
 
-async function currentTemplate(driver: ReturnType<typeof createQemuDriver>): Promise<Template> {
-  const image = await createImageBuilder({ cacheDir, log: silent }).find('openclaw');
-  const template = image && (await driver.findTemplate({ image, variant: createOpenclawRuntime().templateVariant }));
+async function currentTemplate(
+  driver: ReturnType<typeof createQemuDriver>,
+  { name, templateVariant: variant }: AgentRuntime,
+): Promise<Template> {
+  const image = await createImageBuilder({ cacheDir, log: silent }).find(name);
+  const template = image && (await driver.findTemplate({ image, variant }));
   if (!template) throw new Error('the service says its template is ready, but it is not found');
   return template;
 }

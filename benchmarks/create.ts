@@ -7,21 +7,24 @@
  * and the memory of an idle clone and of the template. (a), (b) and (c) take turns, so that a machine whose speed drifts
  * slows all of them. The model is a stand-in that answers at once.
  *
- *   node_modules/.bin/node benchmarks/create.ts [--rounds 5] [--cold-rounds 5]
+ *   node_modules/.bin/node benchmarks/create.ts [--runtime openclaw] [--rounds 5] [--cold-rounds 5]
  */
 import { stat } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Service } from '@lodge/testkit/service';
-import { startStandinLlm } from '@lodge/testkit/standin-llm';
 import { qemuPid } from '../tests/e2e/guest-memory.ts';
 import { bareMachine, cacheDir } from './bare-machine.ts';
 import { acceleratorOf, median, pssMib, seconds } from './figures.ts';
+import { measure, plainSettings } from './runtime.ts';
 
 const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '5' }, 'cold-rounds': { type: 'string', default: '5' } },
+  options: {
+    runtime: { type: 'string', default: 'openclaw' },
+    rounds: { type: 'string', default: '5' },
+    'cold-rounds': { type: 'string', default: '5' },
+  },
 });
 const rounds = Number(values.rounds);
 const coldRounds = Number(values['cold-rounds']);
@@ -36,10 +39,10 @@ interface Rounds {
   readonly idlePss: number[];
 }
 
-const llm = await startStandinLlm({ host: '127.0.0.1', port: 0 });
-const provider = { id: 'standin', base_url: `http://127.0.0.1:${llm.port}/v1` };
-const service = await Service.start({ env: { LODGE_PROVIDERS: JSON.stringify([provider]) } });
-const bare = await bareMachine(service.awaitTemplate(40 * 60_000));
+const measured = await measure(values.runtime);
+const { service, runtime } = measured;
+const create = (): Promise<string> => measured.create();
+const bare = await bareMachine(runtime, measured.ready);
 try {
   const results: Rounds = { floor: [], created: [], firstChat: [], secondChat: [], cold: [], idlePss: [] };
   let last = '';
@@ -58,29 +61,18 @@ try {
   await print(results, last);
 } finally {
   await bare.close();
-  await service.destroy();
-  await llm.close();
+  await measured.close();
 }
 
 async function floorRound(): Promise<number> {
-  const { token, suspensionId } = bare.template.facts as { token: string; suspensionId: string };
   const started = performance.now();
   const clone = await bare.clone();
   try {
-    const body = JSON.stringify({ method: 'gateway.suspend.resume', params: { suspensionId } });
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    const reply = await fetch(`http://${clone.address}:18789/api/v1/admin/rpc`, { method: 'POST', headers, body });
-    if (!reply.ok) throw new Error(`the bare clone's gateway answered ${reply.status}`);
+    await runtime.resume(clone, bare.template.facts, plainSettings, AbortSignal.timeout(60_000));
     return performance.now() - started;
   } finally {
     await clone.remove();
   }
-}
-
-async function create(): Promise<string> {
-  const reply = await service.call('POST', '/agents', { name: 'Benchmark', model: 'standin/m' });
-  if (reply.status !== 201) throw new Error(`create answered ${reply.status}: ${JSON.stringify(reply.body)}`);
-  return reply.body.id as string;
 }
 
 async function chat(id: string): Promise<void> {
@@ -126,7 +118,7 @@ async function print(results: Rounds, agentId: string): Promise<void> {
   const row = (name: string, times: readonly number[]): string =>
     `| ${name} | ${seconds(median(times))} | ${seconds(Math.min(...times))} | ${seconds(Math.max(...times))} |`;
   const memory = await stat(join(cacheDir, 'templates', bare.template.id, 'memory'));
-  console.log(`# create, ${new Date().toISOString().slice(0, 10)}\n`);
+  console.log(`# create, ${runtime.name} ${runtime.version}, ${new Date().toISOString().slice(0, 10)}\n`);
   console.log(
     `${cpus().length} cores (${cpus()[0]!.model}), accelerator ${accelerator}, ${rounds} rounds, ${coldRounds} cold.\n`,
   );

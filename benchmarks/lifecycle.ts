@@ -1,26 +1,29 @@
 /**
- * What sleep costs and saves, with real OpenClaw agents, in one run:
+ * What sleep costs and saves, with real agents, in one run:
  *   pause and resume by API beside the bare QMP calls; a first chat after a pause beside a warm chat;
  *   a stop beside writing and syncing as many bytes; a start beside a create; the first chat after a start beside one after a
  *   cold boot; and the host's memory of an agent that runs idle, is paused, is stopped.
  * The steps of a round take turns, so that a machine whose speed drifts slows all of them. The model is a stand-in that
  * answers at once.
  *
- *   node_modules/.bin/node benchmarks/lifecycle.ts [--rounds 10] [--cold-rounds 1]
+ *   node_modules/.bin/node benchmarks/lifecycle.ts [--runtime openclaw] [--rounds 10] [--cold-rounds 1]
  */
 import { open, readdir, rm, stat } from 'node:fs/promises';
 import { cpus, freemem, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Service } from '@lodge/testkit/service';
-import { startStandinLlm } from '@lodge/testkit/standin-llm';
 import { qemuPid } from '../tests/e2e/guest-memory.ts';
 import { bareMachine } from './bare-machine.ts';
 import { acceleratorOf, memAvailableMib, median, millis, pssMib, table } from './figures.ts';
+import { measure } from './runtime.ts';
 
 const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '10' }, 'cold-rounds': { type: 'string', default: '1' } },
+  options: {
+    runtime: { type: 'string', default: 'openclaw' },
+    rounds: { type: 'string', default: '10' },
+    'cold-rounds': { type: 'string', default: '1' },
+  },
 });
 const rounds = Number(values.rounds);
 const coldRounds = Number(values['cold-rounds']);
@@ -45,18 +48,16 @@ const memory = { running: [] as number[], paused: [] as number[], snapshotMib: [
 
 let accelerator = '';
 
-const llm = await startStandinLlm({ host: '127.0.0.1', port: 0 });
-const provider = { id: 'standin', base_url: `http://127.0.0.1:${llm.port}/v1` };
-const service = await Service.start({ env: { LODGE_PROVIDERS: JSON.stringify([provider]) } });
-const bare = await bareMachine(service.awaitTemplate(40 * 60_000));
+const measured = await measure(values.runtime);
+const { service, runtime } = measured;
+const bare = await bareMachine(runtime, measured.ready);
 try {
   for (let round = 0; round < rounds; round += 1) await lifecycleRound();
   for (let round = 0; round < coldRounds; round += 1) await coldRound();
   print();
 } finally {
   await bare.close();
-  await service.destroy();
-  await llm.close();
+  await measured.close();
 }
 
 async function lifecycleRound(): Promise<void> {
@@ -113,12 +114,7 @@ async function timed<T>(name: Name, work: () => Promise<T>): Promise<T> {
   return result;
 }
 
-async function create(): Promise<string> {
-  const lifecycle = { idle_timeout_seconds: 0 };
-  const reply = await service.call('POST', '/agents', { name: 'Benchmark', model: 'standin/m', lifecycle });
-  if (reply.status !== 201) throw new Error(`create answered ${reply.status}: ${JSON.stringify(reply.body)}`);
-  return reply.body.id as string;
-}
+const create = (): Promise<string> => measured.create({ lifecycle: { idle_timeout_seconds: 0 } });
 
 async function chat(id: string): Promise<void> {
   const messages = [{ role: 'user', content: 'ping' }];
@@ -156,7 +152,7 @@ function print(): void {
   const mib = (all: readonly number[]): string => `${Math.round(median(all))} MiB`;
   const extra = (by: Name, over: Name): string => `${(of(by) - of(over)).toFixed(1)} ms on top of the bare call`;
   const ratio = (by: Name, over: Name): string => (of(by) / of(over)).toFixed(2);
-  console.log(`# lifecycle, ${new Date().toISOString().slice(0, 10)}\n`);
+  console.log(`# lifecycle, ${runtime.name} ${runtime.version}, ${new Date().toISOString().slice(0, 10)}\n`);
   console.log(`${cpus().length} cores (${cpus()[0]!.model}), accelerator ${accelerator}, ${rounds} rounds.\n`);
   console.log(table(['milliseconds', 'median', 'min', 'max'], rowsOfTimes()));
   console.log(`\npause: ${extra('pause by API', 'bare QMP stop')} (wanted: at most 25)`);

@@ -142,11 +142,12 @@ export class Service {
     return { status: response.status, headers: response.headers, body: (await response.json()) as Reply['body'] };
   }
 
-  /** Waits until the template is there; building it takes minutes without KVM. */
-  async awaitTemplate(timeoutMs: number): Promise<void> {
+  /** Waits until a runtime's template is there, of several the first one or that of this name; building it takes minutes without KVM. */
+  async awaitTemplate(timeoutMs: number, runtime = String.raw`\S+`): Promise<void> {
     const deadline = Date.now() + timeoutMs;
-    while (!/Template\s+\S+\s+ready/.test(this.output)) {
-      if (Date.now() > deadline) throw new Error(`no template in ${timeoutMs} ms:\n${this.output}`);
+    const ready = new RegExp(`Template\\s+${runtime}\\s+ready`);
+    while (!ready.test(this.output)) {
+      if (Date.now() > deadline) throw new Error(`no template of ${runtime} in ${timeoutMs} ms:\n${this.output}`);
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
   }

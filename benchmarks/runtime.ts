@@ -1,0 +1,60 @@
+/** Which runtime a benchmark is about: `--runtime openclaw` (the default) or `--runtime hermes`. */
+import { createHermesRuntime, createOpenclawRuntime } from '@lodge/runtimes';
+import type { AgentRuntime, AgentSettings } from '@lodge/engine/ports';
+import { Service } from '@lodge/testkit/service';
+import { startStandinLlm, type StandinLlm } from '@lodge/testkit/standin-llm';
+
+const runtimes = {
+  openclaw: { kind: 'runtime_a', create: createOpenclawRuntime },
+  hermes: { kind: 'runtime_b', create: createHermesRuntime },
+} as const;
+
+export interface Measured {
+  readonly runtime: AgentRuntime;
+  readonly service: Service;
+  /** Resolves when the runtime's template is there. */
+  readonly ready: Promise<void>;
+  /** Makes an agent with the stand-in's model, and resolves with its id once it runs. */
+  create(more?: object): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** A Lodge with this one runtime, and a stand-in for the model that answers at once. */
+export async function measure(name: string): Promise<Measured> {
+  const found = runtimes[name as keyof typeof runtimes];
+  if (!found) throw new Error(`--runtime is one of ${Object.keys(runtimes).join(', ')}`);
+  const llm: StandinLlm = await startStandinLlm({ host: '127.0.0.1', port: 0 });
+  const provider = { id: 'standin', base_url: `http://127.0.0.1:${llm.port}/v1` };
+  const entry = new URL('../packages/runtimes/conformance/lodge.ts', import.meta.url);
+  const env = {
+    CONFORMANCE_RUNTIMES: name,
+    LODGE_PROVIDERS: JSON.stringify([provider]),
+    LODGE_DEFAULT_MODEL: 'standin/m',
+  };
+  const service = await Service.start({ entry, env });
+  return {
+    runtime: found.create(),
+    service,
+    ready: service.awaitTemplate(40 * 60_000, name),
+    async create(more = {}) {
+      const reply = await service.call('POST', '/agents', { name: 'Benchmark', runtime_kind: found.kind, ...more });
+      if (reply.status !== 201) throw new Error(`create answered ${reply.status}: ${JSON.stringify(reply.body)}`);
+      return reply.body.id as string;
+    },
+    async close() {
+      await service.destroy();
+      await llm.close();
+    },
+  };
+}
+
+/** Of an agent without anything of its own. */
+export const plainSettings: AgentSettings = {
+  agentId: 'floor',
+  api: 'openai-completions',
+  contextWindow: null,
+  model: 'm',
+  instructions: null,
+  dashboard: false,
+  members: [],
+};
