@@ -34,7 +34,7 @@ const light = { pool: 'light', concurrency: 2, testTimeoutMs: 5 * minuteMs, time
 const machines = { concurrency: 1, testTimeoutMs: 25 * minuteMs, timeoutMs: 40 * minuteMs };
 const attacksOnTheApi = 'tests/security/api.test.ts';
 const overFakes = [
-  'tests/e2e/{agent-urls,bad-input,isolation,usage}.test.ts',
+  'tests/e2e/{agent-urls,bad-input,isolation,spend,usage}.test.ts',
   'tests/e2e/contract/*.test.ts',
   attacksOnTheApi,
 ];

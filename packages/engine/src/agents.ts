@@ -159,11 +159,7 @@ export interface Agents {
    * The agent, running, and held awake until `release`: a paused one is resumed, a stopped one started where `wake` or its
    * lifecycle allow it. Many at once wake it once. Refuses with `agent_not_running`, or `operation_failed`.
    */
-  use(
-    accountId: string,
-    id: string,
-    options: { readonly wake: boolean; readonly timeoutMs: number; readonly signal: AbortSignal },
-  ): Promise<LiveAgent>;
+  use(accountId: string, id: string, options: UseOptions): Promise<LiveAgent>;
   /** A chat turn of the agent, until `over` aborts: cut where its model calls are refused for good. */
   turn(id: string, over: AbortSignal): Turn;
   /** Holds the agent awake while something of it is under way that did not come through `use` (an LLM call). Never rejects. */
@@ -180,6 +176,15 @@ export interface Agents {
   runtimeOf(row: AgentRow): { readonly name: string; readonly version: string } | null;
   /** Whether a newer image is ready than the one the agent was made from. */
   canUpgrade(row: AgentRow): boolean;
+}
+
+export interface UseOptions {
+  /** A stopped agent is started too. */
+  readonly wake: boolean;
+  /** It is for a message, which wakes no agent that its spend limit has put to sleep. */
+  readonly message?: boolean;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
 }
 
 /** A chat under way, as far as its model calls are concerned. */

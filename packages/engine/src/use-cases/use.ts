@@ -4,18 +4,12 @@
  * for) or not at all. On the way that matters, of an agent that runs, this is all it costs.
  */
 import { Refusal } from '../agents.ts';
-import type { LiveAgent } from '../agents.ts';
+import type { LiveAgent, UseOptions } from '../agents.ts';
 import type { AgentRow, ChatEndpoint, ChatTurn, WebEndpoint, WebPage } from '../ports/index.ts';
 import { act, isAtRest } from './act.ts';
 import { awaitAgent } from './await-agent.ts';
 import type { AgentsDeps } from './deps.ts';
 import { getAgent, isThere, notFound } from './reading.ts';
-
-export interface UseOptions {
-  readonly wake: boolean;
-  readonly timeoutMs: number;
-  readonly signal: AbortSignal;
-}
 
 const flushTimeoutMs = 5_000;
 /** An agent that was woken and is asleep again: once is chance. */
@@ -52,7 +46,7 @@ export class Uses {
         if (isAtRest(row)) {
           if (wakes >= mostWakes) throw notAwake(row);
           wakes += 1;
-          row = await this.wake(row, options.wake);
+          row = await this.wake(row, options);
         }
         row = await this.awaitRest(id, deadline, options.signal);
         if (row !== null && row.status === 'error' && wakes > 0) throw notAwake(row);
@@ -72,11 +66,11 @@ export class Uses {
   }
 
   /** Begins what makes the agent run, where it may be woken. */
-  private async wake(row: AgentRow, asked: boolean): Promise<AgentRow> {
+  private async wake(row: AgentRow, { wake: asked, message = false }: UseOptions): Promise<AgentRow> {
     const { autoResume, autoStart } = row.lifecycle;
     const may = asked || (row.status === 'paused' ? autoResume : row.status === 'stopped' && autoStart);
     if (!may || (row.status !== 'paused' && row.status !== 'stopped')) throw notRunning(row.id);
-    const asleep = await this.deps.spend.asleep(row.id, new Date());
+    const asleep = message ? await this.deps.spend.asleep(row.id, new Date()) : null;
     if (asleep) throw new Refusal(asleep.code, asleep.message, row.id, asleep.retryAfterSeconds);
     try {
       return (await act(this.deps, row.accountId, row.id, row.status === 'paused' ? 'resume' : 'start')).row;

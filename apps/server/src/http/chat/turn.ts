@@ -59,9 +59,12 @@ export async function runTurn(context: HttpContext, request: FastifyRequest, rep
   checkAgentId(id);
   request.scope.fields.agent_id = id;
   if (member !== null) await checkMember(context, request.principal.accountId, id, member);
-  const turn = agents.turn(id, turnSignal(reply, cut, chatTimeoutMs));
+  const over = turnSignal(reply, cut, chatTimeoutMs);
+  const live = await liveAgent(context, request, id, over);
+  // Whose agent it is was checked by then: what becomes of its turns is nobody else's to know.
+  const turn = agents.turn(id, over);
   try {
-    return await answer(context, request, reply, { asked, turn });
+    return await answer(context, request, reply, { asked, live, turn });
   } catch (error) {
     // Known here, whatever the runtime makes of it.
     throw turn.refusal ?? error;
@@ -70,15 +73,16 @@ export async function runTurn(context: HttpContext, request: FastifyRequest, rep
 
 interface UnderWay {
   readonly asked: TurnRequest;
+  readonly live: LiveAgent;
   readonly turn: Turn;
 }
 
-async function answer(context: HttpContext, request: FastifyRequest, reply: FastifyReply, { asked, turn }: UnderWay) {
+async function answer(context: HttpContext, request: FastifyRequest, reply: FastifyReply, underWay: UnderWay) {
+  const { asked, live, turn } = underWay;
   const { log, chatSilenceMs = defaultSilenceMs } = context;
   const { target, conversation } = asked;
   const { signal } = turn;
   const { accountId } = request.principal;
-  const live = await liveAgent(context, request, target.id, signal);
   const { flush } = live;
   const endpoint = live.endpoint({ member: target.member, conversation });
   const gatewayReply = openTurn(context, accountId, { asked, endpoint, signal });
@@ -112,7 +116,8 @@ async function liveAgent(
   signal: AbortSignal,
 ): Promise<LiveAgent> {
   const wake = (query as ChatQuery).wake === 'true';
-  const live = await agents.use(principal.accountId, id, { wake, timeoutMs: lifecycleWaitMs, signal });
+  const options = { wake, message: true, timeoutMs: lifecycleWaitMs, signal };
+  const live = await agents.use(principal.accountId, id, options);
   const ended = metrics?.chatBegan();
   const release = (): void => {
     live.release();
