@@ -112,14 +112,15 @@ async function report(to: World, summing: number): Promise<void> {
       if (status !== 200) throw new Error(`${path}: ${status}`);
       records = body.data.length;
     }
-    rows.push([what, String(records), millis(median(times)), millis(Math.max(...times))]);
+    const [least, most] = [Math.min(...times), Math.max(...times)];
+    rows.push([what, String(records), millis(least), millis(median(times)), millis(most)]);
   }
   const [cpu] = cpus();
   console.log(`# usage, ${new Date().toISOString().slice(0, 10)}\n`);
   console.log(
     `${cpus().length} cores (${cpu!.model.trim()}), ${agents} agents, ${callCount} model calls and ${stepCount} changes of status in a year. Load average at the end: ${loadavg()[0]!.toFixed(1)}.\n`,
   );
-  console.log(table(['report, over HTTP', 'records', 'median ms', 'max ms'], rows));
+  console.log(table(['report, over HTTP', 'records', 'least ms', 'median ms', 'most ms'], rows));
   console.log(`\nSums were made of ${Math.round(summing)} entries a second.`);
   const { rows: sizes } = await to.sql.query<{ name: string; mib: number }>(
     `select relname as name, pg_total_relation_size(oid) / 1048576 as mib from pg_class

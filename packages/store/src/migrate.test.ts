@@ -44,6 +44,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0009_agent_addresses.sql',
     '0010_spend.sql',
     '0011_upgrades.sql',
+    '0012_usage_months.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [

@@ -31,6 +31,12 @@ export const rates = [
   'storage_usd',
 ] as const;
 
+/** Widths of sums, seconds. A month has not always as many: this stands for it. */
+export const widths = { quarter: 900, day: 86_400, month: 2_678_400 } as const;
+
+/** The end of the month that begins at `at`, whatever the session's time zone. */
+export const monthEnd = (at: string): string => `((${at} at time zone 'UTC' + interval '1 month') at time zone 'UTC')`;
+
 /** One SQL expression for each column, parted by commas. */
 export function each<T extends string>(columns: readonly T[], write: (column: T) => string): RawBuilder<unknown> {
   return sql.raw(columns.map(write).join(', '));

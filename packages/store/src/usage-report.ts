@@ -3,7 +3,7 @@ import type { UsageFigures, UsageGroup, UsageQuery, UsageReport } from '@lodge/e
 import { sql } from 'kysely';
 import type { Kysely, RawBuilder } from 'kysely';
 import type { Schema } from './schema.ts';
-import { amounts, callAmounts, each, machineAmounts, rates } from './usage-columns.ts';
+import { amounts, callAmounts, each, machineAmounts, monthEnd, rates, widths } from './usage-columns.ts';
 
 const quarterMs = 900_000;
 const dayMs = 86_400_000;
@@ -111,40 +111,54 @@ export function reportQuery(query: UsageQuery): RawBuilder<Row> {
 function sourcesOf(query: UsageQuery): RawBuilder<unknown> {
   const { bounds, groupBy, agentId } = query;
   const [first, last] = [bounds[0]!, bounds.at(-1)!];
-  const widths = agentId === undefined && groupBy !== 'agent' ? [dayMs, quarterMs] : [dayMs];
-  const width = widthOf(bounds, widths);
-  const quarter = roundUp(last, Math.min(...widths));
-  const day = roundUp(last, dayMs);
+  const ofAgents = agentId !== undefined || groupBy === 'agent';
   // The sums of an account have no agent.
-  const whose = agentId === undefined && groupBy === 'agent' ? sql`agent_id <> ''` : sql`agent_id = ${agentId ?? ''}`;
+  const whose = agentId === undefined && ofAgents ? sql`agent_id <> ''` : sql`agent_id = ${agentId ?? ''}`;
   const columns = each([...amounts, ...rates], (name) => name);
   const entries = (where: RawBuilder<boolean>) => sql`
-    select agent_id, provider, model, at, at as spans_to, ${columns}, ${each(rates, () => '0')}
+    select agent_id, provider, model, at, at as spans_to, ${columns}, ${each(rates, (name) => `0 as ${name}_ms`)}
     from usage_entries where ${isOf(query)} and ${where}`;
-  const sums = (seconds: number, from: Date, to: Date | null, kind: RawBuilder<boolean>) => sql`
-    select agent_id, provider, model, at, at + make_interval(secs => ${seconds}), ${columns}, ${each(rates, (name) => `${name}_ms`)}
-    from usage_sums where account_id = ${query.accountId} and ${whose} and width = ${seconds}
+  const sums = (width: keyof typeof widths, from: Date, to: Date | null, kind = sql<boolean>`true`) => sql`
+    select agent_id, provider, model, at, ${sql.raw(width === 'month' ? monthEnd('at') : `at + interval '${widths[width]} s'`)},
+      ${columns}, ${each(rates, (name) => `${name}_ms`)}
+    from usage_sums where account_id = ${query.accountId} and ${whose} and width = ${widths[width]}
       and at >= ${from}::timestamptz and at < ${to ?? 'infinity'}::timestamptz and ${kind}`;
-  const all = sql<boolean>`true`;
   const steps = sql<boolean>`provider = ''`;
+  const quarter = roundUp(last, ofAgents ? dayMs : quarterMs);
+  const day = roundUp(last, dayMs);
+  const inside = widthOf(bounds, ofAgents);
+  const months = inside === 'day' && bounds.length === 2 ? monthsWithin(first, last) : null;
   return sql.join(
     [
-      sql`select agent_id, provider, model, at, at as spans_to, ${columns}, ${each(rates, (name) => `0 as ${name}_ms`)}
-        from usage_entries where ${isOf(query)} and at >= ${first}::timestamptz and not summed`,
-      width === null
-        ? entries(sql`summed and at >= ${first}::timestamptz and at < ${last}::timestamptz`)
-        : sums(width / 1000, first, last, all),
+      entries(sql`at >= ${first}::timestamptz and not summed`),
+      ...(inside === null
+        ? [entries(sql`summed and at >= ${first}::timestamptz and at < ${last}::timestamptz`)]
+        : months === null
+          ? [sums(inside, first, last)]
+          : [sums('day', first, months.from), sums('month', months.from, months.to), sums('day', months.to, last)]),
       entries(sql`summed and kind = 'step' and at >= ${last}::timestamptz and at < ${quarter}::timestamptz`),
-      sums(quarterMs / 1000, quarter, day, steps),
-      sums(dayMs / 1000, day, null, steps),
+      sums('quarter', quarter, day, steps),
+      sums('day', day, null, steps),
     ],
     sql` union all `,
   );
 }
 
-/** The first of these widths, widest first, on whose edges all bounds lie; null where they lie on none's. */
-function widthOf(bounds: readonly Date[], widths: readonly number[]): number | null {
-  return widths.find((ms) => bounds.every((bound) => bound.getTime() % ms === 0)) ?? null;
+/** The widest sums on whose edges all bounds lie; null where they lie on none's. Single agents have none by quarter. */
+function widthOf(bounds: readonly Date[], ofAgents: boolean): 'day' | 'quarter' | null {
+  const lieOn = (ms: number): boolean => bounds.every((bound) => bound.getTime() % ms === 0);
+  if (lieOn(dayMs)) return 'day';
+  return !ofAgents && lieOn(quarterMs) ? 'quarter' : null;
+}
+
+/** The whole UTC months of a range; null where there is none. */
+function monthsWithin(first: Date, last: Date): { readonly from: Date; readonly to: Date } | null {
+  const month = (at: Date): number => Date.UTC(at.getUTCFullYear(), at.getUTCMonth());
+  const from = new Date(
+    first.getTime() === month(first) ? first : Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + 1),
+  );
+  const to = new Date(month(last));
+  return from < to ? { from, to } : null;
 }
 
 const roundUp = (at: Date, ms: number): Date => new Date(Math.ceil(at.getTime() / ms) * ms);

@@ -1,19 +1,19 @@
 /**
  * The sums that reports read from. Entries are born unsummed, in the transaction of what they tell of; a round takes some
- * of them and, in one statement, adds them to the sums of their quarter hour and day, of their agent and account, and marks
+ * of them and, in one statement, adds them to the sums of their quarter hour, day and month, of their agent and account, and marks
  * them. (Quarters of single agents are not kept: most would hold one call.) A report adds up the sums and the entries that are not in them, in one statement too: whatever is killed when, and
  * however far the rounds are behind, each entry is seen once.
  */
 import { sql } from 'kysely';
 import type { Database } from './connection.ts';
-import { amounts, each, rates } from './usage-columns.ts';
+import { amounts, each, monthEnd, rates, widths } from './usage-columns.ts';
 
 /** Key of the advisory lock of a round: two at once would take the same entries. */
 const sumLockKey = 7_307;
-/** Entries of one statement: about a second. */
-const mostAtOnce = 10_000;
+/** Entries of one statement: some hundred milliseconds. */
+const mostAtOnce = 4_000;
 /** Statements of one round. */
-const mostSteps = 100;
+const mostSteps = 250;
 
 export async function sumUsage(database: Database): Promise<void> {
   for (let step = 0; step < mostSteps; step += 1) if ((await sumSome(database)) < mostAtOnce) return;
@@ -37,9 +37,14 @@ function sumSome(database: Database): Promise<number> {
         update vm_readings set summed = true where id in (select id::bigint from taken where kind = 'reading')
       ),
       placed as (
-        select taken.*, width, date_bin(make_interval(secs => width), at, timestamptz 'epoch') as starts,
-          (width * 1000 - extract(epoch from at - date_bin(make_interval(secs => width), at, timestamptz 'epoch')) * 1000) as ms
-        from taken, (values (900), (86400)) as widths (width)
+        select taken.*, width, starts, extract(epoch from ends - at) * 1000 as ms
+        from taken, lateral (
+          select width, starts, starts + make_interval(secs => width) as ends
+          from (values (${widths.quarter}::int), (${widths.day})) as short (width),
+            lateral date_bin(make_interval(secs => width), at, timestamptz 'epoch') as starts
+          union all
+          select ${widths.month}, starts, ${sql.raw(monthEnd('starts'))} from date_trunc('month', at, 'UTC') as starts
+        ) as spans
       ),
       added as (
         insert into usage_sums as s (
@@ -53,7 +58,7 @@ function sumSome(database: Database): Promise<number> {
         group by grouping sets (
           (account_id, width, starts, provider, model), (account_id, width, starts, provider, model, agent_id)
         )
-        having grouping(agent_id) = 1 or width = 86400
+        having grouping(agent_id) = 1 or width > ${widths.quarter}
         on conflict (account_id, width, agent_id, at, provider, model) do update set
           ${each([...amounts, ...rates], (name) => `${name} = s.${name} + excluded.${name}`)},
           ${each(rates, (name) => `${name}_ms = s.${name}_ms + excluded.${name}_ms`)}

@@ -92,7 +92,10 @@ test('any history, buckets and grouping: a report adds up the rows, however many
       const first = history.from + pick(history.to - history.from);
       const offset = [0, 330 * minuteMs, -45 * minuteMs, 7_777][pick(4)]!;
       const start = Math.floor(first / widthMs) * widthMs + offset;
-      const bounds = Array.from({ length: 2 + pick(40) }, (_, i) => new Date(start + i * widthMs));
+      const bounds =
+        pick(5) === 0
+          ? [new Date(Date.UTC(2026, pick(3), 1 + pick(31))), new Date(Date.UTC(2026, 3 + pick(3), 1 + pick(31)))]
+          : Array.from({ length: 2 + pick(40) }, (_, i) => new Date(start + i * widthMs));
       const groupBy = ([null, 'agent', 'model', 'provider'] as const)[pick(4)]!;
       const agentId = pick(3) === 0 ? history.agents[pick(history.agents.length)] : undefined;
       const query = { bounds, ...(groupBy && { groupBy }), ...(agentId !== undefined && { agentId }) };
