@@ -5,6 +5,7 @@
  * however far the rounds are behind, each entry is seen once.
  */
 import { sql } from 'kysely';
+import type { RawBuilder } from 'kysely';
 import type { Database } from './connection.ts';
 import { amounts, each, monthEnd, rates, widths } from './usage-columns.ts';
 
@@ -36,35 +37,37 @@ function sumSome(database: Database): Promise<number> {
       readings as (
         update vm_readings set summed = true where id in (select id::bigint from taken where kind = 'reading')
       ),
-      placed as (
-        select taken.*, width, starts, extract(epoch from ends - at) * 1000 as ms
-        from taken, lateral (
-          select width, starts, starts + make_interval(secs => width) as ends
-          from (values (${widths.quarter}::int), (${widths.day})) as short (width),
-            lateral date_bin(make_interval(secs => width), at, timestamptz 'epoch') as starts
-          union all
-          select ${widths.month}, starts, ${sql.raw(monthEnd('starts'))} from date_trunc('month', at, 'UTC') as starts
-        ) as spans
-      ),
-      added as (
-        insert into usage_sums as s (
-          account_id, width, agent_id, at, provider, model,
-          ${each([...amounts, ...rates], (name) => name)}, ${each(rates, (name) => `${name}_ms`)}
-        )
-        select
-          account_id, width, coalesce(agent_id, ''), starts, provider, model,
-          ${each([...amounts, ...rates], (name) => `sum(${name})`)}, ${each(rates, (name) => `sum(${name} * ms)`)}
-        from placed
-        group by grouping sets (
-          (account_id, width, starts, provider, model), (account_id, width, starts, provider, model, agent_id)
-        )
-        having grouping(agent_id) = 1 or width > ${widths.quarter}
-        on conflict (account_id, width, agent_id, at, provider, model) do update set
-          ${each([...amounts, ...rates], (name) => `${name} = s.${name} + excluded.${name}`)},
-          ${each(rates, (name) => `${name}_ms = s.${name}_ms + excluded.${name}_ms`)}
-      )
+      added as (${addSums('taken')})
       select count(*)::int as taken from taken
     `.execute(trx);
     return rows[0]!.taken;
   });
+}
+
+/** Adds the entries of a relation to their sums. */
+export function addSums(entries: string): RawBuilder<unknown> {
+  return sql`
+    insert into usage_sums as s (
+      account_id, width, agent_id, at, provider, model,
+      ${each([...amounts, ...rates], (name) => name)}, ${each(rates, (name) => `${name}_ms`)}
+    )
+    select
+      account_id, width, coalesce(agent_id, ''), starts, provider, model,
+      ${each([...amounts, ...rates], (name) => `sum(${name})`)},
+      ${each(rates, (name) => `sum(${name} * (extract(epoch from ends - at) * 1000))`)}
+    from ${sql.raw(entries)} as entries, lateral (
+      select width, starts, starts + make_interval(secs => width) as ends
+      from (values (${widths.quarter}::int), (${widths.day})) as short (width),
+        lateral date_bin(make_interval(secs => width), at, timestamptz 'epoch') as starts
+      union all
+      select ${widths.month}, starts, ${sql.raw(monthEnd('starts'))} from date_trunc('month', at, 'UTC') as starts
+    ) as spans
+    group by grouping sets (
+      (account_id, width, starts, provider, model), (account_id, width, starts, provider, model, agent_id)
+    )
+    having grouping(agent_id) = 1 or width > ${widths.quarter}
+    on conflict (account_id, width, agent_id, at, provider, model) do update set
+      ${each([...amounts, ...rates], (name) => `${name} = s.${name} + excluded.${name}`)},
+      ${each(rates, (name) => `${name}_ms = s.${name}_ms + excluded.${name}_ms`)}
+  `;
 }
