@@ -7,14 +7,14 @@ import { Meter } from './meter.ts';
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 const machine = { vcpus: 1, memoryMib: 1024, diskGib: 1 };
 const never = new AbortController().signal;
+const image = { image: { id: 'i', rootDisk: '/n', kernel: '/n', initrd: '/n' }, variant: 'v' };
 
 async function started(record: (reading: VmReading) => Promise<void>) {
   const meter = new Meter({ driver: createFakeDriver(new FakeHost()), usage: { record }, log, everyMs: 10 });
   const { driver } = meter;
   await driver.start();
-  const request = { image: { id: 'i', rootDisk: '/n', kernel: '/n', initrd: '/n' }, variant: 'v' };
   const template = await driver.buildTemplate(
-    { ...request, brokerPort: 1, prepare: async () => ({}), progress() {} },
+    { ...image, brokerPort: 1, prepare: async () => ({}), progress() {} },
     never,
   );
   await driver.create({ agentId: 'aaaaaaaaaaaa', executionId: 'e1', machine, template, from: 'clone' }, never);
@@ -33,6 +33,20 @@ test('a VM is read before it ends, by its execution, and now and then while it r
   await meter.stop();
   await driver.remove('aaaaaaaaaaaa', { keepDisk: false });
   assert.equal(await driver.inspect('aaaaaaaaaaaa'), null);
+});
+
+test('a VM that makes way for another is read, and so is that one when it makes way again', async () => {
+  const read: VmReading[] = [];
+  const { driver } = await started(async (reading) => void read.push(reading));
+  const kept = { facts: {}, data: { folders: ['/'], except: [] } };
+  await driver.setAside('aaaaaaaaaaaa', 'e1', kept, never);
+  const template = (await driver.findTemplate(image))!;
+  await driver.create({ agentId: 'aaaaaaaaaaaa', executionId: 'e2', machine, template, from: 'clone' }, never);
+  await driver.takeBack('aaaaaaaaaaaa');
+  assert.deepEqual(
+    read.map(({ executionId }) => executionId),
+    ['e1', 'e2'],
+  );
 });
 
 test('a machine ends also where its figures cannot be written', async () => {

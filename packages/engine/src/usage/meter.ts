@@ -42,10 +42,18 @@ export class Meter {
   /** The same driver, whose VMs are read before they end. */
   get driver(): VmDriver {
     const { driver } = this.deps;
-    const metered: Pick<VmDriver, 'suspend' | 'remove'> = {
+    const metered: Pick<VmDriver, 'suspend' | 'setAside' | 'takeBack' | 'remove'> = {
       suspend: async (agentId, ...rest) => {
         await this.readLast(agentId);
         return driver.suspend(agentId, ...rest);
+      },
+      setAside: async (agentId, ...rest) => {
+        await this.readLast(agentId);
+        return driver.setAside(agentId, ...rest);
+      },
+      takeBack: async (agentId) => {
+        await this.readLast(agentId);
+        return driver.takeBack(agentId);
       },
       remove: async (agentId, options) => {
         await this.readLast(agentId);
