@@ -19,6 +19,8 @@ export class Holds {
   /** One process: two servers of one host hold apart. */
   private readonly holder: string;
   private readonly held = new Map<string, Held>();
+  /** The prolonging under way: a release that came before its end would be undone by it. */
+  private prolonging: Promise<void> = Promise.resolve();
   private timer: NodeJS.Timeout | undefined;
 
   constructor(store: AgentStore, log: Log, holder: string) {
@@ -67,6 +69,7 @@ export class Holds {
     entry.count -= 1;
     if (entry.count > 0) return;
     this.after(id, entry, async () => {
+      await this.prolonging;
       // Somebody came meanwhile: the hold is theirs.
       if (entry.count === 0) await this.store.release(id, this.holder);
     });
@@ -95,7 +98,7 @@ export class Holds {
   private prolong(): void {
     const ids = [...this.held].filter(([, { count }]) => count > 0).map(([id]) => id);
     if (ids.length === 0) return;
-    this.store
+    this.prolonging = this.store
       .prolong(ids, this.holder, ttlMs)
       .catch((error: unknown) => this.log.warn({ err: error }, 'holds not prolonged; it will be repeated'));
   }
