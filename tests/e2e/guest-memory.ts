@@ -1,4 +1,4 @@
-import { open, readFile, readdir } from 'node:fs/promises';
+import { open, readFile, readdir, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -35,6 +35,26 @@ export async function occurrences(
     if (stat?.isFile()) await count(path, 0, stat.size, needles, disk);
   }
   return { memory, disk };
+}
+
+/** How often each needle occurs in all files under `dir`. */
+export async function occurrencesIn(dir: string, needles: readonly Buffer[]): Promise<number[]> {
+  const counts = needles.map(() => 0);
+  for (const entry of await readdir(dir, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    const size = await stat(path).then(
+      (file) => file.size,
+      () => 0,
+    );
+    // A database at work removes files meanwhile.
+    await count(path, 0, size, needles, counts).catch(ifGone);
+  }
+  return counts;
+}
+
+function ifGone(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
 }
 
 async function readableMappings(pid: number): Promise<{ start: number; end: number }[]> {
