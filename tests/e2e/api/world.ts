@@ -4,8 +4,6 @@
  * the stand-in gateway's.
  */
 import { randomBytes } from 'node:crypto';
-import { createServer } from 'node:http';
-import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import {
   createAgentVisits,
@@ -31,6 +29,7 @@ import { Daemon } from '../../../apps/guestd/src/testing.ts';
 import { createHttpApp } from '../../../apps/server/src/http/app.ts';
 import type { NetworkSettings } from '../../../apps/server/src/http/context.ts';
 import type { RateSettings } from '../../../apps/server/src/http/limits/limits.ts';
+import { startGateway } from './gateway.ts';
 import { guestRuntime, noTroubles } from '../../../packages/engine/conformance/guest-runtime.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -172,32 +171,6 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
       await new Promise((resolve) => gateway.close(resolve));
     },
   };
-}
-
-/** Says `plum` to everything, streamed where that is asked for. */
-async function startGateway(): Promise<Server> {
-  const server = createServer((request, response) => {
-    let text = '';
-    request.on('data', (part: Buffer) => (text += String(part)));
-    request.on('end', () => {
-      const { stream } = JSON.parse(text) as { stream?: boolean };
-      const base = { id: 'c', created: 1, model: 'openclaw' };
-      if (stream !== true) {
-        const choices = [{ index: 0, message: { role: 'assistant', content: 'plum' }, finish_reason: 'stop' }];
-        const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
-        response.setHeader('content-type', 'application/json');
-        response.end(JSON.stringify({ ...base, object: 'chat.completion', choices, usage }));
-        return;
-      }
-      const choices = [{ index: 0, delta: { role: 'assistant', content: 'plum' }, finish_reason: 'stop' }];
-      response.setHeader('content-type', 'text/event-stream');
-      response.end(
-        `data: ${JSON.stringify({ ...base, object: 'chat.completion.chunk', choices })}\n\ndata: [DONE]\n\n`,
-      );
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return server;
 }
 
 export interface World extends ApiServer {

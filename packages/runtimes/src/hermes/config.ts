@@ -3,7 +3,7 @@
  * go to the broker's fixed address, which knows the agent by the address they come from and does the rest. What differs
  * between agents is chosen by the host with each request (`routeFor`), so a clone needs nothing rewritten.
  *
- * Keys and their effects were tried on the version below; docs/adr/0022 has what they are for.
+ * Keys and their effects were tried on the version below; docs/adr/0025 has what they are for.
  */
 import { guestBrokerPort, hostAddress } from '@lodge/guest';
 import type { AgentSettings, LlmApi } from '@lodge/engine/ports';

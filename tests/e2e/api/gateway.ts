@@ -1,0 +1,59 @@
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import { text } from 'node:stream/consumers';
+
+const head = { id: 'c', created: 1, model: 'openclaw' };
+const response = {
+  id: 'r',
+  object: 'response',
+  created_at: 1,
+  status: 'completed',
+  model: 'openclaw',
+  output: [
+    {
+      type: 'message',
+      id: 'm',
+      role: 'assistant',
+      status: 'completed',
+      content: [{ type: 'output_text', text: 'plum', annotations: [] }],
+    },
+  ],
+  usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
+};
+const chat = {
+  whole: {
+    ...head,
+    object: 'chat.completion',
+    choices: [{ index: 0, message: { role: 'assistant', content: 'plum' }, finish_reason: 'stop' }],
+    usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
+  },
+  chunk: {
+    ...head,
+    object: 'chat.completion.chunk',
+    choices: [{ index: 0, delta: { role: 'assistant', content: 'plum' }, finish_reason: 'stop' }],
+  },
+};
+
+/** Stands in for a runtime's gateway: says `plum` to everything, on both of OpenAI's APIs, streamed where that is asked for. */
+export async function startGateway(): Promise<Server> {
+  const server = createServer((request, reply) => {
+    void text(request).then((body) => {
+      const { stream } = JSON.parse(body) as { stream?: boolean };
+      const isResponses = request.url!.endsWith('/responses');
+      if (stream !== true) {
+        reply.setHeader('content-type', 'application/json');
+        reply.end(JSON.stringify(isResponses ? response : chat.whole));
+        return;
+      }
+      reply.setHeader('content-type', 'text/event-stream');
+      const completed = { type: 'response.completed', sequence_number: 0, response };
+      reply.end(
+        isResponses
+          ? `event: response.completed\ndata: ${JSON.stringify(completed)}\n\n`
+          : `data: ${JSON.stringify(chat.chunk)}\n\ndata: [DONE]\n\n`,
+      );
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
