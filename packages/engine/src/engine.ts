@@ -81,7 +81,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const idleness = new Idleness({ store, log, holder: deps.holder, lookEveryMs: deps.idleEveryMs ?? idleEveryMs });
   const { spend, turns, sleeper } = createSpending(deps);
   const health = watchHealth(deps, templates);
-  const loop = createLoop(deps, { templates, settingsOf, health });
+  const loop = createLoop(deps, { templates, settingsOf, health, holds });
   const loops = [loop, idleness, relief, health, sleeper];
   return {
     agents: createAgents({ ...deps, spend, turns, templates, settingsOf, holds, relief, deleteWaitMs }),
@@ -105,9 +105,10 @@ interface LoopParts {
   readonly templates: Templates;
   readonly settingsOf: (agent: AgentRow) => AgentSettings;
   readonly health: HealthWatch;
+  readonly holds: Holds;
 }
 
-function createLoop(deps: EngineDeps, { templates, settingsOf, health }: LoopParts): ReconcileLoop {
+function createLoop(deps: EngineDeps, { templates, settingsOf, health, holds }: LoopParts): ReconcileLoop {
   const { store, logs, driver, runtimes, log, holder } = deps;
   const reconcileAgent = createAgentReconciler({
     store,
@@ -118,6 +119,7 @@ function createLoop(deps: EngineDeps, { templates, settingsOf, health }: LoopPar
     settingsOf,
     log,
     holder,
+    holds,
     bounds: { ...defaultBounds, ...deps.bounds, provisionMs: deps.provisionTimeoutMs },
     slots: {
       warm: new Slots(slotCounts.warm),

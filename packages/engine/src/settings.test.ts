@@ -79,6 +79,19 @@ test('a change to an agent that sleeps is in effect when it is awake again', asy
   await plane.end();
 });
 
+test('an agent whose guest takes settings is not idle', async () => {
+  const host = new FakeHost();
+  const plane = await startPlane(world, host);
+  const { id } = await running(world, plane);
+  plane.troubles.settings = 'unheard';
+  const lifecycle = { idleTimeoutSeconds: 1 };
+  await plane.agents.update(world.accountId, id, { instructions: 'Be brief.', lifecycle });
+  await until('the guest is at it', async () => applies(plane) === 1);
+  await sleep(3_500);
+  assert.equal((await find(id)).status, 'running');
+  await plane.end();
+});
+
 test('settings that are refused leave the agent running, say so once, and are tried again', async () => {
   const host = new FakeHost();
   const plane = await startPlane(world, host);

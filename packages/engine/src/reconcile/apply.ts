@@ -40,6 +40,9 @@ const nameOf = ({ executionId }: AgentRow, digest: string): string => `${executi
 /** In an agent that runs. */
 export async function apply(pass: Pass, failed: FailedApplies): Promise<void> {
   const { agent, id, settingsDigest } = pass;
+  const { holds } = pass.deps;
+  // Its guest is at work: idleness would freeze it in the midst, for nobody speaks to it.
+  if ((await holds.take(id)) === null) return;
   try {
     await bringIntoEffect(pass, pass.guest);
   } catch (error) {
@@ -50,6 +53,8 @@ export async function apply(pass: Pass, failed: FailedApplies): Promise<void> {
     const log = pass.say('warn', 'Changed settings are not in effect in the machine yet; it is tried again.');
     await pass.observe({ log });
     return;
+  } finally {
+    holds.drop(id);
   }
   failed.forget(id);
   const log = pass.say('info', `Changed settings are in effect (${duration(pass.elapsedMs)}).`);

@@ -9,6 +9,7 @@ import type {
   VmDriver,
 } from '../ports/index.ts';
 import type { Templates } from '../templates/templates.ts';
+import type { Holds } from '../use-cases/holds.ts';
 import type { Slots } from './slots.ts';
 
 /** What the passes over one agent stand on. */
@@ -31,6 +32,8 @@ export interface ReconcilerDeps {
     /** Snapshots: bound by the disk. */
     readonly save: Slots;
   };
+  /** Keeps an agent awake that the loop itself has at work. */
+  readonly holds: Pick<Holds, 'take' | 'drop'>;
   /** What the last look into the agent's guest found wrong. */
   readonly trouble: (agentId: string) => 'out_of_memory' | 'disk_full' | null;
 }
