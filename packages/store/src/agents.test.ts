@@ -55,6 +55,7 @@ test('a created agent reads back as it was given, desired running and provisioni
     statusReason: null,
     executionId: null,
     templateId: null,
+    runtimeVersion: null,
     vmAddress: null,
     host: null,
     machine: null,
