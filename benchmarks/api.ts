@@ -84,12 +84,15 @@ const tight = await serve({ ...manyRates, reads: 1 });
 const agent = '/v1/agents/b00000005000';
 const fetched = async (path: string) =>
   (await fetch(`${world.url}${path}`, { headers: { 'x-api-key': world.key } })).text();
-const raw = await start(fileURLToPath(new URL('api-raw.ts', import.meta.url)), {
-  RAW_ONE: await fetched(agent),
-});
+const rawEntry = fileURLToPath(new URL('api-raw.ts', import.meta.url));
+const one = { RAW_ONE: await fetched(agent) };
+const raw = await start(rawEntry, one);
+const rawAgent = agent.split('/').at(-1)!;
+const rawQuery = await start(rawEntry, { ...one, RAW_DATABASE: connectionString, RAW_AGENT: rawAgent });
 
 const rows: [string, { us: number; perSecond: number }][] = [
   ['raw node:http, the same agent', await measure(raw, `${raw.url}/`, 'x', 200)],
+  ['raw node:http, and one indexed query', await measure(rawQuery, `${rawQuery.url}/`, 'x', 200)],
   ['GET /v1/agents/:id', await measure(lodge, `${lodge.url}${agent}`, world.key, 200)],
   ['GET /v1/agents?limit=100', await measure(lodge, `${lodge.url}/v1/agents?limit=100`, world.key, 200)],
   ['401, malformed key', await measure(lodge, `${lodge.url}/v1/agents`, 'lodge_live_no', 401)],
@@ -143,6 +146,6 @@ console.log(
   `\n${open} of ${followers} followers open (${refused} refused): ${opened} ms CPU to open, ${((cpuMs(lodge.pid) - idleFrom) / 100).toFixed(1)} % of a core while open, ${(rssMib() - rssBefore).toFixed(0)} MiB more memory`,
 );
 for (const close of closers) close();
-for (const child of [lodge, tight, raw]) child.kill();
+for (const child of [lodge, tight, raw, rawQuery]) child.kill();
 await world.close();
 process.exit();
