@@ -163,7 +163,9 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
     await truncate(join(settings.dataDir, 'vms', 'torn', 'vm.json'), 10);
     await writeFile(join(settings.dataDir, 'vms', 'Stray file'), '');
     await begin();
-    assert.deepEqual(await driver.list(), [{ agentId: 'torn', executionId: null, state: 'partial', address: null }]);
+    assert.deepEqual(await driver.list(), [
+      { agentId: 'torn', executionId: null, state: 'partial', address: null, aside: null },
+    ]);
     const request = { agentId: 'torn', executionId: 'e2', machine: sizes.medium, template, from: 'boot' } as const;
     assert.equal(await probeGuest(await driver.create(request, never)).readFile('kept'), 'before');
     await driver.remove('torn', { keepDisk: false });
