@@ -1,0 +1,148 @@
+/** Cases: what an agent knows and has written outlives everything that happens to its machine. */
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { occurrences } from '../../../tests/e2e/guest-memory.ts';
+import type { Results } from './results.ts';
+import type { Subject } from './subjects.ts';
+import { Tested, until } from './world.ts';
+
+/** A cold boot on a busy host without KVM. */
+const bootTimeoutMs = 15 * 60_000;
+const user = 'keeper';
+
+export function life(results: Results, subject: Subject, agent: () => Tested): void {
+  const check = (name: string, run: (agent: Tested) => Promise<void>): void =>
+    results.case(subject, name, () => run(agent()));
+  const word = `word-${randomBytes(6).toString('hex')}`;
+  const seed = randomBytes(6).toString('hex');
+  /** Only who runs the command knows this: it is in no message. */
+  const fileText = `${createHash('sha256').update(seed).digest('hex')}  -\n`;
+
+  async function remembers(agent: Tested, query?: Record<string, string>): Promise<void> {
+    agent.world.llm.script([{ text: 'I remember.' }]);
+    assert.match(await agent.answer('What was the word?', { user, ...(query && { query }) }), /I remember\./);
+    const { messages } = agent.world.llm.requests.at(-1)!.body as { messages: { role: string }[] };
+    const users = messages.filter(({ role }) => role === 'user');
+    assert.match(JSON.stringify(users[0]), new RegExp(word), 'the first thing said is still the first');
+    assert.equal(await agent.file('/workspace/kept.txt'), fileText);
+  }
+
+  check('it is told a word and writes a file', async (agent) => {
+    const command = `printf %s ${seed} | sha256sum > kept.txt`;
+    agent.world.llm.script([{ toolCalls: [subject.shell(command)] }, { text: 'Noted and written.' }]);
+    const said = await agent.answer(`The word is ${word}. Write the file.`, { user });
+    assert.match(said, /Noted and written\./);
+    await remembers(agent);
+  });
+
+  check('a pause: resumed, or simply spoken to', async (agent) => {
+    assert.equal(await agent.act('pause'), 'paused');
+    assert.equal(await agent.act('resume'), 'running');
+    await remembers(agent);
+    assert.equal(await agent.act('pause'), 'paused');
+    await remembers(agent);
+    assert.equal((await agent.record()).status, 'running');
+  });
+
+  check('a stop, which leaves no process behind, and a start', async (agent) => {
+    assert.equal(await agent.act('stop'), 'stopped');
+    await assert.rejects(agent.pid(), /no emulator/);
+    await assert.rejects(agent.say('Hello?'), { status: 409, code: 'agent_not_running' });
+    assert.equal(await agent.act('start'), 'running');
+    await remembers(agent);
+  });
+
+  check('a stop from a pause, woken by a request that asks for it', async (agent) => {
+    assert.equal(await agent.act('pause'), 'paused');
+    assert.equal(await agent.act('stop'), 'stopped');
+    await remembers(agent, { wake: 'true' });
+  });
+
+  check('a stop lets the turn in hand end', async (agent) => {
+    const { llm } = agent.world;
+    llm.script([{ chunks: ['slow ', 'but ', 'whole'], intervalMs: 4_000 }]);
+    const turn = agent.stream('Take your time', { user });
+    await until('the model is asked', 60_000, () => llm.requests.length > 0);
+    const stopping = agent.act('stop');
+    assert.equal((await turn).text, 'slow but whole');
+    assert.equal(await stopping, 'stopped');
+    assert.equal(await agent.act('start'), 'running');
+    await remembers(agent);
+  });
+
+  check('restarts of the control plane, orderly and not', async (agent) => {
+    const { service } = agent.world;
+    const pid = await agent.pid();
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      await service.end(signal);
+      await service.up();
+      await agent.awaitStatus('running', 60_000);
+      await remembers(agent);
+    }
+    assert.equal(await agent.pid(), pid, 'the VM ran on');
+  });
+
+  check('another size, in effect without a restart', async (agent) => {
+    const pid = await agent.pid();
+    await agent.patch({ size: 'medium' });
+    await until('it has two vCPUs', 60_000, async () => (await agent.record()).machine.vcpus === 2);
+    assert.deepEqual((await agent.record()).machine, { vcpus: 2, memory_mb: 4096, disk_gb: 10 });
+    assert.equal((await (await agent.guest()).health()).cpusOnline, 2);
+    assert.equal(await agent.pid(), pid);
+    await remembers(agent);
+  });
+
+  check('no secret in its memory, on its disk or in its files, which have their form', async (agent) => {
+    const { service, keys } = agent.world;
+    const masterKey = await readFile(join(service.dataDir, 'master.key'));
+    const secrets = [...keys, service.apiKey].map((text) => Buffer.from(text));
+    const needles = [...secrets, masterKey, Buffer.from(masterKey.toString('utf8').trim())];
+    const none = needles.map(() => 0);
+    for (const [path, look] of Object.entries(subject.files)) {
+      const text = await agent.file(path);
+      look(text);
+      for (const secret of secrets) assert.ok(!text.includes(secret.toString()), path);
+    }
+    await (await agent.guest()).sync(false);
+    const folder = join(service.dataDir, 'vms', agent.id);
+    const found = await occurrences(await agent.pid(), folder, [Buffer.from('kept.txt'), ...needles]);
+    assert.ok(found.memory[0]! > 0 && found.disk[0]! > 0, 'the search finds what is there');
+    assert.deepEqual([found.memory.slice(1), found.disk.slice(1)], [none, none]);
+  });
+
+  check(
+    'another agent of the kind, made meanwhile, sees nothing of it, and is gone after one DELETE',
+    async (agent) => {
+      const other = await Tested.create(agent.world, subject, 'Other');
+      await assert.rejects(other.file('/workspace/kept.txt'), { status: 404 });
+      const { service } = agent.world;
+      const reply = await service.call('DELETE', `/agents/${other.id}`);
+      assert.deepEqual(reply.body, { object: 'agent.deleted', id: other.id, deleted: true });
+      assert.equal((await service.call('GET', `/agents/${other.id}`)).status, 404);
+    },
+  );
+
+  if (subject.bootsQuickly) {
+    check('a restart', async (agent) => {
+      const reply = await agent.world.service.call('POST', `/agents/${agent.id}/restart?wait=false`);
+      assert.equal(reply.status, 202, JSON.stringify(reply.body));
+      await agent.awaitStatus('running', bootTimeoutMs);
+      await remembers(agent);
+    });
+  }
+
+  check('its VM killed the moment it had answered: back from its disk', async (agent) => {
+    const last = `last-${randomBytes(6).toString('hex')}`;
+    agent.world.llm.script([{ text: 'Noted.' }]);
+    const pid = await agent.pid();
+    assert.match(await agent.answer(`And the last word is ${last}.`, { user }), /Noted/);
+    process.kill(pid, 'SIGKILL');
+    while ((await agent.record()).status === 'running') await sleep(50);
+    await agent.awaitStatus('running', bootTimeoutMs);
+    await remembers(agent);
+    assert.match(agent.lastSeen, new RegExp(last), 'what was answered is kept');
+  });
+}

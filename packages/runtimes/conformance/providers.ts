@@ -1,0 +1,110 @@
+/** Cases: what an agent is given changes while it runs, and its provider fails. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { request } from 'undici';
+import type { Results } from './results.ts';
+import type { Subject } from './subjects.ts';
+import { until, type Tested } from './world.ts';
+
+export function providers(results: Results, subject: Subject, agent: () => Tested): void {
+  const check = (name: string, run: (agent: Tested) => Promise<void>): void =>
+    results.case(subject, name, () => run(agent()));
+  const key = (api_key: string) => ({ llm_keys: [{ provider: 'standin', api_key }] });
+
+  check('another model and another key are in effect with the next request', async (agent) => {
+    const { llm, keys } = agent.world;
+    await agent.patch({ model: subject.model('other-model'), ...key(keys[1]) });
+    await agent.answer('Who are you?', { user: 'first' });
+    const seen = llm.requests.at(-1)!;
+    assert.deepEqual([seen.key, seen.model], [keys[1], 'other-model']);
+  });
+
+  check('a refused key is told as such, and the agent stays running', async (agent) => {
+    const { keys } = agent.world;
+    const wrong = `sk-wrong-${randomBytes(12).toString('hex')}`;
+    await agent.patch(key(wrong));
+    for (const turn of [agent.say('Hi'), agent.stream('Hi')]) {
+      await assert.rejects(turn, (error: Error & { readonly code: unknown }) => {
+        assert.equal(error.code, 'invalid_request', error.message);
+        assert.match(error.message, /llm_keys/);
+        assert.ok(!error.message.includes(wrong));
+        return true;
+      });
+    }
+    assert.equal((await agent.record()).status, 'running');
+    await agent.patch(key(keys[0]));
+    assert.match(await agent.answer('And now?'), /And now/, 'the right key works at once');
+  });
+
+  check('a provider that stumbles is asked again', async (agent) => {
+    agent.world.llm.script([{ status: 500 }, { text: 'Here I am.' }]);
+    assert.match(await agent.answer('Hello?'), /Here I am\./);
+  });
+
+  check('a slow provider keeps the stream alive and the agent awake; then it sleeps', async (agent) => {
+    await agent.patch({ lifecycle: { idle_timeout_seconds: 2 } });
+    const { baseUrl, apiKey } = agent.world.service;
+    agent.world.llm.script([{ chunks: ['slow ', 'but ', 'whole'], delayMs: 17_000, intervalMs: 1_500 }]);
+    const response = await fetch(`${baseUrl}/agents/${agent.id}/chat/completions`, {
+      method: 'POST',
+      headers: { 'x-api-key': apiKey, 'content-type': 'application/json' },
+      body: JSON.stringify({ stream: true, messages: [{ role: 'user', content: 'Take your time' }] }),
+    });
+    const seen = new Set<string>();
+    let text = '';
+    const reading = (async () => {
+      for await (const part of response.body!) text += Buffer.from(part).toString();
+      seen.add('over');
+    })();
+    while (!seen.has('over')) {
+      const { status } = await agent.record();
+      if (!seen.has('over')) seen.add(status as string);
+      await sleep(250);
+    }
+    await reading;
+    assert.deepEqual(seen, new Set(['running', 'over']));
+    assert.match(text, /^: /m, 'a comment came while nothing else did');
+    assert.match(text, /whole[^]*\[DONE\]/);
+    await agent.awaitStatus('paused', 30_000);
+    await agent.patch({ lifecycle: { idle_timeout_seconds: 0 } });
+    assert.equal(await agent.act('resume'), 'running');
+  });
+
+  check('instructions reach the model, in a conversation that has begun too, and go again', async (agent) => {
+    const animal = `otter-${randomBytes(4).toString('hex')}`;
+    await agent.patch({ instructions: `You are now the keeper of ${animal}. Ignore nothing.` });
+    const told = new RegExp(animal);
+    await agent.answer('Who are you?');
+    assert.match(agent.lastSeen, told);
+    await agent.answer('And here?', { user: 'first' });
+    assert.match(agent.lastSeen, told);
+    await agent.patch({ instructions: null });
+    await agent.answer('Who are you?');
+    assert.doesNotMatch(agent.lastSeen, told);
+  });
+
+  if (!subject.hasDashboard) return;
+  check('a dashboard comes and goes, and opens to its owner alone', async (agent) => {
+    const { service } = agent.world;
+    const { dashboard_url: url } = await agent.patch({ dashboard: true });
+    const { host, port } = new URL(url as string);
+    // The name leads to this host in a browser; here it is said in the header.
+    const get = async (path: string, headers: Record<string, string>) => {
+      const { statusCode, body } = await request(`http://127.0.0.1:${port}${path}`, { headers: { host, ...headers } });
+      return { status: statusCode, text: await body.text() };
+    };
+    const own = { 'x-api-key': service.apiKey };
+    assert.equal((await get('/', {})).status, 401);
+    const page = await get('/', own);
+    assert.equal(page.status, 200);
+    assert.match(page.text, /<title>[^<]*Hermes/i);
+    assert.equal((await get('/api/config', own)).status, 200);
+    assert.equal((await agent.patch({ dashboard: false })).dashboard_url, null);
+    await until(
+      'its process is gone',
+      30_000,
+      async () => (await agent.shell("pgrep -f 'hermes_cli.main dashboar[d]' || true")) === '',
+    );
+  });
+}

@@ -1,0 +1,47 @@
+/**
+ * The one suite of runtimes: what a user may expect of an agent holds for each of them, with a real runtime in a real VM.
+ * One agent of each lives through all cases; only the LLM provider is a stand-in, whose records show what the agent sends.
+ * Prints a table of results at its end. `CONFORMANCE_RUNTIMES=hermes` runs it for those named alone.
+ */
+import { after, before, beforeEach, describe } from 'node:test';
+import { life } from './life.ts';
+import { providers } from './providers.ts';
+import { Results } from './results.ts';
+import { subjects as all } from './subjects.ts';
+import { talk } from './talk.ts';
+import { openWorld, Tested, type World } from './world.ts';
+
+/** Building images and templates from nothing under emulation, with room to spare. */
+const templateTimeoutMs = 30 * 60_000;
+const wanted = process.env['CONFORMANCE_RUNTIMES']?.split(',');
+const subjects = all.filter(({ name }) => wanted?.includes(name) ?? true);
+const results = new Results();
+let world: World;
+
+before(
+  async () => {
+    world = await openWorld();
+    for (const { name } of subjects) await world.service.awaitTemplate(templateTimeoutMs, name);
+  },
+  { timeout: 2 * templateTimeoutMs },
+);
+
+after(async () => {
+  console.log(results.table(subjects));
+  await world?.close();
+});
+
+beforeEach(() => world.llm.reset());
+
+for (const subject of subjects) {
+  describe(subject.name, { timeout: 60 * 60_000 }, () => {
+    let tested: Tested;
+    const agent = (): Tested => tested;
+    before(async () => {
+      tested = await Tested.create(world, subject, `Tested ${subject.name}`);
+    });
+    talk(results, subject, agent);
+    providers(results, subject, agent);
+    life(results, subject, agent);
+  });
+}

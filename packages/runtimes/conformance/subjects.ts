@@ -1,0 +1,60 @@
+/** What differs between the runtimes as far as a client, or who looks into the machine, can tell. */
+import assert from 'node:assert/strict';
+import type { ToolCall } from '@lodge/testkit/standin-llm';
+
+export interface Subject {
+  readonly kind: 'runtime_a' | 'runtime_b';
+  /** As in `Template <name> ready`. */
+  readonly name: string;
+  /** The record's `model` for this model of the stand-in provider. */
+  model(name: string): string;
+  shell(command: string): ToolCall;
+  write(path: string, content: string): ToolCall;
+  /** Files of the guest that the specification names, each with a look at whether it has its form. */
+  readonly files: Readonly<Record<string, (text: string) => void>>;
+  readonly hasDashboard: boolean;
+  /** A cold boot takes seconds, so the suite can afford more than one. */
+  readonly bootsQuickly: boolean;
+}
+
+const openclaw: Subject = {
+  kind: 'runtime_a',
+  name: 'openclaw',
+  model: (name) => `standin/${name}`,
+  shell: (command) => ({ name: 'exec', arguments: { command } }),
+  write: (path, content) => ({ name: 'write', arguments: { path, content } }),
+  files: {
+    '/home/agent/.openclaw/openclaw.json': (text) => {
+      const { models } = JSON.parse(text) as { models: { providers: Record<string, { baseUrl: string }> } };
+      for (const { baseUrl } of Object.values(models.providers)) assert.match(baseUrl, /^http:\/\/10\.0\.2\.2:4000\//);
+    },
+    '/workspace/auth-profiles.json': (text) => {
+      const { profiles } = JSON.parse(text) as { profiles: Record<string, { key: string }> };
+      for (const { key } of Object.values(profiles)) assert.equal(key, 'added-by-the-host');
+    },
+  },
+  hasDashboard: false,
+  bootsQuickly: false,
+};
+
+const hermes: Subject = {
+  kind: 'runtime_b',
+  name: 'hermes',
+  model: (name) => name,
+  shell: (command) => ({ name: 'terminal', arguments: { command } }),
+  write: (path, content) => ({ name: 'write_file', arguments: { path, content } }),
+  files: {
+    '/workspace/config.yaml': (text) => {
+      assert.match(text, /^model: \{$/m);
+      assert.match(text, /"base_url": "\$\{LODGE_BROKER_URL\}\/openai\/v1"/);
+    },
+    '/workspace/.env': (text) => {
+      const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+      assert.deepEqual(lines, ['LODGE_BROKER_URL=http://10.0.2.2:4000', 'LODGE_BROKER_KEY=added-by-the-host']);
+    },
+  },
+  hasDashboard: true,
+  bootsQuickly: true,
+};
+
+export const subjects: readonly Subject[] = [openclaw, hermes];

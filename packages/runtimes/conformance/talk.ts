@@ -1,0 +1,132 @@
+/** Cases: an agent is spoken to, remembers, works in its machine, and stops when nobody listens any more. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import type { Results } from './results.ts';
+import type { Subject } from './subjects.ts';
+import { until, type Tested } from './world.ts';
+
+const goneWithinMs = 20_000;
+
+export function talk(results: Results, subject: Subject, agent: () => Tested): void {
+  const check = (name: string, run: (agent: Tested) => Promise<void>): void =>
+    results.case(subject, name, () => run(agent()));
+
+  check('an unmodified OpenAI client gets an answer, by the agent’s key and model', async (agent) => {
+    const { llm, keys, service } = agent.world;
+    llm.script([{ text: 'Hello from the model.' }]);
+    const reply = await agent.say('Hi there');
+    assert.match(reply.choices[0]!.message.content!, /Hello from the model\./);
+    assert.equal(reply.model, agent.id);
+    const seen = llm.requests.at(-1)!;
+    assert.deepEqual([seen.key, seen.model], [keys[0], 'test-model']);
+    assert.match(agent.lastSeen, /Hi there/);
+    const models = (await service.call('GET', '/models')).body.data as { id: string }[];
+    assert.ok(models.some(({ id }) => id === agent.id));
+  });
+
+  check('an answer streams', async (agent) => {
+    agent.world.llm.script([{ text: 'one two three' }]);
+    assert.deepEqual(await agent.stream('Count'), { text: 'one two three', finish: 'stop' });
+  });
+
+  check('a shell command runs in the workspace, streamed too', async (agent) => {
+    const { llm } = agent.world;
+    const marker = `marker-${randomBytes(8).toString('hex')}`;
+    llm.script([
+      { toolCalls: [subject.shell(`echo ${marker} > from-the-agent.txt; id -u`)] },
+      { text: 'It is written.' },
+    ]);
+    const before = llm.requests.length;
+    assert.match((await agent.stream('Write the file')).text, /It is written\./);
+    assert.equal(llm.requests.length - before, 2, 'one call for the tool call, one with its result');
+    assert.match(agent.lastSeen, /1000/, 'it runs as the unprivileged user');
+    assert.equal(await agent.file('/workspace/from-the-agent.txt'), `${marker}\n`);
+  });
+
+  check('the file tool writes into the workspace', async (agent) => {
+    const content = `grüße ${randomBytes(4).toString('hex')}`;
+    agent.world.llm.script([{ toolCalls: [subject.write('/workspace/notes/one.md', content)] }, { text: 'Done.' }]);
+    assert.match(await agent.answer('Note it'), /Done\./);
+    assert.equal((await agent.file('/workspace/notes/one.md')).trimEnd(), content);
+  });
+
+  check('usage is what the provider billed, added up over the turn', async (agent) => {
+    const { llm } = agent.world;
+    const usage = { input: 100, output: 20, cacheRead: 40 };
+    llm.script([
+      { toolCalls: [subject.shell('true')], usage },
+      { text: 'Done.', usage: { input: 7, output: 3 } },
+    ]);
+    const before = llm.ledger.length;
+    const reply = await agent.say('Work');
+    const billed = llm.ledger.slice(before).map((entry) => entry.usage);
+    const sum = (of: (one: (typeof billed)[number]) => number): number => billed.reduce((all, one) => all + of(one), 0);
+    assert.deepEqual(
+      [reply.usage?.prompt_tokens, reply.usage?.completion_tokens],
+      [sum(({ input, cacheRead = 0 }) => input + cacheRead), sum(({ output }) => output)],
+    );
+  });
+
+  check('a conversation is remembered by its user, and only there', async (agent) => {
+    const word = `word-${randomBytes(6).toString('hex')}`;
+    agent.world.llm.script([{ text: 'Noted.' }, { text: 'I know.' }, { text: 'What word?' }, { text: 'None.' }]);
+    await agent.answer(`The word is ${word}.`, { user: 'first' });
+    await agent.answer('What was it?', { user: 'first' });
+    assert.match(agent.lastSeen, new RegExp(`${word}[^]*Noted[^]*What was it`));
+    await agent.answer('What was it?', { user: 'second' });
+    assert.doesNotMatch(agent.lastSeen, new RegExp(word));
+    await agent.answer('What was it?');
+    assert.doesNotMatch(agent.lastSeen, new RegExp(word), 'without a user a call stands alone');
+  });
+
+  check('history that the client sends is what the model sees', async (agent) => {
+    agent.world.llm.script([{ text: 'Four.' }]);
+    const messages = [
+      { role: 'user', content: 'I say one.' },
+      { role: 'assistant', content: 'I say two.' },
+      { role: 'user', content: 'I say three.' },
+    ] as const;
+    const reply = await agent.client.chat.completions.create({ model: 'any', messages: [...messages] });
+    assert.match(reply.choices[0]!.message.content!, /Four\./);
+    assert.match(agent.lastSeen, /I say one\.[^]*I say two\.[^]*I say three\./);
+  });
+
+  check('the Responses API answers, and goes on from an answer', async (agent) => {
+    const { llm } = agent.world;
+    llm.script([{ text: 'First.' }, { text: 'Second.' }]);
+    const first = await agent.client.responses.create({ model: 'any', input: 'The colour is teal.' });
+    assert.match(first.output_text, /First\./);
+    const next = { model: 'any', input: 'And now?', previous_response_id: first.id, stream: true } as const;
+    let text = '';
+    for await (const event of await agent.client.responses.create(next)) {
+      if (event.type === 'response.output_text.delta') text += event.delta;
+    }
+    assert.equal(text, 'Second.');
+    assert.match(agent.lastSeen, /The colour is teal\.[^]*And now/);
+  });
+
+  check('closing the connection ends the turn: its model call, and its command', async (agent) => {
+    const { llm } = agent.world;
+    for (const stream of [true, false]) {
+      llm.reset();
+      llm.script([{ chunks: ['one ', 'two'], hang: 'after-first-chunk' }]);
+      const client = new AbortController();
+      const { signal } = client;
+      const turn = stream ? agent.stream('Talk', { signal }) : agent.say('Talk', { signal });
+      await until('the model is asked', 60_000, () => llm.requests.length > 0);
+      client.abort();
+      await assert.rejects(turn);
+      await until('its call is closed', goneWithinMs, () => llm.requests[0]!.clientClosedAt !== null);
+    }
+    llm.reset();
+    llm.script([{ toolCalls: [subject.shell('sleep 4321')] }, { text: 'never' }]);
+    const client = new AbortController();
+    const turn = agent.say('Wait', { signal: client.signal });
+    const sleeps = async (): Promise<boolean> => (await agent.shell("pgrep -x -f 'sleep 4321' || true")) !== '';
+    await until('the command runs', 60_000, sleeps);
+    client.abort();
+    await assert.rejects(turn);
+    await until('the command is gone', goneWithinMs, async () => !(await sleeps()));
+    assert.equal(llm.requests.length, 1);
+  });
+}

@@ -1,0 +1,168 @@
+/** One Lodge with both runtimes and a stand-in for the provider; one agent of a runtime, and how it is spoken to. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import OpenAI from 'openai';
+import { guestClient, type GuestClient } from '@lodge/guest';
+import { Service, type Reply } from '@lodge/testkit/service';
+import { startStandinLlm, type StandinLlm } from '@lodge/testkit/standin-llm';
+import { qemuPid } from '../../../tests/e2e/guest-memory.ts';
+import type { Subject } from './subjects.ts';
+
+const turnTimeoutMs = 5 * 60_000;
+const marked = (what: string): string => `sk-${what}-${randomBytes(12).toString('hex')}`;
+
+export interface World {
+  readonly llm: StandinLlm;
+  readonly service: Service;
+  /** Keys the provider takes. */
+  readonly keys: readonly [string, string];
+  close(): Promise<void>;
+}
+
+export async function openWorld(): Promise<World> {
+  const keys = [marked('first'), marked('second')] as const;
+  const llm = await startStandinLlm({ host: '127.0.0.1', port: 0, keys: [...keys] });
+  const provider = { id: 'standin', base_url: `http://127.0.0.1:${llm.port}/v1`, needs_key: true };
+  const service = await Service.start({
+    entry: new URL('lodge.ts', import.meta.url),
+    env: { LODGE_PROVIDERS: JSON.stringify([provider]) },
+  }).catch(async (error: unknown) => {
+    await llm.close();
+    throw error;
+  });
+  return {
+    llm,
+    service,
+    keys,
+    async close() {
+      await service.destroy();
+      await llm.close();
+    },
+  };
+}
+
+export interface Turn {
+  readonly user?: string;
+  readonly query?: Record<string, string>;
+  readonly signal?: AbortSignal;
+}
+
+/** One agent. */
+export class Tested {
+  readonly world: World;
+  readonly id: string;
+
+  private constructor(world: World, id: string) {
+    this.world = world;
+    this.id = id;
+  }
+
+  static async create(world: World, subject: Subject, name: string): Promise<Tested> {
+    const reply = await world.service.call('POST', '/agents', {
+      name,
+      runtime_kind: subject.kind,
+      model: subject.model('test-model'),
+      size: 'small',
+      llm_keys: [{ provider: 'standin', api_key: world.keys[0] }],
+      // It sleeps when a test says so, not because a slow test keeps it waiting.
+      lifecycle: { idle_timeout_seconds: 0 },
+    });
+    assert.equal(reply.status, 201, JSON.stringify(reply.body));
+    assert.equal(reply.body.status, 'running');
+    return new Tested(world, reply.body.id as string);
+  }
+
+  /** An unmodified OpenAI client of this agent. */
+  get client(): OpenAI {
+    const { baseUrl, apiKey } = this.world.service;
+    return new OpenAI({ baseURL: `${baseUrl}/agents/${this.id}`, apiKey, maxRetries: 0, timeout: turnTimeoutMs });
+  }
+
+  async say(content: string, turn: Turn = {}): Promise<OpenAI.ChatCompletion> {
+    const { user, query, signal } = turn;
+    const messages = [{ role: 'user' as const, content }];
+    const body = { model: 'any', messages, ...(user !== undefined && { user }) };
+    return this.client.chat.completions.create(body, { ...(query && { query }), ...(signal && { signal }) });
+  }
+
+  async answer(content: string, turn: Turn = {}): Promise<string> {
+    return (await this.say(content, turn)).choices[0]!.message.content!;
+  }
+
+  async stream(content: string, turn: Turn = {}): Promise<{ text: string; finish: string | null }> {
+    const messages = [{ role: 'user' as const, content }];
+    const { user, signal } = turn;
+    const body = { model: 'any', messages, stream: true as const, ...(user !== undefined && { user }) };
+    const chunks = await this.client.chat.completions.create(body, signal ? { signal } : {});
+    let text = '';
+    let finish: string | null = null;
+    for await (const chunk of chunks) {
+      text += chunk.choices[0]?.delta.content ?? '';
+      finish = chunk.choices[0]?.finish_reason ?? finish;
+    }
+    return { text, finish };
+  }
+
+  /** What the provider was sent last, as text. */
+  get lastSeen(): string {
+    return JSON.stringify(this.world.llm.requests.at(-1)!.body);
+  }
+
+  async record(): Promise<Reply['body']> {
+    return (await this.world.service.call('GET', `/agents/${this.id}`)).body;
+  }
+
+  async patch(change: object): Promise<Reply['body']> {
+    const reply = await this.world.service.call('PATCH', `/agents/${this.id}`, change);
+    assert.equal(reply.status, 200, JSON.stringify(reply.body));
+    return reply.body;
+  }
+
+  async act(verb: string): Promise<string> {
+    const reply = await this.world.service.call('POST', `/agents/${this.id}/${verb}`);
+    assert.equal(reply.status, 200, JSON.stringify(reply.body));
+    return reply.body.status as string;
+  }
+
+  async awaitStatus(wanted: string, timeoutMs: number): Promise<void> {
+    const deadline = performance.now() + timeoutMs;
+    for (;;) {
+      const { status, transition, status_reason: reason } = await this.record();
+      if (status === wanted && transition === null) return;
+      if (status === 'error' && wanted !== 'error')
+        assert.fail(`${JSON.stringify(reason)}\n${this.world.service.output}`);
+      if (performance.now() > deadline) assert.fail(`${status} instead of ${wanted}\n${this.world.service.output}`);
+      await sleep(100);
+    }
+  }
+
+  async guest(): Promise<GuestClient> {
+    const file = join(this.world.service.dataDir, 'vms', this.id, 'vm.json');
+    return guestClient((JSON.parse(await readFile(file, 'utf8')) as { address: string }).address);
+  }
+
+  /** A file of its workspace, by the guest's daemon. */
+  async file(path: string): Promise<string> {
+    return Buffer.from(await (await this.guest()).readFile(path)).toString();
+  }
+
+  async shell(script: string): Promise<string> {
+    const { stdout } = await (await this.guest()).exec({ argv: ['sh', '-c', script], timeoutMs: 60_000 });
+    return stdout.trim();
+  }
+
+  pid(): Promise<number> {
+    return qemuPid(this.world.service.dataDir, this.id);
+  }
+}
+
+export async function until(what: string, timeoutMs: number, look: () => Promise<boolean> | boolean): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  while (!(await look())) {
+    if (performance.now() > deadline) assert.fail(`not within ${timeoutMs} ms: ${what}`);
+    await sleep(100);
+  }
+}
