@@ -51,8 +51,16 @@ const parts: readonly Part[] = [
   },
   { name: 'images', files: ['images/**/*.test.ts'], ...machines },
   { name: 'machines', files: ['packages/vm/**/*.test.ts'], except: [fakeDriver], ...machines },
-  { name: 'e2e', files: ['tests/e2e/**/*.test.ts', runtimes], except: overFakes, ...machines, templates: true },
-  // Bare guests, which mostly wait: two files at a time fit into two cores.
+  // A machine at a time keeps one core busy and waits a good deal: two files at a time fit into two cores.
+  {
+    name: 'e2e',
+    files: ['tests/e2e/**/*.test.ts', runtimes],
+    except: overFakes,
+    ...machines,
+    concurrency: 2,
+    templates: true,
+  },
+  // Bare guests, which mostly wait.
   { name: 'failure', files: ['tests/failure/**/*.test.ts'], ...machines, concurrency: 2 },
   // Each on a private host of its own, waiting most of the time for what does not come.
   { name: 'security', files: ['tests/security/**/*.test.ts'], except: [attacksOnTheApi], ...machines, concurrency: 2 },

@@ -24,7 +24,7 @@ export function providers(results: Results, subject: Subject, agent: () => Teste
     const { keys } = agent.world;
     const wrong = `sk-wrong-${randomBytes(12).toString('hex')}`;
     await agent.patch(key(wrong));
-    for (const turn of [agent.say('Hi'), agent.stream('Hi')]) {
+    for (const turn of [() => agent.say('Hi'), () => agent.stream('Hi')]) {
       await assert.rejects(turn, (error: Error & { readonly code: unknown }) => {
         assert.equal(error.code, 'invalid_request', error.message);
         assert.match(error.message, /llm_keys/);
