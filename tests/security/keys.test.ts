@@ -82,8 +82,8 @@ async function attempt(list: readonly Attempt[]): Promise<Outcome[]> {
   const places = { host: '10.0.2.2', port: 4000 };
   const asked = list.map(({ wants: _wants, provider: _provider, ...rest }) => ({ ...places, ...rest }));
   const file = { mode: 0o600, owner: 'root' } as const;
-  await guest.writeFile('/root/attempts.json', JSON.stringify(asked), file);
-  const argv = ['node', '/root/key-probe.mjs', '/root/attempts.json'];
+  await guest.writeFile('/srv/attempts.json', JSON.stringify(asked), file);
+  const argv = ['node', '/srv/key-probe.mjs', '/srv/attempts.json'];
   const { exitCode, stdout, stderr } = await guest.exec({ argv, user: 'root', timeoutMs: 240_000 });
   assert.equal(exitCode, 0, stderr);
   return JSON.parse(stdout) as Outcome[];
@@ -95,7 +95,7 @@ const victimsRows = async (): Promise<number> =>
 test('no attempt of a guest gets a key, or what is another agent’s', { timeout: 12 * 60_000 }, async (t) => {
   const guest = guestClient(await addressOf(ids.attacker));
   const probe = await readFile(new URL('key-probe.mjs', import.meta.url), 'utf8');
-  await guest.writeFile('/root/key-probe.mjs', `${probe}// ${control}\n`, { mode: 0o600, owner: 'root' });
+  await guest.writeFile('/srv/key-probe.mjs', `${probe}// ${control}\n`, { mode: 0o600, owner: 'root' });
   const list = attempts({
     key: keys.attacker,
     victimId: ids.victim,
