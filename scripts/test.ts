@@ -62,8 +62,8 @@ const parts: readonly Part[] = [
   },
   // Bare guests, which mostly wait.
   { name: 'failure', files: ['tests/failure/**/*.test.ts'], ...machines, concurrency: 2 },
-  // One file at a time: an emulated guest that shares its core is too late for what it must reach.
-  { name: 'security', files: ['tests/security/**/*.test.ts'], except: [attacksOnTheApi], ...machines },
+  // Each on a private host of its own, waiting most of the time for what does not come.
+  { name: 'security', files: ['tests/security/**/*.test.ts'], except: [attacksOnTheApi], ...machines, concurrency: 2 },
 ];
 
 /** What node:test counts, in the order of its own summary. */
