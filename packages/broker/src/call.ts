@@ -233,7 +233,7 @@ export class Call {
 
   #row(outcome: LlmCall['outcome']): UnpricedCall {
     const { wire, agent } = this.#request;
-    const { usage, estimated } = this.#used(outcome);
+    const { usage, estimated } = this.#used();
     return {
       id: this.#id,
       agentId: agent.agentId,
@@ -251,12 +251,11 @@ export class Call {
     };
   }
 
-  /** A provider bills what it answered, and what it took in and was not let answer; not what it refused or never got. */
-  #used(outcome: LlmCall['outcome']): ReturnType<Meter['usage']> {
+  /** A provider bills what it answered, and what it took in and whose answer did not come through; not what it refused or never got. */
+  #used(): ReturnType<Meter['usage']> {
     const unanswered = this.#status === null && this.#sent;
     const accepted = this.#status !== null && this.#status < 300;
-    const failedAtOnce = outcome === 'provider_error' && !this.#meter.isAnswered;
-    if (unanswered || (accepted && !failedAtOnce)) return this.#meter.usage(this.#inputEstimate);
+    if (unanswered || (accepted && !this.#meter.isFailedAtOnce)) return this.#meter.usage(this.#inputEstimate);
     return { usage: noTokens, estimated: false };
   }
 

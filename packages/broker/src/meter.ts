@@ -30,6 +30,7 @@ export class Meter {
   #told: TokenUsage = noTokens;
   /** What was told is of everything the model has said so far. */
   #toldAll = false;
+  #failed = false;
   #said = 0;
 
   constructor(wire: Wire) {
@@ -43,6 +44,7 @@ export class Meter {
     this.#told = this.#wire.count(reply, this.#told);
     if (this.#wire.countsAll(reply)) this.#toldAll = true;
     else if (said > 0) this.#toldAll = false;
+    this.#failed ||= this.#wire.isFailure(reply);
   }
 
   /** Part of a reply that never became whole. */
@@ -60,9 +62,14 @@ export class Meter {
     };
   }
 
-  /** Whether the model said anything, or the provider told what it took. */
-  get isAnswered(): boolean {
-    return this.#said > 0 || this.#told !== noTokens;
+  /** Whether the provider told that the call failed. */
+  get isFailed(): boolean {
+    return this.#failed;
+  }
+
+  /** Whether it told so instead of an answer: the model said nothing, and no usage was told. */
+  get isFailedAtOnce(): boolean {
+    return this.#failed && this.#said === 0 && this.#told === noTokens;
   }
 }
 

@@ -38,7 +38,6 @@ export class Reply {
   readonly #response: Dispatcher.ResponseData;
   readonly #res: ServerResponse;
   readonly #context: ReplyContext;
-  #failed = false;
   /** Events that may be the last of the stream: they go out when its end is recorded, or when there are more. */
   #tail: EventBlock[] = [];
 
@@ -67,32 +66,30 @@ export class Reply {
   async #passError(): Promise<void> {
     const { statusCode } = this.#response;
     const { providerId, redact } = this.#context;
-    this.#failed = true;
     const text = (await this.#readAll(mostErrorBytes).catch(() => null))?.toString('utf8') ?? '';
     this.#context.deadline.signal.throwIfAborted();
     if (!parseObject(text)) {
       const message = `Provider ${providerId} answered with status ${statusCode}.`;
       const error = badProvider(message, 'provider_error');
-      await this.#passBody(statusCode, JSON.stringify(this.#context.wire.error(error)));
+      await this.#passBody(statusCode, JSON.stringify(this.#context.wire.error(error)), true);
     } else {
-      await this.#passBody(statusCode, redactMasked(redact(text)));
+      await this.#passBody(statusCode, redactMasked(redact(text)), true);
     }
   }
 
   async #passJson(): Promise<void> {
-    const { wire, providerId, redact, limits, meter } = this.#context;
+    const { providerId, redact, limits, meter } = this.#context;
     const bytes = await this.#readAll(limits.replyBytes, (size) => meter.readPart(size));
     if (!bytes) throw badProvider(`Provider ${providerId} answered with too large a reply.`, 'provider_error');
     const text = bytes.toString('utf8');
     const reply = parseObject(text);
     if (!reply) throw badProvider(`Provider ${providerId} answered with something that is not JSON.`, 'provider_error');
     meter.read(reply);
-    this.#failed = wire.isFailure(reply);
-    await this.#passBody(this.#response.statusCode, redact(text));
+    await this.#passBody(this.#response.statusCode, redact(text), meter.isFailed);
   }
 
-  async #passBody(status: number, body: string): Promise<void> {
-    await this.#context.beforeEnd(this.#failed);
+  async #passBody(status: number, body: string, failed: boolean): Promise<void> {
+    await this.#context.beforeEnd(failed);
     const bytes = Buffer.from(body);
     this.#head(status, { 'content-type': 'application/json', 'content-length': String(bytes.length) });
     await this.#end(bytes);
@@ -118,7 +115,7 @@ export class Reply {
     });
     const rest = cutter.rest();
     if (rest) this.#passEvent(rest);
-    await this.#context.beforeEnd(this.#failed);
+    await this.#context.beforeEnd(this.#context.meter.isFailed);
     this.#writeTail();
     await this.#end();
   }
@@ -172,7 +169,6 @@ export class Reply {
       last ||= wire.isLast(data, event);
       if (!event) continue;
       meter.read(event);
-      this.#failed ||= wire.isFailure(event);
       hidden ||= hideUsage && wire.isUsageOnly(event);
     }
     if (hidden) return;

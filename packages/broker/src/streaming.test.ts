@@ -202,7 +202,11 @@ test('a failure that the provider tells within a stream counts as one', async ()
   ]);
   assert.match(await (await broker.post(a, '/openai/v1/chat/completions', streaming)).text(), /upstream/);
   assert.match(await (await broker.post(c, anthropicPath, streaming)).text(), /Overloaded/);
-  for (const { outcome, status } of await broker.rowCount(2)) {
-    assert.deepEqual([outcome, status], ['provider_error', 200]);
+  for (const { outcome, status, inputTokens, estimated } of await broker.rowCount(2)) {
+    assert.deepEqual(
+      [outcome, status, inputTokens, estimated],
+      ['provider_error', 200, null, false],
+      'nothing is billed',
+    );
   }
 });

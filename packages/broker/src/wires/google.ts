@@ -27,9 +27,10 @@ export const google: Wire = {
   prepare: () => ({ hideUsage: false }),
   mostOutput: (body) => asTokens(asObject(body.generationConfig)?.maxOutputTokens),
   count,
-  countsAll: (reply) => asTokens(asObject(reply.usageMetadata)?.promptTokenCount) !== null,
-  said: (reply) => asList(reply.candidates).map((candidate) => asObject(candidate)?.content),
-  isLast: (_data, event) => asList(event?.candidates).some((candidate) => asObject(candidate)?.finishReason),
+  // Its counts run along with the stream: before the end they are of the words so far.
+  countsAll: (reply) => asTokens(asObject(reply.usageMetadata)?.promptTokenCount) !== null && !isUnderWay(reply),
+  said: (reply) => candidatesOf(reply).map(({ content }) => content),
+  isLast: (_data, event) => candidatesOf(event).some(({ finishReason }) => finishReason),
   isUsageOnly: () => false,
   isFailure: (reply) => asObject(reply.error) !== null,
   error: ({ kind, status, code, message }) => ({
@@ -41,6 +42,12 @@ export const google: Wire = {
     },
   }),
 };
+
+const candidatesOf = (reply: Json | null): readonly Json[] =>
+  asList(reply?.candidates).map((candidate) => asObject(candidate) ?? {});
+
+const isUnderWay = (reply: Json): boolean =>
+  candidatesOf(reply).length > 0 && !candidatesOf(reply).some(({ finishReason }) => finishReason);
 
 const statuses: Readonly<Record<CallErrorKind, string>> = {
   invalid_request: 'INVALID_ARGUMENT',
