@@ -9,6 +9,7 @@ import { openPlace } from './place.ts';
 import type { Place } from './place.ts';
 
 import { freshTotp } from './totp.ts';
+import { walkUsage } from './usage.ts';
 
 const owner: Person = { name: 'Ada Lovelace', email: 'ada@example.test', password: 'analytical engine 1843' };
 const member: Person = { name: 'Grace Hopper', email: 'grace@example.test', password: 'compilers are not magic' };
@@ -283,6 +284,9 @@ test('the owner invites, the guest joins, and sees no more than is theirs', asyn
   await heading('This link does not work', other).waitFor();
   await other.context().close();
 });
+
+test('what was spent is shown beside its limits, which the owner sets, and a member only sees', () =>
+  walkUsage({ owner: page, member: members, origin: place.url, names: { owner: owner.name, member: member.name } }));
 
 test('a session ended elsewhere leads to sign-in and back to the page', async () => {
   const second = await openBrowser(browser, faults);

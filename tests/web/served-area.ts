@@ -32,7 +32,7 @@ export async function serveArea(pages: string): Promise<Place> {
   await firstKey?.shown();
 
   let url = '';
-  const { app } = testApp({ verifier, account: { accounts, origin: () => url, pages } });
+  const { app } = testApp({ verifier, account: { accounts, spend: store.spend, origin: () => url, pages } });
   url = await app.listen({ host: '127.0.0.1', port: 0 });
   return {
     url,

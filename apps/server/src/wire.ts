@@ -254,7 +254,7 @@ async function openApi(
       spend: store.spend,
     },
     network: await networkSettings(config),
-    account: { accounts, origin: () => url.origin, pages: builtPages() },
+    account: { accounts, spend: store.spend, origin: () => url.origin, pages: builtPages() },
     ready: async () => {
       await store.ping();
       return readiness(engine);

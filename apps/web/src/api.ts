@@ -2,9 +2,9 @@
  * The account area's API, as the server offers it below /account/api: JSON over fetch, the session in a cookie the
  * page cannot read, and the CSRF token of that session in a header with everything that changes something.
  */
-import type { Invitation, KeyRecord, Scope, SessionBody } from '@lodge/contract';
+import type { AccountSpend, Invitation, KeyRecord, Scope, SessionBody, SpendLimit } from '@lodge/contract';
 
-export type { Invitation, KeyRecord, SessionBody };
+export type { AccountSpend, Invitation, KeyRecord, SessionBody, SpendLimit };
 
 export type Account = SessionBody['account'];
 export type Role = Account['role'];
@@ -45,6 +45,7 @@ export interface Member {
   readonly role: Role;
   readonly created_at: string;
   readonly agents: number;
+  readonly spend_limit: SpendLimit | null;
 }
 
 export interface Credentials {
@@ -117,7 +118,7 @@ function errorOf(reply: Response, value: unknown): ApiError {
  * A change. A refused CSRF token is one of an older session: another tab has signed in since. If it is the same person's,
  * the change is sent once more with the new token; another person's is treated as being signed out here.
  */
-async function change<T>(method: 'POST' | 'DELETE', path: string, body?: unknown): Promise<T> {
+async function change<T>(method: 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<T> {
   const before = current;
   try {
     return await send<T>(method, path, body);
@@ -168,6 +169,10 @@ export const api = {
   keys: () => list<KeyRecord>('/keys'),
   createKey: (body: NewKey) => change<KeyRecord & { key: string }>('POST', '/keys', body),
   revokeKey: (id: string) => change<KeyRecord>('DELETE', `/keys/${encodeURIComponent(id)}`),
+
+  spend: () => read<AccountSpend>('/spend'),
+  setSpendLimit: (accountId: string, limit: SpendLimit | null) =>
+    change('PUT', `/members/${encodeURIComponent(accountId)}/spend-limit`, { spend_limit: limit }),
 
   members: () => list<Member>('/members'),
   invitations: () => list<Invitation>('/invitations'),

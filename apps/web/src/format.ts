@@ -4,10 +4,19 @@ const locale = navigator.languages.find((language) => language.startsWith('en'))
 const dates = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
 const dateTimes = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
+/** As exact as amounts are kept: to the millionth of a dollar. */
+const dollars = new Intl.NumberFormat(locale, {
+  style: 'currency',
+  currency: 'USD',
+  currencyDisplay: 'narrowSymbol',
+  maximumFractionDigits: 6,
+});
 const numbers = new Intl.NumberFormat(locale);
 
 export const formatDate = (date: Date): string => dates.format(date);
 export const formatDateTime = (date: Date): string => dateTimes.format(date);
+/** Decimal US dollars, as the API gives them. */
+export const formatUsd = (amount: string): string => dollars.format(Number(amount));
 export const formatNumber = (value: number): string => numbers.format(value);
 
 const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [

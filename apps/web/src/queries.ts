@@ -8,6 +8,7 @@ export const queries = {
     queryOptions({ queryKey: ['link', token], queryFn: () => api.link(token), refetchOnWindowFocus: false }),
   keys: queryOptions({ queryKey: ['keys'], queryFn: api.keys }),
   sessions: queryOptions({ queryKey: ['sessions'], queryFn: api.sessions }),
+  spend: queryOptions({ queryKey: ['spend'], queryFn: api.spend }),
   members: queryOptions({ queryKey: ['members'], queryFn: api.members }),
   invitations: queryOptions({ queryKey: ['invitations'], queryFn: api.invitations }),
 };

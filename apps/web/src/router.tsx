@@ -86,6 +86,12 @@ const keys = createRoute({
   loader: ({ context }) => void context.queryClient.prefetchQuery(queries.keys),
   component: lazyRouteComponent(() => import('./pages/keys/keys-page.tsx'), 'KeysPage'),
 });
+const usage = createRoute({
+  getParentRoute: () => app,
+  path: '/usage',
+  loader: ({ context }) => void context.queryClient.prefetchQuery(queries.spend),
+  component: lazyRouteComponent(() => import('./pages/usage/usage-page.tsx'), 'UsagePage'),
+});
 const security = createRoute({
   getParentRoute: () => app,
   path: '/security',
@@ -100,7 +106,7 @@ const people = createRoute({
 
 const routeTree = root.addChildren([
   entry.addChildren([signIn, register, setup, join, reset]),
-  app.addChildren([index, keys, security, people]),
+  app.addChildren([index, keys, usage, security, people]),
 ]);
 
 export function createAppRouter(queryClient: QueryClient) {

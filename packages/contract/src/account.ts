@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { ErrorType } from './errors.ts';
+import { spendStanding } from './limits.ts';
 import { scopes } from './scopes.ts';
 import type { Scope } from './scopes.ts';
 import { SpendLimit } from './spend.ts';
@@ -66,6 +67,9 @@ export const CreateKey = Type.Object(
 export const CreateInvitation = Type.Object({ email: Type.Optional(nullable(Email)) }, closed);
 
 export const SetSpendLimit = Type.Object({ spend_limit: nullable(SpendLimit) }, closed);
+/** `spend_limit`: the account's own; where it is null, the deployment's holds. */
+export const AccountSpend = Type.Object({ ...spendStanding, spend_limit: nullable(SpendLimit) });
+export type AccountSpend = Static<typeof AccountSpend>;
 
 const Role = oneOf(['owner', 'member']);
 

@@ -21,6 +21,13 @@ const spendWindow = (period: string) =>
     { additionalProperties: false, description: `Model calls of all agents of the account, this ${period} (UTC).` },
   );
 
+/** How an account stands with what its agents may spend together. */
+export const spendStanding = {
+  daily: spendWindow('day'),
+  monthly: spendWindow('month'),
+  action: nullable(SpendLimit.properties.action),
+};
+
 export const Limits = Type.Object(
   {
     object: Type.Literal('limits'),
@@ -55,9 +62,7 @@ export const Limits = Type.Object(
     ),
     spend: Type.Object(
       {
-        daily: spendWindow('day'),
-        monthly: spendWindow('month'),
-        action: nullable(SpendLimit.properties.action),
+        ...spendStanding,
         agent_default: nullable({
           ...SpendLimit,
           description: 'The limit of an agent whose own `spend_limit` is null.',

@@ -1,6 +1,9 @@
 /** Spend limits between the wire and the engine. */
-import type { SpendLimit as WireLimit } from '@lodge/contract';
-import type { SpendLimit } from '@lodge/domain';
+import type { Limits, SpendLimit as WireLimit } from '@lodge/contract';
+import { limitOf, spendWindow } from '@lodge/domain';
+import type { SpendLimit, SpendPeriod } from '@lodge/domain';
+import type { SpendStore } from '@lodge/engine/ports';
+import type { Static } from 'typebox';
 import { ApiError } from './errors.ts';
 
 export function spendLimitOf(given: WireLimit | null): SpendLimit | null {
@@ -12,4 +15,23 @@ export function spendLimitOf(given: WireLimit | null): SpendLimit | null {
 
 export function spendLimitRecord(limit: SpendLimit | null): WireLimit | null {
   return limit && { daily_usd: limit.dailyUsd, monthly_usd: limit.monthlyUsd, action: limit.action };
+}
+
+/** What the account has spent in the windows of now, beside the limit that holds for it. */
+export async function spendStanding(
+  spend: SpendStore,
+  accountId: string,
+  now: Date,
+): Promise<Omit<Static<typeof Limits>['spend'], 'agent_default'>> {
+  const { limit, daySpentUsd, monthSpentUsd } = await spend.ofAccount(accountId, now);
+  const window = (period: SpendPeriod, spentUsd: string) => ({
+    limit_usd: limitOf(limit, period),
+    spent_usd: spentUsd,
+    resets_at: spendWindow(period, now).end.toISOString(),
+  });
+  return {
+    daily: window('day', daySpentUsd),
+    monthly: window('month', monthSpentUsd),
+    action: limit?.action ?? null,
+  };
 }

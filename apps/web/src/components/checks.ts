@@ -10,9 +10,16 @@ const email: Check = (value) => {
   return /^[^\s@]+@[^\s@]+$/.test(value.trim()) ? undefined : 'This does not look like an e-mail address.';
 };
 
+/** As the API takes amounts: more than nothing, at most six decimals. */
+const optionalUsd: Check = (value) =>
+  blank(value) || (/^(0|[1-9]\d{0,8})(\.\d{1,6})?$/.test(value.trim()) && Number(value) > 0)
+    ? undefined
+    : 'Enter an amount such as 12.50.';
+
 export const checks = {
   email,
   optionalEmail: (value: string) => (blank(value) ? undefined : email(value)),
+  optionalUsd,
   name: (value: string) => (blank(value) ? 'Enter a name.' : undefined),
   password: (value: string) => (value === '' ? 'Enter your password.' : undefined),
   newPassword: (value: string) => (value.length < 12 ? 'Use at least 12 characters.' : undefined),

@@ -1,9 +1,9 @@
-import { KeyRound, ShieldCheck, Users } from 'lucide-react';
+import { Gauge, KeyRound, ShieldCheck, Users } from 'lucide-react';
 import type { LucideIcon } from 'lucide-react';
 import type { Role } from '../api.ts';
 
 interface Destination {
-  readonly to: '/keys' | '/security' | '/people';
+  readonly to: '/keys' | '/usage' | '/security' | '/people';
   readonly label: string;
   readonly Icon: LucideIcon;
   /** Shown to this role alone. */
@@ -21,6 +21,7 @@ const groups: readonly Group[] = [
     label: 'Account',
     destinations: [
       { to: '/keys', label: 'API Keys', Icon: KeyRound },
+      { to: '/usage', label: 'Usage & limits', Icon: Gauge },
       { to: '/security', label: 'Security', Icon: ShieldCheck },
       { to: '/people', label: 'People', Icon: Users, only: 'owner' },
     ],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { createResetLink } from '@lodge/access';
+import { execute } from '@lodge/testkit/postgres';
 import { codeOf, password, testWorld, tokenOf } from './testing.ts';
 
 const world = await testWorld();
@@ -193,6 +194,29 @@ test('an owner limits what an account spends, and lifts the limit again', async 
   assert.equal((await listed()).spend_limit, null);
   const nobody = await owner.call('PUT', '/members/x/spend-limit', { spend_limit: limit });
   assert.deepEqual([nobody.status, nobody.body.error.code], [404, 'account_not_found']);
+});
+
+test('everyone sees what their own account spent, and the limit that holds for it', async () => {
+  const me = await world.member();
+  const { id } = (await me.call('GET', '/session')).body.account;
+  await execute(
+    world.database.connectionString,
+    `insert into spend_windows (scope, id, period, starts, spent_usd) values
+      ('account', '${id}', 'day', date_trunc('day', now(), 'UTC'), 1.25),
+      ('account', '${id}', 'month', date_trunc('month', now(), 'UTC'), 7.5)`,
+  );
+  const limit = { daily_usd: '5', monthly_usd: null, action: 'pause' };
+  assert.equal((await owner.call('PUT', `/members/${id}/spend-limit`, { spend_limit: limit })).status, 200);
+  const { status, body } = await me.call('GET', '/spend');
+  assert.equal(status, 200);
+  const { daily, monthly, ...rest } = body;
+  assert.deepEqual([daily.limit_usd, daily.spent_usd], ['5', '1.25']);
+  assert.deepEqual([monthly.limit_usd, monthly.spent_usd], [null, '7.5']);
+  assert.ok(Date.parse(daily.resets_at) > Date.now() && daily.resets_at <= monthly.resets_at);
+  assert.deepEqual(rest, { action: 'pause', spend_limit: limit });
+  const { body: others } = await owner.call('GET', '/spend');
+  assert.deepEqual([others.daily.spent_usd, others.daily.limit_usd, others.spend_limit], ['0', null, null]);
+  assert.equal((await world.browser().call('GET', '/spend')).status, 401);
 });
 
 test('registering: refused where it is closed; where it is open it signs in, once an e-mail', async (t) => {

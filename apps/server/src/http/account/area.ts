@@ -3,7 +3,7 @@
  * cookie opens nothing below /v1. It is no part of the public API's document.
  */
 import { fastifyCookie } from '@fastify/cookie';
-import type { Accounts, Log, SignedIn } from '@lodge/engine/ports';
+import type { Accounts, Log, SignedIn, SpendStore } from '@lodge/engine/ports';
 import type { App } from '../context.ts';
 import { sendAccountError } from './errors.ts';
 import { guard } from './guard.ts';
@@ -13,11 +13,12 @@ import { memberRoutes } from './routes/members.ts';
 import { passwordRoutes } from './routes/password.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { signInRoutes } from './routes/sign-in.ts';
-import { spendLimitRoute } from './routes/spend-limit.ts';
+import { spendRoutes } from './routes/spend.ts';
 import { totpRoutes } from './routes/totp.ts';
 
 export interface AccountArea {
   readonly accounts: Accounts;
+  readonly spend: SpendStore;
   /** Where browsers reach this service, such as `https://lodge.example.com`. Known only once it listens. */
   readonly origin: () => string;
   /** Folder of the built pages; null serves the API alone. */
@@ -53,7 +54,7 @@ export async function accountArea(app: App, context: AreaContext): Promise<void>
     totpRoutes,
     keyRoutes,
     memberRoutes,
-    spendLimitRoute,
+    spendRoutes,
   ]) {
     routes(app, context);
   }

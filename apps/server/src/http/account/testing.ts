@@ -99,7 +99,7 @@ export async function testWorld(origin = 'http://localhost:8080', registrationOp
   const file = join(tmpdir(), `lodge-first-key-${randomBytes(6).toString('hex')}`);
   const first = (await ensureFirstKey(store.apiKeys, file))!;
   await first.shown();
-  const { app, logged } = testApp({ account: { accounts, origin: () => origin, pages: null } });
+  const { app, logged } = testApp({ account: { accounts, spend: store.spend, origin: () => origin, pages: null } });
   const owner = new Browser(app, origin);
   owner.email = 'owner@example.com';
   const token = await createOwnerLink(store.accounts);

@@ -12,6 +12,7 @@ import { Time } from '../../components/time.tsx';
 import { formatNumber } from '../../format.ts';
 import { queries } from '../../queries.ts';
 import { useAccount } from '../../session.ts';
+import { LimitDialog } from '../usage/limit-dialog.tsx';
 import { InvitationsSection } from './invitations-section.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
 
@@ -69,11 +70,30 @@ const columns: readonly Column<Member>[] = [
 
 function MembersSection() {
   const members = useQuery(queries.members);
+  const [limiting, setLimiting] = useState<Member>();
+  const actions: Column<Member> = {
+    header: 'Actions',
+    actions: true,
+    cell: (member) => (
+      <Button
+        small
+        variant="ghost"
+        aria-label={`Limits of ${member.name}`}
+        onClick={() => setLimiting(member)}
+        className="max-md:-ml-3 md:-my-1.5 md:-mr-3"
+      >
+        Limits
+      </Button>
+    ),
+  };
   return (
     <Section title="Members">
       <Loaded query={members}>
-        {(data) => <DataTable label="Members" columns={columns} rows={data} keyOf={({ id }) => id} />}
+        {(data) => <DataTable label="Members" columns={[...columns, actions]} rows={data} keyOf={({ id }) => id} />}
       </Loaded>
+      {limiting !== undefined && (
+        <LimitDialog account={limiting} limit={limiting.spend_limit} onClose={() => setLimiting(undefined)} />
+      )}
     </Section>
   );
 }

@@ -1,11 +1,7 @@
 import { Limits, NoQuery } from '@lodge/contract';
-import { limitOf, spendWindow } from '@lodge/domain';
-import type { SpendPeriod } from '@lodge/domain';
-import type { SpendStore } from '@lodge/engine/ports';
-import type { Static } from 'typebox';
 import type { App, HttpContext } from '../../context.ts';
 import { mostBodyBytes } from '../../json-body.ts';
-import { spendLimitRecord } from '../../spend-limit.ts';
+import { spendLimitRecord, spendStanding } from '../../spend-limit.ts';
 
 const schema = {
   operationId: 'getLimits',
@@ -41,24 +37,12 @@ export function limitsRoute(app: App, { agents, limits }: HttpContext): void {
           calls: { per_minute: rates.calls },
           without_key: { per_minute: rates.address },
         },
-        spend: await spendRecord(spend, accountId, new Date()),
+        spend: {
+          ...(await spendStanding(spend, accountId, new Date())),
+          agent_default: spendLimitRecord(spend.defaults.agent),
+        },
         sizes: { json_body_bytes: mostBodyBytes, file_bytes: mostFileBytes },
       };
     },
   });
-}
-
-async function spendRecord(spend: SpendStore, accountId: string, now: Date): Promise<Static<typeof Limits>['spend']> {
-  const { limit, daySpentUsd, monthSpentUsd } = await spend.ofAccount(accountId, now);
-  const window = (period: SpendPeriod, spentUsd: string) => ({
-    limit_usd: limitOf(limit, period),
-    spent_usd: spentUsd,
-    resets_at: spendWindow(period, now).end.toISOString(),
-  });
-  return {
-    daily: window('day', daySpentUsd),
-    monthly: window('month', monthSpentUsd),
-    action: limit?.action ?? null,
-    agent_default: spendLimitRecord(spend.defaults.agent),
-  };
 }

@@ -1,13 +1,24 @@
-import { Nothing, patterns, SetSpendLimit } from '@lodge/contract';
+import { AccountSpend, Nothing, patterns, SetSpendLimit } from '@lodge/contract';
 import { Type } from 'typebox';
 import type { App } from '../../context.ts';
-import { spendLimitOf } from '../../spend-limit.ts';
+import { spendLimitOf, spendLimitRecord, spendStanding } from '../../spend-limit.ts';
 import type { AreaContext } from '../area.ts';
 import { callerOf, signedIn } from '../replies.ts';
 
 const hide = true;
 
-export function spendLimitRoute(app: App, { accounts }: AreaContext): void {
+export function spendRoutes(app: App, { accounts, spend }: AreaContext): void {
+  app.route({
+    method: 'GET',
+    url: '/account/api/spend',
+    schema: { hide, response: { 200: AccountSpend } },
+    config: signedIn,
+    handler: async ({ me: { account } }) => ({
+      ...(await spendStanding(spend, account.id, new Date())),
+      spend_limit: spendLimitRecord(account.spendLimit),
+    }),
+  });
+
   app.route({
     method: 'PUT',
     url: '/account/api/members/:id/spend-limit',
