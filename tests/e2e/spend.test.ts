@@ -56,7 +56,7 @@ before(async () => {
         const { accountId } = world;
         return agentId === undefined
           ? null
-          : { agentId, accountId, runtimeKind: 'runtime_a', model: 'acme/m', sealedKeys: {} };
+          : { agentId, accountId, runtimeKind: 'runtime_a', model: 'acme/m', sealedKeys: {}, keepsContents: false };
       },
     },
     secrets: { seal: (text) => text, open: (text) => text },

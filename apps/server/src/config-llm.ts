@@ -27,4 +27,11 @@ export const llmSettings = {
     'Model calls that one agent may begin over time; a quarter of it at once.',
     integer(1, 100_000),
   ),
+  llmContentDays: required(
+    'LODGE_LLM_CONTENT_DAYS',
+    'days, 1..365',
+    '7',
+    'How long it is kept what was said in model calls of accounts that record them, which none does by default.',
+    integer(1, 365),
+  ),
 };

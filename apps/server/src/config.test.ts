@@ -120,6 +120,7 @@ const refused: Record<string, readonly string[]> = {
   LODGE_EGRESS_PROXY: ['proxy:3128', 'socks5://proxy', 'http://proxy/path'],
   LODGE_LLM_CALLS_AT_ONCE: ['0', '1001'],
   LODGE_LLM_CALLS_PER_MINUTE: ['0'],
+  LODGE_LLM_CONTENT_DAYS: ['0', '366', '1w'],
   LODGE_MASTER_KEY_FILE: ['key', '/etc/'],
   LODGE_MASTER_KEY: ['hunter2', `${'A'.repeat(42)}=`, 'A'.repeat(44), '!'.repeat(43)],
   LODGE_MASTER_KEY_COMMAND: [' '],

@@ -175,7 +175,8 @@ async function startMetering(
   closing: Closing,
 ): Promise<CallBook> {
   const book = store.bookOf(holder);
-  const keeper = createUsageKeeper({ usage: store.usage, book, log });
+  const contentMaxAgeMs = config.llmContentDays * dayMs;
+  const keeper = createUsageKeeper({ usage: store.usage, book, log, contentMaxAgeMs });
   await store.usage.setComputePrices(config.computePrices);
   await keeper.start();
   closing.push(() => keeper.stop());

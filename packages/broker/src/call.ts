@@ -18,6 +18,7 @@ import type { BrokerLimits } from './limits.ts';
 import { estimateInput, estimateOutput, Meter } from './meter.ts';
 import { keyHeader, openKey } from './provider-key.ts';
 import type { Recorder, UnpricedCall } from './recorder.ts';
+import { Recording } from './recording.ts';
 import { redactor } from './redact.ts';
 import { Reply } from './reply.ts';
 import { readBody } from './request-body.ts';
@@ -60,6 +61,7 @@ export class Call {
   readonly #began = performance.now();
   readonly #deadline: Deadline;
   readonly #meter: Meter;
+  readonly #recording: Recording | null;
   #provider: string;
   #model: string;
   #inputEstimate = 0;
@@ -75,6 +77,7 @@ export class Call {
     this.#request = request;
     this.#deadline = new Deadline(deps.limits.totalMs);
     this.#meter = new Meter(request.wire);
+    this.#recording = request.agent.keepsContents ? new Recording() : null;
     // Until more is known, the call is one to the agent's own model.
     const own = ownModel(request.agent, deps.catalogue);
     this.#provider = own?.provider ?? 'unknown';
@@ -116,6 +119,7 @@ export class Call {
     this.#model = target.model;
     const key = openKey(agent, target.provider.id, secrets);
     this.#redact = redactor([...(key === null ? [] : [key]), ...Object.values(target.provider.headers)]);
+    this.#recording?.ask(this.#redact(body.text));
     const { hideUsage } = wire.prepare(body, target.provider, target.model);
     const path = wire.providerPath(target.model, asked);
     await this.#open(body);
@@ -154,6 +158,7 @@ export class Call {
       redact: this.#redact,
       deadline: this.#deadline,
       meter: this.#meter,
+      recording: this.#recording,
       limits,
       firstByte: () => void (this.#firstByteMs ??= this.#elapsedMs()),
       beforeEnd: (failed) => this.#settle(failed ? 'provider_error' : 'ok'),
@@ -228,7 +233,10 @@ export class Call {
   /** Closes the call in the book, once: what comes first is how it ended. */
   #settle(outcome: LlmCall['outcome']): Promise<void> {
     if (this.#request.asked.action === 'count') return Promise.resolve();
-    return (this.#settled ??= this.#deps.recorder.record(this.#row(outcome)));
+    return (this.#settled ??= this.#deps.recorder.record(
+      this.#row(outcome),
+      this.#recording?.seal(this.#id, this.#deps.secrets),
+    ));
   }
 
   #row(outcome: LlmCall['outcome']): UnpricedCall {

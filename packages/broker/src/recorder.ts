@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CallBook, LlmCall, Log, OpenCall, PriceBook, TokenUsage } from '@lodge/engine/ports';
+import type { CallBook, LlmCall, Log, OpenCall, PriceBook, SealedContent, TokenUsage } from '@lodge/engine/ports';
 import { CallError } from './call-error.ts';
 import { Rate } from './slots.ts';
 import { noTokens } from './wires/wire.ts';
@@ -60,12 +60,12 @@ export class Recorder {
   }
 
   /** Resolves when the row is durable, or given up and logged. Never rejects. */
-  async record(unpriced: UnpricedCall): Promise<void> {
+  async record(unpriced: UnpricedCall, content: SealedContent | null = null): Promise<void> {
     if (unpriced.outcome === 'refused' && !this.#refused.allows(unpriced.agentId, performance.now())) return;
     const call = { ...unpriced, ...this.#priceOf(unpriced.provider, unpriced.model, unpriced) };
     for (let attempt = 0; ; attempt++) {
       try {
-        return await this.#book.close(call);
+        return await this.#book.close(call, content);
       } catch (error) {
         const pauseMs = retryAfterMs[attempt];
         if (pauseMs === undefined || this.#closing.signal.aborted) {

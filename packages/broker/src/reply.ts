@@ -8,6 +8,7 @@ import { EventCutter } from './events.ts';
 import type { EventBlock } from './events.ts';
 import type { BrokerLimits } from './limits.ts';
 import type { Meter } from './meter.ts';
+import type { Recording } from './recording.ts';
 import { redactMasked } from './redact.ts';
 import type { Redact } from './redact.ts';
 import { asObject } from './wires/wire.ts';
@@ -20,6 +21,8 @@ export interface ReplyContext {
   readonly redact: Redact;
   readonly deadline: Deadline;
   readonly meter: Meter;
+  /** Null: nothing that is said is kept. */
+  readonly recording: Recording | null;
   readonly limits: BrokerLimits;
   /** Called as the answer's body begins. */
   readonly firstByte: () => void;
@@ -65,27 +68,31 @@ export class Reply {
 
   async #passError(): Promise<void> {
     const { statusCode } = this.#response;
-    const { providerId, redact } = this.#context;
+    const { providerId, redact, recording } = this.#context;
     const text = (await this.#readAll(mostErrorBytes).catch(() => null))?.toString('utf8') ?? '';
     this.#context.deadline.signal.throwIfAborted();
+    const clean = redactMasked(redact(text));
+    recording?.answer(clean);
     if (!parseObject(text)) {
       const message = `Provider ${providerId} answered with status ${statusCode}.`;
       const error = badProvider(message, 'provider_error');
       await this.#passBody(statusCode, JSON.stringify(this.#context.wire.error(error)), true);
     } else {
-      await this.#passBody(statusCode, redactMasked(redact(text)), true);
+      await this.#passBody(statusCode, clean, true);
     }
   }
 
   async #passJson(): Promise<void> {
-    const { providerId, redact, limits, meter } = this.#context;
+    const { providerId, redact, limits, meter, recording } = this.#context;
     const bytes = await this.#readAll(limits.replyBytes, (size) => meter.readPart(size));
     if (!bytes) throw badProvider(`Provider ${providerId} answered with too large a reply.`, 'provider_error');
     const text = bytes.toString('utf8');
+    const clean = redact(text);
+    recording?.answer(clean);
     const reply = parseObject(text);
     if (!reply) throw badProvider(`Provider ${providerId} answered with something that is not JSON.`, 'provider_error');
     meter.read(reply);
-    await this.#passBody(this.#response.statusCode, redact(text), meter.isFailed);
+    await this.#passBody(this.#response.statusCode, clean, meter.isFailed);
   }
 
   async #passBody(status: number, body: string, failed: boolean): Promise<void> {
@@ -161,7 +168,8 @@ export class Reply {
   }
 
   #passEvent(block: EventBlock): void {
-    const { wire, hideUsage, meter } = this.#context;
+    const { wire, hideUsage, meter, recording, redact } = this.#context;
+    recording?.answer(redact(block.text));
     let hidden = false;
     let last = false;
     for (const data of block.data) {

@@ -13,6 +13,7 @@ export interface TestAgent {
   readonly model: string;
   readonly runtimeKind?: BrokerAgent['runtimeKind'];
   readonly keys: Readonly<Record<string, string>>;
+  readonly keepsContents?: boolean;
 }
 
 export type TestBrokerOptions = Partial<
@@ -111,7 +112,10 @@ export function providerAt(id: string, baseUrl: string, change: Partial<Provider
   };
 }
 
-function record({ address, model, keys, runtimeKind = 'runtime_a' }: TestAgent, secrets: SecretBox): BrokerAgent {
+function record(
+  { address, model, keys, runtimeKind = 'runtime_a', keepsContents = false }: TestAgent,
+  secrets: SecretBox,
+): BrokerAgent {
   const agentId = `agent${address.split('.').join('')}`;
   const sealed = Object.entries(keys).map(([id, key]) => [id, secrets.seal(key, llmKeyContext(agentId, id))]);
   return {
@@ -120,5 +124,6 @@ function record({ address, model, keys, runtimeKind = 'runtime_a' }: TestAgent, 
     runtimeKind,
     model,
     sealedKeys: Object.fromEntries(sealed),
+    keepsContents,
   };
 }

@@ -66,6 +66,8 @@ export const CreateKey = Type.Object(
 );
 export const CreateInvitation = Type.Object({ email: Type.Optional(nullable(Email)) }, closed);
 
+export const UpdateAccount = Type.Object({ record_llm_calls: Type.Boolean() }, closed);
+
 export const SetSpendLimit = Type.Object({ spend_limit: nullable(SpendLimit) }, closed);
 /** `spend_limit`: the account's own; where it is null, the deployment's holds. */
 export const AccountSpend = Type.Object({ ...spendStanding, spend_limit: nullable(SpendLimit) });
@@ -73,16 +75,21 @@ export type AccountSpend = Static<typeof AccountSpend>;
 
 const Role = oneOf(['owner', 'member']);
 
+export const AccountRecord = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  email: nullable(Type.String()),
+  role: Role,
+  totp_enabled: Type.Boolean(),
+  /** What is said in its agents' model calls is kept for a while. */
+  record_llm_calls: Type.Boolean(),
+  created_at: Timestamp,
+});
+export type AccountRecord = Static<typeof AccountRecord>;
+
 export const SessionBody = Type.Object({
   session: Type.Object({ id: Type.String(), created_at: Timestamp, expires_at: Timestamp }),
-  account: Type.Object({
-    id: Type.String(),
-    name: Type.String(),
-    email: nullable(Type.String()),
-    role: Role,
-    totp_enabled: Type.Boolean(),
-    created_at: Timestamp,
-  }),
+  account: AccountRecord,
   csrf_token: Type.String(),
 });
 export type SessionBody = Static<typeof SessionBody>;

@@ -40,6 +40,7 @@ export const errorCodes = {
   agent_not_found: { status: 404, type: 'not_found_error', meaning: 'The account has no such agent.' },
   member_not_found: { status: 404, type: 'not_found_error', meaning: 'The agent has no such member.' },
   port_not_found: { status: 404, type: 'not_found_error', meaning: 'This port of the agent is not published.' },
+  llm_call_not_found: { status: 404, type: 'not_found_error', meaning: 'The agent made no such model call.' },
   file_not_found: {
     status: 404,
     type: 'not_found_error',

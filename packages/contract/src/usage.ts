@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Static, TProperties } from 'typebox';
+import { AgentParams } from './agent-requests.ts';
 import { Timestamp, listOf, nullable, oneOf, patterns } from './text.ts';
 
 /** Bounds on one reply. */
@@ -120,42 +121,74 @@ export type UsageQuery = Static<typeof UsageQuery>;
 
 const tokens = (description?: string) => nullable(Type.Integer({ minimum: 0, ...(description && { description }) }));
 
-export const LlmCall = strict(
-  {
-    object: Type.Literal('llm_call'),
-    id: Type.String({ examples: ['0b8e9c52-6f0f-4b0e-9f35-6f8f6a1f2a11'] }),
-    started_at: Timestamp,
-    provider: Type.String({ examples: ['anthropic'] }),
-    model: Type.String({ examples: ['claude-sonnet-5'] }),
-    api: nullable(
-      oneOf(['openai-completions', 'openai-responses', 'anthropic-messages', 'google-generative-ai'], {
-        description: 'Which API of the provider. Null in calls from before it was kept.',
-      }),
-    ),
-    outcome: oneOf(['ok', 'provider_error', 'cancelled', 'unreachable', 'refused', 'interrupted'], {
-      description:
-        '`refused`: it did not go out. `cancelled`: the agent gave it up. `interrupted`: the server ended in its midst, and the figures are those expected before it.',
+const callFields = {
+  object: Type.Literal('llm_call'),
+  id: Type.String({ examples: ['0b8e9c52-6f0f-4b0e-9f35-6f8f6a1f2a11'] }),
+  started_at: Timestamp,
+  provider: Type.String({ examples: ['anthropic'] }),
+  model: Type.String({ examples: ['claude-sonnet-5'] }),
+  api: nullable(
+    oneOf(['openai-completions', 'openai-responses', 'anthropic-messages', 'google-generative-ai'], {
+      description: 'Which API of the provider. Null in calls from before it was kept.',
     }),
-    status: nullable(Type.Integer({ description: "HTTP status of the provider's answer; null when none came." })),
-    duration_ms: nullable(Type.Integer({ minimum: 0 })),
-    time_to_first_byte_ms: nullable(Type.Integer({ minimum: 0 })),
-    input_tokens: tokens('Without cached ones.'),
-    output_tokens: tokens('With reasoning.'),
-    cache_read_tokens: tokens(),
-    cache_write_tokens: tokens(),
-    reasoning_tokens: tokens('Part of the output, where the provider tells.'),
-    estimated: Type.Boolean({ description: 'Nobody told all tokens; they are estimated.' }),
-    cost: nullable(
-      Type.String({
-        description: 'US dollars, as decimal text. Null: the model has no known price.',
-        examples: ['0.004275'],
-      }),
-    ),
-    price_version: nullable(Type.String({ description: 'Which price list it is by.' })),
-  },
-  { title: 'LlmCall' },
-);
+  ),
+  outcome: oneOf(['ok', 'provider_error', 'cancelled', 'unreachable', 'refused', 'interrupted'], {
+    description:
+      '`refused`: it did not go out. `cancelled`: the agent gave it up. `interrupted`: the server ended in its midst, and the figures are those expected before it.',
+  }),
+  status: nullable(Type.Integer({ description: "HTTP status of the provider's answer; null when none came." })),
+  duration_ms: nullable(Type.Integer({ minimum: 0 })),
+  time_to_first_byte_ms: nullable(Type.Integer({ minimum: 0 })),
+  input_tokens: tokens('Without cached ones.'),
+  output_tokens: tokens('With reasoning.'),
+  cache_read_tokens: tokens(),
+  cache_write_tokens: tokens(),
+  reasoning_tokens: tokens('Part of the output, where the provider tells.'),
+  estimated: Type.Boolean({ description: 'Nobody told all tokens; they are estimated.' }),
+  cost: nullable(
+    Type.String({
+      description: 'US dollars, as decimal text. Null: the model has no known price.',
+      examples: ['0.004275'],
+    }),
+  ),
+  price_version: nullable(Type.String({ description: 'Which price list it is by.' })),
+};
+
+export const LlmCall = strict(callFields, { title: 'LlmCall' });
 export type LlmCall = Static<typeof LlmCall>;
+
+export const LlmCallDetail = strict(
+  {
+    ...callFields,
+    content: nullable(
+      strict(
+        {
+          request: nullable(
+            Type.String({ description: 'The body that the agent sent, without headers. Null when none was read.' }),
+          ),
+          response: nullable(
+            Type.String({
+              description:
+                'The body that the provider answered; of a stream its events, as they came. Null when nothing whole came.',
+            }),
+          ),
+          truncated: Type.Boolean({ description: 'One of them was longer than the 256 KiB that are kept of each.' }),
+        },
+        {
+          description:
+            'What was said. Null unless the account recorded its model calls then; deleted after some days (a setting of the deployment), and with the agent.',
+        },
+      ),
+    ),
+  },
+  { title: 'LlmCallDetail' },
+);
+export type LlmCallDetail = Static<typeof LlmCallDetail>;
+
+export const LlmCallParams = Type.Object({
+  ...AgentParams.properties,
+  call_id: Type.String({ description: "The call's id.", examples: ['0b8e9c52-6f0f-4b0e-9f35-6f8f6a1f2a11'] }),
+});
 
 export const LlmCallList = listOf(LlmCall, 'LlmCallList');
 

@@ -12,6 +12,7 @@ export const accountColumns = [
   'accounts.totp_sealed',
   'accounts.totp_pending_sealed',
   'accounts.spend_limit',
+  'accounts.record_llm_calls',
 ] as const;
 
 type Row = Omit<Selectable<Schema['accounts']>, 'totp_last_step'>;
@@ -24,6 +25,7 @@ export function toAccountRow(row: Row): AccountRow {
     role: row.role,
     totpEnabled: row.totp_sealed !== null,
     spendLimit: row.spend_limit,
+    recordsLlmCalls: row.record_llm_calls,
     createdAt: row.created_at,
   };
 }

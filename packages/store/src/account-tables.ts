@@ -20,6 +20,7 @@ export interface AccountColumns {
   totp_sealed: Generated<string | null>;
   totp_pending_sealed: Generated<string | null>;
   spend_limit: ColumnType<SpendLimit | null, undefined, string | null>;
+  record_llm_calls: Generated<boolean>;
   /** A bigint, which pg gives as text. */
   totp_last_step: ColumnType<string | null, number | undefined, number | null>;
 }

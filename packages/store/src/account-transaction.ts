@@ -86,6 +86,16 @@ export class PostgresAccountTransaction implements AccountTransaction {
       .execute();
   }
 
+  async setRecordsLlmCalls(accountId: string, records: boolean): Promise<AccountRow> {
+    const row = await this.trx
+      .updateTable('accounts')
+      .set({ record_llm_calls: records })
+      .where('id', '=', accountId)
+      .returning(accountColumns)
+      .executeTakeFirstOrThrow();
+    return toAccountRow(row);
+  }
+
   async setSpendLimit(accountId: string, limit: SpendLimit | null): Promise<boolean> {
     const { numUpdatedRows } = await this.trx
       .updateTable('accounts')

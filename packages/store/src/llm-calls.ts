@@ -11,12 +11,14 @@ import type {
   CallRefusal,
   CallSweeper,
   LlmCall,
+  LlmCallDetail,
   LlmCallPosition,
   LlmCallRow,
   OpenCall,
+  SealedContent,
 } from '@lodge/engine/ports';
 import { sql } from 'kysely';
-import type { Kysely } from 'kysely';
+import type { Kysely, QueryCreator, Selectable } from 'kysely';
 import type { Database } from './connection.ts';
 import type { Schema } from './schema.ts';
 import { admitSpend } from './spend.ts';
@@ -64,9 +66,9 @@ export class PostgresCallBook implements CallBook, CallSweeper {
   }
 
   /** One statement, and the same again when its answer was lost. */
-  async close(call: LlmCall): Promise<void> {
+  async close(call: LlmCall, content: SealedContent | null = null): Promise<void> {
     await this.database.repeatable((db) =>
-      db
+      (content === null ? db : db.with('kept', (cte) => keepContent(cte, call, content)))
         .with('closed', (cte) => cte.deleteFrom('llm_calls_open').where('id', '=', call.id))
         .insertInto('llm_calls')
         .values({
@@ -117,6 +119,29 @@ export class PostgresCallBook implements CallBook, CallSweeper {
   }
 }
 
+/** Of whose account wants it, as that stands now. The lock keeps the agent from being deleted meanwhile. */
+function keepContent(cte: QueryCreator<Schema>, { id, agentId }: LlmCall, { sealed, truncated }: SealedContent) {
+  return cte
+    .insertInto('llm_call_contents')
+    .columns(['call_id', 'agent_id', 'truncated', 'sealed'])
+    .expression((eb) =>
+      eb
+        .selectFrom('agents')
+        .innerJoin('accounts', 'accounts.id', 'agents.account_id')
+        .where('agents.id', '=', agentId)
+        .where('agents.deleted_at', 'is', null)
+        .where('accounts.record_llm_calls', '=', true)
+        .select([
+          sql.val(id).as('call_id'),
+          'agents.id',
+          sql.val(truncated).as('truncated'),
+          sql.val(sealed).as('sealed'),
+        ])
+        .forShare('agents'),
+    )
+    .onConflict((conflict) => conflict.column('call_id').doNothing());
+}
+
 /** Finished calls of an agent, newest first. */
 export async function listCalls(
   db: Kysely<Schema>,
@@ -135,8 +160,45 @@ export async function listCalls(
     .orderBy('id', 'desc')
     .limit(limit)
     .execute();
-  const number = (value: string | number | null): number | null => (value === null ? null : Number(value));
-  return rows.map((row) => ({
+  return rows.map(toCallRow);
+}
+
+export async function findCall(db: Kysely<Schema>, agentId: string, callId: string): Promise<LlmCallDetail | null> {
+  const row = await db
+    .selectFrom('llm_calls')
+    .leftJoin('llm_call_contents as kept', 'kept.call_id', 'llm_calls.id')
+    .selectAll('llm_calls')
+    .select(['kept.sealed', 'kept.truncated'])
+    .where('llm_calls.id', '=', callId)
+    .where('llm_calls.agent_id', '=', agentId)
+    .executeTakeFirst();
+  if (!row) return null;
+  const { sealed, truncated } = row;
+  return { ...toCallRow(row), content: sealed === null ? null : { sealed, truncated: truncated! } };
+}
+
+/** Contents of one statement: a megabyte each at most. */
+const mostForgotten = 100;
+
+/** What a kill leaves is found by the next round. */
+export async function forgetContents(database: Database, olderThanMs: number): Promise<void> {
+  for (let forgotten = mostForgotten; forgotten === mostForgotten;) {
+    const { numAffectedRows } = await database.repeatable((db) =>
+      sql`
+        delete from llm_call_contents where call_id in (
+          select call_id from llm_call_contents
+          where ended_at < clock_timestamp() - ${olderThanMs} * interval '1 millisecond' limit ${mostForgotten}
+        )
+      `.execute(db),
+    );
+    forgotten = Number(numAffectedRows ?? 0n);
+  }
+}
+
+const number = (value: string | number | null): number | null => (value === null ? null : Number(value));
+
+function toCallRow(row: Selectable<Schema['llm_calls']>): LlmCallRow {
+  return {
     id: row.id,
     agentId: row.agent_id,
     accountId: row.account_id,
@@ -158,5 +220,5 @@ export async function listCalls(
     estimated: row.estimated,
     costUsd: row.cost_usd,
     priceVersion: row.price_version,
-  }));
+  };
 }

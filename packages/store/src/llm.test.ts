@@ -36,7 +36,10 @@ test('an agent is found by the address of its VM, with its sealed keys by provid
     runtimeKind: 'runtime_a',
     model: 'openai/gpt-5',
     sealedKeys: { anthropic: 's1', openai: 's2' },
+    keepsContents: false,
   });
+  await store.accounts.transaction((tx) => tx.setRecordsLlmCalls(accountId, true));
+  assert.equal((await directory.byAddress('10.201.1.2'))!.keepsContents, true);
   assert.deepEqual((await directory.byAddress('10.201.1.6'))!.sealedKeys, {});
   assert.equal((await directory.byAddress('10.201.1.6'))!.agentId, keyless.id);
   for (const stranger of ['10.201.1.3', '', '10.201.1.2 ', "' or true --", '::ffff:10.201.1.2']) {

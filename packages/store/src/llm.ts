@@ -24,6 +24,9 @@ export class PostgresAgentDirectory implements AgentDirectory {
           sql<Record<string, string>>`(
             select coalesce(json_object_agg(k.provider, k.sealed), '{}') from llm_keys k where k.agent_id = ${eb.ref('agents.id')}
           )`.as('sealed_keys'),
+          sql<boolean>`(
+            select c.record_llm_calls from accounts c where c.id = ${eb.ref('agents.account_id')}
+          )`.as('keeps_contents'),
         ])
         .where('vm_address', '=', address)
         // A VM that was made before rows named their host is on the only one there was.
@@ -33,7 +36,7 @@ export class PostgresAgentDirectory implements AgentDirectory {
         .executeTakeFirst(),
     );
     if (!row) return null;
-    const { id: agentId, account_id: accountId, runtime_kind: runtimeKind, model, sealed_keys: sealedKeys } = row;
-    return { agentId, accountId, runtimeKind, model, sealedKeys };
+    const { id: agentId, account_id: accountId, runtime_kind: runtimeKind, model } = row;
+    return { agentId, accountId, runtimeKind, model, sealedKeys: row.sealed_keys, keepsContents: row.keeps_contents };
   }
 }

@@ -45,6 +45,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0010_spend.sql',
     '0011_upgrades.sql',
     '0012_usage_months.sql',
+    '0013_llm_contents.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [
@@ -66,6 +67,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     'data_keys',
     'idempotency_keys',
     'known_addresses',
+    'llm_call_contents',
     'llm_calls',
     'llm_calls_open',
     'llm_keys',

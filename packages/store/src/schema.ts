@@ -21,6 +21,7 @@ export interface Schema extends AccountTables {
   llm_keys: LlmKeysTable;
   llm_calls: LlmCallsTable;
   llm_calls_open: LlmCallsOpenTable;
+  llm_call_contents: LlmCallContentsTable;
   vm_counters: VmCountersTable;
   vm_readings: VmReadingsTable;
   agent_holds: AgentHoldsTable;
@@ -219,6 +220,14 @@ interface LlmCallsOpenTable extends Omit<LlmCallColumns, 'outcome' | 'status'> {
   input_tokens: ColumnType<string, number, never>;
   output_tokens: ColumnType<string, number, never>;
   cost_usd: string | null;
+}
+
+interface LlmCallContentsTable {
+  call_id: string;
+  agent_id: string;
+  ended_at: Generated<Date>;
+  truncated: boolean;
+  sealed: string;
 }
 
 interface VmCountersTable {

@@ -1,4 +1,4 @@
-import { llmKeyContext, totpContext } from '@lodge/engine/ports';
+import { callContentContext, llmKeyContext, totpContext } from '@lodge/engine/ports';
 import type { DataKeyRow, DataKeyStore, SealedValue, SealedValueStore } from '@lodge/engine/ports';
 import { sql } from 'kysely';
 import type { Database } from './connection.ts';
@@ -15,6 +15,7 @@ interface SealedPlace {
 
 export const sealedPlaces: readonly SealedPlace[] = [
   { table: 'llm_keys', column: 'sealed', key: ['agent_id', 'provider'], context: llmKeyContext },
+  { table: 'llm_call_contents', column: 'sealed', key: ['call_id'], context: callContentContext },
   { table: 'accounts', column: 'totp_sealed', key: ['id'], context: totpContext },
   { table: 'accounts', column: 'totp_pending_sealed', key: ['id'], context: totpContext },
 ];

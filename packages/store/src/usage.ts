@@ -1,5 +1,6 @@
 import type {
   ComputePrices,
+  LlmCallDetail,
   LlmCallPosition,
   LlmCallRow,
   UsageQuery,
@@ -9,7 +10,7 @@ import type {
 } from '@lodge/engine/ports';
 import type { Database } from './connection.ts';
 import { recordReading, setComputePrices } from './compute.ts';
-import { listCalls } from './llm-calls.ts';
+import { findCall, forgetContents, listCalls } from './llm-calls.ts';
 import { readReport } from './usage-report.ts';
 import { sumUsage } from './usage-sums.ts';
 
@@ -41,6 +42,10 @@ export class PostgresUsageStore implements UsageStore {
     return this.database.repeatable((db) => listCalls(db, agentId, limit, after));
   }
 
+  call(agentId: string, callId: string): Promise<LlmCallDetail | null> {
+    return this.database.repeatable((db) => findCall(db, agentId, callId));
+  }
+
   setComputePrices(prices: ComputePrices): Promise<void> {
     return setComputePrices(this.database, prices);
   }
@@ -51,5 +56,9 @@ export class PostgresUsageStore implements UsageStore {
 
   sum(): Promise<void> {
     return sumUsage(this.database);
+  }
+
+  forgetContents(olderThanMs: number): Promise<void> {
+    return forgetContents(this.database, olderThanMs);
   }
 }

@@ -13,6 +13,11 @@ before(async () => {
   world = await openWorld({ maxRunning: 40, maxAgents: 40, withGuest: true });
   client = new Client(world);
   agentId = await client.agent('running');
+  await world.sql.query(
+    `insert into llm_calls (id, agent_id, account_id, provider, model, started_at, outcome)
+     values ('kept', $1, $2, 'openai', 'gpt-5', now(), 'ok')`,
+    [agentId, world.accountId],
+  );
 });
 after(() => world?.close());
 printCounts('tables');
@@ -55,6 +60,7 @@ const endpoints: readonly [string, string, unknown, number, string?][] = [
   ['GET', '/usage', undefined, 200, 'usage:read'],
   ['GET', '/agents/:id/usage', undefined, 200, 'usage:read'],
   ['GET', '/agents/:id/llm-calls', undefined, 200, 'usage:read'],
+  ['GET', '/agents/:id/llm-calls/kept', undefined, 200, 'usage:read'],
   ['GET', '/sizes', undefined, 200],
   ['GET', '/providers', undefined, 200],
   ['GET', '/limits', undefined, 200],

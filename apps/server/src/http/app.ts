@@ -41,6 +41,7 @@ import { limitsRoute } from './routes/limits/get.ts';
 import { createLinkRoute } from './routes/links/create.ts';
 import { checkLlmKeysRoute } from './routes/llm-keys/check.ts';
 import { agentLogsRoute } from './routes/logs/list.ts';
+import { getLlmCallRoute } from './routes/llm-calls/get.ts';
 import { listLlmCallsRoute } from './routes/llm-calls/list.ts';
 import { modelRoutes } from './routes/models/list.ts';
 import { openApiRoute } from './routes/openapi/get.ts';
@@ -131,6 +132,7 @@ const routes: readonly ((app: App, context: HttpContext) => void)[] = [
   agentLogsRoute,
   usageRoutes,
   listLlmCallsRoute,
+  getLlmCallRoute,
   listAuditEventsRoute,
   chatRoutes,
   modelRoutes,

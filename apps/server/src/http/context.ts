@@ -72,12 +72,12 @@ export interface HttpAppOptions {
   readonly audit: AuditLog;
   /** What of agents is served under their own addresses, and to whom. */
   readonly places: AgentPlaces;
-  readonly usage: Pick<UsageStore, 'report' | 'knows' | 'calls'>;
+  readonly usage: Pick<UsageStore, 'report' | 'knows' | 'calls' | 'call'>;
   /** Nobody is trusted and no other origin is let in where it is not given. */
   readonly network?: NetworkSettings;
   /** Rate limits and quotas; without them there are none. */
   readonly limits?: LimitSettings;
-  /** Seals cursors; without it they go out as they are. */
+  /** Seals cursors, and opens what was said in model calls; without it cursors go out as they are and nothing is told of calls. */
   readonly secrets?: SecretBox;
   /** Requests by their Idempotency-Key; without it the header says nothing. */
   readonly idempotency?: IdempotencyStore;

@@ -16,7 +16,7 @@ export async function openApiJson(): Promise<string> {
       ports: { ofAgent: never, find: never, publish: never, unpublish: never },
       visits: { createLink: never, openLink: never, visit: never },
     },
-    usage: { report: never, knows: never, calls: never },
+    usage: { report: never, knows: never, calls: never, call: never },
     limits: {
       store: { lease: never, enter: never, leave: never, prune: never },
       rates: { reads: 0, writes: 0, creates: 0, calls: 0, address: 0, createsAtOnce: 0 },

@@ -71,7 +71,7 @@ export function testApp(options: Partial<HttpAppOptions> = {}): TestApp {
     verifier: { verify },
     audit: { page: async () => [] },
     places: noPlaces,
-    usage: { report: async () => 'too_many', knows: async () => false, calls: async () => [] },
+    usage: { report: async () => 'too_many', knows: async () => false, calls: async () => [], call: async () => null },
     limits: {
       // Buckets that are never empty.
       store: {

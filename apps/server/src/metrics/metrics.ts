@@ -98,8 +98,8 @@ function watchCalls(book: CallBook, providers: readonly Provider[], registers: R
   };
   return {
     open: (call) => book.open(call),
-    async close(call) {
-      await book.close(call);
+    async close(call, content) {
+      await book.close(call, content);
       count(call);
     },
   };

@@ -14,6 +14,8 @@ export interface AccountRow {
   readonly totpEnabled: boolean;
   /** What all its agents together may spend; null: what the deployment says. */
   readonly spendLimit: SpendLimit | null;
+  /** Whether what is said in its agents' model calls is kept for a while. */
+  readonly recordsLlmCalls: boolean;
   readonly createdAt: Date;
 }
 
@@ -158,6 +160,7 @@ export interface AccountTransaction {
     accountId: string,
     totp: { readonly sealed: string | null; readonly pendingSealed: string | null },
   ): Promise<void>;
+  setRecordsLlmCalls(accountId: string, records: boolean): Promise<AccountRow>;
   /** False when there is no such account. */
   setSpendLimit(accountId: string, limit: SpendLimit | null): Promise<boolean>;
   /** False when the code of this time step, or of a later one, was used already. */

@@ -97,6 +97,8 @@ export interface Accounts {
   /** Puts it in force; the recovery codes are shown this once. */
   confirmTotp(me: SignedIn, input: { readonly code: string }, caller: Caller): Promise<readonly string[]>;
   removeTotp(me: SignedIn, input: { readonly password: string; readonly code: string }, caller: Caller): Promise<void>;
+  /** Of one's own account. */
+  update(me: SignedIn, change: { readonly recordsLlmCalls: boolean }, caller: Caller): Promise<AccountRow>;
 
   keys(me: SignedIn): Promise<readonly ApiKeyRecord[]>;
   /** `key` is the whole key, shown this once. */

@@ -72,6 +72,8 @@ export interface BrokerAgent {
   readonly model: string;
   /** Sealed provider keys by provider id; see `llmKeyContext`. */
   readonly sealedKeys: Readonly<Record<string, string>>;
+  /** Whether its account wants the contents of calls kept. */
+  readonly keepsContents: boolean;
 }
 
 /** Finds agents by the source address of their VM. */
@@ -120,6 +122,21 @@ export interface LlmCall extends TokenUsage {
   readonly priceVersion: string | null;
 }
 
+/** What was said in a call, as it is kept where the account wants that. */
+export interface CallContent {
+  /** The body that the guest sent; null when none was read. */
+  readonly request: string | null;
+  /** The body that the provider answered, the events of a stream one after another; null when nothing whole came. */
+  readonly response: string | null;
+}
+
+/** A `CallContent` as JSON, sealed; see `callContentContext`. */
+export interface SealedContent {
+  readonly sealed: string;
+  /** The one or the other is not all there. */
+  readonly truncated: boolean;
+}
+
 /** A call that is about to go to its provider. */
 export interface OpenCall extends Pick<
   LlmCall,
@@ -149,8 +166,11 @@ export interface CallRefusal {
 export interface CallBook {
   /** Resolves once it is durable that the call is under way, or with why it must not be made: then nothing is written. */
   open(call: OpenCall): Promise<CallRefusal | null>;
-  /** Resolves once the call's one row is durable and it is open no more. The same call twice is one row. */
-  close(call: LlmCall): Promise<void>;
+  /**
+   * Resolves once the call's one row is durable and it is open no more. The same call twice is one row. `content` is kept with
+   * it, if the account still wants that and the agent is not deleted.
+   */
+  close(call: LlmCall, content?: SealedContent | null): Promise<void>;
 }
 
 /** What models cost. */
@@ -178,4 +198,9 @@ export interface KeyChecker {
 /** The `SecretBox` context of an agent's key for a provider. */
 export function llmKeyContext(agentId: string, provider: string): string {
   return `llm_key:${agentId}:${provider}`;
+}
+
+/** The `SecretBox` context of what was said in a call. */
+export function callContentContext(callId: string): string {
+  return `llm_call:${callId}`;
 }

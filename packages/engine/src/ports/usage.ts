@@ -1,5 +1,5 @@
 import type { SizeName } from '@lodge/domain';
-import type { LlmCall } from './llm.ts';
+import type { LlmCall, SealedContent } from './llm.ts';
 
 export const usageGroups = ['agent', 'model', 'provider'] as const;
 export type UsageGroup = (typeof usageGroups)[number];
@@ -82,6 +82,11 @@ export interface LlmCallRow extends Omit<LlmCall, 'durationMs' | 'api'> {
   readonly api: LlmCall['api'] | null;
 }
 
+/** A call with what was said in it, where that was kept and still is. */
+export interface LlmCallDetail extends LlmCallRow {
+  readonly content: SealedContent | null;
+}
+
 /** The place of a call in the list of its agent's: newest first, by the moment it began. */
 export interface LlmCallPosition {
   readonly startedAt: Date;
@@ -96,12 +101,16 @@ export interface UsageStore {
   knows(accountId: string, agentId: string): Promise<boolean>;
   /** Finished calls of an agent, newest first, behind `after`. */
   calls(agentId: string, limit: number, after: LlmCallPosition | null): Promise<readonly LlmCallRow[]>;
+  /** One of them; null when the agent has no such call. */
+  call(agentId: string, callId: string): Promise<LlmCallDetail | null>;
   /** Sets what machines cost from now on; what was used until now keeps its price. */
   setComputePrices(prices: ComputePrices): Promise<void>;
   /** Adds what the counters rose by since the last reading, once; nothing when the agent has another execution by now. */
   record(reading: VmReading): Promise<void>;
   /** Adds what has come to the sums that reports read from. Answers are the same before and after, and quicker. */
   sum(): Promise<void>;
+  /** Deletes what was said in calls that ended longer ago. */
+  forgetContents(olderThanMs: number): Promise<void>;
 }
 
 /** Ends calls whose server died in their midst. */

@@ -11,7 +11,7 @@
  */
 import { Refusal } from '../agents.ts';
 import type { Turn } from '../agents.ts';
-import type { CallBook, CallRefusal, LlmCall, Log, OpenCall } from '../ports/index.ts';
+import type { CallBook, CallRefusal, LlmCall, Log, OpenCall, SealedContent } from '../ports/index.ts';
 
 export interface LoopBounds {
   /** Most calls of a turn, or of a span outside of turns. */
@@ -103,7 +103,7 @@ export class Turns {
   watch(book: CallBook): CallBook {
     return {
       open: (call) => this.open(book, call),
-      close: (call) => this.close(book, call),
+      close: (call, content) => this.close(book, call, content),
     };
   }
 
@@ -140,9 +140,9 @@ export class Turns {
     return null;
   }
 
-  private async close(book: CallBook, call: LlmCall): Promise<void> {
+  private async close(book: CallBook, call: LlmCall, content?: SealedContent | null): Promise<void> {
     try {
-      await book.close(call);
+      await book.close(call, content);
     } finally {
       this.ended(call);
     }

@@ -1,11 +1,13 @@
-/** What goes on beside the calls: sums are kept up, and calls whose server died are ended. */
+/** What goes on beside the calls: sums are kept up, calls whose server died are ended, and what was said in them is forgotten in time. */
 import { Periodic } from '../periodic.ts';
 import type { CallSweeper, Log, UsageStore } from '../ports/index.ts';
 
 export interface UsageKeeperDeps {
-  readonly usage: Pick<UsageStore, 'sum'>;
+  readonly usage: Pick<UsageStore, 'sum' | 'forgetContents'>;
   readonly book: CallSweeper;
   readonly log: Log;
+  /** How long it is kept what was said in calls; a week by default. */
+  readonly contentMaxAgeMs?: number;
 }
 
 export interface UsageKeeper {
@@ -16,8 +18,10 @@ export interface UsageKeeper {
 
 const sumEveryMs = 5_000;
 const sweepEveryMs = 60_000;
+const forgetEveryMs = 60_000;
+const weekMs = 7 * 24 * 3_600_000;
 
-export function createUsageKeeper({ usage, book, log }: UsageKeeperDeps): UsageKeeper {
+export function createUsageKeeper({ usage, book, log, contentMaxAgeMs = weekMs }: UsageKeeperDeps): UsageKeeper {
   const sweep = async (): Promise<void> => {
     const ended = await book.sweep();
     if (ended > 0) log.warn({ calls: ended }, 'model calls of a server that died are recorded by their estimates');
@@ -30,6 +34,12 @@ export function createUsageKeeper({ usage, book, log }: UsageKeeperDeps): UsageK
       round: () => usage.sum(),
     }),
     new Periodic({ everyMs: sweepEveryMs, log, failed: 'open calls not looked at; it will be repeated', round: sweep }),
+    new Periodic({
+      everyMs: forgetEveryMs,
+      log,
+      failed: 'old contents of model calls not deleted; it will be repeated',
+      round: () => usage.forgetContents(contentMaxAgeMs),
+    }),
   ];
   return {
     async start() {

@@ -17,7 +17,15 @@ test('the owner link signs in, and the session is told as the pages expect it', 
   const { account, session } = body;
   assert.deepEqual(
     { ...account, id: '', created_at: '' },
-    { id: '', name: 'Ada', email: 'owner@example.com', role: 'owner', totp_enabled: false, created_at: '' },
+    {
+      id: '',
+      name: 'Ada',
+      email: 'owner@example.com',
+      role: 'owner',
+      totp_enabled: false,
+      record_llm_calls: false,
+      created_at: '',
+    },
   );
   assert.ok(isTime(account.created_at) && isTime(session.created_at) && isTime(session.expires_at));
 });
@@ -217,6 +225,31 @@ test('everyone sees what their own account spent, and the limit that holds for i
   const { body: others } = await owner.call('GET', '/spend');
   assert.deepEqual([others.daily.spent_usd, others.daily.limit_usd, others.spend_limit], ['0', null, null]);
   assert.equal((await world.browser().call('GET', '/spend')).status, 401);
+});
+
+test('whether model calls are recorded is off, and everyone’s own to change', async () => {
+  const [me, other] = [await world.member(), await world.member()];
+  const now = async (browser: typeof me) => (await browser.call('GET', '/session')).body.account.record_llm_calls;
+  assert.equal(await now(me), false);
+  const changed = await me.call('PATCH', '/account', { record_llm_calls: true });
+  assert.deepEqual([changed.status, changed.body.email, changed.body.record_llm_calls], [200, me.email, true]);
+  assert.deepEqual([await now(me), await now(other)], [true, false]);
+  for (const wrong of [{}, { record_llm_calls: 'yes' }, { record_llm_calls: null }, { name: 'x' }]) {
+    const refused = await me.call('PATCH', '/account', wrong);
+    assert.deepEqual([refused.status, refused.body.error.code], [400, 'invalid_request'], refused.text);
+  }
+  assert.equal((await world.browser().call('PATCH', '/account', { record_llm_calls: false })).status, 401);
+  assert.equal(await now(me), true);
+  await me.call('PATCH', '/account', { record_llm_calls: false });
+  assert.equal(await now(me), false);
+  const events = await world.store.audit.page({ accountId: changed.body.id, limit: 2, direction: 'desc' });
+  assert.deepEqual(
+    events.map(({ action, actor, details }) => [action, actor.kind, details['record_llm_calls']]),
+    [
+      ['account.updated', 'account', false],
+      ['account.updated', 'account', true],
+    ],
+  );
 });
 
 test('registering: refused where it is closed; where it is open it signs in, once an e-mail', async (t) => {

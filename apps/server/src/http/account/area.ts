@@ -10,6 +10,7 @@ import { guard } from './guard.ts';
 import { joinRoutes } from './routes/join.ts';
 import { keyRoutes } from './routes/keys.ts';
 import { memberRoutes } from './routes/members.ts';
+import { ownAccountRoute } from './routes/own.ts';
 import { passwordRoutes } from './routes/password.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { signInRoutes } from './routes/sign-in.ts';
@@ -55,6 +56,7 @@ export async function accountArea(app: App, context: AreaContext): Promise<void>
     keyRoutes,
     memberRoutes,
     spendRoutes,
+    ownAccountRoute,
   ]) {
     routes(app, context);
   }

@@ -1,5 +1,5 @@
-import type { SessionBody } from '@lodge/contract';
-import type { Caller, OpenedSession, SignedIn } from '@lodge/engine/ports';
+import type { AccountRecord, SessionBody } from '@lodge/contract';
+import type { AccountRow, Caller, OpenedSession, SignedIn } from '@lodge/engine/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AreaContext } from './area.ts';
 import { writeSession } from './cookie.ts';
@@ -20,17 +20,20 @@ export function sessionBody(context: AreaContext, { session, account }: SignedIn
       created_at: session.createdAt.toISOString(),
       expires_at: session.expiresAt.toISOString(),
     },
-    account: {
-      id: account.id,
-      name: account.name,
-      email: account.email,
-      role: account.role,
-      totp_enabled: account.totpEnabled,
-      created_at: account.createdAt.toISOString(),
-    },
+    account: accountRecord(account),
     csrf_token: context.accounts.csrfToken(token),
   };
 }
+
+export const accountRecord = (account: AccountRow): AccountRecord => ({
+  id: account.id,
+  name: account.name,
+  email: account.email,
+  role: account.role,
+  totp_enabled: account.totpEnabled,
+  record_llm_calls: account.recordsLlmCalls,
+  created_at: account.createdAt.toISOString(),
+});
 
 /** Sets the cookie of a session that has just begun, and gives the reply's body. */
 export function begun(context: AreaContext, reply: FastifyReply, opened: OpenedSession): SessionBody {

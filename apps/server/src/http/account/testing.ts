@@ -56,7 +56,7 @@ export class Browser {
   }
 
   async call(
-    method: 'GET' | 'POST' | 'DELETE' | 'PUT' | 'HEAD' | 'OPTIONS',
+    method: 'GET' | 'POST' | 'DELETE' | 'PUT' | 'PATCH' | 'HEAD' | 'OPTIONS',
     path: string,
     body?: unknown,
     headers: Record<string, string | undefined> = {},

@@ -1,17 +1,16 @@
 import { AgentParams, ListLlmCallsQuery, LlmCallList } from '@lodge/contract';
-import type { LlmCall } from '@lodge/contract';
 import { InvalidCursorError } from '@lodge/engine/ports';
-import type { LlmCallPosition, LlmCallRow } from '@lodge/engine/ports';
+import type { LlmCallPosition } from '@lodge/engine/ports';
 import { checkAgentId } from '../../agent-record.ts';
 import type { App, HttpContext } from '../../context.ts';
 import { ApiError } from '../../errors.ts';
+import { callRecord } from './record.ts';
 
 const schema = {
   operationId: 'listLlmCalls',
   tags: ['Usage'],
   summary: "List an agent's model calls",
-  description:
-    'Finished ones, newest first, each with its tokens, cost and time. What was said is not kept. Deleted agents have theirs too.',
+  description: 'Finished ones, newest first, each with its tokens, cost and time. Deleted agents have theirs too.',
   params: AgentParams,
   querystring: ListLlmCallsQuery,
   response: { 200: { ...LlmCallList, 'x-response-description': 'A page of calls.' } },
@@ -55,27 +54,4 @@ function positionOf(agentId: string, cursor: string): LlmCallPosition {
   const position = { startedAt: new Date(Number(milliseconds)), id: id ?? '' };
   if (agent !== agentId || cursorOf(agentId, position) !== cursor) throw new InvalidCursorError();
   return position;
-}
-
-function callRecord(row: LlmCallRow): LlmCall {
-  return {
-    object: 'llm_call',
-    id: row.id,
-    started_at: row.startedAt.toISOString(),
-    provider: row.provider,
-    model: row.model,
-    api: row.api,
-    outcome: row.outcome,
-    status: row.status,
-    duration_ms: row.durationMs,
-    time_to_first_byte_ms: row.timeToFirstByteMs,
-    input_tokens: row.inputTokens,
-    output_tokens: row.outputTokens,
-    cache_read_tokens: row.cacheReadTokens,
-    cache_write_tokens: row.cacheWriteTokens,
-    reasoning_tokens: row.reasoningTokens,
-    estimated: row.estimated,
-    cost: row.costUsd,
-    price_version: row.priceVersion,
-  };
 }

@@ -1,0 +1,43 @@
+import { LlmCallDetail, LlmCallParams, NoQuery } from '@lodge/contract';
+import { callContentContext } from '@lodge/engine/ports';
+import type { CallContent, LlmCallDetail as Detail, SecretBox } from '@lodge/engine/ports';
+import { checkAgentId } from '../../agent-record.ts';
+import type { App, HttpContext } from '../../context.ts';
+import { ApiError } from '../../errors.ts';
+import { callRecord } from './record.ts';
+
+const schema = {
+  operationId: 'getLlmCall',
+  tags: ['Usage'],
+  summary: "Read one of an agent's model calls",
+  description:
+    'With what was said in it, where the account had its model calls recorded: off by default, turned on and off in the account area. Provider keys are never in it.',
+  params: LlmCallParams,
+  querystring: NoQuery,
+  response: { 200: { ...LlmCallDetail, 'x-response-description': 'The call.' } },
+};
+
+export function getLlmCallRoute(app: App, { usage, secrets }: HttpContext): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/agents/:id/llm-calls/:call_id',
+    schema,
+    config: { scopes: ['usage:read'], errors: ['agent_not_found', 'llm_call_not_found'] },
+    handler: async (request) => {
+      const { id, call_id: callId } = request.params;
+      checkAgentId(id);
+      if (!(await usage.knows(request.principal.accountId, id))) {
+        throw new ApiError('agent_not_found', 'No agent has this id.');
+      }
+      const row = /^[\w-]{1,64}$/.test(callId) ? await usage.call(id, callId) : null;
+      if (!row) throw new ApiError('llm_call_not_found', 'The agent made no such model call.');
+      return { ...callRecord(row), content: secrets ? contentOf(row, secrets) : null };
+    },
+  });
+}
+
+function contentOf({ id, content }: Detail, secrets: SecretBox) {
+  if (content === null) return null;
+  const { request, response } = JSON.parse(secrets.open(content.sealed, callContentContext(id))) as CallContent;
+  return { request, response, truncated: content.truncated };
+}
