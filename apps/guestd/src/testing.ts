@@ -80,11 +80,12 @@ function endGroup(pid: number): void {
   }
 }
 
-export async function until<T>(look: () => T | null | undefined | false, timeoutMs = 10_000): Promise<T> {
+/** What `look` gives once it is anything but nothing: a file may be there and still be empty. */
+export async function until<T>(look: () => T | null | undefined | false | 0 | '', timeoutMs = 10_000): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     const found = look();
-    if (found !== null && found !== undefined && found !== false) return found;
+    if (found !== null && found !== undefined && found !== false && found !== 0 && found !== '') return found;
     if (Date.now() > deadline) throw new Error(`not seen within ${timeoutMs} ms: ${String(look)}`);
     await sleep(20);
   }

@@ -41,9 +41,17 @@ export function dashboardEndpoint(address: string, token: string): WebEndpoint {
   return { origin: `http://${address}:${dashboardPort}`, headers: { cookie } };
 }
 
-/** Its start script does nothing where one runs already, and ends with the settings. */
-const start = 'setsid --fork /opt/hermes/bin/dashboard < /dev/null > /dev/null 2>&1';
-const end = `cd ${hostFolder} && rm -f dashboard.env && if [ -e dashboard.pid ]; then kill "$(cat dashboard.pid)" || :; rm -f dashboard.pid; fi`;
+/**
+ * Its start script does nothing where one runs already, and ends with the settings. The command that starts it ends when the
+ * script has a session of its own (only then is the pipe closed): what has none ends with its command.
+ */
+const start = `: "$(setsid --fork sh -c 'exec /opt/hermes/bin/dashboard > /dev/null 2>&1' < /dev/null)"`;
+/** Ends when the start script has, which a start that follows at once would take for one that runs. */
+const end = [
+  `cd ${hostFolder} && rm -f dashboard.env`,
+  'if [ -e dashboard.pid ]; then kill "$(cat dashboard.pid)" || :; rm -f dashboard.pid; fi',
+  'flock --wait 15 dashboard.lock true',
+].join('\n');
 
 export async function applyDashboard(
   { guest, token }: HermesGuest,
