@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import {
+  createAccounts,
   createAgentVisits,
   createApiKeyVerifier,
   createSecretBox,
@@ -52,6 +53,7 @@ async function startService() {
     const store = await openStore({ ...database, log: silent });
     undo.push(() => store.close());
     const host = new FakeHost();
+    const secrets = createSecretBox(await loadMasterKey(join(dataDir, 'master.key')));
     const engine = createEngine({
       store: store.agents,
       logs: store.agentLogs,
@@ -59,7 +61,7 @@ async function startService() {
       images: noImages,
       runtimes: new Map([['runtime_a', createOpenclawRuntime()]]),
       providers: builtinProviders,
-      secrets: createSecretBox(await loadMasterKey(join(dataDir, 'master.key'))),
+      secrets,
       log: silent,
       defaultModel: 'anthropic/claude-sonnet-5',
       maxAgentsPerAccount: 1,
@@ -69,12 +71,15 @@ async function startService() {
     });
     const verifier = createApiKeyVerifier({ store: store.apiKeys, log: silent });
     undo.push(() => verifier.close());
+    const accounts = createAccounts({ store: store.accounts, secrets, log: silent, registrationOpen: false });
+    undo.push(() => accounts.close());
     const prefixes = { runtime_a: 'openclaw', runtime_b: 'hermes' };
     const app = createHttpApp({
       agents: engine.agents,
       verifier,
       places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits) },
       audit: store.audit,
+      accounts,
       usage: store.usage,
       ready: () => ({ ready: true, step: null }),
       agentUrl: { scheme: 'http', domain: 'agents.localhost', port: null, prefixes },

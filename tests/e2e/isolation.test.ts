@@ -41,7 +41,7 @@ after(() => world?.close());
 /** Everything of the owner's. */
 async function contents(): Promise<string> {
   const ofAccount = ['agents', 'audit_events', 'idempotency_keys', 'agent_visits'];
-  const tables = [...ofAccount, 'llm_keys', 'agent_holds', 'agent_logs', 'agent_ports'];
+  const tables = [...ofAccount, 'llm_call_contents', 'llm_keys', 'agent_holds', 'agent_logs', 'agent_ports'];
   const rows = [];
   for (const table of tables) {
     const of = ofAccount.includes(table)
@@ -52,12 +52,14 @@ async function contents(): Promise<string> {
     );
     rows.push([table, found]);
   }
+  rows.push((await world.sql.query('select * from accounts where id = $1', [world.accountId])).rows);
   return JSON.stringify(rows);
 }
 
 const messages = [{ role: 'user', content: 'x' }];
 const bodies: Readonly<Record<string, object>> = {
   'PATCH /v1/agents/{id}': { name: 'mine' },
+  'PATCH /v1/account': { record_llm_calls: true },
   'POST /v1/agents/{id}/chat/completions': { messages },
   'POST /v1/agents/{id}/exec': { command: 'touch stolen' },
   'POST /v1/chat/completions': { messages },

@@ -54,7 +54,10 @@ after(async () => {
   await world?.close();
 });
 
-const record = (on: boolean) => world.store.accounts.transaction((tx) => tx.setRecordsLlmCalls(world.accountId, on));
+async function record(on: boolean): Promise<void> {
+  const { status, body } = await client.call('PATCH', '/account', { record_llm_calls: on });
+  assert.deepEqual([status, body.record_llm_calls], [200, on]);
+}
 
 /** A call as the agent's runtime makes it; gives its record. */
 async function ask(stream: boolean) {
@@ -92,6 +95,15 @@ test('nothing is kept until the account wants it, nor once it does not any more'
   assert.match(on.content.request, new RegExp(prompt));
   await record(false);
   assert.equal((await ask(true)).content, null);
+  assert.equal((await client.call('GET', '/account')).body.record_llm_calls, false);
+  const { data } = (await client.call('GET', '/audit-events?limit=2')).body;
+  assert.deepEqual(
+    data.map(({ action, actor, details }: any) => [action, actor.type, details.record_llm_calls]),
+    [
+      ['account.updated', 'api_key', false],
+      ['account.updated', 'api_key', true],
+    ],
+  );
   const again = await client.call('GET', `/agents/${agentId}/llm-calls/${on.id}`);
   assert.deepEqual(again.body.content, on.content, 'what was kept before stays for its time');
 });
@@ -114,6 +126,21 @@ test('a call is read with what was asked and answered, and no key is in it, nor 
     assert.equal(everything.includes(mark), false, mark);
     assert.equal(encoded.includes(mark), false, mark);
   }
+});
+
+test('a change of the account names what is wrong with it, and changes nothing', async () => {
+  await record(true);
+  for (const wrong of [
+    {},
+    { record_llm_calls: 'no' },
+    { record_llm_calls: null },
+    { record_llm_calls: false, name: 'x' },
+  ]) {
+    const { status, body } = await client.call('PATCH', '/account', wrong);
+    assert.deepEqual([status, body.error.code], [400, 'invalid_request'], JSON.stringify(wrong));
+    assert.match(body.error.message, 'name' in wrong ? /name/ : /record_llm_calls/);
+  }
+  assert.equal((await client.call('GET', '/account')).body.record_llm_calls, true);
 });
 
 test("another account's calls, other agents' and unknown ones are none", async () => {

@@ -244,6 +244,7 @@ async function openApi(
     agents: engine.agents,
     verifier,
     audit: store.audit,
+    accounts,
     places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits) },
     usage: store.usage,
     idempotency: store.idempotency,

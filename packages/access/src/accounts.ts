@@ -5,7 +5,7 @@
 import type { Accounts, AccountStore, Log, SecretBox } from '@lodge/engine/ports';
 import { createKey, keys, revokeKey } from './account/keys.ts';
 import { endInvitation, invitations, invite, members, setSpendLimit } from './account/members.ts';
-import { update } from './account/own.ts';
+import { account, update } from './account/own.ts';
 import { acceptInvitation, register, setUp } from './account/joining.ts';
 import { changePassword, resetPassword } from './account/password.ts';
 import { endOtherSessions, endSession, signOut, signedIn } from './account/sessions.ts';
@@ -65,7 +65,8 @@ export function createAccounts(options: AccountsOptions): ClosableAccounts {
     beginTotp: (me, input, caller) => beginTotp(deps, me, input, caller),
     confirmTotp: (me, input, caller) => confirmTotp(deps, me, input, caller),
     removeTotp: (me, input, caller) => removeTotp(deps, me, input, caller),
-    update: (me, change, caller) => update(deps, me, change, caller),
+    account: (id) => account(deps, id),
+    update: (id, change, by) => update(deps, id, change, by),
     keys: (me) => keys(deps, me),
     createKey: (me, input, caller) => createKey(deps, me, input, caller),
     revokeKey: (me, id, caller) => revokeKey(deps, me, id, caller),

@@ -66,8 +66,6 @@ export const CreateKey = Type.Object(
 );
 export const CreateInvitation = Type.Object({ email: Type.Optional(nullable(Email)) }, closed);
 
-export const UpdateAccount = Type.Object({ record_llm_calls: Type.Boolean() }, closed);
-
 export const SetSpendLimit = Type.Object({ spend_limit: nullable(SpendLimit) }, closed);
 /** `spend_limit`: the account's own; where it is null, the deployment's holds. */
 export const AccountSpend = Type.Object({ ...spendStanding, spend_limit: nullable(SpendLimit) });

@@ -13,6 +13,7 @@ export * from './limits.ts';
 export * from './links.ts';
 export * from './logs.ts';
 export * from './members.ts';
+export * from './own-account.ts';
 export * from './ports.ts';
 export * from './responses.ts';
 export * from './scopes.ts';

@@ -6,6 +6,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import {
+  createAccounts,
   createAgentVisits,
   createApiKeyVerifier,
   createSecretBox,
@@ -121,11 +122,13 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
     holder: holderOf(process.pid),
     provisionTimeoutMs: 60_000,
   });
+  const accounts = createAccounts({ store: store.accounts, secrets, log: silent, registrationOpen: false });
   const verifier = createApiKeyVerifier({ store: store.apiKeys, changes: store.apiKeys, log: silent });
   const app = createHttpApp({
     agents: engine.agents,
     verifier,
     audit: store.audit,
+    accounts,
     places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits) },
     usage: store.usage,
     idempotency: store.idempotency,
@@ -165,6 +168,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
       await app.close();
       await engine.stop();
       await driver.stop();
+      await accounts.close();
       await verifier.close();
       await store.close();
       gateway.closeAllConnections();

@@ -61,6 +61,8 @@ const endpoints: readonly [string, string, unknown, number, string?][] = [
   ['GET', '/agents/:id/usage', undefined, 200, 'usage:read'],
   ['GET', '/agents/:id/llm-calls', undefined, 200, 'usage:read'],
   ['GET', '/agents/:id/llm-calls/kept', undefined, 200, 'usage:read'],
+  ['GET', '/account', undefined, 200],
+  ['PATCH', '/account', { record_llm_calls: false }, 200, 'agents:write'],
   ['GET', '/sizes', undefined, 200],
   ['GET', '/providers', undefined, 200],
   ['GET', '/limits', undefined, 200],

@@ -24,6 +24,7 @@ import { registerOpenApi } from './openapi.ts';
 import { parseQuery } from './query.ts';
 import { referencePage } from './reference-page.ts';
 import { makeRequestId } from './request-id.ts';
+import { accountRoutes } from './routes/account/account.ts';
 import { actRoutes } from './routes/agents/act.ts';
 import { createAgentRoute } from './routes/agents/create.ts';
 import { deleteAgentRoute } from './routes/agents/delete.ts';
@@ -147,6 +148,7 @@ const routes: readonly ((app: App, context: HttpContext) => void)[] = [
   memberRoutes,
   portRoutes,
   responseRoutes,
+  accountRoutes,
   limitsRoute,
   healthRoute,
   openApiRoute,

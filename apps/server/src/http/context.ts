@@ -9,6 +9,7 @@ import type {
   AuditLog,
   IdempotencyStore,
   Log,
+  OwnAccounts,
   Principal,
   SecretBox,
   UsageStore,
@@ -70,6 +71,7 @@ export interface HttpAppOptions {
   readonly agents: Agents;
   readonly verifier: ApiKeyVerifier;
   readonly audit: AuditLog;
+  readonly accounts: OwnAccounts;
   /** What of agents is served under their own addresses, and to whom. */
   readonly places: AgentPlaces;
   readonly usage: Pick<UsageStore, 'report' | 'knows' | 'calls' | 'call'>;

@@ -12,6 +12,7 @@ export async function openApiJson(): Promise<string> {
     agents,
     verifier: { verify: never },
     audit: { page: never },
+    accounts: { account: never, update: never },
     places: {
       ports: { ofAgent: never, find: never, publish: never, unpublish: never },
       visits: { createLink: never, openLink: never, visit: never },

@@ -1,6 +1,6 @@
 /** For tests of routes: the app over agents that are kept in memory and do what the test says. Everything else is real. */
 import { noSpendDefaults } from '@lodge/domain';
-import type { KeyRefusal, Principal, Scope, SpendStore } from '@lodge/engine/ports';
+import type { AccountRow, KeyRefusal, Principal, Scope, SpendStore } from '@lodge/engine/ports';
 import { scopes } from '@lodge/engine/ports';
 import type { FastifyInstance } from 'fastify';
 import { createHttpApp } from './app.ts';
@@ -51,6 +51,17 @@ interface Answer {
   readonly body: any;
 }
 
+const someone: AccountRow = {
+  id: accountId,
+  name: 'Ada',
+  email: null,
+  role: 'owner',
+  totpEnabled: false,
+  spendLimit: null,
+  recordsLlmCalls: false,
+  createdAt: new Date(0),
+};
+
 /** Nothing is published, and nobody visits. */
 const noPlaces: HttpAppOptions['places'] = {
   ports: {
@@ -70,6 +81,7 @@ export function testApp(options: Partial<HttpAppOptions> = {}): TestApp {
     agents,
     verifier: { verify },
     audit: { page: async () => [] },
+    accounts: { account: async () => someone, update: async (_, change) => ({ ...someone, ...change }) },
     places: noPlaces,
     usage: { report: async () => 'too_many', knows: async () => false, calls: async () => [], call: async () => null },
     limits: {

@@ -1,20 +1,23 @@
-import type { AccountRow, Caller, SignedIn } from '@lodge/engine/ports';
-import { eventOf } from './deps.ts';
+import type { AccountRow, ChangedBy } from '@lodge/engine/ports';
 import type { AccountDeps } from './deps.ts';
 
-/** Whether what is said in model calls is kept is said by whose agents make them, and by nobody else. */
+export async function account({ store }: AccountDeps, id: string): Promise<AccountRow> {
+  const found = await store.byId(id);
+  if (!found) throw new Error('an account is never deleted, and this one is not there');
+  return found.account;
+}
+
 export function update(
-  deps: AccountDeps,
-  me: SignedIn,
+  { store }: AccountDeps,
+  id: string,
   { recordsLlmCalls }: { readonly recordsLlmCalls: boolean },
-  caller: Caller,
+  by: ChangedBy,
 ): Promise<AccountRow> {
-  const { id } = me.account;
-  return deps.store.transaction(async (tx) => {
-    const account = await tx.setRecordsLlmCalls(id, recordsLlmCalls);
+  return store.transaction(async (tx) => {
+    const changed = await tx.setRecordsLlmCalls(id, recordsLlmCalls);
     const target = { kind: 'account', id };
     const details = { record_llm_calls: recordsLlmCalls };
-    await tx.audit(eventOf(id, caller, { action: 'account.updated', target, details }));
-    return account;
+    await tx.audit({ ...by, accountId: id, action: 'account.updated', target, details });
+    return changed;
   });
 }

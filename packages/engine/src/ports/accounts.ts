@@ -1,5 +1,6 @@
 import type { SpendLimit } from '@lodge/domain';
 import type { Scope } from './access.ts';
+import type { NewAuditEvent } from './audit.ts';
 import type { AccountRow, ApiKeyRecord, LinkRow, MemberRow, SessionRow } from './account-store.ts';
 
 /** Where a request comes from, for sessions and the audit log. */
@@ -56,8 +57,17 @@ export interface NewPerson {
   readonly password: string;
 }
 
+/** Who changes an account of their own, and from where. */
+export type ChangedBy = Pick<NewAuditEvent, 'actor' | 'address' | 'requestId'>;
+
+/** What an account says of itself, by a session or a key of its own. */
+export interface OwnAccounts {
+  account(id: string): Promise<AccountRow>;
+  update(id: string, change: { readonly recordsLlmCalls: boolean }, by: ChangedBy): Promise<AccountRow>;
+}
+
 /** The account area: everything a signed-in person does, and how one comes to be signed in. Every method may throw `AccountRefusal`. */
-export interface Accounts {
+export interface Accounts extends OwnAccounts {
   readonly registrationOpen: boolean;
   /** The session of a token, and notes that it was seen; null when it is none or has ended. */
   signedIn(token: string): Promise<SignedIn | null>;
@@ -97,8 +107,6 @@ export interface Accounts {
   /** Puts it in force; the recovery codes are shown this once. */
   confirmTotp(me: SignedIn, input: { readonly code: string }, caller: Caller): Promise<readonly string[]>;
   removeTotp(me: SignedIn, input: { readonly password: string; readonly code: string }, caller: Caller): Promise<void>;
-  /** Of one's own account. */
-  update(me: SignedIn, change: { readonly recordsLlmCalls: boolean }, caller: Caller): Promise<AccountRow>;
 
   keys(me: SignedIn): Promise<readonly ApiKeyRecord[]>;
   /** `key` is the whole key, shown this once. */

@@ -12,8 +12,10 @@ export function ownAccountRoute(app: App, { accounts }: AreaContext): void {
     schema: { hide, body: UpdateAccount, response: { 200: AccountRecord } },
     config: signedIn,
     handler: async (request) => {
-      const change = { recordsLlmCalls: request.body.record_llm_calls };
-      return accountRecord(await accounts.update(request.me, change, callerOf(request)));
+      const { id } = request.me.account;
+      const { address, requestId } = callerOf(request);
+      const by = { actor: { kind: 'account', id }, address, requestId } as const;
+      return accountRecord(await accounts.update(id, { recordsLlmCalls: request.body.record_llm_calls }, by));
     },
   });
 }

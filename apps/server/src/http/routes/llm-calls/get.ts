@@ -11,7 +11,7 @@ const schema = {
   tags: ['Usage'],
   summary: "Read one of an agent's model calls",
   description:
-    'With what was said in it, where the account had its model calls recorded: off by default, turned on and off in the account area. Provider keys are never in it.',
+    'With what was said in it, where the account had its model calls recorded: `record_llm_calls` of the account, off by default. Provider keys are never in it.',
   params: LlmCallParams,
   querystring: NoQuery,
   response: { 200: { ...LlmCallDetail, 'x-response-description': 'The call.' } },
