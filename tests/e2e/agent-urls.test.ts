@@ -120,8 +120,10 @@ test('streams pass as they come, both ways, and end with either side', async () 
 
   const broken = await visitor.open(ownHost(), '/broken');
   await assert.rejects(text(broken.reply), /aborted/);
-  const headers = await visitor.ask(ownHost(), '/many-headers');
-  assert.deepEqual([headers.status, headers.json.error.code], [503, 'agent_unavailable']);
+  for (const path of ['/many-headers', '/switched']) {
+    const { status, json } = await visitor.ask(ownHost(), path);
+    assert.deepEqual([status, json.error.code], [503, 'agent_unavailable'], path);
+  }
 });
 
 test('a body of 64 MiB arrives whole, with a length or without; the slower side sets the pace', async () => {

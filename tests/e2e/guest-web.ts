@@ -85,6 +85,8 @@ export class GuestWeb {
         return void response.end();
       case '/deaf':
         return;
+      case '/switched':
+        return void request.socket.write('HTTP/1.1 101 Unasked\r\nConnection: Upgrade\r\nUpgrade: any\r\n\r\n');
       case '/early':
         return void response.writeHead(413).end('too much');
       default:

@@ -93,13 +93,13 @@ async function connected({ origin, idleMs, signal }: Target): Promise<Socket> {
   return guest.setTimeout(idleMs, end);
 }
 
-async function reply(upstream: ClientRequest): Promise<IncomingMessage> {
-  try {
-    const [reply] = (await once(upstream, 'response')) as [IncomingMessage];
-    return reply;
-  } catch (error) {
-    throw notAnswering(error);
-  }
+/** Of a guest that switches to another protocol unasked, no more is heard than that its connection has closed. */
+function reply(upstream: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    upstream.once('response', resolve);
+    upstream.once('error', (error) => reject(notAnswering(error)));
+    upstream.once('close', () => reject(notAnswering(new Error('closed without a reply'))));
+  });
 }
 
 async function pass(
