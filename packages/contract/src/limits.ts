@@ -60,15 +60,17 @@ export const Limits = Type.Object(
       },
       { additionalProperties: false },
     ),
-    spend: Type.Object(
-      {
-        ...spendStanding,
-        agent_default: nullable({
-          ...SpendLimit,
-          description: 'The limit of an agent whose own `spend_limit` is null.',
-        }),
-      },
-      { additionalProperties: false },
+    spend: nullable(
+      Type.Object(
+        {
+          ...spendStanding,
+          agent_default: nullable({
+            ...SpendLimit,
+            description: 'The limit of an agent whose own `spend_limit` is null.',
+          }),
+        },
+        { additionalProperties: false, description: 'Null for a key without the scope `usage:read`.' },
+      ),
     ),
     sizes: Type.Object(
       { json_body_bytes: Type.Integer(), file_bytes: Type.Integer() },

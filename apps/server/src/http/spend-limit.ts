@@ -1,9 +1,8 @@
 /** Spend limits between the wire and the engine. */
-import type { Limits, SpendLimit as WireLimit } from '@lodge/contract';
+import type { AccountSpend, SpendLimit as WireLimit } from '@lodge/contract';
 import { limitOf, spendWindow } from '@lodge/domain';
 import type { SpendLimit, SpendPeriod } from '@lodge/domain';
 import type { SpendStore } from '@lodge/engine/ports';
-import type { Static } from 'typebox';
 import { ApiError } from './errors.ts';
 
 export function spendLimitOf(given: WireLimit | null): SpendLimit | null {
@@ -22,7 +21,7 @@ export async function spendStanding(
   spend: SpendStore,
   accountId: string,
   now: Date,
-): Promise<Omit<Static<typeof Limits>['spend'], 'agent_default'>> {
+): Promise<Omit<AccountSpend, 'spend_limit'>> {
   const { limit, daySpentUsd, monthSpentUsd } = await spend.ofAccount(accountId, now);
   const window = (period: SpendPeriod, spentUsd: string) => ({
     limit_usd: limitOf(limit, period),

@@ -22,7 +22,7 @@ export function limitsRoute(app: App, { agents, limits }: HttpContext): void {
     url: '/v1/limits',
     schema,
     handler: async (request) => {
-      const { accountId } = request.principal;
+      const { accountId, scopes } = request.principal;
       const used = await agents.count(accountId);
       return {
         object: 'limits' as const,
@@ -37,10 +37,13 @@ export function limitsRoute(app: App, { agents, limits }: HttpContext): void {
           calls: { per_minute: rates.calls },
           without_key: { per_minute: rates.address },
         },
-        spend: {
-          ...(await spendStanding(spend, accountId, new Date())),
-          agent_default: spendLimitRecord(spend.defaults.agent),
-        },
+        // What is spent is usage.
+        spend: scopes.includes('usage:read')
+          ? {
+              ...(await spendStanding(spend, accountId, new Date())),
+              agent_default: spendLimitRecord(spend.defaults.agent),
+            }
+          : null,
         sizes: { json_body_bytes: mostBodyBytes, file_bytes: mostFileBytes },
       };
     },
