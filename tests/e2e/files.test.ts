@@ -338,6 +338,10 @@ test('who may read, may not write; another account has no such agent', async () 
   assert.equal((await ask('GET', '?list=1', { key: reader })).status, 200);
   for (const method of ['PUT', 'DELETE'])
     await refused(ask(method, '/x', { key: reader }), 403, 'insufficient_scope', /agents:write/);
+  const agent = await client.agent('stopped');
+  for (const path of ['?list=1&wake=true', '/x?wake=true'])
+    await refused(ask('GET', path, { agent, key: reader }), 403, 'insufficient_scope', /agents:write/);
+  assert.equal(await client.status(agent), 'stopped');
   const chatter = await world.keyOf(world.accountId, ['agents:chat']);
   await refused(ask('GET', '/x', { key: chatter }), 403, 'insufficient_scope', /agents:read/);
   const stranger = await world.keyOf(await world.newAccount());

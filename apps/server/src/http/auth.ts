@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ApiKeyVerifier, KeyRefusal, Principal } from '@lodge/engine/ports';
+import type { ApiKeyVerifier, KeyRefusal, Principal, Scope } from '@lodge/engine/ports';
 import type { FastifyRequest } from 'fastify';
 import { ApiError } from './errors.ts';
 
@@ -37,7 +37,12 @@ export async function verifyKey(verifier: ApiKeyVerifier, key: string): Promise<
 
 /** Refuses with 403 when the key has none of the scopes that the route takes. */
 export function checkScope(request: FastifyRequest): void {
-  const { scopes } = request.routeOptions.config;
-  if (!scopes || scopes.some((scope) => request.principal.scopes.includes(scope))) return;
-  throw new ApiError('insufficient_scope', `This API key lacks the scope ${scopes.join(' or ')}.`);
+  const { scopes, wakeScope } = request.routeOptions.config;
+  const has = (scope: Scope): boolean => request.principal.scopes.includes(scope);
+  if (scopes && !scopes.some(has)) {
+    throw new ApiError('insufficient_scope', `This API key lacks the scope ${scopes.join(' or ')}.`);
+  }
+  if (wakeScope && !has(wakeScope) && (request.query as { readonly wake?: unknown }).wake === 'true') {
+    throw new ApiError('insufficient_scope', `This API key lacks the scope ${wakeScope}, which wake takes.`);
+  }
 }

@@ -141,6 +141,8 @@ declare module 'fastify' {
     readonly public?: true;
     /** Any one of these is enough; none given: any key will do. */
     readonly scopes?: readonly Scope[];
+    /** What `wake=true` takes beside, where the route's own scopes change nothing. */
+    readonly wakeScope?: Scope;
     /** Its reply holds a secret: no Idempotency-Key keeps it. */
     readonly secretReply?: true;
     /** The body is bytes of any type. */

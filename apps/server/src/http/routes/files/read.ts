@@ -26,7 +26,7 @@ import { fileErrors, transferMs } from './shared.ts';
 
 const bytes = { schema: Type.Unsafe({ type: 'string', format: 'binary' }) };
 const description =
-  "A file's bytes, or with `list=1` what is in a folder. The bytes come from inside the agent's machine: they are sent as a download, never to be shown by a browser. A paused agent is resumed first; a stopped one answers 409, unless `wake=true` or its `lifecycle.auto_start` says that it is to be started.";
+  "A file's bytes, or with `list=1` what is in a folder. The bytes come from inside the agent's machine: they are sent as a download, never to be shown by a browser. A paused agent is resumed first; a stopped one answers 409, unless `wake=true`, which takes the scope `agents:write`, or its `lifecycle.auto_start` says that it is to be started.";
 const schema = {
   tags: ['Files'],
   description,
@@ -44,6 +44,7 @@ const schema = {
 const config = {
   rate: 'calls',
   scopes: ['agents:read'],
+  wakeScope: 'agents:write',
   errors: [...fileErrors, 'precondition_failed', 'range_not_satisfiable'],
 } as const;
 
