@@ -5,6 +5,7 @@ import { existsSync, readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { hashApiKey } from '@lodge/access';
 import { WebSocket } from 'ws';
 import { isAlive, until } from '../../apps/guestd/src/testing.ts';
 import { openWorld } from './api/world.ts';
@@ -253,6 +254,25 @@ test('messages that are none of the protocol end a terminal, and so does silence
   const started = performance.now();
   assert.equal(await closed(idle), 1000);
   assert.ok(performance.now() - started > 1_500);
+  await until(() => inTerminals().length === 0);
+});
+
+test('a terminal and a log that are open end with the key that opened them', async () => {
+  const key = await world.keyOf(world.accountId);
+  const terminal = await open('', { key });
+  const typing = setInterval(() => type(terminal, ':\r'), 500);
+  const log = await fetch(`${world.url}/v1/agents/${id}/logs?follow=true`, { headers: { 'x-api-key': key } });
+  const other = await open();
+  const others = setInterval(() => type(other, ':\r'), 500);
+  await sleep(2_500);
+  assert.equal(terminal.screen.code, null);
+  await world.sql.query('update api_keys set revoked_at = now() where hash = $1', [hashApiKey(key)]);
+  await Promise.race([log.text(), sleep(10_000).then(() => assert.fail('the log goes on'))]);
+  assert.equal(await closed(terminal), 1008);
+  clearInterval(typing);
+  assert.equal(other.screen.code, null, 'another key holds');
+  clearInterval(others);
+  other.socket.close();
   await until(() => inTerminals().length === 0);
 });
 

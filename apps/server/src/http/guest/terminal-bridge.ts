@@ -1,6 +1,6 @@
 /**
  * Between a client's WebSocket and a terminal in a guest: bytes both ways, each way as slow as its reader, until one of them ends,
- * the client types nothing for too long or no longer answers, or the server closes. Then both are closed, once.
+ * the client types nothing for too long or no longer answers, its key ends, or the server closes. Then both are closed, once.
  */
 import { TerminalControl } from '@lodge/contract';
 import type { GuestClient, GuestTerminal, ProcessEnd, TerminalSize } from '@lodge/guest';
@@ -21,6 +21,7 @@ const mostEarlyBytes = 256 * 1024;
 interface BridgeOptions {
   readonly idleMs: number;
   readonly closing: AbortSignal;
+  readonly keyEnded: AbortSignal;
 }
 
 export class TerminalBridge {
@@ -67,9 +68,11 @@ export class TerminalBridge {
     this.socket = socket;
     this.over = over;
     this.pings = setInterval(() => this.ping(), pingEveryMs);
-    const { closing } = this.options;
+    const { closing, keyEnded } = this.options;
     const shutDown = (): void => this.shut(1001, 'the service is restarting');
+    const shutOut = (): void => this.shut(1008, 'the API key holds no more');
     closing.addEventListener('abort', shutDown);
+    keyEnded.addEventListener('abort', shutOut);
     socket.on('message', (data, isBinary) => this.take(data, isBinary));
     socket.on('pong', () => (this.isAnswered = true));
     socket.on('error', () => socket.terminate());
@@ -82,6 +85,7 @@ export class TerminalBridge {
     this.terminal?.resume();
     if (this.ended !== null) this.finish(this.ended.end);
     if (closing.aborted) shutDown();
+    if (keyEnded.aborted) shutOut();
   }
 
   private show(chunk: Buffer): boolean {

@@ -8,6 +8,7 @@ import { clientGone, onReplyOver } from '../../client-gone.ts';
 import type { App, HttpContext } from '../../context.ts';
 import { ApiError, reportError } from '../../errors.ts';
 import { makeCursor, parseEntryId, readCursor } from '../../logs/cursor.ts';
+import { keyEnded } from '../../key-ended.ts';
 import { entryRecord } from '../../logs/entry.ts';
 import { followLog } from '../../logs/follow.ts';
 import type { FollowRequest, LogFilter } from '../../logs/follow.ts';
@@ -21,7 +22,7 @@ const schema = {
   tags: ['Agents'],
   summary: "Read an agent's log",
   description:
-    "In every status. Newest entries first; `direction=asc` reads oldest first. With `follow=true` the reply is `text/event-stream`, oldest first: an event per entry, its `id` the entry's and its `data` the entry as JSON; comments while there is nothing to tell. Reconnect with `Last-Event-ID` and nothing is missed or told twice. Old entries are removed: how many and how long they are kept is a setting of the deployment.",
+    "In every status. Newest entries first; `direction=asc` reads oldest first. With `follow=true` the reply is `text/event-stream`, oldest first: an event per entry, its `id` the entry's and its `data` the entry as JSON; comments while there is nothing to tell. It ends with the API key. Reconnect with `Last-Event-ID` and nothing is missed or told twice. Old entries are removed: how many and how long they are kept is a setting of the deployment.",
   params: AgentParams,
   headers: LogsHeaders,
   querystring: LogsQuery,
@@ -128,7 +129,7 @@ async function stream(
 ) {
   const { agents, closing, logSilenceMs = defaultSilenceMs } = context;
   const { accountId } = request.principal;
-  const signal = AbortSignal.any([clientGone(reply), closing]);
+  const signal = AbortSignal.any([clientGone(reply), closing, keyEnded(context, request, reply)]);
   const batches = await followLog({ agents, accountId, signal, ...asked });
 
   async function* blocks(): AsyncGenerator<string> {

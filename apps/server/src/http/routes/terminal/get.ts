@@ -7,6 +7,7 @@ import type { App, HttpContext } from '../../context.ts';
 import { ApiError } from '../../errors.ts';
 import { ofGuest } from '../../guest/guest-error.ts';
 import { TerminalBridge, terminalProtocol } from '../../guest/terminal-bridge.ts';
+import { keyEnded } from '../../key-ended.ts';
 import { upgradeOf } from '../../upgrade.ts';
 
 const defaultIdleMs = 60 * 60_000;
@@ -18,7 +19,7 @@ const schema = {
   tags: ['Shell'],
   summary: "Open a terminal on an agent's machine",
   description:
-    'A WebSocket with a login shell of the agent’s own user in its workspace. Binary messages are what is typed and what is shown. Text messages are JSON: `{"type":"resize","cols":120,"rows":40}` from the client; `{"type":"exit","exit_code":0,"signal":null}` from the service, before it closes with 1000. Where no header can be set (a browser), offer the subprotocols `lodge.terminal` and `bearer.<API key>`. The agent stays awake while its terminal is open. One with which nobody types for an hour is closed. It ends with its connection, with all that runs in it. Everything is checked before the 101; a request that is no WebSocket is a 400.',
+    'A WebSocket with a login shell of the agent’s own user in its workspace. Binary messages are what is typed and what is shown. Text messages are JSON: `{"type":"resize","cols":120,"rows":40}` from the client; `{"type":"exit","exit_code":0,"signal":null}` from the service, before it closes with 1000. Where no header can be set (a browser), offer the subprotocols `lodge.terminal` and `bearer.<API key>`. The agent stays awake while its terminal is open. One with which nobody types for an hour is closed, with 1000, and one whose API key was revoked or has expired, with 1008. It ends with its connection, with all that runs in it. Everything is checked before the 101; a request that is no WebSocket is a 400.',
   params: AgentParams,
   querystring: TerminalQuery,
   response: {
@@ -75,7 +76,11 @@ async function open(context: HttpContext, sockets: WebSocketServer, request: Fas
   upgrade.socket.once('close', gone);
   const { signal } = over;
   const live = await agents.use(accountId, id, { wake: wake === 'true', timeoutMs: lifecycleWaitMs, signal });
-  const bridge = new TerminalBridge({ idleMs: context.terminalIdleMs ?? defaultIdleMs, closing: context.closing });
+  const bridge = new TerminalBridge({
+    idleMs: context.terminalIdleMs ?? defaultIdleMs,
+    closing: context.closing,
+    keyEnded: keyEnded(context, request, reply),
+  });
   try {
     const size = { columns: cols, rows, term };
     await ofGuest(bridge.connect(guestAt(live.guest.address), size, signal));
