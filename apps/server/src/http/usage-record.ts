@@ -47,11 +47,14 @@ export function toCsv(buckets: readonly UsageBucket[], totals: Usage['totals']):
     buckets.map(({ starting_at, ending_at, group, ...parts }) => [
       starting_at,
       ending_at,
-      group ?? '',
+      plain(group ?? ''),
       ...[parts.compute, parts.llm, parts.network, parts.cost].flatMap((part) => Object.values(part).map(String)),
     ]),
   );
   return lines.map((line) => `${line.map(cell).join(',')}\r\n`).join('');
 }
+
+/** A guest names its models: programs that open tables take a text that begins so for a formula, unless it is quoted. */
+const plain = (group: string): string => (/^[=+\-@\t\r]/.test(group) ? `'${group}` : group);
 
 const cell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
