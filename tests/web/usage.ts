@@ -1,4 +1,4 @@
-/** The page of what was spent and its limits, for an owner and a member who are signed in. */
+/** The page of what was spent, its limits and the recording of calls, for an owner and a member who are signed in. */
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
 import { buttonIn, fieldIn, headingIn, isFocused } from './actions.ts';
@@ -20,6 +20,7 @@ export async function walkUsage({ owner, member, origin, names }: Walk): Promise
   await look(owner, 'usage-empty');
   await setLimits(owner, names.owner);
   await seeMeters(owner);
+  await recordCalls(owner);
   await limitMember(owner, member, { origin, name: names.member });
   await owner.route(spend, (route) => route.abort());
   await owner.goto(`${origin}/account/usage`);
@@ -62,6 +63,18 @@ async function seeMeters(page: Page): Promise<void> {
   await page.getByText('Limit reached').waitFor();
   await look(page, 'usage');
   await page.unroute(spend);
+}
+
+async function recordCalls(page: Page): Promise<void> {
+  await page.getByText('Only tokens, cost and times of each call are kept.').waitFor();
+  await buttonIn(page, 'Turn on recording').click();
+  await page.getByText('Model calls are recorded from now on.').first().waitFor();
+  assert.ok(await isFocused(buttonIn(page, 'Turn off recording')), 'the focus stays');
+  await page.reload();
+  await page.getByText('Every key of yours that may see usage can read what is said.').waitFor();
+  await look(page, 'recording');
+  await buttonIn(page, 'Turn off recording').click();
+  await page.getByText('Model calls are no longer recorded.').first().waitFor();
 }
 
 async function limitMember(owner: Page, member: Page, at: { origin: string; name: string }): Promise<void> {

@@ -118,7 +118,7 @@ function errorOf(reply: Response, value: unknown): ApiError {
  * A change. A refused CSRF token is one of an older session: another tab has signed in since. If it is the same person's,
  * the change is sent once more with the new token; another person's is treated as being signed out here.
  */
-async function change<T>(method: 'POST' | 'PUT' | 'DELETE', path: string, body?: unknown): Promise<T> {
+async function change<T>(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<T> {
   const before = current;
   try {
     return await send<T>(method, path, body);
@@ -170,6 +170,7 @@ export const api = {
   createKey: (body: NewKey) => change<KeyRecord & { key: string }>('POST', '/keys', body),
   revokeKey: (id: string) => change<KeyRecord>('DELETE', `/keys/${encodeURIComponent(id)}`),
 
+  updateAccount: (body: { record_llm_calls: boolean }) => change<Account>('PATCH', '/account', body),
   spend: () => read<AccountSpend>('/spend'),
   setSpendLimit: (accountId: string, limit: SpendLimit | null) =>
     change('PUT', `/members/${encodeURIComponent(accountId)}/spend-limit`, { spend_limit: limit }),

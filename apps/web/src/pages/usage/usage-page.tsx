@@ -10,6 +10,7 @@ import { queries } from '../../queries.ts';
 import { useAccount } from '../../session.ts';
 import { LimitDialog } from './limit-dialog.tsx';
 import { actionWords } from './limit-words.ts';
+import { RecordingSection } from './recording-section.tsx';
 import { SpendMeter } from './spend-meter.tsx';
 
 export function UsagePage() {
@@ -25,6 +26,7 @@ export function UsagePage() {
         </Loaded>
       </Section>
       {spend.data !== undefined && <LimitsSection spend={spend.data} />}
+      <RecordingSection />
     </Page>
   );
 }
