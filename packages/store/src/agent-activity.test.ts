@@ -1,20 +1,13 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { defaultLifecycle } from '@lodge/domain';
 import type { Lifecycle } from '@lodge/domain';
 import type { Observation } from '@lodge/engine/ports';
-import { execute, testDatabase } from '@lodge/testkit/postgres';
-import { admitAll, firstAccount, newAgent, silent } from './fixture.ts';
-import { migrate } from './migrate.ts';
-import { openStore } from './store.ts';
+import { execute } from '@lodge/testkit/postgres';
+import { admitAll, firstAccount, newAgent } from './fixture.ts';
+import { testStore } from './test-store.ts';
 
-const database = await testDatabase();
-await migrate(database);
-const store = await openStore({ ...database, log: silent });
-after(async () => {
-  await store.close();
-  await database.drop();
-});
+const { database, store } = await testStore();
 const { agents } = store;
 const account = await firstAccount(store.apiKeys);
 

@@ -1,25 +1,16 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { admit, operationCauses, verbs } from '@lodge/domain';
 import type { Admission, Verb } from '@lodge/domain';
 import type { AgentRow, DecisionFacts, Observation } from '@lodge/engine/ports';
-import { execute, testDatabase } from '@lodge/testkit/postgres';
+import { execute } from '@lodge/testkit/postgres';
 import { Client } from 'pg';
-import { admitAll, firstAccount, newAgent, silent } from './fixture.ts';
-import { migrate } from './migrate.ts';
-import { openStore } from './store.ts';
+import { admitAll, firstAccount, newAgent } from './fixture.ts';
+import { testStore } from './test-store.ts';
 
-const database = await testDatabase();
-await migrate(database);
-const store = await openStore({ ...database, log: silent });
-// Another process would be no different: they share nothing but the database.
-const other = await openStore({ ...database, log: silent });
-after(async () => {
-  await store.close();
-  await other.close();
-  await database.drop();
-});
+const { database, store, another } = await testStore();
+const other = await another();
 const { agents } = store;
 const account = await firstAccount(store.apiKeys);
 

@@ -1,23 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { logLevels, logSources, maxLogMessage } from '@lodge/engine/ports';
 import type { LogEntry, LogQuery, NewLogEntry } from '@lodge/engine/ports';
-import { testDatabase } from '@lodge/testkit/postgres';
 import { Client } from 'pg';
-import { admitAll, firstAccount, newAgent, silent } from './fixture.ts';
-import { migrate } from './migrate.ts';
-import { openStore } from './store.ts';
+import { admitAll, firstAccount, newAgent } from './fixture.ts';
+import { testStore } from './test-store.ts';
 
-const database = await testDatabase();
-await migrate(database);
-const store = await openStore({ ...database, log: silent });
-const other = await openStore({ ...database, log: silent });
-after(async () => {
-  await store.close();
-  await other.close();
-  await database.drop();
-});
+const { database, store, another } = await testStore();
+const other = await another();
 const { agents, agentLogs: logs } = store;
 const account = await firstAccount(store.apiKeys);
 

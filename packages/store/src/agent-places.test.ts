@@ -1,28 +1,14 @@
 /** Ports and visits of agents: bounded, one taker for each link, and ended with agent, key and password. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { NewAgentLink } from '@lodge/engine/ports';
-import { execute, testDatabase } from '@lodge/testkit/postgres';
-import type { TestDatabase } from '@lodge/testkit/postgres';
-import { admitAll, firstAccount, newAgent, newKey, silent } from './fixture.ts';
-import { migrate } from './migrate.ts';
-import { openStore } from './store.ts';
-import type { Store } from './store.ts';
+import { execute } from '@lodge/testkit/postgres';
+import { admitAll, firstAccount, newAgent, newKey } from './fixture.ts';
+import { testStore } from './test-store.ts';
 
-let database: TestDatabase;
-let store: Store;
-let accountId: string;
-before(async () => {
-  database = await testDatabase();
-  await migrate(database);
-  store = await openStore({ ...database, log: silent });
-  accountId = await firstAccount(store.apiKeys);
-});
-after(async () => {
-  await store?.close();
-  await database?.drop();
-});
+const { database, store } = await testStore();
+const accountId = await firstAccount(store.apiKeys);
 
 const agent = async (): Promise<string> => (await store.agents.create(newAgent(accountId), admitAll)).id;
 const run = (text: string) => execute(database.connectionString, text);

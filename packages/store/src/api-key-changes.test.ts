@@ -1,17 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { testDatabase } from '@lodge/testkit/postgres';
-import { newKey, silent } from './fixture.ts';
-import { migrate } from './migrate.ts';
-import { openStore } from './store.ts';
+import { test } from 'node:test';
+import { newKey } from './fixture.ts';
+import { testStore } from './test-store.ts';
 
-const database = await testDatabase();
-await migrate(database);
-const [here, there] = [await openStore({ ...database, log: silent }), await openStore({ ...database, log: silent })];
-after(async () => {
-  await Promise.all([here.close(), there.close()]);
-  await database.drop();
-});
+const { store: here, another } = await testStore();
+const there = await another();
 
 test('another process hears of a revoked key at once, and not of one that is merely used', async () => {
   const { id, accountId } = (await here.apiKeys.createFirstAccount('operator', newKey()))!;

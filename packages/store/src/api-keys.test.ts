@@ -1,19 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { scopes } from '@lodge/engine/ports';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
 import { newKey, silent } from './fixture.ts';
 import { migrate } from './migrate.ts';
 import { openStore } from './store.ts';
+import { testStore } from './test-store.ts';
 
-const database = await testDatabase();
-await migrate(database);
-const store = await openStore({ ...database, log: silent });
-after(async () => {
-  await store.close();
-  await database.drop();
-});
+const { database, store } = await testStore();
 const { apiKeys } = store;
 
 // First in the file: later tests use the account.

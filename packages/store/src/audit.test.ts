@@ -1,18 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import type { NewAuditEvent } from '@lodge/engine/ports';
-import { testDatabase } from '@lodge/testkit/postgres';
-import { firstAccount, silent } from './fixture.ts';
-import { migrate } from './migrate.ts';
-import { openStore } from './store.ts';
+import { firstAccount } from './fixture.ts';
+import { testStore } from './test-store.ts';
 
-const database = await testDatabase();
-await migrate(database);
-const store = await openStore({ ...database, log: silent });
-after(async () => {
-  await store.close();
-  await database.drop();
-});
+const { store } = await testStore();
 const accountId = await firstAccount(store.apiKeys);
 
 const event = (action: NewAuditEvent['action']): NewAuditEvent => ({

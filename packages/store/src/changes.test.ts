@@ -1,23 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { execute, testDatabase } from '@lodge/testkit/postgres';
-import { admitAll, firstAccount, newAgent, silent } from './fixture.ts';
-import { migrate } from './migrate.ts';
-import { openStore } from './store.ts';
+import { execute } from '@lodge/testkit/postgres';
+import { admitAll, firstAccount, newAgent } from './fixture.ts';
 import type { Store } from './store.ts';
+import { testStore } from './test-store.ts';
 
-const database = await testDatabase();
-await migrate(database);
-const store = await openStore({ ...database, log: silent });
-// Another process would be no different: they share nothing but the database.
-const other = await openStore({ ...database, log: silent });
-after(async () => {
-  await store.close();
-  await other.close();
-  await database.drop();
-});
+const { database, store, another } = await testStore();
+const other = await another();
 const accountId = await firstAccount(store.apiKeys);
 const create = () => store.agents.create(newAgent(accountId), admitAll);
 

@@ -1,30 +1,15 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { Claim, NewAuditEvent } from '@lodge/engine/ports';
-import { execute, testDatabase } from '@lodge/testkit/postgres';
-import type { TestDatabase } from '@lodge/testkit/postgres';
-import { admitAll, firstAccount, newAgent, silent } from './fixture.ts';
-import { migrate } from './migrate.ts';
-import { openStore } from './store.ts';
+import { execute } from '@lodge/testkit/postgres';
+import { admitAll, firstAccount, newAgent } from './fixture.ts';
 import type { Store } from './store.ts';
+import { testStore } from './test-store.ts';
 
-let database: TestDatabase;
-let one: Store;
-let two: Store;
-let accountId: string;
-before(async () => {
-  database = await testDatabase();
-  await migrate(database);
-  one = await openStore({ ...database, log: silent });
-  two = await openStore({ ...database, log: silent });
-  accountId = await firstAccount(one.apiKeys);
-});
-after(async () => {
-  await one?.close();
-  await two?.close();
-  await database?.drop();
-});
+const { database, store: one, another } = await testStore();
+const two = await another();
+const accountId = await firstAccount(one.apiKeys);
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 const request = (key: string, body = 'body', agentId = 'abcdefghijkl') => ({

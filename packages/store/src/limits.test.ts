@@ -1,26 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { execute, testDatabase } from '@lodge/testkit/postgres';
-import type { TestDatabase } from '@lodge/testkit/postgres';
-import { silent } from './fixture.ts';
-import { migrate } from './migrate.ts';
-import { openStore } from './store.ts';
-import type { Store } from './store.ts';
+import { test } from 'node:test';
+import { execute } from '@lodge/testkit/postgres';
+import { testStore } from './test-store.ts';
 
-let database: TestDatabase;
-let one: Store;
-let two: Store;
-before(async () => {
-  database = await testDatabase();
-  await migrate(database);
-  one = await openStore({ ...database, log: silent });
-  two = await openStore({ ...database, log: silent });
-});
-after(async () => {
-  await one?.close();
-  await two?.close();
-  await database?.drop();
-});
+const { database, store: one, another } = await testStore();
+const two = await another();
 
 const rule = { perMinute: 60 };
 

@@ -1,17 +1,10 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
-import { execute, testDatabase } from '@lodge/testkit/postgres';
-import { admitAll, finishedCall, firstAccount, newAgent, openCall, silent } from './fixture.ts';
-import { migrate } from './migrate.ts';
-import { openStore } from './store.ts';
+import { test } from 'node:test';
+import { execute } from '@lodge/testkit/postgres';
+import { admitAll, finishedCall, firstAccount, newAgent, openCall } from './fixture.ts';
+import { testStore } from './test-store.ts';
 
-const database = await testDatabase();
-await migrate(database);
-const store = await openStore({ ...database, log: silent });
-after(async () => {
-  await store.close();
-  await database.drop();
-});
+const { database, store } = await testStore();
 const { agents } = store;
 const book = store.bookOf('h');
 const accountId = await firstAccount(store.apiKeys);

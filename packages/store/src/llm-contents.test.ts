@@ -1,18 +1,11 @@
 /** What is said in model calls: kept with the call's row where the account wants it, gone in time and with the agent. */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
-import { execute, testDatabase } from '@lodge/testkit/postgres';
-import { admitAll, finishedCall, firstAccount, newAgent, openCall, silent } from './fixture.ts';
-import { migrate } from './migrate.ts';
-import { openStore } from './store.ts';
+import { before, test } from 'node:test';
+import { execute } from '@lodge/testkit/postgres';
+import { admitAll, finishedCall, firstAccount, newAgent, openCall } from './fixture.ts';
+import { testStore } from './test-store.ts';
 
-const database = await testDatabase();
-await migrate(database);
-const store = await openStore({ ...database, log: silent });
-after(async () => {
-  await store.close();
-  await database.drop();
-});
+const { database, store } = await testStore();
 const { agents, usage } = store;
 const book = store.bookOf('h');
 const accountId = await firstAccount(store.apiKeys);

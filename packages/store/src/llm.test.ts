@@ -1,17 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
-import { admitAll, firstAccount, newAgent, silent } from './fixture.ts';
+import { admitAll, firstAccount, newAgent } from './fixture.ts';
 import { migrate } from './migrate.ts';
-import { openStore } from './store.ts';
+import { testStore } from './test-store.ts';
 
-const database = await testDatabase();
-await migrate(database);
-const store = await openStore({ ...database, log: silent });
-after(async () => {
-  await store.close();
-  await database.drop();
-});
+const { store } = await testStore();
 const { agents } = store;
 const directory = store.directoryOf('h');
 const accountId = await firstAccount(store.apiKeys);

@@ -1,30 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { after, before, test } from 'node:test';
+import { test } from 'node:test';
 import type { SpendLimit } from '@lodge/domain';
-import type { CallBook, CallRefusal, LlmCall, OpenCall } from '@lodge/engine/ports';
-import { execute, testDatabase } from '@lodge/testkit/postgres';
-import type { TestDatabase } from '@lodge/testkit/postgres';
+import type { CallRefusal, LlmCall, OpenCall } from '@lodge/engine/ports';
+import { execute } from '@lodge/testkit/postgres';
 import { admitAll, finishedCall, firstAccount, newAgent, openCall, silent } from './fixture.ts';
-import { migrate } from './migrate.ts';
 import { openStore } from './store.ts';
-import type { Store } from './store.ts';
+import { testStore } from './test-store.ts';
 
-let database: TestDatabase;
-let store: Store;
-let accountId: string;
-let book: CallBook;
-before(async () => {
-  database = await testDatabase();
-  await migrate(database);
-  store = await openStore({ ...database, log: silent });
-  accountId = await firstAccount(store.apiKeys);
-  book = store.bookOf('here');
-});
-after(async () => {
-  await store?.close();
-  await database?.drop();
-});
+const { database, store } = await testStore();
+const accountId = await firstAccount(store.apiKeys);
+const book = store.bookOf('here');
 
 const agent = async (): Promise<string> => (await store.agents.create(newAgent(accountId), admitAll)).id;
 const query = <Row extends object>(text: string): Promise<readonly Row[]> => execute(database.connectionString, text);
