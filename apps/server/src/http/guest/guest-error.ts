@@ -2,6 +2,18 @@ import type { ErrorCode } from '@lodge/contract';
 import { GuestError, isUnknownRoute } from '@lodge/guest';
 import { ApiError } from '../errors.ts';
 
+/** What any request that needs the guest of an agent may be refused with. */
+export const guestErrors = [
+  'agent_not_found',
+  'agent_not_running',
+  'agent_transitioning',
+  'agent_outdated',
+  'rate_limit_exceeded',
+  'quota_exceeded',
+  'insufficient_capacity',
+  'agent_unavailable',
+] as const satisfies readonly ErrorCode[];
+
 /** What each status of the guest's daemon is in the contract's words. */
 const codes: Readonly<Record<number, readonly [ErrorCode, string]>> = {
   400: ['invalid_request', 'The agent’s machine does not take this'],

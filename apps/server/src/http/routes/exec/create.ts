@@ -7,7 +7,7 @@ import { Type } from 'typebox';
 import { withComments } from '../../chat/event-stream.ts';
 import type { App, HttpContext } from '../../context.ts';
 import { ApiError, reportError } from '../../errors.ts';
-import { guestRefusal, ofGuest } from '../../guest/guest-error.ts';
+import { guestErrors, guestRefusal, ofGuest } from '../../guest/guest-error.ts';
 import { liveGuest } from '../../guest/live-guest.ts';
 import type { LiveGuest } from '../../guest/live-guest.ts';
 
@@ -37,16 +37,7 @@ const schema = {
 const config = {
   rate: 'calls',
   scopes: ['agents:write'],
-  errors: [
-    'agent_not_found',
-    'agent_not_running',
-    'agent_transitioning',
-    'agent_outdated',
-    'rate_limit_exceeded',
-    'quota_exceeded',
-    'insufficient_capacity',
-    'agent_unavailable',
-  ],
+  errors: guestErrors,
 } as const;
 
 export function execRoute(app: App, context: HttpContext): void {

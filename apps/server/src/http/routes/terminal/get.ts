@@ -5,7 +5,7 @@ import type { WebSocket } from 'ws';
 import { checkAgentId } from '../../agent-record.ts';
 import type { App, HttpContext } from '../../context.ts';
 import { ApiError } from '../../errors.ts';
-import { ofGuest } from '../../guest/guest-error.ts';
+import { guestErrors, ofGuest } from '../../guest/guest-error.ts';
 import { TerminalBridge, terminalProtocol } from '../../guest/terminal-bridge.ts';
 import { keyEnded } from '../../key-ended.ts';
 import { upgradeOf } from '../../upgrade.ts';
@@ -29,16 +29,7 @@ const schema = {
 const config = {
   rate: 'calls',
   scopes: ['agents:write'],
-  errors: [
-    'agent_not_found',
-    'agent_not_running',
-    'agent_transitioning',
-    'agent_outdated',
-    'rate_limit_exceeded',
-    'quota_exceeded',
-    'insufficient_capacity',
-    'agent_unavailable',
-  ],
+  errors: guestErrors,
 } as const;
 
 export function terminalRoute(app: App, context: HttpContext): void {
