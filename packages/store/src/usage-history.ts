@@ -1,17 +1,8 @@
 /** For the property test of reports: histories of agents, and their usage added up row by row. */
 import type { Random } from '@lodge/domain/testing';
 import type { UsageFigures, UsageGroup, UsageRecord } from '@lodge/engine/ports';
+import { rates } from './usage-columns.ts';
 
-const rates = [
-  'running',
-  'paused',
-  'stopped',
-  'vcpus',
-  'memory_mib',
-  'disk_gib',
-  'compute_usd',
-  'storage_usd',
-] as const;
 type Rates = Record<(typeof rates)[number], number>;
 
 interface Call {
