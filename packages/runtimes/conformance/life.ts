@@ -7,10 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { occurrences } from '../../../tests/e2e/guest-memory.ts';
 import type { Results } from './results.ts';
 import type { Subject } from './subjects.ts';
-import { Tested, until } from './world.ts';
+import { templateTimeoutMs, Tested, until } from './world.ts';
 
 /** A cold boot on a busy host without KVM. */
 const bootTimeoutMs = 15 * 60_000;
+const upgraded = (process.env['CONFORMANCE_UPGRADE'] ?? 'hermes').split(',');
 const user = 'keeper';
 
 export function life(results: Results, subject: Subject, agent: () => Tested): void {
@@ -144,5 +145,23 @@ export function life(results: Results, subject: Subject, agent: () => Tested): v
     await agent.awaitStatus('running', bootTimeoutMs);
     await remembers(agent);
     assert.match(agent.lastSeen, new RegExp(last), 'what was answered is kept');
+  });
+  if (!upgraded.includes(subject.name)) return;
+  check('runs on under a newer template, and is moved to it with memory and files', async (agent) => {
+    const { service } = agent.world;
+    await service.end('SIGTERM');
+    service.env['CONFORMANCE_RELEASE'] = '-next';
+    service.output = '';
+    await service.up();
+    await service.awaitTemplate(templateTimeoutMs, subject.name);
+    const before = await agent.record();
+    assert.deepEqual([before.status, before.upgrade_available], ['running', true]);
+    await remembers(agent);
+    const reply = await service.call('POST', `/agents/${agent.id}/upgrade?wait=false`);
+    assert.equal(reply.status, 202, JSON.stringify(reply.body));
+    await agent.awaitStatus('running', bootTimeoutMs);
+    const { upgrade_available: isOld, status_reason: reason } = await agent.record();
+    assert.deepEqual([isOld, reason], [false, null]);
+    await remembers(agent);
   });
 }

@@ -1,4 +1,7 @@
-/** A Lodge with the runtimes that `CONFORMANCE_RUNTIMES` names; with all of them where it names none. */
+/**
+ * A Lodge with the runtimes that `CONFORMANCE_RUNTIMES` names; with all of them where it names none. With another
+ * `CONFORMANCE_RELEASE` its templates are others than before.
+ */
 import type { RuntimeKind } from '@lodge/domain';
 import type { AgentRuntime } from '@lodge/engine/ports';
 import { createHermesRuntime, createOpenclawRuntime } from '@lodge/runtimes';
@@ -8,5 +11,9 @@ const all: readonly [RuntimeKind, AgentRuntime][] = [
   ['runtime_a', createOpenclawRuntime()],
   ['runtime_b', createHermesRuntime()],
 ];
-const wanted = process.env['CONFORMANCE_RUNTIMES']?.split(',');
-await runLodge(process.env, { runtimes: new Map(all.filter(([, { name }]) => wanted?.includes(name) ?? true)) });
+const { CONFORMANCE_RUNTIMES, CONFORMANCE_RELEASE: release = '' } = process.env;
+const wanted = CONFORMANCE_RUNTIMES?.split(',');
+const runtimes = all
+  .filter(([, { name }]) => wanted?.includes(name) ?? true)
+  .map(([kind, runtime]) => [kind, { ...runtime, templateVariant: runtime.templateVariant + release }] as const);
+await runLodge(process.env, { runtimes: new Map(runtimes) });

@@ -2,10 +2,9 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { request } from 'undici';
 import type { Results } from './results.ts';
 import type { Subject } from './subjects.ts';
-import { until, type Tested } from './world.ts';
+import type { Tested } from './world.ts';
 
 export function providers(results: Results, subject: Subject, agent: () => Tested): void {
   const check = (name: string, run: (agent: Tested) => Promise<void>): void =>
@@ -82,29 +81,5 @@ export function providers(results: Results, subject: Subject, agent: () => Teste
     await agent.patch({ instructions: null });
     await agent.answer('Who are you?');
     assert.doesNotMatch(agent.lastSeen, told);
-  });
-
-  if (!subject.hasDashboard) return;
-  check('a dashboard comes and goes, and opens to its owner alone', async (agent) => {
-    const { service } = agent.world;
-    const { dashboard_url: url } = await agent.patch({ dashboard: true });
-    const { host, port } = new URL(url as string);
-    // The name leads to this host in a browser; here it is said in the header.
-    const get = async (path: string, headers: Record<string, string>) => {
-      const { statusCode, body } = await request(`http://127.0.0.1:${port}${path}`, { headers: { host, ...headers } });
-      return { status: statusCode, text: await body.text() };
-    };
-    const own = { 'x-api-key': service.apiKey };
-    assert.equal((await get('/', {})).status, 401);
-    const page = await get('/', own);
-    assert.equal(page.status, 200);
-    assert.match(page.text, /<title>[^<]*Hermes/i);
-    assert.equal((await get('/api/config', own)).status, 200);
-    assert.equal((await agent.patch({ dashboard: false })).dashboard_url, null);
-    await until(
-      'its process is gone',
-      30_000,
-      async () => (await agent.shell("pgrep -f 'hermes_cli.main dashboar[d]' || true")) === '',
-    );
   });
 }

@@ -1,17 +1,23 @@
 /** What differs between the runtimes as far as a client, or who looks into the machine, can tell. */
 import assert from 'node:assert/strict';
+import type { LlmApi } from '@lodge/engine/ports';
 import type { ToolCall } from '@lodge/testkit/standin-llm';
 
 export interface Subject {
   readonly kind: 'runtime_a' | 'runtime_b';
   /** As in `Template <name> ready`. */
   readonly name: string;
-  /** The record's `model` for this model of the stand-in provider. */
-  model(name: string): string;
+  /** The record's `model` for this model of a provider; of `standin`. */
+  model(name: string, provider?: string): string;
+  /** It speaks these itself. */
+  readonly apis: readonly LlmApi[];
   shell(command: string): ToolCall;
   write(path: string, content: string): ToolCall;
   /** Files of the guest that the specification names, each with a look at whether it has its form. */
   readonly files: Readonly<Record<string, (text: string) => void>>;
+  /** A language's prompt in its image, and a line that makes it say plumplum. */
+  readonly interactive: { readonly program: string; readonly line: string };
+  readonly hasMembers: boolean;
   readonly hasDashboard: boolean;
   /** A cold boot takes seconds, so the suite can afford more than one. */
   readonly bootsQuickly: boolean;
@@ -20,7 +26,8 @@ export interface Subject {
 const openclaw: Subject = {
   kind: 'runtime_a',
   name: 'openclaw',
-  model: (name) => `standin/${name}`,
+  model: (name, provider = 'standin') => `${provider}/${name}`,
+  apis: ['openai-completions', 'openai-responses', 'anthropic-messages', 'google-generative-ai'],
   shell: (command) => ({ name: 'exec', arguments: { command } }),
   write: (path, content) => ({ name: 'write', arguments: { path, content } }),
   files: {
@@ -33,6 +40,8 @@ const openclaw: Subject = {
       for (const { key } of Object.values(profiles)) assert.equal(key, 'added-by-the-host');
     },
   },
+  interactive: { program: 'node', line: '"plum".repeat(2)' },
+  hasMembers: true,
   hasDashboard: false,
   bootsQuickly: false,
 };
@@ -41,6 +50,7 @@ const hermes: Subject = {
   kind: 'runtime_b',
   name: 'hermes',
   model: (name) => name,
+  apis: ['openai-completions', 'openai-responses', 'anthropic-messages'],
   shell: (command) => ({ name: 'terminal', arguments: { command } }),
   write: (path, content) => ({ name: 'write_file', arguments: { path, content } }),
   files: {
@@ -53,6 +63,8 @@ const hermes: Subject = {
       assert.deepEqual(lines, ['LODGE_BROKER_URL=http://10.0.2.2:4000', 'LODGE_BROKER_KEY=added-by-the-host']);
     },
   },
+  interactive: { program: '/opt/hermes/bin/python -q', line: '"plum" * 2' },
+  hasMembers: false,
   hasDashboard: true,
   bootsQuickly: true,
 };

@@ -5,14 +5,25 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI from 'openai';
+import type { LlmApi } from '@lodge/engine/ports';
 import { guestClient, type GuestClient } from '@lodge/guest';
 import { Service, type Reply } from '@lodge/testkit/service';
-import { startStandinLlm, type StandinLlm } from '@lodge/testkit/standin-llm';
+import { startStandinLlm, type StandinLlm, type Wire } from '@lodge/testkit/standin-llm';
 import { qemuPid } from '../../../tests/e2e/guest-memory.ts';
 import type { Subject } from './subjects.ts';
 
+/** Building images and templates from nothing under emulation, with room to spare. */
+export const templateTimeoutMs = 30 * 60_000;
 const turnTimeoutMs = 5 * 60_000;
 const marked = (what: string): string => `sk-${what}-${randomBytes(12).toString('hex')}`;
+
+/** The stand-in as a provider for each API. */
+export const standins = {
+  'openai-completions': { id: 'standin', wire: 'openai', path: '/v1' },
+  'openai-responses': { id: 'standin-responses', wire: 'responses', path: '/v1' },
+  'anthropic-messages': { id: 'standin-anthropic', wire: 'anthropic', path: '/v1' },
+  'google-generative-ai': { id: 'standin-google', wire: 'google', path: '/v1beta' },
+} as const satisfies Record<LlmApi, { id: string; wire: Wire; path: string }>;
 
 export interface World {
   readonly llm: StandinLlm;
@@ -24,11 +35,13 @@ export interface World {
 
 export async function openWorld(): Promise<World> {
   const keys = [marked('first'), marked('second')] as const;
-  const llm = await startStandinLlm({ host: '127.0.0.1', port: 0, keys: [...keys] });
-  const provider = { id: 'standin', base_url: `http://127.0.0.1:${llm.port}/v1`, needs_key: true };
+  const llm = await startStandinLlm({ keys, strict: true });
+  const providers = Object.entries(standins).map(([api, { id, path }]) => {
+    return { id, api, base_url: `http://127.0.0.1:${llm.port}${path}`, needs_key: true };
+  });
   const service = await Service.start({
     entry: new URL('lodge.ts', import.meta.url),
-    env: { LODGE_PROVIDERS: JSON.stringify([provider]) },
+    env: { LODGE_PROVIDERS: JSON.stringify(providers) },
   }).catch(async (error: unknown) => {
     await llm.close();
     throw error;
@@ -46,6 +59,8 @@ export async function openWorld(): Promise<World> {
 
 export interface Turn {
   readonly user?: string;
+  /** Instead of the agent itself. */
+  readonly member?: string;
   readonly query?: Record<string, string>;
   readonly signal?: AbortSignal;
 }
@@ -82,9 +97,10 @@ export class Tested {
   }
 
   async say(content: string, turn: Turn = {}): Promise<OpenAI.ChatCompletion> {
-    const { user, query, signal } = turn;
+    const { user, member, query, signal } = turn;
     const messages = [{ role: 'user' as const, content }];
-    const body = { model: 'any', messages, ...(user !== undefined && { user }) };
+    const model = member === undefined ? this.id : `${this.id}/${member}`;
+    const body = { model, messages, ...(user !== undefined && { user }) };
     return this.client.chat.completions.create(body, { ...(query && { query }), ...(signal && { signal }) });
   }
 

@@ -1,0 +1,93 @@
+/** Cases: the owner looks into the machine and works in it, by files, commands and terminals. */
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
+import type { Results } from './results.ts';
+import type { Subject } from './subjects.ts';
+import { until, type Tested } from './world.ts';
+
+const screenTimeoutMs = 60_000;
+const terminals = 20;
+
+class Terminal {
+  readonly socket: WebSocket;
+  private screen = '';
+
+  constructor({ world: { service }, id }: Tested) {
+    const url = `${service.baseUrl.replace('http', 'ws')}/agents/${id}/terminal?cols=100&rows=30`;
+    this.socket = new WebSocket(url, { headers: { 'x-api-key': service.apiKey } });
+    this.socket.on('message', (data: Buffer, isBinary) => (this.screen += isBinary ? data.toString() : ''));
+  }
+
+  type(text: string): void {
+    this.socket.send(Buffer.from(text));
+  }
+
+  async shows(pattern: RegExp): Promise<void> {
+    await until(`${String(pattern)} on the screen`, screenTimeoutMs, () => pattern.test(this.screen));
+  }
+}
+
+async function open(agent: Tested): Promise<Terminal> {
+  const terminal = new Terminal(agent);
+  await once(terminal.socket, 'open');
+  return terminal;
+}
+
+export function inside(results: Results, subject: Subject, agent: () => Tested): void {
+  const check = (name: string, run: (agent: Tested) => Promise<void>): void =>
+    results.case(subject, name, () => run(agent()));
+
+  async function command(agent: Tested, text: string): Promise<string> {
+    const { status, body } = await agent.world.service.call('POST', `/agents/${agent.id}/exec`, { command: text });
+    assert.equal(status, 200, JSON.stringify(body));
+    return (body.stdout as string).trim();
+  }
+
+  check('a file goes into the workspace and comes back, and its folder lists it', async (agent) => {
+    const { service } = agent.world;
+    const url = `${service.baseUrl}/agents/${agent.id}/files`;
+    const headers = { 'x-api-key': service.apiKey };
+    const content = randomBytes(3_000_000);
+    const put = await fetch(`${url}/given/grüße.bin`, { method: 'PUT', headers, body: content });
+    assert.equal(put.status, 201, await put.text());
+    const got = await fetch(`${url}/given/grüße.bin`, { headers });
+    assert.ok(Buffer.from(await got.arrayBuffer()).equals(content));
+    assert.match(await (await fetch(`${url}/given?list=1`, { headers })).text(), /grüße\.bin/);
+    const sum = createHash('sha256').update(content).digest('hex');
+    assert.match(await command(agent, 'sha256sum given/*; stat -c %U given/*'), new RegExp(`^${sum} [^]*agent$`));
+    assert.equal((await fetch(`${url}/given?recursive=true`, { method: 'DELETE', headers })).status, 200);
+  });
+
+  check('commands run as the agent, in its workspace', async (agent) => {
+    assert.equal(await command(agent, 'id -un; pwd'), 'agent\n/workspace');
+  });
+
+  check('interactive programs work in a terminal, and are told of its new size', async (agent) => {
+    const terminal = await open(agent);
+    terminal.type('top\r');
+    await terminal.shows(/load average[^]*PID USER/);
+    terminal.socket.send(JSON.stringify({ type: 'resize', cols: 60, rows: 20 }));
+    terminal.type('q');
+    // What is typed before top has ended is thrown away by it.
+    await terminal.shows(/\$ $/);
+    terminal.type(`until [ "$(stty size)" = "20 60" ]; do sleep 0.1; done; ${subject.interactive.program}\r`);
+    await terminal.shows(/> $/);
+    terminal.type(`${subject.interactive.line}\r`);
+    await terminal.shows(/plumplum/);
+    terminal.socket.close();
+  });
+
+  check('twenty terminals that are dropped leave no process', async (agent) => {
+    const inTerminals = (): Promise<string> => command(agent, 'ps -e -o tty= | grep -c pts || true');
+    await until('none is left of the last case', 30_000, async () => (await inTerminals()) === '0');
+    const all: Terminal[] = [];
+    for (let i = 0; i < terminals; i += 1) all.push(await open(agent));
+    for (const terminal of all) terminal.type("trap '' HUP; sleep 300 &\r");
+    for (const terminal of all) await terminal.shows(/sleep 300 &\r\n[^]*\$ /);
+    assert.ok(Number(await inTerminals()) >= 2 * terminals);
+    for (const { socket } of all) socket.terminate();
+    await until('all are gone', 30_000, async () => (await inTerminals()) === '0');
+  });
+}
