@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 import { Lifecycle, agentStatuses, runtimeKindNames, sizeNames } from './agent.ts';
 import { SpendLimit } from './spend.ts';
 import { Instructions } from './instructions.ts';
-import { Metadata, nullable, oneOf, patterns } from './text.ts';
+import { Metadata, nullable, oneOf, pageCursor, patterns } from './text.ts';
 
 /** In a query, where everything is text. */
 const flag = (description: string) => oneOf(['true', 'false'], { description });
@@ -104,14 +104,7 @@ export const AgentParams = Type.Object({
 export const ListAgentsQuery = Type.Object(
   {
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Agents per page.' })),
-    cursor: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 512,
-        pattern: patterns.text,
-        description: '`next_cursor` of the page before.',
-      }),
-    ),
+    cursor: pageCursor(),
     status: Type.Optional(oneOf(agentStatuses, { description: 'Only agents in this status.' })),
     runtime_kind: Type.Optional(RuntimeKindInput),
     name: Type.Optional(

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { Timestamp, listOf, nullable, oneOf, patterns } from './text.ts';
+import { Timestamp, listOf, nullable, oneOf, pageCursor } from './text.ts';
 
 /** Something an event names, by its kind and id. */
 const who = { type: Type.String({ examples: ['api_key'] }), id: Type.String() };
@@ -40,14 +40,7 @@ export const AuditEventList = listOf(AuditEvent, 'AuditEventList');
 export const ListAuditEventsQuery = Type.Object(
   {
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Events per page.' })),
-    cursor: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 512,
-        pattern: patterns.text,
-        description: '`next_cursor` of the page before, with the same `order`.',
-      }),
-    ),
+    cursor: pageCursor(', with the same `order`'),
     order: Type.Optional(oneOf(['desc', 'asc'], { default: 'desc', description: 'Newest first by default.' })),
   },
   { additionalProperties: false },

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { ChatQuery } from './agent-requests.ts';
-import { Timestamp, listOf, nullable, oneOf, patterns } from './text.ts';
+import { Timestamp, listOf, nullable, oneOf, pageCursor, patterns } from './text.ts';
 
 export const maxFileBytes = 64 * 1024 * 1024;
 export const defaultFileLimit = 100;
@@ -62,14 +62,7 @@ export const ReadFileQuery = Type.Object(
         description: 'Entries per page of a list.',
       }),
     ),
-    cursor: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 4096,
-        pattern: patterns.text,
-        description: '`next_cursor` of the page before; it holds for this agent and folder.',
-      }),
-    ),
+    cursor: pageCursor('; it holds for this agent and folder', 4096),
     wake,
   },
   { additionalProperties: false },

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { Timestamp, listOf, oneOf, patterns } from './text.ts';
+import { Timestamp, listOf, oneOf, pageCursor, patterns } from './text.ts';
 
 /** From the least severe on. */
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
@@ -37,14 +37,7 @@ export const LogsQuery = Type.Object(
         description: 'Entries per page. With `follow`: how many of the newest come first.',
       }),
     ),
-    cursor: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 512,
-        pattern: patterns.text,
-        description: '`next_cursor` of the page before; it holds for this agent and its direction.',
-      }),
-    ),
+    cursor: pageCursor('; it holds for this agent and its direction'),
     direction: Type.Optional(
       oneOf(['desc', 'asc'], {
         default: 'desc',

@@ -86,3 +86,14 @@ export const wholeList = <Item extends TSchema>(item: Item, title: string) =>
     },
     { title, additionalProperties: false },
   );
+
+/** A list's `cursor`; `more`: what else it holds for. */
+export const pageCursor = (more = '', maxLength = 512) =>
+  Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength,
+      pattern: patterns.text,
+      description: `\`next_cursor\` of the page before${more}.`,
+    }),
+  );

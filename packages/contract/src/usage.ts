@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { Static, TProperties } from 'typebox';
 import { AgentParams } from './agent-requests.ts';
-import { Timestamp, listOf, nullable, oneOf, patterns } from './text.ts';
+import { Timestamp, listOf, nullable, oneOf, pageCursor, patterns } from './text.ts';
 
 /** Bounds on one reply. */
 export const mostUsageBuckets = 1500;
@@ -194,12 +194,5 @@ export const LlmCallList = listOf(LlmCall, 'LlmCallList');
 
 export const ListLlmCallsQuery = strict({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 100, description: 'Calls per page.' })),
-  cursor: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 512,
-      pattern: patterns.text,
-      description: '`next_cursor` of the page before.',
-    }),
-  ),
+  cursor: pageCursor(),
 });
