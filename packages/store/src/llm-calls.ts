@@ -47,14 +47,8 @@ export class PostgresCallBook implements CallBook, CallSweeper {
       await trx
         .insertInto('llm_calls_open')
         .values({
-          id: call.id,
+          ...shared(call),
           holder: this.holder,
-          agent_id: call.agentId,
-          account_id: call.accountId,
-          provider: call.provider,
-          model: call.model,
-          api: call.api,
-          started_at: call.startedAt,
           input_tokens: call.estimate.inputTokens,
           output_tokens: call.estimate.outputTokens,
           cost_usd: call.estimate.costUsd,
@@ -72,13 +66,7 @@ export class PostgresCallBook implements CallBook, CallSweeper {
         .with('closed', (cte) => cte.deleteFrom('llm_calls_open').where('id', '=', call.id))
         .insertInto('llm_calls')
         .values({
-          id: call.id,
-          agent_id: call.agentId,
-          account_id: call.accountId,
-          provider: call.provider,
-          model: call.model,
-          api: call.api,
-          started_at: call.startedAt,
+          ...shared(call),
           duration_ms: Math.round(call.durationMs),
           first_byte_ms: call.timeToFirstByteMs === null ? null : Math.round(call.timeToFirstByteMs),
           status: call.status,
@@ -118,6 +106,17 @@ export class PostgresCallBook implements CallBook, CallSweeper {
     });
   }
 }
+
+/** What the row of a call under way and the one of a call that has ended have both. */
+const shared = (call: OpenCall | LlmCall) => ({
+  id: call.id,
+  agent_id: call.agentId,
+  account_id: call.accountId,
+  provider: call.provider,
+  model: call.model,
+  api: call.api,
+  started_at: call.startedAt,
+});
 
 /** Of whose account wants it, as that stands now. The lock keeps the agent from being deleted meanwhile. */
 function keepContent(cte: QueryCreator<Schema>, { id, agentId }: LlmCall, { sealed, truncated }: SealedContent) {
