@@ -3,7 +3,8 @@ import { presentedKey } from './auth.ts';
 import { onReplyOver } from './client-gone.ts';
 import type { HttpContext } from './context.ts';
 
-const lookEveryMs = 2_000;
+/** A revoked key is refused everywhere within a second. */
+const lookEveryMs = 500;
 
 /** For what stays open as long as its client likes: aborts when the key that opened it was revoked or has expired. */
 export function keyEnded(
