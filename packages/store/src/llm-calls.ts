@@ -18,10 +18,10 @@ import type {
   SealedContent,
 } from '@lodge/engine/ports';
 import { sql } from 'kysely';
-import type { Kysely, QueryCreator, Selectable } from 'kysely';
+import type { Kysely, QueryCreator, RawBuilder, Selectable } from 'kysely';
 import type { Database } from './connection.ts';
 import type { Schema } from './schema.ts';
-import { admitSpend } from './spend.ts';
+import { admitSpend, isUnlimited } from './spend.ts';
 
 /** The broker gives up a call, and the attempts to write its row, in half of this. */
 const longestCall = sql`interval '1 hour'`;
@@ -40,23 +40,31 @@ export class PostgresCallBook implements CallBook, CallSweeper {
     this.holder = `${host}#${randomUUID()}`;
   }
 
-  open(call: OpenCall): Promise<CallRefusal | null> {
+  /** Every call waits for this: one statement where nothing limits what is spent. */
+  async open(call: OpenCall): Promise<CallRefusal | null> {
+    const opened = await this.database.repeatable((db) =>
+      this.insert(db, call, sql`where ${isUnlimited(call, this.spendDefaults)}`),
+    );
+    if (opened) return null;
     return this.database.transaction(async (trx) => {
       const refusal = await admitSpend(trx, call, this.spendDefaults);
-      if (refusal !== null) return refusal;
-      await trx
-        .insertInto('llm_calls_open')
-        .values({
-          ...shared(call),
-          holder: this.holder,
-          input_tokens: call.estimate.inputTokens,
-          output_tokens: call.estimate.outputTokens,
-          cost_usd: call.estimate.costUsd,
-        })
-        .onConflict((conflict) => conflict.column('id').doNothing())
-        .execute();
-      return null;
+      if (refusal === null) await this.insert(trx, call, sql``);
+      return refusal;
     });
+  }
+
+  private async insert(db: Kysely<Schema>, call: OpenCall, where: RawBuilder<unknown>): Promise<boolean> {
+    const { inputTokens, outputTokens, costUsd } = call.estimate;
+    const { numAffectedRows } = await sql`
+      insert into llm_calls_open (
+        id, holder, agent_id, account_id, provider, model, api, started_at, input_tokens, output_tokens, cost_usd
+      )
+      select ${call.id}, ${this.holder}, ${call.agentId}, ${call.accountId}, ${call.provider}, ${call.model}, ${call.api},
+        ${call.startedAt}::timestamptz, ${inputTokens}::bigint, ${outputTokens}::bigint, ${costUsd}::numeric
+      ${where}
+      on conflict (id) do nothing
+    `.execute(db);
+    return numAffectedRows === 1n;
   }
 
   /** One statement, and the same again when its answer was lost. */
@@ -66,7 +74,13 @@ export class PostgresCallBook implements CallBook, CallSweeper {
         .with('closed', (cte) => cte.deleteFrom('llm_calls_open').where('id', '=', call.id))
         .insertInto('llm_calls')
         .values({
-          ...shared(call),
+          id: call.id,
+          agent_id: call.agentId,
+          account_id: call.accountId,
+          provider: call.provider,
+          model: call.model,
+          api: call.api,
+          started_at: call.startedAt,
           duration_ms: Math.round(call.durationMs),
           first_byte_ms: call.timeToFirstByteMs === null ? null : Math.round(call.timeToFirstByteMs),
           status: call.status,
@@ -106,17 +120,6 @@ export class PostgresCallBook implements CallBook, CallSweeper {
     });
   }
 }
-
-/** What the row of a call under way and the one of a call that has ended have both. */
-const shared = (call: OpenCall | LlmCall) => ({
-  id: call.id,
-  agent_id: call.agentId,
-  account_id: call.accountId,
-  provider: call.provider,
-  model: call.model,
-  api: call.api,
-  started_at: call.startedAt,
-});
 
 /** Of whose account wants it, as that stands now. The lock keeps the agent from being deleted meanwhile. */
 function keepContent(cte: QueryCreator<Schema>, { id, agentId }: LlmCall, { sealed, truncated }: SealedContent) {

@@ -38,6 +38,13 @@ interface Applied extends Omit<SpendStanding, 'spentUsd' | 'inFlightUsd'> {
 
 interface Standing extends Applied, SpendStanding {}
 
+/** As a condition: there is nothing that `admitSpend` would look at. */
+export const isUnlimited = ({ agentId }: Caller, { agent, account }: SpendDefaults) =>
+  sql<boolean>`${agent === null && account === null} and exists (
+    select from agents a join accounts c on c.id = a.account_id
+    where a.id = ${agentId} and a.spend_limit is null and c.spend_limit is null
+  )`;
+
 /** Whether the call may be made, in the transaction that opens it. Null when it may. */
 export async function admitSpend(
   trx: Transaction<Schema>,
