@@ -72,6 +72,8 @@ function replyTo(request: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request.on('response', resolve);
     request.on('error', reject);
+    // A guest that switches protocols unasked closes its connection with nothing said.
+    request.on('close', () => reject(new Error('closed without a reply')));
   });
 }
 

@@ -102,6 +102,17 @@ test('a guest that accepts and says nothing is given up at the time limit, and a
   await assert.rejects(silent.health({ signal: stop.signal }), /no longer wanted/);
 });
 
+test('a guest that switches to another protocol unasked is an error at once: no time limit would end the wait', async () => {
+  const switching = await listen(
+    createTcpServer((socket) => {
+      socket.once('data', () => socket.write('HTTP/1.1 101 Any\r\nConnection: Upgrade\r\nUpgrade: any\r\n\r\n'));
+    }),
+  );
+  await assert.rejects(switching.health(), guestError(null, /closed without a reply/));
+  const { signal } = new AbortController();
+  await assert.rejects(switching.workspace.read('x', null, { signal }), guestError(null, /closed without a reply/));
+});
+
 test('awaiting health is not held up by an attempt that hangs, nor by refusals before', async () => {
   let calls = 0;
   const guest = await guestOf((_, response) => {
