@@ -73,7 +73,8 @@ export function inside(results: Results, subject: Subject, agent: () => Tested):
     // What is typed before top has ended is thrown away by it.
     await terminal.shows(/\$ $/);
     terminal.type(`until [ "$(stty size)" = "20 60" ]; do sleep 0.1; done; ${subject.interactive.program}\r`);
-    await terminal.shows(/> $/);
+    // A prompt, and where the cursor goes.
+    await terminal.shows(/> \S*$/);
     terminal.type(`${subject.interactive.line}\r`);
     await terminal.shows(/plumplum/);
     terminal.socket.close();

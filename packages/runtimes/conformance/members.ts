@@ -1,8 +1,15 @@
 /** Cases: further agents in the same machine, where the runtime can hold them. */
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import type { Results } from './results.ts';
 import type { Subject } from './subjects.ts';
-import type { Tested } from './world.ts';
+import { until, type Tested } from './world.ts';
+
+const secretWord = (): string => `word-${randomBytes(6).toString('hex')}`;
+/** OpenClaw without KVM takes most of a minute to let go of one. */
+const goneTimeoutMs = 5 * 60_000;
+/** Wherever a runtime in the guest may keep what it was told. */
+const homes = '/home/agent /workspace';
 
 export function members(results: Results, subject: Subject, agent: () => Tested): void {
   const check = (name: string, run: (agent: Tested) => Promise<void>): void =>
@@ -27,21 +34,24 @@ export function members(results: Results, subject: Subject, agent: () => Tested)
     const other = await call(agent, 'POST', '', { name: 'writer', model });
     assert.deepEqual([other.status, other.body.pending], [201, false], JSON.stringify(other.body));
 
-    await agent.answer('Remember plum.', { user: 'ada' });
+    const [own, scouted, written] = [secretWord(), secretWord(), secretWord()];
+    await agent.answer(`Remember ${own}.`, { user: 'ada' });
     llm.script([{ toolCalls: [subject.shell('pwd > where')] }, { text: 'Done.' }]);
-    await agent.answer('Remember fig.', { user: 'ada', member: 'scout' });
+    await agent.answer(`Remember ${scouted}.`, { user: 'ada', member: 'scout' });
     assert.match(agent.lastSeen, /You are a scout\./);
-    assert.doesNotMatch(agent.lastSeen, /plum/);
+    assert.doesNotMatch(agent.lastSeen, new RegExp(own));
     assert.equal(await agent.file('/workspace/members/scout/where'), '/workspace/members/scout\n');
-    await agent.answer('Write.', { member: 'writer' });
+    await agent.answer(`Write ${written}.`, { user: 'ada', member: 'writer' });
     assert.equal(llm.requests.at(-1)!.model, 'another-model');
 
     assert.equal((await call(agent, 'PATCH', '/scout', { instructions: 'You are a ranger.' })).status, 200);
     await agent.answer('Which?', { user: 'ada', member: 'scout' });
-    assert.match(agent.lastSeen, /You are a ranger\..*fig/);
+    assert.match(agent.lastSeen, new RegExp(`You are a ranger\\..*${scouted}`));
 
     for (const name of ['scout', 'writer']) assert.equal((await call(agent, 'DELETE', `/${name}`)).status, 200);
+    await until('both are gone', goneTimeoutMs, async () => (await agent.record()).settings_pending === false);
     await assert.rejects(agent.answer('Still there?', { member: 'scout' }), { status: 404, code: 'member_not_found' });
-    assert.equal(await agent.shell('grep -rl fig /home/agent/.openclaw/agents /workspace/members || true'), '');
+    assert.notEqual(await agent.shell(`grep -rl ${own} ${homes}`), '', 'the search finds what is there');
+    assert.equal(await agent.shell(`grep -rlE '${scouted}|${written}' ${homes} || true`), '');
   });
 }
