@@ -114,7 +114,9 @@ async function timed<T>(name: Name, work: () => Promise<T>): Promise<T> {
   return result;
 }
 
-const create = (): Promise<string> => measured.create({ lifecycle: { idle_timeout_seconds: 0 } });
+function create(): Promise<string> {
+  return measured.create({ lifecycle: { idle_timeout_seconds: 0 } });
+}
 
 async function chat(id: string): Promise<void> {
   const messages = [{ role: 'user', content: 'ping' }];
