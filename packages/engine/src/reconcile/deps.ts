@@ -68,7 +68,7 @@ export const defaultBounds: Omit<StepBounds, 'provisionMs'> = {
   restoreMs: 120_000,
   shutdownMs: 45_000,
   resizeMs: 60_000,
-  applyMs: 60_000,
+  applyMs: 180_000,
   upgradeMs: 20 * 60_000,
   removeMs: 60_000,
 };

@@ -11,6 +11,8 @@ import { agentsFolder, configPath, mainAgent, memberEntry, workspaceOf } from '.
 import type { OpenclawGuest } from './openclaw-guest.ts';
 
 const rpcTimeoutMs = 60_000;
+/** OpenClaw takes a member's name out first and its files at the end: most of a minute without KVM. */
+const deleteTimeoutMs = 150_000;
 
 /** Makes the gateway's members those that are wanted. May be cut short at any point and repeated. */
 export async function bringMembers(
@@ -25,8 +27,8 @@ export async function bringMembers(
   for (const name of surplus) await remove(runtime, name, signal);
   if (missing.length > 0) await add(runtime, missing, signal);
   if (surplus.length + missing.length > 0) await awaitRoster(runtime, names, signal);
-  // Of a removal that was cut short, too: what no member owns any more.
-  if (surplus.length > 0 || there.length > 0) await removeRemains(runtime, names, signal);
+  // What no member owns any more, of a removal that was cut short too: its name may be gone and its files still there.
+  await removeRemains(runtime, names, signal);
 }
 
 async function membersThere({ guest }: OpenclawGuest, signal: AbortSignal): Promise<string[]> {
@@ -54,7 +56,7 @@ async function add({ gateway }: OpenclawGuest, names: readonly string[], signal:
 async function remove({ gateway, guest }: OpenclawGuest, name: string, signal: AbortSignal): Promise<void> {
   await guest.exec({ argv: ['rm', '-rf', workspaceOf(name)], timeoutMs: rpcTimeoutMs }, { signal });
   try {
-    await gateway.rpc('agents.delete', { agentId: name, deleteFiles: true }, { timeoutMs: rpcTimeoutMs, signal });
+    await gateway.rpc('agents.delete', { agentId: name, deleteFiles: true }, { timeoutMs: deleteTimeoutMs, signal });
   } catch (error) {
     if (!(error instanceof GatewayError) || !/not found/.test(error.message)) throw error;
   }
