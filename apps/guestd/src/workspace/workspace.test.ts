@@ -199,12 +199,12 @@ test('an agent that swaps folders for links all the while turns nothing out of t
   /** What a write has made in between goes away again. */
   const move = (one: string, other: string): void => {
     for (let done = false; !done;) {
-      rmSync(at(other), { recursive: true, force: true });
       try {
+        rmSync(at(other), { recursive: true, force: true });
         renameSync(at(one), at(other));
         done = true;
       } catch {
-        // Made once more.
+        // Written into, or made once more, since it was looked at.
       }
     }
   };
