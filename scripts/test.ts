@@ -17,7 +17,7 @@ interface Part {
   readonly files: readonly string[];
   /** Those of them that another part has. */
   readonly except?: readonly string[];
-  /** Parts of one pool, one after another here, run as one: the file that takes longest is to be in the first. */
+  /** Parts of one pool, one after another here, run as one with what the first says: it is to have the file that takes longest. */
   readonly pool?: string;
   /** Test files at a time. A virtual machine keeps a core busy, and its tests measure time. */
   readonly concurrency: number;
@@ -32,6 +32,8 @@ const minuteMs = 60_000;
 /** No machine is booted: two files at a time, for many of them wait for a browser, a database or a bound of time. */
 const light = { pool: 'light', concurrency: 2, testTimeoutMs: 5 * minuteMs, timeoutMs: 15 * minuteMs };
 const machines = { concurrency: 1, testTimeoutMs: 25 * minuteMs, timeoutMs: 40 * minuteMs };
+/** A machine at a time keeps one core busy and waits a good deal: two files at a time fit into two cores. */
+const pairs = { ...machines, concurrency: 2 };
 const attacksOnTheApi = 'tests/security/api.test.ts';
 const overFakes = [
   'tests/e2e/{agent-urls,bad-input,isolation,spend,usage}.test.ts',
@@ -51,19 +53,20 @@ const parts: readonly Part[] = [
   },
   { name: 'images', files: ['images/**/*.test.ts'], ...machines },
   { name: 'machines', files: ['packages/vm/**/*.test.ts'], except: [fakeDriver], ...machines },
-  // A machine at a time keeps one core busy and waits a good deal: two files at a time fit into two cores.
+  // OpenClaw's suite takes as long as all the rest of the pool, which has the other core meanwhile.
   {
     name: 'e2e',
     files: ['tests/e2e/**/*.test.ts', runtimes],
     except: overFakes,
-    ...machines,
-    concurrency: 2,
+    ...pairs,
+    pool: 'guests',
+    testTimeoutMs: 35 * minuteMs,
     templates: true,
   },
   // Bare guests, which mostly wait.
-  { name: 'failure', files: ['tests/failure/**/*.test.ts'], ...machines, concurrency: 2 },
+  { name: 'failure', files: ['tests/failure/**/*.test.ts'], ...pairs, pool: 'guests' },
   // Each on a private host of its own, waiting most of the time for what does not come.
-  { name: 'security', files: ['tests/security/**/*.test.ts'], except: [attacksOnTheApi], ...machines, concurrency: 2 },
+  { name: 'security', files: ['tests/security/**/*.test.ts'], except: [attacksOnTheApi], ...pairs },
 ];
 
 /** What node:test counts, in the order of its own summary. */
@@ -84,7 +87,7 @@ for (const part of parts) {
   if (files.length === 0) continue;
   if (last && part.pool !== undefined && last.part.pool === part.pool) {
     chosen[chosen.length - 1] = {
-      part: { ...part, name: `${last.part.name}, ${part.name}` },
+      part: { ...last.part, name: `${last.part.name}, ${part.name}` },
       files: [...last.files, ...files],
     };
   } else chosen.push({ part, files });

@@ -11,7 +11,7 @@ import { standins, type Tested } from './world.ts';
 export function apis(results: Results, subject: Subject, agent: () => Tested): void {
   for (const api of subject.apis) {
     const { id: provider, wire } = standins[api];
-    results.case(subject, `a tool turn over ${api}, streamed and not, by a change of model and key alone`, async () => {
+    results.case(`a tool turn over ${api}, streamed and not, by a change of model and key alone`, async () => {
       const { llm, keys } = agent().world;
       // With one key there is one provider that a bare model name can mean.
       const move = (model: string, from: string, to: { provider: string; api_key: string }) => {

@@ -36,8 +36,7 @@ async function open(agent: Tested): Promise<Terminal> {
 }
 
 export function inside(results: Results, subject: Subject, agent: () => Tested): void {
-  const check = (name: string, run: (agent: Tested) => Promise<void>): void =>
-    results.case(subject, name, () => run(agent()));
+  const check = (name: string, run: (agent: Tested) => Promise<void>): void => results.case(name, () => run(agent()));
 
   async function command(agent: Tested, text: string): Promise<string> {
     const { status, body } = await agent.world.service.call('POST', `/agents/${agent.id}/exec`, { command: text });

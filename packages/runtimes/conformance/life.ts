@@ -15,8 +15,7 @@ const upgraded = (process.env['CONFORMANCE_UPGRADE'] ?? 'hermes').split(',');
 const user = 'keeper';
 
 export function life(results: Results, subject: Subject, agent: () => Tested): void {
-  const check = (name: string, run: (agent: Tested) => Promise<void>): void =>
-    results.case(subject, name, () => run(agent()));
+  const check = (name: string, run: (agent: Tested) => Promise<void>): void => results.case(name, () => run(agent()));
   const word = `word-${randomBytes(6).toString('hex')}`;
   const seed = randomBytes(6).toString('hex');
   /** Only who runs the command knows this: it is in no message. */

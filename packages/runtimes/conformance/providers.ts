@@ -7,8 +7,7 @@ import type { Subject } from './subjects.ts';
 import type { Tested } from './world.ts';
 
 export function providers(results: Results, subject: Subject, agent: () => Tested): void {
-  const check = (name: string, run: (agent: Tested) => Promise<void>): void =>
-    results.case(subject, name, () => run(agent()));
+  const check = (name: string, run: (agent: Tested) => Promise<void>): void => results.case(name, () => run(agent()));
   const key = (api_key: string) => ({ llm_keys: [{ provider: 'standin', api_key }] });
 
   check('another model and another key are in effect with the next request', async (agent) => {

@@ -23,7 +23,7 @@ export interface Subject {
   readonly bootsQuickly: boolean;
 }
 
-const openclaw: Subject = {
+export const openclaw: Subject = {
   kind: 'runtime_a',
   name: 'openclaw',
   model: (name, provider = 'standin') => `${provider}/${name}`,
@@ -46,7 +46,7 @@ const openclaw: Subject = {
   bootsQuickly: false,
 };
 
-const hermes: Subject = {
+export const hermes: Subject = {
   kind: 'runtime_b',
   name: 'hermes',
   model: (name) => name,
@@ -68,5 +68,3 @@ const hermes: Subject = {
   hasDashboard: true,
   bootsQuickly: true,
 };
-
-export const subjects: readonly Subject[] = [openclaw, hermes];

@@ -1,4 +1,4 @@
-/** One Lodge with both runtimes and a stand-in for the provider; one agent of a runtime, and how it is spoken to. */
+/** One Lodge with one runtime and a stand-in for the provider; one agent of it, and how it is spoken to. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -33,7 +33,7 @@ export interface World {
   close(): Promise<void>;
 }
 
-export async function openWorld(): Promise<World> {
+export async function openWorld({ name }: Subject): Promise<World> {
   const keys = [marked('first'), marked('second')] as const;
   const llm = await startStandinLlm({ keys, strict: true });
   const providers = Object.entries(standins).map(([api, { id, path }]) => {
@@ -41,7 +41,7 @@ export async function openWorld(): Promise<World> {
   });
   const service = await Service.start({
     entry: new URL('lodge.ts', import.meta.url),
-    env: { LODGE_PROVIDERS: JSON.stringify(providers) },
+    env: { LODGE_PROVIDERS: JSON.stringify(providers), CONFORMANCE_RUNTIMES: name },
   }).catch(async (error: unknown) => {
     await llm.close();
     throw error;
