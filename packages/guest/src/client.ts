@@ -32,6 +32,8 @@ export interface GuestClient {
   /** Polls `health` until it answers. */
   awaitHealth(options: CallOptions & { readonly timeoutMs: number }): Promise<GuestHealth>;
   setClock(options?: CallOptions): Promise<void>;
+  /** Repeats `setClock` until it is answered. To be asked twice does a clock no harm. */
+  awaitClock(options: CallOptions & { readonly timeoutMs: number }): Promise<void>;
   setCpusOnline(online: number, options?: CallOptions): Promise<void>;
   sync(dropCaches: boolean, options?: CallOptions): Promise<void>;
   /** Ends the agent's runtime within `graceMs` and keeps it ended until `startRuntime` or a boot. The daemon of an older image answers 404. */
@@ -96,6 +98,10 @@ class HttpGuestClient implements GuestClient {
   async setClock(options: CallOptions = {}): Promise<void> {
     const body: ClockRequest = { unixMs: Date.now(), entropy: randomBytes(64).toString('base64') };
     await this.transport.json('POST', '/v1/clock', body, shortMs, smallReplyBytes, options);
+  }
+
+  async awaitClock(options: CallOptions & { readonly timeoutMs: number }): Promise<void> {
+    return firstAnswer((signal) => this.setClock({ timeoutMs: options.timeoutMs, signal }), options);
   }
 
   async setCpusOnline(online: number, options: CallOptions = {}): Promise<void> {

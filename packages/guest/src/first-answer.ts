@@ -3,11 +3,12 @@ import { GuestError } from './call.ts';
 
 /** With pauses that grow to a second, an attempt still has several seconds before it is given up. */
 const overlappingAttempts = 8;
-const firstPauseMs = 40;
+/** An emulated guest takes 0.25 s over its first answer, and longer over each attempt that it has to work off beside it. */
+const firstPauseMs = 300;
 const longestPauseMs = 1_000;
 
 /**
- * Repeats `attempt` until it succeeds. The first packet to a guest whose CPUs have just started is often lost, and TCP repeats
+ * Repeats `attempt` until it succeeds. A packet to a guest whose CPUs have just started may be lost, and TCP repeats
  * it only a second later; a busy guest may take long over one answer. So attempts overlap: each new one begins after a pause,
  * and the first answer wins.
  */

@@ -1,7 +1,7 @@
 /** Brings a machine that every guest starts as to the size that was asked for. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GuestError } from '@lodge/guest';
-import type { GuestClient, GuestHealth } from '@lodge/guest';
+import type { GuestClient } from '@lodge/guest';
 import { VmError } from '@lodge/engine/ports';
 import type { Machine } from '@lodge/engine/ports';
 import { bootMemoryMib, bootVcpus, mostMemoryMib, mostVcpus } from './command-line.ts';
@@ -74,8 +74,8 @@ export interface GrowingMachine {
   readonly qmp: Qmp;
   readonly guest: GuestClient;
   readonly machine: Machine;
-  /** What the guest said of itself first. */
-  readonly health: GuestHealth;
+  /** vCPUs its guest runs on, where that is known. */
+  readonly cpusOnline: number | null;
 }
 
 interface Bound {
@@ -84,20 +84,16 @@ interface Bound {
 }
 
 /** Waits until the guest runs on as many vCPUs as it shall have: surplus ones are taken offline. */
-export async function awaitVcpus({ guest, machine, health }: GrowingMachine, bound: Bound): Promise<void> {
-  let { cpusOnline } = health;
-  const set = async (): Promise<true | null> => {
-    if (cpusOnline === machine.vcpus) return true;
-    await guest.setCpusOnline(machine.vcpus, bound).catch(notYet);
-    ({ cpusOnline } = await guest.health(bound));
-    return cpusOnline === machine.vcpus ? true : null;
-  };
+export async function awaitVcpus({ guest, machine, cpusOnline }: GrowingMachine, bound: Bound): Promise<void> {
+  if (cpusOnline === machine.vcpus) return;
+  const set = (): Promise<true | null> => guest.setCpusOnline(machine.vcpus, bound).then(() => true, notYet);
   await until(set, { what: `${machine.vcpus} vCPUs in the guest`, everyMs: 20, ...bound });
 }
 
 /** The guest's kernel has not seen a vCPU that was plugged in: on a busy host that takes it a while. */
-function notYet(error: unknown): void {
-  if (!(error instanceof GuestError && error.status === conflict)) throw error;
+function notYet(error: unknown): null {
+  if (error instanceof GuestError && error.status === conflict) return null;
+  throw error;
 }
 
 /** Waits until the guest's memory is as `plug` asked for. Gives it as it then is: the guest may not give back what it uses. */
@@ -109,17 +105,15 @@ export async function settleMemory(growing: GrowingMachine, bound: Bound): Promi
 }
 
 /** Waits until the guest has all its memory. */
-async function awaitMemory({ qmp, guest, machine, health }: GrowingMachine, bound: Bound): Promise<void> {
+async function awaitMemory({ qmp, guest, machine }: GrowingMachine, bound: Bound): Promise<void> {
   const wantedBytes = (machine.memoryMib - bootMemoryMib) * 2 ** 20;
-  if (wantedBytes === 0) return;
   const taken = async (): Promise<true | null> => ((await pluggedBytes(qmp)) === wantedBytes ? true : null);
+  if (await taken()) return;
   await until(taken, { what: `${machine.memoryMib} MiB taken by the guest`, everyMs: 10, ...bound });
   // The guest's driver takes the last block a moment before the kernel counts it.
-  let { memoryTotalMib } = health;
   const counted = async (): Promise<true | null> => {
-    const least = machine.memoryMib - kernelShareMib;
-    if (memoryTotalMib < least) ({ memoryTotalMib } = await guest.health(bound));
-    return memoryTotalMib >= least ? true : null;
+    const { memoryTotalMib } = await guest.health(bound);
+    return memoryTotalMib >= machine.memoryMib - kernelShareMib ? true : null;
   };
   await until(counted, { what: `${machine.memoryMib} MiB in the guest`, everyMs: 20, ...bound });
 }

@@ -3,6 +3,7 @@ import { guestClient } from '@lodge/guest';
 import { VmError } from '@lodge/engine/ports';
 import type { Vm, VmRequest } from '@lodge/engine/ports';
 import type { Cgroups } from './cgroup.ts';
+import { bootVcpus } from './command-line.ts';
 import type { QemuDriverOptions } from './driver.ts';
 import { assertMachine, awaitVcpus, settleMemory } from './hotplug.ts';
 import { endOf } from './launch.ts';
@@ -13,6 +14,7 @@ import { pageThread } from './snapshot/snapshot.ts';
 import type { StoredTemplate } from './template-store.ts';
 import type { Templates } from './templates.ts';
 import type { Kept } from './vm-remove.ts';
+import { setGuestClock } from './vm-clock.ts';
 import { baseOf, limitsOf, startVm, together } from './vm-start.ts';
 import type { StartedVm, VmSource } from './vm-start.ts';
 import { throwIfAborted } from '../waiting.ts';
@@ -177,18 +179,13 @@ async function greet(
   const guest = guestClient(vm.namespace.guestAddress);
   const either = AbortSignal.any([signal, endOf(vm)]);
   const started = performance.now();
-  const health = await guest.awaitHealth({
-    timeoutMs: from === 'boot' ? bootTimeoutMs : cloneTimeoutMs,
-    signal: either,
-  });
+  if (from === 'boot') await guest.awaitHealth({ timeoutMs: bootTimeoutMs, signal: either });
+  // The clock comes before anything the guest times; memory is taken in by its kernel meanwhile.
+  await setGuestClock(guest, { timeoutMs: cloneTimeoutMs, signal: either });
   timings['daemon'] = Math.round(performance.now() - started);
   const wait = { timeoutMs: machineTimeoutMs, signal: either };
-  const growing = { qmp: vm.qmp, guest, machine, health };
-  // The clock comes before anything the guest times; memory is taken in by its kernel meanwhile.
-  const [, memoryMib] = await Promise.all([
-    guest.setClock(wait).then(() => awaitVcpus(growing, wait)),
-    settleMemory(growing, wait),
-  ]);
+  const growing = { qmp: vm.qmp, guest, machine, cpusOnline: from === 'clone' ? bootVcpus : null };
+  const [, memoryMib] = await Promise.all([awaitVcpus(growing, wait), settleMemory(growing, wait)]);
   timings['machine'] = Math.round(performance.now() - started) - timings['daemon'];
   return memoryMib;
 }

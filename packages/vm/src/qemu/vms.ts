@@ -38,6 +38,8 @@ import type { ExitWatch, Watched } from './watch.ts';
 const answerTimeoutMs = 2000;
 const quitTimeoutMs = 5000;
 const resizeTimeoutMs = 60_000;
+/** A guest that went on takes it in milliseconds; a packet that is lost costs a second. */
+const clockTimeoutMs = 10_000;
 
 /** The VM that a call is for, found running or paused. */
 interface Running {
@@ -117,7 +119,7 @@ export class Vms {
       await directory.snapshot.useUp();
       await qmp.execute('cont');
       // Waited for: work that begins by the old clock sees hours pass at once when it is set, and gives up by its own bounds.
-      await setGuestClock(guestClient(address), signal);
+      await setGuestClock(guestClient(address), { timeoutMs: clockTimeoutMs, signal });
       await directory.snapshot.sweep();
     });
   }
@@ -197,8 +199,7 @@ export class Vms {
       await limit({ ...machine, vcpus: Math.max(machine.vcpus, record.machine.vcpus), memoryMib: most });
       await plug(qmp, machine);
       const bound = { timeoutMs: resizeTimeoutMs, signal };
-      const guest = guestClient(address);
-      const growing = { qmp, guest, machine, health: await guest.health(bound) };
+      const growing = { qmp, guest: guestClient(address), machine, cpusOnline: null };
       const [, memoryMib] = await Promise.all([awaitVcpus(growing, bound), settleMemory(growing, bound)]);
       const now = { ...machine, memoryMib };
       await limit(now);
