@@ -4,7 +4,7 @@
  * Prints a table of results at its end.
  *
  * `CONFORMANCE_UPGRADE` names the runtimes whose agent is moved in the end to a newer template, which is made for that:
- * minutes for Hermes, which is the default, and three times as long for OpenClaw.
+ * about a minute without KVM for Hermes, which is the default, and six for OpenClaw.
  */
 import { after, before, beforeEach, describe } from 'node:test';
 import { apis } from './apis.ts';
