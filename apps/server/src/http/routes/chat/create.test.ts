@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { after, afterEach, before, beforeEach, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI from 'openai';
-import { agentRow, testApp } from '../../test-app.ts';
-import type { TestApp } from '../../test-app.ts';
+import { ChatWorld } from './chat-world.ts';
 import {
-  StandinGateway,
   answerEvents,
   answerJson,
   chunk,
@@ -18,40 +16,10 @@ import {
   whole,
 } from './standin-gateway.ts';
 
-let gateway: StandinGateway;
-let lodge: TestApp;
-let baseUrl: string;
-const row = agentRow();
+const world = new ChatWorld();
+const { gateway, row } = world;
+const post: ChatWorld['post'] = (...args) => world.post(...args);
 const chatBody = { messages: [{ role: 'user', content: 'Hello' }] };
-
-before(async () => {
-  gateway = new StandinGateway();
-  gateway.server.listen(0, '127.0.0.1');
-  await once(gateway.server, 'listening');
-});
-after(() => gateway.server.close());
-
-beforeEach(async () => {
-  lodge = testApp({ chatSilenceMs: 100, chatTimeoutMs: 2000 });
-  lodge.agents.rows = [row];
-  lodge.agents.endpoint = {
-    baseUrl: gateway.url,
-    headers: { authorization: `Bearer ${gatewayToken}` },
-    model: 'openclaw',
-  };
-  gateway.requests = [];
-  baseUrl = `${await lodge.app.listen({ port: 0, host: '127.0.0.1' })}/v1`;
-});
-afterEach(() => lodge.app.close());
-
-function post(body: object, options: { path?: string; headers?: Record<string, string>; signal?: AbortSignal } = {}) {
-  return fetch(`${baseUrl}${options.path ?? `/agents/${row.id}/chat/completions`}`, {
-    method: 'POST',
-    headers: { authorization: 'Bearer all', 'content-type': 'application/json', ...options.headers },
-    body: JSON.stringify(body),
-    ...(options.signal && { signal: options.signal }),
-  });
-}
 
 /** Parts of a body as they come, each with the ms since the first call. */
 async function* parts(response: Response): AsyncGenerator<string> {
@@ -83,7 +51,7 @@ describe('a turn that does not stream', () => {
     await post({ ...chatBody, user: 'from-body' }, { headers: { 'x-conversation-id': 'from-header' } });
     await post({ ...chatBody, user: null });
     assert.deepEqual(
-      lodge.agents.turns.slice(-3).map(({ conversation }) => conversation),
+      world.lodge.agents.turns.slice(-3).map(({ conversation }) => conversation),
       ['from-header', 'from-body', null],
     );
     assert.deepEqual(
@@ -106,11 +74,8 @@ describe('a turn that does not stream', () => {
   });
 
   test('is bounded in time', async () => {
-    await lodge.app.close();
-    lodge = testApp({ chatTimeoutMs: 200 });
-    lodge.agents.rows = [row];
-    lodge.agents.endpoint = { baseUrl: gateway.url, headers: {}, model: 'openclaw' };
-    baseUrl = `${await lodge.app.listen({ port: 0, host: '127.0.0.1' })}/v1`;
+    await world.lodge.app.close();
+    await world.open({ chatTimeoutMs: 200 });
     gateway.answer = () => undefined;
     const response = await post(chatBody);
     assert.equal(response.headers.get('x-should-retry'), 'false');
@@ -196,7 +161,7 @@ describe('a turn that streams', () => {
   test('an unmodified OpenAI client throws on an error event, with our code', async () => {
     const secret = 'Inline API key for provider "x" is disabled after a provider auth/billing failure';
     gateway.answer = answerEvents(event(chunk('half')), event({ error: { message: secret, type: 'api_error' } }), done);
-    const client = new OpenAI({ baseURL: baseUrl, apiKey: 'all', maxRetries: 0 });
+    const client = new OpenAI({ baseURL: world.baseUrl, apiKey: 'all', maxRetries: 0 });
     const stream = await client.chat.completions.create({
       model: row.id,
       stream: true,
@@ -261,11 +226,8 @@ describe('a turn that streams', () => {
   });
 
   test('is let end when the service closes, within a bound', async () => {
-    await lodge.app.close();
-    lodge = testApp({ drainMs: 5000 });
-    lodge.agents.rows = [row];
-    lodge.agents.endpoint = { baseUrl: gateway.url, headers: {}, model: 'openclaw' };
-    baseUrl = `${await lodge.app.listen({ port: 0, host: '127.0.0.1' })}/v1`;
+    await world.lodge.app.close();
+    await world.open({ drainMs: 5000 });
     const go = Promise.withResolvers<void>();
     gateway.answer = async (res) => {
       res.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -275,7 +237,7 @@ describe('a turn that streams', () => {
     };
     const response = await post({ ...chatBody, stream: true });
     const began = Date.now();
-    const closed = lodge.app.close();
+    const closed = world.lodge.app.close();
     setTimeout(go.resolve, 300);
     assert.match(await response.text(), /\[DONE\]/);
     await closed;
@@ -290,7 +252,7 @@ describe('a turn that streams', () => {
     const stream = parts(await post({ ...chatBody, stream: true }));
     await stream.next();
     const began = Date.now();
-    const closed = lodge.app.close();
+    const closed = world.lodge.app.close();
     let rest = '';
     for await (const part of stream) rest += part;
     assert.match(rest, /"code":"agent_unavailable"/);
@@ -328,7 +290,7 @@ describe('what goes wrong', () => {
 
   test('an agent that does not run is a 409 with the contract’s words', async () => {
     for (const status of ['provisioning', 'stopped', 'error'] as const) {
-      lodge.agents.rows = [{ ...row, status }];
+      world.lodge.agents.rows = [{ ...row, status }];
       const error = await errorOf(await post(chatBody));
       assert.deepEqual(error, {
         status: 409,
@@ -340,16 +302,16 @@ describe('what goes wrong', () => {
   });
 
   test('a gateway that refuses connections is a 503, and a 409 once the agent is known not to run', async () => {
-    lodge.agents.endpoint = { baseUrl: 'http://127.0.0.1:1/v1', headers: {}, model: 'x' };
+    world.lodge.agents.endpoint = { baseUrl: 'http://127.0.0.1:1/v1', headers: {}, model: 'x' };
     const response = await post(chatBody);
     assert.ok(Number(response.headers.get('retry-after')) > 0);
     const error = await errorOf(response);
     assert.deepEqual([error.status, error.code], [503, 'agent_unavailable']);
     assert.doesNotMatch(error.message, /127\.0\.0\.1|ECONN/);
-    const use = lodge.agents.use.bind(lodge.agents);
-    lodge.agents.use = async (account, id, options) => {
+    const use = world.lodge.agents.use.bind(world.lodge.agents);
+    world.lodge.agents.use = async (account, id, options) => {
       const live = await use(account, id, options);
-      lodge.agents.rows = [{ ...row, status: 'error' }];
+      world.lodge.agents.rows = [{ ...row, status: 'error' }];
       return live;
     };
     const after = await errorOf(await post(chatBody));

@@ -1,59 +1,17 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { after, afterEach, before, beforeEach, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { agentRow, testApp } from '../../test-app.ts';
-import type { TestApp } from '../../test-app.ts';
-import {
-  StandinGateway,
-  answerEvents,
-  answerJson,
-  chunk,
-  done,
-  errorOf,
-  event,
-  gatewayToken,
-  whole,
-} from './standin-gateway.ts';
+import { ChatWorld } from './chat-world.ts';
+import { answerEvents, answerJson, chunk, done, errorOf, event, whole } from './standin-gateway.ts';
 
-let gateway: StandinGateway;
-let lodge: TestApp;
-let baseUrl: string;
-const row = agentRow();
+const world = new ChatWorld();
+const { gateway, row } = world;
+const post: ChatWorld['post'] = (...args) => world.post(...args);
 const chatBody = { messages: [{ role: 'user', content: 'Hello' }] };
 
-before(async () => {
-  gateway = new StandinGateway();
-  gateway.server.listen(0, '127.0.0.1');
-  await once(gateway.server, 'listening');
-});
-after(() => gateway.server.close());
-
-beforeEach(async () => {
-  lodge = testApp({ chatSilenceMs: 100, chatTimeoutMs: 2000 });
-  lodge.agents.rows = [row];
-  lodge.agents.endpoint = {
-    baseUrl: gateway.url,
-    headers: { authorization: `Bearer ${gatewayToken}` },
-    model: 'openclaw',
-  };
-  gateway.requests = [];
-  baseUrl = `${await lodge.app.listen({ port: 0, host: '127.0.0.1' })}/v1`;
-});
-afterEach(() => lodge.app.close());
-
-function post(body: object, options: { path?: string; headers?: Record<string, string>; signal?: AbortSignal } = {}) {
-  return fetch(`${baseUrl}${options.path ?? `/agents/${row.id}/chat/completions`}`, {
-    method: 'POST',
-    headers: { authorization: 'Bearer all', 'content-type': 'application/json', ...options.headers },
-    body: JSON.stringify(body),
-    ...(options.signal && { signal: options.signal }),
-  });
-}
-
-const holds = () => [lodge.agents.uses.length, lodge.agents.released.length];
+const holds = () => [world.lodge.agents.uses.length, world.lodge.agents.released.length];
 const released = async (count: number) => {
-  while (lodge.agents.released.length < count) await sleep(5);
+  while (world.lodge.agents.released.length < count) await sleep(5);
   await sleep(50);
   assert.deepEqual(holds(), [count, count], 'exactly once a turn');
 };
@@ -92,18 +50,18 @@ test('an agent is held awake until the client goes away', async () => {
 
 test('an agent is held awake until the client goes away while the agent wakes', async () => {
   const woken = Promise.withResolvers<void>();
-  const use = lodge.agents.use.bind(lodge.agents);
-  lodge.agents.use = async (account, id, options) => {
+  const use = world.lodge.agents.use.bind(world.lodge.agents);
+  world.lodge.agents.use = async (account, id, options) => {
     const live = await use(account, id, options);
     await woken.promise;
     return live;
   };
   const client = new AbortController();
   const pending = post(chatBody, { signal: client.signal });
-  while (lodge.agents.uses.length === 0) await sleep(5);
+  while (world.lodge.agents.uses.length === 0) await sleep(5);
   client.abort();
   await assert.rejects(pending);
-  while (!lodge.agents.uses[0]!.signal.aborted) await sleep(5);
+  while (!world.lodge.agents.uses[0]!.signal.aborted) await sleep(5);
   woken.resolve();
   await released(1);
   assert.equal(gateway.requests.length, 0, 'no turn is begun for nobody');
@@ -116,7 +74,7 @@ test('an agent is held awake until an error ends the turn, in its reply or in th
   gateway.answer = answerEvents(event(chunk('half')));
   await (await post({ ...chatBody, stream: true })).text();
   await released(2);
-  lodge.agents.endpoint = { baseUrl: 'http://127.0.0.1:1/v1', headers: {}, model: 'x' };
+  world.lodge.agents.endpoint = { baseUrl: 'http://127.0.0.1:1/v1', headers: {}, model: 'x' };
   assert.equal((await post(chatBody)).status, 503);
   await released(3);
 });
@@ -124,7 +82,7 @@ test('an agent is held awake until an error ends the turn, in its reply or in th
 test('a paused agent is woken; a stopped one only when the request says so', async () => {
   gateway.answer = answerJson(200, whole);
   const ask = (status: 'paused' | 'stopped', path: string) => {
-    lodge.agents.rows = [{ ...row, status }];
+    world.lodge.agents.rows = [{ ...row, status }];
     return post({ ...chatBody, model: row.id }, { path });
   };
   const byId = `/agents/${row.id}/chat/completions`;
