@@ -129,7 +129,7 @@ test('a key is made, shown once, used, listed and revoked', async () => {
   await button('Revoke key').click();
   await page.getByText('“Support bot, production” is revoked.').first().waitFor();
   const revokedAt = performance.now();
-  while ((await statusWith(key)) !== 401) assert.ok(performance.now() - revokedAt < 5_000, 'revoked at once');
+  while ((await statusWith(key)) !== 401) assert.ok(performance.now() - revokedAt < 1000, 'revoked within a second');
   await row.getByText('Revoked').waitFor();
   await look(page, 'keys-revoked');
 });

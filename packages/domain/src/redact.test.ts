@@ -139,6 +139,6 @@ test('no text takes long', () => {
     redact(text);
     const line = createLineRedactor();
     line(text);
-    assert.ok(performance.now() - start < 5_000, `${unit}: ${performance.now() - start} ms`);
+    assert.ok(performance.now() - start < 500, `${unit}: ${performance.now() - start} ms`);
   }
 });

@@ -6,7 +6,7 @@ import type { Results } from './results.ts';
 import type { Subject } from './subjects.ts';
 import { until, type Tested } from './world.ts';
 
-const goneWithinMs = 60_000;
+const goneWithinMs = 20_000;
 
 export function talk(results: Results, subject: Subject, agent: () => Tested): void {
   const check = (name: string, run: (agent: Tested) => Promise<void>): void => results.case(name, () => run(agent()));

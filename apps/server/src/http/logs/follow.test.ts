@@ -100,7 +100,7 @@ test('an entry that another server writes reaches a waiting follower at once', a
     (await next).value?.map(({ message }: LogEntry) => message),
     ['now'],
   );
-  assert.ok(performance.now() - began < 10_000);
+  assert.ok(performance.now() - began < 2000);
   connection.abort();
   assert.equal((await batches.next()).done, true);
 });
