@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { afterEach, test } from 'node:test';
 import { encodeFrame, execFrame, guestClient, GuestError, type GuestClient } from './index.ts';
 
@@ -217,4 +218,19 @@ test('a guest that does not upgrade to a terminal, or sends nonsense there, ends
   }
   while (ends.length === 0) await new Promise(setImmediate);
   assert.deepEqual(ends, [null]);
+});
+
+test('a clock that was set late is set once more, by the time it is then', async () => {
+  const lateMs = 150;
+  let unixMs = 0;
+  const guest = await guestOf((request, response) => {
+    void json(request).then((body) => {
+      ({ unixMs } = body as { unixMs: number });
+      setTimeout(() => response.end('{}'), lateMs);
+    });
+  });
+  const began = Date.now();
+  await guest.awaitClock({ timeoutMs: 20_000 });
+  // A timer may end a millisecond early.
+  assert.ok(unixMs >= began + lateMs - 2, `${unixMs - began} ms after the first`);
 });

@@ -99,8 +99,10 @@ function notYet(error: unknown): null {
 /** Waits until the guest's memory is as `plug` asked for. Gives it as it then is: the guest may not give back what it uses. */
 export async function settleMemory(growing: GrowingMachine, bound: Bound): Promise<number> {
   const wantedBytes = (growing.machine.memoryMib - bootMemoryMib) * 2 ** 20;
-  if ((await pluggedBytes(growing.qmp)) > wantedBytes) return releaseMemory(growing, bound.signal);
-  await awaitMemory(growing, bound);
+  const bytes = await pluggedBytes(growing.qmp);
+  if (bytes > wantedBytes) return releaseMemory(growing, bound.signal);
+  // Nothing to wait for where the guest has taken it already, while it was greeted.
+  if (bytes < wantedBytes) await awaitMemory(growing, bound);
   return growing.machine.memoryMib;
 }
 
@@ -108,7 +110,6 @@ export async function settleMemory(growing: GrowingMachine, bound: Bound): Promi
 async function awaitMemory({ qmp, guest, machine }: GrowingMachine, bound: Bound): Promise<void> {
   const wantedBytes = (machine.memoryMib - bootMemoryMib) * 2 ** 20;
   const taken = async (): Promise<true | null> => ((await pluggedBytes(qmp)) === wantedBytes ? true : null);
-  if (await taken()) return;
   await until(taken, { what: `${machine.memoryMib} MiB taken by the guest`, everyMs: 10, ...bound });
   // The guest's driver takes the last block a moment before the kernel counts it.
   const counted = async (): Promise<true | null> => {
