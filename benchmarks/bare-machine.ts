@@ -2,7 +2,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { AgentRuntime, Template } from '@lodge/engine/ports';
+import type { AgentRuntime, Template } from '@lodge/ports';
 import { createImageBuilder } from '@lodge/images';
 import { bareCloner, createHostNetwork, createQemuDriver } from '@lodge/vm';
 import type { BareClone } from '@lodge/vm';

@@ -1,6 +1,6 @@
 /**
  * One of the three servers of the broker's benchmark, as a process of its own so that its CPU is its own: the provider's
- * stand-in, a bare pass-through with undici, or the broker on a real store. Tells its port, and its CPU and memory when asked.
+ * stub, a bare pass-through with undici, or the broker on a real store. Tells its port, and its CPU and memory when asked.
  */
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -14,7 +14,7 @@ import { Agent, request } from 'undici';
 
 export interface ServerOptions {
   readonly role: 'standin' | 'bare' | 'broker';
-  /** Where the provider's stand-in answers. */
+  /** Where the stub provider answers. */
   readonly provider?: string;
   readonly database?: string;
   /** The master key, base64. */
@@ -34,7 +34,7 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const plenty = 1_000_000;
 
 /** Streams as many events as the body's `max_tokens`, one every `seed` milliseconds. */
-async function serveStandin(): Promise<number> {
+async function serveStub(): Promise<number> {
   const event = (delta: object): string =>
     `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`;
   const chunk = event({ content: ' the words of a token or two' });
@@ -71,11 +71,11 @@ async function serveBroker(): Promise<number> {
     JSON.stringify([{ id: 'acme', base_url: options.provider, needs_key: true }]),
   );
   const store = await openStore({ connectionString: options.database!, log: silent });
-  const book = store.bookOf('bench');
+  const ledger = store.ledgerOf('bench');
   const broker = createBroker({
     directory: store.directoryOf('bench'),
     secrets: createSecretBox(Buffer.from(options.key!, 'base64')),
-    book,
+    ledger,
     prices: createPriceBook(providers, new Map()),
     providers,
     limits: { callsPerAgent: plenty, calls: plenty, callsPerAgentPerMinute: plenty, connectionsPerAddress: plenty },
@@ -91,7 +91,7 @@ function listening(serve: (req: IncomingMessage, res: ServerResponse) => Promise
   });
 }
 
-const serve = { standin: serveStandin, bare: serveBare, broker: serveBroker }[options.role];
+const serve = { standin: serveStub, bare: serveBare, broker: serveBroker }[options.role];
 process.send!(await serve());
 process.on('message', () => {
   const { user, system } = process.cpuUsage();

@@ -1,5 +1,5 @@
 /**
- * What the broker costs: time to the first byte and CPU of streamed calls, straight to the provider's stand-in, through a bare
+ * What the broker costs: time to the first byte and CPU of streamed calls, straight to the stub provider, through a bare
  * pass-through with undici, and through the broker on a real Postgres (who asks, its key, the call opened and closed), in one run,
  * each round asking all three; then 200 streams at once, and memory over many calls.
  *
@@ -12,7 +12,7 @@ import { once } from 'node:events';
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { createSecretBox } from '@lodge/access';
-import { llmKeyContext } from '@lodge/engine/ports';
+import { llmKeyContext } from '@lodge/ports';
 import { migrate } from '@lodge/store';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
 import { Agent, request } from 'undici';

@@ -5,7 +5,7 @@
  *   (c) create until the first chat is answered
  *   (d) cold boot of an agent's disk until the first chat is answered
  * and the memory of an idle clone and of the template. (a), (b) and (c) take turns, so that a machine whose speed drifts
- * slows all of them. The model is a stand-in that answers at once.
+ * slows all of them. The model is a stub that answers at once.
  *
  *   node_modules/.bin/node benchmarks/create.ts [--runtime openclaw] [--rounds 5] [--cold-rounds 5]
  */

@@ -3,7 +3,7 @@
  *   pause and resume by API beside the bare QMP calls; a first chat after a pause beside a warm chat;
  *   a stop beside writing and syncing as many bytes; a start beside a create; the first chat after a start beside one after a
  *   cold boot; and the host's memory of an agent that runs idle, is paused, is stopped.
- * The steps of a round take turns, so that a machine whose speed drifts slows all of them. The model is a stand-in that
+ * The steps of a round take turns, so that a machine whose speed drifts slows all of them. The model is a stub that
  * answers at once.
  *
  *   node_modules/.bin/node benchmarks/lifecycle.ts [--runtime openclaw] [--rounds 10] [--cold-rounds 1]

@@ -6,7 +6,7 @@
  */
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import type { AgentLogStore, LogQuery, NewLogEntry } from '@lodge/engine/ports';
+import type { AgentLogStore, LogQuery, NewLogEntry } from '@lodge/ports';
 import { migrate, openStore } from '@lodge/store';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
 

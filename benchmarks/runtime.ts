@@ -1,8 +1,8 @@
 /** Which runtime a benchmark is about: `--runtime openclaw` (the default) or `--runtime hermes`. */
 import { createHermesRuntime, createOpenclawRuntime } from '@lodge/runtimes';
-import type { AgentRuntime, AgentSettings } from '@lodge/engine/ports';
+import type { AgentRuntime, AgentSettings } from '@lodge/ports';
 import { Service } from '@lodge/testkit/service';
-import { startStandinLlm, type StandinLlm } from '@lodge/testkit/standin-llm';
+import { startStubLlm, type StubLlm } from '@lodge/testkit/llm';
 
 const runtimes = {
   openclaw: { kind: 'runtime_a', create: createOpenclawRuntime },
@@ -14,16 +14,16 @@ export interface Measured {
   readonly service: Service;
   /** Resolves when the runtime's template is there. */
   readonly ready: Promise<void>;
-  /** Makes an agent with the stand-in's model, and resolves with its id once it runs. */
+  /** Makes an agent with the stub's model, and resolves with its id once it runs. */
   create(more?: object): Promise<string>;
   close(): Promise<void>;
 }
 
-/** A Lodge with this one runtime, and a stand-in for the model that answers at once. */
+/** A Lodge with this one runtime, and a stub for the model that answers at once. */
 export async function measure(name: string): Promise<Measured> {
   const found = runtimes[name as keyof typeof runtimes];
   if (!found) throw new Error(`--runtime is one of ${Object.keys(runtimes).join(', ')}`);
-  const llm: StandinLlm = await startStandinLlm({ host: '127.0.0.1', port: 0 });
+  const llm: StubLlm = await startStubLlm({ host: '127.0.0.1', port: 0 });
   const provider = { id: 'standin', base_url: `http://127.0.0.1:${llm.port}/v1` };
   const entry = new URL('../packages/runtimes/conformance/lodge.ts', import.meta.url);
   const env = {

@@ -6,10 +6,10 @@
  */
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import type { UsageQuery } from '@lodge/engine/ports';
-import { openDatabase } from '../packages/store/src/connection.ts';
-import { addSums } from '../packages/store/src/usage-sums.ts';
-import { reportQuery } from '../packages/store/src/usage-report.ts';
+import type { UsageQuery } from '@lodge/ports';
+import { openDatabase } from '../packages/store/src/database/connection.ts';
+import { addSums } from '../packages/store/src/usage/usage-sums.ts';
+import { reportQuery } from '../packages/store/src/usage/usage-report.ts';
 import { openWorld, send } from '../tests/e2e/api/world.ts';
 import type { World } from '../tests/e2e/api/world.ts';
 import { median, millis, table } from './figures.ts';

@@ -1,12 +1,17 @@
-// Writes the generated pages of docs/reference; with --check it only says which of them are out of date, and fails if any is.
+// Writes the generated pages: docs/reference, and the database's schema from an embedded Postgres, for which no root is needed.
+// With --check it only says which of them are out of date, and fails if any is.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { configurationMarkdown } from '../apps/server/src/config-reference.ts';
-import { openApiJson } from '../apps/server/src/http/openapi-document.ts';
+import { migrate } from '@lodge/store';
+import { testDatabase } from '@lodge/testkit/postgres';
+import { configurationMarkdown } from '../apps/server/src/config/reference.ts';
+import { openApiJson } from '../apps/server/src/http/openapi/document.ts';
+import { schemaSql } from '../packages/store/src/database/schema-sql.ts';
 
 const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/reference/configuration.md': configurationMarkdown,
   'docs/reference/openapi.json': openApiJson,
+  'packages/store/schema.sql': migratedSchema,
 };
 
 const checkOnly = process.argv.includes('--check');
@@ -22,5 +27,15 @@ for (const [path, make] of Object.entries(pages)) {
     await mkdir(dirname(file.pathname), { recursive: true });
     await writeFile(file, wanted);
     console.log(`wrote ${path}`);
+  }
+}
+
+async function migratedSchema(): Promise<string> {
+  const database = await testDatabase();
+  try {
+    await migrate(database);
+    return await schemaSql(database);
+  } finally {
+    await database.drop();
   }
 }

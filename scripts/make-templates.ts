@@ -3,17 +3,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Service } from '@lodge/testkit/service';
 
 /** Without KVM a template takes up to ten minutes, and longer beside other work. */
-const mostMs = 40 * 60_000;
-const deadline = Date.now() + mostMs;
+const maxMs = 40 * 60_000;
+/** Of the log, in characters. */
+const tailLength = 2_000;
+const deadline = Date.now() + maxMs;
 const service = await Service.start();
 try {
   let said = '';
   for (;;) {
     const { body } = await service.call('GET', '/health');
     if (body.status === 'ok') break;
-    if (Date.now() > deadline) throw new Error(`not made in ${mostMs / 60_000} minutes:\n${service.output}`);
+    if (Date.now() > deadline) throw new Error(`not made in ${maxMs / 60_000} minutes:\n${service.output}`);
     const step = String(body.step ?? 'starting');
     if (step !== said) process.stdout.write(`   templates: ${step}\n`);
+    // The reply does not say why the last attempt failed; the log does.
+    if (step !== said && step.endsWith('try again')) process.stdout.write(`${service.output.slice(-tailLength)}\n`);
     said = step;
     await sleep(1_000);
   }

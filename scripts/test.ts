@@ -1,102 +1,87 @@
 /**
- * Runs the tests in parts, cheapest first, with one summary of node:test for all of them at the end.
+ * Runs the tests, files of all parts beside one another, with one summary of node:test for all of them at the end.
  *   test.ts                   everything
  *   test.ts unit failure      these parts
  *   test.ts packages/store    the files under these folders, or these files
- * Images and templates that the cache lacks are made beside the first parts, which leave a core idle most of the time, and
- * are there when the first part needs them.
+ * With TESTS_LONG=1 (`npm run test:long`), the files that have a long form, in that form.
+ * Images and templates that the cache lacks are made beside the files that need none.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { glob } from 'node:fs/promises';
+import { availableParallelism, setPriority } from 'node:os';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
+import { isLongRun } from '@lodge/testkit/forms';
+import { shareServer } from '@lodge/testkit/postgres';
+import { sharePrograms } from '@lodge/testkit/postgres-programs';
+import { costOf, longForms, parts, type Part } from './testing/parts.ts';
+import { runAll, type Job } from './testing/pool.ts';
 
-interface Part {
-  readonly name: string;
-  readonly files: readonly string[];
-  /** Those of them that another part has. */
-  readonly except?: readonly string[];
-  /** Parts of one pool, one after another here, run as one with what the first says: it is to have the file that takes longest. */
-  readonly pool?: string;
-  /** Test files at a time. A virtual machine keeps a core busy, and its tests measure time. */
-  readonly concurrency: number;
-  /** Its agents are real ones. */
-  readonly templates?: true;
-  /** Bounds on one file and on the whole part, in ms. */
-  readonly testTimeoutMs: number;
-  readonly timeoutMs: number;
-}
-
-const minuteMs = 60_000;
-/** No machine is booted: two files at a time, for many of them wait for a browser, a database or a bound of time. */
-const light = { pool: 'light', concurrency: 2, testTimeoutMs: 5 * minuteMs, timeoutMs: 15 * minuteMs };
-const machines = { concurrency: 1, testTimeoutMs: 25 * minuteMs, timeoutMs: 40 * minuteMs };
-/** A machine at a time keeps one core busy and waits a good deal: two files at a time fit into two cores. */
-const pairs = { ...machines, concurrency: 2 };
-const attacksOnTheApi = 'tests/security/api.test.ts';
-const overFakes = [
-  'tests/e2e/{agent-urls,bad-input,isolation,spend,usage}.test.ts',
-  'tests/e2e/contract/*.test.ts',
-  attacksOnTheApi,
-];
-const fakeDriver = 'packages/vm/conformance/fake.test.ts';
-const runtimes = 'packages/runtimes/conformance/**/*.test.ts';
-const parts: readonly Part[] = [
-  { name: 'web', files: ['tests/web/**/*.test.ts'], ...light },
-  { name: 'api', files: overFakes, ...light },
-  {
-    name: 'unit',
-    files: ['packages/!(vm)/**/*.test.ts', fakeDriver, 'apps/**/*.test.ts', 'scripts/**/*.test.ts'],
-    except: [runtimes],
-    ...light,
-  },
-  { name: 'images', files: ['images/**/*.test.ts'], ...machines },
-  { name: 'machines', files: ['packages/vm/**/*.test.ts'], except: [fakeDriver], ...machines },
-  // OpenClaw's suite takes as long as all the rest of the pool, which has the other core meanwhile.
-  {
-    name: 'e2e',
-    files: ['tests/e2e/**/*.test.ts', runtimes],
-    except: overFakes,
-    ...pairs,
-    pool: 'guests',
-    testTimeoutMs: 35 * minuteMs,
-    templates: true,
-  },
-  // Bare guests, which mostly wait.
-  { name: 'failure', files: ['tests/failure/**/*.test.ts'], ...pairs, pool: 'guests' },
-  // Each on a private host of its own, waiting most of the time for what does not come.
-  { name: 'security', files: ['tests/security/**/*.test.ts'], except: [attacksOnTheApi], ...pairs },
-];
+/** More than there is: what a file takes of a core is a mean, and no core shall be idle. */
+const bounds = { cores: 1.3 * availableParallelism(), jobs: 1 + 2 * availableParallelism() };
+const slowestShown = 25;
+/** A nice value: some nine times the share of other work. */
+const templatePriority = -10;
 
 /** What node:test counts, in the order of its own summary. */
 const counts = ['tests', 'suites', 'passed', 'failed', 'cancelled', 'skipped', 'todo'] as const;
 const labels: Readonly<Record<string, string>> = { passed: 'pass', failed: 'fail' };
 
-const wanted = process.argv.slice(2);
+/** A part, or what was asked for of it. */
+class Running {
+  readonly part: Part;
+  readonly files: readonly string[];
+  left: number;
+  tests = 0;
+  failed = 0;
+  ms = 0;
+  private overdue: AbortSignal | null = null;
+
+  constructor(part: Part, files: readonly string[]) {
+    this.part = part;
+    this.files = files;
+    this.left = files.length;
+  }
+
+  /** The bound on the part begins with its first file. */
+  get signal(): AbortSignal {
+    return (this.overdue ??= AbortSignal.timeout(this.part.timeoutMs));
+  }
+}
+
+const asked = process.argv.slice(2);
+const wanted = isLongRun && asked.length === 0 ? longForms : asked;
 const totals = Object.fromEntries(counts.map((count) => [count, 0]));
 const failedParts: string[] = [];
+const durations: { readonly file: string; readonly ms: number }[] = [];
 const started = performance.now();
 
 const reporter = new spec();
 reporter.pipe(process.stdout);
-const chosen: { readonly part: Part; readonly files: string[] }[] = [];
+/** First, for the longest files wait for it, and ahead of others: a boot that they slow down too much runs into its bound. */
+const templates: Job = {
+  cost: { seconds: Infinity, cores: 0.8 * availableParallelism() },
+  after: null,
+  run: makeTemplates,
+};
+const jobs: Job[] = [];
 for (const part of parts) {
   const files = await filesOf(part);
-  const last = chosen.at(-1);
-  if (files.length === 0) continue;
-  if (last && part.pool !== undefined && last.part.pool === part.pool) {
-    chosen[chosen.length - 1] = {
-      part: { ...last.part, name: `${last.part.name}, ${part.name}` },
-      files: [...last.files, ...files],
-    };
-  } else chosen.push({ part, files });
+  const running = new Running(part, files);
+  const after = part.templates ? templates : null;
+  for (const file of files) jobs.push({ cost: costOf(file), after, run: () => runFile(running, file) });
 }
-const templates = parts.some((part) => part.templates && isWhole(part)) ? makeTemplates() : null;
-for (const { part, files } of chosen) {
-  if (part.templates) await templates;
-  await runPart(part, files);
-}
+if (jobs.some(({ after }) => after === templates)) jobs.push(templates);
+const removePrograms = await sharePrograms();
+const stopServer = await shareServer();
+await runAll(jobs, bounds);
+await stopServer();
+await removePrograms();
+
+durations.sort((a, b) => b.ms - a.ms);
+say('\n── the slowest files\n');
+for (const { file, ms } of durations.slice(0, slowestShown)) say(`${seconds(ms).padStart(8)} s  ${file}\n`);
 for (const count of counts) diagnostic(`${labels[count] ?? count} ${totals[count]}`);
 diagnostic(`duration_ms ${performance.now() - started}`);
 if (totals['tests'] === 0) failedParts.push('no test matched');
@@ -119,42 +104,57 @@ async function filesOf(part: Part): Promise<string[]> {
   return all.filter((file) => folders.some((folder) => file === folder || file.startsWith(`${folder}/`))).sort();
 }
 
-async function runPart(part: Part, files: string[]): Promise<void> {
-  const startedPart = performance.now();
-  say(`\n── ${part.name}: ${files.length} files\n`);
-  let failed = 0;
-  let tests = 0;
-  const overdue = AbortSignal.timeout(part.timeoutMs);
-  for await (const event of run({
-    files,
-    concurrency: part.concurrency,
-    timeout: part.testTimeoutMs,
-    signal: overdue,
-  })) {
+/** Tells of the file when it is over, so that files beside one another do not mix their lines. */
+async function runFile(running: Running, file: string): Promise<void> {
+  const { part } = running;
+  const startedFile = performance.now();
+  const told: Parameters<typeof reporter.write>[0][] = [];
+  const options = { files: [file], concurrency: 1, timeout: part.fileTimeoutMs, signal: running.signal };
+  for await (const event of run(options)) {
     // The runner's summary of this run gives way to the one of all runs.
     if (event.type === 'test:diagnostic' && event.data.nesting === 0 && event.data.file === undefined) continue;
-    if (event.type === 'test:summary') {
-      if (event.data.file !== undefined) continue;
+    if (event.type !== 'test:summary') told.push(event);
+    else if (event.data.file === undefined) {
       for (const count of counts) totals[count]! += event.data.counts[count];
-      tests = event.data.counts.tests;
-      failed = tests - event.data.counts.passed - event.data.counts.skipped - event.data.counts.todo;
-      continue;
+      const { tests, passed, skipped, todo } = event.data.counts;
+      running.tests += tests;
+      running.failed += tests - passed - skipped - todo;
     }
-    reporter.write(event);
   }
+  const ms = performance.now() - startedFile;
+  say(`\n── ${file}: ${seconds(ms)} s\n`);
+  for (const event of told) reporter.write(event);
+  durations.push({ file, ms });
+  running.ms += ms;
+  running.left -= 1;
+  if (running.left === 0) tellOf(running);
+}
+
+function tellOf({ part, files, tests, failed, ms }: Running): void {
   if (failed > 0) failedParts.push(part.name);
-  const seconds = ((performance.now() - startedPart) / 1000).toFixed(1);
-  say(`── ${part.name}: ${failed > 0 ? `${failed} FAILED of ${tests}` : `${tests} passed`} in ${seconds} s\n`);
+  const outcome = failed > 0 ? `${failed} FAILED of ${tests}` : `${tests} passed`;
+  const over = seconds(performance.now() - started);
+  say(`\n── ${part.name}: ${outcome} in ${seconds(ms)} s (${files.length} files, all over after ${over} s)\n`);
 }
 
 /** A failure shows in the tests that need them. */
 async function makeTemplates(): Promise<void> {
   const startedMaking = performance.now();
   const child = spawn(process.execPath, ['scripts/make-templates.ts'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  // Its machines inherit it. Without root it goes on as it is.
+  try {
+    setPriority(child.pid!, templatePriority);
+  } catch {
+    say('── templates: not ahead of other work, for that takes root\n');
+  }
   child.stdout.on('data', (text: Buffer) => say(String(text)));
   const [code] = await once(child, 'exit');
-  const seconds = ((performance.now() - startedMaking) / 1000).toFixed(1);
-  say(`── templates: ${code === 0 ? 'ready' : 'FAILED'} after ${seconds} s\n`);
+  const took = seconds(performance.now() - startedMaking);
+  say(`── templates: ${code === 0 ? 'ready' : 'FAILED'} after ${took} s\n`);
+}
+
+function seconds(ms: number): string {
+  return (ms / 1000).toFixed(1);
 }
 
 function say(message: string): void {

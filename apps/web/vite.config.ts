@@ -21,5 +21,5 @@ export default defineConfig({
   ],
   // Nothing inlined as data: into CSS or HTML, so that the content security policy can stay at 'self'.
   build: { target: browsers, cssTarget: browsers, assetsInlineLimit: 0, reportCompressedSize: false },
-  server: { proxy: { '/account/api': 'http://127.0.0.1:8080' } },
+  server: { proxy: { '/v1': 'http://127.0.0.1:8080' } },
 });

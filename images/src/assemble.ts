@@ -1,7 +1,7 @@
 /** The files of an image from its parts: `kernel`, `initrd` and `root-<hash>.qcow2`. */
 import { copyFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ReportProgress } from '@lodge/engine/ports';
+import type { ReportProgress } from '@lodge/ports';
 import { sha256File } from './artifact.ts';
 import { makeDisk } from './disk.ts';
 import { makeInitrd } from './initrd.ts';

@@ -97,8 +97,9 @@ test('the network is the one every guest has, without IPv6', { skip: notRoot }, 
 test('the clock is set, together with a new state of the random generator', { skip: notRoot }, async () => {
   await sh('date -u -s 2001-01-01', 'root');
   await guest.setClock();
+  const asked = Date.now() / 1000;
   const seconds = Number(await sh('date +%s'));
-  assert.ok(Math.abs(seconds - Date.now() / 1000) < 10, `the guest's clock is off by ${seconds - Date.now() / 1000} s`);
+  assert.ok(seconds > asked - 10 && seconds < Date.now() / 1000 + 10, `the guest's clock says ${seconds}`);
 });
 
 test('vCPUs go off and on', { skip: notRoot }, async () => {

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { Image } from '@lodge/engine/ports';
+import type { Image } from '@lodge/ports';
 import { createImageBuilder, ImageError } from './index.ts';
 import { imagesDir, notRoot, sharedBuilder, silent } from './testing.ts';
 

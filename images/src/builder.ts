@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Image, ImageBuilder, Log, ReportProgress } from '@lodge/engine/ports';
+import type { Image, ImageBuilder, Log, ReportProgress } from '@lodge/ports';
 import type { Artifact, Facts } from './artifact.ts';
 import { assemble, imageFiles, rootDiskName, type ImageParts } from './assemble.ts';
 import { Cache } from './cache.ts';

@@ -9,7 +9,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ReportProgress } from '@lodge/engine/ports';
+import type { ReportProgress } from '@lodge/ports';
 import { findArtifact, publishArtifact, type Artifact, type Facts } from './artifact.ts';
 import { ImageError } from './errors.ts';
 import { takeLock, tryLock } from './lock.ts';

@@ -1,7 +1,7 @@
 /** The part of an image that comes from Debian: a root tree as a tar, the kernel, and the initrd's modules. */
 import { copyFile, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { ReportProgress } from '@lodge/engine/ports';
+import type { ReportProgress } from '@lodge/ports';
 import type { Facts } from './artifact.ts';
 import { ImageError } from './errors.ts';
 import type { DebianRecipe } from './recipe.ts';

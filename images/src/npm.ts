@@ -2,7 +2,7 @@
 import { access, constants, copyFile, mkdir, readFile, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import type { ReportProgress } from '@lodge/engine/ports';
+import type { ReportProgress } from '@lodge/ports';
 import type { Facts } from './artifact.ts';
 import { ImageError } from './errors.ts';
 import { dropFiles } from './drop.ts';

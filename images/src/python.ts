@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ReportProgress } from '@lodge/engine/ports';
+import type { ReportProgress } from '@lodge/ports';
 import type { Facts } from './artifact.ts';
 import { dropFiles } from './drop.ts';
 import type { Layer, PythonRecipe } from './recipe.ts';

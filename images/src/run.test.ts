@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Log } from '@lodge/engine/ports';
+import type { Log } from '@lodge/ports';
 import { ImageError } from './errors.ts';
 import { run } from './run.ts';
 import { silent } from './testing.ts';

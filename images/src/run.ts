@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { createInterface } from 'node:readline';
-import type { Log } from '@lodge/engine/ports';
+import type { Log } from '@lodge/ports';
 import { ImageError } from './errors.ts';
 import { hostTools } from './requirements.ts';
 

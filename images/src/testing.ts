@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { ImageBuilder, Log } from '@lodge/engine/ports';
+import type { ImageBuilder, Log } from '@lodge/ports';
 import { createImageBuilder } from './builder.ts';
 
 export const imagesDir = join(import.meta.dirname, '..');

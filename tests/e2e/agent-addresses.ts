@@ -13,13 +13,14 @@ import { Client } from './contract/states.ts';
 import { gatewayToken, GuestWeb } from './guest-web.ts';
 
 /** A world whose agents' gateway, and whose machines' ports, are this web server. */
-function worldOf(guest: GuestWeb): Promise<World> {
+function worldOf(guest: GuestWeb, options: Parameters<typeof openWorld>[0]): Promise<World> {
   const host = new FakeHost();
   let machines = 0;
   // All of 127/8 leads here: each machine has an address of its own at which the web server answers.
   host.newAddress = () => `127.9.0.${(machines += 1)}`;
   const headers = { Authorization: `Bearer ${gatewayToken}`, Cookie: 'of_host=1; of_gateway=2' };
   return openWorld({
+    ...options,
     host,
     kinds: ['runtime_a', 'runtime_b'],
     runtime: {
@@ -106,10 +107,10 @@ export class Visitor {
 }
 
 /** A world, an agent that runs in it, and who goes there. */
-export async function openAddresses() {
+export async function openAddresses(options: Parameters<typeof openWorld>[0] = {}) {
   const guest = new GuestWeb();
   await guest.listen();
-  const world = await worldOf(guest);
+  const world = await worldOf(guest, options);
   const visitor = new Visitor(world);
   const owner = new Client(world);
   const stranger = new Client(world, await world.keyOf(await world.newAccount()));

@@ -87,7 +87,7 @@ test('without a right nobody passes, and an unknown agent looks like one of anot
 });
 
 test("nothing of the API answers at an agent's address, and no agent at the API's", async () => {
-  for (const path of ['/v1/agents', '/v1/health', '/account', '/account/api/session', '/docs', '/v1/openapi.json']) {
+  for (const path of ['/v1/agents', '/v1/health', '/account', '/v1/account/session', '/docs', '/v1/openapi.json']) {
     const { status, json } = await visitor.ask(ownHost(), path);
     assert.deepEqual([status, json.url], [200, path], 'the guest says what is there');
     assert.equal((await visitor.ask(ownHost(), path, { key: null })).status, 401);

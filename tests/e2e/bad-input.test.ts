@@ -3,26 +3,18 @@
  * contract's status, type and code, names the field at fault, and changes nothing. No request gets as far as a VM, so none
  * is started: the engine's loop is not running, and the one agent stays in provisioning.
  */
+import type { Scope } from '@lodge/domain';
+import { scopes } from '@lodge/domain';
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import {
-  createAccounts,
-  createAgentVisits,
-  createApiKeyVerifier,
-  createSecretBox,
-  hashApiKey,
-  lastFour,
-  loadMasterKey,
-  makeApiKey,
-} from '@lodge/access';
+import { cryptography, createSecretBox, hashApiKey, lastFour, loadMasterKey, makeApiKey } from '@lodge/access';
+import { createAccounts, createAgentVisits, createApiKeyVerifier, createEngine } from '@lodge/engine';
 import { builtinProviders } from '@lodge/broker';
-import { createEngine } from '@lodge/engine';
-import { scopes } from '@lodge/engine/ports';
-import type { ImageBuilder, Scope } from '@lodge/engine/ports';
-import { createOpenclawRuntime } from '@lodge/runtimes';
+import type { ImageBuilder } from '@lodge/ports';
+import { createGateway, createOpenclawRuntime } from '@lodge/runtimes';
 import { migrate, openStore } from '@lodge/store';
 import { testDatabase } from '@lodge/testkit/postgres';
 import { Client } from 'pg';
@@ -57,9 +49,11 @@ async function startService() {
     const engine = createEngine({
       store: store.agents,
       logs: store.agentLogs,
+      events: store.events,
       driver: createFakeDriver(host),
       images: noImages,
       runtimes: new Map([['runtime_a', createOpenclawRuntime()]]),
+      gateway: createGateway(),
       providers: builtinProviders,
       secrets,
       log: silent,
@@ -69,16 +63,24 @@ async function startService() {
       holder: 'test',
       provisionTimeoutMs: 60_000,
     });
-    const verifier = createApiKeyVerifier({ store: store.apiKeys, log: silent });
+    const verifier = createApiKeyVerifier({ apiKeys: cryptography.apiKeys, store: store.apiKeys, log: silent });
     undo.push(() => verifier.close());
-    const accounts = createAccounts({ store: store.accounts, secrets, log: silent, registrationOpen: false });
+    const accounts = createAccounts({
+      crypto: cryptography,
+      store: store.accounts,
+      secrets,
+      log: silent,
+      registrationOpen: false,
+    });
     undo.push(() => accounts.close());
     const prefixes = { runtime_a: 'openclaw', runtime_b: 'hermes' };
     const app = createHttpApp({
       agents: engine.agents,
+      runTurn: engine.runTurn,
       verifier,
-      places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits) },
+      places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits, cryptography.tokens) },
       audit: store.audit,
+      events: store.events,
       accounts,
       usage: store.usage,
       ready: () => ({ ready: true, step: null }),

@@ -22,6 +22,8 @@ const patch = (title: string, json: unknown, names: BadRequest['names']): BadReq
   ...invalid,
   ...(names !== undefined && { names }),
 });
+const events = (title: string, query: string, names: string, headers: Record<string, string> = {}): BadRequest =>
+  get(title, `/v1/events?${query}`, { ...invalid, names, headers });
 const logs = (title: string, query: string, names: string, headers: Record<string, string> = {}): BadRequest =>
   get(title, `/v1/agents/{id}/logs?${query}`, { ...invalid, names, headers });
 export const lifecycleRequests: readonly BadRequest[] = [
@@ -65,6 +67,21 @@ export const lifecycleRequests: readonly BadRequest[] = [
   logs('logs of an unknown level', 'level=fatal', 'level'),
   logs('logs of an unknown source', 'source=kitchen', 'source'),
   logs('following logs to an end', 'follow=true&until=2026-01-01T00:00:00Z', 'until'),
+  events('more events than there may be', 'limit=1001', 'limit'),
+  events('no events at all', 'limit=0', 'limit'),
+  events('an event cursor that is not ours', 'cursor=abc', 'cursor'),
+  events('an empty event cursor', 'cursor=', 'cursor'),
+  events('events since a day there is none of', 'since=2026-02-30T00:00:00Z', 'since'),
+  events('events until noon', 'until=noon', 'until'),
+  events('events of an unknown type', 'type=agent.exploded', 'type'),
+  events('events that are not public', 'type=session.created', 'type'),
+  events('events of no agent id', 'agent_id=7', 'agent_id'),
+  events('events in a third direction', 'direction=up', 'direction'),
+  events('following events backwards', 'follow=true&direction=desc', 'direction'),
+  events('following events to an end', 'follow=true&until=2026-01-01T00:00:00Z', 'until'),
+  events('following events from a cursor', 'follow=true&cursor=abc', 'cursor'),
+  events('following events behind what is no id', 'follow=true', 'last-event-id', { 'last-event-id': 'x1' }),
+  events('events by a misspelt parameter', 'agentid=x', 'agentid'),
   get('logs of an unknown agent', '/v1/agents/aaaaaaaaaaaa/logs', noAgent),
   chat(
     'a wake that is neither',

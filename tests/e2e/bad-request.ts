@@ -1,5 +1,5 @@
+import type { ErrorCode, ErrorType } from '@lodge/domain';
 /** What a row of the table of bad input says, and the answers there are. */
-import type { ErrorCode, ErrorType } from '@lodge/contract';
 
 export interface Facts {
   readonly agentId: string;

@@ -32,6 +32,7 @@ before(async () => {
     cursors: {
       '/v1/agents': await cursorOf('/agents?limit=1'),
       '/v1/audit-events': await cursorOf('/audit-events?limit=1'),
+      '/v1/events': await cursorOf('/events?limit=1'),
       '/v1/agents/{id}/logs': await cursorOf(`/agents/${agent}/logs?limit=1`),
     },
   };
@@ -40,7 +41,7 @@ after(() => world?.close());
 
 /** Everything of the owner's. */
 async function contents(): Promise<string> {
-  const ofAccount = ['agents', 'audit_events', 'idempotency_keys', 'agent_visits'];
+  const ofAccount = ['agents', 'events', 'idempotency_keys', 'agent_visits'];
   const tables = [...ofAccount, 'llm_call_contents', 'llm_keys', 'agent_holds', 'agent_logs', 'agent_ports'];
   const rows = [];
   for (const table of tables) {
@@ -81,7 +82,7 @@ test('every route of the document, with every id of the other account: 404, noth
       routes.add(`${method} ${path}`);
       for (const id of [ids.agent, ids.stopped, ids.audit, world.accountId]) {
         const byModel = path === '/v1/chat/completions' || path === '/v1/responses';
-        const isNamed = path.includes('{id}') || byModel;
+        const isNamed = path.startsWith('/v1/agents/{id}') || byModel;
         const target = path.slice(3).replace('{id}', encodeURIComponent(id));
         const given = bodies[`${method} ${path}`];
         const body = byModel ? { ...given, model: id } : given;
@@ -105,7 +106,7 @@ test('every route of the document, with every id of the other account: 404, noth
 });
 
 test("another account's cursors lead to nothing of it", async () => {
-  for (const path of ['/agents', '/audit-events']) {
+  for (const path of ['/agents', '/audit-events', '/events']) {
     const cursor = ids.cursors[`/v1${path}`]!;
     assert.equal((await owner.call('GET', `${path}?limit=1&cursor=${cursor}`)).status, 200);
     const answer = await stranger.call('GET', `${path}?limit=1&cursor=${cursor}`);

@@ -94,9 +94,12 @@ test('every reply says where one stands, and Retry-After is right', async () => 
 });
 
 test('60 a minute of an address without a valid key; then 429 comes before 401, and valid keys still pass', async () => {
+  const started = performance.now();
   const answers = await burst(120, 'GET', '/v1/agents', { key: 'lodge_live_wrong' });
   const unauthorized = withStatus(answers, 401).length;
-  assert.ok(unauthorized >= 54 && unauthorized <= 70, String(unauthorized));
+  // One comes back with each second.
+  const most = 60 + Math.ceil((performance.now() - started) / 1000 + 2);
+  assert.ok(unauthorized >= 54 && unauthorized <= most, `54 <= ${unauthorized} <= ${most}`);
   assert.equal(withStatus(answers, 429).length, 120 - unauthorized);
   const forged = await send(one.url, 'GET', '/v1/health', { headers: { 'x-forwarded-for': '203.0.113.9' } });
   assert.equal(forged.status, 429, 'nobody is trusted to say who asks');
@@ -109,7 +112,7 @@ test('creates: five of a key at once, over both servers', async () => {
   const { rows } = await world.sql.query<{ id: string }>(
     "select id from api_keys where name <> '' order by created_at desc limit 1",
   );
-  const subject = `key:${rows[0]!.id}`;
+  const subject = `api_key:${rows[0]!.id}`;
   for (let i = 0; i < 5; i += 1) {
     await world.sql.query("insert into rate_places (subject, until) values ($1, now() + interval '1 minute')", [
       subject,
@@ -222,7 +225,7 @@ test('a server killed between the effect and its record: the same create again f
     if (waitForEffect) await agentMade(name);
     await doomed.kill();
     if ((await lost) && waitForEffect) killedAfterEffect += 1;
-    const deadline = Date.now() + 40_000;
+    const deadline = Date.now() + 240_000;
     let answer: Answer;
     do {
       answer = await send(two.url, 'POST', '/v1/agents', { key, headers, body: { name } });

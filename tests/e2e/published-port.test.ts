@@ -30,42 +30,46 @@ after(async () => {
   await service?.destroy();
 });
 
-test('a published port of a real machine, and one that listens on loopback alone', { timeout: 120_000 }, async () => {
-  const created = await service.call('POST', '/agents', {
-    name: 'x',
-    size: 'small',
-    lifecycle: { idle_timeout_seconds: 0 },
-  });
-  assert.equal(created.status, 201, JSON.stringify(created.body));
-  const { id } = created.body as { id: string };
-  const { rows } = await database.query('select vm_address from agents where id = $1', [id]);
-  const guest = guestClient(rows[0].vm_address);
-  for (const [port, host] of [
-    [3000, '0.0.0.0'],
-    [3001, '127.0.0.1'],
-  ] as const) {
-    await guest.exec({ argv: ['setsid', '-f', 'node', '-e', program(port, host)], timeoutMs: 10_000 });
-    assert.equal((await service.call('POST', `/agents/${id}/ports`, { port })).status, 201);
-  }
-  const visitor = new Visitor({ url: service.baseUrl, key: service.apiKey });
-  const address = (port: number): string => `${port}-openclaw-${id}.agents.localhost`;
-  const body = async (): Promise<string> => {
-    for (let tries = 0; ; tries += 1) {
-      const { status, text } = await visitor.ask(address(3000), '/');
-      if (status === 200 || tries === 60) return text;
-      await sleep(250);
+test(
+  'a published port of a real machine, and one that listens on loopback alone',
+  { timeout: 20 * 60_000 },
+  async () => {
+    const created = await service.call('POST', '/agents', {
+      name: 'x',
+      size: 'small',
+      lifecycle: { idle_timeout_seconds: 0 },
+    });
+    assert.equal(created.status, 201, JSON.stringify(created.body));
+    const { id } = created.body as { id: string };
+    const { rows } = await database.query('select vm_address from agents where id = $1', [id]);
+    const guest = guestClient(rows[0].vm_address);
+    for (const [port, host] of [
+      [3000, '0.0.0.0'],
+      [3001, '127.0.0.1'],
+    ] as const) {
+      await guest.exec({ argv: ['setsid', '-f', 'node', '-e', program(port, host)], timeoutMs: 60_000 });
+      assert.equal((await service.call('POST', `/agents/${id}/ports`, { port })).status, 201);
     }
-  };
-  assert.equal(await body(), 'plum 1');
-  const loopback = await visitor.ask(address(3001), '/');
-  assert.deepEqual([loopback.status, loopback.json.error.code], [503, 'agent_unavailable']);
-  const socket = { 'x-api-key': service.apiKey };
-  assert.equal(await visitor.handshake(address(3000), socket, '/'), 418, 'upgrades reach it');
+    const visitor = new Visitor({ url: service.baseUrl, key: service.apiKey });
+    const address = (port: number): string => `${port}-openclaw-${id}.agents.localhost`;
+    const body = async (): Promise<string> => {
+      for (let tries = 0; ; tries += 1) {
+        const { status, text } = await visitor.ask(address(3000), '/');
+        if (status === 200 || tries === 600) return text;
+        await sleep(250);
+      }
+    };
+    assert.equal(await body(), 'plum 1');
+    const loopback = await visitor.ask(address(3001), '/');
+    assert.deepEqual([loopback.status, loopback.json.error.code], [503, 'agent_unavailable']);
+    const socket = { 'x-api-key': service.apiKey };
+    assert.equal(await visitor.handshake(address(3000), socket, '/'), 418, 'upgrades reach it');
 
-  assert.equal((await service.call('POST', `/agents/${id}/pause`)).status, 200);
-  assert.equal(await body(), 'plum 2', 'the same server, woken');
-  assert.equal((await service.call('POST', `/agents/${id}/stop`)).status, 200);
-  assert.equal((await visitor.ask(address(3000), '/')).status, 409);
-  assert.equal((await service.call('POST', `/agents/${id}/start`)).status, 200);
-  assert.equal(await body(), 'plum 3', 'the same server, back from its snapshot');
-});
+    assert.equal((await service.call('POST', `/agents/${id}/pause`)).status, 200);
+    assert.equal(await body(), 'plum 2', 'the same server, woken');
+    assert.equal((await service.call('POST', `/agents/${id}/stop`)).status, 200);
+    assert.equal((await visitor.ask(address(3000), '/')).status, 409);
+    assert.equal((await service.call('POST', `/agents/${id}/start`)).status, 200);
+    assert.equal(await body(), 'plum 3', 'the same server, back from its snapshot');
+  },
+);

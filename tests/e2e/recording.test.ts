@@ -7,8 +7,8 @@ import { after, before, test } from 'node:test';
 import { createSecretBox } from '@lodge/access';
 import { builtinProviders, createBroker } from '@lodge/broker';
 import type { Broker } from '@lodge/broker';
-import { startStandinLlm } from '@lodge/testkit/standin-llm';
-import type { StandinLlm } from '@lodge/testkit/standin-llm';
+import { startStubLlm } from '@lodge/testkit/llm';
+import type { StubLlm } from '@lodge/testkit/llm';
 import { Agent, fetch } from 'undici';
 import { holderOf, openWorld } from './api/world.ts';
 import type { World } from './api/world.ts';
@@ -21,7 +21,7 @@ const answer = 'a marked answer of pears';
 const address = '127.0.80.1';
 
 let world: World;
-let llm: StandinLlm;
+let llm: StubLlm;
 let broker: Broker;
 let brokerPort: number;
 let client: Client;
@@ -31,7 +31,7 @@ const dispatcher = new Agent({ localAddress: address });
 before(async () => {
   world = await openWorld();
   client = new Client(world);
-  llm = await startStandinLlm({ keys: [key] });
+  llm = await startStubLlm({ keys: [key] });
   llm.rule((asked) => ({ text: `${answer} ${asked.key}` }));
   const anthropic = builtinProviders.find(({ id }) => id === 'anthropic')!;
   const endpoint = { ...anthropic.endpoints['anthropic-messages']!, baseUrl: `${llm.anthropicBaseUrl}/v1` };
@@ -39,7 +39,7 @@ before(async () => {
     directory: world.store.directoryOf(holderOf(process.pid)),
     // The world's own.
     secrets: createSecretBox(Buffer.alloc(32, 7)),
-    book: world.engine.watchCalls(world.store.bookOf('here')),
+    ledger: world.engine.watchCalls(world.store.ledgerOf('here')),
     providers: [{ ...anthropic, endpoints: { 'anthropic-messages': endpoint }, privateAddresses: true }],
     log: silent,
   });

@@ -32,7 +32,7 @@ test('a command is run, by the shell or without, and its end is told', async () 
   const { status, body } = await exec({ command: 'cat; echo "$A" >&2; pwd; exit 3', stdin: 'in\n', env: { A: 'ä' } });
   assert.equal(status, 200);
   const { duration_ms: ms, ...rest } = body;
-  assert.ok(ms > 0 && ms < 10_000);
+  assert.ok(ms > 0 && ms < 60_000);
   assert.deepEqual(rest, {
     object: 'exec',
     exit_code: 3,
@@ -124,7 +124,7 @@ test('a command ends when its client goes, streaming or not, and the agent is he
     stop.abort();
     await assert.rejects(running);
     await until(() => !isAlive(pid));
-    for (const deadline = Date.now() + 10_000; (await holds()) > 0; await sleep(50)) assert.ok(Date.now() < deadline);
+    for (const deadline = Date.now() + 60_000; (await holds()) > 0; await sleep(50)) assert.ok(Date.now() < deadline);
   }
 });
 
@@ -150,7 +150,7 @@ async function open(
 }
 const type = ({ socket }: Opened, text: string): void => socket.send(Buffer.from(text));
 const shows = ({ screen }: Opened, pattern: RegExp): Promise<RegExpExecArray> =>
-  until(() => pattern.exec(screen.text), 30_000);
+  until(() => pattern.exec(screen.text), 120_000);
 const closed = ({ screen }: Opened): Promise<number> => until(() => screen.code ?? false);
 
 /** Processes with a terminal that have the workspace as their folder. */
@@ -207,7 +207,7 @@ test('twenty terminals that are opened and dropped leave no process and no hold'
     else socket.close();
   }
   await until(() => inTerminals().length === 0);
-  for (const deadline = Date.now() + 10_000; (await holds()) > 0; await sleep(50)) assert.ok(Date.now() < deadline);
+  for (const deadline = Date.now() + 60_000; (await holds()) > 0; await sleep(50)) assert.ok(Date.now() < deadline);
 });
 
 test('nothing is upgraded before key, scope, agent, state and parameters are right', async () => {
@@ -267,7 +267,7 @@ test('a terminal and a log that are open end with the key that opened them', asy
   await sleep(2_500);
   assert.equal(terminal.screen.code, null);
   await world.sql.query('update api_keys set revoked_at = now() where hash = $1', [hashApiKey(key)]);
-  await Promise.race([log.text(), sleep(10_000).then(() => assert.fail('the log goes on'))]);
+  await Promise.race([log.text(), sleep(120_000, null, { ref: false }).then(() => assert.fail('the log goes on'))]);
   assert.equal(await closed(terminal), 1008);
   clearInterval(typing);
   assert.equal(other.screen.code, null, 'another key holds');

@@ -1,9 +1,10 @@
 /**
- * Spend limits and loops from end to end: the API, a real database, engine, broker and a stand-in provider. The machines are
+ * Spend limits and loops from end to end: the API, a real database, engine, broker and a stub provider. The machines are
  * fake, and the gateway in them is a loop that asks its model through the broker, again and again when it is refused: what a
  * runtime does. Every answer costs a dime.
  */
 import assert from 'node:assert/strict';
+import type { SpendLimit } from '@lodge/domain';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
@@ -12,8 +13,8 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBroker, createPriceBook, parseOperatorProviders } from '@lodge/broker';
 import type { Broker } from '@lodge/broker';
-import { startStandinLlm } from '@lodge/testkit/standin-llm';
-import type { StandinLlm } from '@lodge/testkit/standin-llm';
+import { startStubLlm } from '@lodge/testkit/llm';
+import type { StubLlm } from '@lodge/testkit/llm';
 import { Agent, fetch } from 'undici';
 import { openWorld } from './api/world.ts';
 import type { Answer, World } from './api/world.ts';
@@ -24,7 +25,7 @@ const dime = { input: 0, output: 100_000 };
 const loopBounds = { calls: 30, same: 5 };
 
 let world: World;
-let llm: StandinLlm;
+let llm: StubLlm;
 let broker: Broker;
 let brokerPort: number;
 let client: Client;
@@ -39,7 +40,7 @@ before(async () => {
   const baseUrl = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/v1`;
   world = await openWorld({ loopBounds, runtime: { chatEndpoint: () => ({ baseUrl, headers: {}, model: 'm' }) } });
   client = new Client(world);
-  llm = await startStandinLlm();
+  llm = await startStubLlm();
   llm.rule(() => ({ text: 'plum', usage: dime, delayMs: 50 }));
   const acme = {
     id: 'acme',
@@ -60,12 +61,12 @@ before(async () => {
       },
     },
     secrets: { seal: (text) => text, open: (text) => text },
-    book: world.engine.watchCalls(world.store.bookOf('here')),
+    ledger: world.engine.watchCalls(world.store.ledgerOf('here')),
     providers,
     prices: createPriceBook(providers, new Map()),
     log: silent,
     limits: { callsPerAgent: 100, callsPerAgentPerMinute: 10_000, connectionsPerAddress: 100 },
-    hold: (id) => world.engine.agents.busy(id),
+    keepAwake: (id) => world.engine.agents.busy(id),
   });
   ({ port: brokerPort } = await broker.listen({ host: '127.0.0.1', port: 0 }));
 });
@@ -131,7 +132,7 @@ const logOf = async (id: string): Promise<string> =>
     .join('\n');
 /** A hold that is prolonged as it is released outlives it by 15 s. */
 const asleep = async (id: string): Promise<void> => {
-  const until = Date.now() + 30_000;
+  const until = Date.now() + 240_000;
   while ((await client.status(id)) !== 'paused') {
     assert.ok(Date.now() < until, 'put to sleep');
     await sleep(100);
@@ -176,7 +177,7 @@ describe('limits of agents', { concurrency: true }, () => {
     assert.equal((await chat(id, 'call 1')).status, 200);
     const cutAt = performance.now();
     assertRefused(await chat(id, 'call 5'));
-    assert.ok(performance.now() - cutAt < 6000, 'long before the runtime gives up');
+    assert.ok(performance.now() - cutAt < 60_000, 'long before the runtime gives up');
     const streamed = await chat(id, 'call 1', { stream: true });
     assertRefused(streamed);
     assert.equal(await client.status(id), 'running');
@@ -221,17 +222,25 @@ describe('limits of agents', { concurrency: true }, () => {
   });
 });
 
+const limitAccount = (limit: SpendLimit | null): Promise<void> =>
+  world.store.accounts.transaction(async (tx) => {
+    const { accountId } = world;
+    await tx.setSpendLimit(accountId, limit);
+    const data = { daily_usd: null, monthly_usd: limit?.monthlyUsd ?? null, action: limit?.action ?? null };
+    await tx.record({ type: 'account.spend_limit_set', data, accountId, agentId: null, by: null });
+  });
+
 test("an account's limit holds for all its agents, and GET /limits tells of it", async () => {
   const spent = (await client.call('GET', '/limits')).body.spend;
   assert.deepEqual([spent.daily.limit_usd, spent.action, spent.agent_default], [null, null, null]);
   assert.ok(Number(spent.daily.spent_usd) > 1, spent.daily.spent_usd);
   const limit = { dailyUsd: null, monthlyUsd: spent.monthly.spent_usd, action: 'block' } as const;
-  await world.store.accounts.transaction((tx) => tx.setSpendLimit(world.accountId, limit));
+  await limitAccount(limit);
   const id = await agent(null);
   assertRefused(await chat(id, 'call 1'), 'month');
   const { spend } = (await client.call('GET', '/limits')).body;
   assert.deepEqual([spend.monthly.limit_usd, spend.action], [limit.monthlyUsd, 'block']);
   assert.ok(Date.parse(spend.monthly.resets_at) > Date.now());
-  await world.store.accounts.transaction((tx) => tx.setSpendLimit(world.accountId, null));
+  await limitAccount(null);
   assert.equal((await chat(id, 'call 1')).status, 200);
 });

@@ -1,7 +1,7 @@
 /** Usage and cost over HTTP: what a bill-payer asks, on the real store, with agents on fake machines. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { LlmCall } from '@lodge/engine/ports';
+import type { LlmCall } from '@lodge/ports';
 import { openWorld } from './api/world.ts';
 import type { World } from './api/world.ts';
 import { Client } from './contract/states.ts';
@@ -18,7 +18,7 @@ let made = 0;
 
 function call(agentId: string, given: Partial<LlmCall> = {}): Promise<void> {
   made += 1;
-  return world.store.bookOf('test').close({
+  return world.store.ledgerOf('test').close({
     id: `call-${made}`,
     agentId,
     accountId: world.accountId,

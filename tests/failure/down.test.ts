@@ -61,7 +61,7 @@ async function upAgain(): Promise<void> {
 
 test(
   'down beside a running control plane stops it and its agents, and they come back',
-  { timeout: 10 * 60_000 },
+  { timeout: 20 * 60_000 },
   async () => {
     await (await guest()).writeFile('/srv/kept', 'written just before\n', { mode: 0o600, owner: 'root' });
     const said = await down();
@@ -75,7 +75,7 @@ test(
 
 test(
   'down after the control plane was killed does the same, and twice in ten minutes is no crash',
-  { timeout: 10 * 60_000 },
+  { timeout: 20 * 60_000 },
   async () => {
     await service.end('SIGKILL');
     const said = await down();

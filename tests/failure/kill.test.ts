@@ -10,11 +10,14 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomFrom } from '@lodge/domain/testing';
 import { guestClient } from '@lodge/guest';
+import { formOf } from '@lodge/testkit/forms';
 import { Service } from '@lodge/testkit/service';
 import { databasePid } from './fault-world.ts';
 import { emulators, holdings } from './holdings.ts';
 
-const moments = 20;
+const moments = formOf({ short: 10, long: 100 });
+/** Of emulators, and of the database. */
+const otherKills = formOf({ short: 4, long: 20 });
 const seed = Number(process.env['KILL_SEED'] ?? randomInt(2 ** 31));
 /** A seeded sequence, so that a failure can be run again with KILL_SEED. */
 const random = randomFrom(seed);
@@ -66,7 +69,7 @@ async function takeInUnannounced(): Promise<void> {
 
 /** Waits until nothing is on its way, then holds API, host and expectations against one another. */
 async function assertSettledAndRight(): Promise<void> {
-  const deadline = Date.now() + 180_000;
+  const deadline = Date.now() + 10 * 60_000;
   let last = '';
   do {
     await sleep(300);
@@ -103,42 +106,54 @@ async function disagreement(): Promise<string> {
   return '';
 }
 
-test(`the control plane is killed at ${moments} random moments`, { timeout: 30 * 60_000 }, async () => {
-  for (let moment = 0; moment < moments; moment += 1) {
-    const requests = traffic();
-    await sleep(random(2500));
-    await service.end('SIGKILL');
-    await requests;
-    await service.up();
-    await takeInUnannounced();
-    if (moment % 4 === 3) await assertSettledAndRight();
-  }
-  await assertSettledAndRight();
-});
+test(
+  `the control plane is killed at ${moments} random moments`,
+  { timeout: formOf({ short: 30, long: 180 }) * 60_000 },
+  async () => {
+    for (let moment = 0; moment < moments; moment += 1) {
+      const requests = traffic();
+      await sleep(random(2500));
+      await service.end('SIGKILL');
+      await requests;
+      await service.up();
+      await takeInUnannounced();
+      if (moment % 4 === 3) await assertSettledAndRight();
+    }
+    await assertSettledAndRight();
+  },
+);
 
-test('emulators are killed during creates and beside them', { timeout: 15 * 60_000 }, async () => {
-  for (let moment = 0; moment < 4; moment += 1) {
-    const requests = traffic();
-    await sleep(random(2000));
-    const pids = [...(await emulators(service.dataDir)).values()];
-    const pid = pids[random(pids.length)];
-    if (pid !== undefined) process.kill(pid, 'SIGKILL');
-    await requests;
-  }
-  await assertSettledAndRight();
-});
+test(
+  'emulators are killed during creates and beside them',
+  { timeout: formOf({ short: 20, long: 60 }) * 60_000 },
+  async () => {
+    for (let moment = 0; moment < otherKills; moment += 1) {
+      const requests = traffic();
+      await sleep(random(2000));
+      const pids = [...(await emulators(service.dataDir)).values()];
+      const pid = pids[random(pids.length)];
+      if (pid !== undefined) process.kill(pid, 'SIGKILL');
+      await requests;
+    }
+    await assertSettledAndRight();
+  },
+);
 
-test('the database is killed during creates and deletes', { timeout: 15 * 60_000 }, async () => {
-  for (let moment = 0; moment < 4; moment += 1) {
-    const requests = traffic();
-    await sleep(random(1500));
-    process.kill(await databasePid(service.dataDir), 'SIGKILL');
-    await requests;
-  }
-  await assertSettledAndRight();
-});
+test(
+  'the database is killed during creates and deletes',
+  { timeout: formOf({ short: 20, long: 60 }) * 60_000 },
+  async () => {
+    for (let moment = 0; moment < otherKills; moment += 1) {
+      const requests = traffic();
+      await sleep(random(1500));
+      process.kill(await databasePid(service.dataDir), 'SIGKILL');
+      await requests;
+    }
+    await assertSettledAndRight();
+  },
+);
 
-test('when all agents are deleted the host holds nothing of them', { timeout: 10 * 60_000 }, async () => {
+test('when all agents are deleted the host holds nothing of them', { timeout: 20 * 60_000 }, async () => {
   const { body } = await service.call('GET', '/agents?limit=100');
   for (const agent of body.data as { id: string }[]) await remove(agent.id);
   await assertSettledAndRight();

@@ -1,5 +1,5 @@
 /**
- * Random lives of the domain's property test (`lifeOf`), lived by real machines: the short form. What only a fake host can do
+ * Random lives of the domain's property test (`lifeOf`), lived by real machines. What only a fake host can do
  * (an effect that is told to fail, a hypervisor that freezes a guest by itself) passes here without anything happening.
  */
 import assert from 'node:assert/strict';
@@ -8,12 +8,13 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lifeOf } from '@lodge/domain/testing';
 import type { Event } from '@lodge/domain/testing';
+import { formOf } from '@lodge/testkit/forms';
 import { Service } from '@lodge/testkit/service';
 import { Client } from 'pg';
 import { FaultWorld } from './fault-world.ts';
 import { emulators } from './holdings.ts';
 
-const lives = 3;
+const lives = formOf({ short: 2, long: 30 });
 const events = 14;
 const base = Number(process.env['LODGE_SEED'] ?? randomInt(2 ** 31));
 let service: Service;
@@ -82,7 +83,7 @@ async function pass(id: string, seconds: number): Promise<void> {
 
 test(
   `${lives} random lives from seed ${base} never reach what the contract forbids`,
-  { timeout: 20 * 60_000 },
+  { timeout: formOf({ short: 20, long: 240 }) * 60_000 },
   async () => {
     for (let seed = base; seed < base + lives; seed += 1) {
       const world = new FaultWorld([service], seed);

@@ -1,8 +1,8 @@
 /** The calls of tests/failure/metering.test.ts: what each asks for, what the provider does, and what it costs. */
 import { maskModel } from '@lodge/domain';
 import type { Random } from '@lodge/domain/testing';
-import type { LlmApi } from '@lodge/engine/ports';
-import type { Reply, Usage } from '@lodge/testkit/standin-llm';
+import type { LlmApi } from '@lodge/ports';
+import type { Reply, Usage } from '@lodge/testkit/llm';
 
 export interface ServerSettings {
   readonly connectionString: string;
@@ -35,7 +35,7 @@ const apis = ['openai-completions', 'openai-responses', 'anthropic-messages', 'g
 export interface PlannedCall {
   readonly path: string;
   readonly body: object;
-  /** What the stand-in answers. */
+  /** What the stub answers. */
   readonly reply: Reply;
   /** The guest goes away after so many milliseconds. */
   readonly leavesAfterMs: number | null;

@@ -1,5 +1,5 @@
 /**
- * What meters model calls, as a process of its own, to be killed: store, book, prices and broker, put together as the server
+ * What meters model calls, as a process of its own, to be killed: store, ledger, prices and broker, put together as the server
  * does. Settings in METERING; prints the port it listens on.
  */
 import { createSecretBox } from '@lodge/access';
@@ -17,8 +17,8 @@ const log = {
   error: (fields: object, message: string) => console.error(message, fields),
 };
 const store = await openStore({ connectionString, log });
-const book = store.bookOf(host);
-const keeper = createUsageKeeper({ usage: store.usage, book, log });
+const ledger = store.ledgerOf(host);
+const keeper = createUsageKeeper({ usage: store.usage, ledger, log });
 await keeper.start();
 const known = parseOperatorProviders(providers);
 const overrides = known.flatMap(({ id }) =>
@@ -27,7 +27,7 @@ const overrides = known.flatMap(({ id }) =>
 const broker = createBroker({
   directory: store.directoryOf(host),
   secrets: createSecretBox(Buffer.alloc(32, 7)),
-  book,
+  ledger,
   prices: createPriceBook(known, new Map(overrides)),
   providers: known,
   log,

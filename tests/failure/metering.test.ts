@@ -3,8 +3,7 @@
  * streamed and not, cut at random bytes, given up by the guest, without a word about usage. The guarantee: whatever the
  * provider counted has one row; the row says the same, or it is marked as estimated.
  *
- * METERING_CALLS, by the provider's count, and METERING_KILLS among them make it as long as wanted (1000 and 50 in full),
- * METERING_SEED the same calls again.
+ * METERING_SEED makes the same calls again.
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -16,26 +15,30 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { randomFrom } from '@lodge/domain/testing';
 import { migrate } from '@lodge/store';
+import { formOf } from '@lodge/testkit/forms';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
 import type { TestDatabase } from '@lodge/testkit/postgres';
-import { startStandinLlm } from '@lodge/testkit/standin-llm';
-import type { LedgerEntry, StandinLlm } from '@lodge/testkit/standin-llm';
+import { startStubLlm } from '@lodge/testkit/llm';
+import type { LedgerEntry, StubLlm } from '@lodge/testkit/llm';
 import { Agent, request } from 'undici';
 import { costOf, host, modelOf, planCall, providersAt } from './metering-plan.ts';
 import type { PlannedCall, ServerSettings } from './metering-plan.ts';
 
-const callCount = Number(process.env['METERING_CALLS'] ?? 160);
-const killCount = Number(process.env['METERING_KILLS'] ?? 6);
+/** By the provider's count, and kills among them. */
+const { callCount, killCount } = formOf({
+  short: { callCount: 160, killCount: 6 },
+  long: { callCount: 1_000, killCount: 50 },
+});
 const seed = Number(process.env['METERING_SEED'] ?? randomInt(2 ** 31));
 const random = randomFrom(seed);
 const atOnce = 12;
 /** Some calls come to nothing: the provider refuses them, or the server is killed before they go out. */
-const mostCalls = 3 * callCount;
+const maxCalls = 3 * callCount;
 /** A server that serves nothing is no reason to wait on. */
-const longestLifeMs = 60_000;
+const longestLifeMs = 5 * 60_000;
 
 let database: TestDatabase;
-let llm: StandinLlm;
+let llm: StubLlm;
 let settings: ServerSettings;
 const planned: PlannedCall[] = [];
 /** One agent each: a guest is known by its address. */
@@ -55,7 +58,7 @@ before(async () => {
          '${host}', '${address}')`,
     );
   }
-  llm = await startStandinLlm();
+  llm = await startStubLlm();
   llm.rule((asked) => planned[numberOf(asked.model)]!.reply);
   const providers = providersAt({
     'openai-completions': llm.openaiBaseUrl,
@@ -63,7 +66,7 @@ before(async () => {
     'anthropic-messages': `${llm.anthropicBaseUrl}/v1`,
     'google-generative-ai': llm.googleBaseUrl,
   });
-  settings = { connectionString: database.connectionString, providers, calls: mostCalls };
+  settings = { connectionString: database.connectionString, providers, calls: maxCalls };
 });
 after(async () => {
   await Promise.all(dispatchers.map((dispatcher) => dispatcher.destroy()));
@@ -111,7 +114,7 @@ async function make({ path, body, leavesAfterMs }: PlannedCall, port: number, n:
 
 function nextCall(): [number, PlannedCall] {
   const n = planned.length;
-  assert.ok(n < mostCalls, `${n} calls were made, and the provider counted no more than ${llm.ledger.length}`);
+  assert.ok(n < maxCalls, `${n} calls were made, and the provider counted no more than ${llm.ledger.length}`);
   planned.push(planCall(n, random));
   return [n, planned[n]!];
 }

@@ -1,7 +1,7 @@
 import { type HostNetwork, type Namespace } from '../../packages/vm/src/qemu/network/index.ts';
 import { inNamespace, ip, linkAddress, nft, sysctl } from './shell.ts';
 import type { Prober } from './prober.ts';
-import { StandInGuest } from './stand-in-guest.ts';
+import { StubGuest } from './stub-guest.ts';
 import { type World, brokerPort, udpPort } from './world.ts';
 
 /** An agent's guest, its namespace, and what answers there. */
@@ -15,8 +15,8 @@ export interface Agent {
   readonly guest: Prober & { readonly mac: string };
 }
 
-export interface StandInAgent extends Agent, AsyncDisposable {
-  readonly guest: StandInGuest;
+export interface StubAgent extends Agent, AsyncDisposable {
+  readonly guest: StubGuest;
 }
 
 /** Nobody: the emulator's user. */
@@ -63,9 +63,9 @@ export async function startAgent(
   network: HostNetwork,
   slot: number,
   port = brokerPort,
-): Promise<StandInAgent> {
+): Promise<StubAgent> {
   const vm = await network.createNamespace(slot, { tapOwner, brokerPort: port });
-  const guest = await StandInGuest.start(vm.name, tapOwner);
+  const guest = await StubGuest.start(vm.name, tapOwner);
   const { tap6, ...addresses } = addressesOf(network === world.a ? 'a' : 'b', vm.guestAddress);
   await ip(guest.namespace, ...guestLines(addresses.guest6, tap6, guest.tapMac));
   await world.listenIn(guest.namespace, { name: `guest of ${vm.name}`, tcp: places(guestPorts), udp: [] });

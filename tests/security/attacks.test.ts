@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { enterPrivateHost } from '../../packages/vm/src/qemu/network/testing/private-host.ts';
-import { type StandInAgent, neighbours, openHost, openNamespace, startAgent } from './agent.ts';
+import { type StubAgent, neighbours, openHost, openNamespace, startAgent } from './agent.ts';
 import * as frames from './frames.ts';
 import { inNamespace, nft } from './shell.ts';
 import * as at from './world.ts';
@@ -17,7 +17,7 @@ const own = '10.0.2.15';
 const broadcast = 'ff:ff:ff:ff:ff:ff';
 const UDP = 17;
 let world: at.World;
-let neighbour: StandInAgent;
+let neighbour: StubAgent;
 
 before(async () => {
   world = await at.buildWorld();
@@ -33,7 +33,7 @@ interface From4 {
   readonly hardware?: string;
 }
 
-const packet4 = (agent: StandInAgent, text: string, { from = own, to, options, hardware }: From4): Buffer =>
+const packet4 = (agent: StubAgent, text: string, { from = own, to, options, hardware }: From4): Buffer =>
   frames.ethernet(
     hardware ?? agent.guest.tapMac,
     agent.guest.mac,
@@ -41,7 +41,7 @@ const packet4 = (agent: StandInAgent, text: string, { from = own, to, options, h
     frames.ipv4({ from, to, protocol: UDP, payload: datagram(text), ...(options && { options }) }),
   );
 
-function fragments(agent: StandInAgent, text: string, to: string): Buffer[] {
+function fragments(agent: StubAgent, text: string, to: string): Buffer[] {
   const whole = datagram(text);
   const cut = [
     { offset: 0, more: true, payload: whole.subarray(0, 8) },
@@ -53,7 +53,7 @@ function fragments(agent: StandInAgent, text: string, to: string): Buffer[] {
   });
 }
 
-function packet6(agent: StandInAgent, text: string, to: string, hardware = agent.guest.tapMac): Buffer {
+function packet6(agent: StubAgent, text: string, to: string, hardware = agent.guest.tapMac): Buffer {
   const payload = frames.sealed6(agent.guest6, to, UDP, datagram(text));
   return frames.ethernet(hardware, agent.guest.mac, 0x86dd, frames.ipv6(agent.guest6, to, UDP, payload));
 }
@@ -61,7 +61,7 @@ function packet6(agent: StandInAgent, text: string, to: string, hardware = agent
 const recordRoute = Buffer.from([7, 7, 4, 0, 0, 0, 0, 0]);
 
 /** Datagrams that nobody may hear; the text of each is its name. */
-const datagrams: Record<string, (agent: StandInAgent, text: string) => Buffer[]> = {
+const datagrams: Record<string, (agent: StubAgent, text: string) => Buffer[]> = {
   'another address of the link as sender': (agent, text) => [
     packet4(agent, text, { from: '10.0.2.77', to: at.publicAddress }),
   ],
@@ -84,31 +84,34 @@ const datagrams: Record<string, (agent: StandInAgent, text: string) => Buffer[]>
   'IPv6 to the host': (agent, text) => [packet6(agent, text, 'fd00:77::2')],
 };
 
+/** What gets through is there within milliseconds; on a machine that does much else, within a minute. */
+async function passes(isThere: () => Promise<boolean> | boolean): Promise<void> {
+  const deadline = performance.now() + 60_000;
+  while (!(await isThere()) && performance.now() < deadline) await sleep(10);
+  // What must not come would come now.
+  await sleep(500);
+}
+
 /** Names of the attacks whose datagram somebody heard. */
-async function heardOf(agent: StandInAgent): Promise<string[]> {
+async function heardOf(agent: StubAgent): Promise<string[]> {
   const before = world.heard.length;
   for (const [name, build] of Object.entries(datagrams))
     for (const frame of build(agent, name)) agent.guest.send(frame);
   // The last frame is one that always arrives: what came before it has been dealt with.
   agent.guest.send(packet4(agent, 'last', { to: at.publicAddress }));
-  const deadline = performance.now() + 10_000;
-  while (!world.heard.slice(before).includes('internet: last')) {
-    assert.ok(performance.now() < deadline, 'a datagram to a public address arrives');
-    await sleep(10);
-  }
-  await sleep(250);
+  await passes(() => world.heard.slice(before).includes('internet: last'));
   const heard = new Set(world.heard.slice(before).map((line) => line.replace(/^.*?: /, '')));
   return Object.keys(datagrams).filter((name) => heard.has(name));
 }
 
-test('no forged, tagged, fragmented or IPv6 datagram is heard by anyone', { timeout: 20_000 }, async () => {
+test('no forged, tagged, fragmented or IPv6 datagram is heard by anyone', { timeout: 300_000 }, async () => {
   await using agent = await startAgent(world, world.a, 1);
   assert.deepEqual(await heardOf(agent), []);
   await using _ = await openHost(world);
   assert.deepEqual(await heardOf(agent), ['fragments to the host'], 'the namespace by itself');
 });
 
-test('each of these datagrams is heard when the protections are taken away', { timeout: 20_000 }, async () => {
+test('each of these datagrams is heard when the protections are taken away', { timeout: 300_000 }, async () => {
   await using agent = await startAgent(world, world.a, 1);
   await using _ = await openHost(world);
   await openNamespace(world.a, agent);
@@ -120,25 +123,28 @@ test('the host takes from a guest’s link only what bears that link’s address
   await openNamespace(world.a, agent);
   await nft(agent.vm.name, 'flush chain inet open translate_source');
   const senders = [neighbour.vm.guestAddress, own, '8.8.8.8'];
-  const heard = async (): Promise<string[]> => {
+  const heard = async (count: number): Promise<string[]> => {
     const before = world.heard.length;
     for (const from of senders) agent.guest.send(packet4(agent, from, { from, to: at.publicAddress }));
-    await sleep(500);
+    await passes(() => world.heard.length >= before + count);
     return world.heard.slice(before).sort();
   };
-  assert.deepEqual(await heard(), []);
+  assert.deepEqual(await heard(0), []);
   await using _ = await openHost(world);
-  assert.deepEqual(await heard(), senders.map((sender) => `internet: ${sender}`).sort());
+  assert.deepEqual(await heard(senders.length), senders.map((sender) => `internet: ${sender}`).sort());
 });
 
-async function echoed(agent: StandInAgent, addresses: readonly string[]): Promise<string[]> {
+async function echoed(agent: StubAgent, addresses: readonly string[], count: number): Promise<string[]> {
   addresses.forEach((to, id) => {
     const packet = frames.ipv4({ from: own, to, protocol: 1, payload: frames.icmpEcho(id) });
     agent.guest.send(frames.ethernet(agent.guest.tapMac, agent.guest.mac, 0x0800, packet));
   });
-  await sleep(500);
-  const ids = new Set(agent.guest.received.map(frames.echoReplyId));
-  return addresses.filter((_, id) => ids.has(id));
+  const heard = (): string[] => {
+    const ids = new Set(agent.guest.received.map(frames.echoReplyId));
+    return addresses.filter((_, id) => ids.has(id));
+  };
+  await passes(() => heard().length >= count);
+  return heard();
 }
 
 test('a guest can ping public addresses alone', async () => {
@@ -153,10 +159,10 @@ test('a guest can ping public addresses alone', async () => {
     ...at.hostAddresses,
     ...at.privateAddresses,
   ];
-  assert.deepEqual(await echoed(agent, [...others, at.publicAddress]), [at.publicAddress]);
+  assert.deepEqual(await echoed(agent, [...others, at.publicAddress], 1), [at.publicAddress]);
   await using _ = await openHost(world);
   await openNamespace(world.a, agent);
-  assert.deepEqual(await echoed(agent, others), others);
+  assert.deepEqual(await echoed(agent, others, others.length), others);
 });
 
 test('only TCP, UDP and pings get out: no tunnels', async () => {
@@ -173,43 +179,43 @@ test('only TCP, UDP and pings get out: no tunnels', async () => {
   }
 }`,
   );
-  const seen = async (): Promise<number> => {
+  const counted = async (): Promise<number> =>
+    Number(/packets (\d+)/.exec(await inNamespace('internet', ['nft', 'list', ...counter.split(' ')]))?.[1]);
+  const seen = async (most: number): Promise<number> => {
     await inNamespace('internet', ['nft', 'reset', ...counter.split(' ')]);
     for (const protocol of protocols) {
       const packet = frames.ipv4({ from: own, to: at.publicAddress, protocol, payload: Buffer.alloc(64) });
       agent.guest.send(frames.ethernet(agent.guest.tapMac, agent.guest.mac, 0x0800, packet));
     }
-    await sleep(300);
-    return Number(/packets (\d+)/.exec(await inNamespace('internet', ['nft', 'list', ...counter.split(' ')]))?.[1]);
+    await passes(async () => (await counted()) >= most);
+    return counted();
   };
-  assert.equal(await seen(), 0);
+  assert.equal(await seen(0), 0);
   await openNamespace(world.a, agent);
-  assert.ok((await seen()) > 0);
+  assert.ok((await seen(1)) > 0);
 });
 
 test('a guest cannot make its namespace believe in other stations or routers', async () => {
   await using agent = await startAgent(world, world.a, 1);
   const { mac } = agent.guest;
-  const attack = async (): Promise<void> => {
+  const attack = async (worked: () => Promise<boolean> | boolean): Promise<void> => {
     for (const sender of ['10.0.2.77', '10.0.2.78']) {
       agent.guest.send(frames.ethernet(broadcast, mac, 0x0806, frames.arpRequest(mac, sender, '10.0.2.2')));
     }
     const from = 'fe80::77';
     const message = frames.sealed6(from, 'ff02::1', 58, frames.routerAdvertisement());
     agent.guest.send(frames.ethernet('33:33:00:00:00:01', mac, 0x86dd, frames.ipv6(from, 'ff02::1', 58, message, 255)));
-    await sleep(300);
+    await passes(worked);
   };
   const routes6 = (): Promise<string> => inNamespace(agent.vm.name, ['ip', '-6', 'route', 'show', 'default']);
-  await attack();
-  assert.deepEqual(
-    (await neighbours(agent.vm.name, 'tap0')).filter((address) => address !== own),
-    [],
-  );
+  const believed = async (): Promise<string[]> =>
+    (await neighbours(agent.vm.name, 'tap0')).filter((address) => address !== own).sort();
+  await attack(() => true);
+  assert.deepEqual(await believed(), []);
   assert.equal(await routes6(), '');
   await openNamespace(world.a, agent);
-  await attack();
-  const believed = (await neighbours(agent.vm.name, 'tap0')).filter((address) => address !== own).sort();
-  assert.deepEqual(believed, ['10.0.2.77', '10.0.2.78']);
+  await attack(async () => (await believed()).length === 2 && (await routes6()) !== '');
+  assert.deepEqual(await believed(), ['10.0.2.77', '10.0.2.78']);
   assert.match(await routes6(), /fe80::77/);
 });
 

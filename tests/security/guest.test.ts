@@ -8,14 +8,14 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { Template, Vm, VmDriver } from '@lodge/engine/ports';
+import type { Template, Vm, VmDriver } from '@lodge/ports';
 import { guestClient, guestdPort } from '@lodge/guest';
 import { createImageBuilder } from '@lodge/images';
 import { createQemuDriver, openCgroups } from '@lodge/vm';
 import { enterPrivateHost } from '../../packages/vm/src/qemu/network/testing/private-host.ts';
 import {
   type Agent,
-  type StandInAgent,
+  type StubAgent,
   addressesOf,
   guestLines,
   listenInNamespace,
@@ -41,8 +41,8 @@ let world: at.World;
 let dataDir: string;
 let driver: VmDriver;
 let template: Template;
-let neighbour: StandInAgent;
-let foreigner: StandInAgent;
+let neighbour: StubAgent;
+let foreigner: StubAgent;
 /** Two agents' VMs, clones of one template. */
 let one: Agent;
 let other: Vm;
@@ -86,14 +86,14 @@ const createVm = (agentId: string): Promise<Vm> =>
   driver.create({ agentId, executionId: `${agentId}-1`, machine, template, from: 'clone' }, never);
 
 async function runInside(address: string, argv: readonly string[], env = {}): Promise<string> {
-  const result = await guestClient(address).exec({ argv, env, user: 'root', timeoutMs: 120_000 });
+  const result = await guestClient(address).exec({ argv, env, user: 'root', timeoutMs: 240_000 });
   assert.equal(result.exitCode, 0, `${argv[0]}: ${result.stderr}`);
   return result.stdout;
 }
 
 const proberIn = (address: string): Prober => ({
   ask: async (targets) => {
-    const { args, env } = await probe(targets, 6000);
+    const { args, env } = await probe(targets, 15_000);
     return JSON.parse(await runInside(address, ['node', ...args], env)) as Awaited<ReturnType<Prober['ask']>>;
   },
 });

@@ -2,7 +2,7 @@
  * What somebody who is root in a guest can try at the broker: to get a key, to use another agent's key or budget, to reach
  * a private address through it, to smuggle requests, to forge the source address.
  */
-import type { Reply } from '@lodge/testkit/standin-llm';
+import type { Reply } from '@lodge/testkit/llm';
 
 export interface Attempt {
   readonly name: string;

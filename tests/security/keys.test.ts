@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { guestClient } from '@lodge/guest';
 import { Service } from '@lodge/testkit/service';
-import { startStandinLlm } from '@lodge/testkit/standin-llm';
-import type { StandinLlm } from '@lodge/testkit/standin-llm';
+import { startStubLlm } from '@lodge/testkit/llm';
+import type { StubLlm } from '@lodge/testkit/llm';
 import { Client } from 'pg';
 import { occurrences, occurrencesIn, qemuPid } from '../e2e/guest-memory.ts';
 import { planNetwork } from '../../packages/vm/src/qemu/network/plan.ts';
@@ -22,14 +22,14 @@ const keys = { attacker: marked('attacker'), victim: marked('victim') };
 /** Is in the guest and on its disk: the search finds what is there. */
 const control = `control-${randomBytes(16).toString('hex')}`;
 
-let llm: StandinLlm;
+let llm: StubLlm;
 let service: Service;
 let database: Client;
 const ids = { attacker: '', victim: '' };
 
 before(
   async () => {
-    llm = await startStandinLlm({ keys: Object.values(keys) });
+    llm = await startStubLlm({ keys: Object.values(keys) });
     const { openaiBaseUrl: base_url, googleBaseUrl } = llm;
     const providers = [
       { id: 'standin', base_url, needs_key: true },

@@ -33,6 +33,9 @@ export async function probe(
   };
 }
 
+/** A listener answers within milliseconds, on a machine that does much else within seconds. What never answers costs all of it. */
+const patienceMs = 5_000;
+
 /** Asks from a network namespace, as the user given. */
 export async function askFrom(
   namespace: string | null,
@@ -40,6 +43,6 @@ export async function askFrom(
   options: { readonly uid?: number; readonly timeoutMs?: number } = {},
 ): Promise<Outcome[]> {
   const user = options.uid === undefined ? [] : ['setpriv', `--reuid=${options.uid}`, '--clear-groups'];
-  const { args, env } = await probe(targets, options.timeoutMs ?? 2500);
+  const { args, env } = await probe(targets, options.timeoutMs ?? patienceMs);
   return JSON.parse(await inNamespace(namespace, [...user, process.execPath, ...args], env)) as Outcome[];
 }

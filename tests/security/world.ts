@@ -43,7 +43,7 @@ export const lateHostAddresses = ['5.9.10.99', '10.50.0.1'];
 export const hostAddresses6 = ['2001:db8:77::2', 'fd00:77::2'];
 export const hostPorts = [22, 80, 8080];
 export const brokerPort = 4000;
-/** A second port at the broker's address, as a template's stand-in has it. */
+/** A second port at the broker's address, as a template's stub has it. */
 export const otherBrokerPort = 4001;
 export const udpPort = 7000;
 

@@ -12,7 +12,7 @@ let browser: Browser;
 let context: BrowserContext;
 let page: Page;
 before(async () => {
-  browser = await launch();
+  browser = await launch(visitor.port);
   page = await openBrowser(browser, faults);
   context = page.context();
 });

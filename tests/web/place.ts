@@ -7,17 +7,12 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { serveArea } from './served-area.ts';
+import type { Place } from './served-area.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 
-export interface Place {
-  /** Origin of the service. */
-  readonly url: string;
-  readonly ownerLink: string;
-  resetLink(email: string): Promise<string>;
-  close(): Promise<void>;
-}
+export type { Place };
 
 export async function openPlace(): Promise<Place> {
   const { LODGE_WEB_URL: url, LODGE_OWNER_LINK: ownerLink, LODGE_RESET_COMMAND: command } = process.env;

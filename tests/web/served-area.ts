@@ -5,19 +5,21 @@
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  createAccounts,
-  createApiKeyVerifier,
-  createOwnerLink,
-  createResetLink,
-  createSecretBox,
-  ensureFirstKey,
-} from '@lodge/access';
-import { linkPath } from '@lodge/engine/ports';
+import { cryptography, createSecretBox } from '@lodge/access';
+import { createAccounts, createApiKeyVerifier, createOwnerLink, createResetLink } from '@lodge/engine';
+import { ensureFirstKey } from '../../apps/server/src/host/first-key.ts';
+import { linkPath } from '@lodge/ports';
 import { migrate, openStore } from '@lodge/store';
 import { testDatabase } from '@lodge/testkit/postgres';
-import { testApp } from '../../apps/server/src/http/test-app.ts';
-import type { Place } from './place.ts';
+import { testApp } from '../../packages/testkit/src/plane/http/test-app.ts';
+
+export interface Place {
+  /** Origin of the service. */
+  readonly url: string;
+  readonly ownerLink: string;
+  resetLink(email: string): Promise<string>;
+  close(): Promise<void>;
+}
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -26,19 +28,31 @@ export async function serveArea(pages: string): Promise<Place> {
   await migrate(database);
   const store = await openStore({ ...database, log: silent });
   const secrets = createSecretBox(randomBytes(32));
-  const accounts = createAccounts({ store: store.accounts, secrets, log: silent, registrationOpen: true });
-  const verifier = createApiKeyVerifier({ store: store.apiKeys, changes: store.apiKeys, log: silent });
+  const accounts = createAccounts({
+    crypto: cryptography,
+    store: store.accounts,
+    secrets,
+    log: silent,
+    registrationOpen: true,
+  });
+  const verifier = createApiKeyVerifier({
+    apiKeys: cryptography.apiKeys,
+    store: store.apiKeys,
+    changes: store.apiKeys,
+    log: silent,
+  });
   const firstKey = await ensureFirstKey(store.apiKeys, join(tmpdir(), `lodge-web-${randomBytes(6).toString('hex')}`));
   await firstKey?.shown();
 
   let url = '';
-  const { app } = testApp({ verifier, account: { accounts, spend: store.spend, origin: () => url, pages } });
+  const { app } = testApp({ verifier, accounts, account: { accounts, spend: store.spend, origin: () => url, pages } });
   url = await app.listen({ host: '127.0.0.1', port: 0 });
   return {
     url,
-    ownerLink: url + linkPath('owner', await createOwnerLink(store.accounts)),
+    ownerLink: url + linkPath('owner', await createOwnerLink(store.accounts, cryptography.tokens)),
     resetLink: async (email) =>
-      url + linkPath('reset', await createResetLink(store.accounts, email, { removesTotp: false })),
+      url +
+      linkPath('reset', await createResetLink(store.accounts, cryptography.tokens, email, { removesTotp: false })),
     async close() {
       await app.close();
       await accounts.close();

@@ -11,7 +11,7 @@ interface Walk {
   readonly names: { readonly owner: string; readonly member: string };
 }
 
-const spend = '**/account/api/spend';
+const spend = '**/v1/account/spend';
 
 export async function walkUsage({ owner, member, origin, names }: Walk): Promise<void> {
   await owner.goto(`${origin}/account/usage`);

@@ -36,7 +36,7 @@ export async function setCpusOnline(root: string, wanted: number, gone: AbortSig
 
 async function switchCpu(cpu: Cpu, online: boolean): Promise<void> {
   try {
-    await writeFile(cpu.file, online ? '1' : '0');
+    await writeFile(cpu.file, online ? '1' : '0', { flag: 'r+' });
   } catch (error) {
     if (!['EBUSY', 'EAGAIN', 'ENOENT', 'EINVAL'].includes(systemCode(error) ?? '')) throw error;
     await sleep(pauseMs); // Still being plugged: try again until the deadline.
@@ -48,14 +48,16 @@ async function listCpus(root: string): Promise<Cpu[]> {
   const folder = `${root}/sys/devices/system/cpu`;
   const names = (await readdir(folder)).filter((name) => /^cpu\d+$/.test(name));
   names.sort((a, b) => Number(a.slice(3)) - Number(b.slice(3)));
-  return Promise.all(names.map((name) => readCpu(`${folder}/${name}/online`)));
+  return Promise.all(names.map((name) => readCpu(folder, name)));
 }
 
-async function readCpu(file: string): Promise<Cpu> {
+async function readCpu(folder: string, name: string): Promise<Cpu> {
+  const file = `${folder}/${name}/online`;
   try {
     return { file, online: (await readFile(file, 'utf8')).trim() === '1' };
   } catch (error) {
-    if (systemCode(error) === 'ENOENT') return { file, online: true };
+    // The kernel makes a vCPU's folder first and the file in it after that.
+    if (systemCode(error) === 'ENOENT') return { file, online: name === 'cpu0' };
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -82,8 +82,12 @@ test('vCPUs are brought up and taken down until as many are online as asked for'
   assert.equal((await daemon.client.health()).cpusOnline, 1);
   const waiting = daemon.client.setCpusOnline(4);
   await sleep(100);
-  mkdirSync(join(daemon.root, 'sys/devices/system/cpu/cpu3'));
-  writeFileSync(join(daemon.root, 'sys/devices/system/cpu/cpu3/online'), '0');
+  const plugged = join(daemon.root, 'sys/devices/system/cpu/cpu3');
+  mkdirSync(plugged);
+  await sleep(100);
+  assert.deepEqual([online(1), online(2)], ['1', '1']);
+  writeFileSync(`${plugged}/plugged`, '0');
+  renameSync(`${plugged}/plugged`, `${plugged}/online`);
   await waiting;
   assert.equal(online(3), '1');
 });

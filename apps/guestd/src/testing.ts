@@ -81,7 +81,7 @@ function endGroup(pid: number): void {
 }
 
 /** What `look` gives once it is anything but nothing: a file may be there and still be empty. */
-export async function until<T>(look: () => T | null | undefined | false | 0 | '', timeoutMs = 10_000): Promise<T> {
+export async function until<T>(look: () => T | null | undefined | false | 0 | '', timeoutMs = 60_000): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     const found = look();

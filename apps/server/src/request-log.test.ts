@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { agentRow, testApp } from './http/test-app.ts';
+import { agentRow, testApp } from '../../../packages/testkit/src/plane/http/test-app.ts';
 import { RequestScope, withRequestFields } from './request-log.ts';
 
 test('a line that is written deep within a request carries its id and its agent; one that is written later does not', async () => {

@@ -1,6 +1,6 @@
 /** Which request a log line belongs to, wherever in the process it is written. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Log } from '@lodge/engine/ports';
+import type { Log } from '@lodge/ports';
 
 /** Fields on every line of one request. */
 export interface RequestFields {

@@ -2,10 +2,10 @@
 import { pino } from 'pino';
 import type { RuntimeKind } from '@lodge/domain';
 import type { TemplateProgress } from '@lodge/engine';
-import type { AgentRuntime } from '@lodge/engine/ports';
-import { ConfigError, readConfig } from './config.ts';
-import type { Config } from './config.ts';
-import { AlreadyRunningError } from './instance-lock.ts';
+import type { AgentRuntime } from '@lodge/ports';
+import { ConfigError, readConfig } from './config/config.ts';
+import type { Config } from './config/config.ts';
+import { AlreadyRunningError } from './host/instance-lock.ts';
 import { startLodge } from './wire.ts';
 import { version } from './version.ts';
 

@@ -2,21 +2,22 @@
  * Puts Lodge together: the only file that picks adapters. Order matters at both ends. The API opens as soon as the database
  * answers; VMs, broker and templates follow behind it. At the end requests stop first and the database last.
  */
-import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { cryptography, openSecretBox, readMasterKey } from '@lodge/access';
 import {
-  createAccounts,
-  createAgentVisits,
-  createApiKeyVerifier,
-  ensureFirstKey,
-  ensureOwnerLink,
-  openSecretBox,
-  readMasterKey,
-} from '@lodge/access';
-import type { FirstKey, OwnerLink } from '@lodge/access';
+  Meter,
+  MeteredDriver,
+  createEngine,
+  createEventKeeper,
+  createLogCollector,
+  createUsageKeeper,
+} from '@lodge/engine';
+import { ensureFirstKey } from './host/first-key.ts';
+import { ensureOwnerLink } from './host/owner-link.ts';
+import type { FirstKey } from './host/first-key.ts';
+import type { OwnerLink } from './host/owner-link.ts';
 import {
   builtinProviders,
   createBroker,
@@ -27,25 +28,22 @@ import {
 } from '@lodge/broker';
 import { parseProviderModel } from '@lodge/domain';
 import type { RuntimeKind } from '@lodge/domain';
-import { Meter, createEngine, createLogCollector, createUsageKeeper } from '@lodge/engine';
 import type { Engine, TemplateProgress } from '@lodge/engine';
-import type { AgentRuntime, CallBook, KeyChecker, Log, Provider, SecretBox } from '@lodge/engine/ports';
+import type { AgentRuntime, CallLedger, KeyChecker, Log, Provider } from '@lodge/ports';
 import { createImageBuilder } from '@lodge/images';
-import { createHermesRuntime, createOpenclawRuntime } from '@lodge/runtimes';
+import { createGateway, createHermesRuntime, createOpenclawRuntime } from '@lodge/runtimes';
 import { migrate, openStore, startEmbeddedPostgres } from '@lodge/store';
 import type { Store } from '@lodge/store';
-import type { Config } from './config.ts';
-import { spendDefaults } from './config-spend.ts';
-import { createHttpApp } from './http/app.ts';
-import { lockInstance } from './instance-lock.ts';
-import { openMachines } from './machines.ts';
-import { masterKeySource } from './master-key-source.ts';
+import type { Config } from './config/config.ts';
+import { spendDefaults } from './config/spend-defaults.ts';
+import { lockInstance } from './host/instance-lock.ts';
+import { openMachines } from './host/machines.ts';
+import { masterKeySource } from './config/master-key-source.ts';
 import { listenForScrapes } from './metrics/listener.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import { networkSettings, rateSettings } from './network-settings.ts';
-import { publicUrl } from './public-url.ts';
 import { withRequestFields } from './request-log.ts';
+import { openApi } from './open-api.ts';
 import { version } from './version.ts';
 
 export interface Lodge {
@@ -110,57 +108,49 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
   const { log } = options;
   const store = await startStore(config, log, closing);
   const metrics = config.metricsPort === null ? null : createMetrics(version);
-  const agents = metrics?.watchAgents(store.agents) ?? store.agents;
   const secrets = await openSecretBox(store.secrets, await readMasterKey(masterKeySource(config)));
   const providers = [...builtinProviders, ...parseOperatorProviders(config.providers)];
   const prices = createPriceBook(providers, parsePrices(config.prices));
   const keyChecker = openKeyChecker(config, providers, closing);
   const { network, driver: bare } = await openMachines(config, log);
   const meter = new Meter({ driver: bare, usage: store.usage, log });
-  const { driver } = meter;
-  const runtimes =
-    options.runtimes ??
-    new Map<RuntimeKind, AgentRuntime>([
-      ['runtime_a', createOpenclawRuntime()],
-      ['runtime_b', createHermesRuntime()],
-    ]);
+  const driver = new MeteredDriver(bare, meter);
+  const runtimes = options.runtimes ?? allRuntimes();
   const holder = `${config.instance}@${hostname()}`;
-  const shared = { store: agents, logs: store.agentLogs, driver, runtimes, log, holder };
+  const shared = { store: store.agents, logs: store.agentLogs, driver, runtimes, log, holder };
   const engine = createEngine({
     ...shared,
+    ...engineSettings(config),
+    events: store.events,
+    spend: store.spend,
     images: createImageBuilder({ cacheDir: config.cacheDir, log }),
+    gateway: createGateway(),
     providers,
     secrets,
     keyChecker,
-    defaultModel: config.defaultModel,
-    maxAgentsPerAccount: config.maxAgents,
-    maxRunningPerAccount: config.maxRunning,
-    memory: { reservedMib: config.memoryReservedMib, overcommit: config.memoryOvercommit },
-    spend: store.spend,
-    loopBounds: { calls: config.turnCalls, same: config.sameCalls },
-    provisionTimeoutMs: config.provisionTimeoutMs,
+    ...(metrics && { onTurn: metrics.turnBegan }),
   });
-  const logCollector = createLogCollector({
-    ...shared,
-    bounds: { maxEntries: config.logMaxEntries, maxAgeMs: config.logMaxAgeDays * dayMs },
-  });
+  const logCollector = createLogCollector({ ...shared, bounds: logBounds(config) });
+  const eventKeeper = createEventKeeper({ events: store.events, bounds: eventBounds(config), log });
   if (options.onTemplateProgress) engine.onTemplateProgress(options.onTemplateProgress);
   if (metrics) await openMetrics(config, { metrics, store, engine, log }, closing);
-  const { baseUrl, endRequests } = await openApi(config, { store, engine, metrics, secrets, log }, closing);
+  const api = { store, engine, metrics, secrets, cryptography, log };
+  const { baseUrl, endRequests } = await openApi(config, api, closing);
   const firstKey = await ensureFirstKey(store.apiKeys, join(config.dataDir, 'first-key'));
   const ownerLink = await ensureOwnerLink(store.accounts, join(config.dataDir, 'owner-link'));
 
   const startMachines = async (): Promise<void> => {
     await driver.start();
     closing.push(() => driver.stop());
-    const written = await startMetering(config, { store, holder, log }, closing);
-    const book = engine.watchCalls(metrics?.watchCalls(written, providers) ?? written);
-    const hold = (agentId: string) => engine.agents.busy(agentId);
-    const directory = store.directoryOf(holder);
-    const broker = createBroker({ ...brokerSettings(config), directory, secrets, book, prices, providers, log, hold });
+    const stored = await startMetering(config, { store, holder, log }, closing);
+    const counted = metrics ? metrics.watchCalls(stored, providers) : stored;
+    const ledger = engine.watchCalls(counted);
+    const keepAwake = (agentId: string) => engine.agents.busy(agentId);
+    const known = { directory: store.directoryOf(holder), secrets, prices, providers };
+    const broker = createBroker({ ...brokerSettings(config), ...known, ledger, keepAwake, log });
     await broker.listen({ host: network.brokerHost, port: config.brokerPort });
     closing.push(() => broker.close());
-    for (const part of [engine, meter, logCollector]) {
+    for (const part of [engine, meter, logCollector, eventKeeper]) {
       part.start();
       closing.push(() => part.stop());
     }
@@ -168,19 +158,43 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
   return { baseUrl, firstKey, ownerLink, startMachines, endRequests };
 }
 
-/** Ends the calls that an earlier process left, and gives the book of this one. */
+function engineSettings(config: Config) {
+  return {
+    defaultModel: config.defaultModel,
+    maxAgentsPerAccount: config.maxAgents,
+    maxRunningPerAccount: config.maxRunning,
+    memory: { reservedMib: config.memoryReservedMib, overcommit: config.memoryOvercommit },
+    loopBounds: { calls: config.turnCalls, same: config.sameCalls },
+    provisionTimeoutMs: config.provisionTimeoutMs,
+  };
+}
+
+const logBounds = ({ logMaxEntries, logMaxAgeDays }: Config) => ({
+  maxEntries: logMaxEntries,
+  maxAgeMs: logMaxAgeDays * dayMs,
+});
+
+const eventBounds = ({ eventMax, eventMaxDays }: Config) => ({ maxEvents: eventMax, maxAgeMs: eventMaxDays * dayMs });
+
+const allRuntimes = (): ReadonlyMap<RuntimeKind, AgentRuntime> =>
+  new Map<RuntimeKind, AgentRuntime>([
+    ['runtime_a', createOpenclawRuntime()],
+    ['runtime_b', createHermesRuntime()],
+  ]);
+
+/** Ends the calls that an earlier process left, and gives the ledger of this one. */
 async function startMetering(
   config: Config,
   { store, holder, log }: Pick<Running, 'store' | 'log'> & { readonly holder: string },
   closing: Closing,
-): Promise<CallBook> {
-  const book = store.bookOf(holder);
+): Promise<CallLedger> {
+  const ledger = store.ledgerOf(holder);
   const contentMaxAgeMs = config.llmContentDays * dayMs;
-  const keeper = createUsageKeeper({ usage: store.usage, book, log, contentMaxAgeMs });
+  const keeper = createUsageKeeper({ usage: store.usage, ledger, log, contentMaxAgeMs });
   await store.usage.setComputePrices(config.computePrices);
   await keeper.start();
   closing.push(() => keeper.stop());
-  return book;
+  return ledger;
 }
 
 function openKeyChecker({ egressProxy }: Config, providers: readonly Provider[], closing: Closing): KeyChecker {
@@ -207,7 +221,7 @@ async function openMetrics(
   { metrics, store, engine, log }: Running & { readonly metrics: Metrics },
   closing: Closing,
 ): Promise<void> {
-  metrics.observe({ agents: store.agents, templates: () => engine.templateProgress() });
+  metrics.observe({ agents: store.agents, events: store.events, templates: () => engine.templateProgress() });
   const listener = await listenForScrapes(metrics, { host: config.metricsHost, port: config.metricsPort! }, log);
   closing.push(() => listener.close());
 }
@@ -227,77 +241,4 @@ async function startStore(config: Config, log: Log, closing: Closing): Promise<S
   const store = await openStore({ connectionString, log, spendDefaults: spendDefaults(config) });
   closing.push(() => store.close());
   return store;
-}
-
-async function openApi(
-  config: Config,
-  { store, engine, metrics, secrets, log }: Running & { readonly metrics: Metrics | null; readonly secrets: SecretBox },
-  closing: Closing,
-): Promise<Pick<Assembled, 'baseUrl' | 'endRequests'>> {
-  const verifier = createApiKeyVerifier({ store: store.apiKeys, changes: store.apiKeys, log });
-  closing.push(() => verifier.close());
-  const registrationOpen = config.registration === 'open';
-  const accounts = createAccounts({ store: store.accounts, secrets, log, registrationOpen });
-  closing.push(() => accounts.close());
-  const url = publicUrl(config);
-  const app = createHttpApp({
-    agents: engine.agents,
-    verifier,
-    audit: store.audit,
-    accounts,
-    places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits) },
-    usage: store.usage,
-    idempotency: store.idempotency,
-    secrets,
-    limits: {
-      store: store.limits,
-      rates: rateSettings(config),
-      quotas: { agents: config.maxAgents, running: config.maxRunning },
-      spend: store.spend,
-    },
-    network: await networkSettings(config),
-    account: { accounts, spend: store.spend, origin: () => url.origin, pages: builtPages() },
-    ready: async () => {
-      await store.ping();
-      return readiness(engine);
-    },
-    agentUrl: {
-      scheme: url.protocol === 'https:' ? 'https' : 'http',
-      domain: config.agentsDomain,
-      apiHost: url.hostname,
-      get port() {
-        return url.port === '' ? null : Number(url.port);
-      },
-      prefixes: { runtime_a: config.prefixRuntimeA, runtime_b: config.prefixRuntimeB },
-    },
-    createWaitMs: config.createWaitMs,
-    lifecycleWaitMs: config.lifecycleWaitMs,
-    chatTimeoutMs: config.chatTimeoutMs,
-    version,
-    log,
-    ...(metrics && { metrics: metrics.http }),
-  });
-  let ended: Promise<void> | undefined;
-  const endRequests = (): Promise<void> => (ended ??= app.close());
-  closing.push(endRequests);
-  const listening = new URL(await app.listen({ host: config.host, port: config.port }));
-  // With LODGE_PORT=0 the port is known only now.
-  if (config.publicUrl === null) url.port = listening.port;
-  return { baseUrl: `${url.origin}/v1`, endRequests };
-}
-
-function readiness(engine: Engine): { ready: boolean; step: string | null } {
-  const making = engine.templateProgress().find((progress) => progress.state !== 'ready');
-  if (!making) return { ready: true, step: null };
-  // Why it failed is for the operator's log: it may name paths.
-  return {
-    ready: false,
-    step: making.state === 'building' ? `${making.runtime}: ${making.step}` : `${making.runtime}: waiting to try again`,
-  };
-}
-
-/** The account area's pages, where they were built; a checkout that was never started has none yet. */
-function builtPages(): string | null {
-  const folder = fileURLToPath(new URL('../../web/dist', import.meta.url));
-  return existsSync(join(folder, 'index.html')) ? folder : null;
 }

@@ -1,51 +1,41 @@
 /**
- * The account area's API, as the server offers it below /account/api: JSON over fetch, the session in a cookie the
- * page cannot read, and the CSRF token of that session in a header with everything that changes something.
+ * Lodge's API, `/v1`, as a browser that is signed in uses it: JSON over fetch, the session in a cookie the page cannot read, and
+ * the CSRF token of that session in a header with everything that changes something.
  */
-import type { AccountSpend, Invitation, KeyRecord, Scope, SessionBody, SpendLimit } from '@lodge/contract';
+import type {
+  AccountLink,
+  AccountOptions,
+  AccountSpend,
+  Invitation,
+  KeyRecord,
+  PersonalAccount,
+  Person,
+  Role,
+  Scope,
+  SessionBody,
+  SessionRecord,
+  SpendLimit,
+} from '@lodge/contract';
 
-export type { AccountSpend, Invitation, KeyRecord, SessionBody, SpendLimit };
+export type {
+  AccountLink,
+  AccountSpend,
+  Invitation,
+  KeyRecord,
+  PersonalAccount,
+  Person,
+  Role,
+  SessionBody,
+  SessionRecord,
+  SpendLimit,
+};
 
-export type Account = SessionBody['account'];
-export type Role = Account['role'];
-
-export interface Options {
-  readonly registration_open: boolean;
-  readonly api_base_url: string;
-}
-
-export type LinkKind = 'owner' | 'invite' | 'reset';
-
-export interface Link {
-  readonly kind: LinkKind;
-  readonly email: string | null;
-  readonly expires_at: string;
-}
-
-export interface SessionRecord {
-  readonly id: string;
-  readonly created_at: string;
-  readonly last_seen_at: string;
-  readonly expires_at: string;
-  readonly address: string;
-  readonly user_agent: string | null;
-  readonly current: boolean;
-}
+export type LinkKind = AccountLink['kind'];
 
 export interface NewKey {
   readonly name: string;
   readonly scopes: readonly Scope[];
   readonly expires_at?: string;
-}
-
-export interface Member {
-  readonly id: string;
-  readonly name: string;
-  readonly email: string | null;
-  readonly role: Role;
-  readonly created_at: string;
-  readonly agents: number;
-  readonly spend_limit: SpendLimit | null;
 }
 
 export interface Credentials {
@@ -87,7 +77,7 @@ async function send<T>(method: string, path: string, body: unknown): Promise<T> 
   let reply: Response;
   let value: unknown;
   try {
-    reply = await fetch(`/account/api${path}`, {
+    reply = await fetch(`/v1${path}`, {
       method,
       headers,
       body: body === undefined ? null : JSON.stringify(body),
@@ -106,9 +96,11 @@ async function send<T>(method: string, path: string, body: unknown): Promise<T> 
 function errorOf(reply: Response, value: unknown): ApiError {
   const { error } = (value ?? {}) as { error?: { code?: string; message?: string } };
   const retryAfter = Number(reply.headers.get('retry-after') ?? Number.NaN);
+  // No session's cookie at all: it has run out, and the browser has forgotten it.
+  const code = error?.code === 'missing_api_key' ? 'not_signed_in' : error?.code;
   return new ApiError(
     reply.status,
-    error?.code ?? `http_${reply.status}`,
+    code ?? `http_${reply.status}`,
     error?.message ?? `The server replied with status ${reply.status}.`,
     Number.isFinite(retryAfter) ? retryAfter : undefined,
   );
@@ -134,7 +126,7 @@ const read = <T>(path: string): Promise<T> => send<T>('GET', path, undefined);
 const list = async <T>(path: string): Promise<readonly T[]> => (await read<List<T>>(path)).data;
 
 async function session(): Promise<SessionBody> {
-  current = await read<SessionBody>('/session');
+  current = await read<SessionBody>('/account/session');
   return current;
 }
 
@@ -143,40 +135,45 @@ async function entering(path: string, body: unknown): Promise<SessionBody> {
   return current;
 }
 
+const member = (collection: string, id: string): string => `/account/${collection}/${encodeURIComponent(id)}`;
+
 export const api = {
   session,
-  options: () => read<Options>('/options'),
-  link: (token: string) => change<Link>('POST', '/links', { token }),
+  options: () => read<AccountOptions>('/account/options'),
+  link: (token: string) => change<AccountLink>('POST', '/account/links', { token }),
 
-  setUp: (body: Credentials & { token: string }) => entering('/setup', body),
-  acceptInvitation: (body: Credentials & { token: string }) => entering('/invitations/accept', body),
-  register: (body: Credentials) => entering('/register', body),
-  resetPassword: (body: { token: string; password: string; code?: string }) => entering('/password-reset', body),
-  signIn: (body: { email: string; password: string; code?: string }) => entering('/sign-in', body),
+  setUp: (body: Credentials & { token: string }) => entering('/account/setup', body),
+  acceptInvitation: (body: Credentials & { token: string }) => entering('/account/invitations/accept', body),
+  register: (body: Credentials) => entering('/account/register', body),
+  resetPassword: (body: { token: string; password: string; code?: string }) =>
+    entering('/account/password-reset', body),
+  signIn: (body: { email: string; password: string; code?: string }) => entering('/account/sign-in', body),
   async signOut(): Promise<void> {
-    await change('POST', '/sign-out');
+    await change('POST', '/account/sign-out');
     current = undefined;
   },
 
-  sessions: () => list<SessionRecord>('/sessions'),
-  endSession: (id: string) => change('DELETE', `/sessions/${encodeURIComponent(id)}`),
-  endOtherSessions: () => change('DELETE', '/sessions'),
-  changePassword: (body: { current_password: string; new_password: string }) => entering('/password', body),
-  beginTotp: (body: { password: string }) => change<{ secret: string; otpauth_url: string }>('POST', '/totp', body),
-  confirmTotp: (body: { code: string }) => change<{ recovery_codes: readonly string[] }>('POST', '/totp/confirm', body),
-  removeTotp: (body: { password: string; code: string }) => change('DELETE', '/totp', body),
+  sessions: () => list<SessionRecord>('/account/sessions'),
+  endSession: (id: string) => change('DELETE', member('sessions', id)),
+  endOtherSessions: () => change('DELETE', '/account/sessions'),
+  changePassword: (body: { current_password: string; new_password: string }) => entering('/account/password', body),
+  beginTotp: (body: { password: string }) =>
+    change<{ secret: string; otpauth_url: string }>('POST', '/account/totp', body),
+  confirmTotp: (body: { code: string }) =>
+    change<{ recovery_codes: readonly string[] }>('POST', '/account/totp/confirm', body),
+  removeTotp: (body: { password: string; code: string }) => change('DELETE', '/account/totp', body),
 
-  keys: () => list<KeyRecord>('/keys'),
-  createKey: (body: NewKey) => change<KeyRecord & { key: string }>('POST', '/keys', body),
-  revokeKey: (id: string) => change<KeyRecord>('DELETE', `/keys/${encodeURIComponent(id)}`),
+  keys: () => list<KeyRecord>('/account/keys'),
+  createKey: (body: NewKey) => change<KeyRecord & { key: string }>('POST', '/account/keys', body),
+  revokeKey: (id: string) => change<KeyRecord>('DELETE', member('keys', id)),
 
-  updateAccount: (body: { record_llm_calls: boolean }) => change<Account>('PATCH', '/account', body),
-  spend: () => read<AccountSpend>('/spend'),
+  updateAccount: (body: { record_llm_calls: boolean }) => change<PersonalAccount>('PATCH', '/account', body),
+  spend: () => read<AccountSpend>('/account/spend'),
   setSpendLimit: (accountId: string, limit: SpendLimit | null) =>
-    change('PUT', `/members/${encodeURIComponent(accountId)}/spend-limit`, { spend_limit: limit }),
+    change('PUT', `${member('people', accountId)}/spend-limit`, { spend_limit: limit }),
 
-  members: () => list<Member>('/members'),
-  invitations: () => list<Invitation>('/invitations'),
-  invite: (body: { email?: string }) => change<Invitation & { url: string }>('POST', '/invitations', body),
-  deleteInvitation: (id: string) => change('DELETE', `/invitations/${encodeURIComponent(id)}`),
+  people: () => list<Person>('/account/people'),
+  invitations: () => list<Invitation>('/account/invitations'),
+  invite: (body: { email?: string }) => change<Invitation & { url: string }>('POST', '/account/invitations', body),
+  deleteInvitation: (id: string) => change('DELETE', member('invitations', id)),
 };

@@ -9,7 +9,7 @@ export const queries = {
   keys: queryOptions({ queryKey: ['keys'], queryFn: api.keys }),
   sessions: queryOptions({ queryKey: ['sessions'], queryFn: api.sessions }),
   spend: queryOptions({ queryKey: ['spend'], queryFn: api.spend }),
-  members: queryOptions({ queryKey: ['members'], queryFn: api.members }),
+  people: queryOptions({ queryKey: ['people'], queryFn: api.people }),
   invitations: queryOptions({ queryKey: ['invitations'], queryFn: api.invitations }),
 };
 

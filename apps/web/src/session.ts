@@ -1,11 +1,11 @@
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import type { Account, SessionBody } from './api.ts';
+import type { PersonalAccount, SessionBody } from './api.ts';
 import { safePath } from './paths.ts';
 import { queries } from './queries.ts';
 
 /** The signed-in account. Only below the frame, whose route has loaded it. */
-export function useAccount(): Account {
+export function useAccount(): PersonalAccount {
   return useSuspenseQuery(queries.session).data.account;
 }
 

@@ -3,7 +3,7 @@
  * all before them. A mistyped or cut key is told without a look in the store. At rest only the SHA-256 is kept: plain,
  * as nobody guesses 220 random bits.
  */
-import { createHash, randomInt } from 'node:crypto';
+import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 export const apiKeyPrefix = 'lodge_live_';
@@ -25,7 +25,7 @@ export function isWellFormedApiKey(presented: string): boolean {
 
 /** What the store holds of a key: 32 bytes. */
 export function hashApiKey(key: string): Buffer {
-  return createHash('sha256').update(key, 'utf8').digest();
+  return hash('sha256', key, 'buffer');
 }
 
 export function lastFour(key: string): string {

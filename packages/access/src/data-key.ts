@@ -3,7 +3,7 @@
  * `w1.<master key id>.<payload>`; so the master key itself seals one thing, and changing it is bounded work.
  */
 import { createHash, hkdfSync, randomBytes } from 'node:crypto';
-import type { DataKeyRow } from '@lodge/engine/ports';
+import type { DataKeyRow } from '@lodge/ports';
 import { SecretBoxError, decrypt, encrypt } from './aead.ts';
 
 const dataKeyBytes = 32;

@@ -1,10 +1,4 @@
-/** More work waits than the gate lets wait. */
-export class BusyError extends Error {
-  constructor() {
-    super('too much work waits already');
-    this.name = 'BusyError';
-  }
-}
+import { BusyError } from '@lodge/ports';
 
 /** Lets so much work through at once, and so much wait, first come first served. */
 export class Gate {

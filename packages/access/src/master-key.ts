@@ -14,7 +14,7 @@ export type MasterKeySource =
 
 const commandTimeoutMs = 30_000;
 /** Far more than a key. */
-const mostOutput = 1024;
+const maxOutput = 1024;
 
 /** A master key that cannot be used. The message says what to do, and holds nothing of the key. */
 export class MasterKeyError extends Error {
@@ -60,7 +60,7 @@ async function outputOf(command: string): Promise<string> {
   let output = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     output += text;
-    if (output.length > mostOutput) end();
+    if (output.length > maxOutput) end();
   });
   const status = await new Promise<number | null>((resolve, reject) => {
     child.once('error', reject).once('close', resolve);

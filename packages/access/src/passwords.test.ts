@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { BusyError, Gate } from './gate.ts';
+import { BusyError } from '@lodge/ports';
+import { Gate } from './gate.ts';
 import { hashPassword, isOutdated, verifyPassword } from './passwords.ts';
 
 test('a password is verified by its hash alone, and every hash has a salt of its own', async () => {

@@ -7,7 +7,7 @@
  * Each step is a write of its own and looks first: after a kill between any two, the same call goes on. Meanwhile no control
  * plane may run, for it has one of the keys only.
  */
-import type { DataKeyStore, SealedValueStore, SecretBox } from '@lodge/engine/ports';
+import type { DataKeyStore, SealedValueStore, SecretBox } from '@lodge/ports';
 import { makeDataKey, masterKeyId, unwrapDataKey } from './data-key.ts';
 import { MasterKeyError } from './master-key.ts';
 import { createSecretBox, sealedPrefix } from './secret-box.ts';

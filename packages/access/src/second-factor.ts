@@ -1,5 +1,6 @@
 /** Codes of the second factor: TOTP (RFC 6238: SHA-1, six digits, 30 s, which every authenticator has) and recovery codes. */
 import { createHash, randomBytes } from 'node:crypto';
+import type { Code } from '@lodge/ports';
 import { Secret, TOTP } from 'otpauth';
 
 const issuer = 'Lodge';
@@ -27,10 +28,6 @@ export function totpStep(secret: string, code: string, now: Date): number | null
   const delta = new TOTP({ secret, ...settings }).validate({ token: code, timestamp, window });
   return delta === null ? null : Math.floor(timestamp / 1000 / period) + delta;
 }
-
-export type Code =
-  | { readonly kind: 'totp'; readonly digits: string }
-  | { readonly kind: 'recovery'; readonly hash: Buffer };
 
 /** A code as a person typed it: spaces, dashes and case do not count. */
 export function readCode(text: string): Code {

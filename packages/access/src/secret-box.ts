@@ -3,7 +3,7 @@
  * sealed with the master key itself, `v1.<master key id>.<payload>`: that still opens, and nothing is sealed so any more.
  */
 import { hkdfSync } from 'node:crypto';
-import type { DataKeyStore, SecretBox } from '@lodge/engine/ports';
+import type { DataKeyStore, SecretBox } from '@lodge/ports';
 import { SecretBoxError, decrypt, encrypt } from './aead.ts';
 import { makeDataKey, masterKeyId, unwrapDataKey } from './data-key.ts';
 import type { DataKey } from './data-key.ts';

@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, test } from 'node:test';
 import { createSecretBox } from '@lodge/access';
 import { maskModel } from '@lodge/domain';
-import { startStandinLlm } from '@lodge/testkit/standin-llm';
-import type { StandinLlm } from '@lodge/testkit/standin-llm';
-import { providerAt, startTestBroker } from './test-harness.ts';
-import type { TestBroker } from './test-harness.ts';
+import { startStubLlm } from '@lodge/testkit/llm';
+import type { StubLlm } from '@lodge/testkit/llm';
+import { providerAt, startTestBroker } from './testing/harness.ts';
+import type { TestBroker } from './testing/harness.ts';
 
 const a = '127.0.0.2';
 const b = '127.0.0.3';
@@ -18,12 +18,12 @@ const keyB = 'sk-key-of-agent-b-0123456789';
 const keyC = 'sk-ant-key-of-agent-c-0123456789';
 const secrets = createSecretBox(randomBytes(32));
 
-let llm: StandinLlm;
-let keyless: StandinLlm;
+let llm: StubLlm;
+let keyless: StubLlm;
 let broker: TestBroker;
 beforeEach(async () => {
-  llm = await startStandinLlm({ keys: [keyA, keyB, keyC] });
-  keyless = await startStandinLlm();
+  llm = await startStubLlm({ keys: [keyA, keyB, keyC] });
+  keyless = await startStubLlm();
   broker = await startTestBroker({
     secrets,
     providers: [

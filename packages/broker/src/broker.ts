@@ -5,30 +5,30 @@
  * agent's record; adds the agent's own key on the way out; passes the answer on as it comes; and writes one row a call.
  * A guest holds no key and names no provider. Whoever is not an agent gets a 403 and learns nothing else.
  *
- * It owns the calls under way and nothing that outlives them: what a kill -9 leaves of those is open rows in the book.
+ * It owns the calls under way and nothing that outlives them: what a kill -9 leaves of those is open rows in the ledger.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AgentDirectory, BrokerAgent, CallBook, Log, PriceBook, Provider, SecretBox } from '@lodge/engine/ports';
-import { plainAddress } from './addresses.ts';
-import { CallError } from './call-error.ts';
-import { Call } from './call.ts';
-import type { CallDeps } from './call.ts';
-import { defaultLimits } from './limits.ts';
-import type { BrokerLimits } from './limits.ts';
-import { Recorder } from './recorder.ts';
-import { sendError } from './send-error.ts';
-import { Rate, Slots } from './slots.ts';
-import { createUpstream } from './upstream.ts';
+import type { AgentDirectory, BrokerAgent, CallLedger, Log, PriceBook, Provider, SecretBox } from '@lodge/ports';
+import { plainAddress } from './upstream/addresses.ts';
+import { CallError } from './call/call-error.ts';
+import { Call } from './call/call.ts';
+import type { CallDeps } from './call/call.ts';
+import { defaultLimits } from './call/call-limits.ts';
+import type { BrokerLimits } from './call/call-limits.ts';
+import { Recorder } from './metering/recorder.ts';
+import { sendError } from './call/send-error.ts';
+import { Rate, CallSlots } from './call/call-slots.ts';
+import { createUpstream } from './upstream/upstream.ts';
 import { guestRequest, wireOf } from './wires/index.ts';
 
 export interface BrokerOptions {
   readonly directory: AgentDirectory;
   readonly secrets: SecretBox;
-  readonly book: CallBook;
+  readonly ledger: CallLedger;
   /** Built-in ones and the operator's. */
   readonly providers: readonly Provider[];
   /** Whose a bare model is where its owner gave no key. */
@@ -40,7 +40,7 @@ export interface BrokerOptions {
   readonly prices?: PriceBook;
   readonly limits?: Partial<BrokerLimits>;
   /** Called as each call of an agent begins; what it gives is called, once, when the call is over and recorded. */
-  readonly hold?: (agentId: string) => () => void;
+  readonly keepAwake?: (agentId: string) => () => void;
 }
 
 export interface Broker {
@@ -54,9 +54,9 @@ const closeWaitMs = 5000;
 
 export function createBroker(options: BrokerOptions): Broker {
   const limits = { ...defaultLimits, ...options.limits };
-  const recorder = new Recorder(options.book, options.prices ?? { price: () => null }, options.log);
+  const recorder = new Recorder(options.ledger, options.prices ?? { price: () => null }, options.log);
   const upstream = createUpstream(limits.connectMs, options.egressProxy ?? null);
-  const handler = new Handler(options.directory, options.hold ?? (() => () => {}), {
+  const handler = new Handler(options.directory, options.keepAwake ?? (() => () => {}), {
     catalogue: {
       providers: new Map(options.providers.map((provider) => [provider.id, provider])),
       defaultProvider: options.defaultProvider ?? null,
@@ -64,7 +64,7 @@ export function createBroker(options: BrokerOptions): Broker {
     secrets: options.secrets,
     recorder,
     upstream,
-    slots: new Slots(limits.callsPerAgent, limits.calls),
+    slots: new CallSlots(limits.callsPerAgent, limits.calls),
     rate: new Rate(limits.callsPerAgentPerMinute / 4, limits.callsPerAgentPerMinute / 60),
     limits,
     log: options.log,
@@ -113,14 +113,14 @@ function createHttpServer(limits: BrokerLimits, handle: (req: IncomingMessage, r
 
 class Handler {
   readonly #directory: AgentDirectory;
-  readonly #hold: (agentId: string) => () => void;
+  readonly #keepAwake: (agentId: string) => () => void;
   readonly #deps: CallDeps;
   readonly #running = new Map<Call, Promise<void>>();
   readonly #strangers = new Rate(5, 1);
 
-  constructor(directory: AgentDirectory, hold: (agentId: string) => () => void, deps: CallDeps) {
+  constructor(directory: AgentDirectory, keepAwake: (agentId: string) => () => void, deps: CallDeps) {
     this.#directory = directory;
-    this.#hold = hold;
+    this.#keepAwake = keepAwake;
     this.#deps = deps;
   }
 
@@ -166,7 +166,7 @@ class Handler {
   }
 
   async #run(agentId: string, call: Call): Promise<void> {
-    const letGo = this.#hold(agentId);
+    const letGo = this.#keepAwake(agentId);
     const running = call.run();
     this.#running.set(call, running);
     await running;

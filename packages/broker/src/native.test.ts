@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, test } from 'node:test';
 import { createSecretBox } from '@lodge/access';
-import type { LlmApi } from '@lodge/engine/ports';
-import { startStandinLlm } from '@lodge/testkit/standin-llm';
-import type { Reply, StandinLlm } from '@lodge/testkit/standin-llm';
-import { providerAt, startTestBroker } from './test-harness.ts';
-import type { TestBroker } from './test-harness.ts';
+import type { LlmApi } from '@lodge/ports';
+import { startStubLlm } from '@lodge/testkit/llm';
+import type { Reply, StubLlm } from '@lodge/testkit/llm';
+import { providerAt, startTestBroker } from './testing/harness.ts';
+import type { TestBroker } from './testing/harness.ts';
 
 const key = 'sk-key-of-the-agent-0123456789';
 
@@ -14,10 +14,10 @@ const key = 'sk-key-of-the-agent-0123456789';
 const apis = ['openai-completions', 'openai-responses', 'anthropic-messages', 'google-generative-ai'] as const;
 const addressOf = (api: LlmApi): string => `127.0.0.${apis.indexOf(api) + 2}`;
 
-let llm: StandinLlm;
+let llm: StubLlm;
 let broker: TestBroker;
 beforeEach(async () => {
-  llm = await startStandinLlm({ keys: [key], strict: true });
+  llm = await startStubLlm({ keys: [key], strict: true });
   const bases: Record<LlmApi, string> = {
     'openai-completions': llm.openaiBaseUrl,
     'openai-responses': llm.openaiBaseUrl,
@@ -233,7 +233,7 @@ test('counting tokens is passed on and is no call of the model', async () => {
     model: 'default',
     messages: [],
   });
-  // The stand-in has no such endpoint: what matters is where it was asked, and that no row is written.
+  // The stub has no such endpoint: what matters is where it was asked, and that no row is written.
   assert.equal(response.status, 404);
   assert.equal(llm.requests[0]!.path, '/v1/messages/count_tokens');
   assert.equal(llm.requests[0]!.body.model, 'model-1');

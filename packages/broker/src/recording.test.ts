@@ -3,12 +3,12 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, afterEach, before, test } from 'node:test';
 import { createSecretBox } from '@lodge/access';
-import { callContentContext } from '@lodge/engine/ports';
-import type { CallContent, LlmCall, SealedContent } from '@lodge/engine/ports';
-import { startStandinLlm } from '@lodge/testkit/standin-llm';
-import type { StandinLlm } from '@lodge/testkit/standin-llm';
-import { providerAt, startTestBroker } from './test-harness.ts';
-import type { TestBroker } from './test-harness.ts';
+import { callContentContext } from '@lodge/ports';
+import type { CallContent, LlmCall, SealedContent } from '@lodge/ports';
+import { startStubLlm } from '@lodge/testkit/llm';
+import type { StubLlm } from '@lodge/testkit/llm';
+import { providerAt, startTestBroker } from './testing/harness.ts';
+import type { TestBroker } from './testing/harness.ts';
 
 const keeps = '127.0.0.2';
 const keepsNot = '127.0.0.3';
@@ -17,12 +17,12 @@ const path = '/openai/v1/chat/completions';
 const secrets = createSecretBox(randomBytes(32));
 const most = 256 * 1024;
 
-let llm: StandinLlm;
+let llm: StubLlm;
 let broker: TestBroker;
 let closed: { call: LlmCall; content: SealedContent | null | undefined }[] = [];
 
 before(async () => {
-  llm = await startStandinLlm();
+  llm = await startStubLlm();
   const agents = [keeps, keepsNot].map((address) => ({
     address,
     model: 'acme/m',
@@ -33,7 +33,7 @@ before(async () => {
     secrets,
     providers: [providerAt('acme', llm.openaiBaseUrl)],
     agents,
-    book: { open: async () => null, close: async (call, content) => void closed.push({ call, content }) },
+    ledger: { open: async () => null, close: async (call, content) => void closed.push({ call, content }) },
   });
 });
 after(async () => {

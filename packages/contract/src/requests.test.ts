@@ -8,10 +8,10 @@ import {
   NoBody,
   NoQuery,
   WaitQuery,
-} from './agent-requests.ts';
-import { UpdateAgent } from './agent-update.ts';
-import { AgentChat, ModelChat } from './chat.ts';
-import { LogsQuery } from './logs.ts';
+} from './agents/agent-requests.ts';
+import { UpdateAgent } from './agents/agent-update.ts';
+import { AgentChat, ModelChat } from './chat/chat.ts';
+import { LogsQuery } from './events/logs.ts';
 
 interface Node {
   readonly type?: string | readonly string[];

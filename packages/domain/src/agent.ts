@@ -2,17 +2,6 @@
 export const agentStatuses = ['provisioning', 'running', 'paused', 'stopped', 'error'] as const;
 export type AgentStatus = (typeof agentStatuses)[number];
 
-export const runtimeKinds = ['runtime_a', 'runtime_b'] as const;
-export type RuntimeKind = (typeof runtimeKinds)[number];
-
-/** Runtime kinds by every name that is accepted on input. */
-export const runtimeKindAliases: Readonly<Record<string, RuntimeKind>> = {
-  runtime_a: 'runtime_a',
-  runtime_b: 'runtime_b',
-  openclaw: 'runtime_a',
-  hermes: 'runtime_b',
-};
-
 export const statusReasonCodes = [
   'waiting_for_template',
   'snapshot_failed',
@@ -36,10 +25,13 @@ export interface StatusReason {
   readonly at: Date;
 }
 
+export const keepAwakeModes = ['auto', 'always'] as const;
+export type KeepAwakeMode = (typeof keepAwakeModes)[number];
+
 export interface Lifecycle {
   readonly idleTimeoutSeconds: number;
   readonly stopAfterSeconds: number;
-  readonly keepAwake: 'auto' | 'always';
+  readonly keepAwake: KeepAwakeMode;
   readonly autoResume: boolean;
   readonly autoStart: boolean;
   readonly wakeOnMessage: boolean;

@@ -1,6 +1,15 @@
 export * from './agent.ts';
 export * from './capacity.ts';
+export * from './errors.ts';
+export * from './events/event.ts';
+export * from './events/words.ts';
+export type { EventData, EventLevel, EventValue } from './events/kind.ts';
+export * from './refusal.ts';
+export * from './runtime-kinds.ts';
+export * from './scopes.ts';
+export * from './roles.ts';
 export * from './ids.ts';
+export * from './json.ts';
 export * from './rate-limit.ts';
 export * from './idleness.ts';
 export * from './model.ts';

@@ -17,7 +17,7 @@ import { World } from './testing/world.ts';
 const only = process.env['LODGE_SEED'];
 const lives = Number(process.env['LODGE_LIVES'] ?? 10_000);
 const base = only === undefined ? Date.now() % 1_000_000_000 : Number(only);
-const mostPasses = 30;
+const maxPasses = 30;
 
 /** One agent's life: events come at any moment, passes go on effect by effect. */
 class Life {
@@ -110,7 +110,7 @@ class Life {
   }
 
   private rest(): void {
-    for (let passes = 0; passes < mostPasses; passes += 1) {
+    for (let passes = 0; passes < maxPasses; passes += 1) {
       do this.goOn();
       while (this.pass !== null);
       const { facts, vm, now } = this.world;
@@ -136,12 +136,12 @@ class Life {
     assert.equal(row.operation, null, 'an operation never ends');
     assert.notEqual(row.status, 'provisioning', 'provisioning never ends');
     if (row.status === 'running' || row.status === 'paused') {
-      const own = { state: row.status, executionId: row.executionId, aside: null };
+      const own = { state: row.status, executionId: row.executionId, backup: null };
       assert.deepEqual(vm, own, `${row.status} without its VM`);
       assert.ok(process!.memory >= this.told, 'the agent has forgotten what was acknowledged');
     } else {
       assert.equal(process, null, `memory is held in ${row.status}`);
-      assert.equal(vm?.aside ?? null, null, `something is aside in ${row.status}`);
+      assert.equal(vm?.backup ?? null, null, `something is the backup in ${row.status}`);
     }
   }
 }

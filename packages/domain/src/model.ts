@@ -1,4 +1,5 @@
-import type { RuntimeKind } from './agent.ts';
+import { abilitiesOf } from './runtime-kinds.ts';
+import type { RuntimeKind } from './runtime-kinds.ts';
 
 /** A runtime_a model in its two halves: the first slash divides them, the name may hold more. */
 export interface ProviderModel {
@@ -59,7 +60,7 @@ export function agentModel(
   defaultProvider: string | null,
 ): ProviderModel | null {
   const { runtimeKind, model: name, keyProviders: keys } = agent;
-  if (runtimeKind === 'runtime_a') return parseProviderModel(name);
+  if (!abilitiesOf(runtimeKind).hasBareModels) return parseProviderModel(name);
   if (keys.length < 2) {
     const provider = keys[0] ?? defaultProvider;
     return provider === null ? null : { provider, name };

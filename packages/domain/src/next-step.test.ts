@@ -21,10 +21,10 @@ const agent = (facts: Partial<AgentFacts> = {}): AgentFacts => ({
   trouble: null,
   ...facts,
 });
-const vm = (state: VmFacts['state'], executionId = 'one', aside: string | null = null): VmFacts => ({
+const vm = (state: VmFacts['state'], executionId = 'one', backup: string | null = null): VmFacts => ({
   state,
   executionId,
-  aside,
+  backup,
 });
 const asked = (kind: Verb, facts: Partial<AgentFacts> = {}) =>
   agent({ operation: { kind, cause: 'request' }, ...facts });
@@ -93,7 +93,7 @@ test('a VM that is not as the status says is made so', () => {
   assert.equal(step(agent(), vm('paused')).do, 'thaw');
   assert.equal(step(agent(), vm('suspended')).do, 'restore');
   assert.equal(step(agent({ status: 'paused' }), vm('running')).do, 'freeze');
-  assert.deepEqual(step(agent({ status: 'paused' }), vm('suspended')), { do: 'settle', status: 'stopped' });
+  assert.deepEqual(step(agent({ status: 'paused' }), vm('suspended')), { do: 'record-status', status: 'stopped' });
 });
 
 test('a VM of another incarnation does not count as the agent', () => {
@@ -137,7 +137,7 @@ test('each verb goes on with what a control plane killed in its midst has left',
   assert.equal(step(asked('resume', { status: 'paused' }), vm('running')).do, 'thaw');
   assert.equal(step(asked('stop'), vm('running')).do, 'suspend');
   assert.equal(step(asked('stop'), vm('paused')).do, 'suspend');
-  assert.deepEqual(step(asked('stop'), vm('suspended')), { do: 'settle', status: 'stopped' });
+  assert.deepEqual(step(asked('stop'), vm('suspended')), { do: 'record-status', status: 'stopped' });
   assert.deepEqual(step(asked('stop'), vm('dead')), { do: 'free', status: 'stopped' });
   assert.equal(step(asked('start', { status: 'stopped' }), vm('suspended', 'older')).do, 'restore');
   assert.equal(step(asked('start', { status: 'stopped' }), vm('running')).do, 'restore');
@@ -176,7 +176,7 @@ test('only crashes within the window count', () => {
 test('of two copies the one whose execution the row names is kept, and an upgrade alone goes on with both', () => {
   for (const { facts, there } of everything({}, everyTwo)) {
     const upgrading = facts.operation?.kind === 'upgrade';
-    const expected = there!.aside !== 'one' ? 'drop-aside' : upgrading ? 'upgrade' : 'take-back';
+    const expected = there!.backup !== 'one' ? 'drop-backup' : upgrading ? 'upgrade' : 'roll-back';
     assert.equal(step(facts, there).do, expected);
   }
 });
@@ -190,6 +190,6 @@ test('an upgrade begins with the agent’s own VM, and one that died meanwhile i
   }
 });
 
-test('what was taken back from an upgrade is started from its snapshot', () => {
+test('what was restored from an upgrade is started from its snapshot', () => {
   assert.equal(step(agent({ status: 'provisioning' }), vm('suspended')).do, 'restore');
 });

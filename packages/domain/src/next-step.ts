@@ -26,8 +26,8 @@ export interface AgentFacts {
 export interface VmFacts {
   readonly state: 'running' | 'paused' | 'dead' | 'partial' | 'disk-only' | 'suspended';
   readonly executionId: string | null;
-  /** The execution that is set aside while another VM is made in its place; null when none is. */
-  readonly aside: string | null;
+  /** The execution that is backed up while another VM is made in its place; null when none is. */
+  readonly backup: string | null;
 }
 
 /**
@@ -37,11 +37,11 @@ export interface VmFacts {
  * - `freeze`, `thaw`: stop and go on with its vCPUs.
  * - `suspend`: a stop; disk and memory are kept as one, everything else is freed.
  * - `restart`: end the machine in good order and start its disk cold; `unhealthy` when its gateway made it necessary.
- * - `upgrade`: set the VM aside, and make another from the newest template in its place.
- * - `take-back`: that came to nothing; what is aside is the agent again.
- * - `drop-aside`: that is done; what is aside is freed.
+ * - `upgrade`: back the VM up, and make another from the newest template in its place.
+ * - `roll-back`: that came to nothing; the backup is the agent again.
+ * - `drop-backup`: that is done; the backup is freed.
  * - `free`: end whatever is left of the machine and keep the disk; the agent is then `status`.
- * - `settle`: host and wish agree, and only the row does not say so yet.
+ * - `record-status`: host and wish agree, and only the row does not say so yet.
  * - `apply`: bring into effect in the running guest what the row's settings want there.
  * - `resize`: give the running machine the size asked for.
  * - `fail`: give up until somebody asks again; CPU and memory are freed, the disk is kept.
@@ -57,10 +57,10 @@ export type Step =
   | { readonly do: 'suspend' }
   | { readonly do: 'restart'; readonly unhealthy: boolean }
   | { readonly do: 'upgrade' }
-  | { readonly do: 'take-back' }
-  | { readonly do: 'drop-aside' }
+  | { readonly do: 'roll-back' }
+  | { readonly do: 'drop-backup' }
   | { readonly do: 'free'; readonly status: 'stopped' | 'error' }
-  | { readonly do: 'settle'; readonly status: AgentStatus }
+  | { readonly do: 'record-status'; readonly status: AgentStatus }
   | { readonly do: 'apply' }
   | { readonly do: 'resize' }
   | { readonly do: 'fail'; readonly code: StatusReasonCode; readonly message: string };
@@ -76,10 +76,10 @@ export function recentCrashes(crashes: readonly Date[], now: Date): Date[] {
 /** The one step that brings the host nearer to what is wanted. Pure: the same facts give the same step. */
 export function nextStep(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
   if (agent.desired === 'deleted') return { do: 'delete' };
-  if (vm !== null && vm.aside !== null) {
+  if (vm !== null && vm.backup !== null) {
     // Of two copies the one whose execution the row names is the agent.
-    if (vm.aside !== agent.executionId) return { do: 'drop-aside' };
-    return { do: agent.operation?.kind === 'upgrade' ? 'upgrade' : 'take-back' };
+    if (vm.backup !== agent.executionId) return { do: 'drop-backup' };
+    return { do: agent.operation?.kind === 'upgrade' ? 'upgrade' : 'roll-back' };
   }
   switch (agent.operation?.kind) {
     case undefined:
@@ -114,7 +114,7 @@ function stayAsIs(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
     case 'paused':
       if (own === 'paused') return { do: 'nothing' };
       if (own === 'running') return { do: 'freeze' };
-      if (own === 'suspended') return { do: 'settle', status: 'stopped' };
+      if (own === 'suspended') return { do: 'record-status', status: 'stopped' };
       return afterDeath(agent, vm, now);
     case 'stopped':
     case 'error':
@@ -132,7 +132,7 @@ function improve(agent: AgentFacts): Step {
 function towardsRunning(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
   switch (agent.status) {
     case 'running':
-      return { do: 'settle', status: 'running' };
+      return { do: 'record-status', status: 'running' };
     case 'provisioning':
     case 'error':
       return begin(agent);
@@ -150,23 +150,23 @@ function towardsRunning(agent: AgentFacts, vm: VmFacts | null, now: Date): Step 
 }
 
 function towardsPaused(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
-  if (agent.status !== 'running') return { do: 'settle', status: agent.status };
+  if (agent.status !== 'running') return { do: 'record-status', status: agent.status };
   const own = ownState(agent, vm);
   if (own === 'running' || own === 'paused') return { do: 'freeze' };
-  return own === 'suspended' ? { do: 'settle', status: 'stopped' } : afterDeath(agent, vm, now);
+  return own === 'suspended' ? { do: 'record-status', status: 'stopped' } : afterDeath(agent, vm, now);
 }
 
 function towardsStopped(agent: AgentFacts, vm: VmFacts | null): Step {
   switch (agent.status) {
     case 'provisioning':
     case 'stopped':
-      return { do: 'settle', status: agent.status };
+      return { do: 'record-status', status: agent.status };
     case 'error':
       return { do: 'free', status: 'stopped' };
     case 'running':
     case 'paused': {
       const own = ownState(agent, vm);
-      if (own === 'suspended') return { do: 'settle', status: 'stopped' };
+      if (own === 'suspended') return { do: 'record-status', status: 'stopped' };
       if (own === 'running' || own === 'paused') return { do: 'suspend' };
       // It died while it was to end: its disk is there, which is what a stop must leave.
       return vm === null ? diskGone : { do: 'free', status: 'stopped' };
@@ -180,7 +180,7 @@ function towardsRestarted(agent: AgentFacts, vm: VmFacts | null, now: Date): Ste
     case 'error':
       return begin(agent);
     case 'stopped':
-      return { do: 'settle', status: 'stopped' };
+      return { do: 'record-status', status: 'stopped' };
     case 'running':
     case 'paused': {
       if (vm === null) return diskGone;
@@ -192,7 +192,7 @@ function towardsRestarted(agent: AgentFacts, vm: VmFacts | null, now: Date): Ste
 }
 
 function towardsUpgraded(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
-  if (agent.status !== 'running' && agent.status !== 'paused') return { do: 'settle', status: agent.status };
+  if (agent.status !== 'running' && agent.status !== 'paused') return { do: 'record-status', status: agent.status };
   const own = ownState(agent, vm);
   if (own === 'running' || own === 'paused') return { do: 'upgrade' };
   return own === 'suspended' ? { do: 'restore' } : afterDeath(agent, vm, now);

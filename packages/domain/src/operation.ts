@@ -71,6 +71,17 @@ const table: Readonly<Record<Verb, Readonly<Record<AgentStatus, Rule>>>> = {
   },
 };
 
+/** Where each operation leads, and a create. */
+export const operationGoals: Readonly<Record<Verb | 'create', AgentStatus>> = {
+  create: 'running',
+  start: 'running',
+  resume: 'running',
+  restart: 'running',
+  upgrade: 'running',
+  pause: 'paused',
+  stop: 'stopped',
+};
+
 /** Verbs with one goal: a start and a resume under way are joined by either. */
 const goalOf: Readonly<Record<Verb, string>> = {
   start: 'running',

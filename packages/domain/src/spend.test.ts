@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { crowdedLimits, nearLimits, reachedLimits, reachedWords, spendWindow } from './spend.ts';
+import { limitsExceededBy, nearLimits, reachedLimits, reachedWords, spendWindow } from './spend.ts';
 import type { SpendStanding } from './spend.ts';
 
 const standing = (limitUsd: string, spentUsd: string, rest: Partial<SpendStanding> = {}): SpendStanding => ({
@@ -13,7 +13,7 @@ const standing = (limitUsd: string, spentUsd: string, rest: Partial<SpendStandin
   ...rest,
 });
 const crowded = (spentUsd: string, inFlightUsd: string, estimateUsd: string | null, limitUsd = '1'): number =>
-  crowdedLimits([standing(limitUsd, spentUsd, { inFlightUsd })], estimateUsd).length;
+  limitsExceededBy([standing(limitUsd, spentUsd, { inFlightUsd })], estimateUsd).length;
 
 test('windows are days and months of UTC: the last moment of one is before the first of the next', () => {
   const last = new Date('2026-12-31T23:59:59.999Z');

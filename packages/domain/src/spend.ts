@@ -61,7 +61,7 @@ export function nearLimits<S extends SpendStanding>(standings: readonly S[]): S[
  * The limits that the calls under way and this one may together go beyond, by their estimates. An estimate is far more than
  * most calls come to, so a call that is alone is held to what is spent: a limit is passed by one call at most.
  */
-export function crowdedLimits<S extends SpendStanding>(standings: readonly S[], estimateUsd: string | null): S[] {
+export function limitsExceededBy<S extends SpendStanding>(standings: readonly S[], estimateUsd: string | null): S[] {
   const estimate = units(estimateUsd ?? '0');
   return standings.filter(({ spentUsd, limitUsd, inFlightUsd }) => {
     const inFlight = units(inFlightUsd);

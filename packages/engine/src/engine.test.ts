@@ -1,10 +1,10 @@
 /** The engine on a real database and the fake driver: what is acknowledged stays true, and nothing is left that nobody owns. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { AgentRow } from '@lodge/engine/ports';
+import type { AgentRow } from '@lodge/ports';
 import { failAt, FakeHost, fakeSteps, hangAt } from '@lodge/vm/fake';
-import { input, never, startPlane, until, World } from '../conformance/plane.ts';
-import type { Plane } from '../conformance/plane.ts';
+import { input, never, startPlane, until, World } from '../../testkit/src/plane/plane.ts';
+import type { Plane } from '../../testkit/src/plane/plane.ts';
 
 let world: World;
 before(async () => {
@@ -16,7 +16,7 @@ const control = (host: FakeHost, changes: Parameters<typeof startPlane>[2] = {})
 const find = (id: string) => world.store.agents.find(id);
 
 async function settled(plane: Plane, id: string): Promise<AgentRow> {
-  const row = await plane.agents.awaitSettled(world.accountId, id, 15_000, never);
+  const row = await plane.agents.awaitStatus(world.accountId, id, 15_000, never);
   assert.ok(row, `${id} is gone`);
   return row;
 }

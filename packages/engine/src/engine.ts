@@ -5,30 +5,35 @@
  */
 import { randomUUID } from 'node:crypto';
 import { agentModel, parseProviderModel } from '@lodge/domain';
-import type { Agents } from './agents.ts';
-import { Idleness } from './idle/idleness.ts';
-import { MemoryRelief } from './idle/memory.ts';
-import type { AgentRow, AgentSettings, CallBook, ImageBuilder } from './ports/index.ts';
-import { createAgentReconciler } from './reconcile/agent.ts';
-import { defaultBounds } from './reconcile/deps.ts';
-import type { StepBounds } from './reconcile/deps.ts';
-import { createLeftoverCollector } from './reconcile/leftovers.ts';
-import { ReconcileLoop } from './reconcile/loop.ts';
-import { Slots } from './reconcile/slots.ts';
-import { HealthWatch } from './supervise/health.ts';
+import type { Agents } from './agents/agents.ts';
+import { Idleness } from './lifecycle/idle/idleness.ts';
+import { MemoryRelief } from './lifecycle/idle/memory.ts';
+import type { AgentRow, AgentSettings, CallLedger, Gateway, ImageBuilder } from '@lodge/ports';
+import { createAgentReconciler } from './lifecycle/reconcile/agent.ts';
+import { defaultBounds } from './lifecycle/reconcile/deps.ts';
+import type { StepBounds } from './lifecycle/reconcile/deps.ts';
+import { createLeftoverCollector } from './lifecycle/reconcile/leftovers.ts';
+import { ReconcileLoop } from './lifecycle/reconcile/loop.ts';
+import { Slots } from './lifecycle/reconcile/slots.ts';
+import { HealthWatch } from './lifecycle/supervise/health.ts';
 import { createSpending } from './spend/spending.ts';
 import type { SpendingDeps } from './spend/spending.ts';
 import { createTemplates } from './templates/templates.ts';
 import type { TemplateProgress, Templates } from './templates/templates.ts';
-import { createAgents } from './use-cases/agents.ts';
-import type { AgentsDeps } from './use-cases/deps.ts';
-import { Holds } from './use-cases/holds.ts';
+import { createAgents } from './agents/use-cases.ts';
+import type { AgentsDeps } from './agents/deps.ts';
+import { KeepAwakeLeases } from './turns/keep-awake.ts';
+import { createRunTurn } from './turns/run-turn.ts';
+import type { RunTurn, TurnOrigin } from './turns/run-turn.ts';
 
 type Given = 'store' | 'logs' | 'driver' | 'runtimes' | 'providers' | 'secrets' | 'keyChecker' | 'log' | 'defaultModel';
 type Limits = 'maxAgentsPerAccount' | 'maxRunningPerAccount' | 'memory';
 
-export interface EngineDeps extends Pick<AgentsDeps, Given | Limits>, Pick<SpendingDeps, 'spend' | 'loopBounds'> {
+export interface EngineDeps
+  extends Pick<AgentsDeps, Given | Limits>, Pick<SpendingDeps, 'events' | 'spend' | 'loopBounds'> {
   readonly images: ImageBuilder;
+  /** Speaks to the gateways inside guests. */
+  readonly gateway: Gateway;
   /** Names this host's control plane; the same after a restart. */
   readonly holder: string;
   readonly provisionTimeoutMs: number;
@@ -40,12 +45,16 @@ export interface EngineDeps extends Pick<AgentsDeps, Given | Limits>, Pick<Spend
   readonly healthEveryMs?: number;
   /** How often idle agents are looked for; 1 s by default. */
   readonly idleEveryMs?: number;
+  /** Told when a turn begins; gives what to call when it has ended. */
+  readonly onTurn?: (origin: TurnOrigin) => () => void;
 }
 
 export interface Engine {
   readonly agents: Agents;
-  /** The book in which the broker writes: calls are seen as parts of turns, and cut where they go in circles. */
-  watchCalls(book: CallBook): CallBook;
+  /** Says something to an agent, whoever asks. */
+  readonly runTurn: RunTurn;
+  /** The ledger in which the broker writes: calls are seen as parts of turns, and cut where they go in circles. */
+  watchCalls(ledger: CallLedger): CallLedger;
   /** Begins to reconcile and to make templates, on a driver that has started. */
   start(): void;
   /** Ends what is under way; VMs stay. */
@@ -77,22 +86,24 @@ export function createEngine(deps: EngineDeps): Engine {
   const settingsOf = (agent: AgentRow): AgentSettings => agentSettings(agent, deps);
   const watermarkMib = deps.memoryWatermarkMib ?? deps.memory.reservedMib;
   const relief = new MemoryRelief({ store, driver, log, holder: deps.holder, watermarkMib });
-  const holds = new Holds(store, log, `${deps.holder}/${randomUUID()}`);
+  const keepAwake = new KeepAwakeLeases(store, log, `${deps.holder}/${randomUUID()}`);
   const idleness = new Idleness({ store, log, holder: deps.holder, lookEveryMs: deps.idleEveryMs ?? idleEveryMs });
   const { spend, turns, sleeper } = createSpending(deps);
   const health = watchHealth(deps, templates);
-  const loop = createLoop(deps, { templates, settingsOf, health, holds });
+  const loop = createLoop(deps, { templates, settingsOf, health, keepAwake });
   const loops = [loop, idleness, relief, health, sleeper];
+  const agents = createAgents({ ...deps, spend, turns, templates, settingsOf, keepAwake, relief, deleteWaitMs });
   return {
-    agents: createAgents({ ...deps, spend, turns, templates, settingsOf, holds, relief, deleteWaitMs }),
-    watchCalls: (book) => turns.watch(book),
+    agents,
+    runTurn: createRunTurn({ ...deps, agents }),
+    watchCalls: (ledger) => turns.watch(ledger),
     start() {
       templates.start();
-      holds.start();
+      keepAwake.start();
       for (const part of loops) part.start();
     },
     async stop() {
-      holds.stop();
+      keepAwake.stop();
       // All at once: one that waits for something slow must not keep the others at work.
       await Promise.all([...loops, templates].map((part) => part.stop()));
     },
@@ -105,10 +116,10 @@ interface LoopParts {
   readonly templates: Templates;
   readonly settingsOf: (agent: AgentRow) => AgentSettings;
   readonly health: HealthWatch;
-  readonly holds: Holds;
+  readonly keepAwake: KeepAwakeLeases;
 }
 
-function createLoop(deps: EngineDeps, { templates, settingsOf, health, holds }: LoopParts): ReconcileLoop {
+function createLoop(deps: EngineDeps, { templates, settingsOf, health, keepAwake }: LoopParts): ReconcileLoop {
   const { store, logs, driver, runtimes, log, holder } = deps;
   const reconcileAgent = createAgentReconciler({
     store,
@@ -119,7 +130,7 @@ function createLoop(deps: EngineDeps, { templates, settingsOf, health, holds }: 
     settingsOf,
     log,
     holder,
-    holds,
+    keepAwake,
     bounds: { ...defaultBounds, ...deps.bounds, provisionMs: deps.provisionTimeoutMs },
     slots: {
       warm: new Slots(slotCounts.warm),
@@ -142,10 +153,10 @@ function createLoop(deps: EngineDeps, { templates, settingsOf, health, holds }: 
 }
 
 function watchHealth(deps: EngineDeps, templates: Templates): HealthWatch {
-  const { store, logs, log, holder, runtimes } = deps;
+  const { store, events, log, holder, runtimes } = deps;
   return new HealthWatch({
     store,
-    logs,
+    events,
     log,
     holder,
     lookEveryMs: deps.healthEveryMs ?? healthEveryMs,

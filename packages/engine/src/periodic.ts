@@ -1,4 +1,4 @@
-import type { Log } from './ports/index.ts';
+import type { Log } from '@lodge/ports';
 
 export interface PeriodicOptions {
   readonly everyMs: number;

@@ -6,11 +6,11 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import type { Results } from './results.ts';
 import type { Subject } from './subjects.ts';
-import { standins, type Tested } from './world.ts';
+import { stubProviders, type Tested } from './world.ts';
 
 export function apis(results: Results, subject: Subject, agent: () => Tested): void {
   for (const api of subject.apis) {
-    const { id: provider, wire } = standins[api];
+    const { id: provider, wire } = stubProviders[api];
     results.case(`a tool turn over ${api}, streamed and not, by a change of model and key alone`, async () => {
       const { llm, keys } = agent().world;
       // With one key there is one provider that a bare model name can mean.

@@ -7,7 +7,7 @@ import type { Subject } from './subjects.ts';
 import { until, type Tested } from './world.ts';
 
 /** Without KVM its page and the process behind its WebSocket take their time. */
-const pageTimeoutMs = 120_000;
+const pageTimeoutMs = 300_000;
 
 /** What the dashboard's own page does for its chat: a ticket, and with it a WebSocket; resolves with the first message. */
 const firstMessage = `(async () => {
@@ -45,14 +45,20 @@ export function dashboard(results: Results, subject: Subject, agent: () => Teste
     const { service } = agent.world;
     const link = await service.call('POST', `/agents/${agent.id}/links`, { page: 'dashboard' });
     assert.equal(link.status, 201, JSON.stringify(link.body));
-    const browser = await launch();
+    const browser = await launch(Number(new URL(link.body.url as string).port));
     try {
       const page = await browser.newPage();
       page.setDefaultTimeout(pageTimeoutMs);
+      const failures: string[] = [];
+      page.on('requestfailed', (failed) =>
+        failures.push(`${failed.method()} ${failed.url()}: ${failed.failure()?.errorText}`),
+      );
+      page.on('framenavigated', (frame) => failures.push(`at ${frame.url()}`));
       await page.goto(link.body.url as string);
       assert.match(await page.title(), /Hermes/i);
       await page.getByText('Sessions').first().waitFor();
-      assert.match(await page.evaluate<string>(firstMessage), /gateway\.ready/);
+      const told = await page.evaluate<string>(firstMessage).catch((error: unknown) => String(error));
+      assert.match(told, /gateway\.ready/, `${told}; ${failures.join(', ')}`);
       assert.equal((await page.goto(link.body.url as string))!.status(), 404, 'a link opens once');
     } finally {
       await browser.close();
@@ -63,7 +69,7 @@ export function dashboard(results: Results, subject: Subject, agent: () => Teste
     assert.equal((await agent.patch({ dashboard: false })).dashboard_url, null);
     await until(
       'its process is gone',
-      30_000,
+      300_000,
       async () => (await agent.shell("pgrep -f 'hermes_cli.main dashboar[d]' || true")) === '',
     );
   });

@@ -3,7 +3,7 @@
  * `CONFORMANCE_RELEASE` its templates are others than before.
  */
 import type { RuntimeKind } from '@lodge/domain';
-import type { AgentRuntime } from '@lodge/engine/ports';
+import type { AgentRuntime } from '@lodge/ports';
 import { createHermesRuntime, createOpenclawRuntime } from '@lodge/runtimes';
 import { runLodge } from '../../../apps/server/src/run.ts';
 

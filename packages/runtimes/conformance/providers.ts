@@ -64,7 +64,7 @@ export function providers(results: Results, subject: Subject, agent: () => Teste
     assert.deepEqual(seen, new Set(['running', 'over']));
     assert.match(text, /^: /m, 'a comment came while nothing else did');
     assert.match(text, /whole[^]*\[DONE\]/);
-    await agent.awaitStatus('paused', 30_000);
+    await agent.awaitStatus('paused', 300_000);
     await agent.patch({ lifecycle: { idle_timeout_seconds: 0 } });
     assert.equal(await agent.act('resume'), 'running');
   });

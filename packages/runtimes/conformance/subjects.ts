@@ -1,7 +1,7 @@
 /** What differs between the runtimes as far as a client, or who looks into the machine, can tell. */
 import assert from 'node:assert/strict';
-import type { LlmApi } from '@lodge/engine/ports';
-import type { ToolCall } from '@lodge/testkit/standin-llm';
+import type { LlmApi } from '@lodge/ports';
+import type { ToolCall } from '@lodge/testkit/llm';
 
 export interface Subject {
   readonly kind: 'runtime_a' | 'runtime_b';

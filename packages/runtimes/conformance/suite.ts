@@ -1,16 +1,13 @@
 /**
  * The one suite of runtimes: what a user may expect of an agent holds for each of them, with a real runtime in a real VM.
- * One agent lives through all cases; only the LLM provider is a stand-in, whose records show what the agent sends.
+ * One agent lives through all cases of a file; only the LLM provider is a stub, whose records show what the agent sends.
  * Prints a table of results at its end.
- *
- * `CONFORMANCE_UPGRADE` names the runtimes whose agent is moved in the end to a newer template, which is made for that:
- * about a minute without KVM for Hermes, which is the default, and six for OpenClaw.
  */
 import { after, before, beforeEach, describe } from 'node:test';
 import { apis } from './apis.ts';
 import { dashboard } from './dashboard.ts';
 import { inside } from './inside.ts';
-import { life } from './life.ts';
+import { life, returns } from './life.ts';
 import { members } from './members.ts';
 import { providers } from './providers.ts';
 import { Results } from './results.ts';
@@ -18,8 +15,15 @@ import type { Subject } from './subjects.ts';
 import { talk } from './talk.ts';
 import { openWorld, templateTimeoutMs, Tested, type World } from './world.ts';
 
-/** Declares the tests of a runtime. Each has a file of its own, so that they run side by side. */
-export function conform(subject: Subject): void {
+/** What an agent is for, what happens to its machine meanwhile, and what brings it back. */
+const groups = {
+  talks: [talk, apis, members, providers],
+  lives: [inside, dashboard, life],
+  returns: [returns],
+} as const;
+
+/** Declares the tests of a runtime, or some groups of them. Each call has a file of its own, so that they run side by side. */
+export function conform(subject: Subject, ...wanted: readonly (keyof typeof groups)[]): void {
   const results = new Results();
   let world: World;
   let tested: Tested;
@@ -44,12 +48,6 @@ export function conform(subject: Subject): void {
     before(async () => {
       tested = await Tested.create(world, subject, `Tested ${subject.name}`);
     });
-    talk(results, subject, agent);
-    apis(results, subject, agent);
-    providers(results, subject, agent);
-    members(results, subject, agent);
-    inside(results, subject, agent);
-    dashboard(results, subject, agent);
-    life(results, subject, agent);
+    for (const group of wanted) for (const cases of groups[group]) cases(results, subject, agent);
   });
 }

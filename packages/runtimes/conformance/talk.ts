@@ -6,7 +6,7 @@ import type { Results } from './results.ts';
 import type { Subject } from './subjects.ts';
 import { until, type Tested } from './world.ts';
 
-const goneWithinMs = 20_000;
+const goneWithinMs = 120_000;
 
 export function talk(results: Results, subject: Subject, agent: () => Tested): void {
   const check = (name: string, run: (agent: Tested) => Promise<void>): void => results.case(name, () => run(agent()));
@@ -116,7 +116,7 @@ export function talk(results: Results, subject: Subject, agent: () => Tested): v
       const client = new AbortController();
       const { signal } = client;
       const turn = stream ? agent.stream('Talk', { signal }) : agent.say('Talk', { signal });
-      await until('the model is asked', 60_000, () => llm.requests.length > 0);
+      await until('the model is asked', 300_000, () => llm.requests.length > 0);
       client.abort();
       // A whole answer is given up by an error, a stream by its end.
       await turn.catch(() => undefined);
@@ -127,7 +127,7 @@ export function talk(results: Results, subject: Subject, agent: () => Tested): v
     const client = new AbortController();
     const turn = agent.say('Wait', { signal: client.signal });
     const sleeps = async (): Promise<boolean> => (await agent.shell("pgrep -x -f 'sleep 4321' || true")) !== '';
-    await until('the command runs', 60_000, sleeps);
+    await until('the command runs', 300_000, sleeps);
     client.abort();
     await assert.rejects(turn);
     await until('the command is gone', goneWithinMs, async () => !(await sleeps()));

@@ -1,14 +1,14 @@
-/** One Lodge with one runtime and a stand-in for the provider; one agent of it, and how it is spoken to. */
+/** One Lodge with one runtime and a stub for the provider; one agent of it, and how it is spoken to. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI from 'openai';
-import type { LlmApi } from '@lodge/engine/ports';
+import type { LlmApi } from '@lodge/ports';
 import { guestClient, type GuestClient } from '@lodge/guest';
 import { Service, type Reply } from '@lodge/testkit/service';
-import { startStandinLlm, type StandinLlm, type Wire } from '@lodge/testkit/standin-llm';
+import { startStubLlm, type StubLlm, type Wire } from '@lodge/testkit/llm';
 import { qemuPid } from '../../../tests/e2e/guest-memory.ts';
 import type { Subject } from './subjects.ts';
 
@@ -17,8 +17,8 @@ export const templateTimeoutMs = 30 * 60_000;
 const turnTimeoutMs = 5 * 60_000;
 const marked = (what: string): string => `sk-${what}-${randomBytes(12).toString('hex')}`;
 
-/** The stand-in as a provider for each API. */
-export const standins = {
+/** The stub as a provider for each API. */
+export const stubProviders = {
   'openai-completions': { id: 'standin', wire: 'openai', path: '/v1' },
   'openai-responses': { id: 'standin-responses', wire: 'responses', path: '/v1' },
   'anthropic-messages': { id: 'standin-anthropic', wire: 'anthropic', path: '/v1' },
@@ -26,7 +26,7 @@ export const standins = {
 } as const satisfies Record<LlmApi, { id: string; wire: Wire; path: string }>;
 
 export interface World {
-  readonly llm: StandinLlm;
+  readonly llm: StubLlm;
   readonly service: Service;
   /** Keys the provider takes. */
   readonly keys: readonly [string, string];
@@ -35,8 +35,8 @@ export interface World {
 
 export async function openWorld({ name }: Subject): Promise<World> {
   const keys = [marked('first'), marked('second')] as const;
-  const llm = await startStandinLlm({ keys, strict: true });
-  const providers = Object.entries(standins).map(([api, { id, path }]) => {
+  const llm = await startStubLlm({ keys, strict: true });
+  const providers = Object.entries(stubProviders).map(([api, { id, path }]) => {
     return { id, api, base_url: `http://127.0.0.1:${llm.port}${path}`, needs_key: true };
   });
   const service = await Service.start({

@@ -1,7 +1,7 @@
 /** What every runtime asks of its guest's daemon alike. */
-import type { AgentRuntime, RuntimeHealth, RuntimeLogLine } from '@lodge/engine/ports';
+import type { AgentRuntime, RuntimeHealth, RuntimeLogLine } from '@lodge/ports';
 import { guestClient, GuestError } from '@lodge/guest';
-import { GatewayError } from './gateway-http.ts';
+import { GatewayError } from './gateway/calls.ts';
 import type { GuestRuntime } from './guest-runtime.ts';
 
 /** From SIGTERM on. OpenClaw's own limit for the work in hand is five minutes. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { guestClient, type GuestClient } from '@lodge/guest';
-import { GatewayError, type RuntimeGateway } from './gateway-http.ts';
+import { GatewayError, type RuntimeGateway } from './gateway/calls.ts';
 
 /** A runtime in one guest: its gateway, and the guest's daemon for what the gateway cannot say (its log before it listens). */
 export interface GuestRuntime<G extends RuntimeGateway = RuntimeGateway> {

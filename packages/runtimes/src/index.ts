@@ -1,2 +1,3 @@
 export { createHermesRuntime } from './hermes/runtime.ts';
 export { createOpenclawRuntime } from './openclaw/runtime.ts';
+export { createGateway } from './gateway/turns.ts';

@@ -6,7 +6,7 @@ const pauseMs = 500;
 /** Between looks at whether the process still lives, and between words to whoever waits. */
 const lookEveryMs = 5_000;
 /** A runtime (OpenClaw) may give parts of itself seconds to start and end when an emulated, busy guest takes longer; the next start finds more done. */
-const mostEnds = 4;
+const maxEnds = 4;
 
 /** Waits until a gateway that is starting serves. Gives up early on one that ends again and again. */
 export async function awaitReady(
@@ -33,7 +33,7 @@ export async function awaitReady(
 async function assertStarting(runtime: GuestRuntime, begin: number, signal: AbortSignal): Promise<void> {
   const { text } = await runtime.guest.logs('guestd', begin, logBytes, { signal });
   const ends = text.match(/ runtime (?:ended|was ended|could not be started)/g)?.length ?? 0;
-  if (ends < mostEnds) return;
+  if (ends < maxEnds) return;
   const why = `ended ${ends} times while it was starting. ${await lastLines(runtime, signal)}`;
   throw new RuntimeWaitError(`${runtime.name} ${why}`);
 }

@@ -1,5 +1,5 @@
-import type { LlmApi, ReportProgress } from '@lodge/engine/ports';
-import { GatewayError } from './gateway-http.ts';
+import type { LlmApi, ReportProgress } from '@lodge/ports';
+import { GatewayError } from './gateway/calls.ts';
 import { lastLines, RuntimeWaitError, type GuestRuntime } from './guest-runtime.ts';
 import { textPrompt, toolsPrompt } from './warmup-llm.ts';
 import { warmupAnswer } from './warmup-wires.ts';
@@ -7,7 +7,7 @@ import { warmupAnswer } from './warmup-wires.ts';
 /** OpenClaw's first turn took two minutes under emulation, and more than five while others used the same processors. */
 const chatTimeoutMs = 15 * 60_000;
 /** Turns after which a gateway that still gets faster is warm enough. */
-const mostSettlingChats = 8;
+const maxSettlingChats = 8;
 /** A turn within this factor of the fastest one counts as no faster. */
 const settledFactor = 1.2;
 
@@ -43,7 +43,7 @@ export class Warmer {
   async settle(): Promise<void> {
     let best = Infinity;
     let settled = 0;
-    for (let count = 0; settled < 2 && count < mostSettlingChats; count += 1) {
+    for (let count = 0; settled < 2 && count < maxSettlingChats; count += 1) {
       const tookMs = await this.chat('openai-completions', textPrompt, count % 2 === 0);
       settled = tookMs * settledFactor >= best ? settled + 1 : 0;
       best = Math.min(best, tookMs);

@@ -35,7 +35,7 @@ export async function startWarmupLlm(
   };
 }
 
-const mostBodyBytes = 8 * 1024 * 1024;
+const maxBodyBytes = 8 * 1024 * 1024;
 
 async function serve(request: IncomingMessage, response: ServerResponse, rounds: ToolRounds): Promise<void> {
   const { pathname } = new URL(request.url ?? '/', 'http://warm-up');
@@ -67,7 +67,7 @@ async function readBody(request: IncomingMessage): Promise<Record<string, unknow
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > mostBodyBytes) return null;
+    if (length > maxBodyBytes) return null;
     chunks.push(chunk);
   }
   try {

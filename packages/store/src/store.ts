@@ -10,33 +10,36 @@ import type {
   ApiKeyChanges,
   ApiKeyStore,
   AuditLog,
-  CallBook,
+  CallLedger,
   CallSweeper,
   DataKeyStore,
+  EventStore,
   IdempotencyStore,
   LimitStore,
   Log,
   SealedValueStore,
   SpendStore,
   UsageStore,
-} from '@lodge/engine/ports';
-import { PostgresAccountStore } from './accounts.ts';
-import { PostgresAgentLogStore } from './agent-logs.ts';
-import { PostgresAgentPortStore } from './agent-ports.ts';
-import { PostgresAgentVisitStore } from './agent-visits.ts';
-import { PostgresAgentStore } from './agents.ts';
-import { PostgresApiKeyStore } from './api-keys.ts';
-import { PostgresAuditLog } from './audit.ts';
-import { Changes } from './changes.ts';
-import { awaitingDatabase, openDatabase } from './connection.ts';
-import type { DatabaseConfig } from './connection.ts';
-import { PostgresIdempotencyStore } from './idempotency.ts';
-import { PostgresLimitStore } from './limits.ts';
-import { PostgresCallBook } from './llm-calls.ts';
-import { PostgresAgentDirectory } from './llm.ts';
-import { PostgresSecretStore } from './secrets.ts';
-import { PostgresSpendStore } from './spend.ts';
-import { PostgresUsageStore } from './usage.ts';
+} from '@lodge/ports';
+import { PostgresAccountStore } from './accounts/accounts.ts';
+import { PostgresAgentLogStore } from './logs/agent-logs.ts';
+import { PostgresAgentPortStore } from './agents/published-ports.ts';
+import { PostgresAgentVisitStore } from './agents/agent-visits.ts';
+import { PostgresAgentStore } from './agents/agents.ts';
+import { PostgresApiKeyStore } from './accounts/api-keys.ts';
+import { PostgresAuditLog } from './events/audit.ts';
+import { EndedOperations } from './events/ended-operations.ts';
+import { PostgresEventStore } from './events/events.ts';
+import { Changes } from './database/notifications.ts';
+import { awaitingDatabase, openDatabase } from './database/connection.ts';
+import type { DatabaseConfig } from './database/connection.ts';
+import { PostgresIdempotencyStore } from './http/idempotency.ts';
+import { PostgresLimitStore } from './http/rate-limits.ts';
+import { PostgresCallLedger } from './llm/llm-calls.ts';
+import { PostgresAgentDirectory } from './llm/agent-directory.ts';
+import { PostgresSecretStore } from './accounts/secrets.ts';
+import { PostgresSpendStore } from './llm/spend.ts';
+import { PostgresUsageStore } from './usage/usage.ts';
 
 export interface Store {
   readonly agents: AgentStore;
@@ -46,10 +49,11 @@ export interface Store {
   readonly accounts: AccountStore;
   readonly apiKeys: ApiKeyStore & ApiKeyChanges;
   readonly audit: AuditLog;
+  readonly events: EventStore;
   /** The agents whose VMs are on this host, by its control plane's name (`holder`). */
   directoryOf(host: string): AgentDirectory;
-  /** The book in which this process writes the calls of the host's agents. */
-  bookOf(host: string): CallBook & CallSweeper;
+  /** The ledger in which this process writes the calls of the host's agents. */
+  ledgerOf(host: string): CallLedger & CallSweeper;
   readonly usage: UsageStore;
   readonly limits: LimitStore;
   readonly spend: SpendStore;
@@ -72,6 +76,7 @@ export async function openStore(config: StoreConfig): Promise<Store> {
   const { spendDefaults = noSpendDefaults } = config;
   const database = openDatabase(config, config.log);
   const changes = new Changes(config, config.log);
+  const ended = new EndedOperations(config.log);
   try {
     await awaitingDatabase(() => database.ping());
     await changes.start();
@@ -80,15 +85,16 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     throw error;
   }
   return {
-    agents: new PostgresAgentStore(database, changes),
+    agents: new PostgresAgentStore(database, changes, ended),
     agentLogs: new PostgresAgentLogStore(database, changes),
     agentPorts: new PostgresAgentPortStore(database),
     agentVisits: new PostgresAgentVisitStore(database),
     accounts: new PostgresAccountStore(database),
     apiKeys: new PostgresApiKeyStore(database, changes),
     audit: new PostgresAuditLog(database),
+    events: new PostgresEventStore(database, changes, ended),
     directoryOf: (host) => new PostgresAgentDirectory(database, host),
-    bookOf: (host) => new PostgresCallBook(database, host, spendDefaults),
+    ledgerOf: (host) => new PostgresCallLedger(database, host, spendDefaults),
     usage: new PostgresUsageStore(database),
     limits: new PostgresLimitStore(database),
     spend: new PostgresSpendStore(database, spendDefaults),

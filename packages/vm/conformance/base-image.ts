@@ -1,5 +1,5 @@
 import { createImageBuilder } from '@lodge/images';
-import type { Image } from '@lodge/engine/ports';
+import type { Image } from '@lodge/ports';
 
 /** The smallest guest there is, from this host's cache; built when it is not there yet. */
 export function baseImage(): Promise<Image> {

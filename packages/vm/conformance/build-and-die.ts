@@ -1,5 +1,5 @@
 /** A control plane of its own, to be killed while it makes a template: says so once the guest answers, and goes no further. */
-import type { Image } from '@lodge/engine/ports';
+import type { Image } from '@lodge/ports';
 import { driverOf } from './qemu-host.ts';
 import type { QemuHostSettings } from './qemu-host.ts';
 

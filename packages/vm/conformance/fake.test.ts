@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { VmError } from '@lodge/engine/ports';
+import { VmError } from '@lodge/ports';
 import {
   createFakeDriver,
   failAt,
-  fakeAsideSteps,
+  fakeBackupSteps,
   fakeSnapshotSteps,
   fakeSteps,
   fakeSuspendSteps,
@@ -18,7 +18,7 @@ const steps: Readonly<Record<Call['do'], readonly FakeStep[]>> = {
   create: fakeSteps,
   start: fakeSnapshotSteps,
   suspend: fakeSuspendSteps,
-  setAside: fakeAsideSteps,
+  backUp: fakeBackupSteps,
 };
 const moments = (call: Call['do']): Moment[] => steps[call].map((name, at) => ({ name: `before ${name}`, at }));
 
@@ -36,7 +36,7 @@ function openFake(): DriverHarness {
       create: moments('create'),
       start: moments('start'),
       suspend: moments('suspend'),
-      setAside: moments('setAside'),
+      backUp: moments('backUp'),
     },
     killDuring: (call, moment) => killDuring(host, call, moment),
     async damageSnapshot(agentId) {

@@ -1,4 +1,4 @@
-import type { CarriedData, Machine, RuntimeFacts, TemplateRequest, VmDriver, VmRequest } from '@lodge/engine/ports';
+import type { CarriedData, Machine, RuntimeFacts, TemplateRequest, VmDriver, VmRequest } from '@lodge/ports';
 
 /** What the suite needs of an implementation beside the port: a look into guests, and the means to break things. */
 export interface DriverHarness {
@@ -31,7 +31,7 @@ export type Call =
   | { readonly do: 'start'; readonly request: VmRequest }
   | { readonly do: 'suspend'; readonly agentId: string; readonly executionId: string; readonly facts: RuntimeFacts }
   | {
-      readonly do: 'setAside';
+      readonly do: 'backUp';
       readonly agentId: string;
       readonly executionId: string;
       readonly kept: { readonly facts: RuntimeFacts; readonly data: CarriedData };
@@ -46,8 +46,8 @@ export function make(driver: VmDriver, call: Call): Promise<unknown> {
       return driver.create(call.request, signal);
     case 'suspend':
       return driver.suspend(call.agentId, call.executionId, call.facts, signal);
-    case 'setAside':
-      return driver.setAside(call.agentId, call.executionId, call.kept, signal);
+    case 'backUp':
+      return driver.backUp(call.agentId, call.executionId, call.kept, signal);
   }
 }
 

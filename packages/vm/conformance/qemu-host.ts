@@ -6,13 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { guestClient } from '@lodge/guest';
-import type { Log, VmDriver } from '@lodge/engine/ports';
-import { openCgroups } from '../src/qemu/cgroup.ts';
+import type { Log, VmDriver } from '@lodge/ports';
+import { openCgroups } from '../src/qemu/host/cgroup.ts';
 import { createQemuDriver } from '../src/qemu/driver.ts';
-import type { QemuDriverOptions } from '../src/qemu/driver.ts';
+import type { QemuDriverOptions } from '../src/qemu/options.ts';
 import { createHostNetwork } from '../src/qemu/network/index.ts';
 import type { HostNetwork } from '../src/qemu/network/index.ts';
-import { findProcesses } from '../src/qemu/process.ts';
+import { findProcesses } from '../src/qemu/host/process.ts';
 import type { GuestProbe } from './harness.ts';
 
 /** Everything another process needs to be a control plane of the same instance. */

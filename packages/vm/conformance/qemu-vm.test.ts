@@ -9,11 +9,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { sizes } from '@lodge/domain';
-import type { Template, TemplateBuild, VmDriver } from '@lodge/engine/ports';
-import { bareCloner } from '../src/qemu/floor.ts';
-import { templateGid } from '../src/qemu/confinement.ts';
-import { findProcesses } from '../src/qemu/process.ts';
-import type { FoundProcess } from '../src/qemu/process.ts';
+import type { Template, TemplateBuild, VmDriver } from '@lodge/ports';
+import { bareCloner } from '../src/qemu/bare-clone.ts';
+import { templateGid } from '../src/qemu/machine/confinement.ts';
+import { findProcesses } from '../src/qemu/host/process.ts';
+import type { FoundProcess } from '../src/qemu/host/process.ts';
 import { baseImage } from './base-image.ts';
 import {
   destroyHost,
@@ -164,7 +164,7 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
     await writeFile(join(settings.dataDir, 'vms', 'Stray file'), '');
     await begin();
     assert.deepEqual(await driver.list(), [
-      { agentId: 'torn', executionId: null, state: 'partial', address: null, aside: null },
+      { agentId: 'torn', executionId: null, state: 'partial', address: null, backup: null },
     ]);
     const request = { agentId: 'torn', executionId: 'e2', machine: sizes.medium, template, from: 'boot' } as const;
     assert.equal(await probeGuest(await driver.create(request, never)).readFile('kept'), 'before');

@@ -4,9 +4,10 @@ import { access, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { qmpArgument } from '../src/qemu/command-line.ts';
-import { entries } from '../src/qemu/files.ts';
-import { findProcesses } from '../src/qemu/process.ts';
+import { qmpArgument } from '../src/qemu/machine/command-line.ts';
+import { entries } from '../src/qemu/host/files.ts';
+import { findProcesses } from '../src/qemu/host/process.ts';
+import { formOf } from '@lodge/testkit/forms';
 import { baseImage } from './base-image.ts';
 import type { Call, DriverHarness, Moment } from './harness.ts';
 import {
@@ -34,10 +35,10 @@ async function openQemu(): Promise<DriverHarness> {
     home: '/srv',
     killVm: (agentId) => killVm(settings, agentId),
     moments: {
-      create: moments(0, 5, 15, 30, 60, 100, 200, 400),
-      start: moments(0, 30, 80, 120, 160, 200, 300, 500),
-      suspend: moments(-1, 0, 3, 10, 25, 50, 80, 130),
-      setAside: [...moments(-1, 0, 150), { name: 'its end', at: Infinity }],
+      create: formOf({ short: moments(0, 15, 60, 200), long: moments(0, 5, 15, 30, 60, 100, 200, 400) }),
+      start: formOf({ short: moments(0, 80, 160, 300), long: moments(0, 30, 80, 120, 160, 200, 300, 500) }),
+      suspend: formOf({ short: moments(-1, 0, 25, 80), long: moments(-1, 0, 3, 10, 25, 50, 80, 130) }),
+      backUp: [...moments(-1, 0, 150), { name: 'its end', at: Infinity }],
     },
     killDuring: (call, { at }) => killDuring(settings, call, at),
     damageSnapshot: (agentId, part) => flipBit(join(settings.dataDir, 'vms', agentId, 'snapshot', part)),
@@ -66,11 +67,11 @@ async function killDuring(settings: QemuHostSettings, call: Call, afterMs: numbe
     once(child.stdout, 'data'),
     gone.then(() => Promise.reject(new Error('the control plane ended by itself'))),
   ]);
-  if ((call.do === 'suspend' || call.do === 'setAside') && afterMs >= 0) {
+  if ((call.do === 'suspend' || call.do === 'backUp') && afterMs >= 0) {
     const folder = join(settings.dataDir, 'vms', call.agentId);
-    const aside = `${folder}.aside`;
-    const begun = [join(folder, 'snapshot.new'), join(folder, 'snapshot'), aside];
-    await oneOf(afterMs === Infinity ? [aside] : begun, gone);
+    const backup = `${folder}.aside`;
+    const begun = [join(folder, 'snapshot.new'), join(folder, 'snapshot'), backup];
+    await oneOf(afterMs === Infinity ? [backup] : begun, gone);
   }
   if (afterMs > 0 && afterMs < Infinity) await sleep(afterMs);
   child.kill('SIGKILL');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sizes } from '@lodge/domain';
-import { never, observed, rejectsWith } from './world.ts';
+import { clockErrorMs, never, observed, rejectsWith } from './world.ts';
 import type { World } from './world.ts';
 
 export function machineTests(world: World): void {
@@ -63,7 +63,7 @@ function pauseTests(world: World): void {
     await world.driver.resume('frozen', wanted.executionId);
     await world.driver.resume('frozen', wanted.executionId);
     assert.equal(await state('frozen'), 'running');
-    assert.ok(Math.abs((await guest(vm).clock()) - Date.now()) < 1000, 'the time of the pause is made up for');
+    assert.ok((await clockErrorMs(guest(vm))) < 1000, 'the time of the pause is made up for');
     assert.equal(await guest(vm).recall('mark'), 'before');
     await removeAll();
   });
@@ -143,9 +143,12 @@ function sizeTests(world: World): void {
       const machine = await world.driver.resize('grows', executionId, size, never);
       assert.deepEqual([machine.vcpus, machine.diskGib], [size.vcpus, size.diskGib]);
       assert.ok(machine.memoryMib >= size.memoryMib && machine.memoryMib <= sizes.xlarge.memoryMib);
-      const found = await guest(vm).machine();
-      assert.equal(found.vcpus, size.vcpus);
-      assert.ok(found.memoryMib > machine.memoryMib - 200 && found.memoryMib <= machine.memoryMib);
+      assert.equal((await guest(vm).machine()).vcpus, size.vcpus);
+      // A guest that is slow to give memory back is asked for no more of it, and takes back the block it was about to give.
+      await world.eventually('the guest has the memory that was told', async () => {
+        const { memoryMib } = await guest(vm).machine();
+        return memoryMib > machine.memoryMib - 200 && memoryMib <= machine.memoryMib;
+      });
     }
     await world.driver.suspend('grows', executionId, {}, never);
     const same = await create(request('grows', { from: 'snapshot', machine: sizes.medium }));

@@ -4,9 +4,9 @@ import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sizes } from '@lodge/domain';
 import type { SizeName } from '@lodge/domain';
-import type { Template } from '@lodge/engine/ports';
+import type { Template } from '@lodge/ports';
 import type { DriverHarness } from './harness.ts';
-import { asideTests } from './suite-aside.ts';
+import { backupTests } from './suite-backup.ts';
 import { machineTests } from './suite-machine.ts';
 import { suspensionTests } from './suite-suspension.ts';
 import { never, observed, rejectsWith, World } from './world.ts';
@@ -72,9 +72,9 @@ export function describeVmDriver(name: string, open: () => Promise<DriverHarness
       await world.begin();
       assert.deepEqual(await world.driver.collectTemplates(new Set([id])), [], 'a VM lies over it');
       const kept = { facts: {}, data: { folders: [world.harness.home || '/'], except: [] } };
-      await world.driver.setAside('over-it', over.executionId, kept, never);
-      assert.deepEqual(await world.driver.collectTemplates(new Set([id])), [], 'a VM that is aside lies over it');
-      await world.driver.takeBack('over-it');
+      await world.driver.backUp('over-it', over.executionId, kept, never);
+      assert.deepEqual(await world.driver.collectTemplates(new Set([id])), [], 'a VM that is the backup lies over it');
+      await world.driver.rollBack('over-it');
       await world.driver.remove('over-it', { keepDisk: true });
       assert.deepEqual(await world.driver.collectTemplates(new Set([id])), [], 'a disk lies over it');
       assert.deepEqual(await world.driver.getTemplate(other.id), other);
@@ -273,7 +273,7 @@ export function describeVmDriver(name: string, open: () => Promise<DriverHarness
 
     machineTests(world);
     suspensionTests(world);
-    asideTests(world);
+    backupTests(world);
 
     test('the host’s memory is told', async () => {
       const { totalMib, availableMib } = await world.driver.hostMemory();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sizes } from '@lodge/domain';
-import type { Template, Vm, VmDriver, VmErrorCode, VmObservation, VmRequest } from '@lodge/engine/ports';
+import type { Template, Vm, VmDriver, VmErrorCode, VmObservation, VmRequest } from '@lodge/ports';
 import type { DriverHarness, GuestProbe } from './harness.ts';
 
 export const never = new AbortController().signal;
@@ -38,7 +38,7 @@ export class World {
   readonly request = (agentId: string, more: Partial<VmRequest> = {}): VmRequest => {
     this.executions += 1;
     const executionId = `e${this.executions}`;
-    return { agentId, executionId, machine: sizes.medium, template: this.template, from: 'clone', ...more };
+    return { agentId, executionId, machine: sizes.small, template: this.template, from: 'clone', ...more };
   };
 
   readonly create = (wanted: VmRequest): Promise<Vm> => this.driver.create(wanted, never);
@@ -53,9 +53,9 @@ export class World {
   };
 
   readonly eventually = async (what: string, holds: () => Promise<boolean> | boolean): Promise<void> => {
-    const deadline = Date.now() + 10_000;
+    const deadline = Date.now() + 120_000;
     while (!(await holds())) {
-      assert.ok(Date.now() < deadline, `not within 10 s: ${what}`);
+      assert.ok(Date.now() < deadline, `not within two minutes: ${what}`);
       await sleep(5);
     }
   };
@@ -65,7 +65,14 @@ export function rejectsWith(work: Promise<unknown>, code: VmErrorCode): Promise<
   return assert.rejects(work, { name: 'VmError', code });
 }
 
+/** How far the guest's clock is off, whatever the question and its answer took. */
+export async function clockErrorMs(guest: GuestProbe): Promise<number> {
+  const asked = Date.now();
+  const told = await guest.clock();
+  return Math.max(0, asked - told, told - Date.now());
+}
+
 /** How a VM is seen by `inspect` and `list`. */
 export function observed({ agentId, executionId, address }: Vm, state: VmObservation['state']): VmObservation {
-  return { agentId, executionId, state, address, aside: null };
+  return { agentId, executionId, state, address, backup: null };
 }

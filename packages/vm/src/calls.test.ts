@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { VmError } from '@lodge/engine/ports';
+import { VmError } from '@lodge/ports';
 import { AgentCalls } from './calls.ts';
 
 test('calls for one agent are served one at a time and in order, those for others beside them', async () => {

@@ -1,5 +1,5 @@
 /** Calls for one agent, served one at a time and in order. */
-import { VmError } from '@lodge/engine/ports';
+import { VmError } from '@lodge/ports';
 import { throwIfAborted } from './waiting.ts';
 
 export interface Call<T> {
@@ -24,14 +24,14 @@ interface Line {
 }
 
 /** A caller that is this far behind has lost its way. */
-const mostWaiting = 16;
+const maxWaiting = 16;
 
 export class AgentCalls {
   private readonly lines = new Map<string, Line>();
 
   async run<T>(agentId: string, call: Call<T>): Promise<T> {
     const line = this.lines.get(agentId) ?? { tail: Promise.resolve(), waiting: 0, running: new Set() };
-    if (line.waiting >= mostWaiting) throw new VmError('failed', `${agentId}: too many calls are waiting`);
+    if (line.waiting >= maxWaiting) throw new VmError('failed', `${agentId}: too many calls are waiting`);
     this.lines.set(agentId, line);
     const abort = new AbortController();
     const own = { creates: call.creates, yields: call.yields ?? call.creates !== null, abort };

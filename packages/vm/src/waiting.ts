@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { VmError } from '@lodge/engine/ports';
+import { VmError } from '@lodge/ports';
 
 export interface Wait {
   /** What is waited for, for the message of a timeout. */

@@ -1,26 +1,26 @@
 /**
  * The whole API over HTTP on a real database, real store, access and engine, and a host of fake machines: what the suites of
  * the contract, of isolation and of attacks run against. Agents really come up, pause and stop; what they answer to a chat is
- * the stand-in gateway's.
+ * the stub gateway's.
  */
+import type { Scope, RuntimeKind } from '@lodge/domain';
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import { cryptography, createSecretBox, hashApiKey, lastFour, makeApiKey } from '@lodge/access';
 import {
   createAccounts,
   createAgentVisits,
   createApiKeyVerifier,
-  createSecretBox,
-  hashApiKey,
-  lastFour,
-  makeApiKey,
-} from '@lodge/access';
+  Meter,
+  MeteredDriver,
+  createEngine,
+} from '@lodge/engine';
 import { builtinProviders } from '@lodge/broker';
-import { Meter, createEngine } from '@lodge/engine';
 import type { Engine, EngineDeps } from '@lodge/engine';
-import type { RuntimeKind } from '@lodge/domain';
-import { scopes as allScopes } from '@lodge/engine/ports';
-import type { AgentRuntime, Scope } from '@lodge/engine/ports';
+import { scopes as allScopes } from '@lodge/domain';
+import type { Accounts, AgentRuntime } from '@lodge/ports';
 import { guestClient } from '@lodge/guest';
+import { createGateway } from '@lodge/runtimes';
 import { migrate, openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
 import { testDatabase } from '@lodge/testkit/postgres';
@@ -29,9 +29,9 @@ import { Client } from 'pg';
 import { Daemon } from '../../../apps/guestd/src/testing.ts';
 import { createHttpApp } from '../../../apps/server/src/http/app.ts';
 import type { NetworkSettings } from '../../../apps/server/src/http/context.ts';
-import type { RateSettings } from '../../../apps/server/src/http/limits/limits.ts';
+import type { RateSettings } from '../../../apps/server/src/http/pipeline/limits/limits.ts';
 import { startGateway } from './gateway.ts';
-import { guestRuntime, noTroubles } from '../../../packages/engine/conformance/guest-runtime.ts';
+import { guestRuntime, noTroubles } from '../../../packages/testkit/src/plane/guest-runtime.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const image = { id: 'image', rootDisk: '/nowhere', kernel: '/nowhere', initrd: '/nowhere' };
@@ -59,11 +59,13 @@ export interface ServerOptions {
   readonly host?: FakeHost;
   /** Kinds of agents that it has; runtime_a alone by default. */
   readonly kinds?: readonly RuntimeKind[];
-  /** What of the runtime is not the stand-in's. */
+  /** What of the runtime is not the stub's. */
   readonly runtime?: Partial<AgentRuntime>;
   /** Port on loopback of the daemon that answers for every guest; without it none does. */
   readonly guestPort?: number;
   readonly terminalIdleMs?: number;
+  /** Name of the API's host, where it is one within the agents' domain: agents' pages are then of its site. */
+  readonly apiHost?: string;
   readonly loopBounds?: EngineDeps['loopBounds'];
   /** Told what went wrong inside. */
   readonly onError?: (fields: object, message: string) => void;
@@ -72,6 +74,9 @@ export interface ServerOptions {
 export interface ApiServer {
   /** Origin; paths begin with /v1. */
   readonly url: string;
+  /** Where browsers reach it. */
+  readonly origin: string;
+  readonly accounts: Accounts;
   readonly host: FakeHost;
   readonly store: Store;
   readonly engine: Engine;
@@ -86,7 +91,8 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
   const { connectionString, host = new FakeHost() } = options;
   const log = { ...silent, ...(options.onError && { error: options.onError }) };
   const store = await openStore({ connectionString, log: silent });
-  const { driver } = new Meter({ driver: createFakeDriver(host), usage: store.usage, log: silent });
+  const bare = createFakeDriver(host);
+  const driver = new MeteredDriver(bare, new Meter({ driver: bare, usage: store.usage, log: silent }));
   const gateway = await startGateway();
   const runtime = {
     ...guestRuntime(host, noTroubles(), []),
@@ -103,6 +109,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
   const engine = createEngine({
     store: store.agents,
     logs: store.agentLogs,
+    events: store.events,
     driver,
     images: {
       idOf: () => Promise.resolve(image.id),
@@ -110,6 +117,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
       ensure: () => Promise.resolve(image),
     },
     runtimes: new Map((options.kinds ?? ['runtime_a']).map((kind) => [kind, runtime])),
+    gateway: createGateway(),
     providers: builtinProviders,
     secrets,
     log: silent,
@@ -120,16 +128,31 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
     spend: store.spend,
     ...(options.loopBounds && { loopBounds: options.loopBounds }),
     holder: holderOf(process.pid),
-    provisionTimeoutMs: 60_000,
+    provisionTimeoutMs: 240_000,
   });
-  const accounts = createAccounts({ store: store.accounts, secrets, log: silent, registrationOpen: false });
-  const verifier = createApiKeyVerifier({ store: store.apiKeys, changes: store.apiKeys, log: silent });
+  const accounts = createAccounts({
+    crypto: cryptography,
+    store: store.accounts,
+    secrets,
+    log: silent,
+    registrationOpen: false,
+  });
+  const verifier = createApiKeyVerifier({
+    apiKeys: cryptography.apiKeys,
+    store: store.apiKeys,
+    changes: store.apiKeys,
+    log: silent,
+  });
+  let origin = '';
   const app = createHttpApp({
+    account: { accounts, spend: store.spend, origin: () => origin, pages: null },
     agents: engine.agents,
+    runTurn: engine.runTurn,
     verifier,
     audit: store.audit,
+    events: store.events,
     accounts,
-    places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits) },
+    places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits, cryptography.tokens) },
     usage: store.usage,
     idempotency: store.idempotency,
     secrets,
@@ -144,12 +167,13 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
     agentUrl: {
       scheme: 'http',
       domain: 'agents.localhost',
+      ...(options.apiHost !== undefined && { apiHost: options.apiHost }),
       port: null,
       prefixes: { runtime_a: 'openclaw', runtime_b: 'hermes' },
     },
     createWaitMs: options.createWaitMs ?? 10_000,
     lifecycleWaitMs: options.lifecycleWaitMs ?? 10_000,
-    chatTimeoutMs: 10_000,
+    chatTimeoutMs: 120_000,
     drainMs: 0,
     guestAt: () => guestClient('127.0.0.1', options.guestPort ?? 1),
     ...(options.terminalIdleMs !== undefined && { terminalIdleMs: options.terminalIdleMs }),
@@ -159,8 +183,11 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
   await driver.start();
   if (options.loops !== false) engine.start();
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  origin = options.apiHost === undefined ? url : `http://${options.apiHost}:${new URL(url).port}`;
   return {
     url,
+    origin,
+    accounts,
     host,
     store,
     engine,

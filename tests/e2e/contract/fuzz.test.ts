@@ -1,10 +1,11 @@
 /**
  * Requests made at random from the OpenAPI document, with fixed seeds: none is answered with a 5xx, and no reply breaks the
- * schema that is declared for its status. LODGE_FUZZ_REQUESTS asks for more of them; 20,000 is a full run.
+ * schema that is declared for its status. The long form makes 20,000 of them.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { TestContext } from 'node:test';
+import { formOf } from '@lodge/testkit/forms';
 import { Compile } from 'typebox/compile';
 import { openWorld, send } from '../api/world.ts';
 import type { Answer, Call, World } from '../api/world.ts';
@@ -12,7 +13,7 @@ import { Generator } from './generator.ts';
 import type { Schema } from './generator.ts';
 import { Client } from './states.ts';
 
-const requests = Number(process.env['LODGE_FUZZ_REQUESTS'] ?? 3000);
+const requests = formOf({ short: 3_000, long: 20_000 });
 const lanes = 8;
 
 interface Operation {

@@ -57,6 +57,7 @@ const endpoints: readonly [string, string, unknown, number, string?][] = [
   ['DELETE', '/agents/:id/files/a', undefined, 200, 'agents:write'],
   ['POST', '/agents/:id/exec', { command: 'true' }, 200, 'agents:write'],
   ['GET', '/audit-events', undefined, 200, 'agents:read'],
+  ['GET', '/events', undefined, 200, 'agents:read'],
   ['GET', '/usage', undefined, 200, 'usage:read'],
   ['GET', '/agents/:id/usage', undefined, 200, 'usage:read'],
   ['GET', '/agents/:id/llm-calls', undefined, 200, 'usage:read'],
@@ -100,7 +101,6 @@ const later = [
   'GET /agents/:id/snapshots',
   'POST /agents/:id/restore',
   'POST /agents/:id/fork',
-  'GET /events',
   'GET /webhooks',
 ];
 for (const endpoint of later) {

@@ -7,16 +7,11 @@ import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import {
-  createAccounts,
-  ensureFirstKey,
-  loadMasterKey,
-  masterKeyId,
-  MasterKeyError,
-  openSecretBox,
-} from '@lodge/access';
-import { totpContext } from '@lodge/engine/ports';
-import type { Caller } from '@lodge/engine/ports';
+import { cryptography, loadMasterKey, masterKeyId, MasterKeyError, openSecretBox } from '@lodge/access';
+import { createAccounts } from '@lodge/engine';
+import { ensureFirstKey } from '../host/first-key.ts';
+import { totpContext } from '@lodge/ports';
+import type { Caller } from '@lodge/ports';
 import { migrate, openStore, startEmbeddedPostgres } from '@lodge/store';
 import type { Store } from '@lodge/store';
 import { execute } from '@lodge/testkit/postgres';
@@ -95,7 +90,13 @@ test('the owner link of a deployment that stands still makes its account somebod
   assert.match(text, /http:\/\/127\.0\.0\.1:8080\/account\/setup#token=/);
   await withStore(async (store) => {
     const secrets = await openSecretBox(store.secrets, await loadMasterKey(keyFile));
-    const accounts = createAccounts({ store: store.accounts, secrets, log, registrationOpen: false });
+    const accounts = createAccounts({
+      crypto: cryptography,
+      store: store.accounts,
+      secrets,
+      log,
+      registrationOpen: false,
+    });
     await accounts.setUp({ token: tokenIn(text), email: 'ada@example.com', name: 'Ada', password }, caller);
     await accounts.close();
   });
@@ -105,7 +106,7 @@ test('the owner link of a deployment that stands still makes its account somebod
 
 test('a password is reset while the control plane runs, and its database goes on running', async () => {
   const imports = `
-    const { lockInstance } = await import(${JSON.stringify(join(import.meta.dirname, '../instance-lock.ts'))});
+    const { lockInstance } = await import(${JSON.stringify(join(import.meta.dirname, '../host/instance-lock.ts'))});
     const { startEmbeddedPostgres } = await import('@lodge/store');
     const log = { debug() {}, info() {}, warn() {}, error() {} };
     await lockInstance(${JSON.stringify(dataDir)});

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import type { Log } from '@lodge/engine/ports';
+import type { Log } from '@lodge/ports';
 
 /** A command: its arguments and the environment in, the process' exit code out. */
 export type Command = (args: string[], env: NodeJS.ProcessEnv) => Promise<number>;

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { readConfig } from '../config.ts';
+import { readConfig } from '../config/config.ts';
 import { commandLog, say } from './command.ts';
 import type { Command } from './command.ts';
 import { agentsSection } from './doctor/agents.ts';

@@ -39,7 +39,7 @@ async function runs(pid: string): Promise<boolean> {
 /** A child that imports this package's modules by the names given and then says something. */
 async function startChild(code: string): Promise<string> {
   const imports = `
-    const { lockInstance } = await import(${JSON.stringify(join(import.meta.dirname, '../instance-lock.ts'))});
+    const { lockInstance } = await import(${JSON.stringify(join(import.meta.dirname, '../host/instance-lock.ts'))});
     const { startEmbeddedPostgres } = await import('@lodge/store');`;
   child = spawn(process.execPath, ['--input-type=module', '-e', imports + code], {
     cwd: import.meta.dirname,

@@ -1,6 +1,6 @@
 /** Lodge's commands beside the control plane itself. scripts/lodge.sh runs this file. */
-import { ConfigError } from '../config.ts';
-import { nearest } from '../nearest.ts';
+import { ConfigError } from '../config/config.ts';
+import { nearest } from '../config/nearest.ts';
 import { CommandError } from './command.ts';
 import type { Command } from './command.ts';
 
@@ -31,8 +31,8 @@ const commands: Readonly<Record<string, { readonly summary: string; readonly loa
     load: async () => (await import('./rotate-master-key.ts')).rotateMasterKeyCommand,
   },
   standin: {
-    summary: 'a stand-in LLM provider on this machine, to try Lodge with (--port, --host)',
-    load: async () => (await import('./standin.ts')).standin,
+    summary: 'a stub LLM provider on this machine, to try Lodge with (--port, --host)',
+    load: async () => (await import('./stub-llm.ts')).standin,
   },
 };
 

@@ -1,8 +1,10 @@
+import { cryptography } from '@lodge/access';
+import { Refusal } from '@lodge/domain';
 import { parseArgs } from 'node:util';
-import { createOwnerLink } from '@lodge/access';
-import { AccountRefusal, linkPath } from '@lodge/engine/ports';
-import { readConfig } from '../config.ts';
-import { publicUrl } from '../public-url.ts';
+import { createOwnerLink } from '@lodge/engine';
+import { linkPath } from '@lodge/ports';
+import { readConfig } from '../config/config.ts';
+import { publicUrl } from '../config/public-url.ts';
 import { CommandError, commandLog, say } from './command.ts';
 import type { Command } from './command.ts';
 import { withStore } from './with-store.ts';
@@ -10,7 +12,9 @@ import { withStore } from './with-store.ts';
 export const ownerLink: Command = async (args, env) => {
   parseArgs({ args, options: {} });
   const config = readConfig(env);
-  const token = await withStore(config, commandLog(env), (store) => orCommandError(createOwnerLink(store.accounts)));
+  const token = await withStore(config, commandLog(env), (store) =>
+    orCommandError(createOwnerLink(store.accounts, cryptography.tokens)),
+  );
   say('Open this link within 24 hours to make the first account yours. Earlier links no longer work.');
   say(`  ${publicUrl(config).origin}${linkPath('owner', token)}`);
   return 0;
@@ -21,6 +25,6 @@ export async function orCommandError<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    throw error instanceof AccountRefusal ? new CommandError(error.message, { cause: error }) : error;
+    throw error instanceof Refusal ? new CommandError(error.message, { cause: error }) : error;
   }
 }

@@ -1,8 +1,9 @@
+import { cryptography } from '@lodge/access';
 import { parseArgs } from 'node:util';
-import { createResetLink } from '@lodge/access';
-import { linkPath } from '@lodge/engine/ports';
-import { readConfig } from '../config.ts';
-import { publicUrl } from '../public-url.ts';
+import { createResetLink } from '@lodge/engine';
+import { linkPath } from '@lodge/ports';
+import { readConfig } from '../config/config.ts';
+import { publicUrl } from '../config/public-url.ts';
 import { CommandError, commandLog, say } from './command.ts';
 import type { Command } from './command.ts';
 import { orCommandError } from './owner-link.ts';
@@ -22,7 +23,7 @@ export const resetPassword: Command = async (args, env) => {
   const config = readConfig(env);
   const removesTotp = values['remove-second-factor'];
   const token = await withStore(config, commandLog(env), (store) =>
-    orCommandError(createResetLink(store.accounts, email, { removesTotp })),
+    orCommandError(createResetLink(store.accounts, cryptography.tokens, email, { removesTotp })),
   );
   say(
     `Whoever opens this link within an hour sets a new password for ${email}, and every session of the account ends.`,

@@ -10,14 +10,15 @@ import { access } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Log, NewLogEntry, Observation, VmDriver, VmObservation } from '@lodge/engine/ports';
+import type { Operation } from '@lodge/domain';
+import type { Log, VmDriver, VmObservation } from '@lodge/ports';
 import { guestClient } from '@lodge/guest';
 import { migrate, openStore, startEmbeddedPostgres } from '@lodge/store';
 import type { Store } from '@lodge/store';
-import type { Config } from '../config.ts';
-import { lockHolder, lockInstance, startTimeOf } from '../instance-lock.ts';
-import type { ProcessMark } from '../instance-lock.ts';
-import { openMachines } from '../machines.ts';
+import type { Config } from '../config/config.ts';
+import { lockHolder, lockInstance, startTimeOf } from '../host/instance-lock.ts';
+import type { ProcessMark } from '../host/instance-lock.ts';
+import { openMachines } from '../host/machines.ts';
 import { CommandError } from './command.ts';
 
 /** The control plane gives itself 30 s to end (run.ts). */
@@ -116,7 +117,7 @@ async function noteStopped(config: Config, asleep: ReadonlySet<string>, log: Log
       for (const { id, status, host, operation, generation } of await agents.all()) {
         const hasMachine = (status === 'running' || status === 'paused') && (host === null || host === holder);
         if (!hasMachine || asleep.has(id) || !(await agents.lease(id, holder, leaseTtlMs))) continue;
-        const facts = operation?.kind === 'stop' ? stoppedNow() : toBeStarted;
+        const facts = operation?.kind === 'stop' ? stoppedNow(operation) : toBeStarted;
         await agents.observe(id, generation, holder, { ...facts, operation: null, vmAddress: null });
         await agents.releaseLease(id, holder);
       }
@@ -127,21 +128,22 @@ async function noteStopped(config: Config, asleep: ReadonlySet<string>, log: Log
   }
 }
 
-const entry = (message: string): NewLogEntry => ({ level: 'info', source: 'system', message });
-
-const toBeStarted: Observation = {
+const toBeStarted = {
   status: 'provisioning',
   statusReason: null,
   pausedAt: null,
-  log: entry('Lodge was taken down, and the machine with it. The next start of Lodge starts it from its disk.'),
-};
+  event: { type: 'agent.taken_down', data: {} },
+} as const;
 
-const stoppedNow = (): Observation => ({
-  status: 'stopped',
+const stoppedNow = ({ cause }: Operation) => ({
+  status: 'stopped' as const,
   statusReason: null,
   pausedAt: null,
   stoppedAt: new Date(),
-  log: entry('Stopped: Lodge was taken down. The disk is kept.'),
+  event: {
+    type: 'agent.stopped' as const,
+    data: { cause, kept: 'disk_as_lodge_went' as const, duration_ms: null, memory_mib: null },
+  },
 });
 
 async function withStore(config: Config, log: Log, work: (store: Store) => Promise<void>): Promise<void> {

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import type { Log } from '@lodge/engine/ports';
+import type { Log } from '@lodge/ports';
 import { embeddedConnectionString, migrate, openStore, startEmbeddedPostgres } from '@lodge/store';
 import type { Store } from '@lodge/store';
-import type { Config } from '../config.ts';
-import { AlreadyRunningError, lockHolder, lockInstance } from '../instance-lock.ts';
+import type { Config } from '../config/config.ts';
+import { AlreadyRunningError, lockHolder, lockInstance } from '../host/instance-lock.ts';
 import { CommandError } from './command.ts';
 
 /** As the database's list of connections names a command, where the control plane is `lodge`. */

@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
-import { mostBodyBytes } from './json-body.ts';
-import { agentRow, testApp } from './test-app.ts';
+import { maxBodyBytes } from './pipeline/json-body.ts';
+import { agentRow, testApp } from '../../../../packages/testkit/src/plane/http/test-app.ts';
 
 function assertError(answer: { status: number; body: any }, status: number, type: string, code: string): void {
   assert.deepEqual([answer.status, answer.body?.error?.type, answer.body?.error?.code], [status, type, code]);
@@ -203,10 +203,10 @@ describe('bodies', () => {
 
   test('1 MiB is taken, a byte more is a 413', async () => {
     const body = (bytes: number) => `{"name":"x","model":"${'x'.repeat(bytes - 23)}"}`;
-    assert.equal(body(mostBodyBytes).length, mostBodyBytes);
-    const largest = await call('POST', '/v1/agents', { body: body(mostBodyBytes), headers: json });
+    assert.equal(body(maxBodyBytes).length, maxBodyBytes);
+    const largest = await call('POST', '/v1/agents', { body: body(maxBodyBytes), headers: json });
     assertError(largest, 400, 'invalid_request_error', 'invalid_request');
-    const tooLarge = await call('POST', '/v1/agents', { body: body(mostBodyBytes + 1), headers: json });
+    const tooLarge = await call('POST', '/v1/agents', { body: body(maxBodyBytes + 1), headers: json });
     assertError(tooLarge, 413, 'invalid_request_error', 'request_too_large');
   });
 

@@ -1,30 +1,43 @@
 import { guestClient } from '@lodge/guest';
+import type { GuestClient } from '@lodge/guest';
+import type { Log } from '@lodge/ports';
 import fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
 import { RequestScope } from '../request-log.ts';
-import { accountArea } from './account/area.ts';
-import { accountPages } from './account/pages.ts';
-import { addCompression } from './compression.ts';
-import { addCors } from './cors.ts';
-import { Cursors } from './cursors.ts';
-import { inTurn } from './in-turn.ts';
-import { limitConnections, serverFactory } from './listener.ts';
-import { isAgentId } from './agent-record.ts';
+import { accountPages } from './pages.ts';
+import { addCompression } from './pipeline/compression.ts';
+import { addCors } from './pipeline/cors.ts';
+import { Cursors } from './reply/cursors.ts';
+import { addInOrder } from './pipeline/ordered-hooks.ts';
+import { limitConnections, serverFactory } from './listener/listener.ts';
+import { isAgentId } from './reply/agent-record.ts';
 import { AgentHosts } from './agent-urls/hosts.ts';
-import { admitRequest, isOfPages } from './admit.ts';
-import { checkScope } from './auth.ts';
-import { createGatewayClient } from './chat/gateway.ts';
-import type { App, HttpAppOptions, HttpContext } from './context.ts';
-import { answerClientError, sendError } from './errors.ts';
-import { addIdempotency } from './idempotency/idempotency.ts';
-import { mostBodyBytes, parseJsonBody } from './json-body.ts';
-import { Limits } from './limits/limits.ts';
-import { KnownPaths, allowOf, routeRefusal } from './known-paths.ts';
-import { registerOpenApi } from './openapi.ts';
-import { parseQuery } from './query.ts';
-import { referencePage } from './reference-page.ts';
-import { makeRequestId } from './request-id.ts';
+import { admitRequest, isOfPages } from './identity/admit.ts';
+import type { Admitting } from './identity/admit.ts';
+import { Endings } from './identity/ended.ts';
+import { checkScope } from './identity/scopes.ts';
+import { Sessions } from './identity/session.ts';
+import type { App } from './app-types.ts';
+import type { AccountArea, HttpAppOptions, HttpMetrics } from './context.ts';
+import { answerClientError, sendError } from './pipeline/errors.ts';
+import { addIdempotency } from './pipeline/idempotency/idempotency.ts';
+import { maxBodyBytes, parseJsonBody } from './pipeline/json-body.ts';
+import { Limits } from './pipeline/limits/limits.ts';
+import { KnownPaths, allowOf, routeRefusal } from './pipeline/known-paths.ts';
+import { registerOpenApi } from './openapi/openapi.ts';
+import { parseQuery } from './pipeline/query.ts';
+import { referencePage } from './openapi/reference-page.ts';
+import { makeRequestId } from './pipeline/request-id.ts';
 import { accountRoutes } from './routes/account/account.ts';
+import { invitationRoutes } from './routes/account/invitations.ts';
+import { keyRoutes } from './routes/account/keys.ts';
+import { linkRoutes } from './routes/account/links.ts';
+import { passwordRoutes } from './routes/account/password.ts';
+import { peopleRoutes } from './routes/account/people.ts';
+import { secondFactorRoutes } from './routes/account/second-factor.ts';
+import { sessionRoutes } from './routes/account/sessions.ts';
+import { signInRoutes } from './routes/account/sign-in.ts';
+import { spendLimitRoutes } from './routes/account/spend-limits.ts';
 import { actRoutes } from './routes/agents/act.ts';
 import { createAgentRoute } from './routes/agents/create.ts';
 import { deleteAgentRoute } from './routes/agents/delete.ts';
@@ -33,6 +46,7 @@ import { listAgentsRoute } from './routes/agents/list.ts';
 import { updateAgentRoute } from './routes/agents/update.ts';
 import { listAuditEventsRoute } from './routes/audit/list.ts';
 import { chatRoutes } from './routes/chat/create.ts';
+import { listEventsRoute } from './routes/events/list.ts';
 import { execRoute } from './routes/exec/create.ts';
 import { deleteFileRoute } from './routes/files/delete.ts';
 import { readFileRoutes } from './routes/files/read.ts';
@@ -53,27 +67,40 @@ import { listProvidersRoute } from './routes/providers/list.ts';
 import { listSizesRoute } from './routes/sizes/list.ts';
 import { usageRoutes } from './routes/usage/get.ts';
 import { terminalRoute } from './routes/terminal/get.ts';
-import { validatorCompiler } from './validation.ts';
+import { validatorCompiler } from './pipeline/validation.ts';
 
 const defaultDrainMs = 5_000;
 
+/** All there is. Nobody but this file sees it: whoever it is handed to takes it as the few needs that they name. */
+interface Whole extends HttpAppOptions {
+  readonly guestAt: (address: string) => GuestClient;
+  readonly limiter: Limits | null;
+  readonly cursors: Cursors;
+  readonly sessions: Sessions | null;
+  readonly endings: Endings;
+  readonly closing: AbortSignal;
+  readonly cut: AbortSignal;
+}
+
 /**
- * The public API. Order of checks, each a hook or a step of Fastify's own: limit by address (429), key (401), limit by key
- * (429), path and method (404, 405), scope (403), body (400, 413, 415), agent (404), state (409), quota (429).
+ * The public API. Order of checks, each a hook or a step of Fastify's own: limit by address (429), key or session (401), its
+ * limit (429), path and method (404, 405), scope (403), body (400, 413, 415), agent (404), state (409), quota (429).
  */
 export function createHttpApp(options: HttpAppOptions): FastifyInstance {
   const closing = new AbortController();
   const cut = new AbortController();
-  const gateway = createGatewayClient();
   const limiter = options.limits ? new Limits(options.limits, options.createWaitMs, options.log) : null;
   const cursors = new Cursors(options.secrets);
   const guestAt = options.guestAt ?? ((address: string) => guestClient(address));
   const signals = { closing: closing.signal, cut: cut.signal };
-  const context: HttpContext = { ...options, guestAt, gateway, limiter, cursors, ...signals };
+  const sessions = options.account ? new Sessions(options.account) : null;
+  const endings = new Endings({ ...options, sessions });
+  const context: Whole = { ...options, guestAt, limiter, cursors, sessions, endings, ...signals };
   const paths = new KnownPaths();
   const app = newServer(context);
 
   app.decorateRequest('principal');
+  app.decorateRequest('me');
   app.decorateRequest('scope');
   app.setErrorHandler((error, request, reply) => sendError(context.log, error, request, reply));
   app.setValidatorCompiler(validatorCompiler);
@@ -91,18 +118,16 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
     closing.abort();
     cutting = setTimeout(() => cut.abort(), options.drainMs ?? defaultDrainMs);
   });
-  app.addHook('onClose', () => {
-    clearTimeout(cutting);
-    return gateway.close();
-  });
+  app.addHook('onClose', async () => clearTimeout(cutting));
   // The server closes idle connections once; those that were busy then go as they fall idle.
-  app.addHook('onResponse', async (request) => {
+  app.addHook('onResponse', (request, _reply, done) => {
     if (closing.signal.aborted) request.raw.socket.destroySoon();
+    done();
   });
   addScopes(app);
   addCors(app, options.network?.corsOrigins ?? []);
   // Behind CORS, which answers a browser's preflight: that carries no key.
-  inTurn(app, () => {
+  addInOrder(app, () => {
     addChecks(app, context, paths);
     addIdempotency(app, context);
     if (limiter) addPlaces(app, limiter);
@@ -113,16 +138,16 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
   app.register(async (scope) => {
     await addCompression(scope);
     for (const addRoute of routes) addRoute(scope, context);
+    const { account } = options;
+    if (account && sessions) for (const addRoute of areaRoutes) addRoute(scope, { ...account, sessions });
   });
   app.register(referencePage);
-  const { account, log } = options;
-  if (account) app.register((scope) => accountArea(scope, { ...account, log }));
-  const pages = account?.pages ?? null;
+  const pages = options.account?.pages ?? null;
   if (pages !== null) app.register((scope) => accountPages(scope, pages));
   return app;
 }
 
-const routes: readonly ((app: App, context: HttpContext) => void)[] = [
+const routes: readonly ((app: App, whole: Whole) => void)[] = [
   createAgentRoute,
   listAgentsRoute,
   getAgentRoute,
@@ -135,6 +160,7 @@ const routes: readonly ((app: App, context: HttpContext) => void)[] = [
   listLlmCallsRoute,
   getLlmCallRoute,
   listAuditEventsRoute,
+  listEventsRoute,
   chatRoutes,
   modelRoutes,
   readFileRoutes,
@@ -154,12 +180,25 @@ const routes: readonly ((app: App, context: HttpContext) => void)[] = [
   openApiRoute,
 ];
 
-function newServer(context: HttpContext): App {
+/** Signing in, and what a person signed in sets. */
+const areaRoutes: readonly ((app: App, area: AccountArea & { readonly sessions: Sessions }) => void)[] = [
+  signInRoutes,
+  sessionRoutes,
+  linkRoutes,
+  passwordRoutes,
+  secondFactorRoutes,
+  keyRoutes,
+  peopleRoutes,
+  invitationRoutes,
+  spendLimitRoutes,
+];
+
+function newServer(context: Whole): App {
   const hosts = new AgentHosts(context);
   const { tls, trustedProxies = [] } = context.network ?? {};
   const app = fastify({
     logger: false,
-    bodyLimit: mostBodyBytes,
+    bodyLimit: maxBodyBytes,
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     serverFactory: serverFactory(context.network ?? {}, hosts),
     // The factory has it already; this is for the address that `listen` gives.
@@ -193,20 +232,24 @@ function addScopes(app: App): void {
     if (id !== undefined && isAgentId(id)) request.scope.fields.agent_id = id;
     request.scope.run(done);
   });
-  // A body arrives on the socket's own thread of control.
-  app.addHook('preValidation', (request, _reply, done) => request.scope.run(done));
+  // A body arrives on the socket's own thread of control. Fastify reads none with these methods.
+  app.addHook('preValidation', ({ method, scope }, _reply, done) => {
+    if (method === 'GET' || method === 'HEAD') done();
+    else scope.run(done);
+  });
 }
 
-function addChecks(app: App, context: HttpContext, paths: KnownPaths): void {
+function addChecks(app: App, admitting: Admitting, paths: KnownPaths): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
     // CORS takes OPTIONS of any path, and is no route of ours.
     const isUnknown = request.is404 || request.routeOptions.url === '*';
     const path = isUnknown ? paths.find(request.url) : null;
     const isPublic = isUnknown ? path?.public || isOfPages(request.url) : request.routeOptions.config.public;
-    await admitRequest(context, request, reply, isPublic ?? false);
+    await admitRequest(admitting, request, reply, isPublic ?? false);
     if (!isUnknown) return checkScope(request);
     if (request.method === 'OPTIONS' && path) return reply.code(204).header('allow', allowOf(path)).send();
+    if (path) reply.header('allow', allowOf(path));
     throw routeRefusal(path);
   });
 }
@@ -215,19 +258,27 @@ function addChecks(app: App, context: HttpContext, paths: KnownPaths): void {
 function addPlaces(app: App, limiter: Limits): void {
   app.addHook('onReady', async () => limiter.start());
   app.addHook('onClose', async () => limiter.stop());
-  app.addHook('preHandler', async (request, reply) => {
-    if (request.routeOptions.config.rate === 'creates') await limiter.enterCreate(request, reply);
+  app.addHook('preHandler', (request, reply, done) => {
+    if (request.routeOptions.config.rate === 'creates') limiter.enterCreate(request, reply).then(() => done(), done);
+    else done();
   });
 }
 
-function logReplies(app: App, { log, metrics }: HttpContext): void {
-  app.addHook('onResponse', async (request, reply) => {
+interface Watching {
+  readonly log: Log;
+  readonly metrics?: HttpMetrics;
+}
+
+function logReplies(app: App, { log, metrics }: Watching): void {
+  app.addHook('onResponse', (request, reply, done) => {
     const { method, scope, principal } = request;
     const { url: route = null, config } = request.routeOptions;
     const { statusCode: status, elapsedTime: ms } = reply;
-    const fields = { ...scope.fields, method, route, status, ms: Math.round(ms), key_id: principal?.keyId };
+    const who = principal?.by.kind === 'session' ? 'session_id' : 'key_id';
+    const fields = { ...scope.fields, method, route, status, ms: Math.round(ms), [who]: principal?.by.id };
     log[config.public ? 'debug' : 'info'](fields, 'request');
     metrics?.replied({ method, route, status, ms });
     scope.end();
+    done();
   });
 }

@@ -1,27 +1,24 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { ErrorCode, Scope } from '@lodge/contract';
-import type { RuntimeKind } from '@lodge/domain';
-import type { Agents } from '@lodge/engine';
+import type { ErrorCode, Scope, RuntimeKind } from '@lodge/domain';
+import type { Agents, RunTurn } from '@lodge/engine';
 import type {
+  Accounts,
   AgentPortStore,
   AgentVisits,
   ApiKeyVerifier,
   AuditLog,
+  EventStore,
   IdempotencyStore,
   Log,
   OwnAccounts,
   Principal,
   SecretBox,
+  SignedIn,
+  SpendStore,
   UsageStore,
-} from '@lodge/engine/ports';
+} from '@lodge/ports';
 import type { GuestClient } from '@lodge/guest';
-import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { RequestScope } from '../request-log.ts';
-import type { AccountArea } from './account/area.ts';
-import type { Cursors } from './cursors.ts';
-import type { LimitSettings, Limits } from './limits/limits.ts';
-import type { GatewayClient } from './chat/gateway.ts';
+import type { LimitSettings } from './pipeline/limits/limits.ts';
 
 /** How an agent's own address is made: `<scheme>://<prefix>-<id>.<domain>[:port]`. */
 export interface AgentUrlSettings {
@@ -53,8 +50,6 @@ export interface HttpMetrics {
     readonly status: number;
     readonly ms: number;
   }): void;
-  /** Gives what to call when the turn has ended. */
-  chatBegan(): () => void;
 }
 
 /** How the server listens. */
@@ -67,10 +62,23 @@ export interface NetworkSettings {
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
 }
 
+/** People and their sessions. */
+export interface AccountArea {
+  readonly accounts: Accounts;
+  readonly spend: SpendStore;
+  /** Where browsers reach this service, such as `https://lodge.example.com`. Known only once it listens. */
+  readonly origin: () => string;
+  /** Folder of the built pages; null serves the API alone. */
+  readonly pages: string | null;
+}
+
+/** What the whole API is made of. Each part names what it needs of it (`needs.ts`). */
 export interface HttpAppOptions {
   readonly agents: Agents;
+  readonly runTurn: RunTurn;
   readonly verifier: ApiKeyVerifier;
   readonly audit: AuditLog;
+  readonly events: Pick<EventStore, 'page' | 'onAppend'>;
   readonly accounts: OwnAccounts;
   /** What of agents is served under their own addresses, and to whom. */
   readonly places: AgentPlaces;
@@ -83,7 +91,7 @@ export interface HttpAppOptions {
   readonly secrets?: SecretBox;
   /** Requests by their Idempotency-Key; without it the header says nothing. */
   readonly idempotency?: IdempotencyStore;
-  /** The account area's API; without it there is none. */
+  /** Signing in, and what follows of it; without it API keys alone open anything. */
   readonly account?: AccountArea;
   /** Rejects when the service cannot serve at all: its database does not answer. */
   readonly ready: () => Promise<Readiness> | Readiness;
@@ -110,36 +118,22 @@ export interface HttpAppOptions {
   readonly log: Log;
 }
 
-/** What routes work with. */
-export interface HttpContext extends HttpAppOptions {
-  readonly guestAt: (address: string) => GuestClient;
-  readonly gateway: GatewayClient;
-  readonly limiter: Limits | null;
-  readonly cursors: Cursors;
-  /** Aborts when the server begins to close: waits and log streams end then. */
-  readonly closing: AbortSignal;
-  /** Aborts when the server has waited long enough for chat turns under way. */
-  readonly cut: AbortSignal;
-}
-
-export type App = FastifyInstance<
-  RawServerDefault,
-  IncomingMessage,
-  ServerResponse,
-  FastifyBaseLogger,
-  TypeBoxTypeProvider
->;
-
 declare module 'fastify' {
   interface FastifyRequest {
     /** Who asks; set on every route that is not public. */
     principal: Principal;
+    /** Who is signed in; set where the request came by a session. */
+    me: SignedIn | undefined;
     scope: RequestScope;
   }
   interface FastifyContextConfig {
-    /** No key is needed. */
+    /** Neither key nor session is needed. */
     readonly public?: true;
-    /** Any one of these is enough; none given: any key will do. */
+    /** A person signed in may do this, and no API key. */
+    readonly sessionOnly?: true;
+    /** Public, but for pages of this service alone: it begins a session. */
+    readonly ownPagesOnly?: true;
+    /** Any one of these is enough; none given: any key or session will do. */
     readonly scopes?: readonly Scope[];
     /** What `wake=true` takes beside, where the route's own scopes change nothing. */
     readonly wakeScope?: Scope;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { brotliDecompressSync } from 'node:zlib';
 import type { NetworkSettings } from './context.ts';
-import { agentRow, testApp, unlimited } from './test-app.ts';
+import { agentRow, testApp, unlimited } from '../../../../packages/testkit/src/plane/http/test-app.ts';
 
 const settings: NetworkSettings = { maxConnections: 100, trustedProxies: [], corsOrigins: [] };
 const origin = 'https://app.example.com';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Log } from '@lodge/engine/ports';
+import type { Log } from '@lodge/ports';
 import type { Metrics } from './metrics.ts';
 
 export interface MetricsListener {

@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { migrate, openStore } from '@lodge/store';
 import { testDatabase } from '@lodge/testkit/postgres';
 import { defaultLifecycle } from '@lodge/domain';
-import { agentRow, testApp } from '../http/test-app.ts';
+import { agentRow, testApp } from '../../../../packages/testkit/src/plane/http/test-app.ts';
 import { listenForScrapes } from './listener.ts';
 import { createMetrics } from './metrics.ts';
 
@@ -18,6 +18,8 @@ after(async () => {
 const key = { name: 'k', hash: new Uint8Array(32), last4: 'abcd', scopes: ['agents:read'] as const, expiresAt: null };
 const { accountId } = (await store.apiKeys.createFirstAccount('first', key))!;
 
+const event = { type: 'agent.operation_ended', data: { kind: null, cause: null } } as const;
+
 let made = 0;
 const create = (agents: typeof store.agents) => {
   made += 1;
@@ -29,20 +31,21 @@ const create = (agents: typeof store.agents) => {
 
 test('creates and operations are counted by kind, cause and outcome, wherever they were begun', async () => {
   const metrics = createMetrics('1.2.3');
-  const agents = metrics.watchAgents(store.agents);
+  metrics.observe({ agents: store.agents, events: store.events, templates: () => [] });
+  const { agents } = store;
   const { id, generation } = await create(agents);
   await agents.lease(id, 'here', 60_000);
-  await agents.observe(id, generation, 'here', { status: 'running', acknowledged: true });
+  await agents.observe(id, generation, 'here', { event, status: 'running', acknowledged: true });
 
   const pause = await agents.begin(id, 'idle', () => ({ do: 'begin', kind: 'pause' }));
   await agents.begin(id, 'request', () => ({ do: 'join' }));
-  assert.equal(await agents.observe(id, generation, 'here', { status: 'running', operation: null }), false);
-  await agents.observe(id, pause!.row.generation, 'here', { status: 'paused', operation: null });
+  assert.equal(await agents.observe(id, generation, 'here', { event, status: 'running', operation: null }), false);
+  await agents.observe(id, pause!.row.generation, 'here', { event, status: 'paused', operation: null });
 
   // Begun by another process: known from its row.
   const stop = await store.agents.begin(id, 'memory', () => ({ do: 'begin', kind: 'stop' }));
   await agents.find(id);
-  await agents.observe(id, stop!.row.generation, 'here', { status: 'running', operation: null });
+  await agents.observe(id, stop!.row.generation, 'here', { event, status: 'running', operation: null });
 
   const text = await metrics.text();
   const counts = [...text.matchAll(/^lodge_operation_duration_seconds_count\{(.*)\} (\d+)$/gm)].map(([, labels, n]) => [
@@ -60,7 +63,7 @@ test('creates and operations are counted by kind, cause and outcome, wherever th
 test('LLM calls are counted once they are recorded; a provider that nobody configured is no label', async () => {
   const metrics = createMetrics('1.2.3');
   const { id } = await create(store.agents);
-  const book = metrics.watchCalls(store.bookOf('here'), testApp().agents.providers);
+  const ledger = metrics.watchCalls(store.ledgerOf('here'), testApp().agents.providers);
   const call = {
     agentId: id,
     accountId,
@@ -82,8 +85,8 @@ test('LLM calls are counted once they are recorded; a provider that nobody confi
     costUsd: null,
     priceVersion: null,
   } as const;
-  await book.close({ ...call, id: '00000000-0000-4000-8000-000000000001', provider: 'anthropic' });
-  await book.close({ ...call, id: '00000000-0000-4000-8000-000000000002', provider: 'made-up', outcome: 'refused' });
+  await ledger.close({ ...call, id: '00000000-0000-4000-8000-000000000001', provider: 'anthropic' });
+  await ledger.close({ ...call, id: '00000000-0000-4000-8000-000000000002', provider: 'made-up', outcome: 'refused' });
   const text = await metrics.text();
   assert.match(text, /^lodge_llm_call_duration_seconds_count\{provider="anthropic",outcome="ok"\} 1$/m);
   assert.match(text, /^lodge_llm_call_duration_seconds_count\{provider="unknown",outcome="refused"\} 1$/m);
@@ -94,7 +97,7 @@ test('LLM calls are counted once they are recorded; a provider that nobody confi
 test('GET /metrics serves them with agents, templates, requests and the process, on a listener of their own', async () => {
   const metrics = createMetrics('1.2.3');
   const templates = [{ runtime: 'openclaw', state: 'building', step: 's', fraction: null, since: new Date() }] as const;
-  metrics.observe({ agents: store.agents, templates: () => templates });
+  metrics.observe({ agents: store.agents, events: store.events, templates: () => templates });
   const { call } = testApp({ metrics: metrics.http });
   await call('GET', `/v1/agents/${'a'.repeat(12)}`);
   await call('GET', '/nowhere');

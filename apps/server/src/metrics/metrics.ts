@@ -4,22 +4,27 @@
  */
 import { agentStatuses } from '@lodge/domain';
 import type { TemplateProgress } from '@lodge/engine';
-import type { AgentStore, CallBook, LlmCall, Provider } from '@lodge/engine/ports';
+import type { AgentStore, CallLedger, EventStore, LlmCall, Provider } from '@lodge/ports';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { HttpMetrics } from '../http/context.ts';
-import { watchOperations } from './operations.ts';
 
 export interface Metrics {
   readonly http: HttpMetrics;
-  /** The same store; creates and changes of machines that end through it are counted. */
-  watchAgents(store: AgentStore): AgentStore;
-  /** The same book; calls that are over are counted. */
-  watchCalls(book: CallBook, providers: readonly Provider[]): CallBook;
-  /** What is looked at whenever the figures are asked for. */
-  observe(sources: { readonly agents: AgentStore; readonly templates: () => readonly TemplateProgress[] }): void;
+  /** Counts a chat turn; gives what to call when it has ended. */
+  readonly turnBegan: () => () => void;
+  /** The same ledger; calls that are over are counted. */
+  watchCalls(ledger: CallLedger, providers: readonly Provider[]): CallLedger;
+  /** Counts from then on what this process writes, and looks at the rest whenever the figures are asked for. */
+  observe(sources: MetricSources): void;
   /** All figures as they are now. Those that cannot be had are left out. */
   text(): Promise<string>;
   readonly contentType: string;
+}
+
+export interface MetricSources {
+  readonly agents: Pick<AgentStore, 'all'>;
+  readonly events: Pick<EventStore, 'onOperationEnded'>;
+  readonly templates: () => readonly TemplateProgress[];
 }
 
 /** From a pause to a cold boot under emulation. */
@@ -33,20 +38,16 @@ export function createMetrics(version: string): Metrics {
   collectDefaultMetrics({ register });
   const info = new Gauge({ name: 'lodge_info', help: 'Version of Lodge.', labelNames: ['version'], registers });
   info.set({ version }, 1);
+  const turns = new Gauge({ name: 'lodge_chats_in_flight', help: 'Chat turns under way.', registers });
   return {
     http: httpMetrics(registers),
-    watchAgents(store) {
-      const durations = new Histogram({
-        name: 'lodge_operation_duration_seconds',
-        help: 'Creates and changes of machines that ended: what, why begun, and whether it came to its goal.',
-        labelNames: ['kind', 'cause', 'outcome'],
-        buckets: operationBuckets,
-        registers,
-      });
-      return watchOperations(store, ({ seconds, ...labels }) => durations.observe(labels, seconds));
+    turnBegan() {
+      turns.inc();
+      return () => turns.dec();
     },
-    watchCalls: (book, providers) => watchCalls(book, providers, registers),
-    observe({ agents, templates }) {
+    watchCalls: (ledger, providers) => watchCalls(ledger, providers, registers),
+    observe({ agents, events, templates }) {
+      countOperations(events, registers);
       register.registerMetric(agentGauge(agents));
       register.registerMetric(templateGauge(templates));
     },
@@ -63,18 +64,13 @@ function httpMetrics(registers: Registry[]): HttpMetrics {
     buckets: requestBuckets,
     registers,
   });
-  const chats = new Gauge({ name: 'lodge_chats_in_flight', help: 'Chat turns under way.', registers });
   return {
     replied: ({ method, route, status, ms }) =>
       requests.observe({ method: route === null ? 'any' : method, route: route ?? 'none', status }, ms / 1000),
-    chatBegan() {
-      chats.inc();
-      return () => chats.dec();
-    },
   };
 }
 
-function watchCalls(book: CallBook, providers: readonly Provider[], registers: Registry[]): CallBook {
+function watchCalls(ledger: CallLedger, providers: readonly Provider[], registers: Registry[]): CallLedger {
   const known = new Set(providers.map(({ id }) => id));
   const durations = new Histogram({
     name: 'lodge_llm_call_duration_seconds',
@@ -97,15 +93,27 @@ function watchCalls(book: CallBook, providers: readonly Provider[], registers: R
     for (const [type, amount] of Object.entries(counts)) if (amount !== null) tokens.inc({ provider, type }, amount);
   };
   return {
-    open: (call) => book.open(call),
+    open: (call) => ledger.open(call),
     async close(call, content) {
-      await book.close(call, content);
+      await ledger.close(call, content);
       count(call);
     },
   };
 }
 
-function agentGauge(store: AgentStore): Gauge {
+/** Each end is one event, told by the process that wrote it: over all processes every operation counts once. */
+function countOperations(events: MetricSources['events'], registers: Registry[]): void {
+  const durations = new Histogram({
+    name: 'lodge_operation_duration_seconds',
+    help: 'Creates and changes of machines that ended: what, why begun, and whether it came to its goal.',
+    labelNames: ['kind', 'cause', 'outcome'],
+    buckets: operationBuckets,
+    registers,
+  });
+  events.onOperationEnded(({ kind, cause, outcome, seconds }) => durations.observe({ kind, cause, outcome }, seconds));
+}
+
+function agentGauge(store: MetricSources['agents']): Gauge {
   return new Gauge({
     name: 'lodge_agents',
     help: 'Agents by status.',

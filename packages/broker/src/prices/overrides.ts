@@ -1,7 +1,7 @@
-import type { ModelPrices } from '@lodge/engine/ports';
+import type { ModelPrices } from '@lodge/ports';
 
 const fields: readonly string[] = ['input', 'output', 'cache_read', 'cache_write'];
-const mostModels = 10_000;
+const maxModels = 10_000;
 /** US dollars: what a JSON number would round is no price. */
 const price = /^\d{1,9}(\.\d{1,12})?$/;
 
@@ -19,7 +19,7 @@ export function parsePrices(json: string): Map<string, ModelPrices> {
     throw new Error('LODGE_PRICES must be valid JSON.');
   }
   const models = entriesOf(value, 'LODGE_PRICES');
-  if (models.length > mostModels) throw new Error(`LODGE_PRICES can hold up to ${mostModels} models.`);
+  if (models.length > maxModels) throw new Error(`LODGE_PRICES can hold up to ${maxModels} models.`);
   return new Map(models.map(([name, prices]) => [nameOf(name), parseModelPrices(prices, `LODGE_PRICES.${name}`)]));
 }
 

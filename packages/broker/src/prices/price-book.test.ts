@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { test } from 'node:test';
-import type { Provider, TokenUsage } from '@lodge/engine/ports';
-import { builtinProviders } from '../providers.ts';
+import type { Provider, TokenUsage } from '@lodge/ports';
+import { builtinProviders } from '../providers/builtin.ts';
 import { parsePrices } from './overrides.ts';
 import { createPriceBook, listVersion } from './price-book.ts';
 
@@ -114,9 +114,10 @@ test('the version that rows name is the one that is installed', () => {
 
 test('a price takes far less than a millisecond', (t) => {
   const some = usage({ inputTokens: 1000, outputTokens: 10 });
-  const began = performance.now();
+  const before = process.cpuUsage();
   for (let n = 0; n < 200; n += 1) book.price('openrouter', 'anthropic/claude-sonnet-4.5', some);
-  const ms = (performance.now() - began) / 200;
+  const { user, system } = process.cpuUsage(before);
+  const ms = (user + system) / 1000 / 200;
   t.diagnostic(`${ms.toFixed(3)} ms`);
   assert.ok(ms < 5);
 });

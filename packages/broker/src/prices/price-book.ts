@@ -3,7 +3,7 @@
  * that is installed. Nothing is fetched: a price changes with a release or by the operator, and each call's row names the
  * list it was priced by.
  */
-import type { ModelPrices, PriceBook, Provider, TokenUsage } from '@lodge/engine/ports';
+import type { ModelPrices, PriceBook, Provider, TokenUsage } from '@lodge/ports';
 import { calcPrice, findProvider } from '@pydantic/genai-prices';
 import { addDecimals, decimalOf } from './decimal.ts';
 

@@ -1,7 +1,9 @@
-import type { TokenUsage } from '@lodge/engine/ports';
-import type { CallErrorKind } from '../call-error.ts';
-import { asObject, asTokens } from './wire.ts';
-import type { Json, Wire } from './wire.ts';
+import { asObject } from '@lodge/domain';
+import type { Json } from '@lodge/domain';
+import type { TokenUsage } from '@lodge/ports';
+import type { CallErrorKind } from '../call/call-error.ts';
+import { asTokens } from '../json.ts';
+import type { Wire } from './wire.ts';
 
 /** Anthropic's messages (docs.anthropic.com/en/api/messages). */
 export const anthropic: Wire = {
@@ -18,7 +20,7 @@ export const anthropic: Wire = {
     body.set('model', model);
     return { hideUsage: false };
   },
-  mostOutput: (body) => asTokens(body.max_tokens),
+  maxOutput: (body) => asTokens(body.max_tokens),
   count,
   countsAll: (reply) => asObject(reply.usage) !== null && (reply.type === 'message' || reply.type === 'message_delta'),
   said: (reply) => (reply.type === 'content_block_delta' ? reply.delta : reply.content),

@@ -1,8 +1,10 @@
-import type { TokenUsage } from '@lodge/engine/ports';
-import { invalidRequest } from '../call-error.ts';
-import type { CallErrorKind } from '../call-error.ts';
-import { asList, asObject, asTokens } from './wire.ts';
-import type { Asked, Json, Wire } from './wire.ts';
+import { asObject } from '@lodge/domain';
+import type { Json } from '@lodge/domain';
+import type { TokenUsage } from '@lodge/ports';
+import { invalidRequest } from '../call/call-error.ts';
+import type { CallErrorKind } from '../call/call-error.ts';
+import { asList, asTokens } from '../json.ts';
+import type { Asked, Wire } from './wire.ts';
 
 const prefix = '/google/v1beta/models/';
 const methods: Readonly<Record<string, Omit<Asked, 'model'>>> = {
@@ -25,7 +27,7 @@ export const google: Wire = {
   requestHeaders: [],
   defaultHeaders: {},
   prepare: () => ({ hideUsage: false }),
-  mostOutput: (body) => asTokens(asObject(body.generationConfig)?.maxOutputTokens),
+  maxOutput: (body) => asTokens(asObject(body.generationConfig)?.maxOutputTokens),
   count,
   // Its counts run along with the stream: before the end they are of the words so far.
   countsAll: (reply) => asTokens(asObject(reply.usageMetadata)?.promptTokenCount) !== null && !isUnderWay(reply),

@@ -1,10 +1,11 @@
-import { invalidRequest } from '../call-error.ts';
+import type { Json } from '@lodge/domain';
+import { invalidRequest } from '../call/call-error.ts';
 import { anthropic } from './anthropic.ts';
 import { google } from './google.ts';
 import { openai } from './openai.ts';
 import { openaiResponses } from './openai-responses.ts';
 import { defaultModel } from './wire.ts';
-import type { Asked, Json, Wire } from './wire.ts';
+import type { Asked, Wire } from './wire.ts';
 
 export const wires: readonly Wire[] = [openai, openaiResponses, anthropic, google];
 

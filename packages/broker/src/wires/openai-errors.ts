@@ -1,5 +1,5 @@
-import type { CallError, CallErrorKind } from '../call-error.ts';
-import type { Json } from './wire.ts';
+import type { Json } from '@lodge/domain';
+import type { CallError, CallErrorKind } from '../call/call-error.ts';
 
 const types: Readonly<Record<CallErrorKind, string>> = {
   invalid_request: 'invalid_request_error',

@@ -1,9 +1,11 @@
-import type { Provider, TokenUsage } from '@lodge/engine/ports';
-import { invalidRequest } from '../call-error.ts';
-import type { JsonBody } from '../json-body.ts';
+import { asObject } from '@lodge/domain';
+import type { Json } from '@lodge/domain';
+import type { Provider, TokenUsage } from '@lodge/ports';
+import { invalidRequest } from '../call/call-error.ts';
+import type { JsonBody } from '../call/json-body.ts';
 import { openaiError } from './openai-errors.ts';
-import { asList, asObject, asTokens } from './wire.ts';
-import type { Json, Wire } from './wire.ts';
+import { asList, asTokens } from '../json.ts';
+import type { Wire } from './wire.ts';
 
 /** OpenAI's responses (platform.openai.com/docs/api-reference/responses): only making one; those that are stored stay shut. */
 export const openaiResponses: Wire = {
@@ -14,7 +16,7 @@ export const openaiResponses: Wire = {
   requestHeaders: [],
   defaultHeaders: {},
   prepare,
-  mostOutput: (body) => asTokens(body.max_output_tokens),
+  maxOutput: (body) => asTokens(body.max_output_tokens),
   count,
   countsAll: (reply) => asObject(responseOf(reply).usage) !== null,
   said: (reply) => {

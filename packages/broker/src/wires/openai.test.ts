@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { JsonBody } from '../json-body.ts';
-import { providerAt } from '../test-harness.ts';
+import { JsonBody } from '../call/json-body.ts';
+import { providerAt } from '../testing/harness.ts';
 import { openai } from './openai.ts';
 import { noTokens } from './wire.ts';
 

@@ -1,8 +1,10 @@
-import type { Provider, TokenUsage } from '@lodge/engine/ports';
-import type { JsonBody } from '../json-body.ts';
+import { asObject } from '@lodge/domain';
+import type { Json } from '@lodge/domain';
+import type { Provider, TokenUsage } from '@lodge/ports';
+import type { JsonBody } from '../call/json-body.ts';
 import { openaiError } from './openai-errors.ts';
-import { asList, asObject, asTokens } from './wire.ts';
-import type { Json, Wire } from './wire.ts';
+import { asList, asTokens } from '../json.ts';
+import type { Wire } from './wire.ts';
 
 /** OpenAI's chat completions (platform.openai.com/docs/api-reference/chat) and what others made of it. */
 export const openai: Wire = {
@@ -13,7 +15,7 @@ export const openai: Wire = {
   requestHeaders: [],
   defaultHeaders: {},
   prepare,
-  mostOutput: (body) => asTokens(body.max_completion_tokens) ?? asTokens(body.max_tokens),
+  maxOutput: (body) => asTokens(body.max_completion_tokens) ?? asTokens(body.max_tokens),
   count,
   countsAll: (reply) => usageOf(reply) !== null,
   said: (reply) => asList(reply.choices).map((choice) => asObject(choice)?.delta ?? asObject(choice)?.message),

@@ -1,9 +1,7 @@
-import type { LlmApi, Provider, TokenUsage } from '@lodge/engine/ports';
-import type { CallError } from '../call-error.ts';
-import type { JsonBody } from '../json-body.ts';
-
-/** A JSON object that came from outside: nothing is known of its fields. */
-export type Json = Readonly<Record<string, unknown>>;
+import type { Json } from '@lodge/domain';
+import type { LlmApi, Provider, TokenUsage } from '@lodge/ports';
+import type { CallError } from '../call/call-error.ts';
+import type { JsonBody } from '../call/json-body.ts';
 
 export const noTokens: TokenUsage = {
   inputTokens: null,
@@ -40,7 +38,7 @@ export interface Wire {
   /** Edits the body for this provider and model. `hideUsage`: the reply will hold a usage event that the guest did not ask for. */
   prepare(body: JsonBody, provider: Provider, model: string): { readonly hideUsage: boolean };
   /** The most tokens the body lets the model say; null when it does not bound it. */
-  mostOutput(body: Json): number | null;
+  maxOutput(body: Json): number | null;
   /** The counts after one more reply or stream event. */
   count(reply: Json, counts: TokenUsage): TokenUsage;
   /** True for a reply or stream event whose counts are those of everything up to it. */
@@ -58,16 +56,3 @@ export interface Wire {
 
 /** Name of the model that means "the agent's own" in a guest's configuration. */
 export const defaultModel = 'default';
-
-export function asObject(value: unknown): Json | null {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : null;
-}
-
-export function asList(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
-}
-
-/** A token count, or null when the field is absent or is none. */
-export function asTokens(value: unknown): number | null {
-  return Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : null;
-}

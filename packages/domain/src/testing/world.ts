@@ -55,8 +55,8 @@ export class World {
   /** Knowledge on the disk; null when there is none. */
   disk: number | null = null;
   snapshot: { readonly memory: number; readonly disk: number } | null = null;
-  /** What was set aside while another VM is made in its place. */
-  aside: { readonly executionId: string; readonly disk: number; readonly memory: number } | null = null;
+  /** What was backed up while another VM is made in its place. */
+  backup: { readonly executionId: string; readonly disk: number; readonly memory: number } | null = null;
   now = new Date('2026-01-01T00:00:00Z');
   /** Effects that fail when they come up next. */
   readonly failing = new Set<FailingEffect>();
@@ -69,16 +69,16 @@ export class World {
   }
 
   get vm(): VmFacts | null {
-    const aside = this.aside?.executionId ?? null;
-    if (this.process) return { state: this.process.state, executionId: this.process.executionId, aside };
-    if (this.snapshot) return { state: 'suspended', executionId: null, aside };
-    if (this.disk !== null) return { state: 'disk-only', executionId: null, aside };
-    return aside === null ? null : { state: 'partial', executionId: null, aside };
+    const backup = this.backup?.executionId ?? null;
+    if (this.process) return { state: this.process.state, executionId: this.process.executionId, backup };
+    if (this.snapshot) return { state: 'suspended', executionId: null, backup };
+    if (this.disk !== null) return { state: 'disk-only', executionId: null, backup };
+    return backup === null ? null : { state: 'partial', executionId: null, backup };
   }
 
   /** What the disk of the agent knows; null when it has none. */
   get kept(): number | null {
-    return this.aside?.executionId === this.row.executionId ? this.aside.disk : this.disk;
+    return this.backup?.executionId === this.row.executionId ? this.backup.disk : this.disk;
   }
 
   /** One pass: its effects, one by one. */
@@ -123,10 +123,10 @@ export class World {
         return;
       case 'upgrade':
         return yield* this.upgrade(write);
-      case 'take-back':
-        return yield* this.takeBack(write);
-      case 'drop-aside':
-        this.aside = null;
+      case 'roll-back':
+        return yield* this.rollBack(write);
+      case 'drop-backup':
+        this.backup = null;
         return;
       case 'free':
         if (this.snapshot) this.violations.push('a whole snapshot was thrown away by a stop');
@@ -134,12 +134,12 @@ export class World {
         yield;
         if (this.row.operation) write({ status: step.status, reason: null, operation: null });
         return;
-      case 'settle':
+      case 'record-status':
         return write({ status: step.status, reason: null, operation: null });
       case 'fail':
         return yield* this.fail(step.code, write);
       case 'delete':
-        this.process = this.snapshot = this.disk = this.aside = null;
+        this.process = this.snapshot = this.disk = this.backup = null;
         return;
     }
   }
@@ -181,7 +181,7 @@ export class World {
       this.process = null;
       throw new Failed('no snapshot');
     }
-    if (from === 'clone' && this.row.acknowledged && this.aside?.executionId !== this.row.executionId)
+    if (from === 'clone' && this.row.acknowledged && this.backup?.executionId !== this.row.executionId)
       this.violations.push('the disk of an acknowledged agent was replaced');
     if (from !== 'snapshot') this.snapshot = null;
     if (from === 'clone') this.disk = 0;
@@ -279,13 +279,13 @@ export class World {
   }
 
   private *upgrade(write: (facts: Partial<Row>) => void): Effects {
-    if (!this.aside && !(yield* this.setAside(write))) return;
+    if (!this.backup && !(yield* this.backUp(write))) return;
     write({ status: 'provisioning', reason: null });
     yield;
     try {
       const executionId = `e${(this.executions += 1)}`;
       yield* this.create('clone', executionId);
-      this.disk = this.aside!.disk;
+      this.disk = this.backup!.disk;
       yield;
       this.process = null;
       yield;
@@ -296,7 +296,7 @@ export class World {
       const done = { status: 'running', reason: null, operation: null, startedAt: this.now } as const;
       write({ ...done, executionId, template: this.newest });
       yield;
-      this.aside = null;
+      this.backup = null;
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
       write({ reason: 'upgrade_failed', operation: null });
@@ -304,7 +304,7 @@ export class World {
   }
 
   /** False when the upgrade has ended with the agent as it was. */
-  private *setAside(write: (facts: Partial<Row>) => void): Generator<void, boolean, void> {
+  private *backUp(write: (facts: Partial<Row>) => void): Generator<void, boolean, void> {
     const goOn = { status: 'running', reason: 'upgrade_failed', operation: null, startedAt: this.now } as const;
     this.alive();
     this.process!.state = 'running';
@@ -324,20 +324,20 @@ export class World {
     this.process!.state = 'paused';
     yield;
     this.alive();
-    this.aside = { executionId: this.process!.executionId, disk: this.disk, memory: this.process!.memory };
+    this.backup = { executionId: this.process!.executionId, disk: this.disk, memory: this.process!.memory };
     this.process = this.disk = null;
     yield;
     return true;
   }
 
-  private *takeBack(write: (facts: Partial<Row>) => void): Effects {
-    const { disk, memory } = this.aside!;
+  private *rollBack(write: (facts: Partial<Row>) => void): Effects {
+    const { disk, memory } = this.backup!;
     this.process = null;
     this.disk = null;
     yield;
     this.disk = disk;
     this.snapshot = { memory, disk };
-    this.aside = null;
+    this.backup = null;
     yield;
     yield* this.restore(write);
   }

@@ -6,7 +6,7 @@ import type {
   NewLogEntry,
   RuntimeLogLine,
   VmDriver,
-} from '../ports/index.ts';
+} from '@lodge/ports';
 import { LineCleaner, LineSplitter } from './lines.ts';
 import { TokenBucket } from './token-bucket.ts';
 import type { Rate } from './token-bucket.ts';

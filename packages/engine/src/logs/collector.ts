@@ -7,7 +7,7 @@
  * repeats nor skips; only the console, which the driver gives once, loses what was read and not yet written at a kill.
  */
 import type { RuntimeKind } from '@lodge/domain';
-import type { AgentLogStore, AgentRow, AgentRuntime, AgentStore, Log, LogBounds, VmDriver } from '../ports/index.ts';
+import type { AgentLogStore, AgentRow, AgentRuntime, AgentStore, Log, LogBounds, VmDriver } from '@lodge/ports';
 import { AgentReader } from './agent-reader.ts';
 import type { Rate } from './token-bucket.ts';
 

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { createLineRedactor } from '@lodge/domain';
-import { maxLogMessage } from '../ports/index.ts';
+import { maxLogMessage } from '@lodge/ports';
 
 /** Longer lines are cut before they are looked at. */
 const maxLineLength = 4 * maxLogMessage;

@@ -3,7 +3,7 @@
  * in memory: an agent that is forgotten by a restart makes itself known with its next model call, which is refused as well.
  */
 import { Periodic } from '../periodic.ts';
-import type { AgentStore, Log, SpendStore } from '../ports/index.ts';
+import type { AgentStore, Log, SpendStore } from '@lodge/ports';
 
 export interface SleeperDeps {
   readonly store: AgentStore;

@@ -1,11 +1,11 @@
-import type { AgentLogStore, AgentStore, Log, SpendStore } from '../ports/index.ts';
+import type { AgentStore, EventStore, Log, SpendStore } from '@lodge/ports';
 import { Sleeper } from './sleeper.ts';
-import { defaultLoopBounds, Turns } from './turns.ts';
-import type { LoopBounds } from './turns.ts';
+import { defaultLoopBounds, Turns } from '../turns/loop-guard.ts';
+import type { LoopBounds } from '../turns/loop-guard.ts';
 
 export interface SpendingDeps {
   readonly store: AgentStore;
-  readonly logs: AgentLogStore;
+  readonly events: Pick<EventStore, 'append'>;
   readonly log: Log;
   /** Without it nobody's spending is limited. */
   readonly spend?: Pick<SpendStore, 'asleep' | 'note'>;
@@ -22,12 +22,12 @@ export interface Spending {
 const unlimited = { asleep: () => Promise.resolve(null), note: () => Promise.resolve() };
 
 /** What watches over the model calls of this host's agents. */
-export function createSpending({ store, logs, log, spend = unlimited, loopBounds }: SpendingDeps): Spending {
+export function createSpending({ store, events, log, spend = unlimited, loopBounds }: SpendingDeps): Spending {
   const sleeper = new Sleeper({ store, spend, log });
   const turns = new Turns({
     log,
     bounds: loopBounds ?? defaultLoopBounds,
-    tell: (id, message) => logs.append(id, [{ level: 'warn', source: 'system', message }]),
+    tell: (id, message) => events.append(id, { type: 'agent.loop_detected', data: { message } }),
     sleep: (id) => sleeper.want(id),
     note: (call) => spend.note(call),
   });

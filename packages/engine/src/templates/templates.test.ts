@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FakeHost, createFakeDriver } from '@lodge/vm/fake';
-import { guestRuntime, noTroubles } from '../../conformance/guest-runtime.ts';
-import { running, silent, startPlane, until, World } from '../../conformance/plane.ts';
+import { guestRuntime, noTroubles } from '../../../testkit/src/plane/guest-runtime.ts';
+import { running, silent, startPlane, until, World } from '../../../testkit/src/plane/plane.ts';
 import { createTemplates } from './templates.ts';
 
 test('a template that is gone when a create needs it is made again, and the create goes on', async () => {

@@ -15,7 +15,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RuntimeKind } from '@lodge/domain';
-import type { AgentRuntime, ImageBuilder, Log, Template, TemplateRequest, VmDriver } from '../ports/index.ts';
+import type { AgentRuntime, ImageBuilder, Log, Template, TemplateRequest, VmDriver } from '@lodge/ports';
 
 export interface TemplateProgress {
   readonly runtime: string;

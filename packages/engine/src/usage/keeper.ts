@@ -1,10 +1,10 @@
 /** What goes on beside the calls: sums are kept up, calls whose server died are ended, and what was said in them is forgotten in time. */
 import { Periodic } from '../periodic.ts';
-import type { CallSweeper, Log, UsageStore } from '../ports/index.ts';
+import type { CallSweeper, Log, UsageStore } from '@lodge/ports';
 
 export interface UsageKeeperDeps {
   readonly usage: Pick<UsageStore, 'sum' | 'forgetContents'>;
-  readonly book: CallSweeper;
+  readonly ledger: CallSweeper;
   readonly log: Log;
   /** How long it is kept what was said in calls; a week by default. */
   readonly contentMaxAgeMs?: number;
@@ -21,9 +21,9 @@ const sweepEveryMs = 60_000;
 const forgetEveryMs = 60_000;
 const weekMs = 7 * 24 * 3_600_000;
 
-export function createUsageKeeper({ usage, book, log, contentMaxAgeMs = weekMs }: UsageKeeperDeps): UsageKeeper {
+export function createUsageKeeper({ usage, ledger, log, contentMaxAgeMs = weekMs }: UsageKeeperDeps): UsageKeeper {
   const sweep = async (): Promise<void> => {
-    const ended = await book.sweep();
+    const ended = await ledger.sweep();
     if (ended > 0) log.warn({ calls: ended }, 'model calls of a server that died are recorded by their estimates');
   };
   const rounds = [

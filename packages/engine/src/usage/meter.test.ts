@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { VmReading } from '@lodge/engine/ports';
+import type { VmReading } from '@lodge/ports';
 import { createFakeDriver, FakeHost } from '@lodge/vm/fake';
 import { Meter } from './meter.ts';
+import { MeteredDriver } from './metered-driver.ts';
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 const machine = { vcpus: 1, memoryMib: 1024, diskGib: 1 };
@@ -10,8 +11,9 @@ const never = new AbortController().signal;
 const image = { image: { id: 'i', rootDisk: '/n', kernel: '/n', initrd: '/n' }, variant: 'v' };
 
 async function started(record: (reading: VmReading) => Promise<void>) {
-  const meter = new Meter({ driver: createFakeDriver(new FakeHost()), usage: { record }, log, everyMs: 10 });
-  const { driver } = meter;
+  const bare = createFakeDriver(new FakeHost());
+  const meter = new Meter({ driver: bare, usage: { record }, log, everyMs: 10 });
+  const driver = new MeteredDriver(bare, meter);
   await driver.start();
   const template = await driver.buildTemplate(
     { ...image, brokerPort: 1, prepare: async () => ({}), progress() {} },
@@ -39,10 +41,10 @@ test('a VM that makes way for another is read, and so is that one when it makes 
   const read: VmReading[] = [];
   const { driver } = await started(async (reading) => void read.push(reading));
   const kept = { facts: {}, data: { folders: ['/'], except: [] } };
-  await driver.setAside('aaaaaaaaaaaa', 'e1', kept, never);
+  await driver.backUp('aaaaaaaaaaaa', 'e1', kept, never);
   const template = (await driver.findTemplate(image))!;
   await driver.create({ agentId: 'aaaaaaaaaaaa', executionId: 'e2', machine, template, from: 'clone' }, never);
-  await driver.takeBack('aaaaaaaaaaaa');
+  await driver.rollBack('aaaaaaaaaaaa');
   assert.deepEqual(
     read.map(({ executionId }) => executionId),
     ['e1', 'e2'],
@@ -59,5 +61,5 @@ test('nor does it wait for ever for them', async () => {
   const { driver } = await started(() => new Promise(() => {}));
   const began = performance.now();
   await driver.remove('aaaaaaaaaaaa', { keepDisk: false });
-  assert.ok(performance.now() - began < 10_000);
+  assert.ok(performance.now() - began < 60_000);
 });

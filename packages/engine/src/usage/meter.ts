@@ -3,7 +3,7 @@
  * so what a crash loses is what came since the last reading, and a reading that is made twice adds nothing.
  */
 import { Periodic } from '../periodic.ts';
-import type { Log, UsageStore, VmDriver } from '../ports/index.ts';
+import type { Log, UsageStore, VmDriver } from '@lodge/ports';
 
 export interface MeterDeps {
   readonly driver: VmDriver;
@@ -39,36 +39,6 @@ export class Meter {
     return this.rounds.stop();
   }
 
-  /** The same driver, whose VMs are read before they end. */
-  get driver(): VmDriver {
-    const { driver } = this.deps;
-    const metered: Pick<VmDriver, 'suspend' | 'setAside' | 'takeBack' | 'remove'> = {
-      suspend: async (agentId, ...rest) => {
-        await this.readLast(agentId);
-        return driver.suspend(agentId, ...rest);
-      },
-      setAside: async (agentId, ...rest) => {
-        await this.readLast(agentId);
-        return driver.setAside(agentId, ...rest);
-      },
-      takeBack: async (agentId) => {
-        await this.readLast(agentId);
-        return driver.takeBack(agentId);
-      },
-      remove: async (agentId, options) => {
-        await this.readLast(agentId);
-        return driver.remove(agentId, options);
-      },
-    };
-    return new Proxy(driver, {
-      get(_, name) {
-        if (Object.hasOwn(metered, name)) return metered[name as keyof typeof metered];
-        const value: unknown = Reflect.get(driver, name, driver);
-        return typeof value === 'function' ? value.bind(driver) : value;
-      },
-    });
-  }
-
   private async readAll(signal: AbortSignal): Promise<void> {
     for (const { agentId, state } of await this.deps.driver.list()) {
       if (signal.aborted) return;
@@ -76,7 +46,8 @@ export class Meter {
     }
   }
 
-  private async readLast(agentId: string): Promise<void> {
+  /** Before a VM ends. Bounded; never rejects: a machine ends also where its figures cannot be read. */
+  async readLast(agentId: string): Promise<void> {
     const tooLong = Promise.withResolvers<never>();
     const timer = setTimeout(() => tooLong.reject(new Error('reading took too long')), lastReadingMs);
     try {

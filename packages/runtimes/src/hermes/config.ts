@@ -5,8 +5,9 @@
  *
  * Keys and their effects were tried on the version below; docs/adr/0025 has what they are for.
  */
+import { runtimeAbilities } from '@lodge/domain';
 import { guestBrokerPort, hostAddress } from '@lodge/guest';
-import type { AgentSettings, LlmApi } from '@lodge/engine/ports';
+import type { AgentSettings, LlmApi } from '@lodge/ports';
 
 export const hermesVersion = '0.19.0';
 /** Rises with every change to what these files say: guests of another version are other guests. */
@@ -19,7 +20,7 @@ const envPath = `${workspacePath}/.env`;
 /** Written by the template; see `hermesConfig` and `hermesEnv`. */
 export const configFiles = [configPath, envPath] as const;
 export const gatewayPort = 8642;
-export const dashboardPort = 9119;
+export const dashboardPort = runtimeAbilities.runtime_b.dashboardPort;
 
 /** Of the gateway and the dashboard, for their start scripts in the image; the gateway starts once its file is there. */
 export const hostFolder = `${homeFolder}/.lodge`;

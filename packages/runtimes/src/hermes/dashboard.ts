@@ -5,7 +5,7 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { request } from 'undici';
-import type { WebEndpoint } from '@lodge/engine/ports';
+import type { WebEndpoint } from '@lodge/ports';
 import { dashboardPort, dashboardSettingsPath, hostFolder } from './config.ts';
 import type { HermesGuest } from './gateway.ts';
 

@@ -1,4 +1,4 @@
-import type { RuntimeFacts } from '@lodge/engine/ports';
+import type { RuntimeFacts } from '@lodge/ports';
 
 /** What the host keeps of a Hermes template. */
 export interface HermesFacts {

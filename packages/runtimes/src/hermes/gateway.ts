@@ -1,5 +1,6 @@
-import { asObject, GatewayError, GatewayHttp } from '../gateway-http.ts';
-import type { ChatOptions, GatewayCallOptions, RuntimeGateway } from '../gateway-http.ts';
+import { GatewayError, GatewayHttp } from '../gateway/calls.ts';
+import { parseObject } from '../gateway/json.ts';
+import type { ChatOptions, GatewayCallOptions, RuntimeGateway } from '../gateway/calls.ts';
 import { guestRuntime, type GuestRuntime } from '../guest-runtime.ts';
 import { gatewayPort } from './config.ts';
 
@@ -25,7 +26,7 @@ export class Gateway implements RuntimeGateway {
   /** Turns it has in hand. */
   async work(options: GatewayCallOptions): Promise<number> {
     const { status, text } = await this.http.send('GET', '/health', {}, undefined, options);
-    const { work } = asObject(text);
+    const { work } = parseObject(text);
     if (status === 200 && typeof work === 'number') return work;
     throw new GatewayError(status, null, `Hermes did not say what it has in hand (HTTP ${status})`);
   }

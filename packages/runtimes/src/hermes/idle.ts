@@ -1,4 +1,4 @@
-import { RuntimeBusy } from '@lodge/engine/ports';
+import { RuntimeBusy } from '@lodge/ports';
 import { RuntimeWaitError, until } from '../guest-runtime.ts';
 import type { HermesGuest } from './gateway.ts';
 

@@ -3,7 +3,7 @@
  * terminal would like to see: of that the frame it draws at its start is left out.
  */
 import { stripVTControlCharacters } from 'node:util';
-import type { LogLevel, RuntimeLogLine } from '@lodge/engine/ports';
+import type { LogLevel, RuntimeLogLine } from '@lodge/ports';
 
 const levels: Readonly<Record<string, LogLevel>> = {
   DEBUG: 'debug',

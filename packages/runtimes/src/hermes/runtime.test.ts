@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, test } from 'node:test';
-import { RuntimeBusy, type AgentSettings, type RuntimeFacts } from '@lodge/engine/ports';
+import { RuntimeBusy, type AgentSettings, type RuntimeFacts } from '@lodge/ports';
 import { awaitIdle } from './idle.ts';
 import { hermesGuest } from './gateway.ts';
 import { createHermesRuntime } from './runtime.ts';
-import { startStandinGuest, type StandinGuest } from './standin-guest.ts';
+import { startStubGuest, type StubGuest } from './testing/stub-guest.ts';
 
 const runtime = createHermesRuntime();
 const settings: AgentSettings = {
@@ -20,10 +20,10 @@ const settings: AgentSettings = {
 const token = 'abcdef0123456789'.repeat(4);
 const facts: RuntimeFacts = { token };
 const never = new AbortController().signal;
-let guest: StandinGuest;
+let guest: StubGuest;
 
 beforeEach(async () => {
-  guest = await startStandinGuest();
+  guest = await startStubGuest();
 });
 afterEach(() => guest.close());
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { AgentRuntime } from '@lodge/engine/ports';
-import { bearer } from '../gateway-http.ts';
+import type { AgentRuntime } from '@lodge/ports';
+import { bearer } from '../gateway/calls.ts';
 import { guestCalls, health } from '../guest-calls.ts';
 import { until } from '../guest-runtime.ts';
 import { awaitReady } from '../ready.ts';
@@ -21,6 +21,7 @@ import { hermesGuest } from './gateway.ts';
 import { awaitIdle } from './idle.ts';
 import { logLines } from './log-lines.ts';
 import { applyInstructions } from './soul.ts';
+import { turnFailure } from './turn-failure.ts';
 import { prepareTemplate, toolRounds } from './template.ts';
 
 /** Rises with every change to how a template is warmed, beside what `configVersion` counts. */
@@ -88,6 +89,7 @@ export function createHermesRuntime(): AgentRuntime {
         model: routeFor(settings),
       };
     },
+    turnFailure,
     web({ address }, facts, { dashboard }, page) {
       const { token } = readFacts(facts);
       if (page === 'gateway') return { origin: `http://${address}:${gatewayPort}`, headers: bearer(token) };

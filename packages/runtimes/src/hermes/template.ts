@@ -3,7 +3,7 @@
  * is no suspension, as a gateway that has nothing in hand does nothing.
  */
 import { randomBytes } from 'node:crypto';
-import type { LlmApi, ReportProgress } from '@lodge/engine/ports';
+import type { LlmApi, ReportProgress } from '@lodge/ports';
 import { emptyRuntimeLog } from '../guest-calls.ts';
 import { awaitReady } from '../ready.ts';
 import { Warmer } from '../warmer.ts';

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import type { AgentSettings, MemberSettings, RuntimeFacts } from '@lodge/engine/ports';
+import type { AgentSettings, MemberSettings, RuntimeFacts } from '@lodge/ports';
 import { configPath, openclawConfig } from './config.ts';
 import { createOpenclawRuntime } from './runtime.ts';
-import { ok, startStandinGuest, type StandinGuest } from './standin-guest.ts';
+import { ok, startStubGuest, type StubGuest } from './testing/stub-guest.ts';
 
 const runtime = createOpenclawRuntime();
 const token = 'abcdef0123456789'.repeat(4);
 const facts: RuntimeFacts = { token, suspensionId: 's-1' };
 const never = new AbortController().signal;
-let guest: StandinGuest;
+let guest: StubGuest;
 
 beforeEach(async () => {
-  guest = await startStandinGuest();
+  guest = await startStubGuest();
   guest.files.set(configPath, openclawConfig(token));
 });
 afterEach(() => guest.close());

@@ -1,4 +1,4 @@
-import type { AgentSettings } from '@lodge/engine/ports';
+import type { AgentSettings } from '@lodge/ports';
 import { keepOwnerText } from '../owner-text.ts';
 import { authProfiles, authProfilesName } from './auth-profiles.ts';
 import { mainAgent, workspaceOf } from './config.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { AgentSettings, ChatEndpoint, ChatTurn, LlmApi } from '@lodge/engine/ports';
+import type { AgentSettings, ChatEndpoint, ChatTurn, LlmApi } from '@lodge/ports';
 import { mainAgent, modelFor } from './config.ts';
 import { modelHeader } from './gateway.ts';
 

@@ -11,7 +11,7 @@
  */
 import { maskModel } from '@lodge/domain';
 import { guestBrokerPort, hostAddress } from '@lodge/guest';
-import type { AgentSettings, LlmApi } from '@lodge/engine/ports';
+import type { AgentSettings, LlmApi } from '@lodge/ports';
 
 export const openclawVersion = '2026.9.6';
 /** Rises with every change to what `openclawConfig` writes: guests of another version are other guests. */

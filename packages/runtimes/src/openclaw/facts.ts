@@ -1,4 +1,4 @@
-import type { LlmApi, RuntimeFacts } from '@lodge/engine/ports';
+import type { LlmApi, RuntimeFacts } from '@lodge/ports';
 
 /** What the host keeps of an OpenClaw template. */
 export interface OpenclawFacts {

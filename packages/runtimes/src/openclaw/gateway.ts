@@ -1,5 +1,6 @@
-import { GatewayError, GatewayHttp, asObject, errorIn } from '../gateway-http.ts';
-import type { ChatOptions, GatewayCallOptions, RuntimeGateway } from '../gateway-http.ts';
+import { GatewayError, GatewayHttp, errorIn } from '../gateway/calls.ts';
+import { parseObject } from '../gateway/json.ts';
+import type { ChatOptions, GatewayCallOptions, RuntimeGateway } from '../gateway/calls.ts';
 import { gatewayPort } from './config.ts';
 
 /** The HTTP side of one guest's OpenClaw gateway: readiness, admin RPC, chat. */
@@ -13,14 +14,14 @@ export class Gateway implements RuntimeGateway {
   async failing(options: GatewayCallOptions): Promise<string | null> {
     const reply = await this.http.send('GET', '/readyz', {}, undefined, options);
     if (reply.status === 200) return null;
-    const { failing } = asObject(reply.text);
-    return Array.isArray(failing) && failing.length > 0 ? failing.join(', ') : `HTTP ${reply.status}`;
+    const { failing } = parseObject(reply.text);
+    return Array.isArray(failing) && failing.length > 0 ? failing.join(', ').slice(0, 500) : `HTTP ${reply.status}`;
   }
 
   /** One admin RPC; resolves with its payload. */
   async rpc(method: string, params: object, options: GatewayCallOptions): Promise<Record<string, unknown>> {
     const reply = await this.http.send('POST', '/api/v1/admin/rpc', {}, { method, params }, options);
-    const { ok, payload, error } = asObject(reply.text);
+    const { ok, payload, error } = parseObject(reply.text);
     if (reply.status === 200 && ok === true && typeof payload === 'object' && payload !== null) {
       return payload as Record<string, unknown>;
     }

@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { logLines } from './log-lines.ts';
 import { createOpenclawRuntime } from './runtime.ts';
-import { startStandinGuest, type StandinGuest } from './standin-guest.ts';
+import { startStubGuest, type StubGuest } from './testing/stub-guest.ts';
 
 const runtime = createOpenclawRuntime();
 const token = 'abcdef0123456789'.repeat(4);
 const facts = { token, suspensionId: 's-1' };
 const never = new AbortController().signal;
 const time = '2026-11-21T11:51:39.275+00:00';
-let guest: StandinGuest;
+let guest: StubGuest;
 
 beforeEach(async () => {
-  guest = await startStandinGuest();
+  guest = await startStubGuest();
 });
 afterEach(() => guest.close());
 

@@ -6,7 +6,7 @@
  * OpenClaw also prints the text of every answer, without a subsystem. That is a conversation, not a log, and is left out.
  */
 import { stripVTControlCharacters } from 'node:util';
-import type { LogLevel, RuntimeLogLine } from '@lodge/engine/ports';
+import type { LogLevel, RuntimeLogLine } from '@lodge/ports';
 
 const levels: Readonly<Record<string, LogLevel>> = {
   trace: 'debug',

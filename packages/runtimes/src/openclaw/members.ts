@@ -3,9 +3,9 @@
  * names are OpenClaw's ids of them. What is there is read from OpenClaw's own configuration, so that an agent without
  * members costs no call of the gateway; what changes goes through the gateway's RPC, which takes it up without a restart.
  */
-import type { MemberSettings } from '@lodge/engine/ports';
+import type { MemberSettings } from '@lodge/ports';
 import { GuestError } from '@lodge/guest';
-import { GatewayError } from '../gateway-http.ts';
+import { GatewayError } from '../gateway/calls.ts';
 import { until } from '../guest-runtime.ts';
 import { agentsFolder, configPath, mainAgent, memberEntry, workspaceOf } from './config.ts';
 import type { OpenclawGuest } from './openclaw-guest.ts';

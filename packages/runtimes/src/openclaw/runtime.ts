@@ -1,14 +1,15 @@
-import type { AgentRuntime } from '@lodge/engine/ports';
+import type { AgentRuntime } from '@lodge/ports';
 import { applySettings, inGuest } from './apply.ts';
 import { chatTarget } from './chat-target.ts';
 import { configPath, configVersion, gatewayPort, homeFolder, openclawVersion, workspacePath } from './config.ts';
 import { readFacts } from './facts.ts';
-import { bearer } from '../gateway-http.ts';
+import { bearer } from '../gateway/calls.ts';
 import { guestCalls, health } from '../guest-calls.ts';
 import { logLines } from './log-lines.ts';
 import { openclawGuest, toolRounds } from './openclaw-guest.ts';
 import { awaitReady } from '../ready.ts';
 import { reopen, resume, suspend } from './suspension.ts';
+import { turnFailure } from './turn-failure.ts';
 import { prepareTemplate } from './template.ts';
 import { startWarmupLlm } from '../warmup-llm.ts';
 
@@ -76,6 +77,7 @@ export function createOpenclawRuntime(): AgentRuntime {
         model,
       };
     },
+    turnFailure,
     web({ address }, facts, _settings, page) {
       if (page !== 'gateway') return null;
       return { origin: `http://${address}:${gatewayPort}`, headers: bearer(readFacts(facts).token) };

@@ -1,19 +1,19 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import { RuntimeBusy } from '@lodge/engine/ports';
+import { RuntimeBusy } from '@lodge/ports';
 import { openclawGuest } from './openclaw-guest.ts';
 import { createOpenclawRuntime } from './runtime.ts';
-import { ok, startStandinGuest, type StandinGuest } from './standin-guest.ts';
+import { ok, startStubGuest, type StubGuest } from './testing/stub-guest.ts';
 import { suspend } from './suspension.ts';
 
 const runtime = createOpenclawRuntime();
 const token = 'abcdef0123456789'.repeat(4);
 const facts = { token, suspensionId: 's-1' };
 const never = new AbortController().signal;
-let guest: StandinGuest;
+let guest: StubGuest;
 
 beforeEach(async () => {
-  guest = await startStandinGuest();
+  guest = await startStubGuest();
 });
 afterEach(() => guest.close());
 

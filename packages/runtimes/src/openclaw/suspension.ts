@@ -6,8 +6,8 @@
  * There is one suspension at a time, and everything here asks for it with the same id and options: who asks again, after a
  * crash say, joins the one that is there, renews it and learns its id. (OpenClaw 2026.9.6, gateway-suspend-coordinator.)
  */
-import { RuntimeBusy } from '@lodge/engine/ports';
-import { GatewayError, type GatewayCallOptions } from '../gateway-http.ts';
+import { RuntimeBusy } from '@lodge/ports';
+import { GatewayError, type GatewayCallOptions } from '../gateway/calls.ts';
 import { RuntimeWaitError, until } from '../guest-runtime.ts';
 import type { OpenclawGuest } from './openclaw-guest.ts';
 

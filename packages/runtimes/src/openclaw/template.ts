@@ -11,7 +11,7 @@
  * OpenClaw's worker threads, which a first turn pays for, are in the template too: the image keeps it from ending idle ones.
  */
 import { randomBytes } from 'node:crypto';
-import type { LlmApi, ReportProgress } from '@lodge/engine/ports';
+import type { LlmApi, ReportProgress } from '@lodge/ports';
 import { emptyRuntimeLog } from '../guest-calls.ts';
 import { awaitReady } from '../ready.ts';
 import { Warmer } from '../warmer.ts';

@@ -11,7 +11,7 @@
  *   - killed while the folder is made: a `partial-` folder, removed by the next start.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Log } from '@lodge/engine/ports';
+import type { Log } from '@lodge/ports';
 import { installBinaries } from './binaries.ts';
 import type { Binaries } from './binaries.ts';
 import { connectionStringOf, initialise, prepareCluster, removeLeftovers } from './cluster.ts';

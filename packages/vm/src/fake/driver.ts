@@ -1,5 +1,5 @@
 /** The driver port over a `FakeHost`. Keeps every promise of the port that the conformance suite checks. */
-import { VmError } from '@lodge/engine/ports';
+import { VmError } from '@lodge/ports';
 import type {
   CarriedData,
   Machine,
@@ -13,7 +13,7 @@ import type {
   VmObservation,
   VmRequest,
   VmUsage,
-} from '@lodge/engine/ports';
+} from '@lodge/ports';
 import { AgentCalls } from '../calls.ts';
 import { throwIfAborted, toVmError } from '../waiting.ts';
 import { copyOf, fakeSnapshotSteps, fakeSteps } from './host.ts';
@@ -105,14 +105,14 @@ class InMemoryDriver implements FakeDriver {
     return this.calls.run(agentId, { creates: null, yields: true, signal, work });
   }
 
-  async setAside(
+  async backUp(
     agentId: string,
     executionId: string,
     { facts, data }: { readonly facts: RuntimeFacts; readonly data: CarriedData },
     signal: AbortSignal,
   ): Promise<Suspension> {
     const work = async (own: AbortSignal): Promise<Suspension> => {
-      if (this.host.asides.get(agentId)?.executionId === executionId) return this.suspension;
+      if (this.host.backups.get(agentId)?.executionId === executionId) return this.suspension;
       await this.onVm(agentId, executionId, own, async (vm) => {
         await this.reach('collect', vm, own);
         await this.save(vm, { facts, data: filesOf(vm.guest, data) }, own);
@@ -130,8 +130,8 @@ class InMemoryDriver implements FakeDriver {
       executionId,
       async (vm, own) => {
         await this.reach('carry', vm, own);
-        const kept = this.host.asides.get(agentId)?.snapshot?.data;
-        if (!kept) throw new VmError('failed', `nothing of ${agentId} is aside`);
+        const kept = this.host.backups.get(agentId)?.snapshot?.data;
+        if (!kept) throw new VmError('failed', `nothing of ${agentId} is the backup`);
         for (const name of filesOf(vm.guest, data).keys()) vm.guest.files.delete(name);
         for (const [name, text] of kept) if (!isExcept(name, data)) vm.guest.files.set(name, text);
       },
@@ -139,25 +139,25 @@ class InMemoryDriver implements FakeDriver {
     );
   }
 
-  async takeBack(agentId: string): Promise<void> {
+  async rollBack(agentId: string): Promise<void> {
     this.calls.void(agentId, new VmError('aborted', `what is in the place of ${agentId} is being removed`));
     const work = async (): Promise<void> => {
-      const aside = this.host.asides.get(agentId);
-      if (!aside) return;
-      await this.reach('back', aside, new AbortController().signal);
+      const backup = this.host.backups.get(agentId);
+      if (!backup) return;
+      await this.reach('back', backup, new AbortController().signal);
       this.takeAway(agentId, 'nothing');
-      aside.snapshot = { ...aside.snapshot!, data: null };
-      this.host.vms.set(agentId, aside);
-      this.host.asides.delete(agentId);
+      backup.snapshot = { ...backup.snapshot!, data: null };
+      this.host.vms.set(agentId, backup);
+      this.host.backups.delete(agentId);
     };
     await this.calls.run(agentId, { creates: null, work });
   }
 
-  async dropAside(agentId: string): Promise<void> {
+  async dropBackup(agentId: string): Promise<void> {
     const work = async (): Promise<void> => {
-      const aside = this.host.asides.get(agentId);
-      if (aside) await this.reach('drop', aside, new AbortController().signal);
-      this.host.asides.delete(agentId);
+      const backup = this.host.backups.get(agentId);
+      if (backup) await this.reach('drop', backup, new AbortController().signal);
+      this.host.backups.delete(agentId);
     };
     await this.calls.run(agentId, { creates: null, work });
   }
@@ -193,22 +193,22 @@ class InMemoryDriver implements FakeDriver {
   }
 
   async collectTemplates(keep: ReadonlySet<string>): Promise<readonly string[]> {
-    const { vms, asides } = this.host;
-    const used = new Set([...vms.values(), ...asides.values()].map((vm) => vm.templateId));
+    const { vms, backups } = this.host;
+    const used = new Set([...vms.values(), ...backups.values()].map((vm) => vm.templateId));
     const gone = [...this.host.templates.keys()].filter((id) => !keep.has(id) && !used.has(id));
     for (const id of gone) this.host.templates.delete(id);
     return gone;
   }
 
   async inspect(agentId: string): Promise<VmObservation | null> {
-    const aside = this.host.asides.get(agentId)?.executionId ?? null;
+    const backup = this.host.backups.get(agentId)?.executionId ?? null;
     const vm = this.host.vms.get(agentId);
-    if (vm) return { ...observe(vm), aside };
-    return aside === null ? null : { agentId, executionId: null, state: 'partial', address: null, aside };
+    if (vm) return { ...observe(vm), backup };
+    return backup === null ? null : { agentId, executionId: null, state: 'partial', address: null, backup };
   }
 
   async list(): Promise<VmObservation[]> {
-    const ids = new Set([...this.host.vms.keys(), ...this.host.asides.keys()]);
+    const ids = new Set([...this.host.vms.keys(), ...this.host.backups.keys()]);
     const found = await Promise.all([...ids].map((agentId) => this.inspect(agentId)));
     return found.filter((observation) => observation !== null);
   }
@@ -217,7 +217,7 @@ class InMemoryDriver implements FakeDriver {
     this.calls.void(agentId, new VmError('aborted', `${agentId} is being removed`));
     const work = async (): Promise<void> => {
       this.takeAway(agentId, keepDisk ? 'disk' : 'nothing');
-      if (!keepDisk) this.host.asides.delete(agentId);
+      if (!keepDisk) this.host.backups.delete(agentId);
     };
     await this.calls.run(agentId, { creates: null, work });
   }
@@ -359,7 +359,7 @@ class InMemoryDriver implements FakeDriver {
 
   private putAside(vm: FakeVm): void {
     this.host.vms.delete(vm.agentId);
-    this.host.asides.set(vm.agentId, vm);
+    this.host.backups.set(vm.agentId, vm);
   }
 
   private takeAway(agentId: string, keep: Keep): void {

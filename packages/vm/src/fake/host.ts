@@ -2,8 +2,8 @@
  * A host that exists in memory only, for tests of what drives VMs: it outlives the drivers over it, as a real host
  * outlives its control plane, and goes wrong where it is told to.
  */
-import { VmError } from '@lodge/engine/ports';
-import type { Machine, RuntimeFacts, Template, VmErrorCode, VmUsage } from '@lodge/engine/ports';
+import { VmError } from '@lodge/ports';
+import type { Machine, RuntimeFacts, Template, VmErrorCode, VmUsage } from '@lodge/ports';
 
 /** What a clone or a boot goes through, in order. Killed before one of them, a driver leaves a partial VM. */
 export const fakeSteps = ['disk', 'start', 'daemon', 'machine'] as const;
@@ -11,13 +11,13 @@ export const fakeSteps = ['disk', 'start', 'daemon', 'machine'] as const;
 export const fakeSnapshotSteps = ['check', 'start', 'load', 'daemon', 'machine'] as const;
 /** What a suspend goes through. Before `freeze` the VM runs, before `release` it is paused, after it there is the snapshot. */
 export const fakeSuspendSteps = ['freeze', 'save', 'release'] as const;
-/** What a VM goes through until it is aside: before `collect` it runs, before `put` it is suspended. */
-export const fakeAsideSteps = ['collect', ...fakeSuspendSteps, 'put'] as const;
+/** What a VM goes through until it is the backup: before `collect` it runs, before `put` it is suspended. */
+export const fakeBackupSteps = ['collect', ...fakeSuspendSteps, 'put'] as const;
 /** `pause`, `resume`, `resize`, `carry` (over), (take) `back` and `drop` are one step each. */
 export type FakeStep =
   | (typeof fakeSteps)[number]
   | (typeof fakeSnapshotSteps)[number]
-  | (typeof fakeAsideSteps)[number]
+  | (typeof fakeBackupSteps)[number]
   | 'carry'
   | 'back'
   | 'drop'
@@ -42,7 +42,7 @@ export interface FakeSnapshot {
   readonly machine: Machine;
   readonly facts: RuntimeFacts;
   readonly memory: Map<string, string>;
-  /** Of a VM that is set aside: what goes along to the one in its place. */
+  /** Of a VM that is backed up: what goes along to the one in its place. */
   readonly data: ReadonlyMap<string, string> | null;
   /** Set, it cannot be loaded any more. */
   damaged: boolean;
@@ -73,8 +73,8 @@ export interface FakeTemplate extends Template {
 export class FakeHost {
   readonly brokerHost = '192.0.2.1';
   readonly vms = new Map<string, FakeVm>();
-  /** Those set aside, by their agents. */
-  readonly asides = new Map<string, FakeVm>();
+  /** Those backed up, by their agents. */
+  readonly backups = new Map<string, FakeVm>();
   /** Guests of templates that are being made. */
   readonly builds = new Set<FakeVm>();
   readonly templates = new Map<string, FakeTemplate>();

@@ -1,7 +1,7 @@
 export * from './driver.ts';
 export {
   failAt,
-  fakeAsideSteps,
+  fakeBackupSteps,
   fakeSnapshotSteps,
   fakeSteps,
   fakeSuspendSteps,

@@ -1,6 +1,6 @@
 /** Facts of a fake host's VMs, and how they begin. */
 import { createHash } from 'node:crypto';
-import type { CarriedData, TemplateRequest, Vm, VmObservation, VmRequest } from '@lodge/engine/ports';
+import type { CarriedData, TemplateRequest, Vm, VmObservation, VmRequest } from '@lodge/ports';
 import type { FakeGuest, FakeVm } from './host.ts';
 
 /** What of a VM is left. */
@@ -44,7 +44,14 @@ export function filesOf(guest: FakeGuest, data: CarriedData): Map<string, string
 export const isExcept = (name: string, { except }: CarriedData): boolean => except.some((path) => isBelow(name, path));
 const isBelow = (name: string, path: string): boolean => `/${name}`.startsWith(path);
 
-export function observe({ agentId, executionId, phase, alive, paused, address }: FakeVm): Omit<VmObservation, 'aside'> {
+export function observe({
+  agentId,
+  executionId,
+  phase,
+  alive,
+  paused,
+  address,
+}: FakeVm): Omit<VmObservation, 'backup'> {
   const state = (): VmObservation['state'] => {
     if (phase === 'disk') return 'disk-only';
     if (phase === 'suspended') return 'suspended';

@@ -9,7 +9,7 @@
  *   from a snapshot: the same; before the device state its pages are laid, and before the guest runs it is used up
  *   suspend: frozen -> device state, pages -> the snapshot's folder has its name -> QEMU ended -> what it had freed ->
  *            record `suspended`
- *   set aside: a suspend whose snapshot holds the guest's data too -> the directory has another name (`asides.ts`)
+ *   backed up: a suspend whose snapshot holds the guest's data too -> the directory has another name (`backups.ts`)
  *   remove:  record `removing` -> process -> control group -> namespace -> files
  *
  * A kill between any two steps of a create or a removal leaves a directory whose record says `creating` or `removing`:
@@ -17,10 +17,9 @@
  * (`snapshot/snapshot.ts`): the next `start` ends the rest, and the agent is `suspended`. Before there is one the VM is, frozen.
  */
 import { join } from 'node:path';
-import { VmError } from '@lodge/engine/ports';
+import { VmError } from '@lodge/ports';
 import type {
   CarriedData,
-  Log,
   Machine,
   RuntimeFacts,
   Suspension,
@@ -32,40 +31,23 @@ import type {
   VmObservation,
   VmRequest,
   VmUsage,
-} from '@lodge/engine/ports';
+} from '@lodge/ports';
 import { AgentCalls } from '../calls.ts';
-import { openCgroups } from './cgroup.ts';
-import type { Cgroups } from './cgroup.ts';
-import type { Accelerator } from './command-line.ts';
-import { openTapDevice } from './device-nodes.ts';
-import { passableFolder } from './host-folders.ts';
-import { hostMemory } from './host-memory.ts';
-import { collectLeftovers } from './leftovers.ts';
-import { lock } from './lock.ts';
+import { openCgroups } from './host/cgroup.ts';
+import type { Cgroups } from './host/cgroup.ts';
+import type { QemuDriverOptions } from './options.ts';
+import { openTapDevice } from './machine/device-nodes.ts';
+import { passableFolder } from './host/folders.ts';
+import { hostMemory } from './host/memory.ts';
+import { collectLeftovers } from './lifecycle/leftovers.ts';
+import { lock } from './host/lock.ts';
 import { NetworkKeeper } from './network/index.ts';
-import type { HostNetwork } from './network/index.ts';
-import { Slots } from './slots.ts';
-import { Templates } from './templates.ts';
-import { Vms } from './vms.ts';
+import { VmNumbers } from './host/vm-numbers.ts';
+import { Templates } from './lifecycle/templates.ts';
+import { Vms } from './lifecycle/vms.ts';
 import { toVmError } from '../waiting.ts';
-import { ExitWatch } from './watch.ts';
-import type { ExitListener } from './watch.ts';
-
-export interface QemuDriverOptions {
-  /** Run directories lie in `vms` below it. Absolute, without a comma; VMs' users must be able to pass every folder above. */
-  readonly dataDir: string;
-  /** Templates, shared by every Lodge of this host. As `dataDir`. */
-  readonly cacheDir: string;
-  /** 1..8 characters a-z and 0-9: tells this Lodge's namespaces, processes and control groups from others' on the host. */
-  readonly instance: string;
-  readonly network: HostNetwork;
-  /** Port of the LLM broker at the network's `brokerHost`. */
-  readonly brokerPort: number;
-  readonly accelerator: 'auto' | Accelerator;
-  /** First of the user ids that VMs run as, one for each of the network's slots. */
-  readonly uidBase: number;
-  readonly log: Log;
-}
+import { ExitWatch } from './machine/watch.ts';
+import type { ExitListener } from './machine/watch.ts';
 
 export function createQemuDriver(options: QemuDriverOptions): VmDriver {
   return new QemuDriver(options);
@@ -76,7 +58,7 @@ class QemuDriver implements VmDriver {
   private readonly options: QemuDriverOptions;
   private readonly vmsRoot: string;
   private readonly calls = new AgentCalls();
-  private readonly slots: Slots;
+  private readonly slots: VmNumbers;
   private readonly templates: Templates;
   private readonly watch = new ExitWatch();
   private readonly vms: Vms;
@@ -88,7 +70,7 @@ class QemuDriver implements VmDriver {
     this.options = options;
     this.brokerHost = options.network.brokerHost;
     this.vmsRoot = join(options.dataDir, 'vms');
-    this.slots = new Slots(options.network.maxSlots);
+    this.slots = new VmNumbers(options.network.maxSlots);
     this.templates = new Templates(options, this.slots);
     this.keeper = new NetworkKeeper(options.network, options.log);
     const { slots, templates, watch } = this;
@@ -164,26 +146,26 @@ class QemuDriver implements VmDriver {
     return this.inTurn(agentId, (own) => this.vms.suspend(agentId, executionId, { facts }, own), signal);
   }
 
-  async setAside(
+  async backUp(
     agentId: string,
     executionId: string,
     kept: { readonly facts: RuntimeFacts; readonly data: CarriedData },
     signal: AbortSignal,
   ): Promise<Suspension> {
-    return this.inTurn(agentId, (own) => this.vms.setAside(agentId, executionId, kept, own), signal);
+    return this.inTurn(agentId, (own) => this.vms.backUp(agentId, executionId, kept, own), signal);
   }
 
   async carryOver(agentId: string, executionId: string, data: CarriedData, signal: AbortSignal): Promise<void> {
     return this.inTurn(agentId, (own) => this.vms.carryOver(agentId, executionId, data, own), signal);
   }
 
-  async takeBack(agentId: string): Promise<void> {
+  async rollBack(agentId: string): Promise<void> {
     this.calls.void(agentId, new VmError('aborted', `what is in the place of ${agentId} is being removed`));
-    await this.calls.run(agentId, { creates: null, work: () => this.vms.takeBack(agentId) });
+    await this.calls.run(agentId, { creates: null, work: () => this.vms.rollBack(agentId) });
   }
 
-  async dropAside(agentId: string): Promise<void> {
-    await this.calls.run(agentId, { creates: null, work: () => this.vms.dropAside(agentId) });
+  async dropBackup(agentId: string): Promise<void> {
+    await this.calls.run(agentId, { creates: null, work: () => this.vms.dropBackup(agentId) });
   }
 
   async resize(agentId: string, executionId: string, machine: Machine, signal: AbortSignal): Promise<Machine> {
@@ -215,7 +197,7 @@ class QemuDriver implements VmDriver {
     this.calls.void(agentId, new VmError('aborted', `${agentId} is being removed`));
     const work = async (): Promise<void> => {
       await this.vms.takeAway(this.vms.directory(agentId), keepDisk ? 'disk' : 'nothing');
-      if (!keepDisk) await this.vms.dropAside(agentId);
+      if (!keepDisk) await this.vms.dropBackup(agentId);
     };
     await this.calls.run(agentId, { creates: null, work });
   }

@@ -1,20 +1,20 @@
 /**
- * The whole round without a provider account: a Lodge of its own with a stand-in LLM, an agent, a chat, a stream, a command
+ * The whole round without a provider account: a Lodge of its own with a stub LLM, an agent, a chat, a stream, a command
  * that the agent runs in its VM, and everything taken away again. Instance name, port, addresses, user ids and data folder
  * are its own, so it runs beside a Lodge in use; images and templates are shared with it. One killed hard leaves its folder
  * behind, by which the next one takes the rest away first.
  */
 import { rm } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
-import { startStandinLlm } from '@lodge/testkit/standin-llm';
-import type { StandinLlm } from '@lodge/testkit/standin-llm';
-import { readConfig } from '../../config.ts';
-import type { Config } from '../../config.ts';
-import { AlreadyRunningError } from '../../instance-lock.ts';
+import { startStubLlm } from '@lodge/testkit/llm';
+import type { StubLlm } from '@lodge/testkit/llm';
+import { readConfig } from '../../config/config.ts';
+import type { Config } from '../../config/config.ts';
+import { AlreadyRunningError } from '../../host/instance-lock.ts';
 import { startLodge } from '../../wire.ts';
 import { CommandError, commandLog, say } from '../command.ts';
 import type { Command } from '../command.ts';
-import { standinAnswer } from '../standin-answers.ts';
+import { stubAnswer } from '../stub-llm-answers.ts';
 import { takeDown } from '../take-down.ts';
 import { playRound } from './round.ts';
 import { TemplateTeller } from './template-teller.ts';
@@ -35,8 +35,8 @@ export const demo: Command = async (args, env) => {
   };
   process.on('SIGINT', interrupt).on('SIGTERM', interrupt);
 
-  say('A Lodge of its own with a stand-in for the LLM provider. Ctrl-C takes everything down.\n');
-  const llm = await startStandinLlm();
+  say('A Lodge of its own with a stub for the LLM provider. Ctrl-C takes everything down.\n');
+  const llm = await startStubLlm();
   const config = demoConfig(env, values['network-range'], llm);
   try {
     await clear(config, env, () => undefined);
@@ -52,7 +52,7 @@ export const demo: Command = async (args, env) => {
   }
 };
 
-function demoConfig(env: NodeJS.ProcessEnv, networkRange: string, llm: StandinLlm): Config {
+function demoConfig(env: NodeJS.ProcessEnv, networkRange: string, llm: StubLlm): Config {
   const operators = readConfig(env);
   return readConfig({
     ...env,
@@ -65,7 +65,7 @@ function demoConfig(env: NodeJS.ProcessEnv, networkRange: string, llm: StandinLl
     LODGE_INSTANCE: 'demo',
     LODGE_NETWORK_RANGE: networkRange,
     LODGE_VM_UID_BASE: String(operators.vmUidBase + uidDistance),
-    LODGE_PROVIDERS: JSON.stringify([{ id: 'standin', name: 'Stand-in', base_url: llm.openaiBaseUrl }]),
+    LODGE_PROVIDERS: JSON.stringify([{ id: 'standin', name: 'Stub', base_url: llm.openaiBaseUrl }]),
     LODGE_DEFAULT_MODEL: 'standin/demo',
   });
 }
@@ -73,18 +73,18 @@ function demoConfig(env: NodeJS.ProcessEnv, networkRange: string, llm: StandinLl
 async function runDemo(
   config: Config,
   env: NodeJS.ProcessEnv,
-  llm: StandinLlm,
+  llm: StubLlm,
   tell: (what: string) => void,
   signal: AbortSignal,
 ): Promise<void> {
   llm.rule((request) => {
-    const answer = standinAnswer(request);
+    const answer = stubAnswer(request);
     const [call] = answer.toolCalls ?? [];
     const does = call ? `asks for the tool ${call.name}: ${String(call.arguments['command'])}` : 'answers';
     tell(`    the agent asks its model (${request.tools.length} tools offered); the model ${does}`);
     return answer;
   });
-  tell(`stand-in LLM provider at ${llm.openaiBaseUrl}`);
+  tell(`stub LLM provider at ${llm.openaiBaseUrl}`);
   const teller = new TemplateTeller(tell);
   const lodge = await startLodge(config, {
     log: commandLog(env),

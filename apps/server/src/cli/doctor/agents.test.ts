@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { migrate, openStore } from '@lodge/store';
 import { testDatabase } from '@lodge/testkit/postgres';
-import { readConfig } from '../../config.ts';
-import { agentRow } from '../../http/test-app.ts';
+import { readConfig } from '../../config/config.ts';
+import { agentRow } from '../../../../../packages/testkit/src/plane/http/test-app.ts';
 import { agentsSection } from './agents.ts';
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -41,7 +41,8 @@ test('agents have their status, and templates what they take up and how many age
   }
   const first = 'agent0000000';
   await store.agents.lease(first, 'here', 60_000);
-  await store.agents.observe(first, 1, 'here', { status: 'running', acknowledged: true, templateId: 'abc' });
+  const event = { type: 'agent.operation_ended', data: { kind: null, cause: null } } as const;
+  await store.agents.observe(first, 1, 'here', { event, status: 'running', acknowledged: true, templateId: 'abc' });
   await store.agents.begin(first, 'idle', () => ({ do: 'begin', kind: 'pause' }));
   await store.close();
   await mkdir(join(config.cacheDir, 'templates', 'abc-1'), { recursive: true });

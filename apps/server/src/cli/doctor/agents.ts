@@ -1,15 +1,15 @@
 /** What agents take up on this host: status from the database where it answers, memory and disk from their run directories. Reads only. */
 import { access, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AgentRow, Log, VmObservation, VmUsage } from '@lodge/engine/ports';
+import type { AgentRow, Log, VmObservation, VmUsage } from '@lodge/ports';
 import { embeddedConnectionString, openStore } from '@lodge/store';
-import type { Config } from '../../config.ts';
-import { openMachines } from '../../machines.ts';
+import type { Config } from '../../config/config.ts';
+import { openMachines } from '../../host/machines.ts';
 import { found, note, ok } from './finding.ts';
 import type { Finding, Section } from './finding.ts';
 
 /** More than these are summed up; `--json` has them all. */
-const mostShown = 50;
+const maxShown = 50;
 const mib = 2 ** 20;
 
 interface AgentFacts {
@@ -27,7 +27,7 @@ export async function agentsSection(config: Config, log: Log, all: boolean): Pro
     agents.push(...(await agentFacts(config, log, rows ?? [])));
     return summaryOf(agents, rows !== null);
   });
-  const shown = all ? agents : agents.slice(0, mostShown);
+  const shown = all ? agents : agents.slice(0, maxShown);
   const more = agents.length - shown.length;
   return {
     title: 'Agents',

@@ -2,15 +2,15 @@
 import { access } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import type { Image, Log } from '@lodge/engine/ports';
+import type { Image, Log } from '@lodge/ports';
 import { createImageBuilder } from '@lodge/images';
 import { createOpenclawRuntime } from '@lodge/runtimes';
 import { openStore } from '@lodge/store';
 import { checkNetwork, chooseAccelerator, inspectEmulator } from '@lodge/vm';
-import type { Config } from '../../config.ts';
-import { lockHolder } from '../../instance-lock.ts';
-import { openMachines } from '../../machines.ts';
-import { resolverFor } from '../../resolver.ts';
+import type { Config } from '../../config/config.ts';
+import { lockHolder } from '../../host/instance-lock.ts';
+import { openMachines } from '../../host/machines.ts';
+import { resolverFor } from '../../host/resolver.ts';
 import { found, lack, note, ok } from './finding.ts';
 import type { Finding, Section } from './finding.ts';
 

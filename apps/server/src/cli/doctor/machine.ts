@@ -7,7 +7,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { defaultSize, fits, sizes } from '@lodge/domain';
 import { hostTools } from '@lodge/images';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../config/config.ts';
 import { version } from '../../version.ts';
 import { found, lack, note, ok } from './finding.ts';
 import type { Finding, Section } from './finding.ts';

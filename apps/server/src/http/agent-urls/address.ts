@@ -2,11 +2,9 @@
  * Addresses of agents: `<prefix>-<id>.<domain>` is the gateway's, `<port>-<prefix>-<id>.<domain>` a port's of the guest. One
  * label each, so that one wildcard of DNS and one certificate cover all of them.
  */
+import { runtimeKinds } from '@lodge/domain';
 import type { RuntimeKind } from '@lodge/domain';
 import type { AgentUrlSettings } from '../context.ts';
-
-/** Where runtime_b has its dashboard: served as a port is, while the agent's `dashboard` is on. */
-export const dashboardPort = 9119;
 
 export interface AgentAddress {
   readonly kind: RuntimeKind;
@@ -30,9 +28,7 @@ export function hostOf(header: string | undefined, url: AgentUrlSettings): Agent
   if (host === url.apiHost || (host !== url.domain && !host.endsWith(`.${url.domain}`))) return 'api';
   const label = host.slice(0, -url.domain.length - 1);
   const [, port, prefix, id] = /^(?:([1-9]\d{0,4})-)?([a-z][a-z0-9-]*)-([a-z][a-z0-9]{11})$/.exec(label) ?? [];
-  const kind = kinds.find((kind) => url.prefixes[kind] === prefix);
+  const kind = runtimeKinds.find((kind) => url.prefixes[kind] === prefix);
   if (kind === undefined || id === undefined || Number(port ?? 1) > 65_535) return 'nobody';
   return { kind, id, port: port === undefined ? null : Number(port) };
 }
-
-const kinds = ['runtime_a', 'runtime_b'] as const satisfies readonly RuntimeKind[];

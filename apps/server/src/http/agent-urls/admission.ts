@@ -3,15 +3,27 @@
  * agents, for a gateway can do what its agent can; or the cookie of a visit, which a link has begun. A cookie goes with every
  * request a browser makes, whoever had it made: it counts only from the agent's own pages, and for going there.
  */
+import { Refusal } from '@lodge/domain';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { AccountRefusal } from '@lodge/engine/ports';
-import type { AgentPage, AgentPortRow, Principal } from '@lodge/engine/ports';
-import { isHost } from '../account/guard.ts';
-import { presentedKey, verifyKey } from '../auth.ts';
-import type { HttpContext } from '../context.ts';
-import { ApiError } from '../errors.ts';
-import { network } from '../limits/limits.ts';
+import type { AgentPage, AgentPortRow, ApiKeyVerifier, Principal } from '@lodge/ports';
+import { isHost } from '../identity/csrf.ts';
+import { presentedKey, verifyKey } from '../identity/api-key.ts';
+import type { AgentPlaces, AgentUrlSettings } from '../context.ts';
+import { network } from '../pipeline/limits/limits.ts';
+import type { Limits } from '../pipeline/limits/limits.ts';
 import { visitTokens } from './cookies.ts';
+
+/** What visits take. */
+export interface Visiting {
+  readonly places: AgentPlaces;
+  readonly limiter: Limits | null;
+  readonly agentUrl: AgentUrlSettings;
+}
+
+/** What letting in takes. The session of a person is not among it: its cookie opens nothing at an agent's address. */
+export interface Admitting extends Visiting {
+  readonly verifier: ApiKeyVerifier;
+}
 
 /** Who was let in. */
 export interface Admission {
@@ -36,7 +48,7 @@ const scope = 'agents:write';
 /** Keys of this service look like this; a guest's own servers may take others in the same headers. */
 const ourKey = /\blodge_live_/;
 
-export async function admit(context: HttpContext, knock: Knock): Promise<Admission> {
+export async function admit(context: Admitting, knock: Knock): Promise<Admission> {
   const { agentId, port } = knock.page;
   const published = port === null ? null : await context.places.ports.find(agentId, port);
   if (!published?.public) return { ...(await withRight(context, knock)), published };
@@ -47,7 +59,7 @@ export async function admit(context: HttpContext, knock: Knock): Promise<Admissi
 
 type Right = Omit<Admission, 'published'>;
 
-async function withRight(context: HttpContext, knock: Knock): Promise<Right> {
+async function withRight(context: Admitting, knock: Knock): Promise<Right> {
   const { limiter } = context;
   const visitor = await byCookie(context, knock);
   if (visitor) {
@@ -58,22 +70,22 @@ async function withRight(context: HttpContext, knock: Knock): Promise<Right> {
     await limiter?.byStranger(knock.address);
     throw error;
   });
-  await limiter?.byCaller(`key:${principal.keyId}`);
+  await limiter?.byCaller(`api_key:${principal.by.id}`);
   if (!principal.scopes.includes(scope)) {
-    throw new ApiError('insufficient_scope', `This API key lacks the scope ${scope}.`);
+    throw new Refusal('insufficient_scope', `This API key lacks the scope ${scope}.`);
   }
   const key = presentedKey(knock.request.headers)!;
   return {
     accountId: principal.accountId,
-    fields: { key_id: principal.keyId },
+    fields: { key_id: principal.by.id },
     still: async () => typeof (await context.verifier.verify(key)) === 'object',
   };
 }
 
-async function byKey({ verifier }: HttpContext, { request }: Knock): Promise<Principal> {
+async function byKey({ verifier }: Admitting, { request }: Knock): Promise<Principal> {
   const key = presentedKey(request.headers);
   if (key === null) {
-    throw new ApiError(
+    throw new Refusal(
       'missing_api_key',
       'Open this address by a link (POST /v1/agents/<id>/links), or send an API key in the header X-API-Key.',
     );
@@ -82,14 +94,14 @@ async function byKey({ verifier }: HttpContext, { request }: Knock): Promise<Pri
 }
 
 /** The visit whose cookie the request brings; null where it brings none, or a key of ours. */
-async function byCookie({ places, agentUrl }: HttpContext, { request, page, isUpgrade }: Knock): Promise<Right | null> {
+async function byCookie({ places, agentUrl }: Visiting, { request, page, isUpgrade }: Knock): Promise<Right | null> {
   const { headers } = request;
   if (namesOurKey(headers)) return null;
   for (const token of visitTokens(headers.cookie, agentUrl)) {
     const visit = await places.visits.visit(page, token);
     if (visit === null) continue;
     if (!isOfOwnPage(request, isUpgrade)) {
-      throw new AccountRefusal('csrf_refused', "This request does not come from the agent's own pages.");
+      throw new Refusal('csrf_refused', "This request does not come from the agent's own pages.");
     }
     return {
       accountId: visit.accountId,

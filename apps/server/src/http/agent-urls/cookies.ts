@@ -8,7 +8,7 @@ const nameOf = ({ scheme }: AgentUrlSettings): string => (scheme === 'https' ? '
 const ours = /^\s*(?:__(?:host|secure)-)?lodge_/i;
 
 /** A page of another host of the domain may have set one that is not ours: a few are looked at, and one that holds is enough. */
-const mostTried = 4;
+const maxTried = 4;
 
 const nameIn = (pair: string): string => pair.split('=', 1)[0]!.trim();
 
@@ -21,7 +21,7 @@ export function visitTokens(header: string | undefined, url: AgentUrlSettings): 
     const [key = '', value = ''] = pair.split('=', 2);
     return key.trim() === name ? [value.trim()] : [];
   });
-  return values.slice(0, mostTried);
+  return values.slice(0, maxTried);
 }
 
 export function visitCookie(token: string, maxAgeSeconds: number, url: AgentUrlSettings): string {

@@ -1,4 +1,5 @@
 /** Hands a request on to a web server in a guest, and its answer back: nothing is kept, so the slower side sets the pace. */
+import { Refusal } from '@lodge/domain';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
@@ -6,7 +7,6 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import type { Duplex } from 'node:stream';
-import { ApiError } from '../errors.ts';
 import { hasBody, headersForClient, headersForGuest, upgraded } from './headers.ts';
 import type { Passing } from './headers.ts';
 
@@ -14,7 +14,7 @@ import type { Passing } from './headers.ts';
 const connectTimeoutMs = 5_000;
 /** A connection whose other end is gone is missed after so long. */
 const keepAliveMs = 15_000;
-const mostHeaderBytes = 64 * 1024;
+const maxHeaderBytes = 64 * 1024;
 
 export interface Target extends Passing {
   readonly origin: string;
@@ -67,13 +67,13 @@ async function open(target: Target, request: IncomingMessage, more: OutgoingHttp
       method: request.method!,
       path: request.url!,
       headers: { ...headersForGuest(request, target), ...more },
-      maxHeaderSize: mostHeaderBytes,
+      maxHeaderSize: maxHeaderBytes,
     });
     // Whoever waits for its answer hears of it; behind the answer nobody needs to.
     return upstream.on('error', () => undefined);
   } catch (error) {
     guest.destroy();
-    throw new ApiError('invalid_request', 'The request is malformed.', { cause: error });
+    throw new Refusal('invalid_request', 'The request is malformed.', { cause: error });
   }
 }
 
@@ -123,5 +123,5 @@ function headOf(headers: OutgoingHttpHeaders): string {
   return `HTTP/1.1 101 Switching Protocols\r\n${lines.join('')}\r\n`;
 }
 
-const notAnswering = (cause: unknown): ApiError =>
-  new ApiError('agent_unavailable', 'Nothing answers there in the agent at the moment. Try again shortly.', { cause });
+const notAnswering = (cause: unknown): Refusal =>
+  new Refusal('agent_unavailable', 'Nothing answers there in the agent at the moment. Try again shortly.', { cause });

@@ -2,19 +2,20 @@
  * Agents' own addresses, on the API's listener. By the Host header alone a request is either the API's or an agent's, before any
  * router sees it: nothing of the API answers at an agent's address, and no agent at the API's.
  */
+import { Refusal } from '@lodge/domain';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { LiveAgent } from '@lodge/engine';
+import type { Agents, LiveAgent } from '@lodge/engine';
+import type { Log } from '@lodge/ports';
 import proxyAddr from '@fastify/proxy-addr';
 import { RequestScope } from '../../request-log.ts';
-import type { HttpContext } from '../context.ts';
-import { ApiError } from '../errors.ts';
-import { makeRequestId } from '../request-id.ts';
-import { replyOn } from '../upgrade.ts';
+import type { HttpMetrics, NetworkSettings } from '../context.ts';
+import { makeRequestId } from '../pipeline/request-id.ts';
+import { replyOn } from '../listener/upgrade.ts';
 import { hostOf } from './address.ts';
-import type { AgentAddress } from './address.ts';
+import type { AddressRequest } from './address-request.ts';
 import { admit, keyHeaders } from './admission.ts';
-import type { Admission } from './admission.ts';
+import type { Admission, Admitting } from './admission.ts';
 import { forward, tunnel } from './forward.ts';
 import type { Target } from './forward.ts';
 import { isOurPath, openLink } from './link.ts';
@@ -22,27 +23,28 @@ import { refuse } from './refusal.ts';
 import { checkPage, serverOf } from './server-of.ts';
 
 /** Requests under way at one agent's addresses, in this process. */
-const mostAtOnce = 256;
+const maxAtOnce = 256;
 /** What stays open is looked at so often: whether it may still be, and whether its machine is the one it began with. */
 const lookEveryMs = 30_000;
 
-/** One request at an agent's address. */
-export interface Call {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly upgrade: { readonly socket: Duplex; readonly head: Buffer } | null;
-  readonly agent: AgentAddress;
-  /** The client's. */
-  readonly address: string;
-  readonly scope: RequestScope;
+/** What serving agents' addresses takes. */
+interface Serving extends Admitting {
+  readonly agents: Pick<Agents, 'get' | 'use'>;
+  readonly network?: NetworkSettings;
+  readonly lifecycleWaitMs: number;
+  readonly chatTimeoutMs: number;
+  readonly closing: AbortSignal;
+  readonly cut: AbortSignal;
+  readonly metrics?: HttpMetrics;
+  readonly log: Log;
 }
 
 export class AgentHosts {
-  private readonly context: HttpContext;
+  private readonly context: Serving;
   private readonly trusts: (address: string, hop: number) => boolean;
   private readonly underWay = new Map<string, number>();
 
-  constructor(context: HttpContext) {
+  constructor(context: Serving) {
     this.context = context;
     this.trusts = proxyAddr.compile([...(context.network?.trustedProxies ?? [])]);
   }
@@ -56,7 +58,7 @@ export class AgentHosts {
     return this.take(request, () => ({ response: replyOn(request, socket), upgrade: { socket, head } }));
   }
 
-  private take(request: IncomingMessage, open: () => Pick<Call, 'response' | 'upgrade'>): boolean {
+  private take(request: IncomingMessage, open: () => Pick<AddressRequest, 'response' | 'upgrade'>): boolean {
     const host = hostOf(request.headers.host, this.context.agentUrl);
     // A target that names a host beside the header's: it is refused where either is an agent's.
     const isPath = request.url!.startsWith('/');
@@ -75,7 +77,7 @@ export class AgentHosts {
     return true;
   }
 
-  private async serve(call: Call): Promise<void> {
+  private async serve(call: AddressRequest): Promise<void> {
     const { request, response, agent, scope } = call;
     const began = performance.now();
     const release = this.enter(agent.id);
@@ -91,7 +93,7 @@ export class AgentHosts {
       if (closing.aborted) request.socket.destroySoon();
       scope.end();
     });
-    if (request.method === 'TRACE') throw new ApiError('method_not_allowed', 'TRACE is not passed on.');
+    if (request.method === 'TRACE') throw new Refusal('method_not_allowed', 'TRACE is not passed on.');
     if (isOurPath(request.url!)) return openLink(this.context, call);
     const page = { agentId: agent.id, port: agent.port };
     const { address, upgrade } = call;
@@ -104,7 +106,7 @@ export class AgentHosts {
   /** One of the agent's places for requests; gives what to call when it is free again. */
   private enter(id: string): () => void {
     const present = this.underWay.get(id) ?? 0;
-    if (present >= mostAtOnce) throw new ApiError('agent_unavailable', 'Too many requests to this agent at once.');
+    if (present >= maxAtOnce) throw new Refusal('agent_unavailable', 'Too many requests to this agent at once.');
     this.underWay.set(id, present + 1);
     return () => {
       const left = this.underWay.get(id)! - 1;
@@ -114,7 +116,7 @@ export class AgentHosts {
   }
 
   /** Wakes the agent, holds it awake, and connects both sides until either is done. */
-  private async pass(call: Call, admission: Admission): Promise<void> {
+  private async pass(call: AddressRequest, admission: Admission): Promise<void> {
     const { agents, lifecycleWaitMs, chatTimeoutMs, agentUrl } = this.context;
     const { request, response, upgrade, agent, address } = call;
     const { accountId } = admission;
@@ -137,7 +139,7 @@ export class AgentHosts {
   }
 
   /** Aborts when the call is over, or the server ends it: what may go on for ever at once, the rest after a while. */
-  private whileOpen({ response, upgrade }: Call): AbortSignal {
+  private whileOpen({ response, upgrade }: AddressRequest): AbortSignal {
     const over = new AbortController();
     const end = (): unknown => response.destroy();
     const closing = upgrade ? this.context.closing : this.context.cut;
@@ -145,14 +147,14 @@ export class AgentHosts {
     if (closing.aborted) end();
     const close = (): void => {
       closing.removeEventListener('abort', end);
-      over.abort(new ApiError('agent_unavailable', 'The client went away.'));
+      over.abort(new Refusal('agent_unavailable', 'The client went away.'));
     };
     if (response.destroyed) close();
     else response.once('close', close);
     return over.signal;
   }
 
-  private async look({ response, scope }: Call, admission: Admission, { row }: LiveAgent): Promise<void> {
+  private async look({ response, scope }: AddressRequest, admission: Admission, { row }: LiveAgent): Promise<void> {
     try {
       const [still, now] = await Promise.all([admission.still(), this.context.agents.get(row.accountId, row.id)]);
       if (still && now.status === 'running' && now.executionId === row.executionId) return;
@@ -163,7 +165,7 @@ export class AgentHosts {
   }
 }
 
-const nobody = (): ApiError => new ApiError('agent_not_found', 'No agent has this address.');
+const nobody = (): Refusal => new Refusal('agent_not_found', 'No agent has this address.');
 
 /** Of a request target in absolute form; empty for any other. */
 const authorityOf = (target: string): string => (URL.canParse(target) ? new URL(target).host : '');

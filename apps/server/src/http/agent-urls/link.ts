@@ -1,9 +1,8 @@
 /** The way in for browsers: a link's token is changed for a cookie of this one host, and does not stay in the address. */
-import { AccountRefusal } from '@lodge/engine/ports';
-import type { HttpContext } from '../context.ts';
-import { ApiError } from '../errors.ts';
+import { Refusal } from '@lodge/domain';
+import type { Visiting } from './admission.ts';
 import { visitCookie } from './cookies.ts';
-import type { Call } from './hosts.ts';
+import type { AddressRequest } from './address-request.ts';
 
 /** Paths that no guest is asked for. */
 const ourPaths = '/_lodge';
@@ -13,11 +12,11 @@ export const isOurPath = (url: string): boolean => /^\/_lodge(?:[/?]|$)/.test(ur
 
 export const linkTo = (origin: string, token: string): string => `${origin}${linkPath}?token=${token}`;
 
-export async function openLink({ places, limiter, agentUrl }: HttpContext, call: Call): Promise<void> {
+export async function openLink({ places, limiter, agentUrl }: Visiting, call: AddressRequest): Promise<void> {
   const { request, response, agent, address, scope } = call;
   const [path, query] = request.url!.split('?', 2);
-  if (path !== linkPath) throw new ApiError('route_not_found', 'Nothing is at this path.');
-  if (request.method !== 'GET') throw new ApiError('method_not_allowed', 'A link is opened by GET.');
+  if (path !== linkPath) throw new Refusal('route_not_found', 'Nothing is at this path.');
+  if (request.method !== 'GET') throw new Refusal('method_not_allowed', 'A link is opened by GET.');
   // A look ahead must not use it up.
   if (/prefetch/i.test(String(request.headers['sec-purpose'] ?? request.headers['purpose']))) throw notValid();
   const token = new URLSearchParams(query).get('token') ?? '';
@@ -40,8 +39,5 @@ export async function openLink({ places, limiter, agentUrl }: HttpContext, call:
   response.end();
 }
 
-const notValid = (): AccountRefusal =>
-  new AccountRefusal(
-    'link_not_valid',
-    'This link was used before, has expired, or is not for this address. Make another.',
-  );
+const notValid = (): Refusal =>
+  new Refusal('link_not_valid', 'This link was used before, has expired, or is not for this address. Make another.');

@@ -1,10 +1,9 @@
 /** What is answered at an agent's address where the agent itself does not: JSON for clients, a small page for people. */
+import { errorCodes } from '@lodge/domain';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { AccountRefusal } from '@lodge/engine/ports';
-import type { Log } from '@lodge/engine/ports';
-import { codes } from '../account/errors.ts';
-import { policy } from '../account/pages.ts';
-import { retryAfterSeconds, toApiError } from '../errors.ts';
+import type { Log } from '@lodge/ports';
+import { policy } from '../pages.ts';
+import { refusalHeaders, toRefusal } from '../pipeline/errors.ts';
 
 const titles: Readonly<Record<number, string>> = {
   401: 'This address opens with a link',
@@ -26,10 +25,9 @@ export function refuse(log: Log, error: unknown, { request, response, requestId 
     response.destroy();
     return;
   }
-  const known = error instanceof AccountRefusal ? error : toApiError(error);
-  const { status, type } = codes[known.code];
+  const known = toRefusal(error);
+  const { status, type } = errorCodes[known.code];
   if (known.cause !== undefined) log[status === 500 ? 'error' : 'info']({ err: known.cause }, known.message);
-  const retryAfter = known instanceof AccountRefusal ? undefined : retryAfterSeconds[known.code];
   const asPage = wantsPage(request);
   const body = asPage
     ? pageOf(titles[status] ?? 'This did not work', known.message)
@@ -42,9 +40,7 @@ export function refuse(log: Log, error: unknown, { request, response, requestId 
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',
     'x-request-id': requestId,
-    ...(status === 401 && { 'www-authenticate': 'Bearer' }),
-    ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
-    ...('headers' in known && known.headers),
+    ...refusalHeaders(known),
     // What is left of its body nobody reads.
     ...(!request.complete && { connection: 'close' }),
   };

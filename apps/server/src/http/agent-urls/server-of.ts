@@ -1,17 +1,15 @@
-import type { LiveAgent } from '@lodge/engine';
-import type { AgentPortRow, WebEndpoint } from '@lodge/engine/ports';
-import type { HttpContext } from '../context.ts';
-import { ApiError } from '../errors.ts';
-import { dashboardPort } from './address.ts';
+import { Refusal, abilitiesOf } from '@lodge/domain';
+import type { Agents, LiveAgent } from '@lodge/engine';
+import type { AgentPortRow, WebEndpoint } from '@lodge/ports';
 import type { AgentAddress } from './address.ts';
 
-/** Whether a port is the dashboard's, which is served while that is on and is never published as a port. */
+/** Whether a TCP port is the dashboard's, which is served while that is on and is never published as a port. */
 export const isDashboard = ({ kind, port }: Pick<AgentAddress, 'kind' | 'port'>): boolean =>
-  kind === 'runtime_b' && port === dashboardPort;
+  port !== null && port === abilitiesOf(kind).dashboardPort;
 
 /** Before an agent is woken for it: refuses with 404 what no agent of this account can have at this address. */
 export async function checkPage(
-  { agents }: HttpContext,
+  { agents }: { readonly agents: Pick<Agents, 'get'> },
   accountId: string,
   { kind, id, port }: AgentAddress,
   published: AgentPortRow | null,
@@ -23,13 +21,13 @@ export async function checkPage(
 
 /** What of a live agent an address leads to. */
 export function serverOf({ row, guest, web }: LiveAgent, { kind, port }: AgentAddress): WebEndpoint {
-  if (row.runtimeKind !== kind) throw new ApiError('agent_not_found', 'No agent has this address.');
+  if (row.runtimeKind !== kind) throw new Refusal('agent_not_found', 'No agent has this address.');
   if (port !== null && !isDashboard({ kind, port })) return { origin: `http://${guest.address}:${port}`, headers: {} };
   const page = port === null ? 'gateway' : 'dashboard';
   const found = web(page);
-  if (found === null) throw new ApiError('route_not_found', `This agent has no ${page}.`);
+  if (found === null) throw new Refusal('route_not_found', `This agent has no ${page}.`);
   return found;
 }
 
-export const notPublished = (port: number): ApiError =>
-  new ApiError('port_not_found', `Port ${port} of this agent is not published.`);
+export const notPublished = (port: number): Refusal =>
+  new Refusal('port_not_found', `Port ${port} of this agent is not published.`);

@@ -1,6 +1,6 @@
-import type { ErrorCode } from '@lodge/contract';
+import type { ErrorCode } from '@lodge/domain';
+import { Refusal } from '@lodge/domain';
 import { GuestError, isUnknownRoute } from '@lodge/guest';
-import { ApiError } from '../errors.ts';
 
 /** What any request that needs the guest of an agent may be refused with. */
 export const guestErrors = [
@@ -32,18 +32,18 @@ const withReason = new Set([400, 409]);
 export function guestRefusal(error: unknown): unknown {
   if (!(error instanceof GuestError)) return error;
   // What failed here, on the way there.
-  if (error.cause instanceof ApiError) return error.cause;
+  if (error.cause instanceof Refusal) return error.cause;
   if (isUnknownRoute(error)) {
-    return new ApiError('agent_outdated', 'The agent runs on an image from before this was there. Upgrade it first.');
+    return new Refusal('agent_outdated', 'The agent runs on an image from before this was there. Upgrade it first.');
   }
   const [code, text] = codes[error.status ?? 0] ?? [];
   if (code === undefined || text === undefined) {
-    return new ApiError('agent_unavailable', 'The agent does not answer at the moment. Try again shortly.', {
+    return new Refusal('agent_unavailable', 'The agent does not answer at the moment. Try again shortly.', {
       cause: error,
     });
   }
   const reason = withReason.has(error.status ?? 0) && error.reason !== null ? `: ${plain(error.reason)}` : '';
-  return new ApiError(code, `${text}${reason}.`);
+  return new Refusal(code, `${text}${reason}.`);
 }
 
 /** The guest's words, for its own owner: one short line of what can be printed. */

@@ -1,11 +1,12 @@
 import { AgentParams } from '@lodge/contract';
 import type { ChatQuery } from '@lodge/contract';
+import { bounded } from '@lodge/engine';
 import type { GuestClient } from '@lodge/guest';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
-import { checkAgentId } from '../agent-record.ts';
-import { turnSignal } from '../chat/turn-signal.ts';
-import type { HttpContext } from '../context.ts';
+import { checkAgentId } from '../reply/agent-record.ts';
+import { replySignal } from '../reply/reply-signal.ts';
+import type { GuestAccess } from '../needs.ts';
 
 export interface LiveGuest {
   readonly guest: GuestClient;
@@ -13,16 +14,16 @@ export interface LiveGuest {
   readonly signal: AbortSignal;
 }
 
-/** The guest of the agent in the request's path, running: it is held awake until the reply is over, or for `timeoutMs`. */
+/** The guest of the agent in the request's path, running: it is kept awake until the reply is over, or for `timeoutMs`. */
 export async function liveGuest(
-  { agents, guestAt, lifecycleWaitMs, cut }: HttpContext,
+  { agents, guestAt, lifecycleWaitMs, cut }: GuestAccess,
   request: FastifyRequest,
   reply: FastifyReply,
   timeoutMs: number,
 ): Promise<LiveGuest> {
   const { id } = request.params as Static<typeof AgentParams>;
   checkAgentId(id);
-  const signal = turnSignal(reply, cut, timeoutMs);
+  const { signal } = bounded(replySignal(reply, cut), timeoutMs);
   const wake = (request.query as ChatQuery).wake === 'true';
   const live = await agents.use(request.principal.accountId, id, { wake, timeoutMs: lifecycleWaitMs, signal });
   if (!signal.aborted) signal.addEventListener('abort', live.release, { once: true });

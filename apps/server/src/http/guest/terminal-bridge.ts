@@ -1,6 +1,6 @@
 /**
  * Between a client's WebSocket and a terminal in a guest: bytes both ways, each way as slow as its reader, until one of them ends,
- * the client types nothing for too long or no longer answers, its key ends, or the server closes. Then both are closed, once.
+ * the client types nothing for too long or no longer answers, its key or session ends, or the server closes. Then both are closed, once.
  */
 import { TerminalControl } from '@lodge/contract';
 import type { GuestClient, GuestTerminal, ProcessEnd, TerminalSize } from '@lodge/guest';
@@ -12,16 +12,17 @@ export const terminalProtocol = 'lodge.terminal';
 
 const pingEveryMs = 20_000;
 /** What is on its way to a client who reads slowly. */
-const mostUnsentBytes = 1024 * 1024;
+const maxUnsentBytes = 1024 * 1024;
 /** After a close frame, for the client's own. */
 const closeMs = 2_000;
 /** Shown before the client has its connection: a shell's prompt. */
-const mostEarlyBytes = 256 * 1024;
+const maxEarlyBytes = 256 * 1024;
 
 interface BridgeOptions {
   readonly idleMs: number;
   readonly closing: AbortSignal;
-  readonly keyEnded: AbortSignal;
+  /** Aborts when the key or session that opened the terminal holds no more. */
+  readonly ended: AbortSignal;
 }
 
 export class TerminalBridge {
@@ -68,11 +69,11 @@ export class TerminalBridge {
     this.socket = socket;
     this.over = over;
     this.pings = setInterval(() => this.ping(), pingEveryMs);
-    const { closing, keyEnded } = this.options;
+    const { closing, ended } = this.options;
     const shutDown = (): void => this.shut(1001, 'the service is restarting');
-    const shutOut = (): void => this.shut(1008, 'the API key holds no more');
+    const shutOut = (): void => this.shut(1008, 'the API key or session holds no more');
     closing.addEventListener('abort', shutDown);
-    keyEnded.addEventListener('abort', shutOut);
+    ended.addEventListener('abort', shutOut);
     socket.on('message', (data, isBinary) => this.take(data, isBinary));
     socket.on('pong', () => (this.isAnswered = true));
     socket.on('error', () => socket.terminate());
@@ -85,7 +86,7 @@ export class TerminalBridge {
     this.terminal?.resume();
     if (this.ended !== null) this.finish(this.ended.end);
     if (closing.aborted) shutDown();
-    if (keyEnded.aborted) shutOut();
+    if (ended.aborted) shutOut();
   }
 
   private show(chunk: Buffer): boolean {
@@ -93,12 +94,12 @@ export class TerminalBridge {
     if (socket === null) {
       this.early.push(chunk);
       this.earlyBytes += chunk.length;
-      return this.earlyBytes < mostEarlyBytes;
+      return this.earlyBytes < maxEarlyBytes;
     }
     socket.send(chunk, { binary: true }, () => {
-      if (socket.bufferedAmount < mostUnsentBytes) this.terminal?.resume();
+      if (socket.bufferedAmount < maxUnsentBytes) this.terminal?.resume();
     });
-    return socket.bufferedAmount < mostUnsentBytes;
+    return socket.bufferedAmount < maxUnsentBytes;
   }
 
   private take(data: RawData, isBinary: boolean): void {

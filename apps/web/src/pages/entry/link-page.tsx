@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link as RouterLink, useLocation } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { hasCode } from '../../api.ts';
-import type { Link, LinkKind } from '../../api.ts';
+import type { AccountLink, LinkKind } from '../../api.ts';
 import { Button, buttonClass } from '../../components/button.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { Skeleton } from '../../components/states.tsx';
@@ -26,7 +26,7 @@ interface LinkPageProps {
   readonly kind: LinkKind;
   readonly title: string;
   readonly description: string;
-  readonly children: (token: string, link: Link) => ReactNode;
+  readonly children: (token: string, link: AccountLink) => ReactNode;
 }
 
 /** A page that is opened by a link with a token in its fragment, which no server sees in the address. */

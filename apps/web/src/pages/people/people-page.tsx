@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Lock, UserPlus } from 'lucide-react';
 import { useState } from 'react';
-import type { Member } from '../../api.ts';
+import type { Person, Role } from '../../api.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
@@ -48,7 +48,9 @@ export function PeoplePage() {
   );
 }
 
-const columns: readonly Column<Member>[] = [
+const roleNames: Readonly<Record<Role, string>> = { owner: 'Owner', member: 'Member', viewer: 'Viewer' };
+
+const columns: readonly Column<Person>[] = [
   {
     header: 'Name',
     cell: (member) => (
@@ -60,18 +62,16 @@ const columns: readonly Column<Member>[] = [
   },
   {
     header: 'Role',
-    cell: ({ role }) => (
-      <Badge tone={role === 'owner' ? 'good' : 'quiet'}>{role === 'owner' ? 'Owner' : 'Member'}</Badge>
-    ),
+    cell: ({ role }) => <Badge tone={role === 'owner' ? 'good' : 'quiet'}>{roleNames[role]}</Badge>,
   },
   { header: 'Agents', cell: ({ agents }) => <span className="tabular-nums">{formatNumber(agents)}</span> },
   { header: 'Joined', cell: ({ created_at: joined }) => <Time value={joined} as="date" /> },
 ];
 
 function MembersSection() {
-  const members = useQuery(queries.members);
-  const [limiting, setLimiting] = useState<Member>();
-  const actions: Column<Member> = {
+  const people = useQuery(queries.people);
+  const [limiting, setLimiting] = useState<Person>();
+  const actions: Column<Person> = {
     header: 'Actions',
     actions: true,
     cell: (member) => (
@@ -88,7 +88,7 @@ function MembersSection() {
   };
   return (
     <Section title="Members">
-      <Loaded query={members}>
+      <Loaded query={people}>
         {(data) => <DataTable label="Members" columns={[...columns, actions]} rows={data} keyOf={({ id }) => id} />}
       </Loaded>
       {limiting !== undefined && (

@@ -39,7 +39,7 @@ export function LimitDialog({ account: { id, name }, limit, onClose }: LimitDial
       onClose();
       toast(`The limits of ${name} are changed.`);
       void queryClient.invalidateQueries(queries.spend);
-      void queryClient.invalidateQueries(queries.members);
+      void queryClient.invalidateQueries(queries.people);
     },
   });
   return (

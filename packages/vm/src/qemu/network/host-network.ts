@@ -35,7 +35,7 @@ export interface HostNetwork {
   createNamespace(slot: number, options: NamespaceOptions): Promise<Namespace>;
   /** The emulator in it should have ended: it keeps its tap, but reaches nothing. Absent is success. */
   removeNamespace(slot: number): Promise<void>;
-  /** Slots that have a namespace, a link or both now, in order. */
+  /** VmNumbers that have a namespace, a link or both now, in order. */
   slots(): Promise<number[]>;
   /** Bytes (IP packets) the slot's guest has sent to public addresses and the resolver since its namespace was made. */
   egressBytes(slot: number): Promise<number>;

@@ -111,7 +111,7 @@ export function hostRules(plan: NetworkPlan): string {
   ].join('\n');
 }
 
-/** Lets the slot reach another port at the broker's address than the usual one: a template that is made has a stand-in there. */
+/** Lets the slot reach another port at the broker's address than the usual one: a template that is made has a stub there. */
 export function allowBrokerPort(plan: NetworkPlan, slot: number, port: number): string {
   const { table } = plan;
   const { guestSide } = plan.slotAddresses(slot);

@@ -1,4 +1,4 @@
-import type { Log } from '@lodge/engine/ports';
+import type { Log } from '@lodge/ports';
 import type { HostNetwork } from './host-network.ts';
 
 /** Between two looks; a firewall that another program flushed is back within twice as much. */

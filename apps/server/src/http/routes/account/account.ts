@@ -1,12 +1,14 @@
 import { Account, NoQuery, UpdateAccount } from '@lodge/contract';
-import type { AccountRow } from '@lodge/engine/ports';
-import type { App, HttpContext } from '../../context.ts';
+import type { OwnAccounts } from '@lodge/ports';
+import type { App } from '../../app-types.ts';
+import { actorOf } from '../../identity/principal.ts';
+import { accountRecord, personalAccount } from './replies.ts';
 
 const url = '/v1/account';
 const tags = ['Service'];
 
-/** `GET` and `PATCH /v1/account`: the one that the key belongs to. */
-export function accountRoutes(app: App, { accounts }: HttpContext): void {
+/** `GET` and `PATCH /v1/account`: the one that the key or session belongs to. */
+export function accountRoutes(app: App, { accounts }: { readonly accounts: OwnAccounts }): void {
   app.route({
     method: 'GET',
     url,
@@ -17,7 +19,10 @@ export function accountRoutes(app: App, { accounts }: HttpContext): void {
       querystring: NoQuery,
       response: { 200: { ...Account, 'x-response-description': 'The account.' } },
     },
-    handler: async ({ principal }) => accountRecord(await accounts.account(principal.accountId)),
+    handler: async ({ principal: { accountId, by } }) => {
+      const account = await accounts.account(accountId);
+      return by.kind === 'session' ? personalAccount(account) : accountRecord(account);
+    },
   });
 
   app.route({
@@ -34,17 +39,10 @@ export function accountRoutes(app: App, { accounts }: HttpContext): void {
     },
     config: { scopes: ['agents:write'] },
     handler: async ({ principal, body, ip: address, id: requestId }) => {
-      const by = { actor: { kind: 'api_key', id: principal.keyId }, address, requestId } as const;
+      const by = { actor: actorOf(principal), address, requestId } as const;
       const change = { recordsLlmCalls: body.record_llm_calls };
-      return accountRecord(await accounts.update(principal.accountId, change, by));
+      const account = await accounts.update(principal.accountId, change, by);
+      return principal.by.kind === 'session' ? personalAccount(account) : accountRecord(account);
     },
   });
 }
-
-const accountRecord = ({ id, name, recordsLlmCalls, createdAt }: AccountRow) => ({
-  object: 'account' as const,
-  id,
-  name,
-  record_llm_calls: recordsLlmCalls,
-  created_at: createdAt.toISOString(),
-});

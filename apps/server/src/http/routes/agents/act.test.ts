@@ -1,10 +1,9 @@
+import { Refusal, verbs } from '@lodge/domain';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { agentVerbs } from '@lodge/contract';
-import { Refusal } from '@lodge/engine';
-import { agentRow, testApp } from '../../test-app.ts';
-import type { TestApp } from '../../test-app.ts';
+import { agentRow, testApp } from '../../../../../../packages/testkit/src/plane/http/test-app.ts';
+import type { TestApp } from '../../../../../../packages/testkit/src/plane/http/test-app.ts';
 
 const goals = {
   start: 'running',
@@ -31,7 +30,7 @@ function withAgent(lodge: TestApp, change: Parameters<typeof agentRow>[0] = {}) 
     lodge.call('POST', `/v1/agents/${row.id}/${verb}${options.query ?? ''}`, options);
 }
 
-for (const verb of agentVerbs) {
+for (const verb of verbs) {
   describe(verb, () => {
     test('200: the record, once the agent is there', async () => {
       const act = withAgent(testApp(), { status: origins[verb] });
@@ -66,7 +65,7 @@ for (const verb of agentVerbs) {
     test('500: what did not come to its goal says why, in public words', async () => {
       const lodge = testApp();
       lodge.agents.finish = () => {
-        throw new Refusal('operation_failed', 'The snapshot could not be written; the agent runs on.');
+        throw new Refusal('internal_error', 'The snapshot could not be written; the agent runs on.');
       };
       const answer = await withAgent(lodge, { status: origins[verb] })(verb);
       assert.equal(answer.status, 500);

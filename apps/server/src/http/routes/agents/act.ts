@@ -1,11 +1,12 @@
-import { Agent, AgentParams, NoBody, PreferHeaders, WaitQuery, agentVerbs } from '@lodge/contract';
-import type { ErrorCode } from '@lodge/contract';
-import type { Verb } from '@lodge/domain';
-import { agentHeaders, agentReply, checkAgentId } from '../../agent-record.ts';
-import { changeNote } from '../../change-note.ts';
-import { clientGone } from '../../client-gone.ts';
-import type { App, HttpContext } from '../../context.ts';
-import { wantsNoWait } from '../../no-wait.ts';
+import { verbs } from '@lodge/domain';
+import type { ErrorCode, Verb } from '@lodge/domain';
+import { Agent, AgentParams, NoBody, PreferHeaders, WaitQuery } from '@lodge/contract';
+import { agentHeaders, agentReply, checkAgentId } from '../../reply/agent-record.ts';
+import { changeNote } from '../../identity/change-note.ts';
+import { clientGone } from '../../pipeline/client-gone.ts';
+import type { App } from '../../app-types.ts';
+import type { AgentReplies, Waiting } from '../../needs.ts';
+import { wantsNoWait } from './no-wait.ts';
 
 interface VerbText {
   readonly summary: string;
@@ -53,7 +54,7 @@ const texts: Readonly<Record<Verb, VerbText>> = {
 };
 
 /** Asked for, by whom: how it went is in the agent's log. */
-const audited = {
+const requested = {
   start: 'agent.start_requested',
   resume: 'agent.resume_requested',
   pause: 'agent.pause_requested',
@@ -66,11 +67,11 @@ const shared =
   'The reply comes when that is done: 200. When it takes longer than the lifecycle wait (60 s unless set otherwise), or with `Prefer: respond-async` or `?wait=false`, it is 202 with the record as it is, its `transition` set: poll the agent then. The same request again joins what is under way.';
 
 /** `POST /v1/agents/:id/<verb>`, one route for each verb of the lifecycle table. */
-export function actRoutes(app: App, context: HttpContext): void {
-  for (const verb of agentVerbs) actRoute(app, context, verb);
+export function actRoutes(app: App, context: AgentReplies & Waiting): void {
+  for (const verb of verbs) actRoute(app, context, verb);
 }
 
-function actRoute(app: App, context: HttpContext, verb: Verb): void {
+function actRoute(app: App, context: AgentReplies & Waiting, verb: Verb): void {
   const { agents, lifecycleWaitMs, closing } = context;
   const { summary, description, errors } = texts[verb];
   app.route({
@@ -99,7 +100,7 @@ function actRoute(app: App, context: HttpContext, verb: Verb): void {
       const isRepeated = request.idempotent?.effective === true;
       const { row: begun, done } = isRepeated
         ? { row: await agents.get(accountId, id), done: false }
-        : await agents.act(accountId, id, verb, changeNote(request, audited[verb], id));
+        : await agents.act(accountId, id, verb, changeNote(request, { type: requested[verb], data: {} }));
       if (done) return agentReply(reply, begun, context);
       if (wantsNoWait(request, reply)) return reply.code(202).send(agentReply(reply, begun, context));
       const signal = AbortSignal.any([clientGone(reply), closing]);

@@ -1,8 +1,8 @@
+import { Refusal } from '@lodge/domain';
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Refusal } from '@lodge/engine';
-import { testApp } from '../../test-app.ts';
+import { testApp } from '../../../../../../packages/testkit/src/plane/http/test-app.ts';
 
 test('201: a name alone is enough; the record is whole, with every default', async () => {
   const { call, agents } = testApp();
@@ -125,7 +125,7 @@ describe('202', () => {
   test('the wait is given up when the client goes away, and when the service closes', async () => {
     const { app, agents } = testApp();
     const waits: AbortSignal[] = [];
-    agents.awaitSettled = (...given: unknown[]) => {
+    agents.awaitStatus = (...given: unknown[]) => {
       const signal = given[3] as AbortSignal;
       waits.push(signal);
       return new Promise((resolve) => signal.addEventListener('abort', () => resolve(agents.rows[0]!)));
@@ -192,7 +192,6 @@ test('400: what this version does not have is refused by name, not dropped', asy
   const { call, agents } = testApp();
   const given = {
     channels: { slack: { appToken: 'xapp-1', botToken: 'xoxb-1' } },
-    dashboard: true,
   };
   for (const [field, value] of Object.entries(given)) {
     const answer = await call('POST', '/v1/agents', { body: { name: 'x', [field]: value } });

@@ -1,18 +1,25 @@
+import type { RuntimeKind, Lifecycle } from '@lodge/domain';
+import {
+  Refusal,
+  defaultLifecycle,
+  defaultSize,
+  makeAgentId,
+  runtimeKindAliases,
+  defaultRuntimeKind,
+} from '@lodge/domain';
 import { randomInt } from 'node:crypto';
 import { Agent, CreateAgent, PreferHeaders, WaitQuery } from '@lodge/contract';
-import { defaultLifecycle, defaultSize, makeAgentId, runtimeKindAliases } from '@lodge/domain';
-import type { Lifecycle } from '@lodge/domain';
 import type { CreateAgentInput } from '@lodge/engine';
-import type { AgentRow } from '@lodge/engine/ports';
+import type { AgentRow } from '@lodge/ports';
 import type { FastifyRequest } from 'fastify';
-import { checkAvailable, instructionsOf, sizeOf, trimName } from '../../agent-fields.ts';
-import { agentHeaders, agentPath, agentReply } from '../../agent-record.ts';
-import { changeNote } from '../../change-note.ts';
-import { clientGone } from '../../client-gone.ts';
-import type { App, HttpContext } from '../../context.ts';
-import { ApiError } from '../../errors.ts';
-import { wantsNoWait } from '../../no-wait.ts';
-import { spendLimitOf } from '../../spend-limit.ts';
+import { checkAvailable, instructionsOf, sizeOf, trimName } from './fields.ts';
+import { agentHeaders, agentPath, agentReply } from '../../reply/agent-record.ts';
+import { changeNote } from '../../identity/change-note.ts';
+import { clientGone } from '../../pipeline/client-gone.ts';
+import type { App } from '../../app-types.ts';
+import type { AgentReplies, Waiting } from '../../needs.ts';
+import { wantsNoWait } from './no-wait.ts';
+import { spendLimitOf } from '../../reply/spend-limit.ts';
 
 const headers = { ...agentHeaders, Location: { type: 'string', description: 'Path of the agent.' } };
 
@@ -37,7 +44,12 @@ const config = {
   errors: ['quota_exceeded', 'provisioning_failed', 'insufficient_capacity'],
 } as const;
 
-export function createAgentRoute(app: App, context: HttpContext): void {
+interface Needs extends AgentReplies, Waiting {
+  /** How long a create waits for the agent to run before it answers 202. */
+  readonly createWaitMs: number;
+}
+
+export function createAgentRoute(app: App, context: Needs): void {
   const { agents, createWaitMs, closing } = context;
   app.route({
     method: 'POST',
@@ -52,7 +64,7 @@ export function createAgentRoute(app: App, context: HttpContext): void {
       reply.header('location', agentPath(created.id));
       if (wantsNoWait(request, reply)) return reply.code(202).send(agentReply(reply, created, context));
       const signal = AbortSignal.any([clientGone(reply), closing]);
-      const row = await agents.awaitSettled(accountId, created.id, createWaitMs, signal);
+      const row = await agents.awaitStatus(accountId, created.id, createWaitMs, signal);
       checkOutcome(row);
       return reply.code(row.status === 'provisioning' ? 202 : 201).send(agentReply(reply, row, context));
     },
@@ -60,31 +72,31 @@ export function createAgentRoute(app: App, context: HttpContext): void {
 }
 
 /** The agent's id is decided before: a second attempt of an idempotent request finds what the first has made. */
-function createOnce({ agents }: HttpContext, request: FastifyRequest, input: CreateAgentInput): Promise<AgentRow> {
+function createOnce({ agents }: Needs, request: FastifyRequest, input: CreateAgentInput): Promise<AgentRow> {
   const { principal, idempotent } = request;
   if (idempotent?.effective) return agents.get(principal.accountId, idempotent.agentId);
   const id = idempotent?.agentId ?? makeAgentId(randomInt);
-  const note = changeNote(request, 'agent.created', id, { name: input.name });
+  const note = changeNote(request, { type: 'agent.created', data: { name: input.name } });
   return agents.create(principal.accountId, input, { id, note });
 }
 
 function checkOutcome(row: AgentRow | null): asserts row is AgentRow {
-  if (row === null) throw new ApiError('agent_not_found', 'The agent was deleted while it was being provisioned.');
+  if (row === null) throw new Refusal('agent_not_found', 'The agent was deleted while it was being provisioned.');
   if (row.status !== 'error') return;
-  throw new ApiError('provisioning_failed', `The agent did not start. ${row.statusReason?.message ?? ''}`.trim(), {
-    headers: { 'x-agent-id': row.id },
+  throw new Refusal('provisioning_failed', `The agent did not start. ${row.statusReason?.message ?? ''}`.trim(), {
+    agentId: row.id,
   });
 }
 
 function inputOf(body: CreateAgent): CreateAgentInput {
-  checkAvailable(body, runtimeKindAliases[body.runtime_kind ?? 'runtime_a']);
+  checkAvailable(body);
   return {
     name: body.name,
     ...(body.model !== undefined && { model: body.model }),
     description: body.description ?? null,
     llmKeys: (body.llm_keys ?? []).map((key) => ({ provider: key.provider, apiKey: key.api_key })),
     checkKeys: body.check_keys ?? false,
-    runtimeKind: runtimeKindAliases[body.runtime_kind ?? 'runtime_a']!,
+    runtimeKind: kindOf(body),
     size: sizeOf(body) ?? defaultSize,
     lifecycle: lifecycleOf(body.lifecycle ?? {}),
     metadata: body.metadata ?? {},
@@ -104,3 +116,5 @@ function lifecycleOf(given: NonNullable<CreateAgent['lifecycle']>): Lifecycle {
     wakeOnMessage: given.wake_on_message ?? defaultLifecycle.wakeOnMessage,
   };
 }
+
+const kindOf = ({ runtime_kind: name = defaultRuntimeKind }: CreateAgent): RuntimeKind => runtimeKindAliases[name]!;

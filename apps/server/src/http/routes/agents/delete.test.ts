@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { agentRow, testApp } from '../../test-app.ts';
+import { agentRow, testApp } from '../../../../../../packages/testkit/src/plane/http/test-app.ts';
 
 test('a deleted agent is gone; deleting it again is a 404', async () => {
   const { call, agents } = testApp();

@@ -1,9 +1,10 @@
 import { AgentParams, DeletedAgent, PreferHeaders, WaitQuery } from '@lodge/contract';
-import { checkAgentId } from '../../agent-record.ts';
-import { changeNote } from '../../change-note.ts';
-import { clientGone } from '../../client-gone.ts';
-import type { App, HttpContext } from '../../context.ts';
-import { wantsNoWait } from '../../no-wait.ts';
+import { checkAgentId } from '../../reply/agent-record.ts';
+import { changeNote } from '../../identity/change-note.ts';
+import { clientGone } from '../../pipeline/client-gone.ts';
+import type { App } from '../../app-types.ts';
+import type { Waiting } from '../../needs.ts';
+import { wantsNoWait } from './no-wait.ts';
 
 const schema = {
   operationId: 'deleteAgent',
@@ -24,7 +25,7 @@ const schema = {
 };
 const config = { scopes: ['agents:delete'], errors: ['agent_not_found'] } as const;
 
-export function deleteAgentRoute(app: App, { agents, closing }: HttpContext): void {
+export function deleteAgentRoute(app: App, { agents, closing }: Omit<Waiting, 'lifecycleWaitMs'>): void {
   app.route({
     method: 'DELETE',
     url: '/v1/agents/:id',
@@ -35,7 +36,12 @@ export function deleteAgentRoute(app: App, { agents, closing }: HttpContext): vo
       checkAgentId(id);
       const noWait = wantsNoWait(request, reply);
       const signal = noWait ? AbortSignal.abort() : AbortSignal.any([clientGone(reply), closing]);
-      await agents.delete(request.principal.accountId, id, signal, changeNote(request, 'agent.deleted', id));
+      await agents.delete(
+        request.principal.accountId,
+        id,
+        signal,
+        changeNote(request, { type: 'agent.deleted', data: {} }),
+      );
       return reply.code(noWait ? 202 : 200).send({ object: 'agent.deleted' as const, id, deleted: true as const });
     },
   });

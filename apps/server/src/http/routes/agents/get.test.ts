@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { agentRow, testApp } from '../../test-app.ts';
+import { agentRow, testApp } from '../../../../../../packages/testkit/src/plane/http/test-app.ts';
 
 test('the record says why an agent is in its status', async () => {
   const { call, agents } = testApp();
@@ -34,7 +34,7 @@ test('wait_for waits for that status, and answers with the agent as it is then',
   const row = agentRow({ status: 'provisioning' });
   agents.rows = [row];
   const waits: unknown[] = [];
-  agents.awaitSettled = async (_account, _id, timeoutMs, _signal, wanted) => {
+  agents.awaitStatus = async (_account, _id, timeoutMs, _signal, wanted) => {
     waits.push([timeoutMs, wanted]);
     return { ...row, status: 'running' };
   };

@@ -1,8 +1,9 @@
+import { Refusal } from '@lodge/domain';
 import { Agent, AgentParams, GetAgentQuery } from '@lodge/contract';
-import { agentHeaders, agentReply, checkAgentId } from '../../agent-record.ts';
-import { clientGone } from '../../client-gone.ts';
-import type { App, HttpContext } from '../../context.ts';
-import { ApiError } from '../../errors.ts';
+import { agentHeaders, agentReply, checkAgentId } from '../../reply/agent-record.ts';
+import { clientGone } from '../../pipeline/client-gone.ts';
+import type { App } from '../../app-types.ts';
+import type { AgentReplies, Waiting } from '../../needs.ts';
 
 const schema = {
   operationId: 'getAgent',
@@ -16,7 +17,7 @@ const config = { scopes: ['agents:read'], errors: ['agent_not_found'] } as const
 
 const defaultTimeoutSeconds = 30;
 
-export function getAgentRoute(app: App, context: HttpContext): void {
+export function getAgentRoute(app: App, context: AgentReplies & Pick<Waiting, 'closing'>): void {
   const { agents, closing } = context;
   app.route({
     method: 'GET',
@@ -26,7 +27,7 @@ export function getAgentRoute(app: App, context: HttpContext): void {
     handler: async (request, reply) => {
       const { wait_for, timeout } = request.query;
       if (timeout !== undefined && wait_for === undefined) {
-        throw new ApiError('invalid_request', 'timeout means something only with wait_for.');
+        throw new Refusal('invalid_request', 'timeout means something only with wait_for.');
       }
       const { id } = request.params;
       checkAgentId(id);
@@ -35,8 +36,8 @@ export function getAgentRoute(app: App, context: HttpContext): void {
 
       const signal = AbortSignal.any([clientGone(reply), closing]);
       const timeoutMs = (timeout ?? defaultTimeoutSeconds) * 1000;
-      const row = await agents.awaitSettled(accountId, id, timeoutMs, signal, wait_for);
-      if (row === null) throw new ApiError('agent_not_found', 'The agent was deleted meanwhile.');
+      const row = await agents.awaitStatus(accountId, id, timeoutMs, signal, wait_for);
+      if (row === null) throw new Refusal('agent_not_found', 'The agent was deleted meanwhile.');
       return agentReply(reply, row, context);
     },
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { InvalidCursorError } from '@lodge/engine/ports';
-import { agentRow, testApp } from '../../test-app.ts';
+import { InvalidCursorError } from '@lodge/ports';
+import { agentRow, testApp } from '../../../../../../packages/testkit/src/plane/http/test-app.ts';
 
 test('pages are linked by next_cursor until has_more is false', async () => {
   const { call, agents } = testApp();

@@ -1,7 +1,9 @@
 import { AgentList, ListAgentsQuery } from '@lodge/contract';
 import { runtimeKindAliases } from '@lodge/domain';
-import { agentRecord } from '../../agent-record.ts';
-import type { App, HttpContext } from '../../context.ts';
+import { agentRecord } from '../../reply/agent-record.ts';
+import type { App } from '../../app-types.ts';
+import type { AgentReplies } from '../../needs.ts';
+import type { Cursors } from '../../reply/cursors.ts';
 
 const schema = {
   operationId: 'listAgents',
@@ -11,7 +13,10 @@ const schema = {
   response: { 200: { ...AgentList, 'x-response-description': 'A page of agents.' } },
 };
 
-export function listAgentsRoute(app: App, { agents, agentUrl, cursors }: HttpContext): void {
+export function listAgentsRoute(
+  app: App,
+  { agents, agentUrl, cursors }: AgentReplies & { readonly cursors: Cursors },
+): void {
   app.route({
     method: 'GET',
     url: '/v1/agents',

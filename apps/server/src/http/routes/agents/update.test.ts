@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultLifecycle } from '@lodge/domain';
-import { agentRow, testApp } from '../../test-app.ts';
+import { agentRow, testApp } from '../../../../../../packages/testkit/src/plane/http/test-app.ts';
 
 function withAgent(change: Parameters<typeof agentRow>[0] = {}) {
   const lodge = testApp();

@@ -2,13 +2,14 @@ import { Agent, AgentParams, IfMatchHeaders, NoQuery, UpdateAgent } from '@lodge
 import { defaultLifecycle, defaultSize } from '@lodge/domain';
 import type { Lifecycle } from '@lodge/domain';
 import type { UpdateAgentInput } from '@lodge/engine';
-import { checkAvailable, instructionsOf, sizeOf, trimName } from '../../agent-fields.ts';
-import { agentHeaders, agentReply, checkAgentId } from '../../agent-record.ts';
-import { changeNote } from '../../change-note.ts';
-import type { App, HttpContext } from '../../context.ts';
-import { checkIfMatch } from '../../etag.ts';
-import { afterEffect } from '../../settings-wait.ts';
-import { spendLimitOf } from '../../spend-limit.ts';
+import { checkAvailable, instructionsOf, sizeOf, trimName } from './fields.ts';
+import { agentHeaders, agentReply, checkAgentId } from '../../reply/agent-record.ts';
+import { changeNote } from '../../identity/change-note.ts';
+import type { App } from '../../app-types.ts';
+import type { AgentReplies, Waiting } from '../../needs.ts';
+import { checkIfMatch } from '../../reply/etag.ts';
+import { afterEffect } from './settings-wait.ts';
+import { spendLimitOf } from '../../reply/spend-limit.ts';
 
 const schema = {
   operationId: 'updateAgent',
@@ -27,7 +28,7 @@ const config = {
   errors: ['agent_not_found', 'agent_transitioning', 'precondition_failed', 'insufficient_capacity'],
 } as const;
 
-export function updateAgentRoute(app: App, context: HttpContext): void {
+export function updateAgentRoute(app: App, context: AgentReplies & Waiting): void {
   const { agents } = context;
   app.route({
     method: 'PATCH',
@@ -43,7 +44,7 @@ export function updateAgentRoute(app: App, context: HttpContext): void {
       checkAgentId(id);
       const row = await agents.update(request.principal.accountId, id, change, {
         check: (present) => checkIfMatch(request.headers['if-match'], present),
-        note: changeNote(request, 'agent.updated', id, { fields: Object.keys(body) }),
+        note: changeNote(request, { type: 'agent.updated', data: { fields: Object.keys(body) } }),
       });
       const inMachine = body.instructions !== undefined || body.dashboard !== undefined;
       return agentReply(reply, inMachine ? await afterEffect(context, reply, row) : row, context);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AuditEvent, AuditQuery } from '@lodge/engine/ports';
-import { testApp } from '../../test-app.ts';
+import type { AuditEvent, AuditQuery } from '@lodge/ports';
+import { testApp } from '../../../../../../packages/testkit/src/plane/http/test-app.ts';
 
 const event = (id: number): AuditEvent => ({
   id: BigInt(id),

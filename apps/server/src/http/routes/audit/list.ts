@@ -1,8 +1,10 @@
 import { AuditEventList, ListAuditEventsQuery } from '@lodge/contract';
 import type { AuditEvent } from '@lodge/contract';
-import { InvalidCursorError } from '@lodge/engine/ports';
-import type { AuditEvent as AuditEventRow } from '@lodge/engine/ports';
-import type { App, HttpContext } from '../../context.ts';
+import { InvalidCursorError } from '@lodge/ports';
+import type { AuditEvent as AuditEventRow, AuditLog } from '@lodge/ports';
+import type { App } from '../../app-types.ts';
+import type { Cursors } from '../../reply/cursors.ts';
+import { pageReply } from '../../reply/page.ts';
 
 const schema = {
   operationId: 'listAuditEvents',
@@ -13,7 +15,12 @@ const schema = {
   response: { 200: { ...AuditEventList, 'x-response-description': 'A page of events.' } },
 };
 
-export function listAuditEventsRoute(app: App, { audit, cursors }: HttpContext): void {
+interface Needs {
+  readonly audit: AuditLog;
+  readonly cursors: Cursors;
+}
+
+export function listAuditEventsRoute(app: App, { audit, cursors }: Needs): void {
   app.route({
     method: 'GET',
     url: '/v1/audit-events',
@@ -23,16 +30,9 @@ export function listAuditEventsRoute(app: App, { audit, cursors }: HttpContext):
       const { limit = 20, order = 'desc', cursor } = request.query;
       const { accountId } = request.principal;
       const from = cursor === undefined ? {} : { from: positionOf(cursors.open('audit', accountId, cursor), order) };
-      // One more than asked for tells whether there is more.
       const rows = await audit.page({ accountId, limit: limit + 1, direction: order, ...from });
-      const page = rows.slice(0, limit);
-      const hasMore = rows.length > limit;
-      return {
-        object: 'list' as const,
-        data: page.map(eventRecord),
-        has_more: hasMore,
-        next_cursor: hasMore ? cursors.seal('audit', accountId, cursorOf(page.at(-1)!.id, order)) : null,
-      };
+      const sealed = ({ id }: AuditEventRow): string | null => cursors.seal('audit', accountId, cursorOf(id, order));
+      return pageReply(rows, { limit, record: eventRecord, cursorOf: sealed });
     },
   });
 }

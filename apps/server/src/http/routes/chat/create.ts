@@ -1,11 +1,12 @@
 import { AgentChat, AgentParams, ChatCompletion, ModelChat } from '@lodge/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { answerBlocks, wholeAnswer } from '../../chat/answer.ts';
-import { turnConfig as config, turnSchema } from '../../chat/turn-route.ts';
-import { conversationOf, runTurn, targetOf } from '../../chat/turn.ts';
-import type { TurnTarget } from '../../chat/turn.ts';
-import type { App, HttpContext } from '../../context.ts';
+import { printChunks, printCompletion } from './print.ts';
+import { turnConfig as config, turnSchema } from './turn-route.ts';
+import { answerTurn, conversationOf, targetOf } from './turn.ts';
+import type { TurnTarget } from './turn.ts';
+import type { App } from '../../app-types.ts';
+import type { Turns } from '../../needs.ts';
 
 const shared = {
   ...turnSchema,
@@ -19,7 +20,7 @@ const shared = {
   },
 };
 
-export function chatRoutes(app: App, context: HttpContext): void {
+export function chatRoutes(app: App, context: Turns): void {
   const byPath = {
     schema: {
       ...shared,
@@ -65,15 +66,14 @@ interface Chat {
   readonly body: AgentChat;
 }
 
-function chat(context: HttpContext, request: FastifyRequest, reply: FastifyReply, { target, body }: Chat) {
-  return runTurn(context, request, reply, {
+function chat(context: Turns, request: FastifyRequest, reply: FastifyReply, { target, body }: Chat) {
+  return answerTurn(context, request, reply, {
     target,
     api: 'chat/completions',
     conversation: conversationOf(request, body.user),
-    stream: body.stream === true,
     // The conversation is in the endpoint's headers.
-    bodyFor: ({ model }) => JSON.stringify({ ...body, model, user: undefined }),
-    whole: (answer) => wholeAnswer(answer, target.model),
-    blocks: (answer, end) => answerBlocks(answer, target.model, end),
+    body: { ...body, user: undefined },
+    print: (answer) => printCompletion(answer, target.model),
+    printEvents: (events, failed) => printChunks(events, target.model, failed),
   });
 }

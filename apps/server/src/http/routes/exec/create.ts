@@ -1,17 +1,18 @@
+import { Refusal } from '@lodge/domain';
 import { StringDecoder } from 'node:string_decoder';
-import { Readable } from 'node:stream';
 import { AgentParams, ChatQuery, ExecRequest, ExecResult, defaultExecSeconds, errorBody } from '@lodge/contract';
 import type { ExecEvent, ExecOutcome, ExecRequest as GuestExec } from '@lodge/guest';
+import type { Log } from '@lodge/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { withComments } from '../../chat/event-stream.ts';
-import type { App, HttpContext } from '../../context.ts';
-import { ApiError, reportError } from '../../errors.ts';
+import { sendEvents } from '../../reply/event-stream.ts';
+import type { App } from '../../app-types.ts';
+import type { GuestAccess } from '../../needs.ts';
+import { reportError } from '../../pipeline/errors.ts';
 import { guestErrors, guestRefusal, ofGuest } from '../../guest/guest-error.ts';
 import { liveGuest } from '../../guest/live-guest.ts';
 import type { LiveGuest } from '../../guest/live-guest.ts';
 
-const defaultSilenceMs = 10_000;
 /** Beyond the command's own time: for the way to the guest and back. */
 const marginMs = 30_000;
 const outputBytes = 1024 * 1024;
@@ -40,7 +41,13 @@ const config = {
   errors: guestErrors,
 } as const;
 
-export function execRoute(app: App, context: HttpContext): void {
+interface Needs extends GuestAccess {
+  /** A stream that was silent this long gets a comment line; 10 s by default. */
+  readonly chatSilenceMs?: number;
+  readonly log: Log;
+}
+
+export function execRoute(app: App, context: Needs): void {
   app.route({
     method: 'POST',
     url: '/v1/agents/:id/exec',
@@ -60,9 +67,9 @@ export function execRoute(app: App, context: HttpContext): void {
 
 function guestRequest({ command, argv, cwd, env, stdin, timeout_seconds, stream }: ExecRequest): GuestExec {
   if ((command === undefined) === (argv === undefined)) {
-    throw new ApiError('invalid_request', 'Give either command or argv.');
+    throw new Refusal('invalid_request', 'Give either command or argv.');
   }
-  if (argv?.[0] === '') throw new ApiError('invalid_request', 'argv[0] must not be blank.');
+  if (argv?.[0] === '') throw new Refusal('invalid_request', 'argv[0] must not be blank.');
   return {
     argv: argv ?? ['/bin/bash', '-c', command!],
     timeoutMs: (timeout_seconds ?? defaultExecSeconds) * 1000,
@@ -78,8 +85,8 @@ async function started<T>(answer: Promise<T>): Promise<T> {
   try {
     return await ofGuest(answer);
   } catch (error) {
-    if (!(error instanceof ApiError) || error.code !== 'invalid_request') throw error;
-    throw new ApiError(
+    if (!(error instanceof Refusal) || error.code !== 'invalid_request') throw error;
+    throw new Refusal(
       'invalid_request',
       'The command could not be started. Is there such a program (argv[0]) and folder (cwd), and may the agent use them?',
     );
@@ -103,7 +110,7 @@ interface Followed {
 }
 
 async function stream(
-  context: HttpContext,
+  context: Needs,
   request: FastifyRequest,
   reply: FastifyReply,
   { live, wanted, startedAt }: Followed,
@@ -117,10 +124,7 @@ async function stream(
       yield eventBlock('error', errorBody(code, message));
     }
   }
-  return reply
-    .type('text/event-stream; charset=utf-8')
-    .headers({ 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' })
-    .send(Readable.from(withComments(blocks(), context.chatSilenceMs ?? defaultSilenceMs, false)));
+  return sendEvents(reply, blocks(), { silenceMs: context.chatSilenceMs });
 }
 
 /** A character may come in two pieces: text is told once it is whole. */

@@ -1,8 +1,9 @@
+import { Refusal } from '@lodge/domain';
 import { DeleteFileHeaders, DeleteFileQuery, FileDeleted, FileParams, isSet } from '@lodge/contract';
-import type { App, HttpContext } from '../../context.ts';
-import { ApiError } from '../../errors.ts';
-import { matchOf } from '../../files/conditions.ts';
-import { filePath } from '../../files/file-path.ts';
+import type { App } from '../../app-types.ts';
+import type { GuestAccess } from '../../needs.ts';
+import { matchOf } from './parts/conditions.ts';
+import { filePath } from './parts/file-path.ts';
 import { ofGuest } from '../../guest/guest-error.ts';
 import { liveGuest } from '../../guest/live-guest.ts';
 import { fileErrors, transferMs } from './shared.ts';
@@ -19,7 +20,7 @@ const schema = {
 };
 const config = { rate: 'calls', scopes: ['agents:write'], errors: [...fileErrors, 'precondition_failed'] } as const;
 
-export function deleteFileRoute(app: App, context: HttpContext): void {
+export function deleteFileRoute(app: App, context: GuestAccess): void {
   app.route({
     method: 'DELETE',
     url: '/v1/agents/:id/files/*',
@@ -27,7 +28,7 @@ export function deleteFileRoute(app: App, context: HttpContext): void {
     config,
     handler: async (request, reply) => {
       const path = filePath(request);
-      if (path === '') throw new ApiError('invalid_request', 'path must name a file or folder.');
+      if (path === '') throw new Refusal('invalid_request', 'path must name a file or folder.');
       const { guest, signal } = await liveGuest(context, request, reply, transferMs);
       const match = matchOf(request.headers['if-match']);
       const how = { recursive: isSet(request.query.recursive), ...(match !== undefined && { match }) };

@@ -1,3 +1,4 @@
+import { Refusal } from '@lodge/domain';
 import {
   AgentFile,
   AgentParams,
@@ -12,13 +13,14 @@ import type { Content, Entry } from '@lodge/guest';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import type { App, HttpContext } from '../../context.ts';
-import { ApiError } from '../../errors.ts';
-import { ifMatchHolds, ifNoneMatchHolds, partOf } from '../../files/conditions.ts';
-import { collected } from '../../files/collected.ts';
-import { contentTypeOf, dispositionOf } from '../../files/content-type.ts';
-import { filePath } from '../../files/file-path.ts';
-import { etagOf, fileRecord } from '../../files/file-record.ts';
+import type { App } from '../../app-types.ts';
+import type { GuestAccess } from '../../needs.ts';
+import { ifMatchHolds, ifNoneMatchHolds, partOf } from './parts/conditions.ts';
+import { collected } from './parts/collected.ts';
+import { contentTypeOf, dispositionOf } from './parts/content-type.ts';
+import { filePath } from './parts/file-path.ts';
+import { etagOf, fileRecord } from './parts/file-record.ts';
+import type { Cursors } from '../../reply/cursors.ts';
 import { ofGuest } from '../../guest/guest-error.ts';
 import { liveGuest } from '../../guest/live-guest.ts';
 import type { LiveGuest } from '../../guest/live-guest.ts';
@@ -48,7 +50,11 @@ const config = {
   errors: [...fileErrors, 'precondition_failed', 'range_not_satisfiable'],
 } as const;
 
-export function readFileRoutes(app: App, context: HttpContext): void {
+interface Needs extends GuestAccess {
+  readonly cursors: Cursors;
+}
+
+export function readFileRoutes(app: App, context: Needs): void {
   const handler = (request: FastifyRequest, reply: FastifyReply) => read(context, request, reply);
   const options = { method: 'GET', config, compress: false, handler } as const;
   app.route({
@@ -68,19 +74,19 @@ export function readFileRoutes(app: App, context: HttpContext): void {
   });
 }
 
-async function read(context: HttpContext, request: FastifyRequest, reply: FastifyReply) {
+async function read(context: Needs, request: FastifyRequest, reply: FastifyReply) {
   const query = request.query as ReadFileQuery;
   const path = filePath(request);
   if (isSet(query.list)) return list(context, request, reply, path);
   for (const name of ['limit', 'cursor'] as const) {
-    if (query[name] !== undefined) throw new ApiError('invalid_request', `${name} goes with list=1.`);
+    if (query[name] !== undefined) throw new Refusal('invalid_request', `${name} goes with list=1.`);
   }
   const live = await liveGuest(context, request, reply, transferMs);
   if (request.method === 'HEAD') return head(live, request, reply, path);
   const { range, 'if-range': ifRange } = request.headers;
   const part = partOf(range, typeof ifRange === 'string' ? ifRange : undefined);
   const content = await ofGuest(live.guest.workspace.read(path, part, live)).catch(async (error: unknown) => {
-    throw await withSize(error, live, path);
+    throw await withSize(error, live, path, reply);
   });
   if (!describe(request, reply, path, content.entry)) {
     content.stream.destroy();
@@ -105,7 +111,7 @@ async function head({ guest, signal }: LiveGuest, request: FastifyRequest, reply
 /** Puts what is known of the file into headers; false when the client has it already. */
 function describe({ headers }: FastifyRequest, reply: FastifyReply, path: string, entry: Entry): boolean {
   if (!ifMatchHolds(headers['if-match'], entry.version)) {
-    throw new ApiError('precondition_failed', 'Another version of the file is there than If-Match asks for.');
+    throw new Refusal('precondition_failed', 'Another version of the file is there than If-Match asks for.');
   }
   reply.headers({
     etag: etagOf(entry),
@@ -125,16 +131,22 @@ function describe({ headers }: FastifyRequest, reply: FastifyReply, path: string
 }
 
 /** A range that the file does not have: how much it has belongs into the reply. */
-async function withSize(error: unknown, { guest, signal }: LiveGuest, path: string): Promise<unknown> {
-  if (!(error instanceof ApiError) || error.code !== 'range_not_satisfiable') return error;
+async function withSize(
+  error: unknown,
+  { guest, signal }: LiveGuest,
+  path: string,
+  reply: FastifyReply,
+): Promise<unknown> {
+  if (!(error instanceof Refusal) || error.code !== 'range_not_satisfiable') return error;
   const { size } = await ofGuest(guest.workspace.entry(path, { signal }));
-  return new ApiError(error.code, error.message, { headers: { 'content-range': `bytes */${size}` } });
+  reply.header('content-range', `bytes */${size}`);
+  return error;
 }
 
-const notAFile = (): ApiError =>
-  new ApiError('file_conflict', 'This cannot be done with what is at the path: path is not a regular file.');
+const notAFile = (): Refusal =>
+  new Refusal('file_conflict', 'This cannot be done with what is at the path: path is not a regular file.');
 
-async function list(context: HttpContext, request: FastifyRequest, reply: FastifyReply, path: string) {
+async function list(context: Needs, request: FastifyRequest, reply: FastifyReply, path: string) {
   const { cursors } = context;
   const { accountId } = request.principal;
   const { id } = request.params as { readonly id: string };

@@ -1,16 +1,17 @@
+import { Refusal } from '@lodge/domain';
 import { AgentFile, FileParams, WriteFileHeaders, WriteFileQuery, isSet, maxFileBytes } from '@lodge/contract';
 import type { WriteResult } from '@lodge/guest';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Readable } from 'node:stream';
-import type { App, HttpContext } from '../../context.ts';
-import { ApiError } from '../../errors.ts';
-import { collected } from '../../files/collected.ts';
-import { matchOf } from '../../files/conditions.ts';
-import { filePath } from '../../files/file-path.ts';
-import { etagOf, fileRecord } from '../../files/file-record.ts';
+import type { App } from '../../app-types.ts';
+import type { GuestAccess } from '../../needs.ts';
+import { collected } from './parts/collected.ts';
+import { matchOf } from './parts/conditions.ts';
+import { filePath } from './parts/file-path.ts';
+import { etagOf, fileRecord } from './parts/file-record.ts';
 import { ofGuest } from '../../guest/guest-error.ts';
 import { liveGuest } from '../../guest/live-guest.ts';
-import { extendBody } from '../../listener.ts';
+import { extendBody } from '../../listener/listener.ts';
 import { fileErrors, transferMs } from './shared.ts';
 
 const reply = (description: string) => ({ description, content: { 'application/json': { schema: AgentFile } } });
@@ -33,7 +34,7 @@ const config = {
 } as const;
 
 /** In a scope of its own, in which a body of any type is a stream that nobody has read. */
-export function writeFileRoute(app: App, context: HttpContext): void {
+export function writeFileRoute(app: App, context: GuestAccess): void {
   app.register(async (scope: App) => {
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', (_request, body, done) => done(null, body));
@@ -48,13 +49,13 @@ export function writeFileRoute(app: App, context: HttpContext): void {
   });
 }
 
-async function write(context: HttpContext, request: FastifyRequest, reply: FastifyReply) {
+async function write(context: GuestAccess, request: FastifyRequest, reply: FastifyReply) {
   const { directory } = request.query as WriteFileQuery;
   const path = filePath(request);
-  if (path === '') throw new ApiError('invalid_request', 'path must name a file.');
+  if (path === '') throw new Refusal('invalid_request', 'path must name a file.');
   const { 'content-length': length, 'content-encoding': encoding = 'identity' } = request.headers;
   if (encoding !== 'identity') {
-    throw new ApiError('unsupported_media_type', 'Send the body without a Content-Encoding.');
+    throw new Refusal('unsupported_media_type', 'Send the body without a Content-Encoding.');
   }
   if (Number(length ?? 0) > maxFileBytes) throw tooLarge();
   const { guest, signal } = await liveGuest(context, request, reply, transferMs);
@@ -80,7 +81,7 @@ function answer(reply: FastifyReply, path: string, { created, entry }: WriteResu
 function conditionsOf({ headers }: FastifyRequest): { readonly match?: string; readonly absent?: boolean } {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
   if (ifNoneMatch !== undefined && ifNoneMatch.trim() !== '*') {
-    throw new ApiError('invalid_request', 'if-none-match must be * here: nothing may be there.');
+    throw new Refusal('invalid_request', 'if-none-match must be * here: nothing may be there.');
   }
   const match = matchOf(ifMatch);
   return { ...(match !== undefined && { match }), ...(ifNoneMatch !== undefined && { absent: true }) };
@@ -96,4 +97,4 @@ async function* bounded(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   }
 }
 
-const tooLarge = (): ApiError => new ApiError('request_too_large', 'A file may have at most 64 MiB.');
+const tooLarge = (): Refusal => new Refusal('request_too_large', 'A file may have at most 64 MiB.');

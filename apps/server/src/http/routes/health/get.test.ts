@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testApp } from '../../test-app.ts';
+import { testApp } from '../../../../../../packages/testkit/src/plane/http/test-app.ts';
 
 test('health needs no key and says what the start waits for', async () => {
   let ready = false;

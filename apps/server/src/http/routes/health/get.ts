@@ -1,5 +1,6 @@
 import { Health, NoQuery } from '@lodge/contract';
-import type { App, HttpContext } from '../../context.ts';
+import type { App } from '../../app-types.ts';
+import type { Readiness } from '../../context.ts';
 
 const schema = {
   operationId: 'getHealth',
@@ -10,7 +11,12 @@ const schema = {
   response: { 200: { ...Health, 'x-response-description': 'The API answers.' } },
 };
 
-export function healthRoute(app: App, context: HttpContext): void {
+interface Needs {
+  readonly ready: () => Promise<Readiness> | Readiness;
+  readonly version: string;
+}
+
+export function healthRoute(app: App, context: Needs): void {
   const { version } = context;
   app.route({
     method: 'GET',

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testApp } from '../../test-app.ts';
+import { testApp } from '../../../../../../packages/testkit/src/plane/http/test-app.ts';
 
 test('any key is told what it may; what was spent is told to keys that may read usage', async () => {
   const { call } = testApp();

@@ -1,7 +1,9 @@
 import { Limits, NoQuery } from '@lodge/contract';
-import type { App, HttpContext } from '../../context.ts';
-import { mostBodyBytes } from '../../json-body.ts';
-import { spendLimitRecord, spendStanding } from '../../spend-limit.ts';
+import type { App } from '../../app-types.ts';
+import { maxBodyBytes } from '../../pipeline/json-body.ts';
+import { spendLimitRecord, spendStanding } from '../../reply/spend-limit.ts';
+import type { Agents } from '@lodge/engine';
+import type { LimitSettings } from '../../pipeline/limits/limits.ts';
 
 const schema = {
   operationId: 'getLimits',
@@ -12,9 +14,14 @@ const schema = {
   response: { 200: { ...Limits, 'x-response-description': 'The limits.' } },
 };
 
-const mostFileBytes = 64 * 1024 * 1024;
+const maxFileBytes = 64 * 1024 * 1024;
 
-export function limitsRoute(app: App, { agents, limits }: HttpContext): void {
+interface Needs {
+  readonly agents: Pick<Agents, 'count'>;
+  readonly limits?: LimitSettings;
+}
+
+export function limitsRoute(app: App, { agents, limits }: Needs): void {
   if (!limits) return;
   const { rates, quotas, spend } = limits;
   app.route({
@@ -44,7 +51,7 @@ export function limitsRoute(app: App, { agents, limits }: HttpContext): void {
               agent_default: spendLimitRecord(spend.defaults.agent),
             }
           : null,
-        sizes: { json_body_bytes: mostBodyBytes, file_bytes: mostFileBytes },
+        sizes: { json_body_bytes: maxBodyBytes, file_bytes: maxFileBytes },
       };
     },
   });

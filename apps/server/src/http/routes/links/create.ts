@@ -1,12 +1,14 @@
+import { abilitiesOf, Refusal } from '@lodge/domain';
 import { AgentParams, CreateLink, Link } from '@lodge/contract';
-import type { AgentRow } from '@lodge/engine/ports';
-import { checkAgentId } from '../../agent-record.ts';
-import { dashboardPort, originOf } from '../../agent-urls/address.ts';
+import type { AgentRow } from '@lodge/ports';
+import { checkAgentId } from '../../reply/agent-record.ts';
+import { originOf } from '../../agent-urls/address.ts';
 import { linkTo } from '../../agent-urls/link.ts';
 import { isDashboard, notPublished } from '../../agent-urls/server-of.ts';
-import { changeNote } from '../../change-note.ts';
-import type { App, HttpContext } from '../../context.ts';
-import { ApiError } from '../../errors.ts';
+import { changeNote } from '../../identity/change-note.ts';
+import type { App } from '../../app-types.ts';
+import type { AgentReplies } from '../../needs.ts';
+import type { AgentPlaces } from '../../context.ts';
 
 const defaultLinkSeconds = 300;
 const defaultVisitSeconds = 8 * 3600;
@@ -16,14 +18,18 @@ const schema = {
   tags: ['Addresses'],
   summary: 'Make a link to an agent for a browser',
   description:
-    "An agent's own address (`url`, `dashboard_url`, published ports) takes an API key with the scope `agents:write` in its usual header; a browser opens it by a link. The link works once, within minutes, and gives that browser a cookie for that one page of that one agent. The cookie ends after `visit_seconds`, and with the agent, the API key that made the link, and the account's password. The agent need not run; it is resumed when the page is looked at.\n\nThe reply is not kept for an Idempotency-Key: it holds a secret.",
+    "An agent's own address (`url`, `dashboard_url`, published ports) takes an API key with the scope `agents:write` in its usual header; a browser opens it by a link. The link works once, within minutes, and gives that browser a cookie for that one page of that one agent. The cookie ends after `visit_seconds`, and with the agent, the API key or session that made the link, and the account's password. The agent need not run; it is resumed when the page is looked at.\n\nThe reply is not kept for an Idempotency-Key: it holds a secret.",
   params: AgentParams,
   body: CreateLink,
   response: { 201: { ...Link, 'x-response-description': 'The link.' } },
 };
 
+interface Needs extends AgentReplies {
+  readonly places: AgentPlaces;
+}
+
 /** `POST /v1/agents/:id/links`. */
-export function createLinkRoute(app: App, context: HttpContext): void {
+export function createLinkRoute(app: App, context: Needs): void {
   const { agents, places, agentUrl } = context;
   app.route({
     method: 'POST',
@@ -33,16 +39,16 @@ export function createLinkRoute(app: App, context: HttpContext): void {
     handler: async (request, reply) => {
       const { id } = request.params;
       checkAgentId(id);
-      const { accountId, keyId } = request.principal;
+      const { accountId, by } = request.principal;
       const { page = 'gateway', path = '/', expires_in_seconds, visit_seconds } = request.body;
       const row = await agents.get(accountId, id);
       const port = await portOf(context, row, request.body);
       const linkSeconds = expires_in_seconds ?? defaultLinkSeconds;
       const visitSeconds = visit_seconds ?? defaultVisitSeconds;
-      const link = { accountId, keyId, agentId: id, port, path, linkSeconds, visitSeconds };
-      const details = { page, ...(port !== null && { port }) };
-      const made = await places.visits.createLink(link, changeNote(request, 'agent.link_created', id, details));
-      if (made === null) throw new ApiError('agent_not_found', 'No agent has this id.');
+      const link = { accountId, by, agentId: id, port, path, linkSeconds, visitSeconds };
+      const data = { page, ...(port !== null && { port }) };
+      const made = await places.visits.createLink(link, changeNote(request, { type: 'agent.link_created', data }));
+      if (made === null) throw new Refusal('agent_not_found', 'No agent has this id.');
       const origin = originOf({ kind: row.runtimeKind, id, port }, agentUrl);
       return reply
         .code(201)
@@ -52,13 +58,14 @@ export function createLinkRoute(app: App, context: HttpContext): void {
 }
 
 /** The port of the page that is asked for; null for the gateway. */
-async function portOf({ places }: HttpContext, row: AgentRow, { page = 'gateway', port }: CreateLink) {
+async function portOf({ places }: Needs, row: AgentRow, { page = 'gateway', port }: CreateLink) {
   if ((page === 'port') !== (port != null)) {
-    throw new ApiError('invalid_request', 'port names the port of page "port", and of no other page.');
+    throw new Refusal('invalid_request', 'port names the port of page "port", and of no other page.');
   }
   if (page === 'dashboard') {
-    if (row.runtimeKind === 'runtime_b' && row.dashboard) return dashboardPort;
-    throw new ApiError('invalid_request', 'page: this agent has no dashboard.');
+    const { dashboardPort } = abilitiesOf(row.runtimeKind);
+    if (dashboardPort !== null && row.dashboard) return dashboardPort;
+    throw new Refusal('invalid_request', 'page: this agent has no dashboard.');
   }
   if (port == null) return null;
   if (isDashboard({ kind: row.runtimeKind, port }) || (await places.ports.find(row.id, port)) === null)

@@ -1,9 +1,9 @@
+import { Refusal } from '@lodge/domain';
 import { LlmCallDetail, LlmCallParams, NoQuery } from '@lodge/contract';
-import { callContentContext } from '@lodge/engine/ports';
-import type { CallContent, LlmCallDetail as Detail, SecretBox } from '@lodge/engine/ports';
-import { checkAgentId } from '../../agent-record.ts';
-import type { App, HttpContext } from '../../context.ts';
-import { ApiError } from '../../errors.ts';
+import { callContentContext } from '@lodge/ports';
+import type { CallContent, LlmCallDetail as Detail, SecretBox, UsageStore } from '@lodge/ports';
+import { checkAgentId } from '../../reply/agent-record.ts';
+import type { App } from '../../app-types.ts';
 import { callRecord } from './record.ts';
 
 const schema = {
@@ -17,7 +17,13 @@ const schema = {
   response: { 200: { ...LlmCallDetail, 'x-response-description': 'The call.' } },
 };
 
-export function getLlmCallRoute(app: App, { usage, secrets }: HttpContext): void {
+interface Needs {
+  readonly usage: Pick<UsageStore, 'knows' | 'call'>;
+  /** Opens what was said; without it nothing of that is told. */
+  readonly secrets?: SecretBox;
+}
+
+export function getLlmCallRoute(app: App, { usage, secrets }: Needs): void {
   app.route({
     method: 'GET',
     url: '/v1/agents/:id/llm-calls/:call_id',
@@ -27,10 +33,10 @@ export function getLlmCallRoute(app: App, { usage, secrets }: HttpContext): void
       const { id, call_id: callId } = request.params;
       checkAgentId(id);
       if (!(await usage.knows(request.principal.accountId, id))) {
-        throw new ApiError('agent_not_found', 'No agent has this id.');
+        throw new Refusal('agent_not_found', 'No agent has this id.');
       }
       const row = /^[\w-]{1,64}$/.test(callId) ? await usage.call(id, callId) : null;
-      if (!row) throw new ApiError('llm_call_not_found', 'The agent made no such model call.');
+      if (!row) throw new Refusal('llm_call_not_found', 'The agent made no such model call.');
       return { ...callRecord(row), content: secrets ? contentOf(row, secrets) : null };
     },
   });

@@ -1,10 +1,12 @@
+import { Refusal } from '@lodge/domain';
 import { AgentParams, ListLlmCallsQuery, LlmCallList } from '@lodge/contract';
-import { InvalidCursorError } from '@lodge/engine/ports';
-import type { LlmCallPosition } from '@lodge/engine/ports';
-import { checkAgentId } from '../../agent-record.ts';
-import type { App, HttpContext } from '../../context.ts';
-import { ApiError } from '../../errors.ts';
+import { InvalidCursorError } from '@lodge/ports';
+import type { LlmCallPosition, UsageStore } from '@lodge/ports';
+import { checkAgentId } from '../../reply/agent-record.ts';
+import type { App } from '../../app-types.ts';
 import { callRecord } from './record.ts';
+import type { Cursors } from '../../reply/cursors.ts';
+import { pageReply } from '../../reply/page.ts';
 
 const schema = {
   operationId: 'listLlmCalls',
@@ -16,7 +18,12 @@ const schema = {
   response: { 200: { ...LlmCallList, 'x-response-description': 'A page of calls.' } },
 };
 
-export function listLlmCallsRoute(app: App, { usage, cursors }: HttpContext): void {
+interface Needs {
+  readonly usage: Pick<UsageStore, 'knows' | 'calls'>;
+  readonly cursors: Cursors;
+}
+
+export function listLlmCallsRoute(app: App, { usage, cursors }: Needs): void {
   app.route({
     method: 'GET',
     url: '/v1/agents/:id/llm-calls',
@@ -28,17 +35,10 @@ export function listLlmCallsRoute(app: App, { usage, cursors }: HttpContext): vo
       const { accountId } = request.principal;
       const after = cursor === undefined ? null : positionOf(id, cursors.open('llm-calls', accountId, cursor));
       checkAgentId(id);
-      if (!(await usage.knows(accountId, id))) throw new ApiError('agent_not_found', 'No agent has this id.');
-      // One more than asked for tells whether there is more.
+      if (!(await usage.knows(accountId, id))) throw new Refusal('agent_not_found', 'No agent has this id.');
       const rows = await usage.calls(id, limit + 1, after);
-      const page = rows.slice(0, limit);
-      const hasMore = rows.length > limit;
-      return {
-        object: 'list' as const,
-        data: page.map(callRecord),
-        has_more: hasMore,
-        next_cursor: hasMore ? cursors.seal('llm-calls', accountId, cursorOf(id, page.at(-1)!)) : null,
-      };
+      const sealed = (last: LlmCallPosition): string | null => cursors.seal('llm-calls', accountId, cursorOf(id, last));
+      return pageReply(rows, { limit, record: callRecord, cursorOf: sealed });
     },
   });
 }

@@ -1,5 +1,5 @@
 import type { LlmCall } from '@lodge/contract';
-import type { LlmCallRow } from '@lodge/engine/ports';
+import type { LlmCallRow } from '@lodge/ports';
 
 export function callRecord(row: LlmCallRow): LlmCall {
   return {

@@ -1,6 +1,7 @@
 import { AgentParams, LlmKeyChecks, NoBody, NoQuery } from '@lodge/contract';
-import { checkAgentId } from '../../agent-record.ts';
-import type { App, HttpContext } from '../../context.ts';
+import { checkAgentId } from '../../reply/agent-record.ts';
+import type { App } from '../../app-types.ts';
+import type { Agents } from '@lodge/engine';
 
 const schema = {
   operationId: 'checkLlmKeys',
@@ -15,7 +16,7 @@ const schema = {
 };
 const config = { scopes: ['agents:write'], errors: ['agent_not_found'] } as const;
 
-export function checkLlmKeysRoute(app: App, { agents }: HttpContext): void {
+export function checkLlmKeysRoute(app: App, { agents }: { readonly agents: Agents }): void {
   app.route({
     method: 'POST',
     url: '/v1/agents/:id/llm_keys/check',

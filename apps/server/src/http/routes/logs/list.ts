@@ -1,21 +1,22 @@
-import { Readable } from 'node:stream';
-import { AgentParams, LogList, LogsHeaders, LogsQuery, defaultLogLimit, errorBody } from '@lodge/contract';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { AgentParams, LogList, LogsHeaders, LogsQuery, defaultLogLimit } from '@lodge/contract';
 import { Type } from 'typebox';
-import { checkAgentId } from '../../agent-record.ts';
-import { withComments } from '../../chat/event-stream.ts';
-import { clientGone, onReplyOver } from '../../client-gone.ts';
-import type { App, HttpContext } from '../../context.ts';
-import { ApiError, reportError } from '../../errors.ts';
-import { makeCursor, parseEntryId, readCursor } from '../../logs/cursor.ts';
-import { keyEnded } from '../../key-ended.ts';
-import { entryRecord } from '../../logs/entry.ts';
-import { followLog } from '../../logs/follow.ts';
-import type { FollowRequest, LogFilter } from '../../logs/follow.ts';
-import { Followers } from '../../logs/followers.ts';
-
-/** A stream that was silent this long gets a comment. */
-const defaultSilenceMs = 10_000;
+import { checkAgentId } from '../../reply/agent-record.ts';
+import { onReplyOver } from '../../pipeline/client-gone.ts';
+import type { App } from '../../app-types.ts';
+import { makeCursor, readCursor } from '../../reply/follow/position.ts';
+import { beginOf, directionOf } from '../../reply/follow/query.ts';
+import { pageReply } from '../../reply/page.ts';
+import { timeOf } from '../../pipeline/query.ts';
+import { entryRecord } from './follow/entry.ts';
+import { followLog } from './follow/follow.ts';
+import { eventStreamType } from '../../reply/event-stream.ts';
+import type { StreamNeeds } from '../../reply/follow/stream.ts';
+import type { Cursors } from '../../reply/cursors.ts';
+import { streamEntries } from '../../reply/follow/stream.ts';
+import type { LogFilter } from './follow/follow.ts';
+import { Followers } from '../../reply/follow/followers.ts';
+import type { Agents } from '@lodge/engine';
+import type { LogEntry } from '@lodge/ports';
 
 const schema = {
   operationId: 'listAgentLogs',
@@ -40,8 +41,14 @@ interface LogsRequest {
   readonly query: LogsQuery;
 }
 
-export function agentLogsRoute(app: App, context: HttpContext): void {
-  const followers = new Followers();
+interface Needs extends StreamNeeds {
+  readonly agents: Pick<Agents, 'logs' | 'onLog'>;
+  readonly cursors: Cursors;
+}
+
+export function agentLogsRoute(app: App, context: Needs): void {
+  const { agents } = context;
+  const followers = new Followers('log');
   app.route({
     method: 'GET',
     url: '/v1/agents/:id/logs',
@@ -52,40 +59,31 @@ export function agentLogsRoute(app: App, context: HttpContext): void {
       const { query } = request;
       const asked = { id, query };
       if (query.follow !== 'true') return listPage(context, request.principal.accountId, asked);
-      const begin = beginOf(query, request.headers['last-event-id']);
+      const begin = beginOf(query, request.headers['last-event-id'], { entry: 'entry', limit: defaultLogLimit });
       checkAgentId(id);
       // There is nothing to follow without a body.
-      if (request.method === 'HEAD') return reply.type(eventStream).send('');
+      if (request.method === 'HEAD') return reply.type(eventStreamType).send('');
       onReplyOver(reply, followers.join(request.principal.accountId));
-      return stream(context, request, reply, { filter: filterOf(asked), begin });
+      const { accountId } = request.principal;
+      return streamEntries(context, request, reply, {
+        follow: (signal) => followLog({ agents, accountId, filter: filterOf(asked), begin, signal }),
+        record: entryRecord,
+      });
     },
   });
 }
 
-async function listPage({ agents, cursors }: HttpContext, accountId: string, asked: LogsRequest) {
+async function listPage({ agents, cursors }: Needs, accountId: string, asked: LogsRequest) {
   const { id, query } = asked;
   const { limit = defaultLogLimit } = query;
   const position = query.cursor === undefined ? null : readCursor(id, cursors.open('logs', accountId, query.cursor));
-  const direction = query.direction ?? position?.direction ?? 'desc';
-  if (position && position.direction !== direction) {
-    throw new ApiError('invalid_request', `cursor goes with direction=${position.direction}.`);
-  }
+  const direction = directionOf(query, position);
   checkAgentId(id);
-  // One more than asked for tells whether there is more.
   const from = position && { from: position.entry };
   const entries = await agents.logs(accountId, { ...filterOf(asked), ...from, direction, limit: limit + 1 });
-  const page = entries.slice(0, limit);
-  const hasMore = entries.length > limit;
-  return {
-    object: 'list' as const,
-    data: page.map(entryRecord),
-    has_more: hasMore,
-    next_cursor: cursors.seal(
-      'logs',
-      accountId,
-      hasMore ? makeCursor(id, { direction, entry: page.at(-1)!.id }) : null,
-    ),
-  };
+  const cursorOf = (last: LogEntry): string | null =>
+    cursors.seal('logs', accountId, makeCursor(id, { direction, entry: last.id }));
+  return pageReply(entries, { limit, record: entryRecord, cursorOf });
 }
 
 function filterOf({ id, query }: LogsRequest): LogFilter {
@@ -99,52 +97,3 @@ function filterOf({ id, query }: LogsRequest): LogFilter {
     ...(search !== undefined && { search }),
   };
 }
-
-/** The schema has checked it; RFC 3339 allows small letters, JavaScript does not. */
-const timeOf = (text: string): Date => new Date(text.toUpperCase());
-
-function beginOf(query: LogsQuery, lastEventId: string | undefined): FollowRequest['begin'] {
-  for (const name of ['cursor', 'until'] as const) {
-    if (query[name] !== undefined) throw new ApiError('invalid_request', `${name} does not go with follow.`);
-  }
-  if (query.direction === 'desc') {
-    throw new ApiError('invalid_request', 'direction can only be asc with follow.');
-  }
-  if (lastEventId !== undefined) {
-    const after = parseEntryId(lastEventId);
-    if (after === null) throw new ApiError('invalid_request', 'last-event-id is not the id of an entry.');
-    return { after };
-  }
-  if (query.since !== undefined && query.limit === undefined) return 'first';
-  return { newest: query.limit ?? defaultLogLimit };
-}
-
-const eventStream = 'text/event-stream; charset=utf-8';
-
-async function stream(
-  context: HttpContext,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  asked: Pick<FollowRequest, 'filter' | 'begin'>,
-) {
-  const { agents, closing, logSilenceMs = defaultSilenceMs } = context;
-  const { accountId } = request.principal;
-  const signal = AbortSignal.any([clientGone(reply), closing, keyEnded(context, request, reply)]);
-  const batches = await followLog({ agents, accountId, signal, ...asked });
-
-  async function* blocks(): AsyncGenerator<string> {
-    try {
-      for await (const entries of batches) yield entries.map(eventOf).join('');
-    } catch (error) {
-      const { code, message } = reportError(context.log, error, request);
-      yield `event: error\ndata: ${JSON.stringify(errorBody(code, message))}\n\n`;
-    }
-  }
-  return reply
-    .type(eventStream)
-    .headers({ 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' })
-    .send(Readable.from(withComments(blocks(), logSilenceMs, true)));
-}
-
-const eventOf = (entry: Parameters<typeof entryRecord>[0]): string =>
-  `id: ${entry.id}\ndata: ${JSON.stringify(entryRecord(entry))}\n\n`;

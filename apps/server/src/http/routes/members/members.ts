@@ -1,3 +1,4 @@
+import { checkHasMembers, Refusal } from '@lodge/domain';
 import {
   AgentMember as Member,
   AgentMemberList,
@@ -5,19 +6,19 @@ import {
   CreateMember,
   DeletedMember,
   MemberParams,
-  mostMemberInstructionBytes,
-  mostMembers,
+  maxMemberInstructionBytes,
+  maxMembers,
   NoQuery,
   UpdateMember,
 } from '@lodge/contract';
-import type { AgentMember, AgentRow } from '@lodge/engine/ports';
+import type { AgentMember, AgentRow } from '@lodge/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { instructionsOf } from '../../agent-fields.ts';
-import { checkAgentId } from '../../agent-record.ts';
-import { changeNote } from '../../change-note.ts';
-import type { App, HttpContext } from '../../context.ts';
-import { ApiError } from '../../errors.ts';
-import { afterEffect } from '../../settings-wait.ts';
+import { instructionsOf } from '../agents/fields.ts';
+import { checkAgentId } from '../../reply/agent-record.ts';
+import { changeNote } from '../../identity/change-note.ts';
+import type { App } from '../../app-types.ts';
+import type { Waiting } from '../../needs.ts';
+import { afterEffect } from '../agents/settings-wait.ts';
 
 const tags = ['Members'];
 const shared = { tags, params: MemberParams, querystring: NoQuery };
@@ -25,13 +26,13 @@ const read = { scopes: ['agents:read'], errors: ['agent_not_found'] } as const;
 const change = { scopes: ['agents:write'], errors: ['agent_not_found', 'member_not_found'] } as const;
 
 /** `GET` and `POST /v1/agents/:id/members`, `GET`, `PATCH` and `DELETE` of one by its name. */
-export function memberRoutes(app: App, context: HttpContext): void {
+export function memberRoutes(app: App, context: Waiting): void {
   readRoutes(app, context);
   createRoute(app, context);
   changeRoutes(app, context);
 }
 
-function readRoutes(app: App, context: HttpContext): void {
+function readRoutes(app: App, context: Waiting): void {
   app.route({
     method: 'GET',
     url: '/v1/agents/:id/members',
@@ -70,7 +71,7 @@ function readRoutes(app: App, context: HttpContext): void {
   });
 }
 
-function createRoute(app: App, context: HttpContext): void {
+function createRoute(app: App, context: Waiting): void {
   app.route({
     method: 'POST',
     url: '/v1/agents/:id/members',
@@ -93,20 +94,20 @@ function createRoute(app: App, context: HttpContext): void {
       checkAgentId(id);
       const add = (members: readonly AgentMember[]): readonly AgentMember[] => {
         if (members.some((member) => member.name === name)) {
-          throw new ApiError('member_exists', `This agent has a member named ${name}.`);
+          throw new Refusal('member_exists', `This agent has a member named ${name}.`);
         }
-        if (members.length >= mostMembers) {
-          throw new ApiError('quota_exceeded', `An agent may have ${mostMembers} members.`);
+        if (members.length >= maxMembers) {
+          throw new Refusal('quota_exceeded', `An agent may have ${maxMembers} members.`);
         }
         return checked([...members, { name, model, instructions, createdAt: new Date() }]);
       };
-      const row = await changed(context, request, reply, { id, name, action: 'agent.member_created', decide: add });
+      const row = await changed(context, request, reply, { id, name, type: 'agent.member_created', decide: add });
       return reply.code(201).send(record(context, row, find(row.members, name)));
     },
   });
 }
 
-function changeRoutes(app: App, context: HttpContext): void {
+function changeRoutes(app: App, context: Waiting): void {
   app.route({
     method: 'PATCH',
     url: '/v1/agents/:id/members/:name',
@@ -129,7 +130,7 @@ function changeRoutes(app: App, context: HttpContext): void {
         const before = find(members, name);
         return checked(members.map((member) => (member === before ? { ...member, ...given } : member)));
       };
-      const row = await changed(context, request, reply, { id, name, action: 'agent.member_updated', decide: update });
+      const row = await changed(context, request, reply, { id, name, type: 'agent.member_updated', decide: update });
       return record(context, row, find(row.members, name));
     },
   });
@@ -152,7 +153,7 @@ function changeRoutes(app: App, context: HttpContext): void {
         const gone = find(members, name);
         return members.filter((member) => member !== gone);
       };
-      const row = await changed(context, request, reply, { id, name, action: 'agent.member_deleted', decide: remove });
+      const row = await changed(context, request, reply, { id, name, type: 'agent.member_deleted', decide: remove });
       const pending = !context.agents.inEffect(row);
       return { object: 'member.deleted' as const, name, deleted: true as const, pending };
     },
@@ -162,50 +163,50 @@ function changeRoutes(app: App, context: HttpContext): void {
 interface Change {
   readonly id: string;
   readonly name: string;
-  readonly action: `agent.member_${string}`;
+  readonly type: 'agent.member_created' | 'agent.member_updated' | 'agent.member_deleted';
   readonly decide: (members: readonly AgentMember[]) => readonly AgentMember[];
 }
 
 /** The agent with the change made, and in effect where that comes in time. */
 async function changed(
-  context: HttpContext,
+  context: Waiting,
   request: FastifyRequest,
   reply: FastifyReply,
-  { id, name, action, decide }: Change,
+  { id, name, type, decide }: Change,
 ): Promise<AgentRow> {
   const { accountId } = request.principal;
   // An attempt before this one has made it, and was killed before it could answer.
   const made = request.idempotent?.effective === true;
   const row = made
     ? await agentOf(context, request, id)
-    : await context.agents.changeMembers(accountId, id, decide, changeNote(request, action, id, { name }));
+    : await context.agents.changeMembers(accountId, id, decide, changeNote(request, { type, data: { name } }));
   request.scope.fields.agent_id = id;
   return afterEffect(context, reply, row);
 }
 
-async function agentOf({ agents }: HttpContext, { principal }: FastifyRequest, id: string): Promise<AgentRow> {
+async function agentOf({ agents }: Waiting, { principal }: FastifyRequest, id: string): Promise<AgentRow> {
   checkAgentId(id);
   const row = await agents.get(principal.accountId, id);
-  if (row.runtimeKind === 'runtime_a') return row;
-  throw new ApiError('invalid_request', "This agent's runtime (runtime_b) holds a single agent: it has no members.");
+  checkHasMembers(row.runtimeKind);
+  return row;
 }
 
 function find(members: readonly AgentMember[], name: string): AgentMember {
   const found = members.find((member) => member.name === name);
-  if (!found) throw new ApiError('member_not_found', 'The agent has no such member.');
+  if (!found) throw new Refusal('member_not_found', 'The agent has no such member.');
   return found;
 }
 
 function checked(members: readonly AgentMember[]): readonly AgentMember[] {
   const bytes = members.reduce((sum, { instructions }) => sum + Buffer.byteLength(instructions ?? ''), 0);
-  if (bytes <= mostMemberInstructionBytes) return members;
-  throw new ApiError(
+  if (bytes <= maxMemberInstructionBytes) return members;
+  throw new Refusal(
     'invalid_request',
-    `instructions of all members together may have at most ${mostMemberInstructionBytes} bytes of UTF-8.`,
+    `instructions of all members together may have at most ${maxMemberInstructionBytes} bytes of UTF-8.`,
   );
 }
 
-const record = ({ agents }: HttpContext, row: AgentRow, member: AgentMember): Member => ({
+const record = ({ agents }: Waiting, row: AgentRow, member: AgentMember): Member => ({
   object: 'member',
   agent_id: row.id,
   name: member.name,

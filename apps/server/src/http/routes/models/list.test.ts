@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import OpenAI from 'openai';
-import { agentRow, testApp } from '../../test-app.ts';
+import { agentRow, testApp } from '../../../../../../packages/testkit/src/plane/http/test-app.ts';
 
 test('an OpenAI client lists all agents as models, beyond one page of ours', async () => {
   const { app, agents } = testApp();

@@ -1,10 +1,11 @@
 import { AgentParams, ModelList, NoQuery } from '@lodge/contract';
-import type { AgentRow } from '@lodge/engine/ports';
-import { checkAgentId } from '../../agent-record.ts';
-import type { App, HttpContext } from '../../context.ts';
+import type { AgentRow } from '@lodge/ports';
+import { checkAgentId } from '../../reply/agent-record.ts';
+import type { App } from '../../app-types.ts';
+import type { Agents } from '@lodge/engine';
 
 /** OpenAI's list of models has no pages; more agents than this are not listed. */
-const mostModels = 1000;
+const maxModels = 1000;
 const pageSize = 100;
 
 type Model = ModelList['data'][number];
@@ -12,13 +13,13 @@ type Model = ModelList['data'][number];
 const scopes = ['agents:write', 'agents:chat'] as const;
 const response = { 200: { ...ModelList, 'x-response-description': 'Agents, as OpenAI clients list models.' } };
 
-export function modelRoutes(app: App, { agents }: HttpContext): void {
+export function modelRoutes(app: App, { agents }: { readonly agents: Agents }): void {
   const all = {
     schema: {
       operationId: 'listModels',
       tags: ['Chat'],
       summary: 'List agents, and their members, as models',
-      description: `The newest ${mostModels} agents.`,
+      description: `The newest ${maxModels} agents.`,
       querystring: NoQuery,
       response,
     },
@@ -36,7 +37,7 @@ export function modelRoutes(app: App, { agents }: HttpContext): void {
         const page = await agents.list({ accountId, limit: pageSize, order: 'desc', ...(cursor && { cursor }) });
         models.push(...page.rows.flatMap(modelsOf));
         cursor = page.nextCursor;
-      } while (cursor !== null && models.length < mostModels);
+      } while (cursor !== null && models.length < maxModels);
       return { object: 'list' as const, data: models };
     },
   });

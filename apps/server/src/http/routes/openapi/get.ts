@@ -1,6 +1,6 @@
 import { NoQuery } from '@lodge/contract';
 import { Type } from 'typebox';
-import type { App } from '../../context.ts';
+import type { App } from '../../app-types.ts';
 
 const document = Type.Object({}, { additionalProperties: true });
 const schema = {

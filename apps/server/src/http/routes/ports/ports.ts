@@ -1,26 +1,32 @@
+import { Refusal } from '@lodge/domain';
 import { AgentParams, DeletedPort, NoQuery, Port, PortList, PortParams, PublishPort } from '@lodge/contract';
 import { guestdPort } from '@lodge/guest';
-import type { AgentPortRow, AgentRow } from '@lodge/engine/ports';
+import type { AgentPortRow, AgentRow } from '@lodge/ports';
 import type { FastifyRequest } from 'fastify';
-import { checkAgentId } from '../../agent-record.ts';
+import { checkAgentId } from '../../reply/agent-record.ts';
 import { originOf } from '../../agent-urls/address.ts';
 import { isDashboard, notPublished } from '../../agent-urls/server-of.ts';
-import { changeNote } from '../../change-note.ts';
-import type { App, HttpContext } from '../../context.ts';
-import { ApiError } from '../../errors.ts';
+import { changeNote } from '../../identity/change-note.ts';
+import type { App } from '../../app-types.ts';
+import type { AgentReplies } from '../../needs.ts';
+import type { AgentPlaces } from '../../context.ts';
 
-const mostPorts = 20;
+const maxPorts = 20;
 const tags = ['Addresses'];
 const scopes = ['agents:write'] as const;
 
+interface Needs extends AgentReplies {
+  readonly places: AgentPlaces;
+}
+
 /** `GET` and `POST /v1/agents/:id/ports`, `DELETE /v1/agents/:id/ports/:port`. */
-export function portRoutes(app: App, context: HttpContext): void {
+export function portRoutes(app: App, context: Needs): void {
   listRoute(app, context);
   publishRoute(app, context);
   unpublishRoute(app, context);
 }
 
-function listRoute(app: App, context: HttpContext): void {
+function listRoute(app: App, context: Needs): void {
   app.route({
     method: 'GET',
     url: '/v1/agents/:id/ports',
@@ -42,7 +48,7 @@ function listRoute(app: App, context: HttpContext): void {
   });
 }
 
-function publishRoute(app: App, context: HttpContext): void {
+function publishRoute(app: App, context: Needs): void {
   app.route({
     method: 'POST',
     url: '/v1/agents/:id/ports',
@@ -65,11 +71,11 @@ function publishRoute(app: App, context: HttpContext): void {
       const row = await agentOf(context, request, request.params.id);
       checkPort(context, row, port);
       const { accountId, id: agentId } = row;
-      const note = changeNote(request, 'agent.port_published', agentId, { port, public: isPublic });
+      const note = changeNote(request, { type: 'agent.port_published', data: { port, public: isPublic } });
       const given = { accountId, agentId, port, public: isPublic };
-      const published = await context.places.ports.publish(given, mostPorts, note);
-      if (published === 'no_agent') throw new ApiError('agent_not_found', 'No agent has this id.');
-      if (published === 'full') throw new ApiError('quota_exceeded', `An agent may have ${mostPorts} published ports.`);
+      const published = await context.places.ports.publish(given, maxPorts, note);
+      if (published === 'no_agent') throw new Refusal('agent_not_found', 'No agent has this id.');
+      if (published === 'full') throw new Refusal('quota_exceeded', `An agent may have ${maxPorts} published ports.`);
       // An attempt before this one may have published it, and was killed before it could answer.
       const isNew = published.isNew || request.idempotent?.effective === true;
       return reply.code(isNew ? 201 : 200).send(portRecord(published.row, row, context));
@@ -77,7 +83,7 @@ function publishRoute(app: App, context: HttpContext): void {
   });
 }
 
-function unpublishRoute(app: App, context: HttpContext): void {
+function unpublishRoute(app: App, context: Needs): void {
   app.route({
     method: 'DELETE',
     url: '/v1/agents/:id/ports/:port',
@@ -94,26 +100,26 @@ function unpublishRoute(app: App, context: HttpContext): void {
       const given = String(request.params.port);
       const { accountId, id: agentId } = await agentOf(context, request, request.params.id);
       const port = /^[1-9]\d{0,4}$/.test(given) ? Number(given) : 0;
-      const note = changeNote(request, 'agent.port_unpublished', agentId, { port });
+      const note = changeNote(request, { type: 'agent.port_unpublished', data: { port } });
       if (!(await context.places.ports.unpublish({ accountId, agentId, port }, note))) throw notPublished(port);
       return { object: 'port.deleted' as const, port, deleted: true as const };
     },
   });
 }
 
-function agentOf({ agents }: HttpContext, { principal }: FastifyRequest, id: string): Promise<AgentRow> {
+function agentOf({ agents }: Needs, { principal }: FastifyRequest, id: string): Promise<AgentRow> {
   checkAgentId(id);
   return agents.get(principal.accountId, id);
 }
 
 /** The daemon's and the gateway's ports obey whoever reaches them; the dashboard has an address of its own already. */
-function checkPort({ agents }: HttpContext, row: AgentRow, port: number): void {
+function checkPort({ agents }: Needs, row: AgentRow, port: number): void {
   const taken =
     isDashboard({ kind: row.runtimeKind, port }) || [guestdPort, agents.gatewayPortOf(row.runtimeKind)].includes(port);
-  if (taken) throw new ApiError('invalid_request', `port: ${port} is used by the service itself.`);
+  if (taken) throw new Refusal('invalid_request', `port: ${port} is used by the service itself.`);
 }
 
-const portRecord = ({ port, public: isPublic, createdAt }: AgentPortRow, row: AgentRow, { agentUrl }: HttpContext) => ({
+const portRecord = ({ port, public: isPublic, createdAt }: AgentPortRow, row: AgentRow, { agentUrl }: Needs) => ({
   object: 'port' as const,
   port,
   public: isPublic,

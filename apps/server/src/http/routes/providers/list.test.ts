@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testApp } from '../../test-app.ts';
+import { testApp } from '../../../../../../packages/testkit/src/plane/http/test-app.ts';
 
 test("providers are listed with what they speak; an operator's without where it is reached or what is sent to it", async () => {
   const { call } = testApp();

@@ -1,6 +1,7 @@
 import { NoQuery, ProviderList } from '@lodge/contract';
-import type { Provider } from '@lodge/engine/ports';
-import type { App, HttpContext } from '../../context.ts';
+import type { Provider } from '@lodge/ports';
+import type { App } from '../../app-types.ts';
+import type { Agents } from '@lodge/engine';
 
 const schema = {
   operationId: 'listProviders',
@@ -11,7 +12,7 @@ const schema = {
   response: { 200: { ...ProviderList, 'x-response-description': 'All LLM providers of this deployment.' } },
 };
 
-export function listProvidersRoute(app: App, { agents }: HttpContext): void {
+export function listProvidersRoute(app: App, { agents }: { readonly agents: Agents }): void {
   const list = {
     object: 'list' as const,
     data: agents.providers.map(publicProvider),

@@ -4,11 +4,16 @@ import { randomBytes } from 'node:crypto';
 import { after, afterEach, before, beforeEach, test } from 'node:test';
 import { createSecretBox } from '@lodge/access';
 import OpenAI from 'openai';
-import { agentRow, testApp } from '../../test-app.ts';
-import type { TestApp } from '../../test-app.ts';
-import { StandinGateway, answerEvents, answerJson, done } from '../chat/standin-gateway.ts';
+import { agentRow, testApp } from '../../../../../../packages/testkit/src/plane/http/test-app.ts';
+import type { TestApp } from '../../../../../../packages/testkit/src/plane/http/test-app.ts';
+import {
+  StubGateway,
+  answerEvents,
+  answerJson,
+  done,
+} from '../../../../../../packages/testkit/src/leaf/stub-gateway.ts';
 
-let gateway: StandinGateway;
+let gateway: StubGateway;
 let lodge: TestApp;
 let base: string;
 let client: OpenAI;
@@ -17,7 +22,7 @@ const row = agentRow({ members: [scout] });
 const other = agentRow();
 
 before(async () => {
-  gateway = new StandinGateway();
+  gateway = new StubGateway();
   gateway.server.listen(0, '127.0.0.1');
   await once(gateway.server, 'listening');
 });

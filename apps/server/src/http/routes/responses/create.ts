@@ -2,13 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { AgentParams, AgentResponse, AgentResponseRequest, ModelResponseRequest } from '@lodge/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
-import { responseBlocks, wholeResponse } from '../../chat/response-answer.ts';
-import { ResponseIds } from '../../chat/response-ids.ts';
-import { inputItems, otherFields } from '../../chat/response-input.ts';
-import { turnConfig as config, turnSchema } from '../../chat/turn-route.ts';
-import { conversationOf, runTurn, targetOf } from '../../chat/turn.ts';
-import type { TurnTarget } from '../../chat/turn.ts';
-import type { App, HttpContext } from '../../context.ts';
+import { printResponse, printResponseEvents } from './print.ts';
+import { ResponseIds } from './response-ids.ts';
+import { inputItems, otherFields } from './input.ts';
+import { turnConfig as config, turnSchema } from '../chat/turn-route.ts';
+import { answerTurn, conversationOf, targetOf } from '../chat/turn.ts';
+import type { TurnTarget } from '../chat/turn.ts';
+import type { App } from '../../app-types.ts';
+import type { Turns } from '../../needs.ts';
+import type { SecretBox } from '@lodge/ports';
 
 const shared = {
   ...turnSchema,
@@ -22,7 +24,7 @@ const shared = {
   },
 };
 
-export function responseRoutes(app: App, context: HttpContext): void {
+export function responseRoutes(app: App, context: Turns & { readonly secrets?: SecretBox }): void {
   const ids = new ResponseIds(context.secrets);
   const byPath = {
     schema: {
@@ -70,7 +72,7 @@ interface Asked {
   readonly body: AgentResponseRequest;
 }
 
-function respond(context: HttpContext, request: FastifyRequest, reply: FastifyReply, { ids, target, body }: Asked) {
+function respond(context: Turns, request: FastifyRequest, reply: FastifyReply, { ids, target, body }: Asked) {
   const { accountId } = request.principal;
   const { previous_response_id: previous = null } = body;
   const conversation =
@@ -84,13 +86,12 @@ function respond(context: HttpContext, request: FastifyRequest, reply: FastifyRe
     previous_response_id: previous,
     metadata: (body as { readonly metadata?: unknown }).metadata ?? {},
   };
-  return runTurn(context, request, reply, {
+  return answerTurn(context, request, reply, {
     target,
     api: 'responses',
     conversation,
-    stream: body.stream === true,
-    bodyFor: ({ model }) => JSON.stringify({ ...otherFields(body), input: inputItems(body.input), model }),
-    whole: (answer) => wholeResponse(answer, names),
-    blocks: (answer, end) => responseBlocks(answer, names, end),
+    body: { ...otherFields(body), input: inputItems(body.input) },
+    print: (answer) => printResponse(answer, names),
+    printEvents: (events, failed) => printResponseEvents(events, names, failed),
   });
 }

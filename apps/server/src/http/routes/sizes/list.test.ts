@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testApp } from '../../test-app.ts';
+import { testApp } from '../../../../../../packages/testkit/src/plane/http/test-app.ts';
 
 test('the sizes are those of the specification', async () => {
   const { call } = testApp();

@@ -1,7 +1,7 @@
 import { NoQuery, SizeList } from '@lodge/contract';
 import { defaultSize, sizeNames } from '@lodge/domain';
-import { machineOf } from '../../agent-record.ts';
-import type { App } from '../../context.ts';
+import { machineOf } from '../../reply/agent-record.ts';
+import type { App } from '../../app-types.ts';
 
 const schema = {
   operationId: 'listSizes',

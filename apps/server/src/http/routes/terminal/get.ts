@@ -1,25 +1,26 @@
+import { Refusal } from '@lodge/domain';
 import { AgentParams, TerminalQuery } from '@lodge/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
-import { checkAgentId } from '../../agent-record.ts';
-import type { App, HttpContext } from '../../context.ts';
-import { ApiError } from '../../errors.ts';
+import { checkAgentId } from '../../reply/agent-record.ts';
+import type { App } from '../../app-types.ts';
+import type { GuestAccess } from '../../needs.ts';
 import { guestErrors, ofGuest } from '../../guest/guest-error.ts';
 import { TerminalBridge, terminalProtocol } from '../../guest/terminal-bridge.ts';
-import { keyEnded } from '../../key-ended.ts';
-import { upgradeOf } from '../../upgrade.ts';
+import { upgradeOf } from '../../listener/upgrade.ts';
+import type { Endings } from '../../identity/ended.ts';
 
 const defaultIdleMs = 60 * 60_000;
 /** A longer message is no typing and no pasting. */
-const mostMessageBytes = 256 * 1024;
+const maxMessageBytes = 256 * 1024;
 
 const schema = {
   operationId: 'openAgentTerminal',
   tags: ['Shell'],
   summary: "Open a terminal on an agent's machine",
   description:
-    'A WebSocket with a login shell of the agent’s own user in its workspace. Binary messages are what is typed and what is shown. Text messages are JSON: `{"type":"resize","cols":120,"rows":40}` from the client; `{"type":"exit","exit_code":0,"signal":null}` from the service, before it closes with 1000. Where no header can be set (a browser), offer the subprotocols `lodge.terminal` and `bearer.<API key>`. The agent stays awake while its terminal is open. One with which nobody types for an hour is closed, with 1000, and one whose API key was revoked or has expired, with 1008. It ends with its connection, with all that runs in it. Everything is checked before the 101; a request that is no WebSocket is a 400.',
+    'A WebSocket with a login shell of the agent’s own user in its workspace. Binary messages are what is typed and what is shown. Text messages are JSON: `{"type":"resize","cols":120,"rows":40}` from the client; `{"type":"exit","exit_code":0,"signal":null}` from the service, before it closes with 1000. Where no header can be set (a browser), offer the subprotocols `lodge.terminal` and `bearer.<API key>`; a page of the service itself needs no key where somebody is signed in. The agent stays awake while its terminal is open. One with which nobody types for an hour is closed, with 1000, and one whose API key or session has ended, with 1008. It ends with its connection, with all that runs in it. Everything is checked before the 101; a request that is no WebSocket is a 400.',
   params: AgentParams,
   querystring: TerminalQuery,
   response: {
@@ -32,12 +33,19 @@ const config = {
   errors: guestErrors,
 } as const;
 
-export function terminalRoute(app: App, context: HttpContext): void {
+interface Needs extends GuestAccess {
+  readonly endings: Endings;
+  readonly closing: AbortSignal;
+  /** A terminal whose client types nothing for so long is closed; an hour by default. */
+  readonly terminalIdleMs?: number;
+}
+
+export function terminalRoute(app: App, context: Needs): void {
   const sockets = new WebSocketServer({
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
-    maxPayload: mostMessageBytes,
+    maxPayload: maxMessageBytes,
     // The other one that is offered is the key.
     handleProtocols: (offered) => (offered.has(terminalProtocol) ? terminalProtocol : false),
   });
@@ -51,7 +59,7 @@ export function terminalRoute(app: App, context: HttpContext): void {
   });
 }
 
-async function open(context: HttpContext, sockets: WebSocketServer, request: FastifyRequest, reply: FastifyReply) {
+async function open(context: Needs, sockets: WebSocketServer, request: FastifyRequest, reply: FastifyReply) {
   const { agents, guestAt, lifecycleWaitMs } = context;
   const { id } = request.params as { readonly id: string };
   const { accountId } = request.principal;
@@ -59,18 +67,18 @@ async function open(context: HttpContext, sockets: WebSocketServer, request: Fas
   await agents.get(accountId, id);
   const upgrade = upgradeOf(request.raw);
   if (upgrade === undefined || !isHandshake(request)) {
-    throw new ApiError('invalid_request', 'Open a WebSocket here (RFC 6455): Upgrade must be websocket.');
+    throw new Refusal('invalid_request', 'Open a WebSocket here (RFC 6455): Upgrade must be websocket.');
   }
   const { cols = 80, rows = 24, term = 'xterm-256color', wake } = request.query as TerminalQuery;
   const over = new AbortController();
-  const gone = (): void => over.abort(new ApiError('agent_unavailable', 'The client went away.'));
+  const gone = (): void => over.abort(new Refusal('agent_unavailable', 'The client went away.'));
   upgrade.socket.once('close', gone);
   const { signal } = over;
   const live = await agents.use(accountId, id, { wake: wake === 'true', timeoutMs: lifecycleWaitMs, signal });
   const bridge = new TerminalBridge({
     idleMs: context.terminalIdleMs ?? defaultIdleMs,
     closing: context.closing,
-    keyEnded: keyEnded(context, request, reply),
+    ended: context.endings.of(request, reply),
   });
   try {
     const size = { columns: cols, rows, term };
@@ -98,7 +106,7 @@ function isHandshake({ headers }: FastifyRequest): boolean {
 function accept(sockets: WebSocketServer, request: FastifyRequest, reply: FastifyReply): Promise<WebSocket> {
   const { socket, head } = upgradeOf(request.raw)!;
   return new Promise((resolve, reject) => {
-    const failed = (): void => reject(new ApiError('invalid_request', 'This is not a valid request for a WebSocket.'));
+    const failed = (): void => reject(new Refusal('invalid_request', 'This is not a valid request for a WebSocket.'));
     if (socket.destroyed || !socket.writable) return failed();
     socket.once('close', failed);
     reply.hijack();

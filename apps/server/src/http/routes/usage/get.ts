@@ -1,12 +1,13 @@
-import { AgentParams, Usage, UsageQuery, mostUsageBuckets, mostUsageRecords } from '@lodge/contract';
-import { bucketBounds, defaultRangeMs, isTimeZone } from '@lodge/domain';
+import { Refusal, bucketBounds, defaultRangeMs, isTimeZone } from '@lodge/domain';
+import { AgentParams, Usage, UsageQuery, maxUsageBuckets, maxUsageRecords } from '@lodge/contract';
 import type { BucketRange } from '@lodge/domain';
 import type { FastifyReply } from 'fastify';
 import { Type } from 'typebox';
-import { checkAgentId } from '../../agent-record.ts';
-import type { App, HttpContext } from '../../context.ts';
-import { ApiError } from '../../errors.ts';
-import { bucketRecord, figuresRecord, toCsv } from '../../usage-record.ts';
+import { checkAgentId } from '../../reply/agent-record.ts';
+import type { App } from '../../app-types.ts';
+import { timeOf } from '../../pipeline/query.ts';
+import { bucketRecord, figuresRecord, toCsv } from '../../reply/usage-record.ts';
+import type { UsageStore } from '@lodge/ports';
 
 const description =
   'What was used, in buckets of time, and what it cost. Figures are exact up to this moment; a model call counts at the moment it began, and is there once it is over.';
@@ -34,19 +35,23 @@ const agentSchema = {
   response,
 };
 
-export function usageRoutes(app: App, { usage }: HttpContext): void {
+interface Needs {
+  readonly usage: Pick<UsageStore, 'report' | 'knows'>;
+}
+
+export function usageRoutes(app: App, { usage }: Needs): void {
   const answer = async (reply: FastifyReply, accountId: string, query: UsageQuery, agentId?: string) => {
     const range = rangeOf(query);
     const bounds = boundsOf(range);
     if (agentId !== undefined && !(await usage.knows(accountId, agentId))) {
-      throw new ApiError('agent_not_found', 'No agent has this id.');
+      throw new Refusal('agent_not_found', 'No agent has this id.');
     }
     const { group_by: groupBy = null } = query;
     const whose = { accountId, ...(agentId !== undefined && { agentId }) };
-    const report = await usage.report({ ...whose, bounds, groupBy, limit: mostUsageRecords });
+    const report = await usage.report({ ...whose, bounds, groupBy, limit: maxUsageRecords });
     if (report === 'too_many') {
       throw tooMuch(
-        `This has more than ${mostUsageRecords} records: ask for a shorter range, wider buckets or without group_by.`,
+        `This has more than ${maxUsageRecords} records: ask for a shorter range, wider buckets or without group_by.`,
       );
     }
     const data = report.records.map((record) => bucketRecord(record, bounds));
@@ -83,36 +88,33 @@ export function usageRoutes(app: App, { usage }: HttpContext): void {
   });
 }
 
-const tooMuch = (message: string): ApiError => new ApiError('invalid_request', message);
+const tooMuch = (message: string): Refusal => new Refusal('invalid_request', message);
 
 /** Nothing was used before. */
 const earliest = new Date('2000-01-01T00:00:00Z');
 
 function rangeOf({ starting_at, ending_at, bucket_width: width = '1d', time_zone = 'UTC' }: UsageQuery): BucketRange {
   if (!isTimeZone(time_zone)) {
-    throw new ApiError(
+    throw new Refusal(
       'invalid_request',
       'time_zone must be a name of the IANA time zone database, such as Europe/Berlin.',
     );
   }
   if (time_zone !== 'UTC' && (width === '1m' || width === '1h')) {
-    throw new ApiError('invalid_request', `time_zone does not go with bucket_width=${width}: these buckets are UTC's.`);
+    throw new Refusal('invalid_request', `time_zone does not go with bucket_width=${width}: these buckets are UTC's.`);
   }
   const endingAt = ending_at === undefined ? new Date() : timeOf(ending_at);
   const startingAt =
     starting_at === undefined ? new Date(endingAt.getTime() - defaultRangeMs[width]) : timeOf(starting_at);
-  if (startingAt < earliest) throw new ApiError('invalid_request', 'starting_at must not be before the year 2000.');
-  if (startingAt >= endingAt) throw new ApiError('invalid_request', 'starting_at must be before ending_at.');
+  if (startingAt < earliest) throw new Refusal('invalid_request', 'starting_at must not be before the year 2000.');
+  if (startingAt >= endingAt) throw new Refusal('invalid_request', 'starting_at must be before ending_at.');
   return { startingAt, endingAt, width, timeZone: time_zone };
 }
 
-/** The schema has checked it; RFC 3339 allows small letters, JavaScript does not. */
-const timeOf = (text: string): Date => new Date(text.toUpperCase());
-
 function boundsOf(range: BucketRange): Date[] {
-  const bounds = bucketBounds(range, mostUsageBuckets);
+  const bounds = bucketBounds(range, maxUsageBuckets);
   if (bounds !== null) return bounds;
   throw tooMuch(
-    `From starting_at to ending_at there are more than ${mostUsageBuckets} buckets: ask for a shorter range or a wider bucket_width.`,
+    `From starting_at to ending_at there are more than ${maxUsageBuckets} buckets: ask for a shorter range or a wider bucket_width.`,
   );
 }

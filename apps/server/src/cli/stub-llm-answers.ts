@@ -1,0 +1,43 @@
+import type { Reply, StubRequest } from '@lodge/testkit/llm';
+
+/**
+ * What the stub does for `demo` and `standin`: told "run: <command>", it asks the agent to run that command in its shell,
+ * and then repeats what the command printed; anything else it repeats.
+ */
+export function stubAnswer(request: StubRequest): Reply {
+  const output = toolOutput(request.body);
+  if (output !== null) return { text: `The command printed: ${output.trim()}` };
+  const command = /\brun:\s*(.+)$/m.exec(request.lastUserText)?.[1];
+  if (command === undefined) {
+    const words = `I stand in for a model, and repeat what I am told: ${request.lastUserText.trim()}`;
+    return { chunks: words.split(/(?<= )/), intervalMs: 20 };
+  }
+  if (!request.tools.includes('exec')) return { text: 'I was offered no tool named exec to run that with.' };
+  return { toolCalls: [{ name: 'exec', arguments: { command } }] };
+}
+
+interface Message {
+  readonly role?: unknown;
+  readonly content?: unknown;
+}
+
+/** Text of the tool's result that the conversation ends with, in either provider's form; null when it ends otherwise. */
+function toolOutput(body: unknown): string | null {
+  const messages = (body as { messages?: readonly Message[] } | undefined)?.messages;
+  const last = messages?.findLast((message) => !isOpenclawContext(message));
+  if (last?.role === 'tool') return textOf(last.content);
+  const parts = Array.isArray(last?.content) ? (last.content as { type?: unknown; content?: unknown }[]) : [];
+  const result = parts.find((part) => part.type === 'tool_result');
+  return result ? textOf(result.content) : null;
+}
+
+/** OpenClaw ends what it sends with a user message of its own making, after a tool's result too. */
+function isOpenclawContext({ role, content }: Message): boolean {
+  return role === 'user' && textOf(content).startsWith('<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>');
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content.map((part: { text?: unknown }) => (typeof part.text === 'string' ? part.text : '')).join('');
+}

@@ -1,0 +1,64 @@
+/** Settings of how clients reach the API and how much they may ask of it. */
+import { addressRanges, file, integer, origins } from './values.ts';
+import { optional, required } from './setting.ts';
+
+const perMinute = (name: string, fallback: string, description: string) =>
+  required(name, 'number a minute, 1..1000000', fallback, description, integer(1, 1_000_000));
+
+export const limitSettings = {
+  maxAgents: required(
+    'LODGE_MAX_AGENTS',
+    'number, 1..16384',
+    '100',
+    'Most agents an account may have.',
+    integer(1, 2 ** 14),
+  ),
+  maxRunning: required(
+    'LODGE_MAX_RUNNING',
+    'number, 1..16384',
+    '20',
+    'Most agents of an account that run at once; paused and stopped ones do not count.',
+    integer(1, 2 ** 14),
+  ),
+  rateReads: perMinute('LODGE_RATE_READS', '600', 'Requests that only read, of one API key.'),
+  rateWrites: perMinute('LODGE_RATE_WRITES', '120', 'Requests that change something, of one API key.'),
+  rateCreates: perMinute('LODGE_RATE_CREATES', '30', 'Creates of agents, of one API key.'),
+  createsAtOnce: required(
+    'LODGE_CREATES_AT_ONCE',
+    'number, 1..1000',
+    '5',
+    'Creates that one API key may be waiting for at once.',
+    integer(1, 1000),
+  ),
+  rateCalls: perMinute('LODGE_RATE_CALLS', '600', 'Chats, commands and file requests, of one API key.'),
+  rateAddress: perMinute('LODGE_RATE_ADDRESS', '60', 'Requests without a valid API key, of one address.'),
+  maxConnections: required(
+    'LODGE_MAX_CONNECTIONS',
+    'number, 10..1000000',
+    '10000',
+    'Most connections the API has open; further ones are closed at once.',
+    integer(10, 1_000_000),
+  ),
+  trustedProxies: required(
+    'LODGE_TRUSTED_PROXIES',
+    'addresses and ranges, parted by commas',
+    '',
+    'Proxies whose `X-Forwarded-For` says who asks. Of everyone else that header is ignored.',
+    addressRanges,
+  ),
+  corsOrigins: required(
+    'LODGE_CORS_ORIGINS',
+    'origins, parted by commas',
+    '',
+    'Web pages of these origins may call the API from browsers; by default none.',
+    origins,
+  ),
+  tlsCert: optional(
+    'LODGE_TLS_CERT',
+    'absolute path',
+    'plain HTTP',
+    'Certificate chain in PEM: the API then answers over HTTPS itself. Read once at start.',
+    file,
+  ),
+  tlsKey: optional('LODGE_TLS_KEY', 'absolute path', 'plain HTTP', 'Private key of LODGE_TLS_CERT, in PEM.', file),
+} as const;

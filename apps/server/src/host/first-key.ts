@@ -1,0 +1,35 @@
+import { scopes } from '@lodge/domain';
+import type { ApiKeyStore } from '@lodge/ports';
+import { hashApiKey, isWellFormedApiKey, lastFour, makeApiKey } from '@lodge/access';
+import { readPending, removePending, writePending } from './one-time-file.ts';
+
+export interface FirstKey {
+  readonly plaintext: string;
+  /** To be called once it was shown: from then on the plaintext exists nowhere but with who read it. */
+  shown(): Promise<void>;
+}
+
+/**
+ * On a deployment without an account: makes the first one with a key that has every scope. Null ever after, and for every
+ * process but one when several start at once. Account and key are one transaction of the store.
+ *
+ * Nobody can make another key yet, so the first must not be lost between its commit and its being shown: `file` (0600, in a
+ * folder of this control plane alone) holds it from before the commit until `shown`. A start that finds the file shows the
+ * key in it, if it took effect.
+ */
+export async function ensureFirstKey(
+  store: Pick<ApiKeyStore, 'createFirstAccount' | 'findByHash'>,
+  file: string,
+  accountName = 'default',
+): Promise<FirstKey | null> {
+  const pending = await readPending(file, isWellFormedApiKey);
+  const plaintext = pending ?? makeApiKey();
+  if (pending === null) await writePending(file, plaintext);
+  const hash = hashApiKey(plaintext);
+  const key = { name: 'First key', hash, last4: lastFour(plaintext), scopes, expiresAt: null };
+  const made = await store.createFirstAccount(accountName, key);
+  const shown = (): Promise<void> => removePending(file);
+  if (made ?? (pending && (await store.findByHash(hash)))) return { plaintext, shown };
+  await shown();
+  return null;
+}

@@ -1,0 +1,68 @@
+import { errorCodes } from '@lodge/domain';
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { test } from 'node:test';
+import { Compile } from 'typebox/compile';
+import { noAccountArea, openApiJson } from './document.ts';
+import { testApp } from '../../../../../packages/testkit/src/plane/http/test-app.ts';
+
+const document = JSON.parse(await openApiJson());
+/** What takes neither key nor session. */
+const publicPaths =
+  /health|openapi|account\/(options|sign-in|links|setup|register|password-reset|invitations\/accept)$/;
+const operations: [string, any][] = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.entries(item as object).map(([method, operation]): [string, any] => [`${method} ${path}`, operation]),
+);
+
+test('docs/reference/openapi.json is what the routes say', async () => {
+  const committed = await readFile(new URL('../../../../../docs/reference/openapi.json', import.meta.url), 'utf8');
+  assert.equal(committed, await openApiJson(), 'out of date: node_modules/.bin/node scripts/docs.ts writes it');
+});
+
+test('the service serves the same document, to anyone', async () => {
+  const { call } = testApp({ account: noAccountArea });
+  const { status, body } = await call('GET', '/v1/openapi.json', { key: null });
+  assert.equal(status, 200);
+  assert.deepEqual(body, document);
+  assert.equal(body.openapi, '3.1.0');
+});
+
+test('every reference leads somewhere', () => {
+  const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) => path!);
+  assert.ok(references.length > 20);
+  for (const path of references) {
+    const found = path.split('/').reduce((node: any, key) => node?.[key], document);
+    assert.ok(found, path);
+  }
+});
+
+test('every operation says who may call it, what it answers and how it fails, each with an example that is right', () => {
+  const ids = new Set(operations.map(([, { operationId }]) => operationId));
+  assert.equal(ids.size, operations.length);
+  const isError = Compile(document.components.schemas.Error);
+  for (const [name, { summary, tags, security, responses }] of operations) {
+    assert.ok(summary && tags.length === 1, name);
+    const isPublic = publicPaths.test(name);
+    const kinds = security.flatMap((one: object) => Object.keys(one));
+    const isOfPerson = !isPublic && tags[0] === 'Account area' && !name.endsWith('/account/spend');
+    const all = ['apiKey', 'bearer', 'session'];
+    assert.deepEqual(kinds, isPublic ? [] : isOfPerson ? ['session'] : all, name);
+    // Who signs in may be told that the password is wrong.
+    if (!isPublic || tags[0] !== 'Account area') assert.equal('401' in responses, !isPublic, name);
+    for (const [status, { content }] of Object.entries<any>(responses)) {
+      // Bytes, nothing, or another protocol.
+      if (['101', '206', '304'].includes(status)) continue;
+      assert.ok(content['application/json'].schema, `${name} ${status}`);
+      for (const { value } of Object.values((content['application/json'].examples ?? {}) as Record<string, any>)) {
+        assert.equal(isError.Check(value), true, `${name} ${status}`);
+        assert.equal(errorCodes[value.error.code as keyof typeof errorCodes].status, Number(status));
+      }
+    }
+  }
+});
+
+test('the example of a create is one that the service takes', async () => {
+  const { call } = testApp();
+  const { example } = document.paths['/v1/agents'].post.requestBody.content['application/json'];
+  assert.equal((await call('POST', '/v1/agents', { body: example })).status, 201);
+});

@@ -1,0 +1,211 @@
+import type { ErrorCode } from '@lodge/domain';
+import { errorCodes, scopes } from '@lodge/domain';
+import { ErrorBody, errorBody } from '@lodge/contract';
+import swagger from '@fastify/swagger';
+import type { FastifySchema, RouteOptions } from 'fastify';
+import type { App } from '../app-types.ts';
+
+/** Makes the OpenAPI document from the routes' own schemas; `app.swagger()` gives it once the app is ready. */
+export function registerOpenApi(app: App): void {
+  app.register(swagger, {
+    openapi: {
+      openapi: '3.1.0',
+      info: { title: 'Lodge', version: 'v1', description },
+      servers: [{ url: '/', description: 'This service' }],
+      tags: [
+        { name: 'Agents', description: 'Create, read, change, start, stop and delete agents, and read their logs.' },
+        { name: 'Chat', description: 'Talk to agents as an OpenAI client does: agents are the models.' },
+        { name: 'Members', description: 'Further agents in the machine of one.' },
+        { name: 'Addresses', description: "Agents' own addresses: links for browsers, and published ports." },
+        { name: 'Usage', description: 'What agents used and what it cost.' },
+        { name: 'Files', description: "Read and change what is in an agent's workspace." },
+        { name: 'Shell', description: "Run commands in an agent's machine, and open terminals on it." },
+        { name: 'Audit', description: 'Who did what.' },
+        { name: 'Events', description: 'What happened.' },
+        { name: 'Service', description: 'What this deployment offers.' },
+        {
+          name: 'Account area',
+          description:
+            'Signing in, and what a person signed in sets: for the pages of the service. Most of it takes a session; no API key may do it.',
+        },
+      ],
+      components: {
+        securitySchemes: {
+          apiKey: {
+            type: 'apiKey',
+            in: 'header',
+            name: 'X-API-Key',
+            description: `Wins when both are sent. ${scopeList}`,
+          },
+          bearer: { type: 'http', scheme: 'bearer', description: 'The same key, as OpenAI clients send it.' },
+          session: { type: 'apiKey', in: 'cookie', name: '__Host-lodge_session', description: sessionText },
+        },
+      },
+    },
+    convertConstToEnum: false,
+    // A path with a star has one more parameter, of several segments.
+    transform: ({ schema, url, route }) => ({
+      schema: describe(schema ?? {}, route),
+      url: url.replace(/\*$/, ':path'),
+    }),
+    transformObject: (document) =>
+      'openapiObject' in document ? withComponents(document.openapiObject as unknown as Json) : document.swaggerObject,
+  });
+}
+
+const scopeList = `Scopes: ${Object.entries(scopes)
+  .map(([scope, grants]) => `\`${scope}\` ${grants}`)
+  .join(' ')}`;
+
+const description = `Creates, runs and manages AI agents, each in a virtual machine of its own.
+
+Any OpenAI client works with \`<base URL>/v1\` (agents are the models) or \`<base URL>/v1/agents/<id>\`.
+Errors are \`{"error": {"type", "code", "message"}}\`; further facts are in headers. Every reply carries \`X-Request-Id\`.
+Rate limits are counted per key or session (reads, writes, creates and calls each on their own) and, without a valid one, per address; \`X-RateLimit-*\` says where one stands.
+Unknown fields and query parameters are refused. New fields may appear in replies, and new error codes, within v1.`;
+
+const sessionText =
+  "A person signed in, with the scopes of their role; for pages of the service itself. A request with a key counts as the key's. Every change carries the session's `csrf_token` in `X-CSRF-Token`. Over plain http the cookie's name is `lodge_session`.";
+
+type Json = { [key: string]: unknown };
+
+/** Codes that any route with a body, a key or scopes may answer with, beside its own. */
+function codesOf(route: RouteOptions, schema: FastifySchema): ErrorCode[] {
+  const { config } = route;
+  const all: ErrorCode[] = [
+    ...(schema.body || schema.querystring ? (['invalid_request'] as const) : []),
+    ...(schema.body ? (['invalid_json', 'request_too_large', 'unsupported_media_type'] as const) : []),
+    ...(config?.public
+      ? []
+      : ([
+          'missing_api_key',
+          'invalid_api_key',
+          'revoked_api_key',
+          'expired_api_key',
+          'not_signed_in',
+          'csrf_refused',
+        ] as const)),
+    ...(config?.ownPagesOnly ? (['csrf_refused'] as const) : []),
+    ...(config?.scopes || config?.sessionOnly ? (['insufficient_scope'] as const) : []),
+    ...(config?.errors ?? []),
+    ...(isIdempotent(route) ? (['invalid_request', 'idempotency_key_reused', 'idempotency_in_progress'] as const) : []),
+    'rate_limit_exceeded',
+    'internal_error',
+  ];
+  return [...new Set(all)];
+}
+
+const isIdempotent = ({ method, config }: RouteOptions): boolean =>
+  [method].flat().includes('POST') && !config?.public && !config?.sessionOnly;
+
+const idempotencyKey = {
+  type: 'string',
+  minLength: 1,
+  maxLength: 255,
+  pattern: '^[\\x21-\\x7e]+$',
+  description:
+    'Makes the request safe to repeat for 24 hours: the same request with the same key has its effect once, and its reply is given again, with `Idempotent-Replayed: true`. Replies with 409, 429 or most 5xx are not kept: then the request is tried anew. A chat that streams is carried out once; its reply is not given again (409). A chat whose server was killed in its midst is carried out anew.',
+};
+
+const anyBytes = { content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } };
+
+/** Headers of the request, with those that every route of its method takes. */
+function requestHeaders(schema: FastifySchema, route: RouteOptions): object | undefined {
+  const own = schema.headers as { readonly properties?: object } | undefined;
+  if (!isIdempotent(route)) return own;
+  return { type: 'object', ...own, properties: { ...own?.properties, 'Idempotency-Key': idempotencyKey } };
+}
+
+/** Headers of every reply. */
+const commonHeaders: Json = {
+  RequestId: { schema: { type: 'string' }, description: 'Names this request, for the operator of the service.' },
+  RateLimitLimit: {
+    schema: { type: 'integer' },
+    description: 'Requests a minute, of the limit that counted this one.',
+  },
+  RateLimitRemaining: { schema: { type: 'integer' }, description: 'Requests of it that are left now.' },
+  RateLimitReset: {
+    schema: { type: 'integer' },
+    description: 'When all of it is there again, in seconds since 1970. It comes back evenly, not at once.',
+  },
+};
+const everyReply: Json = {
+  'X-Request-Id': { $ref: '#/components/headers/RequestId' },
+  'X-RateLimit-Limit': { $ref: '#/components/headers/RateLimitLimit' },
+  'X-RateLimit-Remaining': { $ref: '#/components/headers/RateLimitRemaining' },
+  'X-RateLimit-Reset': { $ref: '#/components/headers/RateLimitReset' },
+};
+
+/** Adds to a route's schema what follows from its configuration: keys, scopes and errors with an example of each. */
+function describe(schema: FastifySchema, route: RouteOptions): FastifySchema {
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of codesOf(route, schema)) {
+    const { status } = errorCodes[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  const errors = [...byStatus].sort(([a], [b]) => a - b).map(([status, codes]) => [status, errorReply(codes)] as const);
+  const scopesWanted = route.config?.scopes?.map((scope) => `\`${scope}\``).join(' or ');
+  const text = [schema.description, scopesWanted && `Scope: ${scopesWanted}.`].filter(Boolean).join('\n\n');
+  return {
+    ...schema,
+    ...(text && { description: text }),
+    ...(route.config?.bytes && { body: anyBytes }),
+    headers: requestHeaders(schema, route),
+    security: securityOf(route),
+    response: { ...(schema.response as object), ...Object.fromEntries(errors) },
+  };
+}
+
+function securityOf({ config }: RouteOptions): Record<string, string[]>[] {
+  if (config?.public) return [];
+  return config?.sessionOnly ? [{ session: [] }] : [{ apiKey: [] }, { bearer: [] }, { session: [] }];
+}
+
+function errorReply(codes: readonly ErrorCode[]): Json {
+  const examples = codes.map((code) => [code, { value: errorBody(code, errorCodes[code].meaning) }] as const);
+  return {
+    description: codes.map((code) => `\`${code}\`: ${errorCodes[code].meaning}`).join('\n\n'),
+    headers: Object.fromEntries(codes.flatMap((code) => errorHeaders(code))),
+    content: { 'application/json': { schema: ErrorBody, examples: Object.fromEntries(examples) } },
+  };
+}
+
+/** Headers that replies with this code have beside every reply's own. */
+function errorHeaders(code: ErrorCode): [string, Json][] {
+  const { status } = errorCodes[code];
+  const header = (name: string, text: string): [string, Json] => [name, { type: 'string', description: text }];
+  if (status === 401) return [header('WWW-Authenticate', '`Bearer`')];
+  if (status === 429 || status === 503 || code === 'agent_transitioning')
+    return [header('Retry-After', 'Seconds after which trying again may help.')];
+  if (code === 'provisioning_failed') return [header('X-Agent-Id', "The agent's id.")];
+  return [];
+}
+
+/** Moves every schema with a title to the document's components, so that readers and generators see one of each. */
+function withComponents(document: Json): Json {
+  const schemas: Json = {};
+  const walk = (node: unknown): unknown => {
+    if (Array.isArray(node)) return node.map(walk);
+    if (typeof node !== 'object' || node === null) return node;
+    const walked: Json = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, walk(value)]));
+    // Objects in a query are written `metadata[team]=support`.
+    if (walked['in'] === 'query' && (walked['schema'] as Json)['type'] === 'object') {
+      Object.assign(walked, { style: 'deepObject', explode: true });
+    }
+    const { title, type } = walked;
+    if (typeof title !== 'string' || type === undefined) return walked;
+    delete walked['title'];
+    schemas[title] ??= walked;
+    return { $ref: `#/components/schemas/${title}` };
+  };
+  const paths = walk(document['paths']);
+  for (const item of Object.values(paths as Json)) {
+    for (const { responses } of Object.values(item as Record<string, { responses: Record<string, Json> }>)) {
+      for (const reply of Object.values(responses)) reply['headers'] = { ...(reply['headers'] as Json), ...everyReply };
+    }
+  }
+  const components = { ...(document['components'] as Json), headers: commonHeaders, schemas: sorted(schemas) };
+  return { ...document, components, paths };
+}
+
+const sorted = (object: Json): Json => Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -1,0 +1,41 @@
+import cors from '@fastify/cors';
+import type { App } from '../app-types.ts';
+
+const oneDaySeconds = 86_400;
+
+/** Lets pages of these origins call the API with a key. Sessions are not among it: a cookie is taken from our own pages alone. */
+export function addCors(app: App, origins: readonly string[]): void {
+  if (origins.length === 0) return;
+  app.register(cors, {
+    origin: [...origins],
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    allowedHeaders: [
+      'Authorization',
+      'Content-Type',
+      'Idempotency-Key',
+      'If-Match',
+      'If-None-Match',
+      'If-Range',
+      'Last-Event-ID',
+      'Prefer',
+      'Range',
+      'X-API-Key',
+      'X-Conversation-Id',
+    ],
+    exposedHeaders: [
+      'Accept-Ranges',
+      'Content-Disposition',
+      'Content-Range',
+      'ETag',
+      'Idempotent-Replayed',
+      'Location',
+      'Retry-After',
+      'X-Agent-Id',
+      'X-RateLimit-Limit',
+      'X-RateLimit-Remaining',
+      'X-RateLimit-Reset',
+      'X-Request-Id',
+    ],
+    maxAge: oneDaySeconds,
+  });
+}

@@ -1,0 +1,99 @@
+import type { ErrorCode } from '@lodge/domain';
+import { Refusal, errorCodes } from '@lodge/domain';
+import type { Socket } from 'node:net';
+import { errorBody } from '@lodge/contract';
+import { InvalidCursorError } from '@lodge/ports';
+import type { Log } from '@lodge/ports';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { makeRequestId } from './request-id.ts';
+
+/** Seconds after which trying again may help, for the codes that promise a Retry-After. */
+const usualRetryAfterSeconds: Partial<Record<ErrorCode, number>> = {
+  rate_limit_exceeded: 30,
+  quota_exceeded: 60,
+  insufficient_capacity: 30,
+  agent_unavailable: 5,
+  agent_transitioning: 1,
+  idempotency_in_progress: 2,
+};
+
+/** Fastify's own refusals in the contract's words. */
+const fastifyErrors: Readonly<Record<string, readonly [ErrorCode, string]>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: ['request_too_large', 'The body is larger than 1 MiB.'],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: ['unsupported_media_type', 'Send the body as application/json.'],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: ['invalid_request', 'The body is not as long as Content-Length says.'],
+  FST_ERR_BAD_URL: ['invalid_request', 'The path is not valid percent-encoding.'],
+};
+
+export const internalError = (cause: unknown): Refusal =>
+  new Refusal('internal_error', 'Something went wrong on our side. The X-Request-Id of this reply helps to find it.', {
+    cause,
+  });
+
+/** What a client is told of any error. Only what was written for clients passes; all else is an internal error. */
+export function toRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  if (error instanceof InvalidCursorError) return new Refusal('invalid_request', error.message);
+  const { code, statusCode } = (error ?? {}) as { readonly code?: unknown; readonly statusCode?: unknown };
+  const known = typeof code === 'string' ? fastifyErrors[code] : undefined;
+  if (known) return new Refusal(...known);
+  if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) {
+    return new Refusal('invalid_request', 'The request is malformed.', { cause: error });
+  }
+  return internalError(error);
+}
+
+/** What a client is told of an error; the log is told what the client is not. */
+export function reportError(log: Log, error: unknown, request: FastifyRequest): Refusal {
+  const known = toRefusal(error);
+  if (known.cause !== undefined) {
+    const fields = { err: known.cause, ...request.scope.fields, route: request.routeOptions.url };
+    log[known.code === 'internal_error' ? 'error' : 'info'](fields, known.message);
+  }
+  return known;
+}
+
+/** What a refusal says in headers. */
+export function refusalHeaders({ code, agentId, retryAfterSeconds, mayRepeat }: Refusal): Record<string, string> {
+  const retryAfter = retryAfterSeconds ?? usualRetryAfterSeconds[code];
+  return {
+    ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
+    ...(code === 'provisioning_failed' && agentId !== undefined && { 'x-agent-id': agentId }),
+    // OpenAI's clients repeat a 429 by themselves, and would wait for nothing.
+    ...((!mayRepeat || code === 'spend_limit_exceeded' || code === 'loop_detected') && { 'x-should-retry': 'false' }),
+    ...(errorCodes[code].status === 401 && { 'www-authenticate': 'Bearer' }),
+  };
+}
+
+/** The one place where error replies are made. */
+export function sendError(log: Log, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const known = reportError(log, error, request);
+  const { status } = errorCodes[known.code];
+  if (reply.sent) return;
+  void reply
+    .code(status)
+    .headers({ 'x-request-id': request.id, ...refusalHeaders(known) })
+    .type('application/json; charset=utf-8')
+    // Text passes Fastify's serialisers untouched, whatever schema the route has for replies.
+    .send(JSON.stringify(errorBody(known.code, known.message)));
+}
+
+/** Answers what is no HTTP request at all: there is nothing to route then, only a socket. */
+export function answerClientError(error: Error & { readonly code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || socket.destroyed) return;
+  const [status, code, message]: readonly [string, ErrorCode, string] =
+    error.code === 'HPE_HEADER_OVERFLOW'
+      ? ['431 Request Header Fields Too Large', 'request_too_large', 'The headers are too large.']
+      : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? ['408 Request Timeout', 'invalid_request', 'The request took too long to arrive.']
+        : ['400 Bad Request', 'invalid_request', 'This is not a valid HTTP request.'];
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const body = JSON.stringify(errorBody(code, message));
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+      `X-Request-Id: ${makeRequestId()}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,126 @@
+/**
+ * `Idempotency-Key` on POST: the first request with a key claims it and is carried out; its reply is kept for 24 hours and
+ * sent again to the same request. A claim is a lease: where the server is killed, the next attempt takes it over, and what an
+ * attempt changes says so in the transaction of the change (`ChangeNote`), so that a second attempt only answers.
+ * What may succeed another time (409, 429, most 5xx) is not kept, and neither is what does not fit.
+ */
+import { Refusal, makeAgentId } from '@lodge/domain';
+import { createHash, randomInt } from 'node:crypto';
+import type { Claim, IdempotencyStore, Log, StoredReply } from '@lodge/ports';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { App } from '../../app-types.ts';
+import { Claims, leaseMs } from './claims.ts';
+
+const maxKeptBytes = 256 * 1024;
+const keptHeaders = ['content-type', 'location', 'etag', 'x-agent-id', 'preference-applied'];
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set where the request has an Idempotency-Key. */
+    idempotent: Claim | undefined;
+  }
+}
+
+interface Needs {
+  readonly idempotency?: IdempotencyStore;
+  readonly log: Log;
+}
+
+export function addIdempotency(app: App, { idempotency: store, log }: Needs): void {
+  app.decorateRequest('idempotent');
+  if (store === undefined) return;
+  const claims = new Claims(store, log);
+  app.addHook('onReady', async () => claims.start());
+  app.addHook('onClose', async () => claims.stop());
+
+  const claim = async (request: FastifyRequest, reply: FastifyReply, header: string | string[]): Promise<unknown> => {
+    const key = checkedKey(header);
+    const { accountId } = request.principal;
+    const agentId = makeAgentId(randomInt);
+    const outcome = await store.claim({ accountId, key, fingerprint: fingerprintOf(request), agentId }, leaseMs);
+    switch (outcome.kind) {
+      case 'claimed':
+        claims.hold(outcome.claim);
+        request.idempotent = outcome.claim;
+        reply.raw.once('close', () => claims.drop(outcome.claim));
+        return;
+      case 'replay':
+        return replay(reply, outcome.reply);
+      case 'in_progress':
+        throw new Refusal('idempotency_in_progress', 'The first request with this Idempotency-Key is under way.');
+      case 'not_kept':
+        throw new Refusal(
+          'idempotency_key_reused',
+          'The request with this Idempotency-Key was carried out; its reply was a stream, a secret or too large to be kept.',
+        );
+      case 'reused':
+        throw new Refusal(
+          'idempotency_key_reused',
+          'This Idempotency-Key came with another request before. Use a fresh one for each request.',
+        );
+    }
+  };
+  const settle = (claim: Claim, request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<void> =>
+    isKept(reply)
+      ? store.complete(claim, request.routeOptions.config.secretReply ? null : storedReply(reply, payload))
+      : store.abandon(claim);
+
+  // Most requests have no key: they are not made to wait for a promise.
+  app.addHook('preHandler', (request, reply, done) => {
+    const header = request.headers['idempotency-key'];
+    if (header === undefined || request.method !== 'POST' || request.principal == null) done();
+    // These replies hold secrets, and these changes do not say whose effect they are.
+    else if (request.routeOptions.config.sessionOnly) done();
+    else claim(request, reply, header).then(() => done(), done);
+  });
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (request.idempotent === undefined) done(null, payload);
+    else settle(request.idempotent, request, reply, payload).then(() => done(null, payload), done);
+  });
+}
+
+function checkedKey(header: string | string[]): string {
+  const key = String(header);
+  if (/^[\x21-\x7e]{1,255}$/.test(key)) return key;
+  throw new Refusal('invalid_request', 'Idempotency-Key must be 1 to 255 visible ASCII characters.');
+}
+
+/** Of what was asked for: the body as it was understood, for a client may write the same one in other words. */
+function fingerprintOf({ method, url, body }: FastifyRequest): Buffer {
+  return createHash('sha256')
+    .update(JSON.stringify([method, url, sorted(body) ?? null]))
+    .digest();
+}
+
+/** With the keys of every object in one order. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.entries(value)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, inner]) => [key, sorted(inner)]);
+}
+
+function replay(reply: FastifyReply, { status, headers, body }: StoredReply): FastifyReply {
+  return reply
+    .code(status)
+    .headers({ ...headers, 'idempotent-replayed': 'true' })
+    .serializer(String)
+    .send(body);
+}
+
+/** Whether the same request would have the same outcome. An agent that did not start is there all the same. */
+function isKept(reply: FastifyReply): boolean {
+  const { statusCode } = reply;
+  if (statusCode >= 500) return reply.hasHeader('x-agent-id');
+  return statusCode !== 409 && statusCode !== 429;
+}
+
+function storedReply(reply: FastifyReply, payload: unknown): StoredReply | null {
+  if (typeof payload !== 'string' || Buffer.byteLength(payload) > maxKeptBytes || payload.includes('\0')) return null;
+  const headers = keptHeaders.flatMap((name) => {
+    const value = reply.getHeader(name);
+    return value === undefined ? [] : [[name, String(value)] as const];
+  });
+  return { status: reply.statusCode, headers: Object.fromEntries(headers), body: payload };
+}

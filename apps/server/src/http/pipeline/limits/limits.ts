@@ -1,0 +1,155 @@
+import { Refusal } from '@lodge/domain';
+import { isIPv6 } from 'node:net';
+import type { LimitStore, Log, PrincipalSource, SpendStore } from '@lodge/ports';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { RateLimiter } from './limiter.ts';
+import type { Standing } from './limiter.ts';
+
+/** Requests a minute: of one key or session by their kind, and of one address without a valid one. */
+export interface RateSettings {
+  readonly reads: number;
+  readonly writes: number;
+  readonly creates: number;
+  /** Chat, exec and files. */
+  readonly calls: number;
+  readonly address: number;
+  /** Creates that one key may have under way at once. */
+  readonly createsAtOnce: number;
+}
+
+export type RateClass = 'reads' | 'writes' | 'creates' | 'calls';
+
+export interface LimitSettings {
+  readonly store: LimitStore;
+  readonly rates: RateSettings;
+  /** What an account may have. */
+  readonly quotas: { readonly agents: number; readonly running: number };
+  readonly spend: SpendStore;
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Which of the key's limits counts; by default reads for GET and HEAD, writes for the rest. */
+    readonly rate?: RateClass;
+  }
+}
+
+/** A create whose server died keeps its place so long beyond the longest wait. */
+const placeMarginMs = 30_000;
+const pruneEveryMs = 60_000;
+
+/** The contract's limits, and the headers that tell of them on every reply. */
+export class Limits {
+  private readonly settings: LimitSettings;
+  private readonly limiter: RateLimiter;
+  private readonly placeTtlMs: number;
+  private readonly log: Log;
+  private pruning: NodeJS.Timeout | undefined;
+
+  constructor(settings: LimitSettings, createWaitMs: number, log: Log) {
+    this.settings = settings;
+    this.limiter = new RateLimiter(settings.store);
+    this.placeTtlMs = createWaitMs + placeMarginMs;
+    this.log = log;
+  }
+
+  start(): void {
+    this.pruning = setInterval(() => {
+      this.settings.store
+        .prune()
+        .catch((error: unknown) => this.log.warn({ err: error }, 'old rate limits were not removed'));
+    }, pruneEveryMs);
+    this.pruning.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.pruning);
+  }
+
+  /** Counts a request without a valid key. Refuses with 429. */
+  async byAddress(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const perMinute = this.settings.rates.address;
+    const standing = await this.limiter.take(`address:${network(request.ip)}`, { perMinute });
+    tell(reply, standing);
+    if (!standing.allowed) throw exceeded(standing, withoutKey(perMinute));
+  }
+
+  /** Counts a request with a key or session. Refuses with 429. */
+  async byPrincipal(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { by } = request.principal;
+    const kind = classOf(request);
+    const perMinute = this.settings.rates[kind];
+    const standing = await this.limiter.take(`${by.kind}:${by.id}:${kind}`, { perMinute });
+    tell(reply, standing);
+    if (!standing.allowed) throw exceeded(standing, `More than ${perMinute} ${kind} a minute with ${wordsFor(by)}.`);
+  }
+
+  /** Counts a request at an agent's own address, of a key, a visit or an address that needs neither. Refuses with 429. */
+  async byCaller(caller: `${'api_key' | 'visit' | 'address'}:${string}`): Promise<void> {
+    const perMinute = this.settings.rates.calls;
+    const standing = await this.limiter.take(`${caller}:calls`, { perMinute });
+    if (!standing.allowed) throw exceeded(standing, `More than ${perMinute} requests a minute.`);
+  }
+
+  /** Counts a request at an agent's own address that may not pass. Refuses with 429. */
+  async byStranger(address: string): Promise<void> {
+    const perMinute = this.settings.rates.address;
+    const standing = await this.limiter.take(`address:${network(address)}`, { perMinute });
+    if (!standing.allowed) throw exceeded(standing, withoutKey(perMinute));
+  }
+
+  /** Takes one of the key's or session's places for creates under way; it is given back when the reply has gone. Refuses with 429. */
+  async enterCreate(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const { store, rates } = this.settings;
+    const { by } = request.principal;
+    const place = await store.enter(`${by.kind}:${by.id}`, rates.createsAtOnce, this.placeTtlMs);
+    if (place === null) {
+      const text = `More than ${rates.createsAtOnce} creates at once with ${wordsFor(by)}; wait for one to end.`;
+      throw new Refusal('rate_limit_exceeded', text, { retryAfterSeconds: 5 });
+    }
+    const leave = (): void => {
+      store.leave(place).catch((error: unknown) => {
+        this.log.warn({ err: error }, "a create's place is free only when its time is over");
+      });
+    };
+    if (reply.raw.closed) leave();
+    else reply.raw.once('close', leave);
+  }
+}
+
+const wordsFor = ({ kind }: PrincipalSource): string => (kind === 'session' ? 'this session' : 'this API key');
+
+const withoutKey = (perMinute: number): string => `More than ${perMinute} requests a minute without a valid API key.`;
+
+function classOf(request: FastifyRequest): RateClass {
+  const { rate } = request.routeOptions.config ?? {};
+  if (rate) return rate;
+  return ['GET', 'HEAD', 'OPTIONS'].includes(request.method) ? 'reads' : 'writes';
+}
+
+/** An IPv6 network is one customer's: its addresses count together. */
+export function network(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '').replace(/%.*$/, '');
+  if (!isIPv6(plain)) return plain;
+  const [head = '', tail = ''] = plain.split('::');
+  const front = head === '' ? [] : head.split(':');
+  const back = tail === '' ? [] : tail.split(':');
+  const zeros = plain.includes('::') ? Array<string>(Math.max(0, 8 - front.length - back.length)).fill('0') : [];
+  const groups = [...front, ...zeros, ...back].slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16));
+  return `${groups.join(':')}::/64`;
+}
+
+function tell(reply: FastifyReply, { limit, remaining, resetMs }: Standing): void {
+  reply.headers({
+    'x-ratelimit-limit': limit,
+    'x-ratelimit-remaining': remaining,
+    'x-ratelimit-reset': Math.ceil((Date.now() + resetMs) / 1000),
+  });
+}
+
+function exceeded({ retryMs }: Standing, text: string): Refusal {
+  const seconds = Math.ceil(retryMs / 1000);
+  return new Refusal('rate_limit_exceeded', `${text} Try again in ${seconds} s.`, {
+    retryAfterSeconds: seconds,
+  });
+}

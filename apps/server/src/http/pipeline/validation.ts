@@ -1,0 +1,128 @@
+import { Refusal } from '@lodge/domain';
+import { patternMeanings, timestampMeaning } from '@lodge/contract';
+import type { FastifySchemaCompiler } from 'fastify';
+import type { TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+import type { TLocalizedValidationError } from 'typebox/error';
+import { malformedQuery } from './query.ts';
+
+/** What of JSON Schema this file looks at. */
+interface SchemaNode {
+  readonly type?: string | readonly string[];
+  readonly properties?: Readonly<Record<string, SchemaNode>>;
+  readonly items?: SchemaNode;
+  readonly additionalProperties?: SchemaNode | boolean;
+  readonly required?: readonly string[];
+}
+
+type Invalid = TLocalizedValidationError;
+
+/** What a message calls the whole of each part. */
+const wholes: Readonly<Record<string, string>> = { body: 'The body', querystring: 'The query' };
+/** What a message calls an unknown field of each part. */
+const fieldNouns: Readonly<Record<string, string>> = { body: 'field', querystring: 'query parameter' };
+
+/**
+ * Compiles the contract's schemas into validators whose refusal names the field. Path parameters are not checked here: a
+ * malformed id is an agent that does not exist, which is found out after the body was checked.
+ */
+export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart = 'body' }) => {
+  if (httpPart === 'params') return () => true;
+  const node = schema as SchemaNode;
+  const validator = Compile(schema);
+  return (given: unknown) => {
+    if (isMalformed(given))
+      return { error: new Refusal('invalid_request', 'The query is not valid percent-encoding.') };
+    const value = httpPart === 'querystring' ? convertQuery(node, given) : (given ?? {});
+    if (validator.Check(value)) return { value };
+    return { error: new Refusal('invalid_request', messageOf(node, validator.Errors(value), httpPart)) };
+  };
+};
+
+const isMalformed = (given: unknown): boolean => typeof given === 'object' && given !== null && malformedQuery in given;
+
+/** Query values are text: those that the schema wants as integers become integers where they are written as such. */
+function convertQuery(schema: SchemaNode, given: unknown): unknown {
+  const query = given as Record<string, unknown>;
+  for (const [name, value] of Object.entries(query)) {
+    const wanted = schema.properties?.[name]?.type;
+    if (wanted === 'integer' && typeof value === 'string' && /^-?\d{1,15}$/.test(value)) query[name] = Number(value);
+  }
+  return query;
+}
+
+function messageOf(schema: SchemaNode, errors: readonly Invalid[], part: string): string {
+  // "boolean" says again for each unknown property what "additionalProperties" says for all.
+  const error = errors.find(({ keyword }) => keyword !== 'boolean') ?? errors[0];
+  if (!error) return `${wholes[part] ?? 'The request'} is not valid.`;
+  const path = segmentsOf(error.instancePath);
+  if (error.keyword === 'required') {
+    return `${nameOf([...path, error.params.requiredProperties[0]!])} is required.`;
+  }
+  if (error.keyword === 'additionalProperties') {
+    const field = nameOf([...path, error.params.additionalProperties[0]!]);
+    return `${field} is not a known ${fieldNouns[part] ?? 'header'}.`;
+  }
+  if (error.keyword === 'propertyNames') return `${nameOf(path)} has a key that is empty, too long or not plain text.`;
+  const name = path.length === 0 ? (wholes[part] ?? 'The request') : nameOf(path);
+  const missing = error.keyword === 'type' || error.keyword === 'minLength' || error.keyword === 'minItems';
+  return `${name} ${missing && isRequired(schema, path) ? 'is required and ' : ''}${demandOf(error)}.`;
+}
+
+/** What each keyword of JSON Schema demands of a value. */
+const demands: { readonly [E in Invalid as E['keyword']]?: (params: E['params']) => string } = {
+  type: ({ type }) => `must be ${[type].flat().map(typeWord).join(' or ')}`,
+  minLength: ({ limit }) => (limit === 1 ? 'must not be blank' : `must have at least ${limit} characters`),
+  maxLength: ({ limit }) => `must have at most ${limit} characters`,
+  pattern: ({ pattern }) => patternMeanings[String(pattern)] ?? 'is not of the right form',
+  enum: ({ allowedValues }) =>
+    `must be one of ${allowedValues
+      .filter((value) => value !== null)
+      .map(String)
+      .join(', ')}`,
+  minimum: ({ limit }) => `must be at least ${limit}`,
+  maximum: ({ limit }) => `must be at most ${limit}`,
+  minItems: () => 'must not be empty',
+  maxItems: ({ limit }) => `must have at most ${limit} elements`,
+  format: () => timestampMeaning,
+  maxProperties: ({ limit }) => `must have at most ${limit} pairs`,
+};
+
+function demandOf(error: Invalid): string {
+  const demand = demands[error.keyword] as ((params: Invalid['params']) => string) | undefined;
+  return demand?.(error.params) ?? error.message;
+}
+
+const typeWords: Readonly<Record<string, string>> = {
+  string: 'a string',
+  integer: 'an integer',
+  number: 'a number',
+  boolean: 'true or false',
+  object: 'an object',
+  array: 'an array',
+};
+const typeWord = (type: string): string => typeWords[type] ?? type;
+
+/** Whether the place that `path` leads to is a required property. */
+function isRequired(schema: SchemaNode, path: readonly string[]): boolean {
+  const last = path.at(-1);
+  let parent: SchemaNode | undefined = schema;
+  for (const segment of path.slice(0, -1)) parent = parent?.properties?.[segment] ?? parent?.items;
+  return last !== undefined && (parent?.required?.includes(last) ?? false);
+}
+
+/** A JSON pointer's segments. */
+const segmentsOf = (pointer: string): string[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
+
+/** `llm_keys[0].api_key`. A name that is no plain word is the client's own: it is quoted and cut. */
+function nameOf(path: readonly string[]): string {
+  return path.reduce((name, segment) => {
+    if (/^\d{1,9}$/.test(segment)) return `${name}[${segment}]`;
+    const word = /^[\w-]{1,64}$/.test(segment) ? segment : JSON.stringify(segment.slice(0, 64));
+    return name === '' ? word : `${name}.${word}`;
+  }, '');
+}

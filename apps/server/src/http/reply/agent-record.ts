@@ -1,0 +1,106 @@
+import { abilitiesOf, Refusal, sizes } from '@lodge/domain';
+import { patterns } from '@lodge/contract';
+import type { Agent } from '@lodge/contract';
+import type { Lifecycle, SizeName } from '@lodge/domain';
+import type { Agents } from '@lodge/engine';
+import type { AgentRow, Machine } from '@lodge/ports';
+import type { FastifyReply } from 'fastify';
+import { originOf } from '../agent-urls/address.ts';
+import type { AgentUrlSettings } from '../context.ts';
+import type { AgentReplies } from '../needs.ts';
+import { etagOf } from './etag.ts';
+import { spendLimitRecord } from './spend-limit.ts';
+
+/** The public record of an agent: the only place where a row becomes one. */
+export function agentRecord(row: AgentRow, agents: Agents, url: AgentUrlSettings): Agent {
+  return {
+    object: 'agent',
+    id: row.id,
+    name: row.name,
+    description: row.description,
+    instructions: row.instructions,
+    settings_pending: !agents.inEffect(row),
+    status: row.status,
+    status_reason: row.statusReason && {
+      code: row.statusReason.code,
+      message: row.statusReason.message,
+      at: row.statusReason.at.toISOString(),
+    },
+    transition: row.operation && {
+      kind: row.operation.kind,
+      started_at: row.operation.startedAt.toISOString(),
+    },
+    runtime_kind: row.runtimeKind,
+    runtime: agents.runtimeOf(row),
+    upgrade_available: agents.canUpgrade(row),
+    model: row.model,
+    size: row.size,
+    machine: machineRecord(row.machine ?? sizes[row.size]),
+    url: originOf({ id: row.id, kind: row.runtimeKind, port: null }, url),
+    dashboard_url: dashboardUrl(row, url),
+    llm_keys: row.llmKeys.map(({ provider, last4, createdAt }) => ({
+      provider,
+      last4,
+      created_at: createdAt.toISOString(),
+    })),
+    channels: [],
+    lifecycle: lifecycleRecord(row.lifecycle),
+    spend_limit: spendLimitRecord(row.spendLimit),
+    metadata: { ...row.metadata },
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+    started_at: timestamp(row.startedAt),
+    paused_at: timestamp(row.pausedAt),
+    stopped_at: timestamp(row.stoppedAt),
+    last_active_at: timestamp(row.lastActiveAt),
+  };
+}
+
+/** The record as the body of a reply, with its ETag. */
+export function agentReply(reply: FastifyReply, row: AgentRow, { agents, agentUrl: url }: AgentReplies): Agent {
+  reply.header('etag', etagOf(row));
+  return agentRecord(row, agents, url);
+}
+
+/** Headers of every reply whose body is one agent, for the reference. */
+export const agentHeaders = { ETag: { type: 'string', description: 'Of this record, for If-Match.' } };
+
+/** A machine size in the units of the wire. */
+export const machineOf = (size: SizeName): Agent['machine'] => machineRecord(sizes[size]);
+
+const machineRecord = ({ vcpus, memoryMib, diskGib }: Machine): Agent['machine'] => ({
+  vcpus,
+  memory_mb: memoryMib,
+  disk_gb: diskGib,
+});
+
+function lifecycleRecord(lifecycle: Lifecycle): Agent['lifecycle'] {
+  return {
+    idle_timeout_seconds: lifecycle.idleTimeoutSeconds,
+    stop_after_seconds: lifecycle.stopAfterSeconds,
+    keep_awake: lifecycle.keepAwake,
+    auto_resume: lifecycle.autoResume,
+    auto_start: lifecycle.autoStart,
+    wake_on_message: lifecycle.wakeOnMessage,
+  };
+}
+
+/** Where the agent's dashboard is served; null while it has none. */
+function dashboardUrl({ id, runtimeKind: kind, dashboard }: AgentRow, url: AgentUrlSettings): string | null {
+  const port = dashboard ? abilitiesOf(kind).dashboardPort : null;
+  return port === null ? null : originOf({ id, kind, port }, url);
+}
+
+const timestamp = (at: Date | null): string | null => at && at.toISOString();
+
+const agentId = new RegExp(patterns.agentId);
+
+export const isAgentId = (text: string): boolean => agentId.test(text);
+
+/** For an id from a path or a model name: what cannot be an id is an agent that does not exist. */
+export function checkAgentId(id: string): void {
+  if (!isAgentId(id)) throw new Refusal('agent_not_found', 'No agent has this id.');
+}
+
+/** Where the record of an agent is. */
+export const agentPath = (id: string): string => `/v1/agents/${id}`;

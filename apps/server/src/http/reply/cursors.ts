@@ -1,0 +1,32 @@
+import type { SecretBox } from '@lodge/ports';
+import { InvalidCursorError } from '@lodge/ports';
+
+/**
+ * Cursors as clients get them: sealed, for one account and one list. Whoever changes one, or brings another account's or
+ * another list's, is refused; what is inside is the list's own affair. A change of the master key ends those under way.
+ */
+export class Cursors {
+  private readonly box: SecretBox | undefined;
+
+  /** Without a box they go out as they are. */
+  constructor(box: SecretBox | undefined) {
+    this.box = box;
+  }
+
+  seal(list: string, accountId: string, position: string | null): string | null {
+    if (position === null || this.box === undefined) return position;
+    return this.box.seal(position, contextOf(list, accountId));
+  }
+
+  /** Throws `InvalidCursorError` for what `seal` did not give for this list and account. */
+  open(list: string, accountId: string, cursor: string): string {
+    if (this.box === undefined) return cursor;
+    try {
+      return this.box.open(cursor, contextOf(list, accountId));
+    } catch {
+      throw new InvalidCursorError();
+    }
+  }
+}
+
+const contextOf = (list: string, accountId: string): string => `cursor:${list}:${accountId}`;

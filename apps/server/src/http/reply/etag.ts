@@ -1,0 +1,33 @@
+import { Refusal } from '@lodge/domain';
+import { hash } from 'node:crypto';
+import type { AgentRow } from '@lodge/ports';
+
+/**
+ * A strong ETag of an agent's record. It is made of what the record says rather than of its time of change, so that two
+ * changes within one tick of the clock differ. Activity alone (`last_active_at`) leaves it as it is: else no client
+ * could ever change an agent at work.
+ */
+export function etagOf(row: AgentRow): string {
+  const keys = Object.fromEntries(row.llmKeys.map(({ provider, sealed }) => [provider, sealed]));
+  const facts = [
+    [row.generation, row.status, row.statusReason, row.operation, row.machine],
+    [row.name, row.description, row.model, row.size, row.lifecycle, sorted(row.metadata), sorted(keys)],
+    [row.instructions, row.dashboard, row.spendLimit, row.settingsApplied],
+    [row.startedAt, row.pausedAt, row.stoppedAt],
+  ];
+  return `"${hash('sha256', JSON.stringify(facts), 'base64url').slice(0, 27)}"`;
+}
+
+/** Pairs in an order that does not depend on how they were stored. */
+const sorted = (pairs: Readonly<Record<string, string>>): [string, string][] =>
+  Object.entries(pairs).sort(([a], [b]) => (a < b ? -1 : 1));
+
+/** Refuses with 412 unless the row is what an If-Match header (RFC 9110, 13.1.1) speaks of. Weak tags never match. */
+export function checkIfMatch(header: string | undefined, row: AgentRow): void {
+  if (header === undefined || header.trim() === '*') return;
+  if (header.split(',').some((tag) => tag.trim() === etagOf(row))) return;
+  throw new Refusal(
+    'precondition_failed',
+    'The agent has changed since the ETag in If-Match was given. Read it again.',
+  );
+}

@@ -1,0 +1,19 @@
+interface Page<Row, Item> {
+  /** What was asked for; `rows` has one more where more follow. */
+  readonly limit: number;
+  readonly record: (row: Row) => Item;
+  /** Where the page ends, sealed. */
+  readonly cursorOf: (last: Row) => string | null;
+}
+
+/** The reply of a list that is read page by page. */
+export function pageReply<Row, Item>(rows: readonly Row[], { limit, record, cursorOf }: Page<Row, Item>) {
+  const page = rows.slice(0, limit);
+  const hasMore = rows.length > limit;
+  return {
+    object: 'list' as const,
+    data: page.map((row) => record(row)),
+    has_more: hasMore,
+    next_cursor: hasMore ? cursorOf(page.at(-1)!) : null,
+  };
+}

@@ -1,0 +1,35 @@
+/** Spend limits between the wire and the engine. */
+import { Refusal, limitOf, spendWindow } from '@lodge/domain';
+import type { AccountSpend, SpendLimit as WireLimit } from '@lodge/contract';
+import type { SpendLimit, SpendPeriod } from '@lodge/domain';
+import type { SpendStore } from '@lodge/ports';
+
+export function spendLimitOf(given: WireLimit | null): SpendLimit | null {
+  if (given === null) return null;
+  const { daily_usd: dailyUsd = null, monthly_usd: monthlyUsd = null, action } = given;
+  if (dailyUsd !== null || monthlyUsd !== null) return { dailyUsd, monthlyUsd, action };
+  throw new Refusal('invalid_request', 'spend_limit needs daily_usd or monthly_usd; null removes the limit.');
+}
+
+export function spendLimitRecord(limit: SpendLimit | null): WireLimit | null {
+  return limit && { daily_usd: limit.dailyUsd, monthly_usd: limit.monthlyUsd, action: limit.action };
+}
+
+/** What the account has spent in the windows of now, beside the limit that holds for it. */
+export async function spendStanding(
+  spend: SpendStore,
+  accountId: string,
+  now: Date,
+): Promise<Omit<AccountSpend, 'spend_limit'>> {
+  const { limit, daySpentUsd, monthSpentUsd } = await spend.ofAccount(accountId, now);
+  const window = (period: SpendPeriod, spentUsd: string) => ({
+    limit_usd: limitOf(limit, period),
+    spent_usd: spentUsd,
+    resets_at: spendWindow(period, now).end.toISOString(),
+  });
+  return {
+    daily: window('day', daySpentUsd),
+    monthly: window('month', monthSpentUsd),
+    action: limit?.action ?? null,
+  };
+}

@@ -1,0 +1,33 @@
+import { NoQuery, PersonList } from '@lodge/contract';
+import type { Accounts } from '@lodge/ports';
+import type { App } from '../../app-types.ts';
+import { spendLimitRecord } from '../../reply/spend-limit.ts';
+import { signedIn, tags } from './replies.ts';
+
+/** `GET /v1/account/people`. */
+export function peopleRoutes(app: App, { accounts }: { readonly accounts: Pick<Accounts, 'members'> }): void {
+  app.route({
+    method: 'GET',
+    url: '/v1/account/people',
+    schema: {
+      operationId: 'listPeople',
+      tags,
+      summary: 'List the people of the deployment',
+      description: 'For an owner.',
+      querystring: NoQuery,
+      response: { 200: { ...PersonList, 'x-response-description': 'Everybody with an account.' } },
+    },
+    config: { ...signedIn, errors: ['owner_only'] },
+    handler: async ({ me }) => ({
+      data: (await accounts.members(me!)).map(({ id, name, email, role, createdAt, agents, spendLimit }) => ({
+        id,
+        name,
+        email,
+        role,
+        created_at: createdAt.toISOString(),
+        agents,
+        spend_limit: spendLimitRecord(spendLimit),
+      })),
+    }),
+  });
+}

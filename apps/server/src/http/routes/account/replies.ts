@@ -1,0 +1,59 @@
+/** What the account area's routes have in common: their configuration, and the records they answer with. */
+import type { PersonalAccount, SessionBody } from '@lodge/contract';
+import type { AccountRow, Accounts, Caller, OpenedSession, SignedIn } from '@lodge/ports';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Sessions } from '../../identity/session.ts';
+
+export const tags = ['Account area'];
+
+/** Configuration of a route for people who are signed in, and for no API key. */
+export const signedIn = { sessionOnly: true } as const;
+/** Configuration of a route for anyone on a page of ours. */
+export const anyone = { public: true, ownPagesOnly: true } as const;
+
+/** What routes take that begin or end sessions. */
+export interface Signing {
+  readonly accounts: Accounts;
+  readonly sessions: Sessions;
+}
+
+export function callerOf(request: FastifyRequest): Caller {
+  return { address: request.ip, userAgent: request.headers['user-agent'] ?? null, requestId: request.id };
+}
+
+export function sessionBody({ accounts }: Signing, { session, account }: SignedIn, token: string): SessionBody {
+  return {
+    session: {
+      id: session.id,
+      created_at: session.createdAt.toISOString(),
+      expires_at: session.expiresAt.toISOString(),
+    },
+    account: personalAccount(account),
+    csrf_token: accounts.csrfToken(token),
+  };
+}
+
+/** The account as an API key sees it. */
+export const accountRecord = ({ id, name, recordsLlmCalls, createdAt }: AccountRow) => ({
+  object: 'account' as const,
+  id,
+  name,
+  record_llm_calls: recordsLlmCalls,
+  created_at: createdAt.toISOString(),
+});
+
+/** The account as its person sees it. */
+export const personalAccount = (account: AccountRow): PersonalAccount => ({
+  ...accountRecord(account),
+  email: account.email,
+  role: account.role,
+  totp_enabled: account.totpEnabled,
+});
+
+/** Sets the cookie of a session that has just begun, and gives the reply's body. */
+export function begun(signing: Signing, reply: FastifyReply, opened: OpenedSession): SessionBody {
+  signing.sessions.write(reply, opened.token);
+  return sessionBody(signing, opened, opened.token);
+}
+
+export const timeOrNull = (time: Date | null): string | null => time?.toISOString() ?? null;

@@ -1,0 +1,37 @@
+/** What create and PATCH have in common. */
+import { Refusal } from '@lodge/domain';
+import { maxInstructionBytes } from '@lodge/contract';
+import type { CreateAgent, UpdateAgent } from '@lodge/contract';
+import type { SizeName } from '@lodge/domain';
+import type { FastifyRequest } from 'fastify';
+
+/** A preValidation hook: the contract's name is 1 to 100 characters after trimming, and what is checked is what is kept. */
+export async function trimName(request: FastifyRequest): Promise<void> {
+  const body = request.body as { name?: unknown } | null | undefined;
+  if (typeof body?.name === 'string') body.name = body.name.trim();
+}
+
+/** The size by either of its names; undefined when none was given. */
+export function sizeOf<S extends SizeName | null>(body: { size?: S; machine_size?: S }): S | undefined {
+  const { size = body.machine_size, machine_size = size } = body;
+  if (machine_size === size) return size;
+  throw new Refusal('invalid_request', 'size and machine_size are two names of one field, and they differ.');
+}
+
+/** Instructions as they are kept; nothing but white space is none. Undefined when none were given. */
+export function instructionsOf(body: { readonly instructions?: string | null }): string | null | undefined {
+  const { instructions } = body;
+  if (instructions == null || instructions.trim() === '') return instructions === undefined ? undefined : null;
+  if (Buffer.byteLength(instructions) <= maxInstructionBytes) return instructions;
+  throw new Refusal('invalid_request', `instructions must have at most ${maxInstructionBytes} bytes of UTF-8.`);
+}
+
+/** Fields of the contract that this version does not serve are refused: dropping them in silence would be a lie. */
+export function checkAvailable(body: Partial<CreateAgent> | UpdateAgent): void {
+  const given = {
+    channels: 'channels' in body && Object.keys(body.channels ?? {}).length > 0,
+  };
+  for (const [field, isGiven] of Object.entries(given)) {
+    if (isGiven) throw new Refusal('invalid_request', `${field} is not available in this version yet.`);
+  }
+}

@@ -1,0 +1,83 @@
+/** One turn of an agent, or of a member of it, on whichever of OpenAI's APIs: what the two have in common on the wire. */
+import { setTimeout } from 'node:timers/promises';
+import type { ChatQuery } from '@lodge/contract';
+import type { Refusal, Json } from '@lodge/domain';
+import { brokenOff } from '@lodge/engine';
+import type { Answer } from '@lodge/engine';
+import type { GatewayEvent, TurnApi } from '@lodge/ports';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { checkAgentId } from '../../reply/agent-record.ts';
+import type { Turns } from '../../needs.ts';
+import { reportError } from '../../pipeline/errors.ts';
+import { defaultSilenceMs, sendEvents } from '../../reply/event-stream.ts';
+import { replySignal } from '../../reply/reply-signal.ts';
+
+/** Who is spoken to. `model` is what the answer calls it. */
+export interface TurnTarget {
+  readonly id: string;
+  readonly member: string | null;
+  readonly model: string;
+}
+
+/** Of a model's name: `<agent id>`, or `<agent id>/<member>`. Where the path names the agent, any other name means the agent itself. */
+export function targetOf(model: string, pathId?: string): TurnTarget {
+  const slash = model.indexOf('/');
+  const id = slash === -1 ? model : model.slice(0, slash);
+  if (pathId !== undefined && id !== pathId) return { id: pathId, member: null, model: pathId };
+  return { id, member: slash === -1 ? null : model.slice(slash + 1), model };
+}
+
+/** The conversation that the client names; null: the turn stands alone. */
+export function conversationOf({ headers }: FastifyRequest, user: string | null | undefined): string | null {
+  const named = user ?? headers['x-conversation-id'];
+  return typeof named === 'string' ? named : null;
+}
+
+export interface AskedTurn {
+  readonly target: TurnTarget;
+  readonly api: TurnApi;
+  readonly conversation: string | null;
+  /** The client's request, as runtimes read it. */
+  readonly body: Json;
+  /** The whole answer, as JSON text. */
+  readonly print: (answer: Json) => string;
+  /** The answer block by block, never throwing; `failed` gives what the client is told of an error. */
+  readonly printEvents: (
+    events: AsyncIterable<GatewayEvent>,
+    failed: (error: unknown) => Refusal,
+  ) => AsyncIterable<string>;
+}
+
+export async function answerTurn(
+  context: Turns,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { target, api, conversation, body, print, printEvents }: AskedTurn,
+) {
+  const { runTurn, lifecycleWaitMs, chatTimeoutMs, chatSilenceMs: silenceMs = defaultSilenceMs, log, cut } = context;
+  const { id: agentId, member } = target;
+  checkAgentId(agentId);
+  request.scope.fields.agent_id = agentId;
+  const answer = await runTurn({
+    agentId,
+    accountId: request.principal.accountId,
+    member,
+    conversation,
+    origin: 'api',
+    said: { api, body },
+    wake: (request.query as ChatQuery).wake === 'true',
+    wakeTimeoutMs: lifecycleWaitMs,
+    timeoutMs: chatTimeoutMs,
+    signal: replySignal(reply, cut),
+  });
+  if (body['stream'] !== true) {
+    return reply.type('application/json; charset=utf-8').send(print(await answer.body()));
+  }
+  const isLate = await isSilent(answer, silenceMs);
+  const failed = (error: unknown): Refusal => reportError(log, brokenOff(error), request);
+  return sendEvents(reply, printEvents(answer.events(), failed), { silenceMs, isLate });
+}
+
+/** An error that comes soon still has a status of its own; after that the stream begins, answer or not. */
+const isSilent = ({ opened }: Answer, silenceMs: number): Promise<boolean> =>
+  Promise.race([opened.then(() => false), setTimeout(silenceMs, true, { ref: false })]);

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { after, test } from 'node:test';
+import { defaultLifecycle, publicEvents } from '@lodge/domain';
+import { migrate, openStore } from '@lodge/store';
+import { execute, testDatabase } from '@lodge/testkit/postgres';
+import { accountId } from '../../../../../../packages/testkit/src/plane/http/memory-agents.ts';
+import { agentRow, testApp } from '../../../../../../packages/testkit/src/plane/http/test-app.ts';
+
+const log = { debug() {}, info() {}, warn() {}, error() {} };
+const database = await testDatabase();
+await migrate(database);
+/** Two servers on one database. */
+const [here, there] = [await openStore({ ...database, log }), await openStore({ ...database, log })];
+for (const id of [accountId, 'stranger']) {
+  await execute(database.connectionString, `insert into accounts (id, name) values ('${id}', 'a')`);
+}
+const { app, call } = testApp({ events: here.events, logSilenceMs: 200 });
+const url = await app.listen({ port: 0 });
+after(async () => {
+  await app.close();
+  await Promise.all([here.close(), there.close()]);
+  await database.drop();
+});
+
+async function create(of = accountId, store = here): Promise<string> {
+  const { id, name, description, runtimeKind, model, size, metadata } = agentRow();
+  const agent = { id, accountId: of, name, description, runtimeKind, model, size, metadata, llmKeys: [] };
+  return (await store.agents.create({ ...agent, lifecycle: defaultLifecycle }, () => {})).id;
+}
+
+/** What a stream tells until it has told `count` events; further ones may be made meanwhile. */
+async function streamed(query: string, count: number, headers = {}, meanwhile = async () => {}): Promise<string[]> {
+  const connection = new AbortController();
+  const response = await fetch(`${url}/v1/events${query}`, {
+    headers: { 'x-api-key': 'all', ...headers },
+    signal: connection.signal,
+  });
+  assert.equal(response.status, 200);
+  assert.match(response.headers.get('content-type')!, /^text\/event-stream/);
+  const making = meanwhile();
+  let text = '';
+  const decoder = new TextDecoder();
+  for await (const bytes of response.body!) {
+    text += decoder.decode(bytes, { stream: true });
+    if ((text.match(/^id: /gm) ?? []).length >= count) break;
+  }
+  connection.abort();
+  await making;
+  return [...text.matchAll(/^id: (\d+)\ndata: (.*)$/gm)].map(([, id, data]) => {
+    const event = JSON.parse(data!) as { id: string; agent_id: string };
+    assert.equal(event.id, id);
+    return event.agent_id;
+  });
+}
+
+test('an event has what the contract says, of the own account alone, and not what is not public', async () => {
+  await create('stranger');
+  const id = await create();
+  await here.agents.begin(id, 'request', () => ({ do: 'begin', kind: 'stop' }));
+  const { status, body } = await call('GET', '/v1/events');
+  assert.equal(status, 200);
+  const [{ id: eventId, created_at, ...rest }, ...others] = body.data;
+  assert.deepEqual(rest, { object: 'event', type: 'agent.created', agent_id: id, data: { name: agentRow().name } });
+  assert.ok(/^\d+$/.test(eventId) && Date.parse(created_at) > Date.now() - 60_000);
+  assert.deepEqual([others, body.object, body.has_more, body.next_cursor], [[], 'list', false, null]);
+});
+
+test('both ways the pages are whole, and filters narrow them', async () => {
+  for (let n = 0; n < 6; n += 1) await create();
+  const all = (await call('GET', '/v1/events?direction=asc')).body.data.map(({ id }: { id: string }) => id);
+  for (const direction of ['asc', 'desc']) {
+    const seen: string[] = [];
+    let cursor: string | null = '';
+    while (cursor !== null) {
+      const next: string = cursor === '' ? `direction=${direction}` : `cursor=${cursor}`;
+      const { body } = await call('GET', `/v1/events?limit=3&${next}`);
+      seen.push(...body.data.map(({ id }: { id: string }) => id));
+      cursor = body.next_cursor;
+    }
+    assert.deepEqual(seen, direction === 'asc' ? all : all.toReversed());
+  }
+  const agent = await create();
+  const found = async (query: string) => (await call('GET', `/v1/events?${query}`)).body.data.length;
+  assert.equal(await found(`agent_id=${agent}`), 1);
+  assert.equal(await found('type=agent.deleted'), 0);
+  assert.equal(await found('type=agent.created&limit=2'), 2);
+  assert.equal(await found('until=2020-01-01T00:00:00Z'), 0);
+  assert.equal(await found('since=2020-01-01T00:00:00Z'), all.length + 1);
+});
+
+test('a stream goes on behind the last event that was received, and tells at once what another server writes', async () => {
+  const first = await create();
+  const { id: last } = (await call('GET', '/v1/events?limit=1')).body.data[0];
+  const second = await create();
+  let third = '';
+  const seen = await streamed('', 2, { accept: 'text/event-stream', 'last-event-id': last }, async () => {
+    third = await create(accountId, there);
+    await create('stranger', there);
+  });
+  assert.deepEqual(seen, [second, third]);
+  assert.deepEqual(await streamed('?follow=true&limit=3', 3), [first, second, third]);
+});
+
+test('a key needs agents:read; what is wrong is named', async () => {
+  assert.equal((await call('GET', '/v1/events', { key: 'agents:write' })).status, 403);
+  for (const [query, name] of [
+    ['limit=0', 'limit'],
+    ['type=session.created', 'type'],
+    ['agent_id=x', 'agent_id'],
+    ['cursor=x', 'cursor'],
+    ['follow=true&until=2020-01-01T00:00:00Z', 'until'],
+    ['follow=true&direction=desc', 'direction'],
+  ]) {
+    const { status, body } = await call('GET', `/v1/events?${query}`);
+    assert.deepEqual([status, body.error.code], [400, 'invalid_request'], query);
+    assert.ok(body.error.message.includes(name), body.error.message);
+  }
+  const { body } = await call('GET', '/v1/events?limit=1&direction=asc');
+  assert.equal((await call('GET', `/v1/events?direction=desc&cursor=${body.next_cursor}`)).status, 400);
+});
+
+test('the guide has every public event with what it means', async () => {
+  const guide = await readFile(new URL('../../../../../../docs/guides/events.md', import.meta.url), 'utf8');
+  const rows = [...guide.matchAll(/^\| `([a-z_]+\.[a-z_]+)` +\| (.*?) +\|$/gm)].map(([, type, meaning]) => [
+    type,
+    meaning,
+  ]);
+  assert.deepEqual(rows, [...publicEvents]);
+});

@@ -1,0 +1,25 @@
+import { Refusal } from '@lodge/domain';
+import type { FastifyRequest } from 'fastify';
+
+const longestBytes = 4096;
+const longestNameBytes = 255;
+const deepest = 100;
+
+/** The path within the workspace that a request names; empty is the workspace itself. Decoded once, by the router. */
+export function filePath({ params }: FastifyRequest): string {
+  const { '*': path = '' } = params as { readonly '*'?: string };
+  const names = path.split('/').filter((name) => name !== '');
+  const problem = problemOf(path, names);
+  if (problem !== null) throw new Refusal('invalid_request', `path ${problem}.`);
+  return names.join('/');
+}
+
+function problemOf(path: string, names: readonly string[]): string | null {
+  if (path.includes('\0') || !path.isWellFormed()) return 'must not contain NUL or unpaired surrogates';
+  if (names.some((name) => name === '.' || name === '..')) return 'must not contain . or ..';
+  if (Buffer.byteLength(path) > longestBytes) return `must have at most ${longestBytes} bytes`;
+  if (names.some((name) => Buffer.byteLength(name) > longestNameBytes)) {
+    return `must have names of at most ${longestNameBytes} bytes`;
+  }
+  return names.length > deepest ? `must have at most ${deepest} names` : null;
+}

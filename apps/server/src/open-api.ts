@@ -1,0 +1,106 @@
+/** The API: accounts and keys over the store, the HTTP app over the engine, and where it listens. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createAccounts, createAgentVisits, createApiKeyVerifier } from '@lodge/engine';
+import type { Engine } from '@lodge/engine';
+import type { Cryptography, Log, SecretBox } from '@lodge/ports';
+import type { Store } from '@lodge/store';
+import type { Config } from './config/config.ts';
+import { networkSettings, rateSettings } from './config/network-settings.ts';
+import { publicUrl } from './config/public-url.ts';
+import { createHttpApp } from './http/app.ts';
+import type { Metrics } from './metrics/metrics.ts';
+import { version } from './version.ts';
+
+export interface ApiParts {
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly metrics: Metrics | null;
+  readonly secrets: SecretBox;
+  readonly cryptography: Cryptography;
+  readonly log: Log;
+}
+
+export interface OpenApi {
+  /** With `/v1`. */
+  readonly baseUrl: string;
+  /** Takes no more requests and gives those under way a bounded while, with everything that they need still there. */
+  readonly endRequests: () => Promise<void>;
+}
+
+export async function openApi(
+  config: Config,
+  { store, engine, metrics, secrets, cryptography, log }: ApiParts,
+  closing: (() => Promise<unknown> | void)[],
+): Promise<OpenApi> {
+  const { apiKeys } = cryptography;
+  const verifier = createApiKeyVerifier({ apiKeys, store: store.apiKeys, changes: store.apiKeys, log });
+  closing.push(() => verifier.close());
+  const registrationOpen = config.registration === 'open';
+  const accounts = createAccounts({ crypto: cryptography, store: store.accounts, secrets, log, registrationOpen });
+  closing.push(() => accounts.close());
+  const url = publicUrl(config);
+  const app = createHttpApp({
+    agents: engine.agents,
+    runTurn: engine.runTurn,
+    verifier,
+    audit: store.audit,
+    events: store.events,
+    accounts,
+    places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits, cryptography.tokens) },
+    usage: store.usage,
+    idempotency: store.idempotency,
+    secrets,
+    limits: {
+      store: store.limits,
+      rates: rateSettings(config),
+      quotas: { agents: config.maxAgents, running: config.maxRunning },
+      spend: store.spend,
+    },
+    network: await networkSettings(config),
+    account: { accounts, spend: store.spend, origin: () => url.origin, pages: builtPages() },
+    ready: async () => {
+      await store.ping();
+      return readiness(engine);
+    },
+    agentUrl: {
+      scheme: url.protocol === 'https:' ? 'https' : 'http',
+      domain: config.agentsDomain,
+      apiHost: url.hostname,
+      get port() {
+        return url.port === '' ? null : Number(url.port);
+      },
+      prefixes: { runtime_a: config.prefixRuntimeA, runtime_b: config.prefixRuntimeB },
+    },
+    createWaitMs: config.createWaitMs,
+    lifecycleWaitMs: config.lifecycleWaitMs,
+    chatTimeoutMs: config.chatTimeoutMs,
+    version,
+    log,
+    ...(metrics && { metrics: metrics.http }),
+  });
+  let ended: Promise<void> | undefined;
+  const endRequests = (): Promise<void> => (ended ??= app.close());
+  closing.push(endRequests);
+  const listening = new URL(await app.listen({ host: config.host, port: config.port }));
+  // With LODGE_PORT=0 the port is known only now.
+  if (config.publicUrl === null) url.port = listening.port;
+  return { baseUrl: `${url.origin}/v1`, endRequests };
+}
+
+function readiness(engine: Engine): { ready: boolean; step: string | null } {
+  const making = engine.templateProgress().find((progress) => progress.state !== 'ready');
+  if (!making) return { ready: true, step: null };
+  // Why it failed is for the operator's log: it may name paths.
+  return {
+    ready: false,
+    step: making.state === 'building' ? `${making.runtime}: ${making.step}` : `${making.runtime}: waiting to try again`,
+  };
+}
+
+/** The account area's pages, where they were built; a checkout that was never started has none yet. */
+function builtPages(): string | null {
+  const folder = fileURLToPath(new URL('../../web/dist', import.meta.url));
+  return existsSync(join(folder, 'index.html')) ? folder : null;
+}

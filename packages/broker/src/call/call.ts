@@ -1,0 +1,289 @@
+/**
+ * One LLM call, from a guest's request to the row about it.
+ *
+ *     slot → body → target → key → opened in the ledger → request to the provider → reply passed on … closed in the ledger → its end
+ *
+ * Whatever ends it (the provider, the guest, a bound, a refusal), the provider's connection is given up, one row is
+ * written, and then the guest gets the end of its answer, an error in its wire's shape or, when bytes have gone out
+ * already, a cut connection. What a kill -9 leaves behind is an open row. The slot is held until the row is durable, so
+ * rows that cannot be written hold back new calls.
+ */
+import { hash, randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { BrokerAgent, LlmCall, Log, SecretBox } from '@lodge/ports';
+import { badProvider, CallError } from './call-error.ts';
+import { Deadline } from './deadline.ts';
+import type { JsonBody } from './json-body.ts';
+import type { BrokerLimits } from './call-limits.ts';
+import { estimateInput, estimateOutput, TokenMeter } from '../metering/token-meter.ts';
+import { keyHeader, openKey } from '../providers/provider-key.ts';
+import type { Recorder, UnpricedCall } from '../metering/recorder.ts';
+import { Recording } from '../metering/recording.ts';
+import { redactor } from '../metering/redact.ts';
+import { Reply } from './reply.ts';
+import { readBody } from './request-body.ts';
+import { sendAgain } from './send-again.ts';
+import { sendError } from './send-error.ts';
+import type { Rate, CallSlots } from './call-slots.ts';
+import { ownModel, pickTarget } from '../providers/target.ts';
+import type { Catalogue, Target } from '../providers/target.ts';
+import { isConnectFailure } from '../upstream/upstream.ts';
+import type { Upstream } from '../upstream/upstream.ts';
+import { modelOf } from '../wires/index.ts';
+import { noTokens } from '../wires/wire.ts';
+import type { Asked, Wire } from '../wires/wire.ts';
+
+export interface CallDeps {
+  readonly catalogue: Catalogue;
+  readonly secrets: SecretBox;
+  readonly recorder: Recorder;
+  readonly upstream: Upstream;
+  readonly slots: CallSlots;
+  readonly rate: Rate;
+  readonly limits: BrokerLimits;
+  readonly log: Log;
+}
+
+/** Who asks for what. */
+export interface CallRequest {
+  readonly wire: Wire;
+  readonly asked: Asked;
+  readonly agent: BrokerAgent;
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+}
+
+export class Call {
+  readonly #deps: CallDeps;
+  readonly #request: CallRequest;
+  readonly #id = randomUUID();
+  readonly #startedAt = new Date();
+  readonly #began = performance.now();
+  readonly #deadline: Deadline;
+  readonly #meter: TokenMeter;
+  readonly #recording: Recording | null;
+  #provider: string;
+  #model: string;
+  #inputEstimate = 0;
+  /** The request, or part of it, may have reached the provider. */
+  #sent = false;
+  #status: number | null = null;
+  #firstByteMs: number | null = null;
+  #settled: Promise<void> | null = null;
+  #redact = redactor([]);
+
+  constructor(deps: CallDeps, request: CallRequest) {
+    this.#deps = deps;
+    this.#request = request;
+    this.#deadline = new Deadline(deps.limits.totalMs);
+    this.#meter = new TokenMeter(request.wire);
+    this.#recording = request.agent.keepsContents ? new Recording() : null;
+    // Until more is known, the call is one to the agent's own model.
+    const own = ownModel(request.agent, deps.catalogue);
+    this.#provider = own?.provider ?? 'unknown';
+    this.#model = own?.name ?? request.agent.model;
+    const { res } = request;
+    const closed = (): void => {
+      if (!res.writableFinished) this.#deadline.giveUp('guest left');
+    };
+    if (res.destroyed) closed();
+    else res.on('close', closed);
+  }
+
+  /** Gives the call up because the broker ends. */
+  shutDown(): void {
+    this.#deadline.giveUp('shutdown');
+  }
+
+  /** Resolves when the call is over and recorded. Never rejects. */
+  async run(): Promise<void> {
+    const { slots, rate } = this.#deps;
+    const { agentId } = this.#request.agent;
+    const free = slots.take(agentId);
+    try {
+      if (!free || !rate.allows(agentId, this.#began)) throw tooManyCalls();
+      await this.#serve();
+    } catch (error) {
+      await this.#fail(error);
+    }
+    this.#deadline.done();
+    free?.();
+  }
+
+  async #serve(): Promise<void> {
+    const { limits, secrets, catalogue } = this.#deps;
+    const { wire, asked, agent, req } = this.#request;
+    const body = await readBody(req, limits.bodyBytes);
+    const target = pickTarget(agent, modelOf(asked, body.json), wire, catalogue);
+    this.#provider = target.provider.id;
+    this.#model = target.model;
+    const key = openKey(agent, target.provider.id, secrets);
+    this.#redact = redactor([...(key === null ? [] : [key]), ...Object.values(target.provider.headers)]);
+    this.#recording?.ask(this.#redact(body.text));
+    const { hideUsage } = wire.prepare(body, target.provider, target.model);
+    const path = wire.providerPath(target.model, asked);
+    await this.#open(body);
+    const headers = this.#headers(target, key, asked.stream ?? body.json.stream === true);
+    await this.#pass(target, { url: `${target.endpoint.baseUrl}/${path}`, headers, body: body.toString() }, hideUsage);
+  }
+
+  async #open(body: JsonBody): Promise<void> {
+    const { wire, asked, agent } = this.#request;
+    this.#inputEstimate = estimateInput(body.text);
+    if (asked.action === 'count') return;
+    const { agentId, accountId } = agent;
+    const digest = hash('sha256', body.text, 'base64url');
+    const call = { id: this.#id, agentId, accountId, startedAt: this.#startedAt, api: wire.api, digest };
+    await this.#deps.recorder.open(
+      { ...call, provider: this.#provider, model: this.#model },
+      { inputTokens: this.#inputEstimate, outputTokens: estimateOutput(wire.maxOutput(body.json)) },
+    );
+  }
+
+  async #pass(target: Target, request: SentRequest, hideUsage: boolean): Promise<void> {
+    const { limits, upstream } = this.#deps;
+    const { signal } = this.#deadline;
+    this.#deadline.expect('first byte', limits.firstByteMs);
+    signal.throwIfAborted();
+    this.#sent = true;
+    const send = () => upstream.send(target.provider, { method: 'POST', ...request, signal });
+    const response = await sendAgain(send, limits.retryAfterMs, signal);
+    this.#status = response.statusCode;
+    // A body that is given up half-way reports that as an error of its own.
+    response.body.on('error', () => {});
+    const reply = new Reply(response, this.#request.res, {
+      wire: this.#request.wire,
+      providerId: target.provider.id,
+      hideUsage,
+      redact: this.#redact,
+      deadline: this.#deadline,
+      meter: this.#meter,
+      recording: this.#recording,
+      limits,
+      firstByte: () => void (this.#firstByteMs ??= this.#elapsedMs()),
+      beforeEnd: (failed) => this.#settle(failed ? 'provider_error' : 'ok'),
+    });
+    try {
+      await reply.pass();
+    } finally {
+      response.body.destroy();
+    }
+  }
+
+  /** What goes out is written anew: of the guest's own headers only what the wire names. */
+  #headers({ provider, endpoint }: Target, key: string | null, stream: boolean): Record<string, string> {
+    const { wire, req } = this.#request;
+    const headers: Record<string, string> = {
+      'content-type': 'application/json',
+      accept: stream ? 'text/event-stream' : 'application/json',
+      'accept-encoding': 'identity',
+      'user-agent': 'lodge',
+      ...wire.defaultHeaders,
+    };
+    for (const name of wire.requestHeaders) {
+      const value = req.headers[name];
+      if (typeof value === 'string') headers[name] = value;
+    }
+    return { ...headers, ...provider.headers, ...(key === null ? {} : keyHeader(endpoint.keyHeader, key)) };
+  }
+
+  async #fail(error: unknown): Promise<void> {
+    const { wire, req, res } = this.#request;
+    const gaveUp = this.#deadline.gaveUp;
+    if (isConnectFailure(error)) this.#sent = false;
+    const left = res.destroyed || (req.destroyed && !req.complete);
+    if (left || gaveUp === 'guest left' || gaveUp === 'guest stalled' || gaveUp === 'shutdown') {
+      res.destroy();
+      return this.#settle('cancelled');
+    }
+    const reason = error instanceof CallError ? error : this.#providerFailure(error);
+    if (reason.outcome !== 'refused' || reason.status >= 500) this.#logFailure(reason);
+    await this.#settle(reason.outcome);
+    if (res.headersSent) res.destroy();
+    else sendError(req, res, wire, reason);
+  }
+
+  #providerFailure(error: unknown): CallError {
+    const provider = `Provider ${this.#provider}`;
+    const outcome = this.#status === null ? 'unreachable' : 'provider_error';
+    if (this.#deadline.gaveUp !== null) {
+      return badProvider(`${provider} did not answer in time.`, outcome, { cause: error, timeout: true });
+    }
+    const what = outcome === 'unreachable' ? 'could not be reached' : 'broke off its answer';
+    return badProvider(`${provider} ${what}.`, outcome, { cause: error });
+  }
+
+  #logFailure(reason: CallError): void {
+    const { cause } = reason;
+    const causeText = cause instanceof Error ? `${cause.name}: ${cause.message}` : undefined;
+    this.#deps.log.warn(
+      {
+        call_id: this.#id,
+        agent_id: this.#request.agent.agentId,
+        provider: this.#provider,
+        provider_status: this.#status,
+        reason: reason.message,
+        gave_up: this.#deadline.gaveUp ?? undefined,
+        cause: causeText === undefined ? undefined : this.#redact(causeText),
+      },
+      'LLM call failed',
+    );
+  }
+
+  /** Closes the call in the ledger, once: what comes first is how it ended. */
+  #settle(outcome: LlmCall['outcome']): Promise<void> {
+    if (this.#request.asked.action === 'count') return Promise.resolve();
+    return (this.#settled ??= this.#deps.recorder.record(
+      this.#row(outcome),
+      this.#recording?.seal(this.#id, this.#deps.secrets),
+    ));
+  }
+
+  #row(outcome: LlmCall['outcome']): UnpricedCall {
+    const { wire, agent } = this.#request;
+    const { usage, estimated } = this.#used();
+    return {
+      id: this.#id,
+      agentId: agent.agentId,
+      accountId: agent.accountId,
+      provider: this.#provider,
+      model: this.#model,
+      api: wire.api,
+      startedAt: this.#startedAt,
+      durationMs: this.#elapsedMs(),
+      timeToFirstByteMs: this.#firstByteMs,
+      status: this.#status,
+      outcome,
+      estimated,
+      ...usage,
+    };
+  }
+
+  /** A provider bills what it answered, and what it took in and whose answer did not come through; not what it refused or never got. */
+  #used(): ReturnType<TokenMeter['usage']> {
+    const unanswered = this.#status === null && this.#sent;
+    const accepted = this.#status !== null && this.#status < 300;
+    if (unanswered || (accepted && !this.#meter.isFailedAtOnce)) return this.#meter.usage(this.#inputEstimate);
+    return { usage: noTokens, estimated: false };
+  }
+
+  #elapsedMs(): number {
+    return Math.round(performance.now() - this.#began);
+  }
+}
+
+interface SentRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+function tooManyCalls(): CallError {
+  return new CallError('Too many model calls at once. Try again in a moment.', {
+    status: 429,
+    kind: 'rate_limit',
+    code: 'too_many_calls',
+    outcome: 'refused',
+    retryAfterSeconds: 1,
+  });
+}

@@ -1,0 +1,241 @@
+/** What the provider answered, on its way to the guest. */
+import { asObject } from '@lodge/domain';
+import type { Json } from '@lodge/domain';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { Dispatcher } from 'undici';
+import { badProvider } from './call-error.ts';
+import type { Deadline } from './deadline.ts';
+import { EventCutter } from '../wires/events.ts';
+import type { EventBlock } from '../wires/events.ts';
+import type { BrokerLimits } from './call-limits.ts';
+import type { TokenMeter } from '../metering/token-meter.ts';
+import type { Recording } from '../metering/recording.ts';
+import { redactMasked } from '../metering/redact.ts';
+import type { Redact } from '../metering/redact.ts';
+import type { Wire } from '../wires/wire.ts';
+
+export interface ReplyContext {
+  readonly wire: Wire;
+  readonly providerId: string;
+  readonly hideUsage: boolean;
+  readonly redact: Redact;
+  readonly deadline: Deadline;
+  readonly meter: TokenMeter;
+  /** Null: nothing that is said is kept. */
+  readonly recording: Recording | null;
+  readonly limits: BrokerLimits;
+  /** Called as the answer's body begins. */
+  readonly firstByte: () => void;
+  /** Awaited before the last bytes go to the guest. `failed`: the provider said in its reply that it failed, whatever the status. */
+  readonly beforeEnd: (failed: boolean) => Promise<void>;
+}
+
+/** Response headers a guest may see. */
+const passedHeader =
+  /^(content-type|retry-after|retry-after-ms|x-should-retry|request-id|x-request-id|(x|anthropic)-ratelimit-.*|openai-processing-ms)$/;
+/** A provider's error is passed on when it is JSON and no longer than this. */
+const maxErrorBytes = 64 * 1024;
+
+/** Passes a provider's response on to the guest, reading usage as it goes by. */
+export class Reply {
+  readonly #response: Dispatcher.ResponseData;
+  readonly #res: ServerResponse;
+  readonly #context: ReplyContext;
+  /** Events that may be the last of the stream: they go out when its end is recorded, or when there are more. */
+  #tail: EventBlock[] = [];
+
+  constructor(response: Dispatcher.ResponseData, res: ServerResponse, context: ReplyContext) {
+    this.#response = response;
+    this.#res = res;
+    this.#context = context;
+  }
+
+  /** Resolves when all is handed to the guest's connection; rejects when the provider or the guest stops before. */
+  async pass(): Promise<void> {
+    const { statusCode, headers } = this.#response;
+    const { providerId } = this.#context;
+    const encoding = headers['content-encoding'] ?? 'identity';
+    if (statusCode >= 300 && statusCode < 400) {
+      throw badProvider(`Provider ${providerId} answered with a redirect, which is not followed.`, 'provider_error');
+    }
+    if (encoding !== 'identity') {
+      throw badProvider(`Provider ${providerId} answered in an encoding nobody asked for.`, 'provider_error');
+    }
+    if (statusCode >= 400) return this.#passError();
+    if (/^text\/event-stream\b/i.test(String(headers['content-type'] ?? ''))) return this.#passStream();
+    return this.#passJson();
+  }
+
+  async #passError(): Promise<void> {
+    const { statusCode } = this.#response;
+    const { providerId, redact, recording } = this.#context;
+    const text = (await this.#readAll(maxErrorBytes).catch(() => null))?.toString('utf8') ?? '';
+    this.#context.deadline.signal.throwIfAborted();
+    const clean = redactMasked(redact(text));
+    recording?.answer(clean);
+    if (!parseObject(text)) {
+      const message = `Provider ${providerId} answered with status ${statusCode}.`;
+      const error = badProvider(message, 'provider_error');
+      await this.#passBody(statusCode, JSON.stringify(this.#context.wire.error(error)), true);
+    } else {
+      await this.#passBody(statusCode, clean, true);
+    }
+  }
+
+  async #passJson(): Promise<void> {
+    const { providerId, redact, limits, meter, recording } = this.#context;
+    const bytes = await this.#readAll(limits.replyBytes, (size) => meter.readPart(size));
+    if (!bytes) throw badProvider(`Provider ${providerId} answered with too large a reply.`, 'provider_error');
+    const text = bytes.toString('utf8');
+    const clean = redact(text);
+    recording?.answer(clean);
+    const reply = parseObject(text);
+    if (!reply) throw badProvider(`Provider ${providerId} answered with something that is not JSON.`, 'provider_error');
+    meter.read(reply);
+    await this.#passBody(this.#response.statusCode, clean, meter.isFailed);
+  }
+
+  async #passBody(status: number, body: string, failed: boolean): Promise<void> {
+    await this.#context.beforeEnd(failed);
+    const bytes = Buffer.from(body);
+    this.#head(status, { 'content-type': 'application/json', 'content-length': String(bytes.length) });
+    await this.#end(bytes);
+  }
+
+  /** Waits until the guest has taken what is written: a guest that reads nothing holds its slot, not our memory. */
+  async #end(last?: Buffer): Promise<void> {
+    const { deadline, limits } = this.#context;
+    this.#res.end(last);
+    if (this.#res.writableFinished) return;
+    deadline.expect('guest stalled', limits.idleMs);
+    await once(this.#res, 'finish', { signal: deadline.signal });
+  }
+
+  async #passStream(): Promise<void> {
+    this.#head(this.#response.statusCode, {});
+    this.#res.flushHeaders();
+    const cutter = new EventCutter();
+    // Written in one tick, they go out with one system call; corked (`res.cork`), each would take several.
+    await this.#pump((chunk) => {
+      for (const block of cutter.push(chunk)) this.#passEvent(block);
+    });
+    const rest = cutter.rest();
+    if (rest) this.#passEvent(rest);
+    await this.#context.beforeEnd(this.#context.meter.isFailed);
+    this.#writeTail();
+    await this.#end();
+  }
+
+  /**
+   * Hands each chunk on as it comes, no faster than the guest reads. Resolves at the end of the provider's body, and also
+   * where what follows the last event is silence or a broken connection: it is over then.
+   */
+  #pump(take: (chunk: Buffer) => void): Promise<void> {
+    const { body } = this.#response;
+    const { deadline, limits, firstByte } = this.#context;
+    const over = Promise.withResolvers<void>();
+    let hangUp: NodeJS.Timeout | undefined;
+    const resume = (): void => {
+      deadline.expect('idle', limits.idleMs);
+      body.resume();
+    };
+    const fail = (error: unknown): void => {
+      if (this.#tail.length > 0 && !deadline.signal.aborted) over.resolve();
+      else over.reject(error instanceof Error ? error : new Error('the body broke off'));
+    };
+    body.on('end', over.resolve).on('error', fail).on('close', fail);
+    this.#res.on('drain', resume);
+    deadline.expect('idle', limits.idleMs);
+    body.on('data', (chunk: Buffer) => {
+      firstByte();
+      try {
+        take(chunk);
+      } catch (error) {
+        over.reject(error);
+        return;
+      }
+      clearTimeout(hangUp);
+      hangUp = this.#tail.length > 0 ? setTimeout(() => body.destroy(), limits.lastWordMs) : undefined;
+      if (!this.#res.writableNeedDrain) return deadline.expect('idle', limits.idleMs);
+      body.pause();
+      deadline.expect('guest stalled', limits.idleMs);
+    });
+    return over.promise.finally(() => {
+      clearTimeout(hangUp);
+      this.#res.off('drain', resume);
+    });
+  }
+
+  #passEvent(block: EventBlock): void {
+    const { wire, hideUsage, meter, recording, redact } = this.#context;
+    recording?.answer(redact(block.text));
+    let hidden = false;
+    let last = false;
+    for (const data of block.data) {
+      const event = parseObject(data);
+      last ||= wire.isLast(data, event);
+      if (!event) continue;
+      meter.read(event);
+      hidden ||= hideUsage && wire.isUsageOnly(event);
+    }
+    if (hidden) return;
+    if (!last) this.#writeTail();
+    if (last) this.#tail.push(block);
+    else this.#write(block);
+  }
+
+  #writeTail(): void {
+    for (const block of this.#tail) this.#write(block);
+    this.#tail = [];
+  }
+
+  #write({ bytes, text }: EventBlock): void {
+    const clean = this.#context.redact(text);
+    this.#res.write(clean === text ? bytes : clean);
+  }
+
+  #head(status: number, own: Readonly<Record<string, string>>): void {
+    for (const [name, value] of Object.entries(this.#response.headers)) {
+      if (!passedHeader.test(name) || value === undefined) continue;
+      this.#res.setHeader(name, this.#context.redact(String(value)));
+    }
+    this.#res.writeHead(status, own);
+  }
+
+  /** Null when there is more than `maxBytes`. `broken` is told how many bytes had come when they are not all of it. */
+  async #readAll(maxBytes: number, broken = (_size: number): void => {}): Promise<Buffer | null> {
+    const parts: Buffer[] = [];
+    let size = 0;
+    let whole = false;
+    try {
+      for await (const chunk of this.#chunks()) {
+        size += chunk.length;
+        if (size > maxBytes) return null;
+        parts.push(chunk);
+      }
+      whole = true;
+      return Buffer.concat(parts);
+    } finally {
+      if (!whole) broken(size);
+    }
+  }
+
+  async *#chunks(): AsyncGenerator<Buffer> {
+    const { deadline, limits, firstByte } = this.#context;
+    deadline.expect('idle', limits.idleMs);
+    for await (const chunk of this.#response.body as AsyncIterable<Buffer>) {
+      deadline.expect('idle', limits.idleMs);
+      firstByte();
+      yield chunk;
+    }
+  }
+}
+
+function parseObject(text: string): Json | null {
+  try {
+    return asObject(JSON.parse(text));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,17 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { CallError } from './call-error.ts';
+import type { Wire } from '../wires/wire.ts';
+
+/** Answers a request with an error in its wire's shape. */
+export function sendError(req: IncomingMessage, res: ServerResponse, wire: Wire, error: CallError): void {
+  // What the guest still sends is read and thrown away, so that it gets to read this.
+  req.resume();
+  const body = JSON.stringify(wire.error(error));
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(body)),
+  };
+  if (error.retryAfterSeconds !== undefined) headers['retry-after'] = String(error.retryAfterSeconds);
+  if (error.final) headers['x-should-retry'] = 'false';
+  res.writeHead(error.status, headers).end(body);
+}

@@ -1,0 +1,53 @@
+/** What is said in one call, gathered as it goes by, for an account that wants it kept. */
+import { callContentContext } from '@lodge/ports';
+import type { CallContent, SecretBox, SealedContent } from '@lodge/ports';
+
+/** Bytes of a request, and of a response, that are kept. */
+const maxBytes = 256 * 1024;
+
+export class Recording {
+  readonly #request = new Part();
+  readonly #response = new Part();
+
+  /** The request's body, without secrets. */
+  ask(text: string): void {
+    this.#request.add(text);
+  }
+
+  /** A reply, or an event of a stream, without secrets. */
+  answer(text: string): void {
+    this.#response.add(text);
+  }
+
+  /** Null when there is nothing. */
+  seal(callId: string, secrets: SecretBox): SealedContent | null {
+    const content: CallContent = { request: this.#request.text, response: this.#response.text };
+    if (content.request === null && content.response === null) return null;
+    const truncated = this.#request.isTruncated || this.#response.isTruncated;
+    return { sealed: secrets.seal(JSON.stringify(content), callContentContext(callId)), truncated };
+  }
+}
+
+class Part {
+  readonly #pieces: string[] = [];
+  #bytesLeft = maxBytes;
+  isTruncated = false;
+
+  add(text: string): void {
+    if (this.isTruncated) return;
+    const bytes = Buffer.byteLength(text);
+    this.isTruncated = bytes > this.#bytesLeft;
+    this.#pieces.push(this.isTruncated ? beginningOf(text, this.#bytesLeft) : text);
+    this.#bytesLeft -= bytes;
+  }
+
+  get text(): string | null {
+    return this.#pieces.length === 0 ? null : this.#pieces.join('');
+  }
+}
+
+/** As much of a text as so many bytes keepAwake, in whole characters. */
+function beginningOf(text: string, bytes: number): string {
+  const { read } = new TextEncoder().encodeInto(text, new Uint8Array(bytes));
+  return text.slice(0, read);
+}

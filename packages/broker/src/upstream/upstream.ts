@@ -1,0 +1,84 @@
+import { lookup as systemLookup } from 'node:dns';
+import { isIP } from 'node:net';
+import type { LookupFunction } from 'node:net';
+import { Agent, ProxyAgent, buildConnector, request } from 'undici';
+import type { Dispatcher } from 'undici';
+import type { Provider } from '@lodge/ports';
+import { isPublicAddress } from './addresses.ts';
+
+/** A provider's name led to an address that is not public, and nobody said that it may: somebody's DNS wants the key. */
+export class PrivateAddressError extends Error {
+  constructor() {
+    super("the provider's name leads to an address that is not public");
+    this.name = 'PrivateAddressError';
+  }
+}
+
+export interface ProviderRequest {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  readonly signal: AbortSignal;
+}
+
+/** Connections to providers, kept alive and shared by all agents: what belongs to an agent is in each request. */
+export interface Upstream {
+  /** Resolves with the response's head; the body is to be read or destroyed. Redirects are not followed. */
+  send(provider: Pick<Provider, 'privateAddresses'>, request: ProviderRequest): Promise<Dispatcher.ResponseData>;
+  close(): Promise<void>;
+}
+
+/**
+ * `egressProxy`: URL of the HTTP proxy that public providers are reached through, by CONNECT: TLS is with the provider
+ * all the same. What a name leads to is then the proxy's to know; providers that may be private are reached straight.
+ */
+export function createUpstream(connectMs: number, egressProxy: string | null): Upstream {
+  // The broker has its own clocks for answers; undici's would only add a second opinion.
+  const common = { headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 15_000 };
+  const anywhere = new Agent({ ...common, connect: { timeout: connectMs } });
+  const publicOnly =
+    egressProxy === null
+      ? new Agent({ ...common, connect: publicConnector(connectMs) })
+      : new ProxyAgent({ ...common, uri: egressProxy, proxyTunnel: true, connect: { timeout: connectMs } });
+  return {
+    async send({ privateAddresses }, { url, ...rest }) {
+      if (!privateAddresses && isPrivateLiteral(new URL(url).hostname)) throw new PrivateAddressError();
+      return request(url, { ...rest, dispatcher: privateAddresses ? anywhere : publicOnly });
+    },
+    async close() {
+      await Promise.all([anywhere.destroy(), publicOnly.destroy()]);
+    },
+  };
+}
+
+/** A literal address is never looked up. */
+function isPrivateLiteral(hostname: string): boolean {
+  const literal = hostname.replace(/^\[|\]$/g, '');
+  return isIP(literal) !== 0 && !isPublicAddress(literal);
+}
+
+/** Connects to public addresses only. Checked on what is connected to, so a DNS answer that changes meanwhile changes nothing. */
+function publicConnector(timeout: number): buildConnector.connector {
+  return buildConnector({ timeout, lookup: publicLookup });
+}
+
+const publicLookup: LookupFunction = (hostname, options, callback) => {
+  systemLookup(hostname, { ...options, all: true }, (error, addresses) => {
+    if (error) return callback(error, []);
+    const usable = addresses.filter(({ address }) => isPublicAddress(address));
+    const [first] = usable;
+    if (!first) return callback(new PrivateAddressError(), []);
+    if (options.all) callback(null, usable);
+    else callback(null, first.address, first.family);
+  });
+};
+
+/** True for a failure before anything was sent: trying again, or somebody else, cannot do a thing twice. */
+export function isConnectFailure(error: unknown): boolean {
+  if (error instanceof PrivateAddressError) return true;
+  if (error instanceof AggregateError) return error.errors.every(isConnectFailure);
+  if (!(error instanceof Error)) return false;
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  return code === 'UND_ERR_CONNECT_TIMEOUT' || syscall === 'connect' || syscall === 'getaddrinfo';
+}

@@ -1,0 +1,137 @@
+/** Schemas of the account area, `/v1/account/...`: signing in, and what a person signed in sets for themselves and others. */
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { spendStanding } from './limits.ts';
+import { invitedRoles, scopes } from '@lodge/domain';
+import { PersonalAccount, Role } from './own-account.ts';
+import { SpendLimit } from './spend.ts';
+import { nullable, oneOf, patterns, Timestamp } from '../text.ts';
+
+const closed = { additionalProperties: false } as const;
+
+/** Something, an @, something: whether mail arrives there is not looked at. */
+export const emailPattern =
+  '^[^\\s@\\u0000-\\u001f\\u007f\\ud800-\\udfff]+@[^\\s@\\u0000-\\u001f\\u007f\\ud800-\\udfff]+$';
+
+const Email = Type.String({ minLength: 3, maxLength: 254, pattern: emailPattern });
+const NewPassword = Type.String({ minLength: 12, maxLength: 256, pattern: patterns.text });
+/** One that was set some time ago: its length tells nothing new. */
+const Password = Type.String({ maxLength: 256, pattern: patterns.text });
+const Name = Type.String({ minLength: 1, maxLength: 100, pattern: patterns.text });
+const LinkToken = Type.String({ maxLength: 128 });
+/** Six digits, or a recovery code. */
+const Code = Type.String({ minLength: 1, maxLength: 64 });
+
+export const LinkQuestion = Type.Object({ token: LinkToken }, closed);
+export const JoinByLink = Type.Object({ token: LinkToken, email: Email, name: Name, password: NewPassword }, closed);
+export const Register = Type.Object({ email: Email, name: Name, password: NewPassword }, closed);
+export const SignIn = Type.Object(
+  { email: Type.String({ maxLength: 254 }), password: Password, code: Type.Optional(Code) },
+  closed,
+);
+export const ChangePassword = Type.Object({ current_password: Password, new_password: NewPassword }, closed);
+export const ResetPassword = Type.Object(
+  { token: LinkToken, password: NewPassword, code: Type.Optional(Code) },
+  closed,
+);
+export const BeginTotp = Type.Object({ password: Password }, closed);
+export const ConfirmTotp = Type.Object({ code: Code }, closed);
+export const RemoveTotp = Type.Object({ password: Password, code: Code }, closed);
+export const CreateKey = Type.Object(
+  {
+    name: Name,
+    scopes: Type.Array(oneOf(scopes), {
+      minItems: 1,
+      maxItems: scopes.length,
+    }),
+    expires_at: Type.Optional(nullable(Type.String({ maxLength: 40 }))),
+  },
+  closed,
+);
+export const CreateInvitation = Type.Object(
+  {
+    email: Type.Optional(
+      nullable({ ...Email, description: 'The only one that may accept it; null: whoever has the link.' }),
+    ),
+    role: Type.Optional(oneOf(invitedRoles, { default: 'member', description: 'Of the account that it makes.' })),
+  },
+  closed,
+);
+
+export const SetSpendLimit = Type.Object({ spend_limit: nullable(SpendLimit) }, closed);
+/** `spend_limit`: the account's own; where it is null, the deployment's holds. */
+export const AccountSpend = Type.Object({ ...spendStanding, spend_limit: nullable(SpendLimit) });
+export type AccountSpend = Static<typeof AccountSpend>;
+
+export const SessionBody = Type.Object({
+  session: Type.Object({ id: Type.String(), created_at: Timestamp, expires_at: Timestamp }),
+  account: PersonalAccount,
+  csrf_token: Type.String(),
+});
+export type SessionBody = Static<typeof SessionBody>;
+
+export const AccountOptions = Type.Object({ registration_open: Type.Boolean(), api_base_url: Type.String() });
+export type AccountOptions = Static<typeof AccountOptions>;
+
+export const AccountLink = Type.Object({
+  kind: oneOf(['owner', 'invite', 'reset']),
+  email: nullable(Type.String()),
+  expires_at: Timestamp,
+});
+export type AccountLink = Static<typeof AccountLink>;
+
+export const SessionRecord = Type.Object({
+  id: Type.String(),
+  created_at: Timestamp,
+  last_seen_at: Timestamp,
+  expires_at: Timestamp,
+  address: Type.String(),
+  user_agent: nullable(Type.String()),
+  current: Type.Boolean({ description: 'Whether it is the one that asks.' }),
+});
+export type SessionRecord = Static<typeof SessionRecord>;
+export const SessionList = Type.Object({ data: Type.Array(SessionRecord) });
+
+export const TotpBegun = Type.Object({ secret: Type.String(), otpauth_url: Type.String() });
+export const RecoveryCodes = Type.Object({ recovery_codes: Type.Array(Type.String()) });
+
+const keyFields = {
+  id: Type.String(),
+  name: Type.String(),
+  last4: Type.String(),
+  scopes: Type.Array(oneOf(scopes)),
+  created_at: Timestamp,
+  expires_at: nullable(Timestamp),
+  revoked_at: nullable(Timestamp),
+  last_used_at: nullable(Timestamp),
+};
+export const KeyRecord = Type.Object(keyFields);
+export type KeyRecord = Static<typeof KeyRecord>;
+export const CreatedKey = Type.Object({ ...keyFields, key: Type.String() });
+export const KeyList = Type.Object({ data: Type.Array(KeyRecord) });
+
+const invitationFields = {
+  id: Type.String(),
+  email: nullable(Type.String()),
+  role: Role,
+  created_at: Timestamp,
+  expires_at: Timestamp,
+  accepted_at: nullable(Timestamp),
+};
+export const Invitation = Type.Object(invitationFields);
+export type Invitation = Static<typeof Invitation>;
+export const CreatedInvitation = Type.Object({ ...invitationFields, url: Type.String() });
+export const InvitationList = Type.Object({ data: Type.Array(Invitation) });
+
+export const Person = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  email: nullable(Type.String()),
+  role: Role,
+  created_at: Timestamp,
+  agents: Type.Integer(),
+  spend_limit: nullable(SpendLimit),
+});
+export type Person = Static<typeof Person>;
+export const PersonList = Type.Object({ data: Type.Array(Person) });
+export const Nothing = Type.Object({}, closed);

@@ -1,0 +1,170 @@
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { agentStatuses, runtimeKindNames, sizeNames } from '@lodge/domain';
+import { Lifecycle } from './agent.ts';
+import { SpendLimit } from '../account/spend.ts';
+import { Instructions } from './instructions.ts';
+import { Metadata, nullable, oneOf, pageCursor, patterns } from '../text.ts';
+
+/** In a query, where everything is text. */
+const flag = (description: string) => oneOf(['true', 'false'], { description });
+
+const RuntimeKindInput = oneOf(runtimeKindNames, {
+  description: '`openclaw` is another name for `runtime_a`, `hermes` for `runtime_b`.',
+});
+
+export const LlmKeyInput = Type.Object(
+  {
+    provider: Type.String({
+      minLength: 1,
+      maxLength: 64,
+      pattern: patterns.text,
+      description: 'An id of `GET /v1/providers`.',
+      examples: ['anthropic'],
+    }),
+    api_key: Type.String({
+      minLength: 1,
+      maxLength: 2048,
+      pattern: patterns.token,
+      writeOnly: true,
+      description: "The provider's secret. Kept encrypted, never given back.",
+      examples: ['<PROVIDER_API_KEY>'],
+    }),
+  },
+  { additionalProperties: false },
+);
+
+/** LLM keys an agent may have. */
+export const maxLlmKeys = 20;
+
+/** A field of the contract that this version does not serve: only its empty value is taken. */
+export const notYet = 'Not available in this version yet: only the empty value is taken.';
+
+export const CreateAgent = Type.Object(
+  {
+    name: Type.String({
+      minLength: 1,
+      maxLength: 100,
+      pattern: patterns.text,
+      description: 'Display name, 1 to 100 characters after trimming.',
+      examples: ['Support bot'],
+    }),
+    model: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        pattern: patterns.text,
+        description:
+          '`<provider>/<model_name>` for runtime_a; bare `<model_name>` for runtime_b, whose provider is that of its keys. Without it the deployment chooses.',
+        examples: ['anthropic/claude-sonnet-5'],
+      }),
+    ),
+    description: Type.Optional(
+      nullable(Type.String({ maxLength: 2000, pattern: patterns.text, description: 'Free text; only a label.' })),
+    ),
+    llm_keys: Type.Optional(
+      Type.Array(LlmKeyInput, { maxItems: maxLlmKeys, description: 'Keys of LLM providers, one per provider.' }),
+    ),
+    check_keys: Type.Optional(
+      Type.Boolean({
+        description:
+          'True: each key is checked first, and one that its provider does not accept is a 400. One that cannot be checked is taken.',
+        default: false,
+      }),
+    ),
+    runtime_kind: Type.Optional(RuntimeKindInput),
+    size: Type.Optional(oneOf(sizeNames, { description: 'Machine size.', default: 'medium' })),
+    machine_size: Type.Optional(oneOf(sizeNames, { description: 'Another name for `size`.' })),
+    lifecycle: Type.Optional(
+      Type.Partial(Lifecycle, { additionalProperties: false, description: 'What is left out keeps its default.' }),
+    ),
+    metadata: Type.Optional(Metadata),
+    channels: Type.Optional(Type.Object({}, { additionalProperties: true, description: notYet })),
+    spend_limit: Type.Optional(nullable(SpendLimit)),
+    instructions: Type.Optional(Instructions),
+    dashboard: Type.Optional(Type.Boolean({ description: 'For runtime_b alone.', default: false })),
+  },
+  {
+    title: 'CreateAgent',
+    additionalProperties: false,
+    examples: [
+      {
+        name: 'Support bot',
+        model: 'anthropic/claude-sonnet-5',
+        llm_keys: [{ provider: 'anthropic', api_key: '<PROVIDER_API_KEY>' }],
+      },
+    ],
+  },
+);
+export type CreateAgent = Static<typeof CreateAgent>;
+
+export const AgentParams = Type.Object({
+  id: Type.String({ pattern: patterns.agentId, description: "The agent's id.", examples: ['k7d2m9q4x1ab'] }),
+});
+
+export const ListAgentsQuery = Type.Object(
+  {
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Agents per page.' })),
+    cursor: pageCursor(),
+    status: Type.Optional(oneOf(agentStatuses, { description: 'Only agents in this status.' })),
+    runtime_kind: Type.Optional(RuntimeKindInput),
+    name: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 100,
+        pattern: patterns.text,
+        description: 'Only agents whose name contains this, in any case.',
+      }),
+    ),
+    metadata: Type.Optional(
+      Type.Unsafe<Record<string, string>>({
+        ...Metadata,
+        description: 'Only agents with these pairs: `metadata[team]=support`.',
+      }),
+    ),
+    order: Type.Optional(
+      oneOf(['asc', 'desc'], { default: 'desc', description: 'By time of creation; newest first by default.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const GetAgentQuery = Type.Object(
+  {
+    wait_for: Type.Optional(
+      oneOf(['running', 'paused', 'stopped'], {
+        description: 'Answer once the agent is in this status or in `error`, or `timeout` has passed.',
+      }),
+    ),
+    timeout: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 300, default: 30, description: 'Seconds; only with `wait_for`.' }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
+export const NoQuery = Type.Object({}, { additionalProperties: false });
+
+export const WaitQuery = Type.Object(
+  {
+    wait: Type.Optional(
+      flag('`false`: answer 202 at once, with what is so then. Wins over the header Prefer where both are sent.'),
+    ),
+  },
+  { additionalProperties: false },
+);
+export type WaitQuery = Static<typeof WaitQuery>;
+
+export const PreferHeaders = Type.Object({
+  prefer: Type.Optional(Type.String({ description: '`respond-async`: do not wait.', examples: ['respond-async'] })),
+});
+
+export const ChatQuery = Type.Object(
+  { wake: Type.Optional(flag('`true`: a stopped agent is started first. A paused one is resumed in any case.')) },
+  { additionalProperties: false },
+);
+
+export type ChatQuery = Static<typeof ChatQuery>;
+
+/** The body of a request that says everything by its path. */
+export const NoBody = Type.Object({}, { additionalProperties: false, description: 'Nothing, or an empty object.' });

@@ -1,0 +1,98 @@
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { CreateAgent, LlmKeyInput, maxLlmKeys } from './agent-requests.ts';
+import { Instructions } from './instructions.ts';
+import { sizeNames } from '@lodge/domain';
+import { Lifecycle } from './agent.ts';
+import { SpendLimit } from '../account/spend.ts';
+import { MetadataChange, nullable, oneOf, patterns } from '../text.ts';
+
+const { name, model, description } = CreateAgent.properties;
+
+const LlmKeyChange = Type.Object(
+  {
+    provider: LlmKeyInput.properties.provider,
+    api_key: nullable({
+      ...LlmKeyInput.properties.api_key,
+      description: "The provider's secret, which replaces the one there is; null removes it.",
+    }),
+  },
+  { additionalProperties: false },
+);
+
+const { idle_timeout_seconds, stop_after_seconds, keep_awake, auto_resume, auto_start, wake_on_message } =
+  Lifecycle.properties;
+
+const LifecycleChange = Type.Partial(
+  Type.Object({
+    idle_timeout_seconds: nullable(idle_timeout_seconds),
+    stop_after_seconds: nullable(stop_after_seconds),
+    keep_awake: nullable(keep_awake),
+    auto_resume: nullable(auto_resume),
+    auto_start: nullable(auto_start),
+    wake_on_message: nullable(wake_on_message),
+  }),
+  {
+    additionalProperties: false,
+    description: 'What is left out stays as it is; null resets a field, or all of them.',
+  },
+);
+
+/** What a PATCH may hold: only what is given changes, null resets to the default. */
+export const UpdateAgent = Type.Object(
+  {
+    name: Type.Optional(name),
+    model: Type.Optional(
+      nullable({
+        ...model,
+        description:
+          '`<provider>/<model_name>` for runtime_a, bare `<model_name>` for runtime_b; null: the deployment chooses.',
+      }),
+    ),
+    description: Type.Optional(description),
+    llm_keys: Type.Optional(
+      nullable(
+        Type.Array(LlmKeyChange, {
+          maxItems: maxLlmKeys,
+          description: 'Keys to set or, with null, to remove; those of other providers stay. Null removes all.',
+        }),
+      ),
+    ),
+    size: Type.Optional(
+      nullable(
+        oneOf(sizeNames, {
+          description: 'Taken by the running machine where it can be; else with the next start. Null: `medium`.',
+        }),
+      ),
+    ),
+    machine_size: Type.Optional(nullable(oneOf(sizeNames, { description: 'Another name for `size`.' }))),
+    lifecycle: Type.Optional(nullable(LifecycleChange)),
+    metadata: Type.Optional(MetadataChange),
+    spend_limit: Type.Optional(
+      nullable({
+        ...SpendLimit,
+        description: 'Replaces the whole limit; null: the limit of the deployment, if it has one.',
+      }),
+    ),
+    instructions: Type.Optional(Instructions),
+    dashboard: Type.Optional(nullable(Type.Boolean({ description: 'For runtime_b alone.' }))),
+  },
+  {
+    title: 'UpdateAgent',
+    additionalProperties: false,
+    examples: [{ model: 'openai/gpt-5', llm_keys: [{ provider: 'openai', api_key: '<PROVIDER_API_KEY>' }] }],
+  },
+);
+export type UpdateAgent = Static<typeof UpdateAgent>;
+
+export const IfMatchHeaders = Type.Object({
+  'if-match': Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 1024,
+      pattern: patterns.text,
+      description:
+        'ETag of the record the change is meant for: if it has changed since, nothing is done and 412 says so.',
+    }),
+  ),
+});

@@ -1,0 +1,119 @@
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { agentStatuses, keepAwakeModes, runtimeKinds, sizeNames, verbs } from '@lodge/domain';
+import { SpendLimit } from '../account/spend.ts';
+import { Metadata, Timestamp, listOf, nullable, oneOf, patterns } from '../text.ts';
+
+/** A year: longer than any agent idles on purpose. */
+const maxSeconds = 31_536_000;
+
+const lifecycle = {
+  idle_timeout_seconds: Type.Integer({
+    minimum: 0,
+    maximum: maxSeconds,
+    description: 'Idle for this long, a running agent is paused; 0 is never.',
+  }),
+  stop_after_seconds: Type.Integer({
+    minimum: 0,
+    maximum: maxSeconds,
+    description: 'Paused for this long, an agent is stopped.',
+  }),
+  keep_awake: oneOf(keepAwakeModes, { description: '`auto`: an idle agent sleeps. `always`: it does not.' }),
+  auto_resume: Type.Boolean({ description: 'A request wakes a paused agent.' }),
+  auto_start: Type.Boolean({ description: 'A request starts a stopped agent.' }),
+  wake_on_message: Type.Boolean({ description: 'A message on a channel wakes the agent.' }),
+};
+
+export const Lifecycle = Type.Object(lifecycle, { title: 'Lifecycle', additionalProperties: false });
+export type Lifecycle = Static<typeof Lifecycle>;
+
+const StatusReason = Type.Object(
+  {
+    code: Type.String({ examples: ['waiting_for_template'] }),
+    message: Type.String(),
+    at: Timestamp,
+  },
+  { additionalProperties: false, description: 'Why the agent is in its status; always set in `error`.' },
+);
+
+const AgentLlmKey = Type.Object(
+  {
+    provider: Type.String({ examples: ['anthropic'] }),
+    last4: Type.String({ description: 'The last four characters of the key.', examples: ['h3Qw'] }),
+    created_at: Timestamp,
+  },
+  { additionalProperties: false },
+);
+
+const Runtime = Type.Object(
+  { name: Type.String({ examples: ['openclaw'] }), version: Type.String({ examples: ['2026.9.6'] }) },
+  {
+    additionalProperties: false,
+    description: 'What runs in the VM, in the version that it has there; null when this deployment does not offer it.',
+  },
+);
+
+export const Machine = Type.Object(
+  { vcpus: Type.Integer(), memory_mb: Type.Integer(), disk_gb: Type.Integer() },
+  {
+    title: 'Machine',
+    additionalProperties: false,
+    description: 'The machine as it is. Where it is not what `size` says, the new size is taken with the next start.',
+  },
+);
+
+const Transition = Type.Object(
+  { kind: oneOf(verbs), started_at: Timestamp },
+  { additionalProperties: false, description: 'The change of the machine that is under way; null when none is.' },
+);
+
+export const Agent = Type.Object(
+  {
+    object: Type.Literal('agent'),
+    id: Type.String({ pattern: patterns.agentId, examples: ['k7d2m9q4x1ab'] }),
+    name: Type.String({ examples: ['Support bot'] }),
+    description: nullable(Type.String()),
+    instructions: nullable(Type.String({ description: 'Who the agent is and how it works.' })),
+    settings_pending: Type.Boolean({
+      description:
+        'Whether the machine has yet to take over instructions, members or dashboard as they are now: within seconds while it runs, else at its next start.',
+    }),
+    status: oneOf(agentStatuses),
+    status_reason: nullable(StatusReason),
+    transition: nullable(Transition),
+    runtime_kind: oneOf(runtimeKinds),
+    runtime: nullable(Runtime),
+    upgrade_available: Type.Boolean({
+      description:
+        'A newer image is ready than the one the agent was made from: `POST /v1/agents/:id/upgrade` moves it.',
+    }),
+    model: Type.String({ examples: ['anthropic/claude-sonnet-5'] }),
+    size: oneOf(sizeNames, { description: 'The size asked for.' }),
+    machine: Machine,
+    url: Type.String({ examples: ['http://openclaw-k7d2m9q4x1ab.agents.localhost:8080'] }),
+    dashboard_url: nullable(Type.String()),
+    llm_keys: Type.Array(AgentLlmKey),
+    channels: Type.Array(
+      Type.Object({ channel: Type.String(), status: Type.String() }, { additionalProperties: false }),
+    ),
+    lifecycle: Lifecycle,
+    spend_limit: nullable(SpendLimit),
+    metadata: Metadata,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    started_at: nullable(Timestamp),
+    paused_at: nullable(Timestamp),
+    stopped_at: nullable(Timestamp),
+    last_active_at: nullable(Timestamp),
+  },
+  { title: 'Agent', additionalProperties: false },
+);
+export type Agent = Static<typeof Agent>;
+
+export const AgentList = listOf(Agent, 'AgentList');
+export type AgentList = Static<typeof AgentList>;
+
+export const DeletedAgent = Type.Object(
+  { object: Type.Literal('agent.deleted'), id: Type.String(), deleted: Type.Literal(true) },
+  { title: 'DeletedAgent', additionalProperties: false },
+);

@@ -1,0 +1,108 @@
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { nullable, patterns } from '../text.ts';
+
+const chatFields = {
+  messages: Type.Array(Type.Object({}, { additionalProperties: true }), {
+    minItems: 1,
+    description: "OpenAI's messages. With `user` set, only the new message is needed.",
+    examples: [[{ role: 'user', content: 'Hello' }]],
+  }),
+  stream: Type.Optional(nullable(Type.Boolean({ description: 'Answer as server-sent events.' }))),
+  user: Type.Optional(
+    nullable(
+      Type.String({
+        minLength: 1,
+        maxLength: 256,
+        pattern: patterns.text,
+        description: 'Names a conversation that the agent remembers. The header X-Conversation-Id does the same.',
+      }),
+    ),
+  ),
+};
+const model = Type.String({ minLength: 1, maxLength: 200, pattern: patterns.text });
+
+/** OpenAI's chat completion request to one agent; what is not named here is passed to the agent as it is. */
+export const AgentChat = Type.Object(
+  {
+    ...chatFields,
+    model: Type.Optional(
+      nullable({
+        ...model,
+        description: '`<agent id>/<member>` for a member; any other name means the agent that the path names.',
+      }),
+    ),
+  },
+  { title: 'AgentChat', additionalProperties: true },
+);
+export type AgentChat = Static<typeof AgentChat>;
+
+/** OpenAI's chat completion request, the agent named by `model`. */
+export const ModelChat = Type.Object(
+  {
+    ...chatFields,
+    model: Type.String({
+      ...model,
+      description: "The agent's id, or `<agent id>/<member>`.",
+      examples: ['k7d2m9q4x1ab'],
+    }),
+  },
+  { title: 'ModelChat', additionalProperties: true },
+);
+
+export const ConversationHeaders = Type.Object({
+  'x-conversation-id': Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 256,
+      pattern: patterns.token,
+      description: 'Names a conversation that the agent remembers; `user` in the body does the same and wins.',
+    }),
+  ),
+});
+
+/** OpenAI's chat completion, as the agent's runtime gives it; `model` is the agent's id. */
+export const ChatCompletion = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('chat.completion'),
+    created: Type.Integer(),
+    model: Type.String({ description: "The agent's id, or `<agent id>/<member>`." }),
+    choices: Type.Array(Type.Object({}, { additionalProperties: true })),
+    usage: Type.Object(
+      { prompt_tokens: Type.Integer(), completion_tokens: Type.Integer(), total_tokens: Type.Integer() },
+      { additionalProperties: true, description: 'Model usage of the turn, all its model calls added up.' },
+    ),
+  },
+  {
+    title: 'ChatCompletion',
+    additionalProperties: true,
+    examples: [
+      {
+        id: 'chatcmpl_1',
+        object: 'chat.completion',
+        created: 1767225600,
+        model: 'k7d2m9q4x1ab',
+        choices: [{ index: 0, message: { role: 'assistant', content: 'Hello!' }, finish_reason: 'stop' }],
+        usage: { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 },
+      },
+    ],
+  },
+);
+
+const Model = Type.Object(
+  {
+    id: Type.String({ description: "The agent's id, or `<agent id>/<member>`.", examples: ['k7d2m9q4x1ab'] }),
+    object: Type.Literal('model'),
+    created: Type.Integer({ description: 'Seconds since 1970.' }),
+    owned_by: Type.Literal('lodge'),
+    name: Type.String({ description: "The agent's name, or the member's.", examples: ['Support bot'] }),
+  },
+  { title: 'Model', additionalProperties: false },
+);
+
+export const ModelList = Type.Object(
+  { object: Type.Literal('list'), data: Type.Array(Model) },
+  { title: 'ModelList', additionalProperties: false },
+);
+export type ModelList = Static<typeof ModelList>;

@@ -1,0 +1,179 @@
+/** Error types of the service specification, section 7. */
+export const errorTypes = [
+  'invalid_request_error',
+  'authentication_error',
+  'authorization_error',
+  'not_found_error',
+  'rate_limit_error',
+  'server_error',
+] as const;
+export type ErrorType = (typeof errorTypes)[number];
+
+interface ErrorKind {
+  readonly status: number;
+  readonly type: ErrorType;
+  /** What the code says, for the reference. */
+  readonly meaning: string;
+}
+
+/** Every error code with its HTTP status and type. Codes are stable; more may come within v1. */
+export const errorCodes = {
+  invalid_request: {
+    status: 400,
+    type: 'invalid_request_error',
+    meaning: 'A field or parameter is missing, unknown or wrong; the message names it.',
+  },
+  invalid_json: { status: 400, type: 'invalid_request_error', meaning: 'The body is not JSON.' },
+  missing_api_key: { status: 401, type: 'authentication_error', meaning: 'No API key was sent.' },
+  invalid_api_key: { status: 401, type: 'authentication_error', meaning: 'No such API key exists.' },
+  revoked_api_key: { status: 401, type: 'authentication_error', meaning: 'The API key was revoked.' },
+  expired_api_key: { status: 401, type: 'authentication_error', meaning: 'The API key has expired.' },
+  not_signed_in: {
+    status: 401,
+    type: 'authentication_error',
+    meaning: 'Nobody is signed in, or the session has ended.',
+  },
+  invalid_credentials: {
+    status: 401,
+    type: 'authentication_error',
+    meaning: 'E-mail or password is wrong; which one is not said.',
+  },
+  second_factor_required: {
+    status: 401,
+    type: 'authentication_error',
+    meaning: 'The account has a second factor: send its code too.',
+  },
+  invalid_code: { status: 401, type: 'authentication_error', meaning: 'The code of the second factor is wrong.' },
+  insufficient_scope: {
+    status: 403,
+    type: 'authorization_error',
+    meaning:
+      'The API key, or the role of who is signed in, lacks the scope that the message names; or no API key may do this.',
+  },
+  csrf_refused: {
+    status: 403,
+    type: 'authorization_error',
+    meaning: 'A request by a session came from another page than ours, or a change without its CSRF token.',
+  },
+  owner_only: { status: 403, type: 'authorization_error', meaning: 'Only an owner of the deployment may do this.' },
+  registration_closed: {
+    status: 403,
+    type: 'authorization_error',
+    meaning: 'Nobody can make an account here without an invitation.',
+  },
+  agent_not_found: { status: 404, type: 'not_found_error', meaning: 'The account has no such agent.' },
+  member_not_found: { status: 404, type: 'not_found_error', meaning: 'The agent has no such member.' },
+  port_not_found: { status: 404, type: 'not_found_error', meaning: 'This port of the agent is not published.' },
+  llm_call_not_found: { status: 404, type: 'not_found_error', meaning: 'The agent made no such model call.' },
+  file_not_found: {
+    status: 404,
+    type: 'not_found_error',
+    meaning: "Nothing is at this path of the agent's workspace.",
+  },
+  link_not_valid: { status: 404, type: 'not_found_error', meaning: 'The link was used, has expired or never was one.' },
+  session_not_found: { status: 404, type: 'not_found_error', meaning: 'The account has no such session.' },
+  key_not_found: { status: 404, type: 'not_found_error', meaning: 'The account has no such API key.' },
+  invitation_not_found: { status: 404, type: 'not_found_error', meaning: 'There is no such open invitation.' },
+  account_not_found: { status: 404, type: 'not_found_error', meaning: 'The deployment has no such account.' },
+  route_not_found: { status: 404, type: 'not_found_error', meaning: 'Nothing is at this path.' },
+  method_not_allowed: {
+    status: 405,
+    type: 'invalid_request_error',
+    meaning: 'The path takes other methods; the header Allow lists them.',
+  },
+  member_exists: { status: 409, type: 'invalid_request_error', meaning: 'The agent has a member of this name.' },
+  email_taken: { status: 409, type: 'invalid_request_error', meaning: 'Another account has this e-mail.' },
+  agent_not_running: {
+    status: 409,
+    type: 'invalid_request_error',
+    meaning: 'The agent must run for this, and it does not.',
+  },
+  agent_transitioning: {
+    status: 409,
+    type: 'invalid_request_error',
+    meaning: 'Another change of the agent is under way; try again once it has ended.',
+  },
+  agent_not_resumable: {
+    status: 409,
+    type: 'invalid_request_error',
+    meaning: 'The agent is in error: it can be started or restarted, not resumed.',
+  },
+  agent_outdated: {
+    status: 409,
+    type: 'invalid_request_error',
+    meaning: 'The agent runs on an image from before this was there; upgrade it.',
+  },
+  file_conflict: {
+    status: 409,
+    type: 'invalid_request_error',
+    meaning: 'What is at the path is of another kind than is needed for this; the message says more.',
+  },
+  disk_full: {
+    status: 409,
+    type: 'invalid_request_error',
+    meaning: "The agent's disk is full; nothing was written.",
+  },
+  idempotency_key_reused: {
+    status: 409,
+    type: 'invalid_request_error',
+    meaning: 'The Idempotency-Key came with another request before, or with one whose reply is not kept.',
+  },
+  idempotency_in_progress: {
+    status: 409,
+    type: 'invalid_request_error',
+    meaning: 'The first request with this Idempotency-Key is still under way.',
+  },
+  precondition_failed: {
+    status: 412,
+    type: 'invalid_request_error',
+    meaning: 'What If-Match or If-None-Match asks for does not hold: it has changed since; nothing was changed.',
+  },
+  request_too_large: {
+    status: 413,
+    type: 'invalid_request_error',
+    meaning: 'The body is larger than 1 MiB, or a file than 64 MiB.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    type: 'invalid_request_error',
+    meaning: 'The body is not sent as application/json.',
+  },
+  range_not_satisfiable: {
+    status: 416,
+    type: 'invalid_request_error',
+    meaning: 'The file has no such bytes; the header Content-Range says how many it has.',
+  },
+  rate_limit_exceeded: {
+    status: 429,
+    type: 'rate_limit_error',
+    meaning: 'Too many requests, to this service or to the LLM provider; the message says which.',
+  },
+  spend_limit_exceeded: {
+    status: 429,
+    type: 'rate_limit_error',
+    meaning: 'A spend limit of the agent or its account is reached; Retry-After says when its window ends.',
+  },
+  loop_detected: {
+    status: 429,
+    type: 'rate_limit_error',
+    meaning: 'The turn was cut: the agent asked its model the same over and over, or too often.',
+  },
+  quota_exceeded: { status: 429, type: 'rate_limit_error', meaning: "The account's quota is used up." },
+  internal_error: { status: 500, type: 'server_error', meaning: 'Something failed that the client cannot change.' },
+  provisioning_failed: {
+    status: 500,
+    type: 'server_error',
+    meaning: 'The agent was made but did not start; it is in error, and the header X-Agent-Id names it.',
+  },
+  insufficient_capacity: {
+    status: 503,
+    type: 'server_error',
+    meaning: 'This deployment has no room for the agent; nothing was made.',
+  },
+  agent_unavailable: {
+    status: 503,
+    type: 'server_error',
+    meaning: 'The agent is running but does not answer at the moment, or took too long.',
+  },
+} as const satisfies Readonly<Record<string, ErrorKind>>;
+export type ErrorCode = keyof typeof errorCodes;

@@ -1,0 +1,193 @@
+/** What happens to an agent's machine. */
+import type { StatusReasonCode } from '../agent.ts';
+import type { OperationCause, Verb } from '../operation.ts';
+import type { SizeName } from '../sizes.ts';
+import { kind, quiet } from './kind.ts';
+import type { EventKind, NoData } from './kind.ts';
+import { because, duration, machineWords } from './words.ts';
+import type { MachineData } from './words.ts';
+
+/** Null: no operation was under way. */
+type Because = { readonly cause: OperationCause | null };
+type Took = { readonly duration_ms: number };
+
+type Run = Because & Took & MachineData & { readonly from: 'clone' | 'boot' | 'snapshot' };
+
+const sources = {
+  clone: 'made from the template',
+  boot: 'started from its disk',
+  snapshot: 'resumed from the snapshot of its memory',
+} as const;
+
+const whyNot = (cause: OperationCause | null): string => (cause === null ? '' : ` ${because(cause)}`);
+
+const runs = (meaning: string): EventKind<Run> => ({
+  level: 'info',
+  public: meaning,
+  sentence: ({ from, cause, duration_ms, ...machine }) =>
+    `Running: ${sources[from]}${whyNot(cause)} (${duration(duration_ms)}), with ${machineWords(machine)}.`,
+});
+
+/**
+ * What an agent stopped with: its memory and disk; its disk alone; its disk after its VM ended by itself; or
+ * its disk because Lodge was taken down. How long it took is null where that is not known.
+ */
+type Stopped = Because & {
+  readonly kept: 'memory' | 'disk' | 'disk_after_crash' | 'disk_as_lodge_went';
+  readonly duration_ms: number | null;
+  readonly memory_mib: number | null;
+};
+
+function stoppedSentence({ cause, kept, duration_ms, memory_mib }: Stopped): string {
+  switch (kept) {
+    case 'memory':
+      return duration_ms === null
+        ? `Stopped ${because(cause)}; memory and disk are kept.`
+        : `Stopped ${because(cause)} (${duration(duration_ms)}; ${memory_mib} MB of memory kept).`;
+    case 'disk':
+      return `Stopped ${because(cause)}; the disk is kept.`;
+    case 'disk_as_lodge_went':
+      return 'Stopped: Lodge was taken down. The disk is kept.';
+    case 'disk_after_crash':
+      return 'Stopped: the VM ended by itself before its memory was saved. The next start is from its disk.';
+  }
+}
+
+/** What a stop or an upgrade that came to nothing leaves: the agent as it runs, as it was before, or started from its disk. */
+type NotDone = { readonly why: string | null; readonly outcome: 'runs_on' | 'as_before' | 'boots' };
+
+const notDone = (what: string): EventKind<NotDone> => ({
+  level: 'warn',
+  public: null,
+  sentence({ why, outcome }) {
+    if (why === null)
+      return 'The VM did not go on so that its work could end; the agent is being started from its disk.';
+    const rest = {
+      runs_on: 'It goes on running.',
+      as_before: 'It goes on as it was.',
+      boots: 'It did not go on either and is being started from its disk.',
+    }[outcome];
+    return `The agent was not ${what}: ${why}. ${rest}`;
+  },
+});
+
+const said = (sentence: string) => kind<NoData>({ level: 'warn', public: null, sentence: () => sentence });
+
+export const lifecycleEvents = {
+  'agent.operation_begun': quiet<{ readonly kind: Verb; readonly cause: OperationCause }>(),
+  'agent.operation_ended': quiet<{ readonly kind: Verb | null; readonly cause: OperationCause | null }>(),
+  'agent.waiting': kind<{ readonly runtime: string; readonly step: string }>({
+    level: 'info',
+    public: null,
+    sentence: ({ runtime, step }) => `The ${runtime} template is being made: ${step}.`,
+  }),
+  'agent.provisioning': quiet(),
+  'agent.provisioned': runs('The agent runs for the first time.'),
+  'agent.started': runs('The agent runs again after a start or a resume.'),
+  'agent.restarted': runs('The agent runs again after a restart that was asked for.'),
+  'agent.recovered': runs('The agent runs again after it failed: its VM had ended, or its gateway had not answered.'),
+  'agent.resumed': kind<Because & Took>({
+    level: 'info',
+    public: 'A paused agent runs again.',
+    sentence: ({ cause, duration_ms }) => `Resumed${whyNot(cause)} (${duration(duration_ms)}).`,
+  }),
+  'agent.paused': kind<Because & Took>({
+    level: 'info',
+    public: 'The CPUs of the agent are frozen; its memory stays.',
+    sentence: ({ cause, duration_ms }) => `Paused ${because(cause)} (${duration(duration_ms)}).`,
+  }),
+  'agent.pause_failed': said('Not paused: the VM did not stop in time. It goes on running.'),
+  'agent.stopped': kind<Stopped>({
+    level: ({ kept }) => (kept === 'disk_after_crash' ? 'warn' : 'info'),
+    public: 'The agent holds no CPU and no memory; `kept` says what its next start begins with.',
+    sentence: stoppedSentence,
+  }),
+  'agent.stop_failed': notDone('stopped'),
+  'agent.start_failed': kind<{ readonly code: StatusReasonCode; readonly message: string }>({
+    level: 'warn',
+    public: null,
+    sentence: ({ message }) => `Not started: ${message}`,
+  }),
+  'agent.starting': kind<Because>({
+    level: 'info',
+    public: null,
+    sentence: ({ cause }) => `Starting from its disk ${because(cause)}.`,
+  }),
+  'agent.restarting': kind<Because>({
+    level: 'info',
+    public: null,
+    sentence: ({ cause }) => `Restarting ${because(cause)}.`,
+  }),
+  'agent.gateway_unhealthy': said('The gateway did not answer; the agent is being started again from its disk.'),
+  'agent.crashed': said('The VM ended unexpectedly; the agent is being started again from its disk.'),
+  'agent.restore_failed': kind<{ readonly missing: boolean }>({
+    level: 'warn',
+    public: null,
+    sentence: ({ missing }) =>
+      `The snapshot of the agent's memory ${missing ? 'is not there or is damaged' : 'could not be resumed'}; it is being started from its disk instead.`,
+  }),
+  'agent.resume_failed': said('The paused VM could not be resumed; the agent is being started from its disk instead.'),
+  'agent.error': kind<{ readonly code: StatusReasonCode; readonly message: string }>({
+    level: 'error',
+    public: 'Lodge gave up on the agent until somebody asks again; `code` and `message` say why.',
+    sentence: ({ message }) => `In error: ${message}`,
+  }),
+  'agent.taken_down': kind<NoData>({
+    level: 'info',
+    public: null,
+    sentence: () => 'Lodge was taken down, and the machine with it. The next start of Lodge starts it from its disk.',
+  }),
+  'agent.upgrading': kind<Because>({
+    level: 'info',
+    public: null,
+    sentence: ({ cause }) => `Upgrading ${because(cause)}: its machine is made anew from the newest image.`,
+  }),
+  'agent.upgraded': kind<Took & MachineData & { readonly runtime: string; readonly version: string }>({
+    level: 'info',
+    public: null,
+    sentence: ({ runtime, version, duration_ms, ...machine }) =>
+      `Running on the newest image, ${runtime} ${version} (${duration(duration_ms)}), with ${machineWords(machine)}.`,
+  }),
+  'agent.upgrade_failed': notDone('upgraded'),
+  'agent.resized': kind<
+    Took &
+      MachineData & {
+        /** What of the size is missing until the next start; null when it is whole. */
+        readonly size: SizeName | null;
+        readonly size_vcpus: number;
+        readonly size_memory_mib: number;
+      }
+  >({
+    level: 'info',
+    public: null,
+    sentence({ size, size_vcpus, size_memory_mib, duration_ms, ...machine }) {
+      const wanted = machineWords({ vcpus: size_vcpus, memory_mib: size_memory_mib });
+      const rest = size === null ? '' : `; ${wanted}, as size ${size} has, at its next start`;
+      return `The machine now has ${machineWords(machine)} (${duration(duration_ms)})${rest}.`;
+    },
+  }),
+  'agent.resize_failed': kind<{ readonly size: SizeName }>({
+    level: 'warn',
+    public: null,
+    sentence: ({ size }) => `The machine keeps its size for now; size ${size} is in effect at its next start.`,
+  }),
+  'agent.settings_applied': kind<Took>({
+    level: 'info',
+    public: null,
+    sentence: ({ duration_ms }) => `Changed settings are in effect (${duration(duration_ms)}).`,
+  }),
+  'agent.settings_delayed': said('Changed settings are not in effect in the machine yet; it is tried again.'),
+  'agent.out_of_memory': said("The machine ran out of memory: the guest's kernel ended a process of the agent."),
+  'agent.disk_full': kind<{ readonly free_mib: number }>({
+    level: 'warn',
+    public: null,
+    sentence: ({ free_mib }) => `The agent's disk is full: ${free_mib} MB are left.`,
+  }),
+  'agent.loop_detected': kind<{ readonly message: string }>({
+    level: 'warn',
+    public: null,
+    sentence: ({ message }) => message,
+  }),
+  /** Nothing of a deleted agent is left on its host. */
+  'agent.removed': quiet(),
+} as const;

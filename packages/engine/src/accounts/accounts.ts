@@ -1,0 +1,84 @@
+/**
+ * The account area's use-cases over the store: put together here, told in the other files of this folder.
+ * What changes something does so in one transaction, with its line in the audit log; secrets are hashed before it begins.
+ */
+import type { Accounts, AccountStore, Cryptography, Log, SecretBox } from '@lodge/ports';
+import { createKey, keys, revokeKey } from './keys.ts';
+import { endInvitation, invitations, invite, members, setSpendLimit } from './people.ts';
+import { account, update } from './own.ts';
+import { acceptInvitation, register, setUp } from './joining.ts';
+import { changePassword, resetPassword } from './password.ts';
+import { endOtherSessions, endSession, holds, signOut, signedIn } from './sessions.ts';
+import { signIn } from './sign-in.ts';
+import { beginTotp, confirmTotp, removeTotp } from './totp.ts';
+import type { AccountDeps } from './deps.ts';
+import { linkNotValid } from './deps.ts';
+import { PendingTimes } from './pending-times.ts';
+
+const pruneEveryMs = 3_600_000;
+
+export interface AccountsOptions {
+  readonly store: AccountStore;
+  readonly secrets: SecretBox;
+  readonly crypto: Cryptography;
+  readonly log: Log;
+  readonly registrationOpen: boolean;
+  /** Default: the system's clock. */
+  readonly clock?: () => Date;
+}
+
+/** Accounts that also write when sessions were last seen; `close` writes the last of it. */
+export interface ClosableAccounts extends Accounts {
+  close(): Promise<void>;
+}
+
+export function createAccounts(options: AccountsOptions): ClosableAccounts {
+  const { store, log } = options;
+  const deps: AccountDeps = {
+    ...options,
+    clock: options.clock ?? (() => new Date()),
+    seen: new PendingTimes('last sight of sessions', (times) => store.recordSeen(times), log),
+  };
+  const pruning = setInterval(() => {
+    store.prune().catch((error: unknown) => log.warn({ err: error }, 'old sessions and links not removed'));
+  }, pruneEveryMs).unref();
+
+  return {
+    registrationOpen: options.registrationOpen,
+    csrfToken: (token) => deps.crypto.tokens.csrfOf(token),
+    signedIn: (token) => signedIn(deps, token),
+    holds: (token) => holds(deps, token),
+    async link(token) {
+      const link = deps.crypto.tokens.isWellFormed(token) ? await store.link(deps.crypto.tokens.hash(token)) : null;
+      if (!link) throw linkNotValid();
+      return link;
+    },
+    setUp: (input, caller) => setUp(deps, input, caller),
+    acceptInvitation: (input, caller) => acceptInvitation(deps, input, caller),
+    register: (input, caller) => register(deps, input, caller),
+    signIn: (input, caller) => signIn(deps, input, caller),
+    signOut: (me, caller) => signOut(deps, me, caller),
+    resetPassword: (input, caller) => resetPassword(deps, input, caller),
+    sessions: (me) => store.sessions(me.account.id),
+    endSession: (me, id, caller) => endSession(deps, me, id, caller),
+    endOtherSessions: (me, caller) => endOtherSessions(deps, me, caller),
+    changePassword: (me, input, caller) => changePassword(deps, me, input, caller),
+    beginTotp: (me, input, caller) => beginTotp(deps, me, input, caller),
+    confirmTotp: (me, input, caller) => confirmTotp(deps, me, input, caller),
+    removeTotp: (me, input, caller) => removeTotp(deps, me, input, caller),
+    account: (id) => account(deps, id),
+    update: (id, change, by) => update(deps, id, change, by),
+    keys: (me) => keys(deps, me),
+    createKey: (me, input, caller) => createKey(deps, me, input, caller),
+    revokeKey: (me, id, caller) => revokeKey(deps, me, id, caller),
+    invitations: (me) => invitations(deps, me),
+    invite: (me, input, caller) => invite(deps, me, input, caller),
+    endInvitation: (me, id, caller) => endInvitation(deps, me, id, caller),
+    members: (me) => members(deps, me),
+    setSpendLimit: (me, id, limit, caller) => setSpendLimit(deps, me, id, limit, caller),
+    close() {
+      clearInterval(pruning);
+      return deps.seen.flush();
+    },
+  };
+}

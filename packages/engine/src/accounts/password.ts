@@ -1,0 +1,92 @@
+import { Refusal } from '@lodge/domain';
+import type { Caller, OpenedSession, SignedIn } from '@lodge/ports';
+import { accountLimit, confirmationLimit, networkOf } from './attempt-limits.ts';
+import { checkPassword } from './person.ts';
+import { countAttempt, eventOf, hashed, isPassword, linkNotValid, openSession } from './deps.ts';
+import type { AccountDeps } from './deps.ts';
+import { useSecondFactor } from './sign-in.ts';
+
+const wrongPassword = (): Refusal => new Refusal('invalid_credentials', 'The password is wrong.');
+
+/** Of somebody signed in: a session that was taken over must not be enough to keep it. Gives the hash that was right. */
+export async function confirmPassword(deps: AccountDeps, me: SignedIn, password: string): Promise<string> {
+  const limit = confirmationLimit(me.account.id);
+  await countAttempt(deps, [limit]);
+  const hash = (await deps.store.byId(me.account.id))?.passwordHash ?? null;
+  if (!(await isPassword(deps, password, hash))) throw wrongPassword();
+  await deps.store.giveBackAttempt([limit.subject]);
+  return hash!;
+}
+
+export async function changePassword(
+  deps: AccountDeps,
+  me: SignedIn,
+  { currentPassword, newPassword }: { readonly currentPassword: string; readonly newPassword: string },
+  caller: Caller,
+): Promise<OpenedSession> {
+  const { id, email } = me.account;
+  checkPassword('new_password', newPassword, email);
+  const confirmed = await confirmPassword(deps, me, currentPassword);
+  const passwordHash = await hashed(deps, newPassword);
+  return deps.store.transaction(async (tx) => {
+    const now = await tx.lock(id);
+    // Another change came first, and with it this session has ended.
+    if (now?.passwordHash !== confirmed) throw wrongPassword();
+    await tx.setPassword(id, passwordHash);
+    const ended = await tx.endSessions(id, null);
+    await tx.endLinks(id, 'reset');
+    const opened = await openSession(deps, tx, now.account, caller);
+    await tx.record(eventOf(id, caller, { type: 'password.changed', data: { sessions_ended: ended } }));
+    return opened;
+  });
+}
+
+/** By the operator's link. The second factor stays in force, and is asked for, unless the link takes it off. */
+export async function resetPassword(
+  deps: AccountDeps,
+  input: { readonly token: string; readonly password: string; readonly code?: string },
+  caller: Caller,
+): Promise<OpenedSession> {
+  const hash = deps.crypto.tokens.hash(input.token);
+  const link = deps.crypto.tokens.isWellFormed(input.token) ? await deps.store.link(hash) : null;
+  if (link?.kind !== 'reset') throw linkNotValid();
+  checkPassword('password', input.password, link.email);
+  const limit = confirmationLimit(link.accountId);
+  await countAttempt(deps, [limit]);
+  const passwordHash = await hashed(deps, input.password);
+  const network = networkOf(caller.address);
+  const opened = await deps.store
+    .transaction(async (tx) => {
+      const mine = await tx.takeLink('reset', hash);
+      const now = mine && (await tx.lock(mine.accountId));
+      if (!mine || !now) throw linkNotValid();
+      const { id, email } = now.account;
+      if (mine.removesTotp) {
+        await tx.setTotp(id, { sealed: null, pendingSealed: null });
+        await tx.setRecoveryCodes(id, []);
+      } else await useSecondFactor(deps, tx, now, input.code);
+      await tx.setPassword(id, passwordHash);
+      const ended = await tx.endSessions(id, null);
+      await tx.endLinks(id, 'reset');
+      await tx.rememberAddress(id, network);
+      const limits = [
+        accountLimit(email ?? '', caller.address, false),
+        accountLimit(email ?? '', caller.address, true),
+      ];
+      await tx.clearAttempts(limits.map(({ subject }) => subject));
+      const account = { ...now.account, totpEnabled: now.account.totpEnabled && !mine.removesTotp };
+      const session = await openSession(deps, tx, account, caller);
+      const data = { sessions_ended: ended, totp_removed: mine.removesTotp };
+      await tx.record(eventOf(id, caller, { type: 'password.reset', data }));
+      return session;
+    })
+    .catch(async (error: unknown) => {
+      // Without a code nothing was guessed.
+      if (error instanceof Refusal && error.code === 'second_factor_required') {
+        await deps.store.giveBackAttempt([limit.subject]);
+      }
+      throw error;
+    });
+  await deps.store.giveBackAttempt([limit.subject]);
+  return opened;
+}

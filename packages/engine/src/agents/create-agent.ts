@@ -1,0 +1,105 @@
+import { Refusal, checkHasDashboard, fits, makeAgentId } from '@lodge/domain';
+import { randomInt } from 'node:crypto';
+import type { HostMemory } from '@lodge/domain';
+import type { CreateAgentInput, CreateOptions } from './agents.ts';
+import { llmKeyContext } from '@lodge/ports';
+import type { AgentRow, Committed, NewAgent, Provider, SecretBox } from '@lodge/ports';
+import { hostMemory, noRoom, withRoom } from './capacity.ts';
+import { refuseBadKeys } from './check-keys.ts';
+import type { AgentsDeps } from './deps.ts';
+import { chosenModel, idsOf } from './model-choice.ts';
+
+/** Checks a create and writes the agent. Everything that can be refused is refused here, before anything is written. */
+export async function createAgent(
+  deps: AgentsDeps,
+  accountId: string,
+  input: CreateAgentInput,
+  { id = makeAgentId(randomInt), note }: CreateOptions = {},
+): Promise<AgentRow> {
+  if (!deps.runtimes.has(input.runtimeKind)) {
+    throw new Refusal('invalid_request', `runtime_kind ${input.runtimeKind} is not available on this deployment.`);
+  }
+  if (input.dashboard) checkHasDashboard(input.runtimeKind);
+  checkKeyProviders(input.llmKeys, deps.providers);
+  const keyProviders = input.llmKeys.map(({ provider }) => provider);
+  const model = chosenModel(deps, input.runtimeKind, input.model ?? null, keyProviders);
+  await refuseBadKeys(deps, input);
+  const agent: NewAgent = {
+    id,
+    accountId,
+    name: input.name,
+    description: input.description ?? null,
+    runtimeKind: input.runtimeKind,
+    model,
+    size: input.size,
+    lifecycle: input.lifecycle,
+    metadata: input.metadata,
+    instructions: input.instructions ?? null,
+    dashboard: input.dashboard ?? false,
+    spendLimit: input.spendLimit ?? null,
+    llmKeys: input.llmKeys.map((key) => sealKey(deps.secrets, id, key)),
+  };
+  return withRoom(deps, input.size, async () => {
+    const memory = await hostMemory(deps);
+    return deps.store.create(agent, (committed) => admit(committed, memory, input, deps), note);
+  });
+}
+
+/** A provider key as it is stored. */
+export function sealKey(
+  secrets: SecretBox,
+  agentId: string,
+  { provider, apiKey }: { readonly provider: string; readonly apiKey: string },
+): NewAgent['llmKeys'][number] {
+  return {
+    provider,
+    sealed: secrets.seal(apiKey, llmKeyContext(agentId, provider)),
+    last4: lastFour(apiKey),
+  };
+}
+
+/** What a person recognises a key by; of a short one (a local server's password, say) nothing is told. */
+function lastFour(apiKey: string): string {
+  return apiKey.length >= 12 ? apiKey.slice(-4) : '';
+}
+
+type Quotas = Pick<AgentsDeps, 'maxAgentsPerAccount' | 'maxRunningPerAccount'>;
+
+/** Refuses what would be one running agent too many. `others` run beside it. */
+export function checkRunning({ maxRunningPerAccount: most = Infinity }: Quotas, others: number): void {
+  if (others < most) return;
+  throw new Refusal('quota_exceeded', `This account has ${others} running agents; its quota is ${most}.`);
+}
+
+function admit(committed: Committed, memory: HostMemory, input: CreateAgentInput, quotas: Quotas): void {
+  const maxAgents = quotas.maxAgentsPerAccount;
+  if (committed.accountAgents >= maxAgents) {
+    throw new Refusal(
+      'quota_exceeded',
+      `This account has ${committed.accountAgents} agents; its quota is ${maxAgents}.`,
+    );
+  }
+  checkRunning(quotas, committed.accountRunning);
+  if (!fits(memory, committed.sizes, input.size)) {
+    throw noRoom(input.size);
+  }
+}
+
+export function checkKeyProviders(
+  keys: readonly { readonly provider: string }[],
+  providers: readonly Pick<Provider, 'id'>[],
+): void {
+  const seen = new Set<string>();
+  for (const [index, { provider }] of keys.entries()) {
+    if (!providers.some(({ id }) => id === provider)) {
+      throw new Refusal('invalid_request', `llm_keys[${index}].provider is unknown; known are: ${idsOf(providers)}.`);
+    }
+    if (seen.has(provider)) {
+      throw new Refusal(
+        'invalid_request',
+        `llm_keys[${index}].provider ${provider} is given twice; one key per provider.`,
+      );
+    }
+    seen.add(provider);
+  }
+}

@@ -1,0 +1,47 @@
+import type { HostMemory, RuntimeKind } from '@lodge/domain';
+import type { MemoryRelief } from '../lifecycle/idle/memory.ts';
+import type {
+  AgentLogStore,
+  AgentRow,
+  AgentRuntime,
+  AgentSettings,
+  AgentStore,
+  KeyChecker,
+  Log,
+  Provider,
+  SecretBox,
+  SpendStore,
+  VmDriver,
+} from '@lodge/ports';
+import type { Turns } from '../turns/loop-guard.ts';
+import type { Templates } from '../templates/templates.ts';
+import type { KeepAwakeLeases } from '../turns/keep-awake.ts';
+
+/** What the use-cases stand on. */
+export interface AgentsDeps {
+  readonly store: AgentStore;
+  readonly logs: AgentLogStore;
+  readonly driver: VmDriver;
+  readonly templates: Templates;
+  readonly runtimes: ReadonlyMap<RuntimeKind, AgentRuntime>;
+  readonly providers: readonly Provider[];
+  readonly secrets: SecretBox;
+  /** Without it no key is ever said to work or not. */
+  readonly keyChecker?: KeyChecker;
+  readonly spend: Pick<SpendStore, 'asleep'>;
+  readonly turns: Turns;
+  readonly settingsOf: (agent: AgentRow) => AgentSettings;
+  readonly log: Log;
+  readonly keepAwake: KeepAwakeLeases;
+  readonly relief: MemoryRelief;
+  /** Names this host's control plane: guests of other hosts are not reached from here. */
+  readonly holder: string;
+  /** Model of an agent whose create named none. */
+  readonly defaultModel: string;
+  readonly maxAgentsPerAccount: number;
+  /** Without bound where it is not given. */
+  readonly maxRunningPerAccount?: number;
+  readonly memory: Pick<HostMemory, 'reservedMib' | 'overcommit'>;
+  /** Bound on a delete's wait until nothing is left. */
+  readonly deleteWaitMs: number;
+}

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Provider } from '@lodge/ports';
+import { chosenModel } from './model-choice.ts';
+
+const provider = (id: string, operatorAdded = false): Provider => ({
+  id,
+  name: id,
+  api: 'openai-completions',
+  endpoints: {},
+  needsKey: true,
+  keyCheck: null,
+  docsUrl: null,
+  headers: {},
+  models: [],
+  operatorAdded,
+  privateAddresses: false,
+  contextWindow: null,
+});
+const offer = {
+  providers: [provider('anthropic'), provider('openai'), provider('openrouter'), provider('own', true)],
+  defaultModel: 'anthropic/claude-sonnet-5',
+};
+const refused = (message: RegExp) => ({ code: 'invalid_request', message });
+
+test("runtime_a's model names a provider that is known", () => {
+  assert.equal(chosenModel(offer, 'runtime_a', null, []), 'anthropic/claude-sonnet-5');
+  assert.equal(chosenModel(offer, 'runtime_a', 'openai/gpt-5', []), 'openai/gpt-5');
+  assert.throws(() => chosenModel(offer, 'runtime_a', 'gpt-5', []), refused(/<provider>\/<model_name>/));
+  assert.throws(() => chosenModel(offer, 'runtime_a', 'nobody/gpt-5', []), refused(/unknown provider/));
+});
+
+test("runtime_b's model is bare, of the provider its keys name", () => {
+  assert.equal(chosenModel(offer, 'runtime_b', null, []), 'claude-sonnet-5');
+  assert.equal(chosenModel(offer, 'runtime_b', 'gpt-5', ['openai']), 'gpt-5');
+  assert.throws(() => chosenModel(offer, 'runtime_b', 'openai/gpt-5', ['openai']), refused(/bare .* openai: gpt-5/));
+  assert.throws(() => chosenModel(offer, 'runtime_b', 'anthropic/claude', []), refused(/bare/));
+  assert.throws(() => chosenModel(offer, 'runtime_b', 'two words', []), refused(/spaces/));
+});
+
+test('a provider that serves models of many houses has names with a slash', () => {
+  assert.equal(chosenModel(offer, 'runtime_b', 'anthropic/claude', ['openrouter']), 'anthropic/claude');
+  assert.equal(chosenModel(offer, 'runtime_b', 'openrouter/auto', ['openrouter']), 'openrouter/auto');
+  assert.equal(chosenModel(offer, 'runtime_b', 'anthropic/claude', ['own']), 'anthropic/claude');
+  assert.throws(() => chosenModel(offer, 'runtime_b', 'own/model', ['own']), refused(/bare/));
+  assert.equal(chosenModel(offer, 'runtime_b', 'meta/llama', ['openai']), 'meta/llama', 'a house that is no provider');
+});

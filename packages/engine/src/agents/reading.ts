@@ -1,0 +1,17 @@
+import { Refusal } from '@lodge/domain';
+import type { AgentRow } from '@lodge/ports';
+import type { AgentsDeps } from './deps.ts';
+
+/** An agent that is being deleted is gone for the API. */
+export function isThere(row: AgentRow | null): row is AgentRow {
+  return row !== null && row.desired !== 'deleted';
+}
+
+export const notFound = (id: string): Refusal => new Refusal('agent_not_found', `No agent has the id ${id}.`);
+
+/** The account's agent; another account's is as good as none. */
+export async function getAgent({ store }: Pick<AgentsDeps, 'store'>, accountId: string, id: string): Promise<AgentRow> {
+  const row = await store.get(accountId, id);
+  if (!isThere(row)) throw notFound(id);
+  return row;
+}

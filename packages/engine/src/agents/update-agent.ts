@@ -1,0 +1,96 @@
+import { checkHasDashboard, Refusal, defaultLifecycle, sizes } from '@lodge/domain';
+import type { UpdateAgentInput, UpdateOptions } from './agents.ts';
+import type { AgentChange, AgentRow } from '@lodge/ports';
+import { checkRoom, withRoom } from './capacity.ts';
+import { checkKeyProviders, sealKey } from './create-agent.ts';
+import { chosenModel } from './model-choice.ts';
+import type { AgentsDeps } from './deps.ts';
+import { getAgent, isThere, notFound } from './reading.ts';
+
+const maxMetadata = 50;
+const maxLlmKeys = 20;
+
+/**
+ * Changes an agent's record. Model and keys are in effect with the next request, for the broker and the runtime read them
+ * each time; a size goes to the running machine by the reconcile loop, as far as that can be done.
+ */
+export async function updateAgent(
+  deps: AgentsDeps,
+  accountId: string,
+  id: string,
+  input: UpdateAgentInput,
+  { check, note }: UpdateOptions = {},
+): Promise<AgentRow> {
+  const agent = await getAgent(deps, accountId, id);
+  if (input.llmKeys) {
+    // A provider that the operator took away: its key can still be removed.
+    checkKeyProviders(input.llmKeys, [...deps.providers, ...agent.llmKeys.map(({ provider }) => ({ id: provider }))]);
+  }
+  if (input.dashboard) checkHasDashboard(agent.runtimeKind);
+  const model =
+    input.model === undefined
+      ? undefined
+      : chosenModel(deps, agent.runtimeKind, input.model, keyProvidersAfter(agent, input.llmKeys));
+  const { size } = input;
+  if (size !== undefined && grows(agent, size)) await withRoom(deps, size, () => checkRoom(deps, agent, size));
+  const decide = (row: AgentRow): AgentChange => {
+    if (!isThere(row)) throw notFound(id);
+    check?.(row);
+    return {
+      ...(input.name !== undefined && { name: input.name }),
+      ...(input.description !== undefined && { description: input.description }),
+      ...(model !== undefined && { model }),
+      ...(input.llmKeys !== undefined && { llmKeys: input.llmKeys === null ? [] : keysOf(deps, row, input.llmKeys) }),
+      ...(size !== undefined && { size }),
+      ...(input.instructions !== undefined && { instructions: input.instructions }),
+      ...(input.dashboard !== undefined && { dashboard: input.dashboard }),
+      ...(input.spendLimit !== undefined && { spendLimit: input.spendLimit }),
+      ...(input.lifecycle && { lifecycle: { ...defaultLifecycle, ...row.lifecycle, ...input.lifecycle } }),
+      ...(input.metadata !== undefined && { metadata: metadataOf(row, input.metadata) }),
+    };
+  };
+  const changed = await deps.store.change(accountId, id, decide, note);
+  if (!isThere(changed)) throw notFound(id);
+  return changed;
+}
+
+/** Whether the change takes memory of the host now; at a start it is weighed then. */
+function grows({ status, size: now }: AgentRow, size: AgentRow['size']): boolean {
+  return ['provisioning', 'running', 'paused'].includes(status) && sizes[size].memoryMib > sizes[now].memoryMib;
+}
+
+/** Providers the agent has keys for once these are set. */
+function keyProvidersAfter({ llmKeys }: AgentRow, given: UpdateAgentInput['llmKeys']): string[] {
+  if (given === null) return [];
+  const providers = new Set(llmKeys.map(({ provider }) => provider));
+  for (const { provider, apiKey } of given ?? []) {
+    if (apiKey === null) providers.delete(provider);
+    else providers.add(provider);
+  }
+  return [...providers];
+}
+
+function keysOf(
+  deps: AgentsDeps,
+  row: AgentRow,
+  given: NonNullable<UpdateAgentInput['llmKeys']>,
+): NonNullable<AgentChange['llmKeys']> {
+  const named = new Set(given.map(({ provider }) => provider));
+  const kept = row.llmKeys.filter(({ provider }) => !named.has(provider));
+  const set = given.flatMap(({ provider, apiKey }) =>
+    apiKey === null ? [] : [sealKey(deps.secrets, row.id, { provider, apiKey })],
+  );
+  if (kept.length + set.length > maxLlmKeys) {
+    throw new Refusal('invalid_request', `llm_keys would have more than ${maxLlmKeys} keys.`);
+  }
+  return [...kept, ...set];
+}
+
+function metadataOf(row: AgentRow, given: NonNullable<UpdateAgentInput['metadata']> | null): Record<string, string> {
+  const merged = given === null ? {} : { ...row.metadata, ...given };
+  const set = Object.entries(merged).filter((pair): pair is [string, string] => pair[1] !== null);
+  if (set.length > maxMetadata) {
+    throw new Refusal('invalid_request', `metadata would have more than ${maxMetadata} pairs.`);
+  }
+  return Object.fromEntries(set);
+}

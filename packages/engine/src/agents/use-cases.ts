@@ -1,0 +1,98 @@
+import type { AgentStatus, Verb } from '@lodge/domain';
+import type { Agents } from './agents.ts';
+import type { AgentRow } from '@lodge/ports';
+import { settingsDigest } from './settings.ts';
+import { act, awaitVerb, canUpgrade } from './act.ts';
+import { awaitAgent } from './await-agent.ts';
+import { checkKeys } from './check-keys.ts';
+import { createAgent } from './create-agent.ts';
+import type { AgentsDeps } from './deps.ts';
+import { changeMembers } from './members.ts';
+import { getAgent, isThere, notFound } from './reading.ts';
+import { updateAgent } from './update-agent.ts';
+import { Uses } from '../turns/use-agent.ts';
+
+/** The use-cases over their ports. */
+export function createAgents(deps: AgentsDeps): Agents {
+  const uses = new Uses(deps);
+  return {
+    providers: deps.providers,
+    create: (accountId, input, options) => createAgent(deps, accountId, input, options),
+    get: (accountId, id) => getAgent(deps, accountId, id),
+    count: (accountId) => deps.store.count(accountId),
+    list: (filter) => deps.store.list(filter),
+    async awaitStatus(accountId, id, timeoutMs, signal, wanted) {
+      await getAgent(deps, accountId, id);
+      const done = (row: AgentRow | null): boolean => isSettledAt(row, wanted);
+      const row = await awaitAgent(deps.store, id, done, timeoutMs, signal);
+      return isThere(row) ? row : null;
+    },
+    async delete(accountId, id, signal, note) {
+      if ((await deps.store.markDeleted(accountId, id, note)) === null) throw notFound(id);
+      await awaitAgent(deps.store, id, (row) => row === null, deps.deleteWaitMs, signal);
+    },
+    act: (accountId, id, verb, note) => act(deps, accountId, id, verb, note),
+    awaitVerb: (accountId, id, verb, timeoutMs, signal) => awaitVerb(deps, accountId, id, { verb, timeoutMs, signal }),
+    update: (accountId, id, change, options) => updateAgent(deps, accountId, id, change, options),
+    checkKeys: (accountId, id) => checkKeys(deps, accountId, id),
+    changeMembers: (accountId, id, decide, note) => changeMembers(deps, accountId, id, decide, note),
+    inEffect: (row) => inEffect(deps, row),
+    async awaitInEffect(accountId, id, timeoutMs, signal) {
+      await getAgent(deps, accountId, id);
+      const done = (row: AgentRow | null): boolean => !isThere(row) || !takesSettings(row) || inEffect(deps, row);
+      const row = await awaitAgent(deps.store, id, done, timeoutMs, signal);
+      if (!isThere(row)) throw notFound(id);
+      return row;
+    },
+    use: (accountId, id, options) => uses.use(accountId, id, options),
+    turn: (id, over) => deps.turns.begin(id, over),
+    busy(id) {
+      deps.keepAwake.join(id);
+      let released = false;
+      return () => {
+        if (released) return;
+        released = true;
+        deps.keepAwake.drop(id);
+      };
+    },
+    async logs(accountId, query) {
+      await getAgent(deps, accountId, query.agentId);
+      return deps.logs.page(query);
+    },
+    onLog: (id, listener) =>
+      deps.logs.onAppend((grown) => {
+        if (grown === null || grown === id) listener();
+      }),
+    usage: (id) => deps.driver.usage(id),
+    gatewayPortOf: (kind) => deps.runtimes.get(kind)?.gatewayPort ?? null,
+    runtimeOf({ runtimeKind, runtimeVersion }) {
+      const runtime = deps.runtimes.get(runtimeKind);
+      return runtime ? { name: runtime.name, version: runtimeVersion ?? runtime.version } : null;
+    },
+    canUpgrade: (row) => canUpgrade(deps, row),
+  };
+}
+
+function inEffect({ runtimes, settingsOf }: AgentsDeps, row: AgentRow): boolean {
+  const runtime = runtimes.get(row.runtimeKind);
+  // A runtime that this deployment does not offer any more starts no machine.
+  return !runtime || row.settingsApplied === settingsDigest(runtime, settingsOf(row));
+}
+
+/** Whether a machine runs that will take them shortly. */
+const takesSettings = ({ status, operation }: AgentRow): boolean => status === 'running' && operation === null;
+
+/** Is where it was wanted, or in error, and nobody has asked for something else again. */
+function isSettledAt(row: AgentRow | null, wanted: AgentStatus = 'running'): boolean {
+  if (!isThere(row)) return true;
+  if (row.status === wanted) return row.operation === null || keeps[row.operation.kind] === wanted;
+  return row.status === 'error' && row.operation === null;
+}
+
+/** An operation under way that leaves an agent in this status where it is. */
+const keeps: Readonly<Partial<Record<Verb, AgentStatus>>> = {
+  start: 'running',
+  resume: 'running',
+  pause: 'paused',
+  stop: 'stopped',
+};

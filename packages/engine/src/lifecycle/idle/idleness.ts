@@ -1,0 +1,57 @@
+/**
+ * Puts agents to sleep that nobody uses: a running one is paused, a paused one is stopped, as their lifecycle says. The clock
+ * is the database's, and each decision is taken again under the agent's row lock, where it sees what holds the agent awake:
+ * a request that arrives meanwhile comes either before the decision, which it then prevents, or after it, and wakes the agent.
+ */
+import { idleVerb } from '@lodge/domain';
+import { Periodic } from '../../periodic.ts';
+import type { AgentStore, Log } from '@lodge/ports';
+
+export interface IdlenessDeps {
+  readonly store: AgentStore;
+  readonly log: Log;
+  readonly holder: string;
+  readonly lookEveryMs: number;
+}
+
+const maxAtATime = 32;
+/** An agent whose operation came to nothing is not asked again at once. */
+const notAgainWithinMs = 10_000;
+
+export class Idleness {
+  private readonly deps: IdlenessDeps;
+  private readonly begunAt = new Map<string, number>();
+  private readonly rounds: Periodic;
+
+  constructor(deps: IdlenessDeps) {
+    this.deps = deps;
+    this.rounds = new Periodic({
+      everyMs: deps.lookEveryMs,
+      log: deps.log,
+      failed: 'idle agents not looked for; it will be repeated',
+      round: () => this.look(),
+    });
+  }
+
+  start(): void {
+    this.rounds.start();
+  }
+
+  stop(): Promise<void> {
+    return this.rounds.stop();
+  }
+
+  private async look(): Promise<void> {
+    const { store, holder } = this.deps;
+    const now = Date.now();
+    for (const [key, at] of this.begunAt) if (now - at > notAgainWithinMs) this.begunAt.delete(key);
+    for (const { id, verb } of await store.idle(holder, maxAtATime)) {
+      const key = `${verb} ${id}`;
+      if (this.begunAt.has(key)) continue;
+      const begun = await store.begin(id, 'idle', ({ row, held, now: databaseNow }) =>
+        idleVerb({ ...row, held }, databaseNow) === verb ? { do: 'begin', kind: verb } : { do: 'nothing' },
+      );
+      if (begun?.admission.do === 'begin') this.begunAt.set(key, now);
+    }
+  }
+}

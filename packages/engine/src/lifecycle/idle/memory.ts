@@ -1,0 +1,79 @@
+/**
+ * Makes room in the host's memory by stopping paused agents, least recently active first. A stop keeps all they have; they
+ * come back in about a second. Called by admissions that would not fit otherwise, and by a timer when the host runs short.
+ */
+import { mayBeEvicted } from '@lodge/domain';
+import { Periodic } from '../../periodic.ts';
+import type { AgentRow, AgentStore, Log, VmDriver } from '@lodge/ports';
+import { awaitAgent } from '../../agents/await-agent.ts';
+
+export interface MemoryDeps {
+  readonly store: AgentStore;
+  readonly driver: VmDriver;
+  readonly log: Log;
+  readonly holder: string;
+  /** Below so much available memory on the host, MiB, paused agents are stopped. */
+  readonly watermarkMib: number;
+}
+
+const lookEveryMs = 5_000;
+/** A stop's own bounds are longer; whoever waits for room does not wait for all of them. */
+const stopWaitMs = 30_000;
+const maxAtATime = 4;
+
+export class MemoryRelief {
+  private readonly deps: MemoryDeps;
+  private readonly rounds: Periodic;
+
+  constructor(deps: MemoryDeps) {
+    this.deps = deps;
+    this.rounds = new Periodic({
+      everyMs: lookEveryMs,
+      log: deps.log,
+      failed: 'memory of the host not looked after; it will be repeated',
+      round: (signal) => this.watch(signal),
+    });
+  }
+
+  start(): void {
+    this.rounds.start();
+  }
+
+  stop(): Promise<void> {
+    return this.rounds.stop();
+  }
+
+  /** Stops the paused agents that were active longest ago, as many as hold `memoryMib` by their size; resolves with false when there is none to stop. */
+  async makeRoom(memoryMib: number): Promise<boolean> {
+    const { store, holder } = this.deps;
+    const chosen: AgentRow[] = [];
+    let heldMib = 0;
+    for (const row of await store.evictable(holder, 64)) {
+      if (heldMib >= memoryMib || chosen.length >= 16) break;
+      chosen.push(row);
+      heldMib += row.machine?.memoryMib ?? 0;
+    }
+    const stopped = await Promise.all(chosen.map((row) => this.evict(row)));
+    return stopped.some(Boolean);
+  }
+
+  private async watch(signal: AbortSignal): Promise<void> {
+    const { driver, store, holder, watermarkMib } = this.deps;
+    while (!signal.aborted && (await driver.hostMemory()).availableMib < watermarkMib) {
+      const rows = await store.evictable(holder, maxAtATime);
+      const stopped = await Promise.all(rows.map((row) => this.evict(row)));
+      if (!stopped.some(Boolean)) return;
+    }
+  }
+
+  /** Whether the agent holds no memory any more. */
+  private async evict({ id }: AgentRow): Promise<boolean> {
+    const { store } = this.deps;
+    const begun = await store.begin(id, 'memory', ({ row, held }) =>
+      mayBeEvicted({ ...row, held }) ? { do: 'begin', kind: 'stop' } : { do: 'nothing' },
+    );
+    if (begun?.admission.do !== 'begin') return begun === null || begun.row.status === 'stopped';
+    const row = await awaitAgent(store, id, (now) => now?.operation?.kind !== 'stop', stopWaitMs, this.rounds.signal);
+    return row === null || row.status === 'stopped';
+  }
+}

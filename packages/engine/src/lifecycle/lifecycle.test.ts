@@ -1,0 +1,252 @@
+/** Verbs on a real database and the fake host: each comes to its goal or says why not, and a kill in its midst changes neither. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Verb } from '@lodge/domain';
+import type { AgentRow } from '@lodge/ports';
+import { failAt, fakeSnapshotSteps, FakeHost, fakeSuspendSteps, hangAt } from '@lodge/vm/fake';
+import type { FakeStep } from '@lodge/vm/fake';
+import { input, never, running, startPlane, until, World } from '../../../testkit/src/plane/plane.ts';
+import type { Plane } from '../../../testkit/src/plane/plane.ts';
+
+let world: World;
+before(async () => {
+  world = await World.open();
+});
+after(() => world.close());
+
+/** Acts and waits until it has ended. */
+async function done(plane: Plane, id: string, verb: Verb): Promise<AgentRow> {
+  await plane.agents.act(world.accountId, id, verb);
+  return plane.agents.awaitVerb(world.accountId, id, verb, 15_000, never);
+}
+
+const find = async (id: string): Promise<AgentRow> => (await world.store.agents.find(id))!;
+const logOf = async (id: string): Promise<string[]> => {
+  const entries = await world.store.agentLogs.page({ agentId: id, limit: 100, direction: 'asc', source: 'system' });
+  return entries.map(({ message }) => message);
+};
+
+/** A running agent that was told a word: in its memory, and on its disk. */
+async function agent(host: FakeHost, plane: Plane): Promise<AgentRow> {
+  const row = await running(world, plane);
+  const { guest } = host.guestAt(row.vmAddress!)!;
+  guest.memory.set('word', 'plum');
+  guest.files.set('word', 'plum');
+  return row;
+}
+const wordOf = (host: FakeHost, { vmAddress }: AgentRow) => host.guestAt(vmAddress!)?.guest.memory.get('word');
+
+test('pause freezes and resume goes on, with the same VM; both say so in the log', async () => {
+  const host = new FakeHost();
+  const plane = await startPlane(world, host);
+  const before = await agent(host, plane);
+  const paused = await done(plane, before.id, 'pause');
+  assert.deepEqual([paused.status, paused.operation, paused.pausedAt !== null], ['paused', null, true]);
+  assert.equal(host.vms.get(before.id)?.paused, true);
+  const resumed = await done(plane, before.id, 'resume');
+  assert.deepEqual([resumed.status, resumed.executionId, resumed.pausedAt], ['running', before.executionId, null]);
+  assert.equal(wordOf(host, resumed), 'plum');
+  const log = (await logOf(before.id)).join('\n');
+  assert.match(log, /Paused by request \(/);
+  assert.match(log, /Resumed by request \(/);
+  await plane.end();
+});
+
+test('a stop frees everything but disk and snapshot, and a start goes on from there', async () => {
+  const host = new FakeHost();
+  const plane = await startPlane(world, host);
+  const before = await agent(host, plane);
+  host.guestAt(before.vmAddress!)!.guest.memory.set('thought', 'half');
+  const stopped = await done(plane, before.id, 'stop');
+  assert.deepEqual([stopped.status, stopped.vmAddress, stopped.stoppedAt !== null], ['stopped', null, true]);
+  assert.deepEqual([host.vms.get(before.id)?.phase, host.vms.get(before.id)?.alive], ['suspended', false]);
+  const started = await done(plane, before.id, 'start');
+  assert.equal(started.status, 'running');
+  assert.notEqual(started.executionId, before.executionId);
+  const { guest } = host.guestAt(started.vmAddress!)!;
+  assert.deepEqual([guest.memory.get('thought'), guest.memory.has('suspended')], ['half', false]);
+  assert.match((await logOf(before.id)).join('\n'), /Stopped by request \(.*\n.*Running: resumed from the snapshot/);
+  await plane.end();
+});
+
+test('a paused agent is stopped as well: it goes on for as long as its runtime needs to write out', async () => {
+  const host = new FakeHost();
+  const plane = await startPlane(world, host);
+  const { id } = await agent(host, plane);
+  await done(plane, id, 'pause');
+  assert.equal((await done(plane, id, 'stop')).status, 'stopped');
+  assert.equal(wordOf(host, await done(plane, id, 'resume')), 'plum');
+  await plane.end();
+});
+
+test('a restart ends the runtime in order and boots the disk', async () => {
+  const host = new FakeHost();
+  const plane = await startPlane(world, host);
+  const before = await agent(host, plane);
+  host.guestAt(before.vmAddress!)!.guest.memory.set('unsaved', 'yes');
+  const after = await done(plane, before.id, 'restart');
+  assert.equal(after.status, 'running');
+  assert.notEqual(after.executionId, before.executionId);
+  assert.equal(host.guestAt(after.vmAddress!)!.guest.memory.get('unsaved'), 'yes');
+  assert.ok(plane.calls.indexOf('shutdown') < plane.calls.indexOf('awaitBoot'));
+  await plane.end();
+});
+
+test('a runtime at work keeps its agent running, and so does a snapshot that fails; the record says why', async () => {
+  const host = new FakeHost();
+  const plane = await startPlane(world, host);
+  const { id } = await agent(host, plane);
+  plane.troubles.busy = true;
+  await assert.rejects(done(plane, id, 'stop'), { code: 'internal_error', message: /was at work/ });
+  for (const code of ['failed', 'disk_full'] as const) {
+    host.behaviour = failAt('save', code, 1);
+    await assert.rejects(done(plane, id, 'stop'), { code: 'internal_error', message: /snapshot/ });
+  }
+  const row = await find(id);
+  assert.deepEqual([row.status, row.statusReason?.code, row.operation], ['running', 'snapshot_failed', null]);
+  assert.equal(host.guestAt(row.vmAddress!)?.guest.memory.has('suspended'), false);
+  assert.equal(wordOf(host, row), 'plum');
+  assert.equal((await done(plane, id, 'stop')).status, 'stopped');
+  await plane.end();
+});
+
+test('a snapshot that does not load is passed over for the disk, and the log says so', async () => {
+  const host = new FakeHost();
+  const plane = await startPlane(world, host);
+  const { id } = await agent(host, plane);
+  await done(plane, id, 'stop');
+  host.vms.get(id)!.snapshot!.damaged = true;
+  const row = await done(plane, id, 'start');
+  assert.deepEqual([row.status, wordOf(host, row)], ['running', 'plum']);
+  assert.match((await logOf(id)).join('\n'), /snapshot .* damaged; it is being started from its disk/);
+  await plane.end();
+});
+
+test('a start that fails from the disk too ends in resume_failed; start, restart and delete lead out of it', async () => {
+  const host = new FakeHost();
+  const plane = await startPlane(world, host);
+  const { id } = await agent(host, plane);
+  await done(plane, id, 'stop');
+  host.behaviour = failAt('daemon');
+  await assert.rejects(done(plane, id, 'start'), { code: 'internal_error' });
+  const row = await find(id);
+  assert.deepEqual([row.status, row.statusReason?.code], ['error', 'resume_failed']);
+  assert.deepEqual([host.vms.get(id)?.phase, host.vms.get(id)?.alive], ['disk', false]);
+  await assert.rejects(plane.agents.act(world.accountId, id, 'resume'), { code: 'agent_not_resumable' });
+  host.behaviour = () => Promise.resolve();
+  assert.equal(wordOf(host, await done(plane, id, 'start')), 'plum');
+  await plane.end();
+});
+
+test('a start that the host has no room for leaves the agent stopped with its snapshot', async () => {
+  const host = new FakeHost();
+  const plane = await startPlane(world, host);
+  const { id } = await agent(host, plane);
+  await done(plane, id, 'stop');
+  host.behaviour = failAt('start', 'no_capacity', 1);
+  await assert.rejects(done(plane, id, 'start'), { code: 'internal_error', message: /no room/ });
+  assert.deepEqual([(await find(id)).status, host.vms.get(id)?.phase], ['stopped', 'suspended']);
+  assert.equal(wordOf(host, await done(plane, id, 'start')), 'plum');
+  await plane.end();
+});
+
+test('two requests for one goal are one operation; another one meanwhile is refused', async () => {
+  const host = new FakeHost();
+  const plane = await startPlane(world, host);
+  const { id } = await agent(host, plane);
+  host.behaviour = hangAt('save');
+  const [first, second] = await Promise.all([1, 2].map(() => plane.agents.act(world.accountId, id, 'stop')));
+  assert.equal(first!.row.generation, second!.row.generation);
+  await assert.rejects(plane.agents.act(world.accountId, id, 'pause'), { code: 'agent_transitioning' });
+  await assert.rejects(plane.agents.act(world.accountId, id, 'restart'), { code: 'agent_transitioning' });
+  await plane.agents.delete(world.accountId, id, never);
+  assert.equal(host.vms.size, 0);
+  await plane.end();
+});
+
+const goals = { pause: 'paused', resume: 'running', stop: 'stopped', start: 'running', restart: 'running' } as const;
+const verbAt: readonly (readonly [keyof typeof goals, FakeStep])[] = [
+  ['pause', 'pause'],
+  ['resume', 'resume'],
+  ...fakeSuspendSteps.map((step) => ['stop', step] as const),
+  ...fakeSnapshotSteps.map((step) => ['start', step] as const),
+  ['restart', 'disk'],
+  ['restart', 'daemon'],
+];
+
+for (const [verb, step] of verbAt) {
+  test(`a control plane killed at ${step} of a ${verb} is followed by one that brings it to its end`, async () => {
+    const host = new FakeHost();
+    const killed = await startPlane(world, host);
+    const { id } = await agent(host, killed);
+    if (verb === 'resume') await done(killed, id, 'pause');
+    if (verb === 'start') await done(killed, id, 'stop');
+    const reached = Promise.withResolvers<void>();
+    host.behaviour = (at) => (at === step ? (reached.resolve(), new Promise(() => undefined)) : Promise.resolve());
+    await killed.agents.act(world.accountId, id, verb);
+    await reached.promise;
+    killed.kill();
+    host.behaviour = () => Promise.resolve();
+    const plane = await startPlane(world, host);
+    const row = await plane.agents.awaitVerb(world.accountId, id, verb, 15_000, never);
+    assert.deepEqual([row.status, row.operation], [goals[verb], null]);
+    if (row.status !== 'running') await done(plane, id, 'start');
+    assert.equal(wordOf(host, await find(id)), 'plum');
+    await plane.end();
+  });
+}
+
+test('a step that never ends is ended by its bound', async () => {
+  const host = new FakeHost();
+  const bounds = { freezeMs: 200, snapshotMs: 200, restoreMs: 200, thawMs: 200, removeMs: 200 };
+  const plane = await startPlane(world, host, { bounds, provisionTimeoutMs: 1_000 });
+  const { id } = await agent(host, plane);
+  host.behaviour = hangAt('save');
+  await assert.rejects(done(plane, id, 'stop'), { code: 'internal_error' });
+  host.behaviour = () => Promise.resolve();
+  await done(plane, id, 'stop');
+  host.behaviour = hangAt('daemon');
+  await assert.rejects(done(plane, id, 'start'), { code: 'internal_error' });
+  assert.equal((await find(id)).statusReason?.code, 'resume_failed');
+  await plane.end();
+});
+
+test('a size that grows is in effect without a restart; memory that is not given back waits for the next start', async () => {
+  const host = new FakeHost();
+  const plane = await startPlane(world, host);
+  const before = await agent(host, plane);
+  await plane.agents.update(world.accountId, before.id, { size: 'large' });
+  await until('the machine has grown', async () => (await find(before.id)).machine?.memoryMib === 8192);
+  assert.equal((await find(before.id)).executionId, before.executionId);
+  host.leastMemoryMib = 4096;
+  await plane.agents.update(world.accountId, before.id, { size: 'small' });
+  await until(
+    'the machine has shrunk as far as it goes',
+    async () => (await find(before.id)).machine?.memoryMib === 4096,
+  );
+  assert.match((await logOf(before.id)).at(-1)!, /at its next start/);
+  const restarted = await done(plane, before.id, 'restart');
+  assert.deepEqual(restarted.machine, { vcpus: 1, memoryMib: 2048, diskGib: 10 });
+  await plane.end();
+});
+
+test('a change of the record replaces what it names and keeps the rest', async () => {
+  const host = new FakeHost();
+  const plane = await startPlane(world, host);
+  const { id } = await plane.agents.create(world.accountId, {
+    ...input,
+    metadata: { a: '1', b: '2' },
+    llmKeys: [{ provider: 'p', apiKey: 'key-number-one' }],
+  });
+  const change = { name: 'B', metadata: { a: null, c: '3' }, lifecycle: { autoStart: true } };
+  const row = await plane.agents.update(world.accountId, id, change);
+  assert.deepEqual([row.name, row.metadata, row.llmKeys.length], ['B', { b: '2', c: '3' }, 1]);
+  assert.deepEqual(row.lifecycle, { ...input.lifecycle, autoStart: true });
+  const bare = await plane.agents.update(world.accountId, id, { llmKeys: [{ provider: 'p', apiKey: null }] });
+  assert.deepEqual(bare.llmKeys, []);
+  await plane.agents.update(world.accountId, id, { llmKeys: [{ provider: 'p', apiKey: 'key-number-two' }] });
+  assert.deepEqual((await plane.agents.update(world.accountId, id, { llmKeys: null })).llmKeys, []);
+  await assert.rejects(plane.agents.update(world.accountId, id, { model: 'q/m' }), { code: 'invalid_request' });
+  await assert.rejects(plane.agents.update('another', id, { name: 'C' }), { code: 'agent_not_found' });
+  await plane.end();
+});

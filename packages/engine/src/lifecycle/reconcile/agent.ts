@@ -1,0 +1,171 @@
+/**
+ * One pass over one agent: read the row and the host, take the one step the domain names, write what became of it.
+ *
+ *        row (desired, status, operation) ──┐
+ *                                           ├──> nextStep ──> one step ──> observe (status, operation: null, log)
+ *        host (VM by execution) ────────────┘
+ *
+ * The pass holds the agent's lease and renews it while it works. Every write is guarded by the row's generation and the
+ * lease (`AgentStore.observe`), so a decision that was overtaken changes nothing. An operation ends in the same write as
+ * the status it led to, so whatever is killed in between, the next pass sees the operation and goes on with it; each step's
+ * file says what a kill leaves. When the database is away the pass throws and is repeated; the VM is as it was.
+ */
+import { nextStep } from '@lodge/domain';
+import type { Step } from '@lodge/domain';
+import type { AgentRow, VmObservation } from '@lodge/ports';
+import { settingsDigest } from '../../agents/settings.ts';
+import { apply, FailedApplies } from './apply.ts';
+import { boot, clone, restore } from './bring-up.ts';
+import type { ReconcilerDeps } from './deps.ts';
+import { fail, free, recordStatus, remove } from './end.ts';
+import { freeze, thaw } from './freeze.ts';
+import { Overtaken, Pass } from './pass.ts';
+import { resize, ResizesTried } from './resize.ts';
+import { restart } from './restart.ts';
+import { suspend } from './suspend.ts';
+import { dropBackup } from '../upgrade/move-in.ts';
+import { rollBack } from '../upgrade/roll-back.ts';
+import { upgrade } from '../upgrade/upgrade.ts';
+
+const leaseTtlMs = 30_000;
+const leaseRenewMs = 10_000;
+
+export function createAgentReconciler(deps: ReconcilerDeps): (id: string, signal: AbortSignal) => Promise<void> {
+  const tries: Tries = { resizes: new ResizesTried(), applies: new FailedApplies() };
+  const { resizes, applies } = tries;
+  const fits = (agent: AgentRow): boolean => {
+    const digest = settingsDigest(deps.runtimes.get(agent.runtimeKind)!, deps.settingsOf(agent));
+    return agent.settingsApplied === digest || applies.waits(agent, digest);
+  };
+  const look = async (id: string): Promise<Look | null> => {
+    const [agent, vm] = await Promise.all([deps.store.find(id), deps.driver.inspect(id)]);
+    if (!agent) for (const tried of [resizes, applies]) tried.forget(id);
+    if (!agent || !isOurs(agent, vm, deps.holder)) return null;
+    const step = nextStep({ ...agent, settingsFit: fits(agent), trouble: deps.trouble(id) }, vm, new Date());
+    const tried = step.do === 'resize' && resizes.has(agent);
+    return { agent, vm, step: tried ? { do: 'nothing' } : step };
+  };
+  return async (id, stop) => {
+    const first = await look(id);
+    if (first === null || (first.step.do === 'nothing' && isPlaced(first.agent))) return;
+    if (!(await deps.store.lease(id, deps.holder, leaseTtlMs))) return;
+    try {
+      // Whoever had the lease until now may have changed everything since.
+      const seen = await look(id);
+      if (seen !== null) await act(deps, seen, stop, tries);
+    } finally {
+      await deps.store.releaseLease(id, deps.holder);
+    }
+  };
+}
+
+/** What was tried before in this process, and is not tried again at once. */
+interface Tries {
+  readonly resizes: ResizesTried;
+  readonly applies: FailedApplies;
+}
+
+interface Look {
+  readonly agent: AgentRow;
+  readonly vm: VmObservation | null;
+  readonly step: Step;
+}
+
+/** Takes the step, with the lease held and renewed, for as long as it is wanted. */
+async function act(deps: ReconcilerDeps, { agent, vm, step }: Look, stop: AbortSignal, tries: Tries): Promise<void> {
+  const { store, holder, log } = deps;
+  const { id, generation } = agent;
+  // An agent from before hosts were written down, found here.
+  if (!isPlaced(agent)) await store.observe(id, generation, holder, { host: holder });
+  if (step.do === 'nothing') return;
+  const overtaken = watchGeneration(deps, agent);
+  const renewal = setInterval(() => {
+    store.lease(id, holder, leaseTtlMs).catch((error: unknown) => {
+      log.warn({ err: error, agent_id: id }, 'lease not renewed');
+    });
+  }, leaseRenewMs).unref();
+  try {
+    await takeStep(step, new Pass(deps, agent, vm, AbortSignal.any([stop, overtaken.signal])), tries);
+  } catch (error) {
+    // The row's change that overtook this pass has woken the next one already.
+    if (overtaken.signal.aborted || (error instanceof Overtaken && (await isOvertaken(deps, agent)))) return;
+    throw error;
+  } finally {
+    clearInterval(renewal);
+    overtaken.close();
+  }
+}
+
+async function takeStep(
+  step: Exclude<Step, { do: 'nothing' }>,
+  pass: Pass,
+  { resizes, applies }: Tries,
+): Promise<void> {
+  switch (step.do) {
+    case 'delete':
+      return remove(pass);
+    case 'clone':
+      return clone(pass);
+    case 'boot':
+      return boot(pass, step);
+    case 'restore':
+      return restore(pass);
+    case 'freeze':
+      return freeze(pass);
+    case 'thaw':
+      return thaw(pass);
+    case 'suspend':
+      return suspend(pass);
+    case 'restart':
+      return restart(pass, step);
+    case 'upgrade':
+      return upgrade(pass);
+    case 'roll-back':
+      return rollBack(pass);
+    case 'drop-backup':
+      return dropBackup(pass);
+    case 'free':
+      return free(pass, step.status);
+    case 'record-status':
+      return recordStatus(pass, step.status);
+    case 'apply':
+      return apply(pass, applies);
+    case 'resize':
+      return resize(pass, resizes);
+    case 'fail':
+      return fail(pass, step);
+  }
+}
+
+/** Whether this control plane drives the agent: its disk is here, or there is none yet. */
+function isOurs(agent: AgentRow, vm: VmObservation | null, holder: string): boolean {
+  if (agent.host !== null) return agent.host === holder;
+  return !agent.acknowledged || agent.desired === 'deleted' || vm !== null;
+}
+
+const isPlaced = ({ host, acknowledged, desired }: AgentRow): boolean =>
+  host !== null || !acknowledged || desired === 'deleted';
+
+async function isOvertaken({ store }: ReconcilerDeps, agent: AgentRow): Promise<boolean> {
+  return (await store.find(agent.id))?.generation !== agent.generation;
+}
+
+/** Aborts `signal` once the agent wants something else than when the pass began. */
+function watchGeneration(deps: ReconcilerDeps, agent: AgentRow): { readonly signal: AbortSignal; close(): void } {
+  const abort = new AbortController();
+  const look = (): void => {
+    isOvertaken(deps, agent).then(
+      (is) => {
+        if (is) abort.abort(new Overtaken());
+      },
+      (error: unknown) =>
+        deps.log.warn({ err: error, agent_id: agent.id }, 'could not look whether a pass is overtaken'),
+    );
+  };
+  const close = deps.store.onChange((id) => {
+    if (id === null || id === agent.id) look();
+  });
+  // A change between the read of the row and the subscription would go unseen.
+  look();
+  return { signal: abort.signal, close };
+}

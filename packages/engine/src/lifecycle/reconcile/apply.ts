@@ -1,0 +1,87 @@
+/**
+ * What of an agent's settings lies in its guest is brought into effect: before the agent is reported running, when it goes
+ * on after a pause, and while it runs. A kill before the row says so leaves it to the next pass, which finds it done.
+ */
+import type { AgentRow, GuestAddress, RuntimeFacts } from '@lodge/ports';
+import { LookAgain, StepFailed } from './pass.ts';
+import type { Pass } from './pass.ts';
+
+const firstPauseMs = 2_000;
+const maxPauseMs = 5 * 60_000;
+
+/** Which agents did not take their settings, and when they are tried next. */
+export class FailedApplies {
+  private readonly failed = new Map<string, { readonly what: string; readonly count: number; readonly next: number }>();
+
+  /** Whether it is too soon to try again. */
+  waits(agent: AgentRow, digest: string): boolean {
+    const last = this.failed.get(agent.id);
+    return last?.what === nameOf(agent, digest) && Date.now() < last.next;
+  }
+
+  /** How often these settings have failed in a row. */
+  add(agent: AgentRow, digest: string): number {
+    const what = nameOf(agent, digest);
+    const last = this.failed.get(agent.id);
+    const count = last?.what === what ? last.count + 1 : 1;
+    const next = Date.now() + Math.min(maxPauseMs, firstPauseMs * 2 ** (count - 1));
+    this.failed.set(agent.id, { what, count, next });
+    return count;
+  }
+
+  forget(id: string): void {
+    this.failed.delete(id);
+  }
+}
+
+const nameOf = ({ executionId }: AgentRow, digest: string): string => `${executionId} ${digest}`;
+
+/** In an agent that runs. */
+export async function apply(pass: Pass, failed: FailedApplies): Promise<void> {
+  const { agent, id, settingsDigest } = pass;
+  const { keepAwake } = pass.deps;
+  // Its guest is at work: idleness would freeze it in the midst, for nobody speaks to it.
+  if ((await keepAwake.take(id)) === null) return;
+  try {
+    await bringIntoEffect(pass, pass.guest);
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error;
+    if (!(await pass.stillThere())) throw new LookAgain(error.cause);
+    pass.logToOperator('warn', 'settings not in effect; it will be tried again', { err: error.cause });
+    if (failed.add(agent, settingsDigest) > 1) return;
+    await pass.observe({ event: { type: 'agent.settings_delayed', data: {} } });
+    return;
+  } finally {
+    keepAwake.drop(id);
+  }
+  failed.forget(id);
+  await pass.observe({ settingsApplied: settingsDigest, event: { type: 'agent.settings_applied', data: pass.took } });
+}
+
+/**
+ * In an agent that is about to be reported running, whose guest has what `applied` says: what the row is to say of it then.
+ * Where it fails the agent runs nevertheless, and the loop goes on trying.
+ */
+export async function applyBefore(
+  pass: Pass,
+  guest: GuestAddress,
+  applied: string | null,
+): Promise<{ readonly settingsApplied: string | null }> {
+  if (applied === pass.settingsDigest) return { settingsApplied: applied };
+  try {
+    await bringIntoEffect(pass, guest);
+    return { settingsApplied: pass.settingsDigest };
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error;
+    pass.logToOperator('warn', 'settings not in effect; it will be tried again', { err: error.cause });
+    return { settingsApplied: null };
+  }
+}
+
+/** Rejects with `StepFailed` when the runtime did not take them, or not in time. */
+export async function bringIntoEffect(pass: Pass, guest: GuestAddress, facts?: RuntimeFacts): Promise<void> {
+  const { deps, runtime, settings } = pass;
+  const from = facts ?? (await pass.template())?.facts;
+  if (!from) throw new StepFailed(new Error('the template its disk was made from is gone'), false);
+  await pass.within(deps.bounds.applyMs, (signal) => runtime.apply(guest, from, settings, signal));
+}

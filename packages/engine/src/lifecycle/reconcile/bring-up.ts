@@ -1,0 +1,254 @@
+/**
+ * Steps at whose end an agent runs: `clone`, `boot`, `restore`. What a kill between any two lines leaves:
+ *   - clone: a partial VM, or a whole one nobody was told of, under an execution the row names or not; the next pass makes
+ *     a clone afresh, which supersedes it;
+ *   - boot: the row says `provisioning`, the disk is there; the next pass boots it again;
+ *   - restore: before the snapshot is used up, the snapshot; after it, a VM of the execution in the row, which the next pass
+ *     goes on with, or a disk, which it boots.
+ */
+import { randomUUID } from 'node:crypto';
+import { recentCrashes, sentenceOf, sizes } from '@lodge/domain';
+import type { Happening } from '@lodge/domain';
+import { VmError } from '@lodge/ports';
+import type { AgentRow, Template, Vm } from '@lodge/ports';
+import { templateSettings } from '../../agents/settings.ts';
+import { applyBefore, bringIntoEffect } from './apply.ts';
+import { fail, keepStopped } from './end.ts';
+import { StepFailed } from './pass.ts';
+import type { Pass } from './pass.ts';
+import { awaitTemplate } from './await-template.ts';
+import { reasonOf } from './reason.ts';
+import type { Reason } from './reason.ts';
+
+type From = 'clone' | 'boot' | 'snapshot';
+
+/** A start that fails is tried once more from scratch: an emulator killed under it is no reason to give up. */
+const attempts = 2;
+/** A template that vanished is made again this often before a create gives up. */
+const maxRebuilds = 2;
+
+/** A clone of the current template. */
+export async function clone(pass: Pass): Promise<void> {
+  const { agent, deps } = pass;
+  const begunAt = Math.max(agent.createdAt.getTime(), agent.operation?.startedAt.getTime() ?? 0);
+  const deadline = AbortSignal.timeout(Math.max(1, begunAt + deps.bounds.provisionMs - Date.now()));
+  let rebuilds = 0;
+  for (let attempt = 1; ; attempt += 1) {
+    const template = await awaitTemplate(pass, deadline);
+    if (!template) return;
+    try {
+      await bringUp(pass, { from: 'clone', template, deadline });
+      return;
+    } catch (error) {
+      if (!(error instanceof StepFailed)) throw error;
+      pass.logToOperator('warn', 'clone failed', { err: error.cause, attempt });
+      if (error.isVm('template_missing') && rebuilds < maxRebuilds) {
+        rebuilds += 1;
+        attempt -= 1;
+        deps.templates.lost(agent.runtimeKind, template.id);
+        continue;
+      }
+      if (attempt < attempts && !deadline.aborted) continue;
+      const message = 'The VM or the runtime in it failed to start.';
+      await fail(pass, reasonOf(error, { code: 'provisioning_failed', message }));
+      return;
+    }
+  }
+}
+
+/** The agent's own disk, booted cold, under the template it was made from. */
+export async function boot(pass: Pass, { crashed }: { readonly crashed: boolean }): Promise<void> {
+  await noteBoot(pass, crashed);
+  const template = await pass.template();
+  if (!template) {
+    await fail(pass, { code: 'resume_failed', message: "The template this agent's disk was made from is gone." });
+    return;
+  }
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await pass.deps.slots.cold.run(pass.signal, () =>
+        bringUp(pass, { from: 'boot', template, deadline: AbortSignal.timeout(pass.deps.bounds.provisionMs) }),
+      );
+      return;
+    } catch (error) {
+      if (!(error instanceof StepFailed)) throw error;
+      pass.logToOperator('warn', 'boot failed', { err: error.cause, attempt });
+      if (attempt < attempts && !error.timedOut && !error.isVm('disk_missing')) continue;
+      await fail(pass, reasonOf(error, bootFailure(pass)));
+      return;
+    }
+  }
+}
+
+/** The agent's row says that it is booted from its disk from here on, and why. */
+async function noteBoot(pass: Pass, crashed: boolean): Promise<void> {
+  const { agent } = pass;
+  if (crashed) {
+    const now = new Date();
+    const event: Happening = { type: 'agent.crashed', data: {} };
+    await pass.observe({
+      status: 'provisioning',
+      statusReason: { code: 'vm_crashed', message: sentenceOf(event)!, at: now },
+      crashes: [...recentCrashes(agent.crashes, now), now],
+      vmAddress: null,
+      pausedAt: null,
+      // What was to be done to the VM has come to nothing; what was to make the agent run goes on.
+      ...((agent.operation?.kind === 'pause' || agent.operation?.kind === 'upgrade') && { operation: null }),
+      event,
+    });
+    pass.logToOperator('warn', 'VM ended unexpectedly; booting its disk');
+    return;
+  }
+  if (agent.status === 'provisioning') return;
+  await pass.observe({
+    status: 'provisioning',
+    statusReason: null,
+    vmAddress: null,
+    // Whoever starts an agent that had given up gives it its chances again.
+    ...(agent.status === 'error' && { crashes: [] }),
+    event: { type: 'agent.starting', data: pass.because },
+  });
+}
+
+function bootFailure({ agent }: Pass): Reason {
+  const kind = agent.operation?.kind;
+  return kind === 'start' || kind === 'resume'
+    ? { code: 'resume_failed', message: 'The agent could not be started from its disk.' }
+    : { code: 'provisioning_failed', message: 'The VM or the runtime in it failed to start from its disk.' };
+}
+
+/** Disk and memory as the stop left them; the disk alone when that does not load. */
+export async function restore(pass: Pass): Promise<void> {
+  const template = await pass.template();
+  if (template) {
+    try {
+      const deadline = AbortSignal.timeout(pass.deps.bounds.restoreMs);
+      await bringUp(pass, { from: 'snapshot', template, deadline });
+      return;
+    } catch (error) {
+      if (!(error instanceof StepFailed)) throw error;
+      pass.logToOperator('warn', 'restore failed', { err: error.cause });
+      if (error.isVm('no_capacity')) {
+        await keepStopped(pass, { code: 'insufficient_capacity', message: 'The host has no room for this VM.' });
+        return;
+      }
+      const event = { type: 'agent.restore_failed', data: { missing: error.isVm('snapshot_missing') } } as const;
+      await pass.observe({ status: 'provisioning', vmAddress: null, event });
+    }
+  }
+  await boot(pass, { crashed: false });
+}
+
+export interface Start {
+  readonly from: From;
+  readonly template: Template;
+  readonly deadline: AbortSignal;
+}
+
+/** Makes the VM and its runtime ready and writes that the agent runs. Rejects with `StepFailed` when VM or runtime fail. */
+async function bringUp(pass: Pass, start: Start): Promise<void> {
+  const { agent, deps } = pass;
+  const startedAt = performance.now();
+  const { executionId, vm } = await makeVm(pass, start);
+  const vmMs = performance.now() - startedAt;
+  // The broker must know the agent by its address before the runtime can be the first to call it.
+  await pass.observe({ vmAddress: vm.address });
+  await readyRuntime(pass, start, vm);
+  const applied = await settingsAfter(pass, start, vm);
+  const totalMs = performance.now() - startedAt;
+  // It runs again because an upgrade came to nothing: that stays to be read.
+  const isBack = agent.operation === null && agent.statusReason?.code === 'upgrade_failed';
+  await pass.observe({
+    status: 'running',
+    statusReason: isBack ? agent.statusReason : null,
+    acknowledged: true,
+    startedAt: new Date(),
+    pausedAt: null,
+    stoppedAt: null,
+    machine: vm.machine,
+    operation: null,
+    ...applied,
+    event: runs(pass, start.from, vm, totalMs),
+  });
+  const figures = { vm_ms: Math.round(vmMs), total_ms: Math.round(totalMs) };
+  deps.log.info({ agent_id: agent.id, execution_id: executionId, from: start.from, ...figures }, 'agent running');
+}
+
+/** A clone that does not take its settings is none: nothing of it is worth keeping yet. */
+async function settingsAfter(
+  pass: Pass,
+  { from, template }: Start,
+  vm: Vm,
+): Promise<{ readonly settingsApplied: string | null }> {
+  switch (from) {
+    case 'clone':
+      if (pass.settingsDigest !== templateSettings) await bringIntoEffect(pass, vm, template.facts);
+      return { settingsApplied: pass.settingsDigest };
+    case 'boot':
+      // What the guest wrote last may not have reached its disk.
+      return applyBefore(pass, vm, null);
+    case 'snapshot':
+      return applyBefore(pass, vm, pass.agent.settingsApplied);
+  }
+}
+
+async function makeVm(pass: Pass, { from, template, deadline }: Start): Promise<{ executionId: string; vm: Vm }> {
+  const { agent, deps } = pass;
+  // A restore that was cut short after its VM ran is gone on with: its snapshot is used up.
+  const adopted = from === 'snapshot' && pass.vm?.state === 'running' && pass.vm.executionId === agent.executionId;
+  const executionId = adopted ? agent.executionId! : randomUUID();
+  const facts = {
+    executionId,
+    templateId: template.id,
+    vmAddress: null,
+    host: deps.holder,
+    ...(from !== 'snapshot' && { settingsApplied: null }),
+    ...(from === 'clone' && { statusReason: null, runtimeVersion: pass.runtime.version }),
+  };
+  const isLate = from === 'clone' && pass.status !== 'provisioning';
+  const late = { status: 'provisioning', event: { type: 'agent.provisioning', data: {} } } as const;
+  await pass.observe(isLate ? { ...facts, ...late } : facts);
+  const machine = sizes[agent.size];
+  const create = (signal: AbortSignal): Promise<Vm> =>
+    deps.driver.create({ agentId: agent.id, executionId, machine, template, from }, signal);
+  // A boot has its slot for all of its minutes already.
+  const vm = await pass.within(deadline, (signal) =>
+    from === 'boot' ? create(signal) : deps.slots.warm.run(signal, () => create(signal)),
+  );
+  return { executionId, vm };
+}
+
+/** A VM that ends meanwhile ends the wait: its guest would never answer. */
+export async function readyRuntime(pass: Pass, { from, template, deadline }: Start, vm: Vm): Promise<void> {
+  const { runtime, settings, deps } = pass;
+  const ended = new AbortController();
+  const unsubscribe = deps.driver.onExit(({ executionId }) => {
+    if (executionId === vm.executionId) ended.abort(new VmError('gone', 'the VM ended while its runtime started'));
+  });
+  try {
+    await pass.within(deadline, async (outer) => {
+      const signal = AbortSignal.any([outer, ended.signal]);
+      const facts = vm.facts ?? template.facts;
+      const ready =
+        from === 'boot' ? runtime.awaitBoot(vm, facts, settings, signal) : runtime.resume(vm, facts, settings, signal);
+      const gone = Promise.withResolvers<never>();
+      ended.signal.addEventListener('abort', () => gone.reject(ended.signal.reason), { once: true });
+      if (ended.signal.aborted) gone.reject(ended.signal.reason);
+      await Promise.race([ready, gone.promise]);
+    });
+  } finally {
+    unsubscribe();
+  }
+}
+
+function runs({ agent, because }: Pass, from: From, { machine }: Vm, ms: number): Happening {
+  const { vcpus, memoryMib: memory_mib } = machine;
+  return { type: runType(agent), data: { from, ...because, duration_ms: Math.round(ms), vcpus, memory_mib } };
+}
+
+/** By what the agent was before. An operation that nobody asked for, and none at all, lead back from a failure. */
+function runType({ acknowledged, operation, status }: AgentRow) {
+  if (!acknowledged) return 'agent.provisioned';
+  if (operation === null || operation.cause === 'health' || status === 'error') return 'agent.recovered';
+  return operation.kind === 'restart' ? 'agent.restarted' : 'agent.started';
+}

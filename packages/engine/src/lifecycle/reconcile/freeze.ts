@@ -1,0 +1,58 @@
+/** `freeze` and `thaw`: the vCPUs stop and go on. Both may be repeated; a kill between doing and saying leaves them to the next pass. */
+import { applyBefore } from './apply.ts';
+import { boot } from './bring-up.ts';
+import { LookAgain, StepFailed } from './pass.ts';
+import type { Pass } from './pass.ts';
+
+export async function freeze(pass: Pass): Promise<void> {
+  const { agent, deps, id } = pass;
+  try {
+    await pass.within(deps.bounds.freezeMs, () => deps.driver.pause(id, agent.executionId!));
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error;
+    if (!(await pass.stillThere())) throw new LookAgain(error.cause);
+    pass.logToOperator('warn', 'VM not frozen', { err: error.cause });
+    await pass.observe({ operation: null, event: { type: 'agent.pause_failed', data: {} } });
+    return;
+  }
+  await pass.observe({
+    status: 'paused',
+    statusReason: null,
+    pausedAt: new Date(),
+    operation: null,
+    event: { type: 'agent.paused', data: { ...pass.because, ...pass.took } },
+  });
+}
+
+export async function thaw(pass: Pass): Promise<void> {
+  const { agent, deps, id } = pass;
+  try {
+    await pass.within(deps.bounds.thawMs, () => deps.driver.resume(id, agent.executionId!));
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error;
+    if (!(await pass.stillThere())) throw new LookAgain(error.cause);
+    pass.logToOperator('warn', 'VM not resumed; booting its disk', { err: error.cause });
+    const event = { type: 'agent.resume_failed', data: {} } as const;
+    await pass.observe({ status: 'provisioning', vmAddress: null, pausedAt: null, event });
+    await boot(pass, { crashed: false });
+    return;
+  }
+  const applied = await applyBefore(pass, pass.guest, agent.settingsApplied);
+  await pass.observe({
+    ...runningAgain(pass),
+    ...applied,
+    event: { type: 'agent.resumed', data: { ...pass.because, ...pass.took } },
+  });
+}
+
+/** The machine goes on as before, where it is, and its idle time begins anew. */
+export function runningAgain({ vm, agent }: Pass) {
+  return {
+    status: 'running',
+    statusReason: null,
+    vmAddress: vm?.address ?? agent.vmAddress,
+    startedAt: new Date(),
+    pausedAt: null,
+    operation: null,
+  } as const;
+}

@@ -1,0 +1,18 @@
+/**
+ * Removes what the host holds for agents that are not in the store: VMs, namespaces and disks of a delete or a create that a
+ * crash cut short. It must not touch anything of an agent that is in the store, whatever its state. The order makes that
+ * sure: the host is listed first, the store asked after, and an agent's row is committed before its first file is made.
+ */
+import type { AgentStore, Log, VmDriver } from '@lodge/ports';
+
+export function createLeftoverCollector(store: AgentStore, driver: VmDriver, log: Log): () => Promise<void> {
+  return async () => {
+    const held = (await driver.list()).map(({ agentId }) => agentId);
+    const existing = await store.existing(held);
+    for (const agentId of held) {
+      if (existing.has(agentId)) continue;
+      log.warn({ agent_id: agentId }, 'removing what is left of an agent that is gone');
+      await driver.remove(agentId, { keepDisk: false });
+    }
+  };
+}

@@ -1,0 +1,120 @@
+/**
+ * The reconcile loop: brings every agent's VM to what its row wants.
+ *
+ * It takes no input. A wake (a changed row, a VM that ended) or the timer only says *look now*; what to do is read from the
+ * store and from the host each time, so a lost wake costs a few seconds and a repeated one nothing. At most one pass runs per
+ * agent, a bounded number in all. A pass that throws (the database is away, say) is repeated after a pause; passes are
+ * idempotent, so it does not matter how far it came.
+ */
+import type { AgentStore, Log, VmDriver } from '@lodge/ports';
+import { LookAgain } from './pass.ts';
+
+export interface LoopDeps {
+  readonly store: AgentStore;
+  readonly driver: VmDriver;
+  readonly log: Log;
+  /** Names this host's control plane. */
+  readonly holder: string;
+  /** One pass over one agent; aborted at stop. */
+  readonly reconcileAgent: (id: string, signal: AbortSignal) => Promise<void>;
+  /** Removes what no agent owns. */
+  readonly collectLeftovers: () => Promise<void>;
+  /** Passes at the same time. */
+  readonly concurrency: number;
+  readonly scanIntervalMs: number;
+}
+
+const retryPauseMs = 1_000;
+/** After a pass that found the host changed under it. */
+const lookAgainMs = 50;
+
+export class ReconcileLoop {
+  private readonly deps: LoopDeps;
+  private readonly waiting = new Set<string>();
+  private readonly running = new Map<string, Promise<void>>();
+  private readonly stopping = new AbortController();
+  private readonly unsubscribe: (() => void)[] = [];
+  private timer: NodeJS.Timeout | undefined;
+  private scanning: Promise<void> | null = null;
+
+  constructor(deps: LoopDeps) {
+    this.deps = deps;
+  }
+
+  start(): void {
+    const { store, driver, scanIntervalMs } = this.deps;
+    this.unsubscribe.push(
+      store.onChange((id) => this.wake(id)),
+      driver.onExit(({ agentId }) => this.wake(agentId)),
+    );
+    this.timer = setInterval(() => this.scan(), scanIntervalMs);
+    this.scan();
+  }
+
+  /** Aborts what is under way and waits for it. VMs stay. */
+  async stop(): Promise<void> {
+    clearInterval(this.timer);
+    this.stopping.abort();
+    for (const off of this.unsubscribe) off();
+    await Promise.all(this.running.values());
+    await this.scanning;
+  }
+
+  /** Look at this agent now; null: at all of them. */
+  wake(id: string | null): void {
+    if (id === null) {
+      this.scan();
+      return;
+    }
+    this.waiting.add(id);
+    this.pump();
+  }
+
+  private pump(): void {
+    for (const id of this.waiting) {
+      if (this.stopping.signal.aborted || this.running.size >= this.deps.concurrency) return;
+      if (this.running.has(id)) continue;
+      this.waiting.delete(id);
+      this.running.set(id, this.pass(id));
+    }
+  }
+
+  private async pass(id: string): Promise<void> {
+    try {
+      await this.deps.reconcileAgent(id, this.stopping.signal);
+    } catch (error) {
+      if (!this.stopping.signal.aborted) this.repeat(id, error);
+    } finally {
+      this.running.delete(id);
+      this.pump();
+    }
+  }
+
+  private repeat(id: string, error: unknown): void {
+    const changed = error instanceof LookAgain;
+    if (!changed) this.deps.log.error({ err: error, agent_id: id }, 'reconcile pass failed; it will be repeated');
+    setTimeout(() => this.wake(id), changed ? lookAgainMs : retryPauseMs).unref();
+  }
+
+  private scan(): void {
+    if (this.stopping.signal.aborted) return;
+    this.scanning ??= this.lookAtAll().finally(() => {
+      this.scanning = null;
+    });
+  }
+
+  private async lookAtAll(): Promise<void> {
+    try {
+      const { store, driver, holder } = this.deps;
+      for (const agent of await store.present(holder)) this.waiting.add(agent.id);
+      // Whoever rests has no machine: one that has is looked at too.
+      for (const { agentId, state } of await driver.list()) {
+        if (state !== 'disk-only' && state !== 'suspended') this.waiting.add(agentId);
+      }
+      this.pump();
+      await this.deps.collectLeftovers();
+    } catch (error) {
+      this.deps.log.error({ err: error }, 'reconcile scan failed; it will be repeated');
+    }
+  }
+}

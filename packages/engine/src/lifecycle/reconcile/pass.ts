@@ -1,0 +1,161 @@
+/** What every step of a pass works with: the agent as the pass read it, guarded writes and bounded waits. */
+import type { AgentStatus, OperationCause } from '@lodge/domain';
+import type {
+  AgentRow,
+  AgentRuntime,
+  AgentSettings,
+  GuestAddress,
+  Observation,
+  Template,
+  VmObservation,
+} from '@lodge/ports';
+import { VmError } from '@lodge/ports';
+import { settingsDigest } from '../../agents/settings.ts';
+import type { ReconcilerDeps } from './deps.ts';
+
+/** The agent wants something else than when the pass began, or another holder drives it: what the pass decided is void. */
+export class Overtaken extends Error {
+  constructor() {
+    super('the pass was overtaken');
+    this.name = 'Overtaken';
+  }
+}
+
+/** The host is not as the pass saw it (the VM ended, say): it is to be looked at again. */
+export class LookAgain extends Error {
+  constructor(cause: unknown) {
+    super('the host has changed under the pass', { cause });
+    this.name = 'LookAgain';
+  }
+}
+
+/** VM or runtime failed, or were not done in time, as opposed to the store; `cause` is for the operator's log alone. */
+export class StepFailed extends Error {
+  readonly timedOut: boolean;
+  constructor(cause: unknown, timedOut: boolean) {
+    super('a step failed', { cause });
+    this.name = 'StepFailed';
+    this.timedOut = timedOut || (cause instanceof VmError && cause.code === 'timeout');
+  }
+
+  isVm(code: VmError['code']): boolean {
+    return this.cause instanceof VmError && this.cause.code === code;
+  }
+}
+
+export class Pass {
+  readonly deps: ReconcilerDeps;
+  readonly agent: AgentRow;
+  readonly vm: VmObservation | null;
+  /** Aborts when the pass is overtaken, or the loop stops. */
+  readonly signal: AbortSignal;
+  private readonly startedAt = performance.now();
+  private written: AgentStatus;
+
+  constructor(deps: ReconcilerDeps, agent: AgentRow, vm: VmObservation | null, signal: AbortSignal) {
+    this.deps = deps;
+    this.agent = agent;
+    this.written = agent.status;
+    this.vm = vm;
+    this.signal = signal;
+  }
+
+  get id(): string {
+    return this.agent.id;
+  }
+
+  get runtime(): AgentRuntime {
+    return this.deps.runtimes.get(this.agent.runtimeKind)!;
+  }
+
+  get settings(): AgentSettings {
+    return this.deps.settingsOf(this.agent);
+  }
+
+  /** What is to be in effect in the guest by them. */
+  get settingsDigest(): string {
+    return settingsDigest(this.runtime, this.settings);
+  }
+
+  /** Where the guest is: as the host says, for the row gives up the address before the VM goes. */
+  get guest(): GuestAddress {
+    return { address: this.vm?.address ?? this.agent.vmAddress ?? '' };
+  }
+
+  get elapsedMs(): number {
+    return performance.now() - this.startedAt;
+  }
+
+  /** As this pass found it, or has written it since. */
+  get status(): AgentStatus {
+    return this.written;
+  }
+
+  /** Why the operation under way was begun, as its event says; null: there is none. */
+  get because(): { readonly cause: OperationCause | null } {
+    return { cause: this.agent.operation?.cause ?? null };
+  }
+
+  /** How long the pass has taken, as its event says. */
+  get took(): { readonly duration_ms: number } {
+    return { duration_ms: Math.round(this.elapsedMs) };
+  }
+
+  /** The template the agent's disk lies over. */
+  async template(): Promise<Template | null> {
+    return this.agent.templateId === null ? null : this.deps.templates.get(this.agent.templateId);
+  }
+
+  /** Whether the execution of the row still has a VM; when not, another step is due than the one that failed. */
+  async stillThere(): Promise<boolean> {
+    const vm = await this.deps.driver.inspect(this.id);
+    return vm?.executionId === this.agent.executionId && (vm?.state === 'running' || vm?.state === 'paused');
+  }
+
+  /** Writes facts; rejects with `Overtaken` when they are void. */
+  async observe(facts: Observation): Promise<void> {
+    const written = await this.deps.store.observe(this.id, this.agent.generation, this.deps.holder, facts);
+    if (!written) throw new Overtaken();
+    if (facts.status !== undefined) this.written = facts.status;
+  }
+
+  /** Has the agent's log go on with what the runtime of its other guest writes: from the first line, or from now on. */
+  readLogFrom(executionId: string, where: 'start' | 'end'): Promise<void> {
+    const offset = where === 'start' ? 0 : Number.MAX_SAFE_INTEGER;
+    return this.deps.logs.appendFrom(this.id, 'gateway', { executionId, offset }, []);
+  }
+
+  /** Before the VM goes: its address may be another agent's the moment after, and must not be taken for this one's. */
+  giveUpAddress(): Promise<void> {
+    return this.observe({ vmAddress: null });
+  }
+
+  /**
+   * Work of driver or runtime within a bound, which holds even if the work does not heed its signal. Rejects with
+   * `StepFailed`, or with the reason of `signal` when the pass itself ended.
+   */
+  async within<T>(bound: number | AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const deadline = typeof bound === 'number' ? AbortSignal.timeout(bound) : bound;
+    const signal = AbortSignal.any([this.signal, deadline]);
+    const aborted = Promise.withResolvers<never>();
+    const abort = (): void => aborted.reject(signal.reason);
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+    aborted.promise.catch(() => undefined);
+    const working = work(signal);
+    // Nobody listens any more once the bound is over.
+    working.catch(() => undefined);
+    try {
+      return await Promise.race([working, aborted.promise]);
+    } catch (error) {
+      this.signal.throwIfAborted();
+      throw new StepFailed(error, deadline.aborted);
+    } finally {
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
+  logToOperator(level: 'info' | 'warn', message: string, fields: object = {}): void {
+    this.deps.log[level]({ agent_id: this.id, ...fields }, message);
+  }
+}

@@ -1,0 +1,18 @@
+/** Why an agent could not be started, in public words. */
+import type { StatusReasonCode } from '@lodge/domain';
+import { StepFailed } from './pass.ts';
+
+export interface Reason {
+  readonly code: StatusReasonCode;
+  readonly message: string;
+}
+
+/** The public reason of a start that failed; `fallback` where nothing more telling is known. */
+export function reasonOf(failed: StepFailed, fallback: Reason): Reason {
+  if (failed.isVm('no_capacity')) {
+    return { code: 'insufficient_capacity', message: 'The host has no room for this VM.' };
+  }
+  if (failed.isVm('disk_full')) return { code: 'disk_full', message: 'There is no room left on the disk.' };
+  if (fallback.code === 'resume_failed' || !failed.timedOut) return fallback;
+  return { code: 'provisioning_timeout', message: 'The agent did not become ready in time.' };
+}

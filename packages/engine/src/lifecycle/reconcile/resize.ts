@@ -1,0 +1,47 @@
+/**
+ * Gives a running machine the size its row asks for. Tried once per execution and size: memory that the guest did not give
+ * back stays until the next start, which makes the machine as asked for. A kill leaves it to the next pass.
+ */
+import { sizes } from '@lodge/domain';
+import type { AgentRow } from '@lodge/ports';
+import { StepFailed } from './pass.ts';
+import type { Pass } from './pass.ts';
+
+/** Which sizes were tried on which execution. */
+export class ResizesTried {
+  private readonly tried = new Map<string, string>();
+
+  has({ id, executionId, size }: AgentRow): boolean {
+    return this.tried.get(id) === `${executionId} ${size}`;
+  }
+
+  add({ id, executionId, size }: AgentRow): void {
+    this.tried.set(id, `${executionId} ${size}`);
+  }
+
+  forget(id: string): void {
+    this.tried.delete(id);
+  }
+}
+
+export async function resize(pass: Pass, tried: ResizesTried): Promise<void> {
+  const { agent, deps, id } = pass;
+  const wanted = sizes[agent.size];
+  tried.add(agent);
+  try {
+    const machine = await pass.within(deps.bounds.resizeMs, (signal) =>
+      deps.driver.resize(id, agent.executionId!, wanted, signal),
+    );
+    const whole = machine.vcpus === wanted.vcpus && machine.memoryMib === wanted.memoryMib;
+    const asked = { size: whole ? null : agent.size, size_vcpus: wanted.vcpus, size_memory_mib: wanted.memoryMib };
+    const data = { vcpus: machine.vcpus, memory_mib: machine.memoryMib, ...asked, ...pass.took };
+    await pass.observe({ machine, event: { type: 'agent.resized', data } });
+  } catch (error) {
+    if (!(error instanceof StepFailed)) {
+      tried.forget(id);
+      throw error;
+    }
+    pass.logToOperator('warn', 'machine not resized', { err: error.cause });
+    await pass.observe({ event: { type: 'agent.resize_failed', data: { size: agent.size } } });
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * A restart: the runtime ends its work, the machine is ended, and its disk is booted cold. A kill before the row says
+ * `provisioning` leaves the restart to be begun again; after it, a boot.
+ */
+import { recentCrashes, sentenceOf } from '@lodge/domain';
+import type { Happening } from '@lodge/domain';
+import { boot } from './bring-up.ts';
+import { StepFailed } from './pass.ts';
+import type { Pass } from './pass.ts';
+
+export async function restart(pass: Pass, { unhealthy }: { readonly unhealthy: boolean }): Promise<void> {
+  const { agent, deps, id, vm } = pass;
+  if (vm?.executionId === agent.executionId && (vm?.state === 'running' || vm?.state === 'paused')) {
+    await endOrderly(pass, vm.state === 'paused');
+  }
+  const now = new Date();
+  const event: Happening = unhealthy
+    ? { type: 'agent.gateway_unhealthy', data: {} }
+    : { type: 'agent.restarting', data: pass.because };
+  await pass.observe({
+    status: 'provisioning',
+    statusReason: unhealthy ? { code: 'gateway_unhealthy', message: sentenceOf(event)!, at: now } : null,
+    vmAddress: null,
+    pausedAt: null,
+    ...(unhealthy && { crashes: [...recentCrashes(agent.crashes, now), now] }),
+    event,
+  });
+  try {
+    await pass.within(deps.bounds.removeMs, () => deps.driver.remove(id, { keepDisk: true }));
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error;
+    // The boot supersedes what is left.
+    pass.logToOperator('warn', 'the VM to be restarted could not be taken away yet', { err: error.cause });
+  }
+  await boot(pass, { crashed: false });
+}
+
+/** As much of an end in good order as the guest is able to. */
+async function endOrderly(pass: Pass, frozen: boolean): Promise<void> {
+  const { agent, deps, id, runtime, guest } = pass;
+  try {
+    if (frozen) await pass.within(deps.bounds.thawMs, () => deps.driver.resume(id, agent.executionId!));
+    const template = await pass.template();
+    if (!template) return;
+    await pass.within(deps.bounds.shutdownMs, (signal) => runtime.shutdown(guest, template.facts, signal));
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error;
+    pass.logToOperator('warn', 'the runtime did not end in good order', { err: error.cause });
+  }
+}

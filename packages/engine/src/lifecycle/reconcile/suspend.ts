@@ -1,0 +1,124 @@
+/**
+ * A stop: new work is refused (the row shows the operation), the turn in hand ends, the guest writes its disk out, and then
+ * memory and disk are kept as one while everything else is freed. What a kill leaves, and the next pass does:
+ *   - before the snapshot is whole: the VM, running or frozen, its gateway open or not; the stop is begun again;
+ *   - after it: the snapshot; the row is settled.
+ * A stop that fails leaves the agent running, and says so.
+ */
+import { sentenceOf } from '@lodge/domain';
+import type { StatusReasonCode } from '@lodge/domain';
+import type { RuntimeFacts, Suspension } from '@lodge/ports';
+import { RuntimeBusy } from '@lodge/ports';
+import { boot } from './bring-up.ts';
+import { runningAgain } from './freeze.ts';
+import { LookAgain, StepFailed } from './pass.ts';
+import type { Pass } from './pass.ts';
+
+export async function suspend(pass: Pass): Promise<void> {
+  const { agent, deps, id } = pass;
+  const template = await pass.template();
+  if (!template) {
+    await cameToNothing(pass, 'the template its disk was made from is gone');
+    return;
+  }
+  // A frozen guest cannot end its work: it goes on for as long as that takes.
+  if (pass.vm?.state === 'paused' && !(await goOn(pass))) return;
+  const kept = await quiesce(pass, template.facts);
+  if (kept === null) return;
+  await pass.giveUpAddress();
+  let suspension: Suspension;
+  try {
+    suspension = await deps.slots.save.run(pass.signal, () =>
+      pass.within(deps.bounds.snapshotMs, (signal) => deps.driver.suspend(id, agent.executionId!, kept, signal)),
+    );
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error;
+    if (!(await pass.stillThere())) throw new LookAgain(error.cause);
+    pass.logToOperator('warn', 'snapshot failed', { err: error.cause });
+    const why = error.isVm('disk_full') ? 'there is no room on the disk for its snapshot' : 'its snapshot failed';
+    await reopen(pass, kept, why);
+    return;
+  }
+  const memory_mib = Math.max(1, Math.round(suspension.bytes / 1024 / 1024));
+  await pass.observe({
+    status: 'stopped',
+    statusReason: null,
+    stoppedAt: new Date(),
+    pausedAt: null,
+    vmAddress: null,
+    operation: null,
+    event: { type: 'agent.stopped', data: { ...pass.because, kept: 'memory', ...pass.took, memory_mib } },
+  });
+  pass.logToOperator('info', 'agent stopped', { bytes: suspension.bytes, snapshot_ms: Math.round(suspension.ms) });
+}
+
+/** Lets a frozen VM go on. False when the stop, or upgrade, has ended with that. */
+export async function goOn(pass: Pass): Promise<boolean> {
+  const { deps, id, agent } = pass;
+  try {
+    await pass.within(deps.bounds.thawMs, () => deps.driver.resume(id, agent.executionId!));
+    return true;
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error;
+    if (!(await pass.stillThere())) throw new LookAgain(error.cause);
+    pass.logToOperator('warn', 'VM not resumed for its stop; booting its disk', { err: error.cause });
+    await startFromDisk(pass, null);
+    return false;
+  }
+}
+
+/** The runtime's facts from here on; null when the stop has ended with the agent running. */
+export async function quiesce(pass: Pass, facts: RuntimeFacts): Promise<RuntimeFacts | null> {
+  const { deps, runtime, guest } = pass;
+  try {
+    return await pass.within(deps.bounds.quiesceMs, (signal) => runtime.suspend(guest, facts, signal));
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error;
+    if (!(await pass.stillThere())) throw new LookAgain(error.cause);
+    pass.logToOperator('warn', 'runtime not suspended', { err: error.cause });
+    if (error.cause instanceof RuntimeBusy) await cameToNothing(pass, 'it was at work and did not end that in time');
+    else await reopen(pass, facts, 'its gateway did not get ready for it');
+    return null;
+  }
+}
+
+/** Back to a gateway that is open, after a stop that got as far as closing it. */
+export async function reopen(pass: Pass, facts: RuntimeFacts, why: string): Promise<void> {
+  const { deps, runtime, guest, settings, id, agent } = pass;
+  try {
+    await pass.within(deps.bounds.thawMs, () => deps.driver.resume(id, agent.executionId!));
+    await pass.observe({ vmAddress: guest.address });
+    await pass.within(deps.bounds.thawMs, (signal) => runtime.resume(guest, facts, settings, signal));
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error;
+    if (!(await pass.stillThere())) throw new LookAgain(error.cause);
+    pass.logToOperator('warn', 'agent did not go on after a stop that failed; booting its disk', { err: error.cause });
+    await startFromDisk(pass, why);
+    return;
+  }
+  await cameToNothing(pass, why);
+}
+
+export async function cameToNothing(pass: Pass, why: string): Promise<void> {
+  await pass.observe({ ...runningAgain(pass), ...notDone(pass, why, 'runs_on') });
+}
+
+/** A stop and an upgrade begin alike; what they say when they come to nothing. */
+export function notDone({ agent }: Pass, why: string | null, outcome: 'runs_on' | 'as_before' | 'boots') {
+  const isUpgrade = agent.operation?.kind === 'upgrade';
+  const event = { type: isUpgrade ? 'agent.upgrade_failed' : 'agent.stop_failed', data: { why, outcome } } as const;
+  const code: StatusReasonCode = isUpgrade ? 'upgrade_failed' : 'snapshot_failed';
+  return { event, statusReason: { code, message: sentenceOf(event)!, at: new Date() } };
+}
+
+/** The operation ends here: what follows is a start like any other. */
+async function startFromDisk(pass: Pass, why: string | null): Promise<void> {
+  await pass.observe({
+    ...notDone(pass, why, 'boots'),
+    status: 'provisioning',
+    vmAddress: null,
+    pausedAt: null,
+    operation: null,
+  });
+  await boot(pass, { crashed: false });
+}

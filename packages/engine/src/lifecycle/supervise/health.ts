@@ -1,0 +1,140 @@
+/**
+ * Looks at running agents from outside: does the gateway answer, has the guest run out of memory, is its disk full. A gateway
+ * that fails several looks in a row is restarted with its machine, by an operation like any other; the domain bounds how often.
+ *
+ * What was found is kept in memory only: after a restart of the control plane a crash has a less telling reason until the
+ * next look. An agent with a turn under way is given far longer: a gateway at work may be slow to answer.
+ */
+import { crashWindowMs } from '@lodge/domain';
+import { Periodic } from '../../periodic.ts';
+import type { AgentRow, AgentStore, EventStore, Log, RuntimeHealth } from '@lodge/ports';
+
+export interface HealthDeps {
+  readonly store: AgentStore;
+  readonly events: Pick<EventStore, 'append'>;
+  readonly log: Log;
+  readonly holder: string;
+  /** One look into a running agent's guest; rejects when the guest itself does not answer. */
+  readonly look: (agent: AgentRow, signal: AbortSignal) => Promise<RuntimeHealth>;
+  readonly lookEveryMs: number;
+}
+
+const lookTimeoutMs = 15_000;
+const maxAtATime = 4;
+/** Looks in a row that fail before a gateway counts as unhealthy: of an agent at rest, and of one with work under way. */
+const failuresAtRest = 3;
+const failuresAtWork = 20;
+const fullBelowMib = 64;
+
+interface Found {
+  readonly executionId: string;
+  failures: number;
+  oomKills: number;
+  /** When the guest's kernel last ended a process for want of memory; counts for as long as a crash does. */
+  outOfMemoryAt: number;
+  full: boolean;
+}
+
+export class HealthWatch {
+  private readonly deps: HealthDeps;
+  private readonly found = new Map<string, Found>();
+  private readonly rounds: Periodic;
+
+  constructor(deps: HealthDeps) {
+    this.deps = deps;
+    this.rounds = new Periodic({
+      everyMs: deps.lookEveryMs,
+      log: deps.log,
+      failed: 'health of agents not looked at; it will be repeated',
+      round: () => this.lookAtAll(),
+    });
+  }
+
+  start(): void {
+    this.rounds.start();
+  }
+
+  stop(): Promise<void> {
+    return this.rounds.stop();
+  }
+
+  /** What the last look found wrong. */
+  trouble(agentId: string): 'out_of_memory' | 'disk_full' | null {
+    const found = this.found.get(agentId);
+    if (!found) return null;
+    if (found.full) return 'disk_full';
+    return Date.now() - found.outOfMemoryAt < crashWindowMs ? 'out_of_memory' : null;
+  }
+
+  private async lookAtAll(): Promise<void> {
+    const { store, holder } = this.deps;
+    const agents = await store.present(holder);
+    const there = new Set(agents.map(({ id }) => id));
+    for (const id of this.found.keys()) if (!there.has(id)) this.found.delete(id);
+    const queue = agents.filter((agent) => agent.host === holder && isAtRest(agent)).values();
+    const worker = async (): Promise<void> => {
+      for (const agent of queue) {
+        if (this.rounds.signal.aborted) return;
+        await this.lookAt(agent);
+      }
+    };
+    await Promise.all(Array.from({ length: maxAtATime }, worker));
+  }
+
+  private async lookAt(agent: AgentRow): Promise<void> {
+    const found = this.of(agent);
+    let gateway: string | null;
+    try {
+      const signal = AbortSignal.any([this.rounds.signal, AbortSignal.timeout(lookTimeoutMs)]);
+      const health = await this.deps.look(agent, signal);
+      gateway = health.gateway;
+      await this.note(agent, found, health);
+    } catch (error) {
+      if (this.rounds.signal.aborted) return;
+      gateway = error instanceof Error ? error.message : String(error);
+    }
+    found.failures = gateway === null ? 0 : found.failures + 1;
+    if (found.failures < failuresAtRest) return;
+    this.deps.log.warn({ agent_id: agent.id, failures: found.failures, gateway }, 'gateway does not answer');
+    await this.restart(agent, found);
+  }
+
+  private async restart(agent: AgentRow, found: Found): Promise<void> {
+    const begun = await this.deps.store.begin(agent.id, 'health', ({ row, held }) => {
+      const same = isAtRest(row) && row.executionId === found.executionId;
+      const enough = found.failures >= (held ? failuresAtWork : failuresAtRest);
+      return same && enough ? { do: 'begin', kind: 'restart' } : { do: 'nothing' };
+    });
+    if (begun?.admission.do === 'begin') found.failures = 0;
+  }
+
+  private async note(agent: AgentRow, found: Found, { oomKills, diskFreeMib }: RuntimeHealth): Promise<void> {
+    // A cold boot counts from nothing again.
+    const killed = oomKills !== null && oomKills > (oomKills < found.oomKills ? 0 : found.oomKills);
+    const full = diskFreeMib !== null && diskFreeMib < fullBelowMib;
+    if (oomKills !== null) found.oomKills = oomKills;
+    const wasFull = found.full;
+    if (killed) found.outOfMemoryAt = Date.now();
+    if (diskFreeMib !== null) found.full = full;
+    const { events } = this.deps;
+    if (killed) await events.append(agent.id, { type: 'agent.out_of_memory', data: {} });
+    if (full && !wasFull) await events.append(agent.id, { type: 'agent.disk_full', data: { free_mib: diskFreeMib } });
+  }
+
+  private of({ id, executionId }: AgentRow): Found {
+    const there = this.found.get(id);
+    if (there?.executionId === executionId) return there;
+    // A machine that came back from its snapshot counts on.
+    const before = there ?? { oomKills: 0, outOfMemoryAt: -Infinity, full: false };
+    const fresh: Found = { ...before, executionId: executionId!, failures: 0 };
+    this.found.set(id, fresh);
+    return fresh;
+  }
+}
+
+/** Runs, and nothing is being done to its machine. */
+function isAtRest({ desired, status, operation, executionId, vmAddress }: AgentRow): boolean {
+  return (
+    desired === 'running' && status === 'running' && operation === null && executionId !== null && vmAddress !== null
+  );
+}

@@ -1,0 +1,42 @@
+/** The first half of an upgrade, up to a VM that is backed up: the work in hand ends, disk and memory are kept as they are. */
+import { LookAgain, StepFailed } from '../reconcile/pass.ts';
+import type { Pass } from '../reconcile/pass.ts';
+import { giveUp } from './give-up.ts';
+import { cameToNothing, goOn, quiesce, reopen } from '../reconcile/suspend.ts';
+
+/** By the time the operation began: kills and repeats do not prolong it. */
+export function deadlineOf({ agent, deps }: Pass): AbortSignal {
+  const begunAt = agent.operation!.startedAt.getTime();
+  return AbortSignal.timeout(Math.max(1, begunAt + deps.bounds.upgradeMs - Date.now()));
+}
+
+/** False when the upgrade has ended, with the agent as it was. */
+export async function leave(pass: Pass, deadline: AbortSignal): Promise<boolean> {
+  const { agent, deps, id, runtime } = pass;
+  const template = await pass.template();
+  if (!template) {
+    await cameToNothing(pass, 'the template its disk was made from is gone');
+    return false;
+  }
+  // A frozen guest can neither end its work nor give its data.
+  if (pass.vm?.state === 'paused' && !(await goOn(pass))) return false;
+  const facts = await quiesce(pass, template.facts);
+  if (facts === null) return false;
+  await pass.giveUpAddress();
+  try {
+    const kept = { facts, data: runtime.data };
+    await deps.slots.save.run(pass.signal, () =>
+      pass.within(deadline, (signal) => deps.driver.backUp(id, agent.executionId!, kept, signal)),
+    );
+    return true;
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error;
+    pass.logToOperator('warn', 'VM not backed up', { err: error.cause });
+    const full = error.isVm('disk_full');
+    const why = full ? 'there is no room for a second disk beside its own' : 'its data was not saved';
+    if (await pass.stillThere()) await reopen(pass, facts, why);
+    else if ((await deps.driver.inspect(id))?.state === 'suspended') await giveUp(pass, why);
+    else throw new LookAgain(error.cause);
+    return false;
+  }
+}

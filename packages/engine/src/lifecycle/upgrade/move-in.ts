@@ -1,0 +1,115 @@
+/**
+ * The second half of an upgrade: another VM in the place of the one that is backed up. Its disk is the newest template's with the
+ * agent's data on it, and is booted, for a runtime that runs already has what the template had in mind.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sizes } from '@lodge/domain';
+import type { Happening } from '@lodge/domain';
+import type { Template, Vm, VmRequest } from '@lodge/ports';
+import { bringIntoEffect } from '../reconcile/apply.ts';
+import { readyRuntime } from '../reconcile/bring-up.ts';
+import { StepFailed } from '../reconcile/pass.ts';
+import type { Pass } from '../reconcile/pass.ts';
+import { giveUp } from './give-up.ts';
+
+/** A gateway that has just come up may still be slow; and then it may take this many looks. */
+const maxLooks = 3;
+const betweenLooksMs = 1_000;
+
+export async function moveIn(pass: Pass, deadline: AbortSignal): Promise<void> {
+  const { agent, runtime } = pass;
+  if (agent.status !== 'provisioning') {
+    await pass.observe({
+      status: 'provisioning',
+      statusReason: null,
+      vmAddress: null,
+      pausedAt: null,
+      event: { type: 'agent.upgrading', data: pass.because },
+    });
+  }
+  try {
+    const template = await newest(pass, deadline);
+    const vm = await makeInItsPlace(pass, template, deadline);
+    await pass.observe({
+      status: 'running',
+      statusReason: null,
+      executionId: vm.executionId,
+      templateId: template.id,
+      runtimeVersion: runtime.version,
+      startedAt: new Date(),
+      stoppedAt: null,
+      machine: vm.machine,
+      settingsApplied: pass.settingsDigest,
+      operation: null,
+      event: upgraded(pass, vm),
+    });
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error;
+    pass.logToOperator('warn', 'upgrade failed', { err: error.cause });
+    await giveUp(pass, reasonFor(error));
+    return;
+  }
+  pass.logToOperator('info', 'agent upgraded', { total_ms: Math.round(pass.elapsedMs) });
+  await dropBackup(pass);
+}
+
+/** What a kill leaves of this, or a failure, is tried again by the next pass. */
+export async function dropBackup({ deps, id }: Pass): Promise<void> {
+  await deps.driver.dropBackup(id);
+}
+
+function newest(pass: Pass, deadline: AbortSignal): Promise<Template> {
+  const { agent, deps } = pass;
+  return pass.within(deadline, async (signal) => {
+    const template = await deps.templates.whenReady(agent.runtimeKind, signal);
+    if (template.id === agent.templateId) throw new Error('the newest template is the one the agent has');
+    return template;
+  });
+}
+
+async function makeInItsPlace(pass: Pass, template: Template, deadline: AbortSignal): Promise<Vm> {
+  const { agent, deps, id, runtime } = pass;
+  const { driver, slots, bounds } = deps;
+  const make = (from: VmRequest['from'], signal: AbortSignal): Promise<Vm> =>
+    driver.create({ agentId: id, executionId: randomUUID(), machine: sizes[agent.size], template, from }, signal);
+  const clone = await pass.within(deadline, (signal) => slots.warm.run(signal, () => make('clone', signal)));
+  await pass.within(deadline, (signal) => runtime.shutdown(clone, template.facts, signal));
+  await pass.within(deadline, (signal) => driver.carryOver(id, clone.executionId, runtime.data, signal));
+  await pass.within(bounds.removeMs, () => driver.remove(id, { keepDisk: true }));
+  return slots.cold.run(pass.signal, async () => {
+    const vm = await pass.within(deadline, (signal) => make('boot', signal));
+    // Its log begins anew, and it may be the first to call the broker.
+    await pass.readLogFrom(vm.executionId, 'start');
+    await pass.observe({ vmAddress: vm.address });
+    await readyRuntime(pass, { from: 'boot', template, deadline }, vm);
+    await bringIntoEffect(pass, vm, template.facts);
+    await healthy(pass, template, vm, deadline);
+    return vm;
+  });
+}
+
+async function healthy(pass: Pass, template: Template, vm: Vm, deadline: AbortSignal): Promise<void> {
+  await pass.within(deadline, async (signal) => {
+    for (let look = 1; ; look += 1) {
+      const { gateway } = await pass.runtime.health(vm, template.facts, signal);
+      if (gateway === null) return;
+      if (look === maxLooks) throw new Error(`the gateway does not answer: ${gateway}`);
+      await sleep(betweenLooksMs, undefined, { signal });
+    }
+  });
+}
+
+function reasonFor(failed: StepFailed): string {
+  if (failed.isVm('no_capacity')) return 'the host has no room for its new VM';
+  if (failed.timedOut) return 'on the newest image it did not become ready in time';
+  return 'on the newest image the VM or the runtime in it failed to start';
+}
+
+function upgraded({ runtime, took }: Pass, { machine }: Vm): Happening {
+  const { vcpus, memoryMib: memory_mib } = machine;
+  return {
+    type: 'agent.upgraded',
+    data: { runtime: runtime.name, version: runtime.version, ...took, vcpus, memory_mib },
+  };
+}

@@ -1,0 +1,109 @@
+import type { Json } from '@lodge/domain';
+import type { GatewayAnswer, GatewayEvent } from '@lodge/ports';
+import type { Turn } from '../agents/agents.ts';
+import { filesIn } from './files.ts';
+import { brokenOff, refusalOf } from './refusals.ts';
+
+/** A text that is read as a whole is no longer than this. */
+const maxTextChars = 1024 * 1024;
+
+/**
+ * What an agent answers. It is read once: as events, as a body, or as text and files. It ends done or with a `Refusal`; the
+ * agent's keep-awake lease ends with it. What has ended is on the agent's disk before the reader knows of the end.
+ */
+export interface Answer {
+  /** Resolves once the agent has taken the turn up. */
+  readonly opened: Promise<void>;
+  /** The events as they come, of a request with `stream: true`. */
+  events(): AsyncIterable<GatewayEvent>;
+  /** The body, of any other request. */
+  body(): Promise<Json>;
+  /** The whole text, of either. */
+  text(): Promise<string>;
+  /** Paths of the files below /workspace that the text links to. */
+  files(): Promise<readonly string[]>;
+}
+
+export interface AnswerParts {
+  readonly gatewayAnswer: Promise<GatewayAnswer>;
+  readonly streams: boolean;
+  readonly turn: Turn;
+  readonly flush: () => Promise<void>;
+  /** Ends the turn, and with it what holds the agent awake. */
+  readonly end: () => void;
+}
+
+export class TurnAnswer implements Answer {
+  readonly opened: Promise<void>;
+  private readonly parts: AnswerParts;
+  private wholeText: Promise<string> | null = null;
+
+  constructor(parts: AnswerParts) {
+    this.parts = parts;
+    this.opened = parts.gatewayAnswer.then(
+      () => undefined,
+      (error: unknown) => {
+        parts.end();
+        throw this.known(refusalOf(error));
+      },
+    );
+    // Whoever reads the answer without waiting for it to open is told there.
+    this.opened.catch(() => undefined);
+  }
+
+  async *events(): AsyncGenerator<GatewayEvent> {
+    const { gatewayAnswer, flush, end } = this.parts;
+    try {
+      for await (const event of (await gatewayAnswer).events()) {
+        if (event.isLast) await flush();
+        yield event;
+        if (event.isLast) return;
+      }
+    } catch (error) {
+      throw this.known(brokenOff(error));
+    } finally {
+      end();
+    }
+  }
+
+  async body(): Promise<Json> {
+    return (await this.whole()).body;
+  }
+
+  text(): Promise<string> {
+    return (this.wholeText ??= this.parts.streams ? this.streamedText() : this.whole().then(({ text }) => text));
+  }
+
+  async files(): Promise<readonly string[]> {
+    return filesIn(await this.text());
+  }
+
+  private async whole() {
+    const { gatewayAnswer, flush, end } = this.parts;
+    try {
+      const whole = await (await gatewayAnswer).whole();
+      await flush();
+      return whole;
+    } catch (error) {
+      throw this.known(refusalOf(error));
+    } finally {
+      end();
+    }
+  }
+
+  private async streamedText(): Promise<string> {
+    const texts: string[] = [];
+    let length = 0;
+    for await (const { text } of this.events()) {
+      length += text.length;
+      if (length > maxTextChars) throw brokenOff(new Error('the text is too long'));
+      if (text !== '') texts.push(text);
+    }
+    return texts.join('');
+  }
+
+  /** What is known here of the turn's model calls, whatever the runtime makes of it. */
+  private known(error: unknown): unknown {
+    return this.parts.turn.refusal ?? error;
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * What keeps agents awake from this process: one lease per agent in the database, however many users share it, counted
+ * here. Leases run out by themselves when the process dies.
+ */
+import type { AgentRow, AgentStore, Log } from '@lodge/ports';
+
+const ttlMs = 15_000;
+const prolongEveryMs = 5_000;
+
+interface Lease {
+  count: number;
+  /** The last change of the lease in the database that is under way: the next waits for it, or a release could take a new lease out. */
+  tail: Promise<void> | null;
+}
+
+export class KeepAwakeLeases {
+  private readonly store: AgentStore;
+  private readonly log: Log;
+  /** One process: two servers of one host have leases of their own. */
+  private readonly holder: string;
+  private readonly leases = new Map<string, Lease>();
+  /** The prolonging under way: a release that came before its end would be undone by it. */
+  private prolonging: Promise<void> = Promise.resolve();
+  private timer: NodeJS.Timeout | undefined;
+
+  constructor(store: AgentStore, log: Log, holder: string) {
+    this.store = store;
+    this.log = log;
+    this.holder = holder;
+  }
+
+  start(): void {
+    this.timer = setInterval(() => this.prolong(), prolongEveryMs);
+  }
+
+  stop(): void {
+    clearInterval(this.timer);
+  }
+
+  /** One more user of the agent; gives the agent as it is once it is kept awake. Null when there is none; then there is no lease, as when it rejects. */
+  async take(id: string): Promise<AgentRow | null> {
+    const entry = this.entry(id);
+    entry.count += 1;
+    try {
+      if (entry.tail) await entry.tail;
+      const row = await this.store.hold(id, this.holder, ttlMs);
+      if (row === null) this.drop(id);
+      return row;
+    } catch (error) {
+      this.drop(id);
+      throw error;
+    }
+  }
+
+  /** One more user, without a look at the agent. */
+  join(id: string): void {
+    const entry = this.entry(id);
+    entry.count += 1;
+    if (entry.count > 1) return;
+    this.after(id, entry, async () => {
+      await this.store.hold(id, this.holder, ttlMs);
+    });
+  }
+
+  /** One user less. */
+  drop(id: string): void {
+    const entry = this.leases.get(id);
+    if (!entry || entry.count === 0) return;
+    entry.count -= 1;
+    if (entry.count > 0) return;
+    this.after(id, entry, async () => {
+      await this.prolonging;
+      // Somebody came meanwhile: the lease is theirs.
+      if (entry.count === 0) await this.store.release(id, this.holder);
+    });
+  }
+
+  private after(id: string, entry: Lease, change: () => Promise<void>): void {
+    const tail = (entry.tail ?? Promise.resolve())
+      .then(change)
+      .catch((error: unknown) =>
+        this.log.warn({ err: error, agent_id: id }, 'keep-awake lease not changed; it will run out'),
+      )
+      .then(() => {
+        if (entry.tail !== tail) return;
+        entry.tail = null;
+        if (entry.count === 0) this.leases.delete(id);
+      });
+    entry.tail = tail;
+  }
+
+  private entry(id: string): Lease {
+    const there = this.leases.get(id);
+    if (there) return there;
+    const fresh: Lease = { count: 0, tail: null };
+    this.leases.set(id, fresh);
+    return fresh;
+  }
+
+  private prolong(): void {
+    const ids = [...this.leases].filter(([, { count }]) => count > 0).map(([id]) => id);
+    if (ids.length === 0) return;
+    this.prolonging = this.store
+      .prolong(ids, this.holder, ttlMs)
+      .catch((error: unknown) => this.log.warn({ err: error }, 'keep-awake leases not prolonged; it will be repeated'));
+  }
+}

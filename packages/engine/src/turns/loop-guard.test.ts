@@ -1,0 +1,200 @@
+import { Refusal } from '@lodge/domain';
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import type { TestContext } from 'node:test';
+import type { CallRefusal, LlmCall, OpenCall } from '@lodge/ports';
+import { Turns } from './loop-guard.ts';
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const agentId = 'k7d2m9q4x1ab';
+
+/** Turns over a ledger that refuses what it is told to. Time is the test's. */
+function setUp(t: TestContext, bounds = { calls: 5, same: 3 }) {
+  t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: new Date('2027-05-10T12:00:00Z') });
+  const told: string[] = [];
+  const asleep: string[] = [];
+  const noted: string[] = [];
+  let refusal: CallRefusal | null = null;
+  let isDown = false;
+  const turns = new Turns({
+    log: silent,
+    bounds,
+    tell: async (_id, message) => void told.push(message),
+    sleep: (id) => void asleep.push(id),
+    note: async (call) => void noted.push(call.id),
+  });
+  const ledger = turns.watch({
+    open: async () => {
+      if (isDown) throw new Error('no database');
+      return refusal;
+    },
+    close: async () => undefined,
+  });
+  const call = (digest: string): OpenCall => ({
+    id: randomUUID(),
+    agentId,
+    accountId: 'a',
+    provider: 'x',
+    model: 'm',
+    api: 'openai-completions',
+    startedAt: new Date(),
+    digest,
+    estimate: { inputTokens: 1, outputTokens: 1, costUsd: null },
+  });
+  const closed = ({ id, startedAt, provider, model, api }: OpenCall, outcome: LlmCall['outcome'] = 'ok'): LlmCall => ({
+    id,
+    agentId,
+    accountId: 'a',
+    provider,
+    model,
+    api,
+    startedAt,
+    durationMs: 1,
+    timeToFirstByteMs: 1,
+    status: 200,
+    outcome,
+    estimated: false,
+    costUsd: '1',
+    priceVersion: 'v',
+    inputTokens: 1,
+    outputTokens: 1,
+    cacheReadTokens: null,
+    cacheWriteTokens: null,
+    cacheWriteLongTokens: null,
+    reasoningTokens: null,
+    imageTokens: null,
+  });
+  /** One call from beginning to end. */
+  const ask = async (digest: string = randomUUID(), outcome: LlmCall['outcome'] = 'ok') => {
+    const asked = call(digest);
+    const refused = await ledger.open(asked);
+    if (refused === null) await ledger.close(closed(asked, outcome));
+    return refused?.code ?? null;
+  };
+  const begin = () => {
+    const over = new AbortController();
+    return { turn: turns.begin(agentId, over.signal), end: () => over.abort() };
+  };
+  return {
+    ledger,
+    told,
+    asleep,
+    noted,
+    call,
+    closed,
+    ask,
+    begin,
+    refuse: (next: CallRefusal | null) => void (refusal = next),
+    down: (next: boolean) => void (isDown = next),
+    pass: (ms: number) => t.mock.timers.tick(ms),
+  };
+}
+
+const limit: CallRefusal = {
+  code: 'spend_limit_exceeded',
+  message: 'It is reached.',
+  retryAfterSeconds: 60,
+  ends: 'turn',
+};
+
+test('a turn has so many calls; the next is cut as a loop, with one line in the log, and the turn with it', async (t) => {
+  const { ask, begin, told, pass } = setUp(t);
+  const { turn, end } = begin();
+  for (let i = 0; i < 5; i += 1) assert.equal(await ask(), null);
+  assert.deepEqual([await ask(), await ask()], ['loop_detected', 'loop_detected']);
+  assert.equal(told.length, 1);
+  assert.match(told[0]!, /5 model calls in one turn.*loop_detected/);
+  assert.equal(turn.signal.aborted, false);
+  pass(2_000);
+  assert.ok(turn.signal.reason instanceof Refusal);
+  assert.deepEqual([turn.signal.reason.code, turn.signal.reason], ['loop_detected', turn.refusal]);
+  end();
+  const next = begin();
+  assert.equal(await ask(), null);
+  assert.equal(next.turn.refusal, null);
+});
+
+test('the same request, answered over and over, is a loop; tries that came to nothing are not counted', async (t) => {
+  const { ask, begin } = setUp(t, { calls: 100, same: 3 });
+  begin();
+  for (let i = 0; i < 9; i += 1) assert.equal(await ask('same', 'provider_error'), null);
+  for (let i = 0; i < 3; i += 1) assert.equal(await ask('same'), null);
+  assert.equal(await ask('same'), 'loop_detected');
+});
+
+test('outside of turns ten minutes have as many calls as a turn, and turns have their own', async (t) => {
+  const { ask, begin, pass } = setUp(t);
+  for (let i = 0; i < 5; i += 1) assert.equal(await ask(), null);
+  assert.equal(await ask(), 'loop_detected');
+  const { end } = begin();
+  assert.equal(await ask(), null);
+  end();
+  assert.equal(await ask(), null);
+  for (let i = 0; i < 5; i += 1) await ask();
+  assert.equal(await ask(), 'loop_detected');
+  pass(10 * 60_000);
+  assert.equal(await ask(), null);
+});
+
+test('turns at once share what each of them adds', async (t) => {
+  const { ask, begin } = setUp(t);
+  const [one] = [begin(), begin()];
+  for (let i = 0; i < 10; i += 1) assert.equal(await ask(), null);
+  one.end();
+  assert.equal(await ask(), 'loop_detected');
+});
+
+test('a refusal for good ends the turn, once what was admitted has ended and come through', async (t) => {
+  const { ask, ledger, begin, call, closed, refuse, pass } = setUp(t);
+  const { turn } = begin();
+  const underWay = call('a');
+  await ledger.open(underWay);
+  refuse(limit);
+  assert.equal(await ask(), 'spend_limit_exceeded');
+  pass(60_000);
+  assert.equal(turn.signal.aborted, false);
+  await ledger.close(closed(underWay));
+  pass(1_999);
+  assert.equal(turn.signal.aborted, false);
+  pass(1);
+  assert.deepEqual(
+    [turn.signal.aborted, turn.refusal?.code, turn.refusal?.message, turn.refusal?.retryAfterSeconds],
+    [true, 'spend_limit_exceeded', 'It is reached.', 60],
+  );
+});
+
+test('a refusal that passes ends nothing, and is forgotten with the next call that is made', async (t) => {
+  const { ask, begin, refuse, pass } = setUp(t);
+  const { turn } = begin();
+  const { ends: _, ...passing } = limit;
+  refuse(passing);
+  await ask();
+  pass(60_000);
+  assert.deepEqual([turn.signal.aborted, turn.refusal?.code], [false, 'spend_limit_exceeded']);
+  refuse(null);
+  await ask();
+  assert.equal(turn.refusal, null);
+});
+
+test('an agent whose limit says so is to be put to sleep', async (t) => {
+  const { ask, asleep, refuse } = setUp(t);
+  await ask();
+  refuse({ ...limit, ends: 'sleep' });
+  await ask();
+  assert.deepEqual(asleep, [agentId]);
+});
+
+test('a call that could not be opened, or is opened again, counts once; each that ends is noted', async (t) => {
+  const { ask, ledger, begin, call, closed, down, noted } = setUp(t);
+  begin();
+  down(true);
+  for (let i = 0; i < 20; i += 1) await assert.rejects(ask());
+  down(false);
+  const again = call('a');
+  for (let i = 0; i < 20; i += 1) assert.equal(await ledger.open(again), null);
+  await ledger.close(closed(again));
+  for (let i = 0; i < 4; i += 1) assert.equal(await ask(), null);
+  assert.equal(await ask(), 'loop_detected');
+  assert.equal(noted.length, 5);
+});

@@ -1,0 +1,240 @@
+/**
+ * The model calls of this host's agents, as turns see them. A turn is a chat from its beginning to its end; calls of an agent
+ * that no chat is under way with (its own doings) count in spans of ten minutes. Which of several turns at once a call belongs
+ * to nobody can tell, so they share one span, and each adds its allowance to it.
+ *
+ * A span is cut as a loop when too many calls were admitted in it, or the same request was answered too often. A refusal that
+ * ends the turn (a loop, a spend limit) is told to every turn of the agent, once no call that was admitted is under way any
+ * more and what it brought had a moment to come through: no runtime has to be waited for until it gives up by itself.
+ *
+ * In memory, by process: agents are called by the process that has their machine. What a restart forgets begins anew.
+ */
+import { Refusal } from '@lodge/domain';
+import type { Turn } from '../agents/agents.ts';
+import type { CallLedger, CallRefusal, LlmCall, Log, OpenCall, SealedContent } from '@lodge/ports';
+
+export interface LoopBounds {
+  /** Most calls of a turn, or of a span outside of turns. */
+  readonly calls: number;
+  /** Most answers to one request in it. */
+  readonly same: number;
+}
+
+export const defaultLoopBounds: LoopBounds = { calls: 200, same: 10 };
+
+export interface TurnsDeps {
+  readonly log: Log;
+  readonly bounds: LoopBounds;
+  /** Tells the agent's owner. */
+  readonly tell: (agentId: string, message: string) => Promise<void>;
+  /** Called with an agent that is to be put to sleep. */
+  readonly sleep: (agentId: string) => void;
+  /** Called once a call is in the ledger. */
+  readonly note: (call: LlmCall) => Promise<void>;
+}
+
+interface Span {
+  /** Null within turns: it ends with the last of them. */
+  readonly until: number | null;
+  allowed: number;
+  calls: number;
+  /** How often each request was answered, by its digest. */
+  readonly answers: Map<string, number>;
+  /** Set once it is cut. */
+  loop: CallRefusal | null;
+}
+
+/** A call under way. */
+interface Admitted {
+  readonly span: Span;
+  readonly digest: string;
+}
+
+interface Caller {
+  readonly turns: Set<ActiveTurn>;
+  readonly underWay: Map<string, Admitted>;
+  span: Span;
+}
+
+const outsideMs = 10 * 60_000;
+/** For what the last calls brought to come through to the client. */
+const graceMs = 2_000;
+/** A cut turn is over soon. */
+const loopRetrySeconds = 60;
+/** Agents that are remembered without a look for those whose span has ended. */
+const maxCallers = 1_000;
+
+class ActiveTurn implements Turn {
+  readonly signal: AbortSignal;
+  refusal: Refusal | null = null;
+  isFinal = false;
+  private readonly cutting = new AbortController();
+
+  constructor(over: AbortSignal) {
+    this.signal = AbortSignal.any([over, this.cutting.signal]);
+  }
+
+  cut(): void {
+    this.cutting.abort(this.refusal);
+  }
+}
+
+export class Turns {
+  private readonly deps: TurnsDeps;
+  private readonly callers = new Map<string, Caller>();
+
+  constructor(deps: TurnsDeps) {
+    this.deps = deps;
+  }
+
+  /** A turn of the agent, until `over` aborts. */
+  begin(agentId: string, over: AbortSignal): Turn {
+    const turn = new ActiveTurn(over);
+    if (over.aborted) return turn;
+    const caller = this.caller(agentId);
+    if (caller.turns.size === 0) caller.span = this.newSpan(null);
+    else caller.span.allowed += this.deps.bounds.calls;
+    caller.turns.add(turn);
+    over.addEventListener('abort', () => this.end(agentId, caller, turn), { once: true });
+    return turn;
+  }
+
+  /** The ledger, with an eye on loops, and on who is to know of a refusal. */
+  watch(ledger: CallLedger): CallLedger {
+    return {
+      open: (call) => this.open(ledger, call),
+      close: (call, content) => this.close(ledger, call, content),
+    };
+  }
+
+  private end(agentId: string, caller: Caller, turn: ActiveTurn): void {
+    caller.turns.delete(turn);
+    if (caller.turns.size > 0) return;
+    if (caller.underWay.size === 0) this.callers.delete(agentId);
+    else caller.span = this.newSpan(Date.now() + outsideMs);
+  }
+
+  private async open(ledger: CallLedger, call: OpenCall): Promise<CallRefusal | null> {
+    const { agentId, id, digest } = call;
+    const caller = this.caller(agentId);
+    // One that is opened again, for the answer was lost, counts once.
+    if (!caller.underWay.has(id)) {
+      const span = this.spanOf(caller);
+      const loop = this.loopIn(span, agentId, digest);
+      if (loop !== null) return this.refused(agentId, caller, loop);
+      span.calls += 1;
+      caller.underWay.set(id, { span, digest });
+    }
+    let refusal: CallRefusal | null;
+    try {
+      refusal = await ledger.open(call);
+    } catch (error) {
+      uncount(caller, id);
+      throw error;
+    }
+    if (refusal !== null) {
+      uncount(caller, id);
+      return this.refused(agentId, caller, refusal);
+    }
+    for (const turn of caller.turns) if (!turn.isFinal) turn.refusal = null;
+    return null;
+  }
+
+  private async close(ledger: CallLedger, call: LlmCall, content?: SealedContent | null): Promise<void> {
+    try {
+      await ledger.close(call, content);
+    } finally {
+      this.ended(call);
+    }
+    await this.deps.note(call).catch((error: unknown) => {
+      this.deps.log.warn({ err: error, agent_id: call.agentId }, 'what is left of spend limits was not looked at');
+    });
+  }
+
+  private ended({ id, agentId, outcome }: LlmCall): void {
+    const caller = this.callers.get(agentId);
+    const admitted = caller?.underWay.get(id);
+    if (!caller || !admitted) return;
+    caller.underWay.delete(id);
+    const { answers } = admitted.span;
+    if (outcome === 'ok') answers.set(admitted.digest, (answers.get(admitted.digest) ?? 0) + 1);
+    this.cutSoon(caller);
+  }
+
+  private refused(agentId: string, caller: Caller, refusal: CallRefusal): CallRefusal {
+    const told = new Refusal(refusal.code, refusal.message, {
+      agentId: agentId,
+      retryAfterSeconds: refusal.retryAfterSeconds,
+    });
+    for (const turn of caller.turns) {
+      if (turn.isFinal) continue;
+      turn.refusal = told;
+      turn.isFinal = refusal.ends !== undefined;
+    }
+    this.cutSoon(caller);
+    if (refusal.ends === 'sleep') this.deps.sleep(agentId);
+    return refusal;
+  }
+
+  private cutSoon(caller: Caller): void {
+    const isOver = (): boolean => caller.underWay.size === 0;
+    const final = [...caller.turns].filter(({ isFinal }) => isFinal);
+    if (final.length === 0 || !isOver()) return;
+    setTimeout(() => {
+      if (isOver()) for (const turn of final) turn.cut();
+    }, graceMs).unref();
+  }
+
+  private loopIn(span: Span, agentId: string, digest: string): CallRefusal | null {
+    if (span.loop !== null) return span.loop;
+    const { same } = this.deps.bounds;
+    const within = span.until === null ? 'in one turn' : 'in ten minutes outside of turns';
+    let what: string;
+    if (span.calls >= span.allowed) what = `${span.calls} model calls`;
+    else if ((span.answers.get(digest) ?? 0) >= same) what = `the same model request ${same} times`;
+    else return null;
+    span.loop = {
+      code: 'loop_detected',
+      message: `The agent seems to go in circles: ${what} ${within}. Further ones are refused.`,
+      retryAfterSeconds: span.until === null ? loopRetrySeconds : Math.ceil((span.until - Date.now()) / 1000),
+      ends: 'turn',
+    };
+    this.deps.tell(agentId, `${span.loop.message} (loop_detected)`).catch((error: unknown) => {
+      this.deps.log.warn({ err: error, agent_id: agentId }, 'a loop was not told of');
+    });
+    return span.loop;
+  }
+
+  private spanOf(caller: Caller): Span {
+    const { turns, span } = caller;
+    if (turns.size === 0 && (span.until ?? 0) <= Date.now()) caller.span = this.newSpan(Date.now() + outsideMs);
+    return caller.span;
+  }
+
+  private caller(agentId: string): Caller {
+    const known = this.callers.get(agentId);
+    if (known) return known;
+    if (this.callers.size >= maxCallers) this.forget();
+    const fresh: Caller = { turns: new Set(), underWay: new Map(), span: this.newSpan(Date.now() + outsideMs) };
+    this.callers.set(agentId, fresh);
+    return fresh;
+  }
+
+  private forget(): void {
+    for (const [id, { turns, underWay, span }] of this.callers) {
+      if (turns.size + underWay.size === 0 && (span.until ?? 0) <= Date.now()) this.callers.delete(id);
+    }
+  }
+
+  private newSpan(until: number | null): Span {
+    return { until, allowed: this.deps.bounds.calls, calls: 0, answers: new Map(), loop: null };
+  }
+}
+
+/** It was not made after all. */
+function uncount({ underWay }: Caller, id: string): void {
+  const admitted = underWay.get(id);
+  if (!admitted) return;
+  admitted.span.calls -= 1;
+  underWay.delete(id);
+}

@@ -1,0 +1,62 @@
+import { Refusal } from '@lodge/domain';
+import type { ErrorCode } from '@lodge/domain';
+import { GatewayFailure } from '@lodge/ports';
+import type { FailureFacts, FailureKind } from '@lodge/ports';
+
+interface Told {
+  readonly code: ErrorCode;
+  readonly message: string | ((facts: FailureFacts) => string);
+  /** False: the turn may have acted before it failed. */
+  readonly mayRepeat?: false;
+}
+
+const notAnswering: Told = {
+  code: 'agent_unavailable',
+  message: 'The agent does not answer at the moment. Try again shortly.',
+};
+
+/** What whoever asked is told of each kind of failure. */
+const failures: Readonly<Record<FailureKind, Told>> = {
+  not_connected: notAnswering,
+  not_serving: notAnswering,
+  broken_off: {
+    code: 'agent_unavailable',
+    message: 'The agent stopped before its answer was complete.',
+    mayRepeat: false,
+  },
+  request_refused: { code: 'invalid_request', message: ({ words }) => words || 'The agent refused the request.' },
+  request_too_large: { code: 'request_too_large', message: 'The messages are too large for the agent.' },
+  provider_rate_limit: {
+    code: 'rate_limit_exceeded',
+    message: "The agent's LLM provider answered: too many requests.",
+    mayRepeat: false,
+  },
+  provider_refused_key: {
+    code: 'invalid_request',
+    message: "The LLM provider refused the agent's key (llm_keys), or its account has no credit.",
+  },
+  provider_failed: {
+    code: 'internal_error',
+    message: ({ words }) => `The agent's LLM provider failed (${words ?? 'error'}).`,
+    mayRepeat: false,
+  },
+  turn_failed: { code: 'internal_error', message: 'The agent could not finish this turn.', mayRepeat: false },
+};
+
+function ofFailure({ facts, cause }: GatewayFailure): Refusal {
+  const { code, message, mayRepeat } = failures[facts.kind];
+  return new Refusal(code, typeof message === 'string' ? message : message(facts), {
+    cause,
+    retryAfterSeconds: facts.retryAfterSeconds ?? undefined,
+    ...(mayRepeat === false && { mayRepeat }),
+  });
+}
+
+/** Why an answer that was under way ended, whatever ended it. */
+export function brokenOff(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  return ofFailure(error instanceof GatewayFailure ? error : new GatewayFailure({ kind: 'broken_off' }, error));
+}
+
+/** The same error, a gateway's failure as a refusal. */
+export const refusalOf = (error: unknown): unknown => (error instanceof GatewayFailure ? ofFailure(error) : error);

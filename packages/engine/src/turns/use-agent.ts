@@ -1,0 +1,161 @@
+/**
+ * An agent for a request: running, and awake until the request has ended. The keep-awake lease comes first and the look at the
+ * agent after it, in one statement: a pause or stop for idleness was decided either before (then the row shows it, and it is
+ * waited for) or not at all. On the way that matters, of an agent that runs, this is all it costs.
+ */
+import { Refusal } from '@lodge/domain';
+import type { LiveAgent, UseOptions } from '../agents/agents.ts';
+import type { AgentRow, ChatEndpoint, ChatTurn, WebEndpoint, WebPage } from '@lodge/ports';
+import { act, isAtRest } from '../agents/act.ts';
+import { awaitAgent } from '../agents/await-agent.ts';
+import type { AgentsDeps } from '../agents/deps.ts';
+import { getAgent, isThere, notFound } from '../agents/reading.ts';
+
+const flushTimeoutMs = 5_000;
+/** An agent that was woken and is asleep again: once is chance. */
+const maxWakes = 3;
+const maxOwners = 10_000;
+
+interface Flush {
+  readonly done: Promise<void>;
+  /** Wanted by those who came since it began. */
+  next: Promise<void> | null;
+}
+
+export class Uses {
+  private readonly deps: AgentsDeps;
+  /** Whose an agent is never changes; known here, another account's request leaves no trace on it. */
+  private readonly owners = new Map<string, string>();
+  /** Under way, by the guest's address. */
+  private readonly flushes = new Map<string, Flush>();
+
+  constructor(deps: AgentsDeps) {
+    this.deps = deps;
+  }
+
+  async use(accountId: string, id: string, options: UseOptions): Promise<LiveAgent> {
+    await this.checkOwner(accountId, id);
+    const deadline = Date.now() + options.timeoutMs;
+    let row = await this.deps.keepAwake.take(id);
+    if (row === null) throw notFound(id);
+    try {
+      for (let wakes = 0; !isLive(row);) {
+        if (!isThere(row)) throw notFound(id);
+        // It boots: who did not ask for it to be woken is told at once.
+        if (row.status === 'provisioning' && wakes === 0 && !options.wake) throw notRunning(id);
+        if (isAtRest(row)) {
+          if (wakes >= maxWakes) throw notAwake(row);
+          wakes += 1;
+          row = await this.wake(row, options);
+        }
+        row = await this.awaitRest(id, deadline, options.signal);
+        if (row !== null && row.status === 'error' && wakes > 0) throw notAwake(row);
+      }
+      return await this.live(row!);
+    } catch (error) {
+      this.deps.keepAwake.drop(id);
+      throw error;
+    }
+  }
+
+  private async checkOwner(accountId: string, id: string): Promise<void> {
+    if (this.owners.get(id) === accountId) return;
+    await getAgent(this.deps, accountId, id);
+    if (this.owners.size >= maxOwners) this.owners.clear();
+    this.owners.set(id, accountId);
+  }
+
+  /** Begins what makes the agent run, where it may be woken. */
+  private async wake(row: AgentRow, { wake: asked, message = false }: UseOptions): Promise<AgentRow> {
+    const { autoResume, autoStart } = row.lifecycle;
+    const may = asked || (row.status === 'paused' ? autoResume : row.status === 'stopped' && autoStart);
+    if (!may || (row.status !== 'paused' && row.status !== 'stopped')) throw notRunning(row.id);
+    const asleep = message ? await this.deps.spend.asleep(row.id, new Date()) : null;
+    if (asleep)
+      throw new Refusal(asleep.code, asleep.message, { agentId: row.id, retryAfterSeconds: asleep.retryAfterSeconds });
+    try {
+      return (await act(this.deps, row.accountId, row.id, row.status === 'paused' ? 'resume' : 'start')).row;
+    } catch (error) {
+      // Another operation came first: it is waited for, and then decided anew.
+      if (error instanceof Refusal && error.code === 'agent_transitioning') return row;
+      throw error;
+    }
+  }
+
+  /** The row when nothing is under way any more. */
+  private async awaitRest(id: string, deadline: number, signal: AbortSignal): Promise<AgentRow | null> {
+    const timeoutMs = Math.max(0, deadline - Date.now());
+    const row = await awaitAgent(this.deps.store, id, (now) => !isThere(now) || isAtRest(now), timeoutMs, signal);
+    signal.throwIfAborted();
+    if (isThere(row) && !isAtRest(row)) {
+      throw new Refusal('agent_transitioning', 'The agent did not become ready in time. Try again shortly.', {
+        agentId: id,
+      });
+    }
+    return row;
+  }
+
+  private async live(row: AgentRow): Promise<LiveAgent> {
+    const { templates, runtimes, settingsOf, keepAwake } = this.deps;
+    const template = row.templateId === null ? null : await templates.get(row.templateId);
+    if (template === null || row.vmAddress === null) throw notRunning(row.id);
+    // Its address is another agent's on this host, or nobody's.
+    if (row.host !== null && row.host !== this.deps.holder) {
+      throw new Refusal('agent_unavailable', 'This agent is on another host of this deployment: ask there.', {
+        agentId: row.id,
+      });
+    }
+    const guest = { address: row.vmAddress };
+    const runtime = runtimes.get(row.runtimeKind)!;
+    const settings = settingsOf(row);
+    const endpoint = (turn: ChatTurn): ChatEndpoint => runtime.chatEndpoint(guest, template.facts, settings, turn);
+    const { turnFailure } = runtime;
+    const web = (page: WebPage): WebEndpoint | null => runtime.web(guest, template.facts, settings, page);
+    let flushed: Promise<void> | null = null;
+    const flush = (): Promise<void> => (flushed ??= this.flush(row));
+    let released = false;
+    const release = (): void => {
+      if (released) return;
+      released = true;
+      void flush().finally(() => keepAwake.drop(row.id));
+    };
+    return { row, endpoint, turnFailure, guest, web, flush, release };
+  }
+
+  /** One at a time in a guest: who comes meanwhile shares the next, which begins behind all that they have changed. */
+  private flush(row: AgentRow): Promise<void> {
+    const present = this.flushes.get(row.vmAddress!);
+    if (present) return (present.next ??= present.done.then(() => this.beginFlush(row)));
+    return this.beginFlush(row);
+  }
+
+  private beginFlush(row: AgentRow): Promise<void> {
+    const flush: Flush = { done: this.writeOut(row), next: null };
+    this.flushes.set(row.vmAddress!, flush);
+    void flush.done.then(() => {
+      if (flush.next === null) this.flushes.delete(row.vmAddress!);
+    });
+    return flush.done;
+  }
+
+  /** What the turn has changed is on the disk of the guest before the agent may sleep. */
+  private async writeOut({ id, runtimeKind, vmAddress }: AgentRow): Promise<void> {
+    try {
+      const signal = AbortSignal.timeout(flushTimeoutMs);
+      await this.deps.runtimes.get(runtimeKind)!.flush({ address: vmAddress! }, signal);
+    } catch (error) {
+      this.deps.log.warn({ err: error, agent_id: id }, 'the guest did not write out its disk after a turn');
+    }
+  }
+}
+
+function isLive(row: AgentRow | null): boolean {
+  return isThere(row) && row.status === 'running' && row.operation === null;
+}
+
+const notRunning = (id: string): Refusal =>
+  new Refusal('agent_not_running', 'Agent is not running. Start it first.', { agentId: id });
+
+function notAwake({ id, statusReason }: AgentRow): Refusal {
+  return new Refusal('internal_error', statusReason?.message ?? 'The agent could not be woken.', { agentId: id });
+}

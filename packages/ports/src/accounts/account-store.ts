@@ -1,0 +1,218 @@
+import type { InvitedRole, Role, SpendLimit } from '@lodge/domain';
+import type { ApiKeyRow, NewApiKey } from './api-keys.ts';
+import type { NewEvent } from '../events/events.ts';
+
+export type LinkKind = 'owner' | 'invite' | 'reset';
+
+export interface AccountRow {
+  readonly id: string;
+  readonly name: string;
+  /** Null until somebody has taken the account over by its owner link. */
+  readonly email: string | null;
+  readonly role: Role;
+  readonly totpEnabled: boolean;
+  /** What all its agents together may spend; null: what the deployment says. */
+  readonly spendLimit: SpendLimit | null;
+  /** Whether what is said in its agents' model calls is kept for a while. */
+  readonly recordsLlmCalls: boolean;
+  readonly createdAt: Date;
+}
+
+/** An account with what signing in is checked against. */
+export interface Credentials {
+  readonly account: AccountRow;
+  /** See `hashPassword` of @lodge/access. */
+  readonly passwordHash: string | null;
+  /** The second factor's secret that is in force, and the one that awaits its first code; see `totpContext`. */
+  readonly totpSealed: string | null;
+  readonly totpPendingSealed: string | null;
+}
+
+export interface SessionRow {
+  readonly id: string;
+  readonly accountId: string;
+  readonly createdAt: Date;
+  readonly lastSeenAt: Date;
+  /** The earlier of the two ends: of all sessions, and of one that is not used. */
+  readonly expiresAt: Date;
+  readonly address: string;
+  readonly userAgent: string | null;
+}
+
+export interface NewSession {
+  readonly accountId: string;
+  /** SHA-256 of the token, 32 bytes. */
+  readonly hash: Uint8Array;
+  readonly address: string;
+  readonly userAgent: string | null;
+}
+
+export interface LinkRow {
+  readonly id: string;
+  readonly kind: LinkKind;
+  /** The account it opens (`owner`, `reset`), or the one that invites. */
+  readonly accountId: string;
+  /** Of the account it opens, or the only one that may accept the invitation. */
+  readonly email: string | null;
+  /** Of the account that an invitation makes. */
+  readonly role: InvitedRole;
+  /** The reset takes the second factor off too. */
+  readonly removesTotp: boolean;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+  readonly usedAt: Date | null;
+}
+
+export interface NewLink {
+  readonly kind: LinkKind;
+  readonly accountId: string;
+  readonly email: string | null;
+  /** Of an invitation; a member by default. */
+  readonly role?: InvitedRole;
+  readonly removesTotp?: boolean;
+  /** SHA-256 of the token, 32 bytes. */
+  readonly hash: Uint8Array;
+  readonly lifetimeSeconds: number;
+}
+
+export interface ApiKeyRecord extends ApiKeyRow {
+  readonly name: string;
+  readonly last4: string;
+  readonly createdAt: Date;
+  readonly lastUsedAt: Date | null;
+}
+
+export interface MemberRow extends AccountRow {
+  readonly agents: number;
+}
+
+/** What attempts are counted by. The first `free` of a day cost nothing, each further one doubles the wait, up to `maxWaitSeconds`. */
+export interface AttemptLimit {
+  readonly subject: string;
+  readonly free: number;
+  readonly maxWaitSeconds: number;
+}
+
+/** An e-mail that another account has. */
+export class EmailTakenError extends Error {
+  constructor() {
+    super('another account has this e-mail');
+    this.name = 'EmailTakenError';
+  }
+}
+
+/** Accounts in the store, with their sessions, links, keys and counted attempts. All times are the database's. */
+export interface AccountStore {
+  /** `knownAddress`: the account has signed in from `address` before. */
+  byEmail(
+    email: string,
+    address: string,
+  ): Promise<{ readonly credentials: Credentials; readonly knownAddress: boolean } | null>;
+  byId(accountId: string): Promise<Credentials | null>;
+  /** The accounts that may invite, oldest first. */
+  owners(): Promise<readonly AccountRow[]>;
+  members(): Promise<readonly MemberRow[]>;
+  session(hash: Uint8Array): Promise<{ readonly session: SessionRow; readonly account: AccountRow } | null>;
+  /** Sessions in force, last seen first. */
+  sessions(accountId: string): Promise<readonly SessionRow[]>;
+  /** When sessions were last seen, by id; written in one statement. */
+  recordSeen(seen: ReadonlyMap<string, Date>): Promise<void>;
+  /** A link that can still be used. */
+  link(hash: Uint8Array): Promise<LinkRow | null>;
+  /** Invitations that were accepted or can still be, newest first. */
+  invitations(): Promise<readonly LinkRow[]>;
+  /** All keys of an account, newest first, revoked ones too. */
+  keys(accountId: string): Promise<readonly ApiKeyRecord[]>;
+  /**
+   * Counts an attempt on every limit, before its outcome is known, so that attempts made at once are all counted; or on
+   * none, when one of them must wait: then the seconds until it need not.
+   */
+  takeAttempt(limits: readonly AttemptLimit[]): Promise<{ readonly waitSeconds: number } | null>;
+  /** Takes one attempt off again: it was none that counts. */
+  giveBackAttempt(subjects: readonly string[]): Promise<void>;
+  /**
+   * One owner link for a deployment that nobody has signed in to and that never had one: true when it was written. Any
+   * number of processes may ask at once.
+   */
+  createFirstOwnerLink(link: Pick<NewLink, 'hash' | 'lifetimeSeconds'>): Promise<boolean>;
+  /** Everything `work` does is there together, or not at all. It may run twice, when the connection was lost before the commit. */
+  transaction<T>(work: (tx: AccountTransaction) => Promise<T>): Promise<T>;
+  /** Removes sessions, links and counts that no longer say anything, in bounded steps. */
+  prune(): Promise<void>;
+}
+
+/** Changes within one transaction. */
+export interface AccountTransaction {
+  /** Locks the account's row until the end: what was read of it stays so. */
+  lock(accountId: string): Promise<Credentials | null>;
+  /** Throws `EmailTakenError`. */
+  createAccount(account: {
+    readonly name: string;
+    readonly email: string;
+    readonly passwordHash: string;
+    readonly role: Role;
+  }): Promise<AccountRow>;
+  /** Throws `EmailTakenError`. */
+  setUp(
+    accountId: string,
+    account: { readonly name: string; readonly email: string; readonly passwordHash: string },
+  ): Promise<AccountRow>;
+  /** Ends the account's visits to agents too. */
+  setPassword(accountId: string, passwordHash: string): Promise<void>;
+  setTotp(
+    accountId: string,
+    totp: { readonly sealed: string | null; readonly pendingSealed: string | null },
+  ): Promise<void>;
+  setRecordsLlmCalls(accountId: string, records: boolean): Promise<AccountRow>;
+  /** False when there is no such account. */
+  setSpendLimit(accountId: string, limit: SpendLimit | null): Promise<boolean>;
+  /** False when the code of this time step, or of a later one, was used already. */
+  useTotpStep(accountId: string, step: number): Promise<boolean>;
+  /** Codes of this step and earlier ones are used; what was before is forgotten. */
+  startTotpSteps(accountId: string, step: number): Promise<void>;
+  /** Replaces all of them. */
+  setRecoveryCodes(accountId: string, hashes: readonly Uint8Array[]): Promise<void>;
+  /** False when it is none, or was used. */
+  useRecoveryCode(accountId: string, hash: Uint8Array): Promise<boolean>;
+
+  /** Ends the sessions beyond `most` that were seen longest ago. */
+  openSession(session: NewSession, most: number): Promise<SessionRow>;
+  /** False when the account has no such session. */
+  endSession(accountId: string, id: string): Promise<boolean>;
+  endSessions(accountId: string, except: string | null): Promise<number>;
+  rememberAddress(accountId: string, address: string): Promise<void>;
+  clearAttempts(subjects: readonly string[]): Promise<void>;
+
+  createLink(link: NewLink): Promise<LinkRow>;
+  /** Uses a link up. Of two at once one gets it, and the other null, as for a link that cannot be used. */
+  takeLink(kind: LinkKind, hash: Uint8Array): Promise<LinkRow | null>;
+  /** Ends the account's links of a kind that were not used. */
+  endLinks(accountId: string, kind: LinkKind): Promise<void>;
+  /** False when there is no such invitation that can be accepted. */
+  endInvitation(id: string): Promise<boolean>;
+
+  liveKeys(accountId: string): Promise<number>;
+  createKey(accountId: string, key: NewApiKey): Promise<ApiKeyRecord>;
+  /** A key that was revoked before stays as it is. `revoked` is null when the account has no such key. */
+  revokeKey(
+    accountId: string,
+    id: string,
+  ): Promise<{ readonly revoked: ApiKeyRecord | null; readonly wasLive: boolean }>;
+
+  /**
+   * The event of what was changed. A transaction with a change commits with one event, or not at all. The last thing in a
+   * transaction: it waits for other writers of the account's events.
+   */
+  record(event: NewEvent): Promise<void>;
+}
+
+/** How long a session lasts at most, and how long one that is not used. */
+export const sessionLifetime = { absoluteSeconds: 30 * 86_400, idleSeconds: 7 * 86_400 } as const;
+
+/** The `SecretBox` context of an account's second factor. */
+export function totpContext(accountId: string): string {
+  return `totp:${accountId}`;
+}
+
+/** Seconds each kind of link can be used for. */
+export const linkLifetimes = { owner: 86_400, invite: 7 * 86_400, reset: 3_600 } as const;

@@ -1,0 +1,193 @@
+import type { Image, ReportProgress } from './images.ts';
+
+/** A machine as it is wanted. */
+export interface Machine {
+  readonly vcpus: number;
+  readonly memoryMib: number;
+  readonly diskGib: number;
+}
+
+/** A saved, warmed-up VM that agents are cloned from. Immutable. */
+export interface Template {
+  /** Hash over image, device layout, accelerator, emulator version and what `prepare` was told (`TemplateRequest.variant`). */
+  readonly id: string;
+  readonly imageId: string;
+  /** What the runtime said about the guest it prepared (its gateway token, its suspension id ...). Opaque to the driver, kept in a 0600 file on the host. */
+  readonly facts: RuntimeFacts;
+}
+
+/** JSON that only the runtime which wrote it understands. Holds the template's gateway token: never log it. */
+export type RuntimeFacts = Readonly<Record<string, unknown>>;
+
+export interface TemplateRequest {
+  readonly image: Image;
+  /** Version of what `prepare` does to the guest: part of the template's identity. */
+  readonly variant: string;
+}
+
+export interface TemplateBuild extends TemplateRequest {
+  /** Port on `brokerHost` that the template's guest reaches at its fixed broker address (the warm-up stub, not the broker). */
+  readonly brokerPort: number;
+  /** Brings the cold-booted guest at `address` to the state that is saved; runs until the very moment before the save. */
+  readonly prepare: (guest: { readonly address: string }, signal: AbortSignal) => Promise<RuntimeFacts>;
+  readonly progress: ReportProgress;
+}
+
+export interface VmRequest {
+  readonly agentId: string;
+  /** Names one incarnation of the agent's VM. A new one supersedes every older one. */
+  readonly executionId: string;
+  readonly machine: Machine;
+  readonly template: Template;
+  /** `clone`: a fresh disk over the template's and the template's running memory; any earlier disk of this agent is discarded.
+   *  `boot`: the agent's existing disk, booted cold; a snapshot of its memory is discarded.
+   *  `snapshot`: disk and memory as `suspend` left them. The snapshot is used up before the guest runs: after a crash there is the disk. */
+  readonly from: 'clone' | 'boot' | 'snapshot';
+}
+
+/** A VM whose guest daemon answers, whose clock is set and whose machine is the one asked for. */
+export interface Vm {
+  readonly agentId: string;
+  readonly executionId: string;
+  /** IPv4 address the host reaches the guest at; also the source address of everything the guest sends. Unforgeable by the guest. */
+  readonly address: string;
+  readonly machine: Machine;
+  /** With `snapshot`: what `suspend` was given to keep beside it. */
+  readonly facts: RuntimeFacts | null;
+}
+
+/**
+ * What the host has of one agent.
+ * - `partial`: a create that did not finish, or a removal that did not.
+ * - `dead`: its process is gone.
+ * - `paused`: whole, its vCPUs frozen (by `pause`, or by a `suspend` that did not finish).
+ * - `suspended`: no process; disk and a snapshot of its memory that belong together.
+ */
+export interface VmObservation {
+  readonly agentId: string;
+  readonly executionId: string | null;
+  readonly state: 'running' | 'paused' | 'dead' | 'partial' | 'disk-only' | 'suspended';
+  readonly address: string | null;
+  /** The VM that `backUp` kept as a backup, by its execution; null when there is none. With nothing in its place the agent is `partial`. */
+  readonly backup: string | null;
+}
+
+/** What a VM takes up now. */
+export interface VmUsage {
+  /** Whose counters these are; null where nothing says. */
+  readonly executionId: string | null;
+  /** Memory of the host that is this VM's share (PSS), MiB; 0 without a process. */
+  readonly memoryMib: number;
+  readonly diskMib: number;
+  readonly snapshotMib: number;
+  /** CPU time of the whole VM since its process began, seconds. */
+  readonly cpuSeconds: number;
+  /** Bytes to public addresses since its network was made. */
+  readonly egressBytes: number;
+}
+
+/** What a `suspend` cost. */
+export interface Suspension {
+  /** Bytes of memory and device state that were written. */
+  readonly bytes: number;
+  /** From the freeze until everything was on the disk, milliseconds. */
+  readonly ms: number;
+}
+
+/** What of a guest goes with its agent when that gets a VM from another template. Absolute paths. */
+export interface CarriedData {
+  readonly folders: readonly string[];
+  /** Below them, what belongs to the template and not to the agent: it stays as each template has it. */
+  readonly except: readonly string[];
+}
+
+/**
+ * Where VMs run. One object of this kind owns all VMs of this instance on this host.
+ * At most one VM exists per agent; `create`, `remove` and `buildTemplate` are idempotent and may be repeated after a crash at any point.
+ * Calls for one agent are served one at a time, in order, except that `remove` aborts a `create` under way.
+ */
+export interface VmDriver {
+  /** Host address the broker must listen on: what a guest sends to its fixed broker address arrives here, at `brokerPort`. */
+  readonly brokerHost: string;
+  /** Prepares the host (network, accelerator check), adopts VMs that outlived an earlier process, and removes what belongs to no run directory. Call once, first. */
+  start(): Promise<void>;
+  /** Stops watching. Leaves every VM running. */
+  stop(): Promise<void>;
+  findTemplate(request: TemplateRequest): Promise<Template | null>;
+  /** The template of that id, current or not: an agent's disk lies over the one it was made from. */
+  getTemplate(id: string): Promise<Template | null>;
+  /** Makes the template if it is absent; concurrent builds of the same one join, across processes too. */
+  buildTemplate(build: TemplateBuild, signal: AbortSignal): Promise<Template>;
+  /** Makes the agent's VM. The same execution twice is the same VM. Rejects with `VmError`; then nothing of this execution is left but, with `boot`, the disk. */
+  create(request: VmRequest, signal: AbortSignal): Promise<Vm>;
+  /** Freezes the vCPUs; memory stays. Frozen is success. Rejects with `gone` when that execution does not run here. */
+  pause(agentId: string, executionId: string): Promise<void>;
+  /** Lets the vCPUs go on, the guest's clock set and its randomness reseeded. Running is success. Rejects with `gone` as `pause` does. */
+  resume(agentId: string, executionId: string): Promise<void>;
+  /**
+   * Freezes the VM, writes what its memory has changed and its devices beside its disk as one snapshot, fsyncs, and then
+   * frees process, namespace and memory. Rejects with the VM as it was before (`disk_full` when there is no room): the caller
+   * lets it run again. A crash in its midst leaves either the VM, `paused`, or the snapshot.
+   */
+  suspend(agentId: string, executionId: string, facts: RuntimeFacts, signal: AbortSignal): Promise<Suspension>;
+  /**
+   * As `suspend`, and then disk and snapshot are kept as a backup as they are, with the content of the guest's data folders, so that
+   * another VM can be made in its place. Backed up already is success. Rejects with the VM as it was before; with `disk_full`,
+   * before it is frozen, where the host has no room for a second disk. A crash in its midst leaves the VM, or it is the backup
+   * when the next driver has started.
+   */
+  backUp(
+    agentId: string,
+    executionId: string,
+    kept: { readonly facts: RuntimeFacts; readonly data: CarriedData },
+    signal: AbortSignal,
+  ): Promise<Suspension>;
+  /**
+   * Puts what was kept of the data folders into that VM, made in the place of the one that is backed up, and removes what its template
+   * had there. Its runtime has ended. What it has written survives the VM's end.
+   */
+  carryOver(agentId: string, executionId: string, data: CarriedData, signal: AbortSignal): Promise<void>;
+  /** The VM that is the backup is the agent's again, `suspended`; what was made in its place is removed. No backup is success. */
+  rollBack(agentId: string): Promise<void>;
+  /** Frees the backup. No backup is success. */
+  dropBackup(agentId: string): Promise<void>;
+  /** Grows or shrinks the running VM; resolves with the machine as it then is, which may be larger than asked for where the guest did not give memory back within a bound. */
+  resize(agentId: string, executionId: string, machine: Machine, signal: AbortSignal): Promise<Machine>;
+  /** Null when nothing of the agent is here. */
+  usage(agentId: string): Promise<VmUsage | null>;
+  /** What the guest printed on its console since the last call, at most 64 KiB: older is lost. Empty when no VM runs. */
+  readConsole(agentId: string): Promise<string>;
+  /** Removes templates, and images' disks they alone need, that are not of `keep` and not under construction. Gives their ids. */
+  collectTemplates(keep: ReadonlySet<string>): Promise<readonly string[]>;
+  inspect(agentId: string): Promise<VmObservation | null>;
+  /** Everything on the host that belongs to this instance, whole or partial. */
+  list(): Promise<VmObservation[]>;
+  /** Ends the VM and frees process, namespace, cgroup and files, a snapshot among them; the disk too, and the backup, unless the disk is to be kept. Absent is success. */
+  remove(agentId: string, options: { readonly keepDisk: boolean }): Promise<void>;
+  /** Calls back when a VM's process ends, however it ended. Returns the unsubscribe function. */
+  onExit(listener: (exit: { readonly agentId: string; readonly executionId: string }) => void): () => void;
+  /** The host's memory in MiB: `total`, and `available` as the kernel estimates it. */
+  hostMemory(): Promise<{ readonly totalMib: number; readonly availableMib: number }>;
+}
+
+export type VmErrorCode =
+  | 'aborted'
+  | 'superseded'
+  | 'timeout'
+  | 'no_capacity'
+  | 'template_missing'
+  | 'disk_missing'
+  | 'snapshot_missing'
+  | 'disk_full'
+  | 'gone'
+  | 'failed';
+
+/** A driver's failure. `message` is for the operator's log, never for a reply. */
+export class VmError extends Error {
+  readonly code: VmErrorCode;
+  constructor(code: VmErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'VmError';
+    this.code = code;
+  }
+}

@@ -1,0 +1,96 @@
+/** OpenAI's answers as far as every runtime gives them alike: which event adds text, which ends an answer, which tells an error. */
+import { asObject } from '@lodge/domain';
+import type { Json } from '@lodge/domain';
+import type { GatewayEvent, ToldError, TurnApi, WholeAnswer } from '@lodge/ports';
+import { readBlock } from './event-reader.ts';
+import { parseJson } from './json.ts';
+
+/** An event as read: null where it is none of the API's; an error where the turn failed. */
+export type ReadEvent = GatewayEvent | { readonly error: ToldError } | null;
+
+export const readEvent = (api: TurnApi, block: string): ReadEvent =>
+  api === 'responses' ? responseEvent(block) : chatEvent(block);
+
+/** Comments are events of a chat too: they keep a silent stream alive. */
+function chatEvent(block: string): ReadEvent {
+  const { data: text, otherLines } = readBlock(block);
+  const event = { block, data: null, otherLines, text: '', isLast: text === '[DONE]' };
+  if (event.isLast) return event;
+  // Chunks have no name. Runtimes tell of their tools in events that have one, and clients would take those for chunks.
+  if (otherLines.some((line) => line.startsWith('event:'))) return null;
+  const data = text === null ? null : asObject(parseJson(text));
+  const error = asObject(data?.['error']);
+  if (error) return { error: toldError(error, null) };
+  return { ...event, data, text: data === null ? '' : (textOf(firstChoice(data)?.['delta']) ?? '') };
+}
+
+/** Events after which nothing of a response follows. */
+const lastOfResponse = new Set(['response.completed', 'response.incomplete', 'response.failed']);
+
+function responseEvent(block: string): ReadEvent {
+  const { data: text, otherLines } = readBlock(block);
+  const data = text === null ? null : asObject(parseJson(text));
+  if (data === null) return null;
+  const type = String(data['type']);
+  const error = type === 'error' ? data : asObject(asObject(data['response'])?.['error']);
+  if (error) return { error: toldError(error, null) };
+  const delta = type === 'response.output_text.delta' ? data['delta'] : '';
+  return {
+    block,
+    data,
+    otherLines,
+    text: typeof delta === 'string' ? delta : '',
+    isLast: lastOfResponse.has(type),
+  };
+}
+
+/** An answer that did not stream; null where the body is no JSON object. */
+export function readWhole(api: TurnApi, text: string): WholeAnswer | { readonly error: ToldError } | null {
+  const body = asObject(parseJson(text));
+  if (body === null) return null;
+  const error = asObject(body['error']);
+  if (error) return { error: toldError(error, null) };
+  return { body, text: api === 'responses' ? responseText(body) : (textOf(firstChoice(body)?.['message']) ?? '') };
+}
+
+const firstChoice = (body: Json): Json | null => {
+  const choices = body['choices'];
+  return Array.isArray(choices) ? asObject(choices[0]) : null;
+};
+
+function textOf(message: unknown): string | null {
+  const content = asObject(message)?.['content'];
+  return typeof content === 'string' ? content : null;
+}
+
+function responseText({ output }: Json): string {
+  const items: readonly unknown[] = Array.isArray(output) ? output : [];
+  const parts = items.flatMap((item): readonly unknown[] => {
+    const content = asObject(item)?.['content'];
+    return Array.isArray(content) ? content : [];
+  });
+  return parts.map((part) => outputText(part) ?? '').join('');
+}
+
+function outputText(given: unknown): string | null {
+  const part = asObject(given);
+  return part?.['type'] === 'output_text' && typeof part['text'] === 'string' ? part['text'] : null;
+}
+
+const maxTypeChars = 200;
+const maxMessageChars = 8_192;
+
+/** A response that failed has a code where other errors have a type. */
+export function toldError(
+  { type, code, message }: Json,
+  status: number | null,
+  retryAfterSeconds: number | null = null,
+): ToldError {
+  const named = typeof type === 'string' && type !== 'error' ? type : code;
+  return {
+    status,
+    type: typeof named === 'string' ? named.slice(0, maxTypeChars) : '',
+    message: typeof message === 'string' ? message.slice(0, maxMessageChars) : '',
+    retryAfterSeconds,
+  };
+}

@@ -1,0 +1,129 @@
+/** What starting, warming and looking after a runtime asks of its gateway, beside the turns of its agent. */
+import { asObject } from '@lodge/domain';
+import { readEvent, readWhole } from './answers.ts';
+import { readText, send } from './connection.ts';
+import { eventBlocks } from './event-reader.ts';
+import { parseObject } from './json.ts';
+
+/**
+ * A gateway answered with an error, or not at all. `status` is null when no HTTP reply came. The message holds neither
+ * the token nor what was sent.
+ */
+export class GatewayError extends Error {
+  readonly status: number | null;
+  /** The gateway's own code of an error, such as `UNAVAILABLE`. */
+  readonly code: string | null;
+  constructor(status: number | null, code: string | null, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'GatewayError';
+    this.status = status;
+    this.code = code;
+  }
+}
+
+export interface GatewayCallOptions {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface ChatOptions extends GatewayCallOptions {
+  /** As the runtime's configuration in the guest names it. */
+  readonly model: string;
+  readonly text: string;
+  readonly stream: boolean;
+}
+
+/** What starting and warming a runtime needs of its gateway. */
+export interface RuntimeGateway {
+  /** Null when it serves; else what it says it still waits for. Needs no token. */
+  failing(options: GatewayCallOptions): Promise<string | null>;
+  /** One turn in a session of its own; resolves with the answer's text. */
+  chat(chat: ChatOptions): Promise<string>;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly text: string;
+}
+
+const maxReplyBytes = 4 * 1024 * 1024;
+
+/** HTTP to the gateway in one guest. Connections are not kept: a clone's would be dead. */
+export class GatewayHttp {
+  /** Of the runtime, for messages. */
+  readonly name: string;
+  private readonly origin: string;
+  private readonly token: string;
+
+  constructor(name: string, origin: string, token: string) {
+    this.name = name;
+    this.origin = origin;
+    this.token = token;
+  }
+
+  async send(
+    method: 'GET' | 'POST',
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    body: object | undefined,
+    { timeoutMs, signal }: GatewayCallOptions,
+  ): Promise<Reply> {
+    signal.throwIfAborted();
+    const deadline = AbortSignal.timeout(timeoutMs);
+    try {
+      const reply = await send(`${this.origin}${path}`, {
+        method,
+        headers: { ...bearer(this.token), ...headers },
+        body,
+        signal: AbortSignal.any([signal, deadline]),
+      });
+      return { status: reply.statusCode, text: await readText(reply.body, maxReplyBytes) };
+    } catch (error) {
+      signal.throwIfAborted();
+      const why = deadline.aborted ? `within ${timeoutMs} ms` : `(${(error as Error).message})`;
+      throw new GatewayError(null, null, `${this.name} did not answer ${method} ${path} ${why}`, { cause: error });
+    }
+  }
+
+  /** One turn, by OpenAI's chat completions; resolves with the answer's text. */
+  async chat(headers: Readonly<Record<string, string>>, model: string, chat: ChatOptions): Promise<string> {
+    const body = { model, stream: chat.stream, messages: [{ role: 'user', content: chat.text }] };
+    const reply = await this.send('POST', '/v1/chat/completions', headers, body, chat);
+    const answer = chat.stream ? await streamedText(reply.text) : plainText(reply.text);
+    if (reply.status === 200 && answer !== '') return answer;
+    const { message } = errorIn(parseObject(reply.text)['error']);
+    const why = `(HTTP ${reply.status}): ${message ?? 'no text'}`;
+    throw new GatewayError(reply.status, null, `${this.name} did not answer a chat ${why}`);
+  }
+}
+
+export const bearer = (token: string): Record<string, string> => ({ authorization: `Bearer ${token}` });
+
+export function errorIn(error: unknown): { code: string | null; message: string | null } {
+  const { code, message } = asObject(error) ?? {};
+  return {
+    code: typeof code === 'string' ? code : null,
+    message: typeof message === 'string' ? message.slice(0, 500) : null,
+  };
+}
+
+function plainText(text: string): string {
+  const answer = readWhole('chat/completions', text);
+  return answer !== null && 'text' in answer ? answer.text : '';
+}
+
+/** '' unless the stream ended the way it should. */
+async function streamedText(text: string): Promise<string> {
+  const parts: string[] = [];
+  for await (const block of eventBlocks(whole(text))) {
+    const event = readEvent('chat/completions', block);
+    if (event === null || 'error' in event) continue;
+    if (event.isLast) return parts.join('');
+    parts.push(event.text);
+  }
+  return '';
+}
+
+async function* whole(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}

@@ -1,0 +1,33 @@
+import type { FailureFacts, ToldError } from '@lodge/ports';
+
+/** What an error in OpenAI's words means, whichever runtime says it. */
+export function openaiFailure({ status, type, message, retryAfterSeconds }: ToldError): FailureFacts {
+  if (type === 'rate_limit_error') {
+    return { kind: 'provider_rate_limit', retryAfterSeconds: retryAfterSeconds ?? secondsIn(message) };
+  }
+  if (typesOfKeys.has(type)) return { kind: 'provider_refused_key' };
+  if (type === 'invalid_request_error') return { kind: 'request_refused', words: publicWords(message) };
+  if (status === 503) return { kind: 'not_serving' };
+  if (status === 413) return { kind: 'request_too_large' };
+  return { kind: 'turn_failed' };
+}
+
+/** The provider refused the key, or the account behind it has no credit. */
+const typesOfKeys = new Set(['authentication_error', 'permission_error', 'insufficient_quota']);
+
+/** Where no header says it, the words may. */
+function secondsIn(message: string): number | null {
+  const seconds = /Retry-After: (\d{1,9})(?!\d)/.exec(message)?.[1];
+  return seconds === undefined ? null : Number(seconds);
+}
+
+/** The seconds of a reply's header, where it has such. */
+export const retryAfterOf = (header: unknown): number | null =>
+  typeof header === 'string' && /^\d{1,9}$/.test(header) ? Number(header) : null;
+
+/** One line of bounded length. */
+const publicWords = (message: string): string =>
+  message
+    .replaceAll(/[\p{Cc}\s]+/gu, ' ')
+    .slice(0, 500)
+    .trim();

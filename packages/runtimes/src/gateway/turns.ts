@@ -1,0 +1,97 @@
+import { asObject } from '@lodge/domain';
+import { GatewayFailure } from '@lodge/ports';
+import type { Gateway, GatewayAnswer, GatewayEvent, GatewayTurn, ToldError, WholeAnswer } from '@lodge/ports';
+import { readEvent, readWhole, toldError } from './answers.ts';
+import { readText, send } from './connection.ts';
+import type { GatewayReply } from './connection.ts';
+import { eventBlocks } from './event-reader.ts';
+import { retryAfterOf } from './failures.ts';
+import { parseObject } from './json.ts';
+
+/** A whole answer is kept in memory while it is read: it is no longer than this. */
+const maxAnswerBytes = 16 * 1024 * 1024;
+const maxErrorBytes = 64 * 1024;
+
+/** Turns at the gateways of guests. It keeps nothing open between turns. */
+export function createGateway(): Gateway {
+  return {
+    async open(turn) {
+      const reply = await begin(turn);
+      if (reply.statusCode !== 200) throw await refused(turn, reply);
+      return new Answer(turn, reply);
+    },
+  };
+}
+
+async function begin({ endpoint, api, body, signal }: GatewayTurn): Promise<GatewayReply> {
+  const { headers } = endpoint;
+  try {
+    return await send(`${endpoint.baseUrl}/${api}`, { method: 'POST', headers, body, signal });
+  } catch (error) {
+    throw connectionFailure(error, signal);
+  }
+}
+
+async function refused({ explain, signal }: GatewayTurn, reply: GatewayReply): Promise<GatewayFailure> {
+  const { statusCode, headers, body } = reply;
+  try {
+    const error = asObject(parseObject(await readText(body, maxErrorBytes))['error']) ?? {};
+    return failure(explain, toldError(error, statusCode, retryAfterOf(headers['retry-after'])));
+  } catch (error) {
+    throw connectionFailure(error, signal);
+  }
+}
+
+class Answer implements GatewayAnswer {
+  private readonly turn: GatewayTurn;
+  private readonly reply: GatewayReply;
+
+  constructor(turn: GatewayTurn, reply: GatewayReply) {
+    this.turn = turn;
+    this.reply = reply;
+  }
+
+  async *events(): AsyncGenerator<GatewayEvent> {
+    const { api, explain, signal } = this.turn;
+    try {
+      for await (const block of eventBlocks(this.reply.body as AsyncIterable<Uint8Array>)) {
+        const event = readEvent(api, block);
+        if (event === null) continue;
+        if ('error' in event) throw failure(explain, event.error);
+        yield event;
+        if (event.isLast) return;
+      }
+      throw new Error('the stream ended without its last event');
+    } catch (error) {
+      throw connectionFailure(error, signal);
+    }
+  }
+
+  async whole(): Promise<WholeAnswer> {
+    const { api, explain, signal } = this.turn;
+    try {
+      const answer = readWhole(api, await readText(this.reply.body, maxAnswerBytes));
+      if (answer === null) throw new Error('the gateway answered with something that is not JSON');
+      if ('error' in answer) throw failure(explain, answer.error);
+      return answer;
+    } catch (error) {
+      throw connectionFailure(error, signal);
+    }
+  }
+}
+
+function failure(explain: GatewayTurn['explain'], told: ToldError): GatewayFailure {
+  const { status, type, message } = told;
+  return new GatewayFailure(explain(told), new Error(`gateway: ${status ?? 'stream'} ${type}: ${message}`));
+}
+
+/** Errors of a connection that never came about. */
+const neverConnected = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
+
+function connectionFailure(error: unknown, signal: AbortSignal): unknown {
+  if (error instanceof GatewayFailure) return error;
+  // A cut turn fails as whoever cut it says.
+  if (signal.aborted && error === signal.reason) return error;
+  const code = String((error as { readonly code?: unknown }).code);
+  return new GatewayFailure({ kind: neverConnected.has(code) ? 'not_connected' : 'broken_off' }, error);
+}

@@ -1,0 +1,44 @@
+/** For tests: the guest daemon's calls, Hermes's gateway and its dashboard, on a loopback address of their own. */
+import { randomInt } from 'node:crypto';
+import { listen, listenDaemon, newDaemon, bodyOf, json, pong, type StubDaemon } from '../../testing/stub-daemon.ts';
+import { dashboardPort, dashboardSettingsPath, gatewayPort } from '../config.ts';
+
+/** Beside the daemon's events: `chat <model> <stream|whole>`. */
+export interface StubGuest extends StubDaemon {
+  readonly address: string;
+  /** Turns in hand. */
+  work: number;
+  chatStatus: number;
+  close(): Promise<void>;
+}
+
+export async function startStubGuest(): Promise<StubGuest> {
+  const address = `127.${randomInt(1, 255)}.${randomInt(0, 256)}.${randomInt(2, 255)}`;
+  const guest: StubGuest = {
+    address,
+    ...newDaemon(),
+    work: 0,
+    chatStatus: 200,
+    async close() {
+      for (const server of servers) {
+        server.close();
+        server.closeAllConnections();
+      }
+    },
+  };
+  const servers = [
+    await listenDaemon(address, guest),
+    await listen(address, gatewayPort, async (request, response) => {
+      if (request.url === '/health') return json(response, 200, { status: 'ok', work: guest.work });
+      const { model, stream } = JSON.parse(await bodyOf(request)) as { model: string; stream: boolean };
+      guest.events.push(`chat ${model} ${stream ? 'stream' : 'whole'}`);
+      if (guest.chatStatus === 200) return pong(response, stream);
+      return json(response, guest.chatStatus, { error: { message: 'scripted' } });
+    }),
+    // As the start script has it: it serves while its settings are there.
+    await listen(address, dashboardPort, async (_request, response) =>
+      json(response, guest.files.has(dashboardSettingsPath) ? 200 : 503, {}),
+    ),
+  ];
+  return guest;
+}

@@ -1,0 +1,20 @@
+import type { FailureFacts, ToldError } from '@lodge/ports';
+import { openaiFailure } from '../gateway/failures.ts';
+
+/** Hermes tells of a provider's refusal by its status alone, as `HTTP <status>: <words>` in the message of an error of its own. */
+export function turnFailure(told: ToldError): FailureFacts {
+  const [, status = '', message = ''] = /^HTTP (\d{3}): (.*)$/s.exec(told.message) ?? [];
+  if (status === '') return openaiFailure(told);
+  return openaiFailure({ ...told, type: typesByStatus[status] ?? 'server_error', message: message.trim() });
+}
+
+const typesByStatus: Readonly<Record<string, string>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  402: 'insufficient_quota',
+  403: 'permission_error',
+  404: 'invalid_request_error',
+  409: 'invalid_request_error',
+  422: 'invalid_request_error',
+  429: 'rate_limit_error',
+};

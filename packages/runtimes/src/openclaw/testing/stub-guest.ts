@@ -1,0 +1,126 @@
+/**
+ * For tests: a guest on a loopback address of its own, with what the adapter speaks to in one: the guest daemon's calls and
+ * OpenClaw's gateway, as far as the adapter uses them, over real sockets. It records what happened, in order.
+ */
+import { randomInt } from 'node:crypto';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { bodyOf, json, listen, listenDaemon, newDaemon, pong, type StubDaemon } from '../../testing/stub-daemon.ts';
+import { configPath, gatewayPort } from '../config.ts';
+
+/** Beside the daemon's events: `chat <model> <stream|whole>`, `rpc <method>`, `released <suspensionId>`. */
+export interface StubGuest extends StubDaemon {
+  readonly address: string;
+  /** Answers of the gateway; change them to make it behave otherwise. */
+  readonly gateway: {
+    ready: boolean;
+    /** Answers to each RPC method, in order; the last one stays. */
+    rpc: Record<string, { status: number; body: object }[]>;
+    chatStatus: number;
+  };
+  close(): Promise<void>;
+}
+
+export const ok = (payload: object): { status: number; body: object } => ({ status: 200, body: { ok: true, payload } });
+
+export async function startStubGuest(): Promise<StubGuest> {
+  const address = `127.${randomInt(1, 255)}.${randomInt(0, 256)}.${randomInt(2, 255)}`;
+  const servers: Server[] = [];
+  const guest: StubGuest = {
+    address,
+    ...newDaemon(),
+    gateway: {
+      ready: true,
+      rpc: {
+        'gateway.suspend.prepare': [ok({ status: 'ready', suspensionId: 's-1' })],
+        'gateway.suspend.resume': [ok({ ok: true, status: 'running', resumed: true })],
+      },
+      chatStatus: 200,
+    },
+    async close() {
+      for (const server of servers) {
+        server.close();
+        server.closeAllConnections();
+      }
+    },
+  };
+  servers.push(
+    await listenDaemon(address, guest),
+    await listen(address, gatewayPort, (request, response) => serveGateway(guest, request, response)),
+  );
+  return guest;
+}
+
+async function serveGateway(guest: StubGuest, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { gateway, events } = guest;
+  if (request.url === '/readyz') {
+    return json(response, gateway.ready ? 200 : 503, {
+      ready: gateway.ready,
+      failing: gateway.ready ? [] : ['starting'],
+    });
+  }
+  const token = guest.files.size > 0 && configOf(guest).gateway.auth.token;
+  if (token && request.headers.authorization !== `Bearer ${token}`) return json(response, 401, {});
+  const body = JSON.parse(await bodyOf(request)) as {
+    method: string;
+    stream: boolean;
+    params: { suspensionId?: string; raw?: string; baseHash?: string; agentId?: string };
+  };
+  if (request.url === '/api/v1/admin/rpc') {
+    events.push(`rpc ${body.method}`);
+    const answers = gateway.rpc[body.method] ?? [roster(guest, body.method, body.params)];
+    const answer = answers.length > 1 ? answers.shift()! : answers[0]!;
+    if (body.method === 'gateway.suspend.resume' && answer.status === 200) {
+      events.push(`released ${body.params.suspensionId}`);
+    }
+    return json(response, answer.status, answer.body);
+  }
+  events.push(`chat ${String(request.headers['x-openclaw-model'])} ${body.stream ? 'stream' : 'whole'}`);
+  if (gateway.chatStatus !== 200) return json(response, gateway.chatStatus, { error: { message: 'scripted' } });
+  pong(response, body.stream);
+}
+
+interface Config {
+  readonly gateway: { readonly auth: { readonly token: string } };
+  readonly agents: { readonly entries: Record<string, unknown> };
+}
+
+const configOf = (guest: StubGuest): Config => JSON.parse(guest.files.get(configPath)!) as Config;
+const refused = (message: string) => ({
+  status: 400,
+  body: { ok: false, error: { code: 'INVALID_REQUEST', message } },
+});
+
+/** OpenClaw's agents, which are those of its configuration. */
+function roster(
+  guest: StubGuest,
+  method: string,
+  {
+    raw = '',
+    baseHash,
+    agentId = '',
+  }: { readonly raw?: string; readonly baseHash?: string; readonly agentId?: string },
+): { status: number; body: object } {
+  const config = configOf(guest);
+  const { entries } = config.agents;
+  const hash = String(Object.keys(entries).length);
+  const written = (): { status: number; body: object } => {
+    guest.files.set(configPath, JSON.stringify(config));
+    return ok({});
+  };
+  switch (method) {
+    case 'config.get':
+      return ok({ hash });
+    case 'config.patch':
+      if (baseHash !== hash) return refused('config changed since last load');
+      Object.assign(entries, (JSON.parse(raw) as Config).agents.entries);
+      return written();
+    case 'agents.list':
+      return ok({ agents: Object.keys(entries).map((id) => ({ id })) });
+    case 'agents.delete':
+      if (!(agentId in entries)) return refused(`agent "${agentId}" not found`);
+      delete entries[agentId];
+      return written();
+    default:
+      return refused('unknown');
+  }
+}

@@ -1,0 +1,11 @@
+import type { FailureFacts, ToldError } from '@lodge/ports';
+import { openaiFailure } from '../gateway/failures.ts';
+
+/** OpenClaw answers in OpenAI's types, but for a key that it has put aside and for a provider that it gave up on. */
+export function turnFailure(told: ToldError): FailureFacts {
+  const facts = openaiFailure(told);
+  if (facts.kind === 'provider_rate_limit') return facts;
+  if (told.message.includes('auth/billing failure')) return { kind: 'provider_refused_key' };
+  const how = facts.kind === 'turn_failed' ? /^upstream provider (\w{1,40})/.exec(told.message)?.[1] : undefined;
+  return how === undefined ? facts : { kind: 'provider_failed', words: how };
+}

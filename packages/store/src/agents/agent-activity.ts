@@ -1,0 +1,119 @@
+import type { AgentRow } from '@lodge/ports';
+import { sql } from 'kysely';
+import type { Expression, RawBuilder } from 'kysely';
+import { liveAgents, llmKeysOf, now, toAgentRow } from './agent-row.ts';
+import type { SelectedAgent } from './agent-row.ts';
+import type { Database } from '../database/connection.ts';
+
+/**
+ * What keeps agents awake: holds in the database, so that all processes agree on what is idle. Every write here locks the
+ * agent's row first, as a decision about the agent does (`begin`), and so comes either before it or after it.
+ */
+
+/** One statement: it is on the path of every chat. It waits for the row, and gives it as it is then. */
+export async function hold(database: Database, id: string, holder: string, ttlMs: number): Promise<AgentRow | null> {
+  const { rows } = await database.repeatable((db) =>
+    sql<SelectedAgent>`
+      with active as (
+        update agents set last_active_at = greatest(last_active_at, clock_timestamp())
+        where id = ${id} and deleted_at is null
+        returning *
+      ), held as (
+        insert into agent_holds (agent_id, holder, until)
+        select id, ${holder}, ${fromNow(ttlMs)} from active
+        on conflict (agent_id, holder) do update set until = greatest(agent_holds.until, excluded.until)
+      )
+      select active.*, ${llmKeysOf(sql.ref('active.id'))} as llm_keys from active
+    `.execute(db),
+  );
+  return rows[0] ? toAgentRow(rows[0]) : null;
+}
+
+/** A hold that ran out, because its process stood still for long, is made again. */
+export async function prolong(
+  database: Database,
+  ids: readonly string[],
+  holder: string,
+  ttlMs: number,
+): Promise<void> {
+  if (ids.length === 0) return;
+  // Locked in one order, so that two processes which prolong for the same agents do not block each other for ever.
+  await database.repeatable((db) =>
+    sql`
+      with live as (
+        select id from agents where id = any(${[...ids]}::text[]) and deleted_at is null order by id for no key update
+      ), active as (
+        update agents set last_active_at = greatest(last_active_at, clock_timestamp()) from live where agents.id = live.id
+      )
+      insert into agent_holds (agent_id, holder, until)
+      select id, ${holder}, ${fromNow(ttlMs)} from live
+      on conflict (agent_id, holder) do update set until = greatest(agent_holds.until, excluded.until)
+    `.execute(db),
+  );
+}
+
+/** Also removes the agent's holds that ran out: those of processes that were killed. */
+export async function release(database: Database, id: string, holder: string): Promise<void> {
+  await database.repeatable((db) =>
+    sql`
+      with active as (
+        update agents set last_active_at = greatest(last_active_at, clock_timestamp())
+        where id = ${id} and deleted_at is null
+        returning id
+      )
+      delete from agent_holds h using active
+      where h.agent_id = active.id and (h.holder = ${holder} or h.until < clock_timestamp() - interval '1 hour')
+    `.execute(db),
+  );
+}
+
+interface IdleAgent {
+  readonly id: string;
+  readonly verb: 'pause' | 'stop';
+}
+
+export async function idle(database: Database, host: string, limit: number): Promise<readonly IdleAgent[]> {
+  const { rows } = await database.repeatable((db) =>
+    sql<IdleAgent>`
+      select id, case status when 'running' then 'pause' else 'stop' end as verb
+      from agents, lateral (select
+        case status
+          when 'running' then greatest(last_active_at, started_at, created_at)
+          else greatest(last_active_at, paused_at, created_at)
+        end as since,
+        case status when 'running' then idle_timeout_seconds else stop_after_seconds end as seconds
+      ) rest
+      where host = ${host} and deleted_at is null and desired = 'running' and operation_kind is null
+        and keep_awake = 'auto' and idle_timeout_seconds > 0
+        and status in ('running', 'paused')
+        and since + seconds * interval '1 second' <= clock_timestamp()
+        and not ${isHeld(sql.ref('agents.id'))}
+      order by since, id
+      limit ${limit}
+    `.execute(db),
+  );
+  return rows;
+}
+
+export async function evictable(database: Database, host: string, limit: number): Promise<readonly AgentRow[]> {
+  const rows = await database.repeatable((db) =>
+    liveAgents(db)
+      .where('host', '=', host)
+      .where('status', '=', 'paused')
+      .where('desired', '=', 'running')
+      .where('operation_kind', 'is', null)
+      .where('keep_awake', '=', 'auto')
+      .where((eb) => eb.not(isHeld(eb.ref('agents.id'))))
+      .orderBy(sql`greatest(last_active_at, started_at, created_at)`)
+      .orderBy('id')
+      .limit(limit)
+      .execute(),
+  );
+  return rows.map(toAgentRow);
+}
+
+/** Whether anything holds the agent of that id awake now. */
+export const isHeld = (agentId: Expression<unknown>): RawBuilder<boolean> =>
+  sql<boolean>`exists (select from agent_holds h where h.agent_id = ${agentId} and h.until > ${now})`;
+
+const fromNow = (ms: number): RawBuilder<Date> => sql<Date>`${now} + ${ms} * interval '1 millisecond'`;

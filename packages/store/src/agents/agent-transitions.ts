@@ -1,0 +1,163 @@
+/** What reconcilers write of agents: facts of the host in one statement, a transition with its event in one transaction. */
+import type { EndedOperation, Observation } from '@lodge/ports';
+import { sql } from 'kysely';
+import type { ExpressionBuilder, ExpressionWrapper, Kysely, SqlBool, Updateable } from 'kysely';
+import { now } from './agent-row.ts';
+import type { Database } from '../database/connection.ts';
+import type { AgentsTable, Schema } from '../database/schema.ts';
+import { appendEvent } from '../events/append.ts';
+import { endedBy } from '../events/ended-operations.ts';
+
+interface Place {
+  readonly id: string;
+  readonly generation: number;
+  readonly lease: string;
+}
+
+interface Observed {
+  readonly written: boolean;
+  /** What ended with it. */
+  readonly ended: EndedOperation | null;
+}
+
+const replaced = [
+  'id',
+  'status',
+  'acknowledged',
+  'operation_kind',
+  'operation_cause',
+  'operation_started_at',
+  'created_at',
+] as const;
+
+export async function observe(database: Database, place: Place, facts: Observation): Promise<Observed> {
+  const { event } = facts;
+  if (event === undefined) {
+    const { numUpdatedRows } = await database.repeatable((db) => updating(db, place, facts).executeTakeFirst());
+    return { written: numUpdatedRows === 1n, ended: null };
+  }
+  return database.transaction(async (trx) => {
+    const row = await updating(trx, place, facts)
+      // Locked before it is looked at, so `old` is what the update replaces.
+      .from((eb) => eb.selectFrom('agents').select(replaced).where('id', '=', place.id).forNoKeyUpdate().as('old'))
+      .whereRef('agents.id', '=', 'old.id')
+      .returning([
+        'agents.account_id',
+        'agents.status',
+        'agents.operation_kind as kind',
+        'agents.status_reason_code as reason',
+        'old.status as old_status',
+        'old.acknowledged as old_acknowledged',
+        'old.operation_kind as old_kind',
+        'old.operation_cause as old_cause',
+        sql<number>`extract(epoch from clock_timestamp() - coalesce(old.operation_started_at, old.created_at))::float8`.as(
+          'seconds',
+        ),
+      ])
+      .executeTakeFirst();
+    if (row === undefined) return { written: false, ended: null };
+    const ended = endedBy(row);
+    await appendEvent(trx, { ...event, accountId: row.account_id, agentId: place.id, by: null }, ended);
+    return { written: true, ended };
+  });
+}
+
+const updating = (db: Kysely<Schema>, { id, generation, lease }: Place, facts: Observation) =>
+  db
+    .updateTable('agents')
+    .set({ ...columnsOf(facts), updated_at: now })
+    .where('agents.id', '=', id)
+    .where('agents.generation', '=', generation)
+    .where((eb) => eb.and(heldBy(eb, lease)));
+
+/** Of an agent of which nothing is left on its host. */
+export async function finishDelete(database: Database, id: string, lease: string): Promise<void> {
+  await database.transaction(async (trx) => {
+    const gone = await trx
+      .with('gone', (cte) =>
+        cte
+          .updateTable('agents')
+          .set({
+            deleted_at: now,
+            updated_at: now,
+            vm_address: null,
+            lease_holder: null,
+            lease_until: null,
+            operation_kind: null,
+            operation_cause: null,
+            operation_started_at: null,
+          })
+          .where('id', '=', id)
+          .where('desired', '=', 'deleted')
+          .where((eb) => eb.and(heldBy(eb, lease)))
+          .returning(['id', 'account_id']),
+      )
+      .with('holds', (cte) =>
+        cte.deleteFrom('agent_holds').where('agent_id', 'in', (eb) => eb.selectFrom('gone').select('id')),
+      )
+      .with('ports', (cte) =>
+        cte.deleteFrom('agent_ports').where('agent_id', 'in', (eb) => eb.selectFrom('gone').select('id')),
+      )
+      .with('visits', (cte) =>
+        cte.deleteFrom('agent_visits').where('agent_id', 'in', (eb) => eb.selectFrom('gone').select('id')),
+      )
+      .with('positions', (cte) =>
+        cte.deleteFrom('agent_log_positions').where('agent_id', 'in', (eb) => eb.selectFrom('gone').select('id')),
+      )
+      .with('keys', (cte) =>
+        cte.deleteFrom('llm_keys').where('agent_id', 'in', (eb) => eb.selectFrom('gone').select('id')),
+      )
+      .selectFrom('gone')
+      .select('account_id')
+      .executeTakeFirst();
+    if (gone === undefined) return;
+    await appendEvent(trx, {
+      type: 'agent.removed',
+      data: {},
+      accountId: gone.account_id,
+      agentId: id,
+      by: null,
+    });
+  });
+}
+
+function heldBy(
+  eb: ExpressionBuilder<Schema, 'agents'>,
+  lease: string,
+): ExpressionWrapper<Schema, 'agents', SqlBool>[] {
+  return [
+    eb('agents.deleted_at', 'is', null),
+    eb('agents.lease_holder', '=', lease),
+    eb('agents.lease_until', '>', sql<Date>`clock_timestamp()`),
+  ];
+}
+
+function columnsOf(facts: Observation): Updateable<AgentsTable> {
+  const { status, statusReason, executionId, templateId, vmAddress, host, machine, acknowledged } = facts;
+  const { startedAt, pausedAt, stoppedAt, crashes, operation, settingsApplied, runtimeVersion } = facts;
+  return {
+    ...(status !== undefined && { status }),
+    ...(statusReason !== undefined && {
+      status_reason_code: statusReason?.code ?? null,
+      status_reason_message: statusReason?.message ?? null,
+      status_reason_at: statusReason?.at ?? null,
+    }),
+    ...(executionId !== undefined && { execution_id: executionId }),
+    ...(templateId !== undefined && { template_id: templateId }),
+    ...(runtimeVersion !== undefined && { runtime_version: runtimeVersion }),
+    ...(vmAddress !== undefined && { vm_address: vmAddress }),
+    ...(host !== undefined && { host }),
+    ...(machine !== undefined && {
+      machine_vcpus: machine.vcpus,
+      machine_memory_mib: machine.memoryMib,
+      machine_disk_gib: machine.diskGib,
+    }),
+    ...(settingsApplied !== undefined && { settings_applied: settingsApplied }),
+    ...(acknowledged !== undefined && { acknowledged }),
+    ...(startedAt !== undefined && { started_at: startedAt }),
+    ...(pausedAt !== undefined && { paused_at: pausedAt }),
+    ...(stoppedAt !== undefined && { stopped_at: stoppedAt }),
+    ...(crashes !== undefined && { crashes }),
+    ...(operation !== undefined && { operation_kind: null, operation_cause: null, operation_started_at: null }),
+  };
+}

@@ -1,0 +1,313 @@
+import { randomUUID } from 'node:crypto';
+import { agentIdPattern } from '@lodge/domain';
+import type { Admission, OperationCause, SizeName } from '@lodge/domain';
+import type {
+  AgentChange,
+  AgentCount,
+  AgentFilter,
+  AgentRow,
+  AgentStore,
+  ChangeNote,
+  Committed,
+  DecisionFacts,
+  NewAgent,
+  Observation,
+} from '@lodge/ports';
+import { sql } from 'kysely';
+import type { ExpressionBuilder, ExpressionWrapper, SqlBool, Transaction } from 'kysely';
+import { evictable, hold, idle, prolong, release } from './agent-activity.ts';
+import { countAgents, readCommitted, sizesHeld } from './agent-capacity.ts';
+import { begin, change, insertKeys, lifecycleColumns } from './agent-decisions.ts';
+import { agentById, liveAgents, now, selectAgent, toAgentRow } from './agent-row.ts';
+import { finishDelete, observe } from './agent-transitions.ts';
+import { writeNote } from '../events/change-note.ts';
+import type { EndedOperations } from '../events/ended-operations.ts';
+import type { Changes } from '../database/notifications.ts';
+import type { Database } from '../database/connection.ts';
+import { decodeCursor, encodeCursor } from '../database/cursor.ts';
+import type { Schema } from '../database/schema.ts';
+import { advisoryLocks } from '../database/locks.ts';
+
+/**
+ * The commit does not wait for the disk. A lease that a crash of the database forgets makes whatever was decided under it
+ * void (`observe` asks for it), and is taken anew.
+ */
+const withoutSync = sql<SqlBool>`set_config('synchronous_commit', 'off', true) = 'off'`;
+
+/** `AgentStore` in Postgres. A soft-deleted row stays for the calls that were metered on it. */
+export class PostgresAgentStore implements AgentStore {
+  private readonly database: Database;
+  private readonly changes: Changes;
+  private readonly ended: EndedOperations;
+  /** Tells this process' leases from those of one that was killed on the same host, whose last write may still come. */
+  private readonly session = randomUUID();
+
+  constructor(database: Database, changes: Changes, ended: EndedOperations) {
+    this.database = database;
+    this.changes = changes;
+    this.ended = ended;
+  }
+
+  create(agent: NewAgent, admit: (committed: Committed) => void, note?: ChangeNote): Promise<AgentRow> {
+    return this.database.once((db) =>
+      db.transaction().execute(async (trx) => {
+        // Released when the commit can be seen, so the next create counts this agent.
+        await sql`select pg_advisory_xact_lock(${advisoryLocks.createAgent})`.execute(trx);
+        admit(await readCommitted(trx, agent.accountId));
+        await insertAgent(trx, agent);
+        const row = (await selectAgent(trx, agent.id))!;
+        const own = { type: 'agent.created', data: { name: agent.name } } as const;
+        await writeNote(trx, { accountId: agent.accountId, agentId: agent.id }, own, note);
+        return row;
+      }),
+    );
+  }
+
+  async get(accountId: string, id: string): Promise<AgentRow | null> {
+    const row = await this.find(id);
+    return row?.accountId === accountId ? row : null;
+  }
+
+  count(accountId: string): Promise<AgentCount> {
+    return this.database.repeatable((db) => countAgents(db, accountId));
+  }
+
+  sizesHeld(except: string): Promise<readonly SizeName[]> {
+    return this.database.repeatable((db) => sizesHeld(db, except));
+  }
+
+  async find(id: string): Promise<AgentRow | null> {
+    if (!agentIdPattern.test(id)) return null;
+    const [row] = await this.database.read(agentById, [id]);
+    return row ? toAgentRow(row) : null;
+  }
+
+  async list(filter: AgentFilter): Promise<{ readonly rows: readonly AgentRow[]; readonly nextCursor: string | null }> {
+    const after = filter.cursor === undefined ? null : decodeCursor(filter.cursor);
+    if (!canBeStored(filter.name ?? '', ...Object.entries(filter.metadata ?? {}).flat())) {
+      return { rows: [], nextCursor: null };
+    }
+    const found = await this.database.repeatable((db) =>
+      liveAgents(db)
+        .where('account_id', '=', filter.accountId)
+        .where((eb) => eb.and(conditionsOf(eb, filter)))
+        .$if(after !== null, (query) =>
+          query.where((eb) =>
+            eb(
+              eb.refTuple('created_at', 'id'),
+              filter.order === 'asc' ? '>' : '<',
+              eb.tuple(after!.createdAt, after!.id),
+            ),
+          ),
+        )
+        .orderBy('created_at', filter.order)
+        .orderBy('id', filter.order)
+        // One more than the page tells whether another follows.
+        .limit(filter.limit + 1)
+        .execute(),
+    );
+    const rows = found.slice(0, filter.limit).map(toAgentRow);
+    return { rows, nextCursor: found.length > filter.limit ? encodeCursor(rows.at(-1)!) : null };
+  }
+
+  async markDeleted(accountId: string, id: string, note?: ChangeNote): Promise<AgentRow | null> {
+    if (!agentIdPattern.test(id)) return null;
+    return this.database.transaction(async (trx) => {
+      const { numUpdatedRows } = await trx
+        .updateTable('agents')
+        .set((eb) => ({ desired: 'deleted', generation: eb('generation', '+', 1), updated_at: now }))
+        .where('id', '=', id)
+        .where('account_id', '=', accountId)
+        .where('desired', '<>', 'deleted')
+        .executeTakeFirst();
+      const row = await selectAgent(trx, id);
+      if (numUpdatedRows === 1n) {
+        await writeNote(trx, { accountId, agentId: id }, { type: 'agent.deleted', data: {} }, note);
+      }
+      return row?.accountId === accountId ? row : null;
+    });
+  }
+
+  async begin(
+    id: string,
+    cause: OperationCause,
+    decide: (facts: DecisionFacts) => Admission,
+    note?: ChangeNote,
+  ): Promise<{ readonly row: AgentRow; readonly admission: Admission } | null> {
+    return agentIdPattern.test(id) ? begin(this.database, id, cause, decide, note) : null;
+  }
+
+  async change(
+    accountId: string,
+    id: string,
+    decide: (row: AgentRow) => AgentChange,
+    note?: ChangeNote,
+  ): Promise<AgentRow | null> {
+    return agentIdPattern.test(id) ? change(this.database, accountId, id, decide, note) : null;
+  }
+
+  async hold(id: string, holder: string, ttlMs: number): Promise<AgentRow | null> {
+    return agentIdPattern.test(id) ? hold(this.database, id, holder, ttlMs) : null;
+  }
+
+  prolong(ids: readonly string[], holder: string, ttlMs: number): Promise<void> {
+    return prolong(this.database, ids, holder, ttlMs);
+  }
+
+  release(id: string, holder: string): Promise<void> {
+    return release(this.database, id, holder);
+  }
+
+  idle(host: string, limit: number): Promise<readonly { readonly id: string; readonly verb: 'pause' | 'stop' }[]> {
+    return idle(this.database, host, limit);
+  }
+
+  evictable(host: string, limit: number): Promise<readonly AgentRow[]> {
+    return evictable(this.database, host, limit);
+  }
+
+  async touch(id: string, at: Date): Promise<void> {
+    await this.database.repeatable((db) =>
+      db
+        .updateTable('agents')
+        // Calls end in another order than they began: the latest counts.
+        .set({ last_active_at: sql<Date>`greatest(last_active_at, ${at})` })
+        .where('id', '=', id)
+        .where('deleted_at', 'is', null)
+        .execute(),
+    );
+  }
+
+  async present(host: string): Promise<readonly AgentRow[]> {
+    const rows = await this.database.repeatable((db) =>
+      liveAgents(db)
+        .where((eb) => eb.or([eb('host', '=', host), eb('host', 'is', null)]))
+        .where((eb) =>
+          eb.or([
+            eb('desired', '=', 'deleted'),
+            eb('status', 'in', ['provisioning', 'running', 'paused']),
+            eb('operation_kind', 'is not', null),
+          ]),
+        )
+        .orderBy('created_at')
+        .execute(),
+    );
+    return rows.map(toAgentRow);
+  }
+
+  async existing(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const rows = await this.database.repeatable((db) =>
+      db
+        .selectFrom('agents')
+        .select('id')
+        .where('deleted_at', 'is', null)
+        .where('id', '=', sql<string>`any(${ids})`)
+        .execute(),
+    );
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  async all(): Promise<readonly AgentRow[]> {
+    const rows = await this.database.repeatable((db) => liveAgents(db).orderBy('created_at').execute());
+    return rows.map(toAgentRow);
+  }
+
+  async lease(id: string, holder: string, ttlMs: number): Promise<boolean> {
+    const { numUpdatedRows } = await this.database.repeatable((db) =>
+      db
+        .updateTable('agents')
+        .set({
+          lease_holder: this.leaseOf(holder),
+          lease_until: sql<Date>`clock_timestamp() + ${ttlMs} * interval '1 millisecond'`,
+        })
+        .where('id', '=', id)
+        .where('deleted_at', 'is', null)
+        .where(withoutSync)
+        .where((eb) =>
+          eb.or([
+            eb('lease_holder', 'is', null),
+            // A process that was killed has not given it back; its successor on that host takes it over.
+            eb(sql<string>`split_part(lease_holder, '#', 1)`, '=', holder),
+            eb('lease_until', '<=', sql<Date>`clock_timestamp()`),
+          ]),
+        )
+        .executeTakeFirst(),
+    );
+    return numUpdatedRows === 1n;
+  }
+
+  async releaseLease(id: string, holder: string): Promise<void> {
+    await this.database.repeatable((db) =>
+      db
+        .updateTable('agents')
+        .set({ lease_holder: null, lease_until: null })
+        .where('id', '=', id)
+        .where('lease_holder', '=', this.leaseOf(holder))
+        .where(withoutSync)
+        .execute(),
+    );
+  }
+
+  async observe(id: string, generation: number, holder: string, facts: Observation): Promise<boolean> {
+    const { written, ended } = await observe(this.database, { id, generation, lease: this.leaseOf(holder) }, facts);
+    if (ended !== null) this.ended.tell(ended);
+    return written;
+  }
+
+  finishDelete(id: string, holder: string): Promise<void> {
+    return finishDelete(this.database, id, this.leaseOf(holder));
+  }
+
+  onChange(listener: (agentId: string | null) => void): () => void {
+    return this.changes.on('agent_changed', listener);
+  }
+
+  private leaseOf(holder: string): string {
+    return `${holder}#${this.session}`;
+  }
+}
+
+async function insertAgent(trx: Transaction<Schema>, agent: NewAgent): Promise<void> {
+  // Later than the account's latest, even when the clock was set back: a page that was read stays before it.
+  const createdAt = sql<Date>`(
+    select greatest(clock_timestamp(), max(created_at) + interval '1 millisecond')
+    from agents where account_id = ${agent.accountId} and deleted_at is null
+  )`;
+  await trx
+    .insertInto('agents')
+    .values({
+      id: agent.id,
+      account_id: agent.accountId,
+      name: agent.name,
+      description: agent.description,
+      runtime_kind: agent.runtimeKind,
+      model: agent.model,
+      size: agent.size,
+      ...lifecycleColumns(agent.lifecycle),
+      metadata: JSON.stringify(agent.metadata),
+      instructions: agent.instructions ?? null,
+      dashboard: agent.dashboard ?? false,
+      spend_limit: agent.spendLimit ? JSON.stringify(agent.spendLimit) : null,
+      created_at: createdAt,
+      updated_at: now,
+    })
+    .execute();
+  await insertKeys(trx, agent.id, agent.llmKeys);
+}
+
+function conditionsOf(
+  eb: ExpressionBuilder<Schema, 'agents'>,
+  { status, runtimeKind, name, metadata }: AgentFilter,
+): ExpressionWrapper<Schema, 'agents', SqlBool>[] {
+  return [
+    ...(status === undefined ? [] : [eb('status', '=', status)]),
+    ...(runtimeKind === undefined ? [] : [eb('runtime_kind', '=', runtimeKind)]),
+    // Not `ilike`: the characters it gives a meaning to are plain ones here.
+    ...(name === undefined ? [] : [eb(sql<number>`position(lower(${name}) in lower(name))`, '>', 0)]),
+    ...(metadata === undefined ? [] : [eb('metadata', '@>', sql<never>`${JSON.stringify(metadata)}::jsonb`)]),
+  ];
+}
+
+/** Postgres has no text with NUL or half a surrogate pair, so nothing stored matches one, and asking is an error. */
+const canBeStored = (...texts: readonly string[]): boolean =>
+  texts.every((text) => text.isWellFormed() && !text.includes('\0'));

@@ -1,0 +1,139 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '@lodge/ports';
+import { Kysely, PostgresDialect, sql } from 'kysely';
+import type { Transaction } from 'kysely';
+import { Client, DatabaseError, Pool } from 'pg';
+import type { Schema } from './schema.ts';
+import type { InJson, Statement } from './statement.ts';
+
+/** Where the database is. `connectionString` may hold a password: never log it. */
+export interface DatabaseConfig {
+  readonly connectionString: string;
+}
+
+const maxConnections = 10;
+const connectTimeoutMs = 5_000;
+/** Waiting for a lock counts. The server ends the statement. */
+const statementTimeoutMs = 10_000;
+/** For a server that hangs and ends nothing; the client gives up. */
+const queryTimeoutMs = 15_000;
+/** A transaction whose client froze holds its locks no longer than this. */
+const idleInTransactionTimeoutMs = 10_000;
+/** A restart of the database takes less, unless it has much to recover. */
+const retryForMs = 10_000;
+
+const base = {
+  application_name: 'lodge',
+  connectionTimeoutMillis: connectTimeoutMs,
+  keepAlive: true,
+};
+
+/** The pool of one store, and the rule for what is repeated when the database restarts under it. */
+export interface Database {
+  /** For work that may run twice: reads, and writes that change nothing when repeated. Repeated, for 10 s, while the connection is lost. */
+  repeatable<T>(work: (db: Kysely<Schema>) => Promise<T>): Promise<T>;
+  /** One read that is asked for often, without the cost of writing and planning it anew. Repeated as `repeatable` is. */
+  read<Row extends object>(statement: Statement<Row>, values: readonly unknown[]): Promise<InJson<Row>[]>;
+  /** For work that must not run twice. Repeated, for 10 s, only where connecting failed, so that nothing was sent. */
+  once<T>(work: (db: Kysely<Schema>) => Promise<T>): Promise<T>;
+  /** A transaction whose work may run twice, its effect not: repeated, for 10 s, while the connection is lost before the commit is sent. */
+  transaction<T>(work: (trx: Transaction<Schema>) => Promise<T>): Promise<T>;
+  /** Resolves when the database answers; tried once. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export function openDatabase(config: DatabaseConfig, log: Log): Database {
+  const pool = new Pool({
+    ...base,
+    connectionString: config.connectionString,
+    max: maxConnections,
+    statement_timeout: statementTimeoutMs,
+    query_timeout: queryTimeoutMs,
+    idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
+  });
+  // Both without a listener would end the process: a connection lost while it is idle in the pool, and one lost between
+  // two statements of a transaction. Whoever uses the connection gets the error from its next statement.
+  pool.on('error', (error) => {
+    if (!pool.ending) log.warn({ err: error }, 'an idle database connection was lost');
+  });
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+  return {
+    repeatable: (work) => retrying(() => work(db), isConnectionLost),
+    read: ({ name, text }, values) =>
+      retrying(async () => {
+        const { rows } = await pool.query({ name, text, values: [...values] });
+        return rows.map(({ row }) => row);
+      }, isConnectionLost),
+    once: (work) => retrying(() => work(db), isNothingSent),
+    transaction: (work) => {
+      let committing = false;
+      return retrying(
+        () =>
+          db.transaction().execute(async (trx) => {
+            const result = await work(trx);
+            committing = true;
+            return result;
+          }),
+        (error) => !committing && isConnectionLost(error),
+      );
+    },
+    ping: async () => {
+      await sql`select 1`.execute(db);
+    },
+    async close() {
+      await db.destroy();
+      // Kysely ends only a pool that it has used.
+      if (!pool.ending) await pool.end();
+    },
+  };
+}
+
+/** One connection outside the pool, tried once. No limit on a statement's time, unless `queryTimeoutMs` sets one. */
+export async function connectClient(config: DatabaseConfig, queryTimeoutMs?: number): Promise<Client> {
+  const client = new Client({ ...base, connectionString: config.connectionString, query_timeout: queryTimeoutMs });
+  client.on('error', () => undefined);
+  await client.connect();
+  return client;
+}
+
+/** Repeats, for 10 s, what failed because the database takes no connection yet. */
+export const awaitingDatabase = <T>(work: () => Promise<T>): Promise<T> => retrying(work, isNothingSent);
+
+async function retrying<T>(work: () => Promise<T>, isTransient: (error: unknown) => boolean): Promise<T> {
+  const deadline = performance.now() + retryForMs;
+  for (let delayMs = 25; ; delayMs = Math.min(delayMs * 2, 400)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isTransient(error) || performance.now() + delayMs > deadline) throw withoutData(error);
+      await sleep(delayMs);
+    }
+  }
+}
+
+/** The socket refused, or the server did before it took a statement (57P03, cannot_connect_now). */
+function isNothingSent(error: unknown): boolean {
+  const { code } = error as { readonly code?: unknown };
+  return code === 'ECONNREFUSED' || code === 'ENOENT' || code === '57P03';
+}
+
+/** Admin or crash shutdown, a broken socket, or one of pg's errors of that meaning, which have no code. */
+function isConnectionLost(error: unknown): boolean {
+  if (isNothingSent(error)) return true;
+  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
+  return (
+    code === '57P01' ||
+    code === '57P02' ||
+    code === 'ECONNRESET' ||
+    code === 'EPIPE' ||
+    (code === undefined && /^Connection terminated|^Client has encountered a connection error/.test(String(message)))
+  );
+}
+
+/** Postgres repeats the offending row in `detail`, and errors are logged. */
+function withoutData(error: unknown): unknown {
+  if (error instanceof DatabaseError) error.detail = undefined;
+  return error;
+}

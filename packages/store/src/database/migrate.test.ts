@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import type { TestContext } from 'node:test';
+import { execute, testDatabase } from '@lodge/testkit/postgres';
+import { migrate, MigrationError } from './migrate.ts';
+
+// Keeps the server up between the tests.
+const first = await testDatabase();
+after(() => first.drop());
+
+async function setUp(t: TestContext, files: Record<string, string> = {}) {
+  const database = await testDatabase();
+  t.after(() => database.drop());
+  const folder = await mkdtemp(join(tmpdir(), 'lodge-test-migrations-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const write = async (more: Record<string, string>) => {
+    for (const [name, sql] of Object.entries(more)) await writeFile(join(folder, name), sql);
+  };
+  await write(files);
+  const tables = async () => {
+    const rows = await execute<{ name: string }>(
+      database.connectionString,
+      `select table_name as name from information_schema.tables where table_schema = 'public' order by 1`,
+    );
+    return rows.map(({ name }) => name);
+  };
+  return { database, folder, write, tables };
+}
+
+test("this package's migrations apply to an empty database, and repeating them does nothing", async (t) => {
+  const { database, tables } = await setUp(t);
+  assert.deepEqual((await migrate(database)).applied, [
+    '0001_initial.sql',
+    '0002_lifecycle.sql',
+    '0003_accounts.sql',
+    '0004_limits.sql',
+    '0005_addresses_by_host.sql',
+    '0006_agent_wishes.sql',
+    '0007_settings.sql',
+    '0008_usage.sql',
+    '0009_agent_addresses.sql',
+    '0010_spend.sql',
+    '0011_upgrades.sql',
+    '0012_usage_months.sql',
+    '0013_llm_contents.sql',
+    '0014_events.sql',
+    '0015_one_door.sql',
+  ]);
+  assert.deepEqual((await migrate(database)).applied, []);
+  assert.deepEqual(await tables(), [
+    'account_links',
+    'accounts',
+    'agent_holds',
+    'agent_log_heads',
+    'agent_log_positions',
+    'agent_logs',
+    'agent_ports',
+    'agent_visits',
+    'agents',
+    'api_keys',
+    'attempts',
+    'compute_prices',
+    'compute_rates',
+    'compute_steps',
+    'data_keys',
+    'events',
+    'idempotency_keys',
+    'known_addresses',
+    'llm_call_contents',
+    'llm_calls',
+    'llm_calls_open',
+    'llm_keys',
+    'rate_buckets',
+    'rate_places',
+    'recovery_codes',
+    'schema_migrations',
+    'sessions',
+    'spend_windows',
+    'usage_entries',
+    'usage_sums',
+    'vm_counters',
+    'vm_readings',
+  ]);
+});
+
+test('processes that migrate at once apply each migration once', async (t) => {
+  const { database, folder } = await setUp(t, {
+    '0001_a.sql': 'create table a (n integer); select pg_sleep(0.3);',
+    '0002_b.sql': 'insert into a values (1);',
+  });
+  const runs = await Promise.all([1, 2, 3, 4].map(() => migrate(database, folder)));
+  assert.deepEqual(runs.flatMap(({ applied }) => applied).sort(), ['0001_a.sql', '0002_b.sql']);
+  assert.deepEqual(await execute(database.connectionString, 'select n from a'), [{ n: 1 }]);
+});
+
+test('later migrations are applied to what is there', async (t) => {
+  const { database, folder, write, tables } = await setUp(t, { '0001_a.sql': 'create table a ();' });
+  await migrate(database, folder);
+  await write({ '0002_b.sql': 'create table b ();' });
+  assert.deepEqual((await migrate(database, folder)).applied, ['0002_b.sql']);
+  assert.deepEqual(await tables(), ['a', 'b', 'schema_migrations']);
+});
+
+test('a migration that fails leaves nothing of itself, keeps those before it, and is applied once it is mended', async (t) => {
+  const { database, folder, write, tables } = await setUp(t, {
+    '0001_a.sql': 'create table a ();',
+    '0002_b.sql': 'create table b (); select 1 / 0;',
+  });
+  await assert.rejects(migrate(database, folder), (error: Error) => {
+    assert.ok(error instanceof MigrationError);
+    assert.match(error.message, /0002_b\.sql failed: division by zero/);
+    return true;
+  });
+  assert.deepEqual(await tables(), ['a', 'schema_migrations']);
+  await write({ '0002_b.sql': 'create table b ();' });
+  assert.deepEqual((await migrate(database, folder)).applied, ['0002_b.sql']);
+});
+
+test('a migration that cannot be recorded is not applied', async (t) => {
+  const { database, folder, tables } = await setUp(t, {
+    '0001_a.sql': 'create table a ();',
+    '0002_b.sql': 'create table b (); drop table schema_migrations;',
+  });
+  await assert.rejects(migrate(database, folder), /0002_b\.sql failed/);
+  assert.deepEqual(await tables(), ['a', 'schema_migrations']);
+});
+
+test('a migration changed after it was applied is refused, and none after it is applied', async (t) => {
+  const { database, folder, write, tables } = await setUp(t, { '0001_a.sql': 'create table a ();' });
+  await migrate(database, folder);
+  await write({ '0001_a.sql': 'create table a (); -- changed', '0002_b.sql': 'create table b ();' });
+  await assert.rejects(migrate(database, folder), /migrated by 0001_a\.sql, .* not the same file/);
+  assert.deepEqual(await tables(), ['a', 'schema_migrations']);
+});
+
+test('a database that a newer release migrated is refused', async (t) => {
+  const { database, folder } = await setUp(t, { '0001_a.sql': '', '0002_b.sql': '' });
+  await migrate(database, folder);
+  await rm(join(folder, '0002_b.sql'));
+  await assert.rejects(migrate(database, folder), /0002_b\.sql, which this release does not know/);
+});
+
+test('migrations out of number are refused before anything is applied', async (t) => {
+  const { database, folder, tables } = await setUp(t, { '0001_a.sql': 'create table a ();', '0003_c.sql': '' });
+  await assert.rejects(migrate(database, folder), /0003_c\.sql: migrations are NNNN_name\.sql/);
+  assert.deepEqual(await tables(), []);
+});
+
+test('the audit log goes into the events with its ids, and goes on behind them', async (t) => {
+  const { database, folder, write } = await setUp(t);
+  const own = join(import.meta.dirname, 'migrations');
+  const files = (await readdir(own)).toSorted();
+  const until = files.indexOf('0014_events.sql');
+  const copy = async (names: readonly string[]) => {
+    for (const name of names) await write({ [name]: await readFile(join(own, name), 'utf8') });
+  };
+  await copy(files.slice(0, until));
+  await migrate(database, folder);
+  await execute(
+    database.connectionString,
+    `insert into accounts (id, name) values ('a', 'a');
+     insert into audit_events (account_id, actor_kind, actor_id, action, target_kind, target_id, address, request_id, at, details)
+     values ('a', 'api_key', 'k', 'agent.updated', 'agent', 'x', '192.0.2.1', 'r', now(), '{"fields":["name"]}'),
+       ('a', 'operator', null, 'link.created', 'link', 'l', null, null, now(), '{}'),
+       ('a', 'account', 'a', 'totp.begun', null, null, null, null, now(), '{}')`,
+  );
+  await copy(files.slice(until));
+  await migrate(database, folder);
+  await execute(
+    database.connectionString,
+    `insert into events (account_id, type, level, data, created_at) values ('a', 'account.created', 1, '{}', now())`,
+  );
+  assert.deepEqual(
+    await execute(
+      database.connectionString,
+      'select id::int, agent_id, type, actor_kind, target_kind, target_id, data from events order by id',
+    ),
+    [
+      [1, 'x', 'agent.updated', 'api_key', null, null, { fields: ['name'] }],
+      [2, null, 'link.created', 'operator', 'link', 'l', {}],
+      [3, null, 'totp.begun', 'account', null, null, {}],
+      [4, null, 'account.created', null, null, null, {}],
+    ].map(([id, agent_id, type, actor_kind, target_kind, target_id, data]) => ({
+      id,
+      agent_id,
+      type,
+      actor_kind,
+      target_kind,
+      target_id,
+      data,
+    })),
+  );
+});

@@ -1,0 +1,125 @@
+import { createHash } from 'node:crypto';
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Client } from 'pg';
+import type { DatabaseConfig } from './connection.ts';
+import { awaitingDatabase, connectClient } from './connection.ts';
+import { advisoryLocks } from './locks.ts';
+
+/** A database that this code cannot bring to its schema; the message says why, for the operator. */
+export class MigrationError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'MigrationError';
+  }
+}
+
+interface Migration {
+  readonly version: number;
+  /** File name, such as `0001_initial.sql`. */
+  readonly name: string;
+  readonly sql: string;
+  /** SHA-256 of the file, hexadecimal. */
+  readonly checksum: string;
+}
+
+const lockTimeoutMs = 120_000;
+
+/**
+ * Brings the database to this code's schema: `migrations/NNNN_name.sql` in order, each in a transaction with the row that
+ * records it. Processes that do so at once wait for one another. Refuses, and changes nothing, when the database has a
+ * migration this code does not know (a newer release made it) or one whose file has changed since. Repeating it is cheap.
+ * `folder` holds the migrations: the tests' own, or this package's.
+ */
+export async function migrate(
+  config: DatabaseConfig,
+  folder = join(import.meta.dirname, 'migrations'),
+): Promise<{ readonly applied: readonly string[] }> {
+  const known = await readMigrations(folder);
+  const client = await awaitingDatabase(() => connectClient(config));
+  try {
+    await lock(client);
+    const pending = pendingOf(known, await recorded(client));
+    for (const migration of pending) await apply(client, migration);
+    return { applied: pending.map(({ name }) => name) };
+  } finally {
+    // The lock is the session's, so it goes with the connection.
+    await client.end();
+  }
+}
+
+async function readMigrations(folder: string): Promise<Migration[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).toSorted();
+  if (names.length === 0) throw new MigrationError(`No migrations lie in ${folder}.`);
+  return Promise.all(
+    names.map(async (name, index) => {
+      const version = Number(/^(\d{4})_[a-z0-9_]+\.sql$/.exec(name)?.[1]);
+      if (version !== index + 1)
+        throw new MigrationError(`${name}: migrations are NNNN_name.sql, numbered without a gap.`);
+      const sql = await readFile(join(folder, name), 'utf8');
+      return { version, name, sql, checksum: createHash('sha256').update(sql).digest('hex') };
+    }),
+  );
+}
+
+async function lock(client: Client): Promise<void> {
+  const deadline = performance.now() + lockTimeoutMs;
+  for (;;) {
+    const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [
+      advisoryLocks.migration,
+    ]);
+    if (rows[0]!.held) return;
+    if (performance.now() > deadline) {
+      throw new MigrationError(`Another process has been migrating this database for ${lockTimeoutMs / 1000} s.`);
+    }
+    await sleep(100);
+  }
+}
+
+type Recorded = Pick<Migration, 'version' | 'name' | 'checksum'>;
+
+async function recorded(client: Client): Promise<Recorded[]> {
+  await client.query(
+    `create table if not exists schema_migrations (
+       version integer primary key,
+       name text not null,
+       checksum text not null,
+       applied_at timestamptz not null default now()
+     )`,
+  );
+  const { rows } = await client.query<Recorded>(
+    'select version, name, checksum from schema_migrations order by version',
+  );
+  return rows;
+}
+
+function pendingOf(known: readonly Migration[], done: readonly Recorded[]): readonly Migration[] {
+  for (const [index, { name, checksum }] of done.entries()) {
+    const migration = known[index];
+    if (!migration) {
+      throw new MigrationError(
+        `The database has the migration ${name}, which this release does not know: a newer release made it. Start that release, or restore a backup from before.`,
+      );
+    }
+    if (migration.name !== name || migration.checksum !== checksum) {
+      throw new MigrationError(
+        `The database was migrated by ${name}, and this release's ${migration.name} is not the same file. A migration is never changed once it is released.`,
+      );
+    }
+  }
+  return known.slice(done.length);
+}
+
+async function apply(client: Client, { version, name, sql, checksum }: Migration): Promise<void> {
+  try {
+    await client.query('begin');
+    await client.query(sql);
+    const row = [version, name, checksum];
+    await client.query('insert into schema_migrations (version, name, checksum) values ($1, $2, $3)', row);
+    await client.query('commit');
+  } catch (cause) {
+    // Closing the connection rolls back; saying so first would hide the cause when the connection is what failed.
+    throw new MigrationError(`The migration ${name} failed: ${(cause as Error).message}`, { cause });
+  }
+}

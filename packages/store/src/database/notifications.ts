@@ -1,0 +1,111 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '@lodge/ports';
+import type { Client } from 'pg';
+import type { DatabaseConfig } from './connection.ts';
+import { connectClient } from './connection.ts';
+
+/** Called with the id of what changed: of an agent, a key or an account, as the topic says. Null: anything may have changed. */
+export type ChangeListener = (id: string | null) => void;
+
+const topics = ['agent_changed', 'agent_log_changed', 'api_key_changed', 'event_appended'] as const;
+export type Topic = (typeof topics)[number];
+
+interface Listening {
+  readonly client: Client;
+  /** Aborts when the connection ends. */
+  readonly lost: AbortSignal;
+}
+
+const firstRetryMs = 50;
+const lastRetryMs = 2_000;
+/** A connection that died without a word (a network that drops, a server that hangs) is found out by asking. */
+const heartbeatMs = 15_000;
+const heartbeatTimeoutMs = 5_000;
+
+/** Listens, on a connection of its own, for the notifications that come with each commit: of agents and keys from their triggers, of logs and events from whoever appends. */
+export class Changes {
+  private readonly config: DatabaseConfig;
+  private readonly log: Log;
+  private readonly listeners = new Map<string, Set<ChangeListener>>(topics.map((topic) => [topic, new Set()]));
+  private readonly closing = new AbortController();
+  private running: Promise<void> = Promise.resolve();
+
+  constructor(config: DatabaseConfig, log: Log) {
+    this.config = config;
+    this.log = log;
+  }
+
+  /** Resolves once every later change will be heard. */
+  async start(): Promise<void> {
+    this.running = this.run(await this.listen());
+  }
+
+  on(topic: Topic, listener: ChangeListener): () => void {
+    // A function given twice is two subscriptions.
+    const own: ChangeListener = (id) => listener(id);
+    const listeners = this.listeners.get(topic)!;
+    listeners.add(own);
+    return () => listeners.delete(own);
+  }
+
+  async close(): Promise<void> {
+    this.closing.abort();
+    await this.running;
+  }
+
+  private async run(first: Listening): Promise<void> {
+    for (let now: Listening | null = first; now; now = await this.listenAgain()) {
+      if (now !== first) for (const topic of topics) this.tell(topic, null);
+      await this.untilLost(now);
+      // Not waited for: the other end may be gone, and then it is not answered.
+      now.client.end().catch(() => undefined);
+    }
+  }
+
+  private async listen(): Promise<Listening> {
+    const client = await connectClient(this.config, heartbeatTimeoutMs);
+    const lost = new AbortController();
+    client.once('end', () => lost.abort());
+    client.on('notification', ({ channel, payload }) => this.tell(channel, payload ?? null));
+    try {
+      await client.query(topics.map((topic) => `listen ${topic}`).join('; '));
+      return { client, lost: lost.signal };
+    } catch (error) {
+      client.end().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  private async listenAgain(): Promise<Listening | null> {
+    for (let retryMs = firstRetryMs; !this.closing.signal.aborted; retryMs = Math.min(retryMs * 2, lastRetryMs)) {
+      try {
+        return await this.listen();
+      } catch (error) {
+        this.log.warn({ err: error, retry_ms: retryMs }, 'not listening for changes');
+        await sleep(retryMs, undefined, { signal: this.closing.signal }).catch(() => undefined);
+      }
+    }
+    return null;
+  }
+
+  private async untilLost({ client, lost }: Listening): Promise<void> {
+    const signal = AbortSignal.any([lost, this.closing.signal]);
+    let answers = true;
+    while (answers && (await sleep(heartbeatMs, true, { signal }).catch(() => false))) {
+      answers = await client.query('select 1').then(
+        () => true,
+        () => false,
+      );
+    }
+  }
+
+  private tell(topic: string, id: string | null): void {
+    for (const listener of this.listeners.get(topic) ?? []) {
+      try {
+        listener(id);
+      } catch (error) {
+        this.log.error({ err: error, topic, id }, 'a listener for changes failed');
+      }
+    }
+  }
+}

@@ -1,0 +1,37 @@
+import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
+import type { CompiledQuery } from 'kysely';
+import type { Schema } from './schema.ts';
+
+/** A row as JSON has it, without dates. */
+export type InJson<Row> = { readonly [Column in keyof Row]: DatesAsText<Row[Column]> };
+type DatesAsText<Value> = Value extends Date ? string : Value extends readonly Date[] ? readonly string[] : Value;
+
+/** A query that is written once, that each connection prepares once, by its name, and whose rows are JSON. */
+export interface Statement<Row> {
+  readonly name: string;
+  readonly text: string;
+  /** Of the type alone. */
+  readonly row?: Row;
+}
+
+/** Writes queries and runs none. */
+const writer = new Kysely<Schema>({
+  dialect: {
+    createAdapter: () => new PostgresAdapter(),
+    createDriver: () => new DummyDriver(),
+    createIntrospector: (db) => new PostgresIntrospector(db),
+    createQueryCompiler: () => new PostgresQueryCompiler(),
+  },
+});
+
+/**
+ * A row comes as one value: pg makes an object of a statement's columns anew at each run, which costs more than reading JSON
+ * where there are many (benchmarks/results/2026-11-22-api.md). `write` names every column: a prepared `*` fails once another
+ * release's migration has added one. Values given there are placeholders; their order is that of the values at each run.
+ */
+export function statement<Row>(
+  name: string,
+  write: (db: Kysely<Schema>) => { compile(): CompiledQuery<Row> },
+): Statement<Row> {
+  return { name, text: `select to_json(found) as row from (${write(writer).compile().sql}) found` };
+}

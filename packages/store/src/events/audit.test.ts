@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import type { AccountTransaction, AuditEvent, NewEvent } from '@lodge/ports';
+import { firstAccount } from '../testing/fixture.ts';
+import { testStore } from '../testing/test-store.ts';
+
+const { store } = await testStore();
+const accountId = await firstAccount(store.apiKeys);
+
+const by = { actor: { kind: 'api_key', id: 'k1' }, address: '192.0.2.1', requestId: 'req_1' } as const;
+const event = (name: string): NewEvent => ({
+  type: 'api_key.created',
+  data: { name, last4: '9f2c', scopes: ['agents:read'], expires_at: null },
+  accountId,
+  agentId: null,
+  by,
+  target: { kind: 'api_key', id: 'k2' },
+});
+const nameOf = ({ details }: AuditEvent): string => String(details.name);
+
+/** A change that waits for no other. */
+const change = (tx: AccountTransaction) =>
+  tx.createLink({ kind: 'invite', accountId, email: null, hash: randomBytes(32), lifetimeSeconds: 60 });
+
+test('an event is read as it was written', async () => {
+  await store.accounts.transaction(async (tx) => {
+    await change(tx);
+    await tx.record(event('one'));
+  });
+  const [read] = await store.audit.page({ accountId, limit: 1, direction: 'desc' });
+  const { id, at, ...rest } = read!;
+  assert.equal(typeof id, 'bigint');
+  assert.ok(Math.abs(at.getTime() - Date.now()) < 60_000);
+  const { type: action, data: details, target } = event('one');
+  assert.deepEqual(rest, { accountId, ...by, action, details, target });
+  assert.deepEqual(await store.audit.page({ accountId: 'other', limit: 10, direction: 'asc' }), []);
+});
+
+test('an event of a change that is rolled back is not there', async () => {
+  const failing = store.accounts.transaction(async (tx) => {
+    await change(tx);
+    await tx.record(event('vanished'));
+    throw new Error('rolled back');
+  });
+  await assert.rejects(failing, /rolled back/);
+  const events = await store.audit.page({ accountId, limit: 100, direction: 'asc' });
+  assert.ok(!events.some((read) => nameOf(read) === 'vanished'));
+});
+
+test('a reader who pages forward while 8 write at once misses none and sees none twice', async () => {
+  const writers = 8;
+  const each = 40;
+  let writing = true;
+  const written = Promise.all(
+    Array.from({ length: writers }, async (_, w) => {
+      for (let n = 0; n < each; n++) {
+        await store.accounts.transaction(async (tx) => {
+          await change(tx);
+          await tx.record(event(`w${w}_${n}`));
+          // Commits come in another order than ids were given, were they not held back.
+          if (n % 3 === 0) await new Promise((resolve) => setTimeout(resolve, Math.random() * 4));
+        });
+      }
+    }),
+  ).finally(() => (writing = false));
+  const seen: string[] = [];
+  let from: bigint | undefined;
+  for (let more = true; more;) {
+    more = writing;
+    const page = await store.audit.page({ accountId, limit: 7, direction: 'asc', ...(from !== undefined && { from }) });
+    more ||= page.length > 0;
+    seen.push(...page.map(nameOf).filter((name) => name.startsWith('w')));
+    from = page.at(-1)?.id ?? from;
+  }
+  await written;
+  assert.equal(seen.length, writers * each);
+  assert.equal(new Set(seen).size, writers * each);
+});

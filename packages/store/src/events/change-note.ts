@@ -1,0 +1,18 @@
+import type { Happening } from '@lodge/domain';
+import type { ChangeNote } from '@lodge/ports';
+import type { Transaction } from 'kysely';
+import { markEffective } from '../http/idempotency.ts';
+import type { Schema } from '../database/schema.ts';
+import { appendEvent } from './append.ts';
+
+/** The event of a change of an agent: what the note says, or else `own`, which Lodge did by itself. Last in a transaction. */
+export async function writeNote(
+  trx: Transaction<Schema>,
+  { accountId, agentId }: { readonly accountId: string; readonly agentId: string },
+  own: Happening,
+  note: ChangeNote | undefined,
+): Promise<void> {
+  const { event = own, by = null, idempotencyKey } = note ?? {};
+  if (idempotencyKey !== undefined) await markEffective(trx, accountId, idempotencyKey);
+  await appendEvent(trx, { ...event, accountId, agentId, by });
+}

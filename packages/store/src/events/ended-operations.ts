@@ -1,0 +1,59 @@
+/** Ends of operations, as the transaction that writes them finds them: known from the agent's row, whoever began them. */
+import { operationGoals } from '@lodge/domain';
+import type { AgentStatus, OperationCause, Verb } from '@lodge/domain';
+import type { EndedOperation, Log } from '@lodge/ports';
+
+type Listener = (operation: EndedOperation) => void;
+
+/** Tells who counts, once each end is committed. */
+export class EndedOperations {
+  private readonly listeners = new Set<Listener>();
+  private readonly log: Log;
+
+  constructor(log: Log) {
+    this.log = log;
+  }
+
+  on(listener: Listener): () => void {
+    const own: Listener = (operation) => listener(operation);
+    this.listeners.add(own);
+    return () => this.listeners.delete(own);
+  }
+
+  tell(operation: EndedOperation): void {
+    for (const listener of this.listeners) {
+      try {
+        listener(operation);
+      } catch (error) {
+        this.log.error({ err: error }, 'a listener for ended operations failed');
+      }
+    }
+  }
+}
+
+/** An agent's row before and after a transition, by the database's clock. */
+export interface Transited {
+  readonly account_id: string;
+  readonly old_status: AgentStatus;
+  readonly old_acknowledged: boolean;
+  readonly old_kind: Verb | null;
+  readonly old_cause: OperationCause | null;
+  /** Seconds since the operation began, or since the create where none is under way. */
+  readonly seconds: number;
+  readonly status: AgentStatus;
+  readonly kind: Verb | null;
+  readonly reason: string | null;
+}
+
+/** What ended with the transition; null when nothing did. A create has ended once the agent runs first, or is in error. */
+export function endedBy(row: Transited): EndedOperation | null {
+  const { old_status, old_acknowledged, old_kind, old_cause, status, reason, seconds } = row;
+  const ended = (kind: EndedOperation['kind'], cause: OperationCause): EndedOperation => {
+    // An upgrade that came to nothing leaves the agent running too, and says why.
+    const outcome = status === operationGoals[kind] && reason === null ? 'ok' : 'failed';
+    return { kind, cause, outcome, seconds: Math.max(0, seconds) };
+  };
+  if (old_kind !== null) return row.kind === null ? ended(old_kind, old_cause!) : null;
+  const isCreate = old_status === 'provisioning' && !old_acknowledged && (status === 'running' || status === 'error');
+  return isCreate ? ended('create', 'request') : null;
+}

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { publicEvents } from '@lodge/domain';
+import type { EventType } from '@lodge/domain';
+import type { EventQuery } from '@lodge/ports';
+import { execute } from '@lodge/testkit/postgres';
+import { admitAll, changing, firstAccount, newAgent } from '../testing/fixture.ts';
+import { testStore } from '../testing/test-store.ts';
+
+const { database, store, another } = await testStore();
+const other = await another();
+const accountId = await firstAccount(store.apiKeys);
+const types: readonly EventType[] = [...publicEvents.keys()];
+const page = (query: Partial<EventQuery> = {}) =>
+  store.events.page({ accountId, types, direction: 'asc', limit: 100, ...query });
+const create = async () => (await store.agents.create(newAgent(accountId), admitAll)).id;
+
+test('what happened to an agent is read by agent, type and time, in order, without what is not public', async () => {
+  const [one, two] = [await create(), await create()];
+  await store.agents.lease(one, 'h', 60_000);
+  const data = { cause: 'idle', duration_ms: 7 } as const;
+  await store.agents.begin(one, 'idle', () => ({ do: 'begin', kind: 'pause' }));
+  await store.agents.observe(one, 2, 'h', { status: 'paused', operation: null, event: { type: 'agent.paused', data } });
+  const told = await page({ agentId: one });
+  assert.deepEqual(
+    told.map(({ type }) => type),
+    ['agent.created', 'agent.paused'],
+  );
+  assert.deepEqual([told[1]!.data, told[1]!.level, told[1]!.by], [data, 'info', null]);
+  assert.deepEqual(await page({ types: ['agent.paused'] }), [told[1]]);
+  assert.deepEqual(await page({ types: ['agent.paused'], agentId: two }), []);
+  const all = await page();
+  assert.deepEqual(await page({ direction: 'desc' }), all.toReversed());
+  const paused = told[1]!;
+  assert.deepEqual(
+    await page({ since: paused.at }),
+    all.filter(({ at }) => at >= paused.at),
+  );
+  assert.deepEqual(
+    await page({ until: paused.at, direction: 'desc' }),
+    all.filter(({ at }) => at < paused.at).toReversed(),
+  );
+  assert.deepEqual(await page({ from: paused.id, direction: 'desc', limit: 1 }), [
+    all.findLast(({ id }) => id < paused.id),
+  ]);
+  assert.deepEqual(await page({ accountId: 'other' }), []);
+  const [line] = await store.agentLogs.page({ agentId: one, limit: 9, direction: 'desc' });
+  assert.equal(line!.message, 'Paused because nobody used it (7 ms).');
+});
+
+test('an event is heard in every process, by its account', async () => {
+  const heard: (string | null)[] = [];
+  const stop = other.events.onAppend((account) => heard.push(account));
+  await create();
+  for (let n = 0; n < 500 && heard.length === 0; n += 1) await sleep(10);
+  stop();
+  assert.deepEqual(heard, [accountId]);
+});
+
+test('an end of an operation is told once, by the process that wrote it, whoever began it', async () => {
+  const [here, there]: string[][] = [[], []];
+  store.events.onOperationEnded(({ kind, cause, outcome }) => here!.push(`${kind} ${cause} ${outcome}`));
+  other.events.onOperationEnded(({ kind }) => there!.push(kind));
+  const id = await create();
+  await store.agents.lease(id, 'h', 60_000);
+  const data = { kind: null, cause: null };
+  const event = { type: 'agent.operation_ended', data } as const;
+  await store.agents.observe(id, 1, 'h', { status: 'running', acknowledged: true, event });
+  await other.agents.begin(id, 'request', () => ({ do: 'begin', kind: 'stop' }));
+  await store.agents.observe(id, 2, 'h', { status: 'provisioning', event });
+  await store.agents.observe(id, 2, 'h', { status: 'running', operation: null, event });
+  await store.agents.observe(id, 2, 'h', { status: 'running', operation: null, event });
+  assert.deepEqual([here, there], [['create request ok', 'stop request failed'], []]);
+});
+
+test('what is over the bounds goes, oldest first, in steps; other accounts keep theirs', async () => {
+  await execute(
+    database.connectionString,
+    `insert into accounts (id, name) values ('many', 'm');
+     insert into events (account_id, type, level, data, created_at)
+       select 'many', 'agent.created', 1, '{}', now() - interval '1 hour' * (5000 - n) from generate_series(1, 5000) n`,
+  );
+  const left = async () =>
+    (
+      await execute<{ n: number }>(
+        database.connectionString,
+        `select count(*)::int as n from events where account_id = 'many'`,
+      )
+    )[0]!.n;
+  const before = await page({ limit: 1000 });
+  const newest = await page({ accountId: 'many', direction: 'desc', limit: 1 });
+  await store.events.prune({ maxEvents: 4_500, maxAgeMs: 365 * 86_400_000 });
+  assert.equal(await left(), 4_500);
+  await store.events.prune({ maxEvents: 4_500, maxAgeMs: 10.5 * 3_600_000 });
+  assert.equal(await left(), 11);
+  assert.deepEqual(await page({ accountId: 'many', direction: 'desc', limit: 1 }), newest);
+  assert.deepEqual(await page({ limit: 1000 }), before);
+});
+
+test('no secret is in an event of a key or a limit', async () => {
+  await changing(store.accounts, accountId, (tx) => tx.setRecordsLlmCalls(accountId, true));
+  const rows = await execute<{ all: string }>(
+    database.connectionString,
+    `select json_agg(e)::text as all from events e`,
+  );
+  const keys = await execute<{ hash: string }>(
+    database.connectionString,
+    `select encode(hash, 'hex') as hash from api_keys`,
+  );
+  for (const { hash } of keys) assert.ok(!rows[0]!.all.includes(hash));
+});

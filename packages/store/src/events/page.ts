@@ -1,0 +1,54 @@
+import type { EventQuery } from '@lodge/ports';
+import { sql } from 'kysely';
+import type { RawBuilder, Selectable } from 'kysely';
+import type { Database } from '../database/connection.ts';
+import type { EventsTable } from '../database/schema.ts';
+
+/** Beyond any id. */
+const last = 2n ** 63n - 1n;
+
+/** A page whose cost does not rise with the account's events: of each type wanted, an index gives the next ones in order. */
+export async function eventPage(database: Database, query: EventQuery): Promise<readonly Selectable<EventsTable>[]> {
+  const { accountId, agentId, types, direction, limit } = query;
+  const order = sql.raw(direction);
+  const of = agentId === undefined ? sql`type = t` : sql`agent_id = ${agentId} and type = any(${types}::text[])`;
+  // Few events are of one agent: they are looked at in order, whatever their type.
+  const wanted = agentId === undefined ? sql`${types}::text[]` : sql`array['']`;
+  const { rows } = await database.repeatable((db) =>
+    sql<Selectable<EventsTable>>`
+      with ${bounds(query)}
+      select found.* from unnest(${wanted}) t, bounds, lateral (
+        select * from events
+        where account_id = ${accountId} and ${of} and id >= bounds.first and id <= bounds.last
+        order by id ${order}
+        limit ${limit}
+      ) found
+      order by id ${order}
+      limit ${limit}
+    `.execute(db),
+  );
+  return rows;
+}
+
+/** The first and the last id that can be wanted. A range of times is a range of ids. */
+function bounds({ accountId, from, direction, since, until }: EventQuery): RawBuilder<unknown> {
+  const first =
+    since === undefined
+      ? sql`0`
+      : sql`coalesce((
+          select id from events where account_id = ${accountId} and created_at >= ${since} order by created_at, id limit 1
+        ), ${last})`;
+  const end =
+    until === undefined
+      ? sql`${last}::bigint`
+      : sql`coalesce((
+          select id from events where account_id = ${accountId} and created_at < ${until}
+          order by created_at desc, id desc limit 1
+        ), -1)`;
+  const [after, before] = direction === 'asc' ? [from, undefined] : [undefined, from];
+  return sql`
+    bounds as materialized (
+      select greatest(${first}, ${after ?? null}::bigint + 1) as first, least(${end}, ${before ?? null}::bigint - 1) as last
+    )
+  `;
+}

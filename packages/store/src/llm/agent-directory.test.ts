@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { execute, testDatabase } from '@lodge/testkit/postgres';
+import { admitAll, changing, firstAccount, newAgent } from '../testing/fixture.ts';
+import { migrate } from '../database/migrate.ts';
+import { testStore } from '../testing/test-store.ts';
+
+const { store } = await testStore();
+const { agents } = store;
+const directory = store.directoryOf('h');
+const accountId = await firstAccount(store.apiKeys);
+
+async function agentAt(address: string, given = {}) {
+  const agent = await agents.create(newAgent(accountId, given), admitAll);
+  await agents.lease(agent.id, 'h', 60_000);
+  await agents.observe(agent.id, agent.generation, 'h', { vmAddress: address });
+  return agent;
+}
+
+test('an agent is found by the address of its VM, with its sealed keys by provider', async () => {
+  const llmKeys = [
+    { provider: 'anthropic', sealed: 's1', last4: 'aaaa' },
+    { provider: 'openai', sealed: 's2', last4: 'bbbb' },
+  ];
+  const agent = await agentAt('10.201.1.2', { llmKeys, model: 'openai/gpt-5' });
+  const keyless = await agentAt('10.201.1.6');
+  assert.deepEqual(await directory.byAddress('10.201.1.2'), {
+    agentId: agent.id,
+    accountId,
+    runtimeKind: 'runtime_a',
+    model: 'openai/gpt-5',
+    sealedKeys: { anthropic: 's1', openai: 's2' },
+    keepsContents: false,
+  });
+  await changing(store.accounts, accountId, (tx) => tx.setRecordsLlmCalls(accountId, true));
+  assert.equal((await directory.byAddress('10.201.1.2'))!.keepsContents, true);
+  assert.deepEqual((await directory.byAddress('10.201.1.6'))!.sealedKeys, {});
+  assert.equal((await directory.byAddress('10.201.1.6'))!.agentId, keyless.id);
+  for (const stranger of ['10.201.1.3', '', '10.201.1.2 ', "' or true --", '::ffff:10.201.1.2']) {
+    assert.equal(await directory.byAddress(stranger), null);
+  }
+});
+
+test('an agent without a VM has no address, and a later one may have it', async () => {
+  const first = await agentAt('10.201.1.10');
+  await agents.observe(first.id, first.generation, 'h', { vmAddress: null });
+  assert.equal(await directory.byAddress('10.201.1.10'), null);
+  const second = await agentAt('10.201.1.10');
+  assert.equal((await directory.byAddress('10.201.1.10'))!.agentId, second.id);
+});
+
+test('two hosts may give their VMs the same address, and each knows its own agent by it', async () => {
+  const at = async (host: string) => {
+    const agent = await agents.create(newAgent(accountId), admitAll);
+    await agents.lease(agent.id, host, 60_000);
+    assert.equal(await agents.observe(agent.id, agent.generation, host, { host, vmAddress: '10.201.2.2' }), true);
+    return agent.id;
+  };
+  const [one, other] = [await at('one'), await at('other')];
+  assert.equal((await store.directoryOf('one').byAddress('10.201.2.2'))!.agentId, one);
+  assert.equal((await store.directoryOf('other').byAddress('10.201.2.2'))!.agentId, other);
+  assert.equal(await store.directoryOf('third').byAddress('10.201.2.2'), null);
+  await assert.rejects(at('one'), { code: '23505' }, 'but no host gives it twice');
+});
+
+test('the look-up by address goes over its index, however many agents there are', async (t) => {
+  const large = await testDatabase();
+  t.after(() => large.drop());
+  await migrate(large);
+  await execute(
+    large.connectionString,
+    `insert into accounts (id, name) values ('a', 'a');
+     insert into agents (id, account_id, name, runtime_kind, model, size, idle_timeout_seconds, stop_after_seconds, keep_awake,
+       auto_resume, auto_start, wake_on_message, metadata, created_at, updated_at, vm_address)
+     select 'a' || lpad(n::text, 11, '0'), 'a', 'n', 'runtime_a', 'm', 'small', 1, 1, 'auto', true, true, true, '{}', now(), now(),
+       '10.' || n from generate_series(1, 5000) n;
+     analyze agents`,
+  );
+  const plan = await execute<{ 'QUERY PLAN': string }>(
+    large.connectionString,
+    `explain select id from agents where vm_address = '10.77' and deleted_at is null`,
+  );
+  assert.match(plan.map((line) => line['QUERY PLAN']).join('\n'), /Index Scan using agents_vm_address/);
+});

@@ -1,0 +1,226 @@
+/**
+ * The ledger of model calls. A call has a row in `llm_calls_open` while it is under way and one in `llm_calls` ever after;
+ * each statement that writes the second takes away the first. A process that is killed leaves the first: its successor on
+ * that host, which knows it by its session, turns it into the second. A host that never comes back has its calls ended by
+ * the others, once none can be under way any more.
+ */
+import { randomUUID } from 'node:crypto';
+import type { SpendDefaults } from '@lodge/domain';
+import type {
+  CallLedger,
+  CallRefusal,
+  CallSweeper,
+  LlmCall,
+  LlmCallDetail,
+  LlmCallPosition,
+  LlmCallRow,
+  OpenCall,
+  SealedContent,
+} from '@lodge/ports';
+import { sql } from 'kysely';
+import type { Kysely, QueryCreator, RawBuilder, Selectable } from 'kysely';
+import type { Database } from '../database/connection.ts';
+import type { Schema } from '../database/schema.ts';
+import { admitSpend, isUnlimited } from './spend.ts';
+
+/** The broker gives up a call, and the attempts to write its row, in half of this. */
+const longestCall = sql`interval '1 hour'`;
+
+/** `CallLedger` in Postgres. */
+export class PostgresCallLedger implements CallLedger, CallSweeper {
+  private readonly database: Database;
+  private readonly host: string;
+  private readonly spendDefaults: SpendDefaults;
+  private readonly holder: string;
+
+  constructor(database: Database, host: string, spendDefaults: SpendDefaults) {
+    this.database = database;
+    this.host = host;
+    this.spendDefaults = spendDefaults;
+    this.holder = `${host}#${randomUUID()}`;
+  }
+
+  /** Every call waits for this: one statement where nothing limits what is spent. */
+  async open(call: OpenCall): Promise<CallRefusal | null> {
+    const opened = await this.database.repeatable((db) =>
+      this.insert(db, call, sql`where ${isUnlimited(call, this.spendDefaults)}`),
+    );
+    if (opened) return null;
+    return this.database.transaction(async (trx) => {
+      const refusal = await admitSpend(trx, call, this.spendDefaults);
+      if (refusal === null) await this.insert(trx, call, sql``);
+      return refusal;
+    });
+  }
+
+  private async insert(db: Kysely<Schema>, call: OpenCall, where: RawBuilder<unknown>): Promise<boolean> {
+    const { inputTokens, outputTokens, costUsd } = call.estimate;
+    const { numAffectedRows } = await sql`
+      insert into llm_calls_open (
+        id, holder, agent_id, account_id, provider, model, api, started_at, input_tokens, output_tokens, cost_usd
+      )
+      select ${call.id}, ${this.holder}, ${call.agentId}, ${call.accountId}, ${call.provider}, ${call.model}, ${call.api},
+        ${call.startedAt}::timestamptz, ${inputTokens}::bigint, ${outputTokens}::bigint, ${costUsd}::numeric
+      ${where}
+      on conflict (id) do nothing
+    `.execute(db);
+    return numAffectedRows === 1n;
+  }
+
+  /** One statement, and the same again when its answer was lost. */
+  async close(call: LlmCall, content: SealedContent | null = null): Promise<void> {
+    await this.database.repeatable((db) =>
+      (content === null ? db : db.with('kept', (cte) => keepContent(cte, call, content)))
+        .with('closed', (cte) => cte.deleteFrom('llm_calls_open').where('id', '=', call.id))
+        .insertInto('llm_calls')
+        .values({
+          id: call.id,
+          agent_id: call.agentId,
+          account_id: call.accountId,
+          provider: call.provider,
+          model: call.model,
+          api: call.api,
+          started_at: call.startedAt,
+          duration_ms: Math.round(call.durationMs),
+          first_byte_ms: call.timeToFirstByteMs === null ? null : Math.round(call.timeToFirstByteMs),
+          status: call.status,
+          outcome: call.outcome,
+          input_tokens: call.inputTokens,
+          output_tokens: call.outputTokens,
+          cache_read_tokens: call.cacheReadTokens,
+          cache_write_tokens: call.cacheWriteTokens,
+          cache_write_long_tokens: call.cacheWriteLongTokens,
+          reasoning_tokens: call.reasoningTokens,
+          image_tokens: call.imageTokens,
+          estimated: call.estimated,
+          cost_usd: call.costUsd,
+          price_version: call.priceVersion,
+        })
+        .onConflict((conflict) => conflict.column('id').doNothing())
+        .execute(),
+    );
+  }
+
+  sweep(): Promise<number> {
+    return this.database.repeatable(async (db) => {
+      const { numAffectedRows } = await sql`
+        with ended as (
+          delete from llm_calls_open
+          where (split_part(holder, '#', 1) = ${this.host} and holder <> ${this.holder})
+            or opened_at < clock_timestamp() - ${longestCall}
+          returning *
+        )
+        insert into llm_calls (
+          id, agent_id, account_id, provider, model, api, started_at, outcome, input_tokens, output_tokens, estimated, cost_usd
+        )
+        select id, agent_id, account_id, provider, model, api, started_at, 'interrupted', input_tokens, output_tokens, true, cost_usd
+        from ended on conflict (id) do nothing
+      `.execute(db);
+      return Number(numAffectedRows ?? 0n);
+    });
+  }
+}
+
+/** Of whose account wants it, as that stands now. The lock keeps the agent from being deleted meanwhile. */
+function keepContent(cte: QueryCreator<Schema>, { id, agentId }: LlmCall, { sealed, truncated }: SealedContent) {
+  return cte
+    .insertInto('llm_call_contents')
+    .columns(['call_id', 'agent_id', 'truncated', 'sealed'])
+    .expression((eb) =>
+      eb
+        .selectFrom('agents')
+        .innerJoin('accounts', 'accounts.id', 'agents.account_id')
+        .where('agents.id', '=', agentId)
+        .where('agents.deleted_at', 'is', null)
+        .where('accounts.record_llm_calls', '=', true)
+        .select([
+          sql.val(id).as('call_id'),
+          'agents.id',
+          sql.val(truncated).as('truncated'),
+          sql.val(sealed).as('sealed'),
+        ])
+        .forShare('agents'),
+    )
+    .onConflict((conflict) => conflict.column('call_id').doNothing());
+}
+
+/** Finished calls of an agent, newest first. */
+export async function listCalls(
+  db: Kysely<Schema>,
+  agentId: string,
+  limit: number,
+  after: LlmCallPosition | null,
+): Promise<readonly LlmCallRow[]> {
+  const rows = await db
+    .selectFrom('llm_calls')
+    .selectAll()
+    .where('agent_id', '=', agentId)
+    .$if(after !== null, (query) =>
+      query.where((eb) => eb(eb.refTuple('started_at', 'id'), '<', eb.tuple(after!.startedAt, after!.id))),
+    )
+    .orderBy('started_at', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .execute();
+  return rows.map(toCallRow);
+}
+
+export async function findCall(db: Kysely<Schema>, agentId: string, callId: string): Promise<LlmCallDetail | null> {
+  const row = await db
+    .selectFrom('llm_calls')
+    .leftJoin('llm_call_contents as kept', 'kept.call_id', 'llm_calls.id')
+    .selectAll('llm_calls')
+    .select(['kept.sealed', 'kept.truncated'])
+    .where('llm_calls.id', '=', callId)
+    .where('llm_calls.agent_id', '=', agentId)
+    .executeTakeFirst();
+  if (!row) return null;
+  const { sealed, truncated } = row;
+  return { ...toCallRow(row), content: sealed === null ? null : { sealed, truncated: truncated! } };
+}
+
+/** Contents of one statement: a megabyte each at most. */
+const maxForgotten = 100;
+
+/** What a kill leaves is found by the next round. */
+export async function forgetContents(database: Database, olderThanMs: number): Promise<void> {
+  for (let forgotten = maxForgotten; forgotten === maxForgotten;) {
+    const { numAffectedRows } = await database.repeatable((db) =>
+      sql`
+        delete from llm_call_contents where call_id in (
+          select call_id from llm_call_contents
+          where ended_at < clock_timestamp() - ${olderThanMs} * interval '1 millisecond' limit ${maxForgotten}
+        )
+      `.execute(db),
+    );
+    forgotten = Number(numAffectedRows ?? 0n);
+  }
+}
+
+const number = (value: string | number | null): number | null => (value === null ? null : Number(value));
+
+function toCallRow(row: Selectable<Schema['llm_calls']>): LlmCallRow {
+  return {
+    id: row.id,
+    agentId: row.agent_id,
+    accountId: row.account_id,
+    provider: row.provider,
+    model: row.model,
+    api: row.api,
+    startedAt: row.started_at,
+    durationMs: number(row.duration_ms),
+    timeToFirstByteMs: number(row.first_byte_ms),
+    status: row.status,
+    outcome: row.outcome,
+    inputTokens: number(row.input_tokens),
+    outputTokens: number(row.output_tokens),
+    cacheReadTokens: number(row.cache_read_tokens),
+    cacheWriteTokens: number(row.cache_write_tokens),
+    cacheWriteLongTokens: number(row.cache_write_long_tokens),
+    reasoningTokens: number(row.reasoning_tokens),
+    imageTokens: number(row.image_tokens),
+    estimated: row.estimated,
+    costUsd: row.cost_usd,
+    priceVersion: row.price_version,
+  };
+}

@@ -1,0 +1,93 @@
+/** What is said in model calls: kept with the call's row where the account wants it, gone in time and with the agent. */
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import { execute } from '@lodge/testkit/postgres';
+import { admitAll, changing, finishedCall, firstAccount, newAgent, openCall } from '../testing/fixture.ts';
+import { testStore } from '../testing/test-store.ts';
+
+const { database, store } = await testStore();
+const { agents, usage } = store;
+const ledger = store.ledgerOf('h');
+const accountId = await firstAccount(store.apiKeys);
+const content = { sealed: 'v2.sealed', truncated: true };
+
+const record = (on: boolean) => changing(store.accounts, accountId, (tx) => tx.setRecordsLlmCalls(accountId, on));
+before(() => record(true));
+
+async function newAgentOf() {
+  const { id } = await agents.create(newAgent(accountId), admitAll);
+  await agents.lease(id, 'h', 60_000);
+  return { agentId: id, accountId };
+}
+
+const contentOf = async (agent: { agentId: string }, id: string) => (await usage.call(agent.agentId, id))!.content;
+const kept = async () =>
+  (
+    await execute<{ id: string }>(database.connectionString, 'select call_id as id from llm_call_contents order by 1')
+  ).map(({ id }) => id);
+
+test('what was said is written with the row, once, and read with it by whose agent it is', async () => {
+  const [agent, other] = [await newAgentOf(), await newAgentOf()];
+  await ledger.open(openCall(agent, 'a1'));
+  await Promise.all([
+    ledger.close(finishedCall(agent, 'a1'), content),
+    ledger.close(finishedCall(agent, 'a1'), content),
+  ]);
+  await ledger.close(finishedCall(agent, 'a2'));
+  const { content: found, ...row } = (await usage.call(agent.agentId, 'a1'))!;
+  assert.deepEqual(found, content);
+  assert.deepEqual(
+    row,
+    (await usage.calls(agent.agentId, 2, null)).find(({ id }) => id === 'a1'),
+  );
+  assert.equal(await contentOf(agent, 'a2'), null);
+  assert.equal(await usage.call(other.agentId, 'a1'), null);
+  assert.equal(await usage.call(agent.agentId, 'nothing'), null);
+});
+
+test('turned off while a call is under way, nothing of it is kept, and what was kept stays', async () => {
+  const agent = await newAgentOf();
+  await ledger.close(finishedCall(agent, 'b1'), content);
+  await record(false);
+  await ledger.close(finishedCall(agent, 'b2'), content);
+  await record(true);
+  assert.deepEqual([await contentOf(agent, 'b1'), await contentOf(agent, 'b2')], [content, null]);
+});
+
+test('with the agent goes what it said, also what is written while it goes', async () => {
+  const agent = await newAgentOf();
+  await ledger.close(finishedCall(agent, 'c0'), content);
+  await agents.markDeleted(accountId, agent.agentId);
+  const ids = Array.from({ length: 20 }, (_, n) => `c${n + 1}`);
+  await Promise.all([
+    ...ids.map((id) => ledger.close(finishedCall(agent, id), content)),
+    agents.finishDelete(agent.agentId, 'h'),
+  ]);
+  await ledger.close(finishedCall(agent, 'late'), content);
+  assert.deepEqual(
+    (await kept()).filter((id) => ['c0', ...ids, 'late'].includes(id)),
+    [],
+  );
+  assert.ok((await usage.call(agent.agentId, 'late'))!, 'the rows stay');
+});
+
+test('what is older than wanted is deleted, however much, and the rest is not', async () => {
+  const agent = await newAgentOf();
+  await ledger.close(finishedCall(agent, 'new'), content);
+  await execute(
+    database.connectionString,
+    `insert into llm_calls (id, agent_id, account_id, provider, model, started_at, outcome)
+     select 'old' || n, '${agent.agentId}', '${accountId}', 'p', 'm', now(), 'ok' from generate_series(1, 250) n`,
+  );
+  await execute(
+    database.connectionString,
+    `insert into llm_call_contents (call_id, agent_id, ended_at, truncated, sealed)
+     select id, agent_id, now() - interval '2 days', false, 's' from llm_calls where id like 'old%'`,
+  );
+  await usage.forgetContents(3 * 86_400_000);
+  assert.equal((await kept()).filter((id) => id.startsWith('old')).length, 250);
+  await usage.forgetContents(86_400_000);
+  const left = await kept();
+  assert.equal(left.filter((id) => id.startsWith('old')).length, 0);
+  assert.ok(left.includes('new'));
+});

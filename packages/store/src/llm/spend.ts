@@ -1,0 +1,227 @@
+/**
+ * Spend limits where calls are written. What has been spent is kept up by the database itself, with every row of a call
+ * (`add_spend`); what is under way are the open calls' estimates. A call is admitted in the transaction that opens it, under a
+ * lock of the account or the agent that is limited: calls at once see each other, and cannot run through a limit together.
+ */
+import {
+  limitsExceededBy,
+  limitOf,
+  limitWords,
+  nearLimits,
+  reachedLimits,
+  reachedWords,
+  spendPeriods,
+  spendWindow,
+} from '@lodge/domain';
+import type { SpendDefaults, SpendLimit, SpendStanding } from '@lodge/domain';
+import type { AccountSpend, CallRefusal, LlmCall, NewEvent, OpenCall, SpendStore } from '@lodge/ports';
+import { sql } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
+import type { Database } from '../database/connection.ts';
+import { appendEvent } from '../events/append.ts';
+import type { Schema } from '../database/schema.ts';
+import { advisoryLockClasses } from '../database/locks.ts';
+
+/** Calls under way end soon, mostly for less than was estimated. */
+const crowdedRetrySeconds = 5;
+
+type Caller = Pick<OpenCall, 'agentId' | 'accountId'>;
+
+/** A limit that holds for a call, and the window it is of. */
+interface Applied extends Omit<SpendStanding, 'spentUsd' | 'inFlightUsd'> {
+  /** Of the agent or the account that is limited. */
+  readonly id: string;
+  readonly accountId: string;
+  readonly starts: Date;
+}
+
+interface Standing extends Applied, SpendStanding {}
+
+/** As a condition: there is nothing that `admitSpend` would look at. */
+export const isUnlimited = ({ agentId }: Caller, { agent, account }: SpendDefaults) =>
+  sql<boolean>`${agent === null && account === null} and exists (
+    select from agents a join accounts c on c.id = a.account_id
+    where a.id = ${agentId} and a.spend_limit is null and c.spend_limit is null
+  )`;
+
+/** Whether the call may be made, in the transaction that opens it. Null when it may. */
+export async function admitSpend(
+  trx: Transaction<Schema>,
+  call: OpenCall,
+  defaults: SpendDefaults,
+): Promise<CallRefusal | null> {
+  const { startedAt: at, estimate } = call;
+  const applied = await appliedLimits(trx, call, at, defaults, 'locked');
+  if (applied.length === 0) return null;
+  const standings = await standingsOf(trx, applied, call.id);
+  const refusal = reachedRefusal(standings, at);
+  if (refusal !== null) {
+    await tell(trx, call.agentId, standings);
+    return refusal;
+  }
+  const [crowded] = limitsExceededBy(standings, estimate.costUsd);
+  if (crowded === undefined) return null;
+  return {
+    code: 'spend_limit_exceeded',
+    message: `${limitWords(crowded)} may be used up by the model calls under way. Try again when they have ended.`,
+    retryAfterSeconds: crowdedRetrySeconds,
+  };
+}
+
+export class PostgresSpendStore implements SpendStore {
+  readonly defaults: SpendDefaults;
+  private readonly database: Database;
+
+  constructor(database: Database, defaults: SpendDefaults) {
+    this.database = database;
+    this.defaults = defaults;
+  }
+
+  asleep(agentId: string, at: Date): Promise<CallRefusal | null> {
+    return this.database.repeatable(async (db) => {
+      const agent = await db.selectFrom('agents').select('account_id').where('id', '=', agentId).executeTakeFirst();
+      if (!agent) return null;
+      const caller = { agentId, accountId: agent.account_id };
+      const applied = await appliedLimits(db, caller, at, this.defaults, 'unlocked');
+      const sleeping = applied.filter(({ action }) => action === 'pause');
+      return sleeping.length === 0 ? null : reachedRefusal(await standingsOf(db, sleeping), at);
+    });
+  }
+
+  async note(call: LlmCall): Promise<void> {
+    if (call.costUsd === null) return;
+    const { startedAt: at } = call;
+    const applied = await this.database.repeatable((db) => appliedLimits(db, call, at, this.defaults, 'unlocked'));
+    if (applied.length === 0) return;
+    await this.database.transaction(async (trx) => tell(trx, call.agentId, await standingsOf(trx, applied)));
+  }
+
+  ofAccount(accountId: string, at: Date): Promise<AccountSpend> {
+    return this.database.repeatable(async (db) => {
+      const { rows } = await sql<{ limit: SpendLimit | null; day: string; month: string }>`
+        select c.spend_limit as limit, ${spentIn('day', at)} as day, ${spentIn('month', at)} as month
+        from accounts c where c.id = ${accountId}
+      `.execute(db);
+      const { limit = null, day = '0', month = '0' } = rows[0] ?? {};
+      return { limit: limit ?? this.defaults.account, daySpentUsd: day, monthSpentUsd: month };
+    });
+  }
+}
+
+const spentIn = (period: 'day' | 'month', at: Date) => sql<string>`coalesce((
+  select trim_scale(round(w.spent_usd, 6))::text from spend_windows w
+  where w.scope = 'account' and w.id = c.id and w.period = ${period} and w.starts = ${spendWindow(period, at).start}
+), '0')`;
+
+/** The limits that hold for a call at that time; `locked`: further admissions of whom they are of wait for this transaction. */
+async function appliedLimits(
+  db: Kysely<Schema>,
+  { agentId, accountId }: Caller,
+  at: Date,
+  defaults: SpendDefaults,
+  lock: 'locked' | 'unlocked',
+): Promise<Applied[]> {
+  // One lock is enough: the account's, where it is limited, holds back its agents too.
+  const locking = sql`case
+    when c.spend_limit is not null or ${defaults.account !== null} then ${advisoryLock(sql.ref('c.id'))}
+    when a.spend_limit is not null or ${defaults.agent !== null} then ${advisoryLock(sql.ref('a.id'))}
+  end`;
+  const { rows } = await sql<{ agent: SpendLimit | null; account: SpendLimit | null }>`
+    select a.spend_limit as agent, c.spend_limit as account, ${lock === 'locked' ? locking : sql`null`} as lock
+    from agents a join accounts c on c.id = a.account_id
+    where a.id = ${agentId}
+  `.execute(db);
+  const { agent = null, account = null } = rows[0] ?? {};
+  const owners = [
+    { scope: 'agent', id: agentId, limit: agent ?? defaults.agent },
+    { scope: 'account', id: accountId, limit: account ?? defaults.account },
+  ] as const;
+  return owners.flatMap(({ scope, id, limit }) =>
+    spendPeriods.flatMap((period) => {
+      const limitUsd = limitOf(limit, period);
+      if (limit === null || limitUsd === null) return [];
+      return [{ scope, id, accountId, period, starts: spendWindow(period, at).start, limitUsd, action: limit.action }];
+    }),
+  );
+}
+
+const advisoryLock = (id: ReturnType<typeof sql.ref>) =>
+  sql`pg_advisory_xact_lock(${advisoryLockClasses.spend}::int, hashtext(${id}))::text`;
+
+/**
+ * Where the limits stand, with the estimates of the other calls under way. One statement: between two, a call could end and be
+ * seen by neither.
+ */
+async function standingsOf(
+  db: Kysely<Schema>,
+  applied: readonly Applied[],
+  except: string | null = null,
+): Promise<Standing[]> {
+  const { rows } = await sql<{ spent: string; in_flight: string }>`
+    select coalesce(w.spent_usd, 0)::text as spent, coalesce(flight.usd, 0)::text as in_flight
+    from ${windows(applied)}
+    left join spend_windows w on (w.scope, w.id, w.period, w.starts) = (l.scope, l.id, l.period, l.starts)
+    cross join lateral (
+      select sum(o.cost_usd) as usd from llm_calls_open o
+      where o.account_id = l.account_id and (l.scope = 'account' or o.agent_id = l.id) and o.id is distinct from ${except}
+    ) flight
+    order by l.n
+  `.execute(db);
+  return applied.map((limit, n) => ({ ...limit, spentUsd: rows[n]!.spent, inFlightUsd: rows[n]!.in_flight }));
+}
+
+/** As a table, in their order (`n`). */
+const windows = (applied: readonly Applied[]) => sql`unnest(
+  ${applied.map(({ scope }) => scope)}::text[], ${applied.map(({ id }) => id)}::text[],
+  ${applied.map(({ accountId }) => accountId)}::text[],
+  ${applied.map(({ period }) => period)}::text[], ${applied.map(({ starts }) => starts)}::timestamptz[],
+  ${applied.map(({ limitUsd }) => limitUsd)}::numeric[]
+) with ordinality as l (scope, id, account_id, period, starts, usd, n)`;
+
+function reachedRefusal(standings: readonly Standing[], at: Date): CallRefusal | null {
+  const reached = reachedLimits(standings);
+  if (reached.length === 0) return null;
+  const { message, until } = reachedWords(reached, at);
+  return {
+    code: 'spend_limit_exceeded',
+    message,
+    retryAfterSeconds: Math.max(1, Math.ceil((until.getTime() - at.getTime()) / 1000)),
+    ends: reached.some(({ action }) => action === 'pause') ? 'sleep' : 'turn',
+  };
+}
+
+/** Writes, once per window and limit, that it is nearly or wholly used up. */
+async function tell(trx: Transaction<Schema>, agentId: string, standings: readonly Standing[]): Promise<void> {
+  const reached = reachedLimits(standings);
+  const near = nearLimits(standings).filter((standing) => !reached.includes(standing));
+  const warned = await unnotified(trx, near, 'warned_for');
+  const ended = await unnotified(trx, reached, 'reached_for');
+  for (const standing of warned) await appendEvent(trx, limitEvent('usage.limit_warning', agentId, standing));
+  for (const standing of ended) await appendEvent(trx, limitEvent('usage.limit_reached', agentId, standing));
+}
+
+function limitEvent(
+  type: 'usage.limit_warning' | 'usage.limit_reached',
+  agentId: string,
+  { scope, period, limitUsd, spentUsd, action, starts, accountId }: Standing,
+): NewEvent {
+  const starting_at = starts.toISOString();
+  const data = { scope, period, limit_usd: limitUsd, spent_usd: spentUsd, action, starting_at };
+  return { type, data, accountId, agentId, by: null };
+}
+
+/** Those that nobody was told of yet; they are marked. */
+async function unnotified(
+  trx: Transaction<Schema>,
+  standings: readonly Standing[],
+  told: 'warned_for' | 'reached_for',
+): Promise<Standing[]> {
+  if (standings.length === 0) return [];
+  const { rows } = await sql<{ n: number }>`
+    update spend_windows w set ${sql.ref(told)} = l.usd from ${windows(standings)}
+    where (w.scope, w.id, w.period, w.starts) = (l.scope, l.id, l.period, l.starts)
+      and ${sql.ref(`w.${told}`)} is distinct from l.usd
+    returning l.n::int as n
+  `.execute(trx);
+  return rows.map(({ n }) => standings[n - 1]!);
+}

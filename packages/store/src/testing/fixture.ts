@@ -1,0 +1,101 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { defaultLifecycle, makeAgentId } from '@lodge/domain';
+import type { Happening } from '@lodge/domain';
+import type {
+  AccountStore,
+  AccountTransaction,
+  ApiKeyStore,
+  LlmCall,
+  NewAgent,
+  NewApiKey,
+  OpenCall,
+} from '@lodge/ports';
+
+/** What this package's tests begin with. */
+export const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** For a transition whose event a test does not look at. */
+export const event: Happening = { type: 'agent.operation_ended', data: { kind: null, cause: null } };
+
+/** A change of an account with an event that a test does not look at. */
+export const changing = <T>(
+  accounts: AccountStore,
+  accountId: string,
+  change: (tx: AccountTransaction) => Promise<T>,
+): Promise<T> =>
+  accounts.transaction(async (tx) => {
+    const changed = await change(tx);
+    await tx.record({ type: 'account.updated', data: { record_llm_calls: false }, accountId, agentId: null, by: null });
+    return changed;
+  });
+
+export const admitAll = (): void => undefined;
+
+export function newAgent(accountId: string, given: Partial<NewAgent> = {}): NewAgent {
+  return {
+    id: makeAgentId(randomInt),
+    accountId,
+    name: 'Support bot',
+    description: null,
+    runtimeKind: 'runtime_a',
+    model: 'anthropic/claude-sonnet-5',
+    size: 'medium',
+    lifecycle: defaultLifecycle,
+    metadata: {},
+    llmKeys: [],
+    ...given,
+  };
+}
+
+export function newKey(given: Partial<NewApiKey> = {}): NewApiKey {
+  return {
+    name: 'first',
+    hash: randomBytes(32),
+    last4: '9f2c',
+    scopes: ['agents:read', 'agents:write'],
+    expiresAt: null,
+    ...given,
+  };
+}
+
+export async function firstAccount(apiKeys: ApiKeyStore): Promise<string> {
+  return (await apiKeys.createFirstAccount('operator', newKey()))!.accountId;
+}
+
+/** A finished call to OpenAI. */
+export function finishedCall(
+  agent: Pick<LlmCall, 'agentId' | 'accountId'>,
+  id: string,
+  given: Partial<LlmCall> = {},
+): LlmCall {
+  return {
+    ...agent,
+    id,
+    provider: 'openai',
+    model: 'gpt-5',
+    api: 'openai-completions',
+    startedAt: new Date(1_700_000_000_123),
+    durationMs: 1234.56,
+    timeToFirstByteMs: 120.4,
+    status: 200,
+    outcome: 'ok',
+    inputTokens: 12,
+    outputTokens: 34,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    cacheWriteLongTokens: null,
+    reasoningTokens: 30,
+    imageTokens: null,
+    estimated: false,
+    costUsd: '0.01',
+    priceVersion: '1',
+    ...given,
+  };
+}
+
+/** The same call before it goes out. */
+export function openCall(agent: Pick<LlmCall, 'agentId' | 'accountId'>, id: string): OpenCall {
+  const { provider, model, api, startedAt } = finishedCall(agent, id);
+  const estimate = { inputTokens: 20, outputTokens: 1000, costUsd: '0.5' };
+  return { ...agent, id, provider, model, api, startedAt, estimate, digest: 'd' };
+}

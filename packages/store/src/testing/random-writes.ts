@@ -1,0 +1,176 @@
+/** Every writing method of the store, in random order: some change something, some find it done already. */
+import { randomBytes, randomUUID } from 'node:crypto';
+import { defaultLifecycle, operationCauses, verbs } from '@lodge/domain';
+import type { AgentStatus, Happening } from '@lodge/domain';
+import type { Random } from '@lodge/domain/testing';
+import type { AccountTransaction, AgentRow, By, ChangeNote } from '@lodge/ports';
+import type { Store } from '../store.ts';
+import { admitAll, event, finishedCall, newAgent, newKey, openCall } from './fixture.ts';
+
+const by: By = { actor: { kind: 'api_key', id: 'k' }, address: null, requestId: null };
+const holder = 'h';
+
+interface Doing {
+  readonly store: Store;
+  readonly accountId: string;
+  readonly random: Random;
+  readonly pick: <T>(of: readonly T[]) => T;
+  /** An agent of the account; one that was just created where there is none. */
+  readonly agent: () => Promise<AgentRow>;
+}
+
+type Write = (doing: Doing) => Promise<unknown>;
+
+const noteOf = (random: Random, said: Happening): ChangeNote | undefined =>
+  random(2) === 0 ? undefined : { event: said, by };
+
+const create: Write = ({ store, accountId, random }) => {
+  const limits = { dailyUsd: '0.01', monthlyUsd: '0.02', action: 'block' } as const;
+  const given = newAgent(accountId, { spendLimit: random(2) === 0 ? limits : null });
+  return store.agents.create(given, admitAll, noteOf(random, { type: 'agent.created', data: { name: 'x' } }));
+};
+
+/** Facts of the host, and a transition where there is one: an operation that is not under way does not end. */
+const observe: Write = async ({ store, agent, pick }) => {
+  const { id } = await agent();
+  await store.agents.lease(id, holder, 60_000);
+  const row = await store.agents.find(id);
+  if (row === null) return;
+  const facts = { executionId: randomUUID(), templateId: 't' };
+  const status = pick<AgentStatus>(['running', 'paused', 'stopped', 'provisioning']);
+  const ends = row.operation !== null && pick([true, false]);
+  const transition = { status, event, ...(ends && { operation: null }) };
+  const isOne = ends || status !== row.status;
+  await store.agents.observe(id, row.generation, holder, isOne ? { ...facts, ...transition } : facts);
+};
+
+const inAccount =
+  (change: (tx: AccountTransaction, doing: Doing) => Promise<boolean>, said: Happening = event): Write =>
+  (doing) =>
+    doing.store.accounts.transaction(async (tx) => {
+      const { accountId } = doing;
+      if (await change(tx, doing)) await tx.record({ ...said, accountId, agentId: null, by });
+    });
+
+const spend: Write = async ({ store, agent, random }) => {
+  const { id: agentId, accountId } = await agent();
+  const id = randomUUID();
+  const ledger = store.ledgerOf(holder);
+  const startedAt = new Date();
+  if ((await ledger.open({ ...openCall({ agentId, accountId }, id), startedAt })) !== null) return;
+  const call = finishedCall({ agentId, accountId }, id, { startedAt, costUsd: `0.00${1 + random(9)}` });
+  await ledger.close(call);
+  await store.spend.note(call);
+};
+
+const writes: readonly Write[] = [
+  create,
+  create,
+  observe,
+  observe,
+  observe,
+  async ({ store, agent, random, pick }) => {
+    const said = { type: 'agent.stop_requested', data: {} } as const;
+    const admission = pick([{ do: 'begin', kind: pick(verbs) }, { do: 'nothing' }, { do: 'join' }] as const);
+    await store.agents.begin(
+      (await agent()).id,
+      pick(operationCauses),
+      ({ row }) => (row.operation === null ? admission : { do: 'join' }),
+      noteOf(random, said),
+    );
+  },
+  async ({ store, accountId, agent, random, pick }) => {
+    const change = pick([
+      {},
+      { name: pick(['a', 'b']) },
+      { metadata: { k: pick(['1', '2']) }, description: null },
+      { llmKeys: pick([[], [{ provider: 'p', sealed: 's', last4: 'last' }]]) },
+      { lifecycle: { ...defaultLifecycle, autoStart: random(2) === 0 } },
+      { members: pick([[], [{ name: 'm', model: null, instructions: null, createdAt: new Date(0) }]]) },
+    ]);
+    const said = { type: 'agent.updated', data: { fields: ['name'] } } as const;
+    await store.agents.change(accountId, (await agent()).id, () => change, noteOf(random, said));
+  },
+  async ({ store, accountId, agent, random }) => {
+    if (random(3) > 0) return;
+    const { id } = await agent();
+    for (let again = 0; again < 2; again += 1) await store.agents.markDeleted(accountId, id);
+  },
+  async ({ store, agent }) => {
+    const { id } = await agent();
+    await store.agents.lease(id, holder, 60_000);
+    await store.agents.finishDelete(id, holder);
+  },
+  async ({ store, accountId, agent, random }) => {
+    const port = { accountId, agentId: (await agent()).id, port: 1 + random(3) };
+    if (random(2) === 0) await store.agentPorts.unpublish(port);
+    else await store.agentPorts.publish({ ...port, public: random(2) === 0 }, 2);
+  },
+  async ({ store, accountId, agent, pick }) => {
+    const [key] = await store.accounts.keys(accountId);
+    const { id: agentId } = await agent();
+    const times = { linkSeconds: 60, visitSeconds: 60 };
+    const link = {
+      accountId,
+      by: { kind: 'api_key' as const, id: key!.id },
+      agentId,
+      port: pick([null, 1]),
+      path: '/',
+      ...times,
+    };
+    await store.agentVisits.createLink(link, randomBytes(32));
+  },
+  async ({ store, agent }) => {
+    const { id } = await agent();
+    await store.agents.hold(id, holder, 1_000);
+    await store.agents.prolong([id], holder, 1_000);
+    await store.agents.touch(id, new Date());
+    await store.agents.release(id, holder);
+    await store.agents.releaseLease(id, holder);
+    await store.events.append(id, { type: 'agent.disk_full', data: { free_mib: 1 } });
+  },
+  spend,
+  ({ store, accountId }) => store.apiKeys.insert(accountId, newKey()),
+  inAccount(async (tx, { accountId }) => (await tx.createKey(accountId, newKey())) !== null),
+  async (doing) => {
+    const keys = await doing.store.accounts.keys(doing.accountId);
+    const { id } = doing.pick(keys);
+    await inAccount(async (tx) => (await tx.revokeKey(doing.accountId, id)).wasLive)(doing);
+  },
+  inAccount(async (tx, { accountId, pick }) => {
+    const limit = pick([null, { dailyUsd: '5', monthlyUsd: null, action: 'block' }] as const);
+    const before = await tx.lock(accountId);
+    if (before!.account.spendLimit?.dailyUsd === limit?.dailyUsd) return false;
+    return tx.setSpendLimit(accountId, limit);
+  }),
+  inAccount(async (tx, { accountId }) => {
+    const hash = randomBytes(32);
+    await tx.openSession({ accountId, hash, address: '192.0.2.1', userAgent: null }, 5);
+    await tx.rememberAddress(accountId, '192.0.2.1');
+    return true;
+  }),
+  inAccount(async (tx, { accountId }) => (await tx.endSessions(accountId, null)) > 0),
+  inAccount(async (tx, { accountId }) => {
+    await tx.createLink({ kind: 'invite', accountId, email: null, hash: randomBytes(32), lifetimeSeconds: 60 });
+    return true;
+  }),
+];
+
+/** One write after another until `goesOn` says no. What another writer took away meanwhile is no failure. */
+export async function writeAtRandom(
+  store: Store,
+  accountId: string,
+  random: Random,
+  goesOn: () => boolean,
+): Promise<void> {
+  const mine: string[] = [];
+  const pick = <T>(of: readonly T[]): T => of[random(of.length)]!;
+  const agent = async (): Promise<AgentRow> => {
+    const row = mine.length === 0 ? null : await store.agents.get(accountId, pick(mine));
+    if (row !== null) return row;
+    const made = await store.agents.create(newAgent(accountId), admitAll);
+    mine.push(made.id);
+    return made;
+  };
+  while (goesOn()) await pick(writes)({ store, accountId, random, pick, agent });
+}

@@ -1,0 +1,162 @@
+/**
+ * Real Postgres for tests. A whole test run has one embedded server (`shareServer`), and each `testDatabase()` is a database
+ * of its own on it: databases share neither tables nor advisory locks nor notifications. A test file that runs by itself
+ * starts a server with its first `testDatabase()` and ends it with the last `drop()`.
+ *
+ * No server outlives its test: a guard process, which holds the reading end of a pipe from the test, ends the server and
+ * removes its folder once that pipe closes, which the kernel does however the test ends.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEmbeddedPostgres } from '@lodge/store';
+import type { EmbeddedPostgres } from '@lodge/store';
+import { Client } from 'pg';
+import { placePrograms } from './postgres-programs.ts';
+
+/** A fresh, empty database (no migration applied). */
+export interface TestDatabase {
+  readonly connectionString: string;
+  /** Removes the database, whoever is connected; the last one ends the server. */
+  drop(): Promise<void>;
+}
+
+/** A folder for one embedded server, guarded: whatever runs on it is ended, and it is removed, when the test process ends. */
+export interface TestServerFolder {
+  readonly dataDir: string;
+  /** System user to start the server with. */
+  readonly user: string;
+  /** Ends what still runs on the folder and removes it. */
+  remove(): Promise<void>;
+}
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** Set by the test run, without the prefix of Lodge's settings, which a service under test would refuse: where the server that all its files share answers. */
+const variable = 'TESTS_POSTGRES_SERVER';
+
+const maxConnections = 500;
+
+/** For the test run: one server for all files begun from here on. Resolves with what ends it. */
+export async function shareServer(): Promise<() => Promise<void>> {
+  const { folder, postgres: first } = await startShared();
+  // Files beside one another have pools of their own; the setting takes a start.
+  await execute(first.connectionString, `alter system set max_connections = ${maxConnections}`);
+  await first.stop();
+  const postgres = await startEmbeddedPostgres({ ...folder, log: silent });
+  process.env[variable] = postgres.connectionString;
+  return async () => {
+    await postgres.stop();
+    await folder.remove();
+  };
+}
+
+let shared: Promise<{ readonly folder: TestServerFolder; readonly postgres: EmbeddedPostgres }> | null = null;
+let databases = 0;
+
+export async function testDatabase(): Promise<TestDatabase> {
+  const server = process.env[variable];
+  if (server !== undefined) {
+    const database = await createDatabase(server);
+    return { ...database, drop: database.remove };
+  }
+  databases += 1;
+  shared ??= startShared();
+  const { folder, postgres } = await shared;
+  const { connectionString, remove } = await createDatabase(postgres.connectionString);
+  let dropped = false;
+  return {
+    connectionString,
+    async drop() {
+      if (dropped) return;
+      dropped = true;
+      databases -= 1;
+      if (databases > 0) return remove();
+      shared = null;
+      await postgres.stop();
+      await folder.remove();
+    },
+  };
+}
+
+/** A database with a name of its own; `remove` may be called again. */
+async function createDatabase(server: string): Promise<{ connectionString: string; remove: () => Promise<void> }> {
+  const name = `test_${randomBytes(6).toString('hex')}`;
+  await execute(server, `create database ${name}`);
+  return {
+    connectionString: server.replace(/[^/]+$/, name),
+    remove: async () => void (await execute(server, `drop database if exists ${name} with (force)`)),
+  };
+}
+
+/** For tests that start and kill a server of their own. */
+export async function testServerFolder(): Promise<TestServerFolder> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'lodge-test-postgres-'));
+  await chmod(dataDir, 0o711);
+  const guard = spawn('/bin/sh', ['-c', guardScript, 'guard', dataDir], {
+    detached: true,
+    stdio: ['pipe', 'ignore', 'ignore'],
+  });
+  const ended = new Promise<void>((resolve) => guard.once('exit', () => resolve()));
+  guard.unref();
+  (guard.stdin as unknown as { unref(): void }).unref();
+  return {
+    dataDir,
+    user: unprivilegedUser(),
+    async remove() {
+      guard.ref();
+      guard.stdin.end();
+      await ended;
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Runs one statement on a connection of its own. */
+export async function execute<Row extends object>(connectionString: string, sql: string): Promise<Row[]> {
+  const client = new Client({ connectionString });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query<Row>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+async function startShared(): Promise<{ folder: TestServerFolder; postgres: EmbeddedPostgres }> {
+  const folder = await testServerFolder();
+  await placePrograms(folder.dataDir);
+  return { folder, postgres: await startEmbeddedPostgres({ ...folder, log: silent }) };
+}
+
+/** The user the set-up script makes for Postgres; on a machine without it, the one that owns nothing. */
+function unprivilegedUser(): string {
+  try {
+    execFileSync('id', ['-u', 'lodge'], { stdio: 'ignore' });
+    return 'lodge';
+  } catch {
+    return 'nobody';
+  }
+}
+
+/**
+ * Waits for the pipe to close, then ends every process that works in the folder (as Postgres and initdb do): SIGQUIT, which
+ * a server obeys at once, until none is seen for three rounds (a started one needs a moment to show), SIGKILL after 2.5 s.
+ */
+const guardScript = `
+read -r _
+quiet=0 round=0 signal=QUIT
+while [ $quiet -lt 3 ] && [ $round -lt 100 ]; do
+  quiet=$((quiet + 1)) round=$((round + 1))
+  [ $round -gt 50 ] && signal=KILL
+  for process in $(find /proc/[0-9]*/cwd -maxdepth 0 '(' -lname "$1" -o -lname "$1/*" ')' -printf '%h '); do
+    kill -$signal "\${process#/proc/}"
+    quiet=0
+  done
+  sleep 0.05
+done
+rm -rf "$1"
+`;

@@ -1,0 +1,89 @@
+/** For tests: accounts over a real database. */
+/* oxlint-disable no-restricted-imports -- only tests import this file */
+import { cryptography } from '@lodge/access';
+import { randomBytes } from 'node:crypto';
+import { migrate, openStore } from '@lodge/store';
+import type { Store } from '@lodge/store';
+import { testDatabase } from '@lodge/testkit/postgres';
+import type { TestDatabase } from '@lodge/testkit/postgres';
+import type { Caller, OpenedSession } from '@lodge/ports';
+import { TOTP } from 'otpauth';
+import { createAccounts } from '../../../engine/src/accounts/accounts.ts';
+import type { ClosableAccounts } from '../../../engine/src/accounts/accounts.ts';
+import { ensureFirstKey } from '../../../../apps/server/src/host/first-key.ts';
+import { createOwnerLink } from '../../../engine/src/accounts/operator-links.ts';
+import { createSecretBox } from '../../../access/src/secret-box.ts';
+
+export const silent = { debug() {}, info() {}, warn() {}, error() {} };
+export const password = 'correct horse battery staple';
+
+let requests = 0;
+
+/** A request from an address that no other test uses, unless one is given. */
+export function caller(address = `10.${(requests >> 8) & 255}.${requests & 255}.7`): Caller {
+  requests += 1;
+  return { address, userAgent: 'test', requestId: `req_${requests}` };
+}
+
+export interface TestAccounts {
+  readonly database: TestDatabase;
+  readonly store: Store;
+  readonly accounts: ClosableAccounts;
+  /** The first account, set up and signed in. */
+  readonly owner: OpenedSession;
+  /** Moved by tests; the database's clock is not. */
+  readonly time: { offsetMs: number };
+  /** A member with an e-mail of its own, signed in. */
+  member(): Promise<OpenedSession>;
+  close(): Promise<void>;
+}
+
+export async function testAccounts(registrationOpen = false): Promise<TestAccounts> {
+  const database = await testDatabase();
+  await migrate(database);
+  const store = await openStore({ ...database, log: silent });
+  const time = { offsetMs: 0 };
+  const accounts = createAccounts({
+    crypto: cryptography,
+    store: store.accounts,
+    secrets: createSecretBox(randomBytes(32)),
+    log: silent,
+    registrationOpen,
+    clock: () => new Date(Date.now() + time.offsetMs),
+  });
+  await (await ensureFirstKey(store.apiKeys, `/tmp/lodge-first-key-${randomBytes(6).toString('hex')}`))!.shown();
+  const token = await createOwnerLink(store.accounts, cryptography.tokens);
+  const owner = await accounts.setUp({ token, email: 'owner@example.com', name: 'Ada', password }, caller());
+  return {
+    database,
+    store,
+    accounts,
+    owner,
+    time,
+    async member() {
+      const invitation = await accounts.invite(owner, { email: null }, caller());
+      const email = `${randomBytes(6).toString('hex')}@example.com`;
+      return accounts.acceptInvitation({ token: invitation.token, email, name: 'Bo', password }, caller());
+    },
+    async close() {
+      await accounts.close();
+      await store.close();
+      await database.drop();
+    },
+  };
+}
+
+/** What an authenticator shows, `steps` of 30 s from now. */
+export function codeOf(secret: string, steps = 0): string {
+  return new TOTP({ secret }).generate({ timestamp: Date.now() + steps * 30_000 });
+}
+
+/** What a call is refused with. */
+export async function refusalOf(call: Promise<unknown>): Promise<string> {
+  try {
+    await call;
+  } catch (error) {
+    return (error as { code?: string }).code ?? String(error);
+  }
+  return 'nothing';
+}

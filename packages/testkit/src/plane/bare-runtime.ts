@@ -1,0 +1,83 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { guestClient, GuestError } from '@lodge/guest';
+import type { AgentRuntime } from '@lodge/ports';
+
+const logChunkBytes = 256 * 1024;
+
+export interface BareRelease {
+  /** Each has a template of its own. */
+  readonly version: string;
+  /** Its gateway never answers, in no guest. */
+  readonly sick: boolean;
+}
+
+/** Belongs to the template and says of which release that is. */
+export const releaseFile = '/workspace/.release';
+
+/** A runtime with nothing in the guest but its daemon (the `base` image): for tests of the lifecycle, where it starts in seconds. */
+export function createBareRuntime({ version, sick }: BareRelease = { version: '1', sick: false }): AgentRuntime {
+  const alive = async (address: string, signal: AbortSignal): Promise<void> => {
+    await guestClient(address).awaitHealth({ timeoutMs: 120_000, signal });
+  };
+  return {
+    name: 'base',
+    version,
+    templateVariant: `bare-release-${version}`,
+    data: { folders: ['/home/agent', '/workspace'], except: [releaseFile] },
+    gatewayPort: 18789,
+    async startWarmupLlm(host) {
+      const server = createServer((_, response) => response.end());
+      await new Promise<void>((resolve) => server.listen(0, host, resolve));
+      return {
+        port: (server.address() as AddressInfo).port,
+        close: () => new Promise((resolve) => server.close(() => resolve())),
+      };
+    },
+    async prepareTemplate({ address }, progress, signal) {
+      progress('waiting for the guest');
+      await alive(address, signal);
+      await guestClient(address).writeFile(releaseFile, version, { mode: 0o644, owner: 'root' }, { signal });
+      await guestClient(address).sync(true, { signal });
+      return {};
+    },
+    resume: ({ address }, _facts, _settings, signal) => alive(address, signal),
+    async suspend({ address }, facts, signal) {
+      await guestClient(address).sync(true, { signal });
+      return facts;
+    },
+    flush: ({ address }, signal) => guestClient(address).sync(false, { signal }),
+    async shutdown({ address }, _facts, signal) {
+      await guestClient(address)
+        .sync(false, { timeoutMs: 20_000, signal })
+        .catch((error: unknown) => {
+          if (!(error instanceof GuestError)) throw error;
+        });
+    },
+    async health({ address }, _facts, signal) {
+      try {
+        const { oomKills, diskFreeMib } = await guestClient(address).health({ signal });
+        return { gateway: sick ? 'told to be sick' : null, oomKills, diskFreeMib };
+      } catch (error) {
+        if (!(error instanceof GuestError)) throw error;
+        return { gateway: error.message, oomKills: null, diskFreeMib: null };
+      }
+    },
+    async readLog({ address }, offset, signal) {
+      const { text, nextOffset } = await guestClient(address).logs('runtime', offset, logChunkBytes, { signal });
+      const lines = text.split('\n').filter((line) => line !== '');
+      return { lines: lines.map((message) => ({ at: null, level: 'info', message })), nextOffset };
+    },
+    awaitBoot: ({ address }, _facts, _settings, signal) => alive(address, signal),
+    inGuest: () => null,
+    apply: () => Promise.resolve(),
+    chatEndpoint: ({ address }) => ({
+      baseUrl: `http://${address}:18789/v1`,
+      headers: {},
+      model: 'none',
+    }),
+    turnFailure: () => ({ kind: 'turn_failed' }),
+    web: ({ address }, _facts, _settings, page) =>
+      page === 'gateway' ? { origin: `http://${address}:18789`, headers: {} } : null,
+  };
+}

@@ -1,0 +1,157 @@
+/** For tests: the account area over a real database, and browsers that use it. */
+/* oxlint-disable no-restricted-imports -- only tests import this file */
+import { createHmac, randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { cryptography, createSecretBox } from '@lodge/access';
+import { createAccounts, createApiKeyVerifier, createOwnerLink } from '@lodge/engine';
+import { ensureFirstKey } from '../../../../../apps/server/src/host/first-key.ts';
+import type { ClosableAccounts } from '@lodge/engine';
+import { migrate, openStore } from '@lodge/store';
+import type { Store } from '@lodge/store';
+import { testDatabase } from '@lodge/testkit/postgres';
+import type { TestDatabase } from '@lodge/testkit/postgres';
+import type { FastifyInstance } from 'fastify';
+import { testApp } from './test-app.ts';
+
+export const password = 'correct horse battery staple';
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly text: string;
+  // eslint-disable-next-line typescript/no-explicit-any -- a test looks into any reply
+  readonly body: any;
+}
+
+export interface World {
+  readonly app: FastifyInstance;
+  readonly store: Store;
+  readonly database: TestDatabase;
+  readonly accounts: ClosableAccounts;
+  readonly logged: readonly string[];
+  /** The plaintext of the first API key. */
+  readonly firstKey: string;
+  browser(): Browser;
+  /** One that has set up the first account. */
+  readonly owner: Browser;
+  /** One that is signed in to a new account of its own. */
+  member(role?: 'member' | 'viewer'): Promise<Browser>;
+  close(): Promise<void>;
+}
+
+let addresses = 0;
+
+/** Keeps its cookie, sends what browsers send, and the session's token once it has one. */
+export class Browser {
+  readonly app: FastifyInstance;
+  readonly origin: string;
+  readonly address = `10.9.${(addresses >> 8) & 255}.${addresses++ & 255}`;
+  cookie: string | null = null;
+  csrf: string | null = null;
+  email = '';
+
+  constructor(app: FastifyInstance, origin: string) {
+    this.app = app;
+    this.origin = origin;
+  }
+
+  async call(
+    method: 'GET' | 'POST' | 'DELETE' | 'PUT' | 'PATCH' | 'HEAD' | 'OPTIONS',
+    /** Below /v1/account, or whole. */
+    path: string,
+    body?: unknown,
+    headers: Record<string, string | undefined> = {},
+  ): Promise<Reply> {
+    const sent: Record<string, string | undefined> = {
+      host: new URL(this.origin).host,
+      ...(method !== 'GET' && { origin: this.origin }),
+      ...(this.cookie !== null && { cookie: this.cookie }),
+      ...(this.csrf !== null && method !== 'GET' && { 'x-csrf-token': this.csrf }),
+      'user-agent': 'Browser/1.0',
+      ...headers,
+    };
+    const kept = Object.fromEntries(Object.entries(sent).filter(([, value]) => value !== undefined));
+    const reply = await this.app.inject({
+      method,
+      url: path.startsWith('/v1') ? path : `/v1/account${path}`,
+      remoteAddress: this.address,
+      headers: kept as Record<string, string>,
+      ...(body !== undefined && { payload: body as object | string }),
+    });
+    this.keep(reply.headers['set-cookie']);
+    const json = /json/.test(String(reply.headers['content-type'])) ? JSON.parse(reply.body || 'null') : null;
+    if (typeof json?.csrf_token === 'string') this.csrf = json.csrf_token;
+    return { status: reply.statusCode, headers: reply.headers, text: reply.body, body: json };
+  }
+
+  keep(set: string | string[] | undefined): void {
+    if (set === undefined) return;
+    const [pair] = String(set).split(';', 1);
+    this.cookie = /Max-Age=0/.test(String(set)) ? null : pair!;
+  }
+}
+
+export async function testWorld(origin = 'http://localhost:8080', registrationOpen = false): Promise<World> {
+  const database = await testDatabase();
+  await migrate(database);
+  const store = await openStore({ ...database, log: silent });
+  const secrets = createSecretBox(randomBytes(32));
+  const accounts = createAccounts({
+    crypto: cryptography,
+    store: store.accounts,
+    secrets,
+    log: silent,
+    registrationOpen,
+  });
+  const file = join(tmpdir(), `lodge-first-key-${randomBytes(6).toString('hex')}`);
+  const first = (await ensureFirstKey(store.apiKeys, file))!;
+  await first.shown();
+  const verifier = createApiKeyVerifier({ apiKeys: cryptography.apiKeys, store: store.apiKeys, log: silent });
+  const account = { accounts, spend: store.spend, origin: () => origin, pages: null };
+  const { app, logged } = testApp({ verifier, accounts, account });
+  const owner = new Browser(app, origin);
+  owner.email = 'owner@example.com';
+  const token = await createOwnerLink(store.accounts, cryptography.tokens);
+  await owner.call('POST', '/setup', { token, email: owner.email, name: 'Ada', password });
+  return {
+    app,
+    store,
+    database,
+    accounts,
+    logged,
+    firstKey: first.plaintext,
+    owner,
+    browser: () => new Browser(app, origin),
+    async member(role = 'member') {
+      const { body } = await owner.call('POST', '/invitations', { role });
+      const browser = new Browser(app, origin);
+      browser.email = `${randomBytes(6).toString('hex')}@example.com`;
+      const person = { token: tokenOf(body.url), email: browser.email, name: 'Bo', password };
+      await browser.call('POST', '/invitations/accept', person);
+      return browser;
+    },
+    async close() {
+      await app.close();
+      await accounts.close();
+      await verifier.close();
+      await store.close();
+      await database.drop();
+    },
+  };
+}
+
+export const tokenOf = (url: string): string => /#token=([\w-]+)$/.exec(url)![1]!;
+
+/** What an authenticator shows, `steps` of 30 s from now (RFC 6238, from its text and not by our library). */
+export function codeOf(secret: string, steps: number): string {
+  const digits = Array.from(secret, (letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter));
+  const bits = digits.map((digit) => digit.toString(2).padStart(5, '0')).join('');
+  const key = Buffer.from(bits.match(/.{8}/g)!.map((byte) => Number.parseInt(byte, 2)));
+  const counter = Buffer.alloc(8);
+  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + steps));
+  const mac = createHmac('sha1', key).update(counter).digest();
+  const value = mac.readUInt32BE(mac.at(-1)! & 0xf) & 0x7fffffff;
+  return String(value % 1_000_000).padStart(6, '0');
+}

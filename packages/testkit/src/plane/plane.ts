@@ -1,0 +1,221 @@
+/** Control planes on a real database and a fake host, for tests: several at a time, each of which may be killed at any moment. */
+import { randomBytes } from 'node:crypto';
+import { createSecretBox } from '@lodge/access';
+import { defaultLifecycle } from '@lodge/domain';
+import { createEngine } from '@lodge/engine';
+import type { CreateAgentInput, Engine, EngineDeps } from '@lodge/engine';
+import type { AgentRow } from '@lodge/ports';
+import { createGateway } from '@lodge/runtimes';
+import { migrate, openStore } from '@lodge/store';
+import type { Store } from '@lodge/store';
+import { testDatabase } from '@lodge/testkit/postgres';
+import type { TestDatabase } from '@lodge/testkit/postgres';
+import { createFakeDriver } from '@lodge/vm/fake';
+import type { FakeDriver, FakeHost } from '@lodge/vm/fake';
+import { guestRuntime, noTroubles } from './guest-runtime.ts';
+import type { GuestTroubles } from './guest-runtime.ts';
+
+export const silent = { debug() {}, info() {}, warn() {}, error() {} };
+const image = { id: 'image', rootDisk: '/nowhere', kernel: '/nowhere', initrd: '/nowhere' };
+const provider = {
+  id: 'p',
+  name: 'P',
+  api: 'openai-completions',
+  endpoints: { 'openai-completions': { baseUrl: 'http://p', keyHeader: 'authorization' } },
+  needsKey: true,
+  keyCheck: null,
+  docsUrl: null,
+  headers: {},
+  models: [],
+  operatorAdded: true,
+  privateAddresses: true,
+  contextWindow: null,
+} as const;
+
+export const input: CreateAgentInput = {
+  name: 'A',
+  llmKeys: [],
+  runtimeKind: 'runtime_a',
+  size: 'small',
+  // Asleep only when a test says so.
+  lifecycle: { ...defaultLifecycle, idleTimeoutSeconds: 3_600 },
+  metadata: {},
+};
+export const never = new AbortController().signal;
+
+/** A database with one account. */
+export class World {
+  readonly database: TestDatabase;
+  readonly store: Store;
+  readonly accountId: string;
+  /** Ended with the world, should a test leave them. */
+  readonly planes = new Set<Plane>();
+  /** Of control planes that have ended: their last statements may still be under way. */
+  readonly ending = new Set<Promise<unknown>>();
+
+  private constructor(database: TestDatabase, store: Store, accountId: string) {
+    this.database = database;
+    this.store = store;
+    this.accountId = accountId;
+  }
+
+  static async open(): Promise<World> {
+    const database = await testDatabase();
+    await migrate(database);
+    const store = await openStore({ ...database, log: silent });
+    const key = { name: 't', hash: randomBytes(32), last4: 'test', scopes: ['agents:write'], expiresAt: null } as const;
+    const row = await store.apiKeys.createFirstAccount('test', key);
+    return new World(database, store, row!.accountId);
+  }
+
+  async close(): Promise<void> {
+    for (const plane of this.planes) plane.kill();
+    await Promise.all(this.ending);
+    await this.store.close();
+    await this.database.drop();
+  }
+}
+
+export interface Plane {
+  readonly driver: FakeDriver;
+  readonly engine: Engine;
+  readonly agents: Engine['agents'];
+  readonly troubles: GuestTroubles;
+  /** What the runtime was asked to do, in order. */
+  readonly calls: string[];
+  /** As kill -9: nothing it has under way goes on, but the database still ends the statements it had sent. */
+  kill(): void;
+  /** Deletes the agents that are on this host, or on none yet, and ends the engine. */
+  end(): Promise<void>;
+}
+
+/** A control plane on the host; those of another `release` have templates of their own. */
+export async function startPlane(
+  world: World,
+  host: FakeHost,
+  { release, ...changes }: Partial<EngineDeps> & { readonly release?: string } = {},
+): Promise<Plane> {
+  const life = { ended: false, sent: new Set<Promise<unknown>>() };
+  const driver = createFakeDriver(host);
+  const troubles = noTroubles();
+  const calls: string[] = [];
+  // Each process has connections of its own, and by them the store tells its leases from those of one before it.
+  const opened = await openStore({ ...world.database, log: silent });
+  const closed = (): void => {
+    const closing = Promise.allSettled(life.sent).then(() => opened.close());
+    world.ending.add(closing);
+    void closing.finally(() => world.ending.delete(closing));
+  };
+  const store = mortal(opened.agents, life);
+  // Of host and guests nothing is waited for: a step of theirs may never end.
+  const local: ProcessLife = {
+    get ended() {
+      return life.ended;
+    },
+    sent: new Set(),
+  };
+  const engine = createEngine({
+    store,
+    logs: mortal(opened.agentLogs, life),
+    events: mortal(opened.events, life),
+    driver: mortal(driver, local),
+    images: {
+      idOf: () => Promise.resolve(image.id),
+      find: () => Promise.resolve(image),
+      ensure: () => Promise.resolve(image),
+    },
+    runtimes: new Map([['runtime_a', mortal(guestRuntime(host, troubles, calls, release), local)]]),
+    gateway: createGateway(),
+    providers: [provider],
+    secrets: createSecretBox(randomBytes(32)),
+    log: silent,
+    defaultModel: 'p/m',
+    maxAgentsPerAccount: 100,
+    memory: { reservedMib: 1024, overcommit: 1 },
+    holder: holderOf(host),
+    provisionTimeoutMs: 20_000,
+    idleEveryMs: 50,
+    ...changes,
+  });
+  await driver.start();
+  engine.start();
+  const plane: Plane = {
+    driver,
+    engine,
+    agents: engine.agents,
+    troubles,
+    calls,
+    kill() {
+      world.planes.delete(plane);
+      life.ended = true;
+      driver.crash();
+      // Its timers and subscriptions; nothing that it has under way comes back.
+      void engine.stop();
+      closed();
+    },
+    async end() {
+      for (const { id, host: at } of await world.store.agents.all()) {
+        if (at === null || at === holderOf(host)) await engine.agents.delete(world.accountId, id, never);
+      }
+      world.planes.delete(plane);
+      await engine.stop();
+      await driver.stop();
+      closed();
+    },
+  };
+  world.planes.add(plane);
+  return plane;
+}
+
+const holders = new WeakMap<FakeHost, string>();
+
+/** Each host has a control plane of its own name, the same after a restart. */
+function holderOf(host: FakeHost): string {
+  const holder = holders.get(host) ?? `test-${randomBytes(4).toString('hex')}`;
+  holders.set(host, holder);
+  return holder;
+}
+
+interface ProcessLife {
+  readonly ended: boolean;
+  readonly sent: Set<Promise<unknown>>;
+}
+
+/** A part whose calls never come back once its process has ended. */
+function mortal<T extends object>(part: T, life: ProcessLife): T {
+  const forever = new Promise<never>(() => undefined);
+  return new Proxy(part, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      return (...given: unknown[]): unknown => {
+        if (life.ended && !String(name).startsWith('on')) return forever;
+        const result: unknown = Reflect.apply(value, target, given);
+        if (!(result instanceof Promise)) return result;
+        life.sent.add(result);
+        const settle = (): unknown => life.sent.delete(result);
+        result.then(settle, settle);
+        return result.then(
+          (settled: unknown) => (life.ended ? forever : settled),
+          (error: unknown) => (life.ended ? forever : Promise.reject(error as Error)),
+        );
+      };
+    },
+  });
+}
+
+export async function until(what: string, look: () => Promise<boolean> | boolean, timeoutMs = 120_000): Promise<void> {
+  for (const deadline = Date.now() + timeoutMs; Date.now() < deadline;) {
+    if (await look()) return;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  throw new Error(`never: ${what}`);
+}
+
+/** A new agent that runs. */
+export async function running(world: World, plane: Plane, changes: Partial<CreateAgentInput> = {}): Promise<AgentRow> {
+  const { id } = await plane.agents.create(world.accountId, { ...input, ...changes });
+  const row = await plane.agents.awaitStatus(world.accountId, id, 120_000, never);
+  if (row?.status !== 'running') throw new Error(`${id} is ${row?.status}: ${row?.statusReason?.message}`);
+  return row;
+}

@@ -1,0 +1,39 @@
+/** The smallest runtime: shows what a runtime brings along, its own session header and its own words for errors among it. */
+import type { AgentRuntime, ToldError } from '@lodge/ports';
+
+/** Its gateway is on loopback, whichever guest it is asked for. */
+export function createToyRuntime(gatewayPort: number): AgentRuntime {
+  const origin = `http://127.0.0.1:${gatewayPort}`;
+  return {
+    name: 'toy',
+    version: '1',
+    templateVariant: 'toy-1',
+    gatewayPort,
+    data: { folders: ['/workspace'], except: [] },
+    startWarmupLlm: async () => ({ port: 1, close: async () => undefined }),
+    prepareTemplate: async () => ({}),
+    resume: async () => undefined,
+    suspend: async (_guest, facts) => facts,
+    flush: async () => undefined,
+    shutdown: async () => undefined,
+    health: async () => ({ gateway: null, oomKills: 0, diskFreeMib: 1_000 }),
+    readLog: async (_guest, offset) => ({ lines: [], nextOffset: offset }),
+    awaitBoot: async () => undefined,
+    inGuest: () => null,
+    apply: async () => undefined,
+    chatEndpoint: (_guest, _facts, { model }, { conversation }) => ({
+      baseUrl: `${origin}/v1`,
+      headers: { 'x-toy-session': conversation ?? '' },
+      model: `toy:${model}`,
+    }),
+    turnFailure,
+    web: (_guest, _facts, _settings, page) => (page === 'gateway' ? { origin, headers: {} } : null),
+  };
+}
+
+/** It says `BUSY <seconds>` where the provider asked it to wait. */
+function turnFailure({ message }: ToldError) {
+  const seconds = /^BUSY (\d{1,6})$/.exec(message)?.[1];
+  if (seconds === undefined) return { kind: 'turn_failed' } as const;
+  return { kind: 'provider_rate_limit', retryAfterSeconds: Number(seconds) } as const;
+}

@@ -1,0 +1,113 @@
+/**
+ * Processes on this host: how a VM's QEMU is started so that it outlives us, told from a later process with the same pid,
+ * found again when nobody wrote its pid down, and ended.
+ */
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { VmError } from '@lodge/ports';
+import { until } from '../../waiting.ts';
+
+/** A process that cannot be mistaken for a later one with the same pid. */
+export interface ProcessMark {
+  readonly pid: number;
+  /** Field 22 of /proc/<pid>/stat: start time in clock ticks since boot. */
+  readonly startTime: number;
+}
+
+export interface SpawnOptions {
+  /** File descriptor for standard output and error. */
+  readonly output: number;
+  /** Further descriptors, at 3 and up. */
+  readonly descriptors?: readonly number[];
+}
+
+const environment = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
+
+/** Starts a command in a session of its own. Nothing of our environment goes with it. */
+export async function spawnDetached(command: readonly string[], options: SpawnOptions): Promise<ProcessMark> {
+  const [file, ...parameters] = command;
+  const child = spawn(file!, parameters, {
+    cwd: '/',
+    detached: true,
+    env: environment,
+    stdio: ['ignore', options.output, options.output, ...(options.descriptors ?? [])],
+  });
+  const failure = Promise.withResolvers<never>();
+  child.once('error', failure.reject);
+  // A later error is of no interest to anybody; the process' end is noticed by its QMP connection.
+  failure.promise.catch(() => undefined);
+  child.unref();
+  if (child.pid === undefined) return failure.promise;
+  const mark = readMark(child.pid);
+  if (!mark) throw new VmError('failed', `${file}: ended at once`);
+  // When memory runs out, a VM goes before the control plane and its database.
+  await writeFile(`/proc/${child.pid}/oom_score_adj`, '500').catch(() => undefined);
+  return mark;
+}
+
+/** The process that has this pid now; null when there is none or only its entry in the process table is left. */
+export function readMark(pid: number): ProcessMark | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The second field is the command in parentheses and may hold anything; the fields after the last one are plain.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (fields[0] === 'Z' || fields[0] === 'X') return null;
+    return { pid, startTime: Number(fields[19]) };
+  } catch {
+    return null;
+  }
+}
+
+/** Linux counts a process' time in hundredths of a second, whatever the kernel's own tick (USER_HZ). */
+const ticksPerSecond = 100;
+
+/** CPU time the process has used, seconds: fields 14 and 15 of /proc/<pid>/stat. */
+export async function cpuSeconds({ pid }: ProcessMark): Promise<number> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+}
+
+/** The process' share of the host's memory (PSS), bytes. */
+export async function memoryShare({ pid }: ProcessMark): Promise<number> {
+  const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8');
+  return Number(/^Pss:\s+(\d+) kB$/m.exec(rollup)?.[1] ?? 0) * 1024;
+}
+
+export function isAlive(mark: ProcessMark): boolean {
+  return readMark(mark.pid)?.startTime === mark.startTime;
+}
+
+/** Ends a process for good and waits until it is gone. A process that is gone already is success. */
+export async function kill(mark: ProcessMark, timeoutMs = 15_000): Promise<void> {
+  if (!isAlive(mark)) return;
+  try {
+    process.kill(mark.pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+  await awaitExit(mark, timeoutMs);
+}
+
+export async function awaitExit(mark: ProcessMark, timeoutMs: number, signal?: AbortSignal): Promise<void> {
+  const wait = { what: `end of process ${mark.pid}`, everyMs: 2, timeoutMs, ...(signal ? { signal } : {}) };
+  await until(() => (isAlive(mark) ? null : true), wait);
+}
+
+export interface FoundProcess extends ProcessMark {
+  readonly argv: readonly string[];
+}
+
+/** Every process of this host whose command line has an argument that `wanted` accepts. */
+export async function findProcesses(wanted: (argument: string) => boolean): Promise<FoundProcess[]> {
+  const found: FoundProcess[] = [];
+  for (const entry of await readdir('/proc')) {
+    if (!/^\d+$/.test(entry)) continue;
+    const argv = (await readFile(`/proc/${entry}/cmdline`, 'utf8').catch(() => '')).split('\0');
+    if (!argv.some(wanted)) continue;
+    const mark = readMark(Number(entry));
+    if (mark) found.push({ ...mark, argv });
+  }
+  return found;
+}

@@ -1,0 +1,216 @@
+/** The driver's templates: found by what they are made from, made under a lock that holds across processes. */
+import { rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { VmError } from '@lodge/ports';
+import type { Image, Template, TemplateBuild, TemplateRequest } from '@lodge/ports';
+import { chooseAccelerator, processorFacts } from '../machine/accelerator.ts';
+import type { AcceleratorAnswer } from '../machine/accelerator.ts';
+import type { Cgroups } from '../host/cgroup.ts';
+import { bootVcpus, qemuCommandLine } from '../machine/command-line.ts';
+import type { Accelerator } from '../machine/command-line.ts';
+import type { QemuDriverOptions } from '../options.ts';
+import { inspectEmulator } from '../machine/emulator.ts';
+import type { Emulator } from '../machine/emulator.ts';
+import { lock, lockShared, tryLockAlone } from '../host/lock.ts';
+import type { VmNumbers } from '../host/vm-numbers.ts';
+import { buildTemplate } from './template-build.ts';
+import { templateHash, TemplateStore } from '../saved/template-store.ts';
+import type { StoredTemplate } from '../saved/template-store.ts';
+import { toVmError } from '../../waiting.ts';
+import type { VmHost } from './vm-start.ts';
+
+/** Somebody else's build under emulation may take most of an hour on a small host; the caller's signal usually ends sooner. */
+const longestBuildMs = 2 * 60 * 60_000;
+
+interface Toolchain {
+  readonly emulator: Emulator;
+  readonly accelerator: AcceleratorAnswer;
+}
+
+/** Who was given a template is about to use it, whatever the list said that it made of those it keeps. */
+const handedOutMs = 10 * 60_000;
+
+export class Templates {
+  readonly store: TemplateStore;
+  readonly buildsRoot: string;
+  private readonly options: QemuDriverOptions;
+  private readonly slots: VmNumbers;
+  private readonly held = new Map<string, number>();
+  private readonly handedOut = new Map<string, number>();
+  private host: Promise<Toolchain> | null = null;
+
+  constructor(options: QemuDriverOptions, slots: VmNumbers) {
+    this.options = options;
+    this.slots = slots;
+    this.store = new TemplateStore(options.cacheDir, options);
+    this.buildsRoot = join(options.dataDir, 'builds');
+  }
+
+  async find(request: TemplateRequest): Promise<Template | null> {
+    const found = await this.store.find(await this.hash(request));
+    return found && (await this.store.use(found.template.id)) ? this.handOut(found.template) : null;
+  }
+
+  async get(id: string): Promise<Template | null> {
+    return (await this.store.bootable(id))?.template ?? null;
+  }
+
+  /** What a VM is started from. Rejects with `template_missing` when it cannot be. */
+  async startable(id: string, from: 'clone' | 'boot'): Promise<StoredTemplate> {
+    const used = await this.store.use(id);
+    const found = used ? await (from === 'clone' ? this.store.whole(id) : this.store.bootable(id)) : null;
+    if (!found) throw new VmError('template_missing', `template ${id} is not there, or not as it was made`);
+    const { emulator, accelerator } = await this.means(found);
+    if (from === 'clone' && found.madeWith !== madeWith(emulator, accelerator)) {
+      throw new VmError('template_missing', `template ${id} was saved by ${found.madeWith} and does not load here`);
+    }
+    return found;
+  }
+
+  private handOut(template: Template): Template {
+    this.handedOut.set(template.id, performance.now());
+    return template;
+  }
+
+  /** Keeps a template from being collected while a VM is made from it that no record names yet. */
+  hold(id: string): () => void {
+    this.held.set(id, (this.held.get(id) ?? 0) + 1);
+    return () => {
+      const left = this.held.get(id)! - 1;
+      if (left === 0) this.held.delete(id);
+      else this.held.set(id, left);
+    };
+  }
+
+  /** Removes the templates that neither this Lodge nor another on this host needs, with images that only they needed. */
+  async collect(keep: ReadonlySet<string>): Promise<readonly string[]> {
+    const since = performance.now() - handedOutMs;
+    for (const [id, at] of this.handedOut) if (at < since) this.handedOut.delete(id);
+    const gone = await this.store.collect((id) => keep.has(id) || this.held.has(id) || this.handedOut.has(id));
+    for (const { rootDisk } of gone) await this.collectImage(rootDisk);
+    for (const { id } of gone) this.options.log.info({ template: id }, 'template removed');
+    return gone.map(({ id }) => id);
+  }
+
+  /** What device state of a VM over that template belongs to: it loads where all of this is the same. */
+  async stateKey(templateId: string): Promise<string> {
+    return templateHash(await this.stateFacts(await this.means(await this.kernelOf(templateId))));
+  }
+
+  async accelerator(templateId: string): Promise<Accelerator> {
+    return (await this.means(await this.kernelOf(templateId))).accelerator.accelerator;
+  }
+
+  /** What VMs are made with, once it is known which accelerator works. */
+  async vmHost(image: Pick<Image, 'kernel' | 'initrd'>, cgroups: Cgroups): Promise<VmHost> {
+    const { network, brokerPort, instance } = this.options;
+    return { ...(await this.means(image)), network, cgroups, brokerPort, instance };
+  }
+
+  async build(build: TemplateBuild, cgroups: Cgroups, signal: AbortSignal): Promise<Template> {
+    const hash = await this.hash(build);
+    const found = await this.store.find(hash);
+    if (found && (await this.store.use(found.template.id))) return this.handOut(found.template);
+    const onBusy = (): void => build.progress('waiting for another process that makes the same template');
+    const unlock = await lock(`template ${this.store.root} ${hash}`, { timeoutMs: longestBuildMs, signal, onBusy });
+    try {
+      const made = (await this.store.find(hash)) ?? (await this.make(build, hash, cgroups, signal));
+      return this.handOut(made.template);
+    } catch (error) {
+      throw toVmError(error, signal);
+    } finally {
+      unlock();
+    }
+  }
+
+  private async make(
+    build: TemplateBuild,
+    hash: string,
+    cgroups: Cgroups,
+    signal: AbortSignal,
+  ): Promise<StoredTemplate> {
+    const { uidBase, log } = this.options;
+    const host = await this.vmHost(build.image, cgroups);
+    const unlock = await lockShared(imageLock(build.image.rootDisk), { timeoutMs: longestBuildMs, signal });
+    const started = performance.now();
+    let slot: number | null = null;
+    try {
+      slot = this.slots.claim();
+      const { buildsRoot, store } = this;
+      const work = { host, store, hash, buildsRoot, slot, uid: uidBase + slot, build };
+      const made = await buildTemplate({ ...work, madeWith: madeWith(host.emulator, host.accelerator) }, signal);
+      const seconds = Math.round((performance.now() - started) / 1000);
+      log.info({ template: made.template.id, seconds }, 'template made');
+      return made;
+    } finally {
+      if (slot !== null) this.slots.release(slot);
+      unlock();
+    }
+  }
+
+  private async hash({ image, variant }: TemplateRequest): Promise<string> {
+    return templateHash([image.id, variant, ...(await this.stateFacts(await this.means(image)))]);
+  }
+
+  private async stateFacts({ emulator, accelerator }: Toolchain): Promise<string[]> {
+    const processor = accelerator.accelerator === 'kvm' ? await processorFacts() : '';
+    return [madeWith(emulator, accelerator), processor, ...layout(accelerator.accelerator)];
+  }
+
+  private async kernelOf(templateId: string): Promise<Pick<Image, 'kernel' | 'initrd'>> {
+    const found = await this.store.bootable(templateId);
+    if (!found) throw new VmError('template_missing', `template ${templateId} is not there, or not as it was made`);
+    return found;
+  }
+
+  /** An image of the shared cache that no template is over any more. It is built again should one be wanted. */
+  private async collectImage(rootDisk: string): Promise<void> {
+    const folder = dirname(rootDisk);
+    if (dirname(folder) !== join(this.options.cacheDir, 'images')) return;
+    // Who is making a template over it has the lock.
+    const unlock = await tryLockAlone(imageLock(rootDisk));
+    if (!unlock) return;
+    try {
+      if ((await this.store.rootDisks()).has(rootDisk)) return;
+      const gone = join(dirname(folder), `.removed-${basename(folder)}`);
+      await rename(folder, gone);
+      await rm(gone, { recursive: true, force: true });
+    } finally {
+      unlock();
+    }
+  }
+
+  private means(image: Pick<Image, 'kernel' | 'initrd'>): Promise<Toolchain> {
+    this.host ??= this.choose(image).catch((error: unknown) => {
+      this.host = null;
+      throw error;
+    });
+    return this.host;
+  }
+
+  private async choose(image: Pick<Image, 'kernel' | 'initrd'>): Promise<Toolchain> {
+    const { accelerator: setting, cacheDir, log } = this.options;
+    const emulator = await inspectEmulator();
+    const accelerator = await chooseAccelerator({ setting, cacheDir, image, emulatorVersion: emulator.version });
+    log.info(
+      { emulator: emulator.version, accelerator: accelerator.accelerator, reason: accelerator.reason },
+      'emulator',
+    );
+    return { emulator, accelerator };
+  }
+}
+
+/** Device state loads where it was saved: by the same QEMU with the same accelerator. */
+export function madeWith(emulator: Emulator, accelerator: AcceleratorAnswer): string {
+  return `${emulator.version} (${accelerator.accelerator})`;
+}
+
+/** The machine's devices: whatever changes here makes older templates unloadable. Paths are not part of it. */
+function layout(accelerator: Accelerator): string[] {
+  const path = { kernel: '', initrd: '', disk: '', qmpSocket: '' };
+  return qemuCommandLine({ ...path, accelerator, name: '', memory: null, tap: '', incoming: false, vcpus: bootVcpus });
+}
+
+function imageLock(rootDisk: string): string {
+  return `templates are made over ${rootDisk}`;
+}

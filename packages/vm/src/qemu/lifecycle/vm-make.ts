@@ -1,0 +1,191 @@
+/** A create from the request to the VM that answers: everything of it, or, when it fails, nothing but what was there before. */
+import { guestClient } from '@lodge/guest';
+import { VmError } from '@lodge/ports';
+import type { Vm, VmRequest } from '@lodge/ports';
+import type { Cgroups } from '../host/cgroup.ts';
+import { bootVcpus } from '../machine/command-line.ts';
+import type { QemuDriverOptions } from '../options.ts';
+import { assertMachine, awaitVcpus, settleMemory } from '../machine/hotplug.ts';
+import { endOf } from '../machine/launch.ts';
+import type { ProcessMark } from '../host/process.ts';
+import type { RunDirectory, VmRecord } from '../saved/run-directory.ts';
+import type { VmNumbers } from '../host/vm-numbers.ts';
+import { pageThread } from '../saved/snapshot/snapshot.ts';
+import type { StoredTemplate } from '../saved/template-store.ts';
+import type { Templates } from './templates.ts';
+import type { Kept } from './vm-remove.ts';
+import { setGuestClock } from './vm-clock.ts';
+import { baseOf, limitsOf, startVm, allSettledOrThrow } from './vm-start.ts';
+import type { StartedVm, VmSource } from './vm-start.ts';
+import { throwIfAborted } from '../../waiting.ts';
+import type { ExitWatch } from '../machine/watch.ts';
+
+export interface Making {
+  readonly options: QemuDriverOptions;
+  readonly slots: VmNumbers;
+  readonly templates: Templates;
+  readonly watch: ExitWatch;
+  readonly cgroups: Cgroups;
+  readonly directory: RunDirectory;
+  /** Ends the agent's VM. Gives the slot that is free now. */
+  readonly takeAway: (keep: Kept) => Promise<number | null>;
+}
+
+/** From running processors to an answering daemon. */
+const cloneTimeoutMs = 30_000;
+const bootTimeoutMs = 300_000;
+/** Until clock, vCPUs and memory are as asked for: the guest takes in a gigabyte in a fraction of a second, under emulation in one or two. */
+const machineTimeoutMs = 120_000;
+
+/** What each kind of start needs of what is there, and what is left when it fails. */
+const kept: Readonly<Record<VmRequest['from'], Kept>> = { clone: 'nothing', boot: 'disk', snapshot: 'snapshot' };
+
+export async function makeVm(making: Making, request: VmRequest, signal: AbortSignal): Promise<Vm> {
+  const { templates, takeAway } = making;
+  const { machine, from, template: wanted } = request;
+  assertMachine(machine);
+  const release = templates.hold(wanted.id);
+  try {
+    // What cannot be begun changes nothing.
+    const source = await sourceOf(making, request);
+    try {
+      await takeAway(kept[from]);
+      const template = await templates.startable(wanted.id, baseOf(source) === 'template' ? 'clone' : 'boot');
+      if (machine.diskGib * 2 ** 30 > template.diskBytes) {
+        throw new VmError('failed', `${machine.diskGib} GiB of disk are more than the template has`);
+      }
+      return await start(making, request, template, source, signal);
+    } finally {
+      if (source.from === 'snapshot') await source.thread.end();
+    }
+  } finally {
+    release();
+  }
+}
+
+async function sourceOf({ directory, templates }: Making, { from, template }: VmRequest): Promise<VmSource> {
+  if (from !== 'snapshot') return { from };
+  const snapshot = await directory.snapshot.load();
+  const refused = (why: string): VmError => new VmError('snapshot_missing', `the snapshot cannot be loaded: ${why}`);
+  if (snapshot.templateId !== template.id) {
+    throw new VmError('failed', `the snapshot is over template ${snapshot.templateId}, not ${template.id}`);
+  }
+  const needed = snapshot.base === 'template' ? 'clone' : 'boot';
+  await templates.startable(template.id, needed).catch((error: Error) => {
+    throw refused(error.message);
+  });
+  if (snapshot.stateKey !== (await templates.stateKey(template.id))) {
+    throw refused('it was saved by another emulator, or with other devices');
+  }
+  return { from, snapshot, thread: pageThread() };
+}
+
+async function start(
+  making: Making,
+  request: VmRequest,
+  template: StoredTemplate,
+  source: VmSource,
+  signal: AbortSignal,
+): Promise<Vm> {
+  const { options, templates, slots, cgroups } = making;
+  const { agentId, from } = request;
+  const started = performance.now();
+  const host = await templates.vmHost(template, cgroups);
+  throwIfAborted(signal);
+  const slot = slots.claim();
+  try {
+    const { vm, timings } = await bringUp(making, request, { host, template, source, slot }, signal);
+    const figures = { ...timings, total: Math.round(performance.now() - started) };
+    options.log.info({ agent_id: agentId, from, address: vm.address, ms: figures }, 'VM made');
+    return vm;
+  } catch (error) {
+    await undo(making, kept[from], slot);
+    throw error;
+  }
+}
+
+async function undo({ takeAway, slots, options, directory }: Making, keep: Kept, slot: number): Promise<void> {
+  try {
+    // A record that could not be written does not name the slot.
+    if ((await takeAway(keep)) !== slot) slots.release(slot);
+  } catch (error) {
+    const { agentId } = directory;
+    options.log.error({ agent_id: agentId, err: error }, 'a VM that failed to start is only partly removed');
+  }
+}
+
+interface Toolchain {
+  readonly host: Awaited<ReturnType<Templates['vmHost']>>;
+  readonly template: StoredTemplate;
+  readonly source: VmSource;
+  readonly slot: number;
+}
+
+async function bringUp(
+  { directory, options, watch, cgroups }: Making,
+  request: VmRequest,
+  { host, template, source, slot }: Toolchain,
+  signal: AbortSignal,
+): Promise<{ readonly vm: Vm; readonly timings: Readonly<Record<string, number>> }> {
+  const { agentId, executionId, machine, from } = request;
+  const facts = source.from === 'snapshot' ? source.snapshot.facts : null;
+  let record: VmRecord = {
+    version: 1,
+    agentId,
+    executionId,
+    phase: 'creating',
+    from,
+    base: baseOf(source),
+    machine,
+    facts,
+    templateId: template.template.id,
+    slot,
+    address: null,
+    process: null,
+  };
+  await directory.write(record);
+  const onSpawned = async (process: ProcessMark): Promise<void> => {
+    record = { ...record, process };
+    await directory.write(record);
+  };
+  const plan = { directory, slot, uid: options.uidBase + slot, machine, template, source, onSpawned };
+  const started = await startVm(host, plan, signal);
+  const address = started.namespace.guestAddress;
+  try {
+    const timings = { ...started.timings };
+    const [memoryMib] = await allSettledOrThrow([greet(started, request, timings, signal), directory.syncDisk()]);
+    const now = { ...machine, memoryMib };
+    if (from === 'snapshot') await cgroups.limit(agentId, limitsOf(now, host.accelerator.accelerator));
+    record = { ...record, phase: 'running', address, machine: now };
+    await directory.write(record);
+    await directory.syncRecord();
+    throwIfAborted(signal);
+    watch.add({ agentId, executionId, process: started.process, qmp: started.qmp });
+    void directory.snapshot.sweep();
+    return { vm: { agentId, executionId, address, machine: now, facts }, timings };
+  } catch (error) {
+    started.qmp.close();
+    throw error;
+  }
+}
+
+/** Waits for the guest's daemon, gives it the time and waits until its machine is the one asked for. Gives its memory, MiB. */
+async function greet(
+  vm: StartedVm,
+  { from, machine }: VmRequest,
+  timings: Record<string, number>,
+  signal: AbortSignal,
+): Promise<number> {
+  const guest = guestClient(vm.namespace.guestAddress);
+  const either = AbortSignal.any([signal, endOf(vm)]);
+  const started = performance.now();
+  if (from === 'boot') await guest.awaitHealth({ timeoutMs: bootTimeoutMs, signal: either });
+  // The clock comes before anything the guest times; memory is taken in by its kernel meanwhile.
+  await setGuestClock(guest, { timeoutMs: cloneTimeoutMs, signal: either });
+  timings['daemon'] = Math.round(performance.now() - started);
+  const wait = { timeoutMs: machineTimeoutMs, signal: either };
+  const growing = { qmp: vm.qmp, guest, machine, cpusOnline: from === 'clone' ? bootVcpus : null };
+  const [, memoryMib] = await Promise.all([awaitVcpus(growing, wait), settleMemory(growing, wait)]);
+  timings['machine'] = Math.round(performance.now() - started) - timings['daemon'];
+  return memoryMib;
+}

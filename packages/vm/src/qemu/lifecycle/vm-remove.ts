@@ -1,0 +1,62 @@
+/** Takes a VM away, whatever of it there is. */
+import { access } from 'node:fs/promises';
+import type { Cgroups } from '../host/cgroup.ts';
+import { qmpArgument } from '../machine/command-line.ts';
+import type { HostNetwork } from '../network/index.ts';
+import { findProcesses, isAlive, kill } from '../host/process.ts';
+import type { ProcessMark } from '../host/process.ts';
+import type { RunDirectory, VmRecord } from '../saved/run-directory.ts';
+
+export interface RemovalHost {
+  readonly network: HostNetwork;
+  readonly cgroups: Cgroups;
+}
+
+/** What is kept: `snapshot` is the disk with the snapshot that belongs to it, where there is one. */
+export type Kept = 'nothing' | 'disk' | 'snapshot';
+
+/**
+ * Idempotent, and may be cut off anywhere: the record says `removing` before anything goes, and goes last. Gives the slot
+ * that is free now.
+ */
+export async function removeVm(
+  { network, cgroups }: RemovalHost,
+  directory: RunDirectory,
+  keep: Kept,
+): Promise<number | null> {
+  const record = await directory.read();
+  const atRest = record?.phase === 'disk' || record?.phase === 'suspended';
+  const left = keep === 'snapshot' && (await directory.snapshot.exists()) ? 'suspended' : 'disk';
+  if (keep !== 'nothing' && record?.phase === left) return null;
+  // A record beside a whole snapshot says enough: whoever comes next goes on here (`Vms.adopt`).
+  if (record && !atRest && left === 'disk') await directory.write({ ...record, phase: 'removing' });
+  for (const process of await vmProcesses(directory, record)) await kill(process);
+  await cgroups.remove(directory.agentId);
+  const slot = record?.slot ?? null;
+  if (slot !== null) await network.removeNamespace(slot);
+  if (keep !== 'nothing' && (await exists(directory.disk))) {
+    if (left === 'disk') await directory.snapshot.useUp();
+    await directory.snapshot.sweep();
+    await directory.close();
+    // Without a record that can be read the disk is kept all the same: it is what counts.
+    if (record) await directory.write({ ...record, phase: left, slot: null, address: null, process: null });
+    if (left === 'suspended') await directory.syncRecord();
+  } else {
+    await directory.remove();
+  }
+  return slot;
+}
+
+/** The VM's QEMU: the recorded one while it lives, else any that names the run directory, for it may have been started and not recorded. */
+async function vmProcesses(directory: RunDirectory, record: VmRecord | null): Promise<readonly ProcessMark[]> {
+  if (record?.process) return isAlive(record.process) ? [record.process] : [];
+  const argument = qmpArgument(directory.qmpSocket);
+  return findProcesses((candidate) => candidate === argument);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,190 @@
+/**
+ * One VM from nothing to running processors: namespace, disk and control group side by side, then QEMU. The path of every
+ * create, kept lean; `floor.ts` measures it bare.
+ */
+import { chmod, chown } from 'node:fs/promises';
+import type { Machine } from '@lodge/ports';
+import { VmError } from '@lodge/ports';
+import { bootVcpus } from '../machine/command-line.ts';
+import type { Accelerator } from '../machine/command-line.ts';
+import type { AcceleratorAnswer } from '../machine/accelerator.ts';
+import type { Cgroups } from '../host/cgroup.ts';
+import { diskFileLimit, overheadMib, templateGid } from '../machine/confinement.ts';
+import { writeOverlay } from '../saved/disks.ts';
+import type { Emulator } from '../machine/emulator.ts';
+import { guestMemory } from '../machine/guest-memory.ts';
+import { plug } from '../machine/hotplug.ts';
+import { launch } from '../machine/launch.ts';
+import type { LaunchedMachine } from '../machine/launch.ts';
+import type { HostNetwork, Namespace } from '../network/index.ts';
+import type { ProcessMark } from '../host/process.ts';
+import type { RunDirectory } from '../saved/run-directory.ts';
+import { damaged } from '../saved/snapshot/page-job.ts';
+import type { LayJob, SaveJob } from '../saved/snapshot/page-job.ts';
+import type { LoadableSnapshot, MemoryBase } from '../saved/snapshot/snapshot.ts';
+import type { StoredTemplate } from '../saved/template-store.ts';
+import type { Thread } from '../host/thread.ts';
+import { throwIfAborted } from '../../waiting.ts';
+
+/** What VMs are made with on this host. */
+export interface VmHost {
+  readonly network: HostNetwork;
+  readonly cgroups: Cgroups;
+  readonly emulator: Emulator;
+  readonly accelerator: AcceleratorAnswer;
+  /** Port of the LLM broker on the host. */
+  readonly brokerPort: number;
+  /** Shown in process lists. */
+  readonly instance: string;
+}
+
+export interface VmStart {
+  readonly directory: RunDirectory;
+  readonly slot: number;
+  readonly uid: number;
+  readonly machine: Machine;
+  readonly template: StoredTemplate;
+  readonly source: VmSource;
+  readonly onSpawned: (process: ProcessMark) => Promise<void>;
+}
+
+/** What memory and processors begin as. A snapshot's pages are laid by the thread, which is started early and ended by the caller. */
+export type VmSource =
+  | { readonly from: 'clone' | 'boot' }
+  | { readonly from: 'snapshot'; readonly snapshot: LoadableSnapshot; readonly thread: Thread<SaveJob | LayJob> };
+
+export interface StartedVm extends LaunchedMachine {
+  readonly namespace: Namespace;
+  /** Milliseconds each step took. */
+  readonly timings: Readonly<Record<string, number>>;
+}
+
+/** Rejects only when nothing it began is still under way; what it made is there for the caller to take away. */
+export async function startVm(host: VmHost, start: VmStart, signal: AbortSignal): Promise<StartedVm> {
+  const { directory, slot, uid, machine, template, source } = start;
+  const { network, cgroups, accelerator } = host;
+  const timings: Record<string, number> = {};
+  const cgroup = directory.agentId;
+  const [namespace] = await allSettledOrThrow([
+    timed(timings, 'namespace', () => network.createNamespace(slot, { tapOwner: uid, brokerPort: host.brokerPort })),
+    timed(timings, 'disk', () => prepareDisk(start)),
+    timed(timings, 'cgroup', () => cgroups.create(cgroup, limitsOf(largest(start), accelerator.accelerator))),
+  ]);
+  throwIfAborted(signal);
+  const machineStart = {
+    directory,
+    line: {
+      accelerator: accelerator.accelerator,
+      name: `lodge-${host.instance}-${directory.agentId}`,
+      kernel: template.kernel,
+      initrd: template.initrd,
+      disk: directory.disk,
+      memory:
+        baseOf(source) === 'template'
+          ? { path: template.files.memory, mode: 'copy' as const, readOnly: host.emulator.mapsReadOnly }
+          : null,
+      tap: namespace.tap,
+      vcpus: source.from === 'snapshot' ? source.snapshot.plugged.vcpus : bootVcpus,
+    },
+    confinement: {
+      uid,
+      groups: [templateGid, ...accelerator.groups.filter((gid) => gid !== templateGid)],
+      namespace: namespace.path,
+      fileSizeLimit: diskFileLimit(template.diskBytes),
+      dieWithParent: false,
+    },
+    devices: devicesOf(start),
+    ...(source.from === 'snapshot'
+      ? { beforeLoad: (to: LaunchedMachine) => timed(timings, 'pages', () => layPages(to, source, signal)) }
+      : {}),
+    onSpawned: async (process: ProcessMark) => {
+      await allSettledOrThrow([cgroups.add(cgroup, process.pid), start.onSpawned(process)]);
+    },
+  };
+  const launched = await timed(timings, 'qemu', () => launch(machineStart, signal)).catch((error: unknown) => {
+    throw source.from === 'snapshot' && refusesState(error)
+      ? new VmError('snapshot_missing', 'QEMU does not load the snapshot’s device state', { cause: error })
+      : error;
+  });
+  try {
+    await timed(timings, 'plug', async () => {
+      await plug(launched.qmp, machine);
+      throwIfAborted(signal);
+      if (source.from === 'snapshot') await directory.snapshot.useUp();
+      await launched.qmp.execute('cont');
+    });
+  } catch (error) {
+    launched.qmp.close();
+    throw error;
+  }
+  return { ...launched, namespace, timings };
+}
+
+/** A snapshot of a larger machine begins as large as it was; it is made smaller when its guest runs. */
+function largest({ machine, source }: VmStart): Machine {
+  if (source.from !== 'snapshot') return machine;
+  return { ...machine, memoryMib: Math.max(machine.memoryMib, source.snapshot.plugged.memoryMib) };
+}
+
+/** What the machine's memory is laid over. */
+export function baseOf(source: VmSource): MemoryBase {
+  if (source.from === 'snapshot') return source.snapshot.base;
+  return source.from === 'clone' ? 'template' : 'none';
+}
+
+function devicesOf({ source, template }: VmStart): string | null {
+  if (source.from === 'snapshot') return source.snapshot.devicesPath;
+  return source.from === 'clone' ? template.files.devices : null;
+}
+
+async function layPages(
+  { qmp, process }: LaunchedMachine,
+  { snapshot, thread }: VmSource & { from: 'snapshot' },
+  signal: AbortSignal,
+): Promise<void> {
+  const { base, plugged, pages, pagesPath } = snapshot;
+  const regions = await guestMemory(qmp, process.pid, { base, pluggedMib: plugged.memoryMib });
+  const job = { do: 'lay', pid: process.pid, regions, path: pagesPath, ...pages } as const;
+  await thread.run(job, signal).catch((error: Error) => {
+    const lost = error.message === damaged || (error as NodeJS.ErrnoException).code === 'ENOENT';
+    throw lost ? new VmError('snapshot_missing', 'no snapshot to start from: its memory is damaged') : error;
+  });
+}
+
+/** QEMU's own word for device state that does not fit its machine. */
+function refusesState(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('load of migration failed');
+}
+
+async function prepareDisk({ directory, source, template, uid }: VmStart): Promise<void> {
+  if (source.from === 'clone') {
+    await writeOverlay({ path: directory.disk, backing: template.files.disk, bytes: template.diskBytes });
+  }
+  await chown(directory.disk, uid, uid).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') throw new VmError('disk_missing', `${directory.agentId} has no disk to boot`);
+    throw error;
+  });
+  await chmod(directory.disk, 0o600);
+}
+
+export function limitsOf(machine: Machine, accelerator: Accelerator): { memoryMib: number; cpus: number } {
+  return { memoryMib: machine.memoryMib + overheadMib(accelerator), cpus: machine.vcpus };
+}
+
+/** `Promise.all` that settles only when every part has, so that nothing goes on behind the back of a clean-up. */
+export async function allSettledOrThrow<T extends readonly unknown[]>(parts: {
+  readonly [K in keyof T]: Promise<T[K]>;
+}): Promise<T> {
+  const settled = await Promise.allSettled(parts);
+  for (const part of settled) if (part.status === 'rejected') throw part.reason;
+  return settled.map((part) => (part as PromiseFulfilledResult<unknown>).value) as unknown as T;
+}
+
+async function timed<T>(timings: Record<string, number>, step: string, work: () => Promise<T>): Promise<T> {
+  const started = performance.now();
+  try {
+    return await work();
+  } finally {
+    timings[step] = Math.round(performance.now() - started);
+  }
+}

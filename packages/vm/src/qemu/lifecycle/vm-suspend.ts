@@ -1,0 +1,87 @@
+/**
+ * Writes a VM's snapshot: freeze, device state, own pages, manifest, rename. Up to the rename the VM is whole, frozen, and
+ * is let go on by whoever wants it; after it the snapshot is, and the process is of no use any more.
+ */
+import { VmError } from '@lodge/ports';
+import type { RuntimeFacts, Suspension } from '@lodge/ports';
+import { guestMemory } from '../machine/guest-memory.ts';
+import { plugged } from '../machine/hotplug.ts';
+import type { ProcessMark } from '../host/process.ts';
+import type { Qmp } from '../machine/qmp.ts';
+import { QmpError } from '../machine/qmp.ts';
+import type { RunDirectory, VmRecord } from '../saved/run-directory.ts';
+import type { SavedPages } from '../saved/snapshot/page-job.ts';
+import { isFull, pageThread } from '../saved/snapshot/snapshot.ts';
+import { throwIfAborted } from '../../waiting.ts';
+
+export interface SuspendWork {
+  readonly directory: RunDirectory;
+  readonly record: VmRecord;
+  readonly process: ProcessMark;
+  readonly qmp: Qmp;
+  readonly uid: number;
+  /** What the device state belongs to, see `SnapshotFacts`. */
+  readonly stateKey: string;
+  readonly facts: RuntimeFacts;
+  /** What else the snapshot is to hold, written while the guest still runs. */
+  readonly writeData?: (path: string) => Promise<void>;
+}
+
+/** Milliseconds of each step, for the log. */
+export type SuspendTimings = Record<'devices' | 'pages' | 'commit', number>;
+
+const saveTimeoutMs = 30_000;
+
+/** Resolves with the snapshot on the disk. Rejects with no part of one left, and the VM frozen if it came that far. */
+export async function writeSnapshot(
+  work: SuspendWork,
+  signal: AbortSignal,
+): Promise<Suspension & { readonly timings: SuspendTimings }> {
+  const { directory, qmp } = work;
+  const thread = pageThread();
+  try {
+    await thread.ready();
+    throwIfAborted(signal);
+    const draft = await directory.snapshot.draft(work.uid);
+    await work.writeData?.(draft.dataPath);
+    throwIfAborted(signal);
+    const marks = [performance.now()];
+    await qmp.execute('stop');
+    await saveDevices(qmp, draft.devicesPath);
+    marks.push(performance.now());
+    const { base } = work.record;
+    const has = await plugged(qmp);
+    const regions = await guestMemory(qmp, work.process.pid, { base, pluggedMib: has.memoryMib });
+    const job = { do: 'save', pid: work.process.pid, regions, path: draft.pagesPath } as const;
+    const pages = await thread.run<SavedPages>(job, signal);
+    marks.push(performance.now());
+    const { templateId, machine } = work.record;
+    const { stateKey, facts } = work;
+    throwIfAborted(signal);
+    const about = { templateId, base, stateKey, machine, plugged: has, facts };
+    const bytes = await directory.snapshot.commit(draft, pages, about);
+    marks.push(performance.now());
+    const [begun, devices, copied, ended] = marks.map(Math.round) as [number, number, number, number];
+    const timings = { devices: devices - begun, pages: copied - devices, commit: ended - copied };
+    return { bytes, ms: Math.max(1, ended - begun), timings };
+  } catch (error) {
+    // The thread writes into the draft until it has ended.
+    await thread.end();
+    await directory.snapshot.discardDraft();
+    throw error;
+  } finally {
+    await thread.end();
+  }
+}
+
+/** QEMU writes the file itself. It does not say why it could not. */
+async function saveDevices(qmp: Qmp, path: string): Promise<void> {
+  try {
+    await qmp.execute('xen-save-devices-state', { filename: path, live: false }, { timeoutMs: saveTimeoutMs });
+  } catch (error) {
+    if (error instanceof QmpError && (await isFull(path))) {
+      throw new VmError('disk_full', 'no room for the device state', { cause: error });
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,33 @@
+/** What a VM takes up now. Everything is asked of the kernel; a VM that ends meanwhile has none of it. */
+import { stat } from 'node:fs/promises';
+import type { VmUsage } from '@lodge/ports';
+import type { HostNetwork } from '../network/index.ts';
+import { cpuSeconds, isAlive, memoryShare } from '../host/process.ts';
+import type { RunDirectory, VmRecord } from '../saved/run-directory.ts';
+
+const mib = 2 ** 20;
+
+export async function usageOf(
+  directory: RunDirectory,
+  record: VmRecord | null,
+  network: HostNetwork,
+): Promise<VmUsage> {
+  const process = record?.process && isAlive(record.process) ? record.process : null;
+  const slot = record?.slot ?? null;
+  const nothing = (): number => 0;
+  const [memory, disk, snapshot, cpu, egress] = await Promise.all([
+    process ? memoryShare(process).catch(nothing) : 0,
+    stat(directory.disk).then((found) => found.blocks * 512, nothing),
+    directory.snapshot.diskBytes(),
+    process ? cpuSeconds(process).catch(nothing) : 0,
+    slot === null ? 0 : network.egressBytes(slot).catch(nothing),
+  ]);
+  return {
+    executionId: record?.executionId ?? null,
+    memoryMib: memory / mib,
+    diskMib: disk / mib,
+    snapshotMib: snapshot / mib,
+    cpuSeconds: cpu,
+    egressBytes: egress,
+  };
+}

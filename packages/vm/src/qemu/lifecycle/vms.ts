@@ -1,0 +1,347 @@
+/** The driver's VMs, one at a time: the caller serves calls for one agent in turn. What a VM is, its run directory says. */
+import { readdir } from 'node:fs/promises';
+import { guestClient } from '@lodge/guest';
+import { VmError } from '@lodge/ports';
+import type {
+  CarriedData,
+  Machine,
+  RuntimeFacts,
+  Suspension,
+  Vm,
+  VmObservation,
+  VmRequest,
+  VmUsage,
+} from '@lodge/ports';
+import { Backups, assertRoom } from '../saved/backups.ts';
+import type { Cgroups } from '../host/cgroup.ts';
+import type { QemuDriverOptions } from '../options.ts';
+import { loadData, saveData } from '../saved/guest-data.ts';
+import { assertMachine, awaitVcpus, plug, settleMemory } from '../machine/hotplug.ts';
+import { awaitExit, isAlive, kill } from '../host/process.ts';
+import type { ProcessMark } from '../host/process.ts';
+import { Qmp } from '../machine/qmp.ts';
+import { isAgentId, RunDirectory } from '../saved/run-directory.ts';
+import type { VmRecord } from '../saved/run-directory.ts';
+import type { VmNumbers } from '../host/vm-numbers.ts';
+import type { Templates } from './templates.ts';
+import { setGuestClock } from './vm-clock.ts';
+import { makeVm } from './vm-make.ts';
+import { removeVm } from './vm-remove.ts';
+import type { Kept } from './vm-remove.ts';
+import { limitsOf } from './vm-start.ts';
+import { writeSnapshot } from './vm-suspend.ts';
+import { usageOf } from './vm-usage.ts';
+import { toVmError } from '../../waiting.ts';
+import type { ExitWatch, Watched } from '../machine/watch.ts';
+
+/** A running emulator answers in a millisecond; one that does not within this is stuck. */
+const answerTimeoutMs = 2000;
+const quitTimeoutMs = 5000;
+const resizeTimeoutMs = 60_000;
+/** A guest that went on takes it in milliseconds; a packet that is lost costs a second. */
+const clockTimeoutMs = 10_000;
+
+/** The VM that a call is for, found running or paused. */
+interface Running {
+  readonly directory: RunDirectory;
+  readonly record: VmRecord;
+  readonly process: ProcessMark;
+  readonly address: string;
+  readonly qmp: Qmp;
+}
+
+export interface VmsParts {
+  readonly options: QemuDriverOptions;
+  readonly root: string;
+  readonly slots: VmNumbers;
+  readonly templates: Templates;
+  readonly watch: ExitWatch;
+  readonly cgroups: () => Cgroups;
+}
+
+export class Vms {
+  private readonly parts: VmsParts;
+  private readonly backups: Backups;
+  private readonly connecting = new Map<Watched, Promise<Qmp>>();
+
+  constructor(parts: VmsParts) {
+    this.parts = parts;
+    this.backups = new Backups(parts.root);
+  }
+
+  directory(agentId: string): RunDirectory {
+    return new RunDirectory(this.parts.root, agentId);
+  }
+
+  async agentIds(): Promise<string[]> {
+    const there = (await readdir(this.parts.root)).filter(isAgentId);
+    return [...new Set([...there, ...(await this.backups.agentIds())])];
+  }
+
+  /** Every run directory's record; null where it cannot be read. */
+  async records(): Promise<Map<string, VmRecord | null>> {
+    const names = await this.agentIds();
+    return new Map(await Promise.all(names.map(async (name) => [name, await this.directory(name).read()] as const)));
+  }
+
+  /** Templates that VMs, disks and snapshots lie over. */
+  async templateIds(): Promise<string[]> {
+    const records = [...(await this.records()).values()];
+    return [...records.flatMap((record) => record?.templateId ?? []), ...(await this.backups.templateIds())];
+  }
+
+  /** The VM of this very execution when it is there already, running. */
+  async existing({ agentId, executionId }: VmRequest, signal: AbortSignal): Promise<Vm | null> {
+    const record = await this.directory(agentId).read();
+    if (record?.executionId !== executionId || record.phase !== 'running' || !record.process) return null;
+    if (!isAlive(record.process)) return null;
+    if ((await this.observe(agentId))?.state === 'paused') await this.resume(agentId, executionId, signal);
+    const { address, machine, facts } = record;
+    return { agentId, executionId, address: address!, machine, facts };
+  }
+
+  make(request: VmRequest, signal: AbortSignal): Promise<Vm> {
+    const { options, slots, templates, watch, cgroups } = this.parts;
+    const directory = this.directory(request.agentId);
+    const takeAway = (keep: Kept): Promise<number | null> => this.takeAway(directory, keep);
+    return makeVm({ options, slots, templates, watch, cgroups: cgroups(), directory, takeAway }, request, signal);
+  }
+
+  pause(agentId: string, executionId: string): Promise<void> {
+    return this.onVm(agentId, executionId, async ({ qmp }) => {
+      await qmp.execute('stop');
+    });
+  }
+
+  resume(agentId: string, executionId: string, signal: AbortSignal): Promise<void> {
+    return this.onVm(agentId, executionId, async ({ directory, qmp, address }) => {
+      // Of a suspend that was cut short after it was written: from here on it is out of date.
+      await directory.snapshot.useUp();
+      await qmp.execute('cont');
+      // Waited for: work that begins by the old clock sees hours pass at once when it is set, and gives up by its own bounds.
+      await setGuestClock(guestClient(address), { timeoutMs: clockTimeoutMs, signal });
+      await directory.snapshot.sweep();
+    });
+  }
+
+  async suspend(
+    agentId: string,
+    executionId: string,
+    { facts, data }: { readonly facts: RuntimeFacts; readonly data?: CarriedData },
+    signal: AbortSignal,
+  ): Promise<Suspension> {
+    const there = await this.directory(agentId).read();
+    if (there?.phase === 'suspended' && there.executionId === executionId) {
+      return { bytes: await this.directory(agentId).snapshot.diskBytes(), ms: 0 };
+    }
+    return this.onVm(
+      agentId,
+      executionId,
+      async ({ directory, record, process, qmp, address }) => {
+        const { options, templates } = this.parts;
+        const stateKey = await templates.stateKey(record.templateId);
+        const uid = options.uidBase + record.slot!;
+        const writeData = data && ((path: string): Promise<void> => saveData(guestClient(address), data, path, signal));
+        const work = { directory, record, process, qmp, uid, stateKey, facts, ...(writeData && { writeData }) };
+        const { timings, ...suspension } = await writeSnapshot(work, signal);
+        const written = performance.now();
+        await this.release(directory, process, qmp);
+        const ms = { ...timings, release: Math.round(performance.now() - written) };
+        options.log.info({ agent_id: agentId, bytes: suspension.bytes, ms }, 'VM suspended');
+        return suspension;
+      },
+      signal,
+    );
+  }
+
+  async backUp(
+    agentId: string,
+    executionId: string,
+    kept: { readonly facts: RuntimeFacts; readonly data: CarriedData },
+    signal: AbortSignal,
+  ): Promise<Suspension> {
+    const backup = this.backups.directory(agentId);
+    if ((await this.backups.executionOf(agentId)) === executionId) {
+      return { bytes: await backup.snapshot.diskBytes(), ms: 0 };
+    }
+    const directory = this.directory(agentId);
+    const { diskMib, memoryMib } = await usageOf(directory, await directory.read(), this.parts.options.network);
+    await assertRoom(directory, diskMib, memoryMib);
+    const suspension = await this.suspend(agentId, executionId, kept, signal);
+    await this.backups.put(directory);
+    return suspension;
+  }
+
+  carryOver(agentId: string, executionId: string, data: CarriedData, signal: AbortSignal): Promise<void> {
+    const { dataPath } = this.backups.directory(agentId).snapshot;
+    const work = ({ address }: Running): Promise<void> => loadData(guestClient(address), data, dataPath, signal);
+    return this.onVm(agentId, executionId, work, signal);
+  }
+
+  rollBack(agentId: string): Promise<void> {
+    const directory = this.directory(agentId);
+    return this.backups.rollBack(directory, () => this.takeAway(directory, 'nothing'));
+  }
+
+  dropBackup(agentId: string): Promise<void> {
+    return this.backups.drop(agentId);
+  }
+
+  async resize(agentId: string, executionId: string, machine: Machine, signal: AbortSignal): Promise<Machine> {
+    assertMachine(machine);
+    const fit = async ({ directory, record, qmp, address }: Running): Promise<Machine> => {
+      if ((await status(qmp)) === 'paused') throw new VmError('failed', `${agentId} is paused and cannot be sized`);
+      const { templates, cgroups } = this.parts;
+      const accelerator = await templates.accelerator(record.templateId);
+      const limit = ({ vcpus, memoryMib }: Machine): Promise<void> =>
+        cgroups().limit(agentId, limitsOf({ vcpus, memoryMib, diskGib: machine.diskGib }, accelerator));
+      const most = Math.max(machine.memoryMib, record.machine.memoryMib);
+      await limit({ ...machine, vcpus: Math.max(machine.vcpus, record.machine.vcpus), memoryMib: most });
+      await plug(qmp, machine);
+      const bound = { timeoutMs: resizeTimeoutMs, signal };
+      const growing = { qmp, guest: guestClient(address), machine, cpusOnline: null };
+      const [, memoryMib] = await Promise.all([awaitVcpus(growing, bound), settleMemory(growing, bound)]);
+      const now = { ...machine, memoryMib };
+      await limit(now);
+      await directory.write({ ...record, machine: now });
+      return now;
+    };
+    return this.onVm(agentId, executionId, fit, signal);
+  }
+
+  async usage(agentId: string): Promise<VmUsage | null> {
+    const directory = this.directory(agentId);
+    const record = await directory.read();
+    if (!record && !(await directory.exists())) return null;
+    return usageOf(directory, record, this.parts.options.network);
+  }
+
+  async readConsole(agentId: string): Promise<string> {
+    const vm = this.parts.watch.get(agentId);
+    if (!vm || !isAlive(vm.process)) return '';
+    const qmp = await this.connection(vm);
+    const parameters = { device: 'console', size: 65_536, format: 'base64' };
+    return Buffer.from(await qmp.execute<string>('ringbuf-read', parameters), 'base64').toString();
+  }
+
+  /** Gives the slot that the VM had and nobody has now. */
+  async takeAway(directory: RunDirectory, keep: Kept): Promise<number | null> {
+    if (!(await directory.exists())) return null;
+    if (keep !== 'nothing') await this.quit(directory.agentId);
+    const { options, cgroups, slots } = this.parts;
+    const slot = await removeVm({ network: options.network, cgroups: cgroups() }, directory, keep);
+    if (slot !== null) slots.release(slot);
+    return slot;
+  }
+
+  /**
+   * Watches a VM that an earlier control plane made, and ends what it had under way: a suspend that was written is a
+   * suspend, or a VM backed up, a start that did not come to use the snapshot is none. One that is dead or half made stays as it is: `list` says so.
+   */
+  async adopt(record: VmRecord): Promise<void> {
+    const { agentId, executionId, process, phase, from } = record;
+    const { log } = this.parts.options;
+    const directory = this.directory(agentId);
+    const alive = process !== null && isAlive(process);
+    const unused = (phase === 'running' && !alive) || (phase === 'creating' && from === 'snapshot');
+    if (unused && (await directory.snapshot.exists())) {
+      await this.takeAway(directory, 'snapshot');
+      log.info({ agent_id: agentId, execution_id: executionId }, 'the VM’s snapshot is taken up');
+    }
+    if ((unused || phase === 'suspended') && (await directory.snapshot.hasData())) await this.backups.put(directory);
+    if (phase !== 'running' || !alive) return;
+    const vm: Watched = { agentId, executionId, process, qmp: null };
+    await this.connection(vm).catch((error: unknown) => {
+      log.warn({ agent_id: agentId, err: error }, 'a VM runs but its QEMU does not answer');
+    });
+    this.parts.watch.add(vm);
+    log.info({ agent_id: agentId, execution_id: executionId }, 'VM adopted');
+  }
+
+  /** Null when nothing of the agent is here. Rejects when its emulator does not say whether it runs. */
+  async observe(agentId: string): Promise<VmObservation | null> {
+    const directory = this.directory(agentId);
+    const record = await directory.read();
+    const backup = await this.backups.executionOf(agentId);
+    if (!record && backup === null && !(await directory.exists())) return null;
+    const state = await this.stateOf(directory, record);
+    const address = state === 'suspended' ? null : (record?.address ?? null);
+    return { agentId, executionId: record?.executionId ?? null, state, address, backup };
+  }
+
+  private async stateOf(directory: RunDirectory, record: VmRecord | null): Promise<VmObservation['state']> {
+    if (record?.phase === 'disk') return 'disk-only';
+    if (record?.phase === 'suspended') return 'suspended';
+    if (record?.phase !== 'running' || !record.process) return 'partial';
+    // A suspend comes to its end with the snapshot, whatever is still to be cleared away.
+    if (!isAlive(record.process)) return (await directory.snapshot.exists()) ? 'suspended' : 'dead';
+    const vm = this.parts.watch.get(directory.agentId);
+    // Its create is about to end.
+    if (vm?.executionId !== record.executionId) return 'partial';
+    try {
+      return await status(await this.connection(vm));
+    } catch (error) {
+      if (isAlive(record.process)) throw error;
+      // It ended while it was asked: by itself, or because it has been suspended or removed.
+      return this.stateOf(directory, await directory.read());
+    }
+  }
+
+  /** Does something to the VM of that very execution. Rejects with `gone` when it is not there, or ends meanwhile. */
+  private async onVm<T>(
+    agentId: string,
+    executionId: string,
+    work: (vm: Running) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    const gone = (cause?: unknown): VmError =>
+      new VmError('gone', `execution ${executionId} of ${agentId} does not run here`, { cause });
+    const directory = this.directory(agentId);
+    const record = await directory.read();
+    const vm = this.parts.watch.get(agentId);
+    if (record?.executionId !== executionId || record.phase !== 'running' || !record.address) throw gone();
+    if (!vm || vm.executionId !== executionId || !isAlive(vm.process)) throw gone();
+    try {
+      const qmp = await this.connection(vm);
+      return await work({ directory, record, process: vm.process, address: record.address, qmp });
+    } catch (error) {
+      throw isAlive(vm.process) || signal?.aborted ? toVmError(error, signal) : gone(error);
+    }
+  }
+
+  /** The snapshot is on the disk: ends the VM, whose disk was written out when it stopped, and frees what it had. */
+  private async release(directory: RunDirectory, process: ProcessMark, qmp: Qmp): Promise<void> {
+    await qmp.execute('quit', {}, { timeoutMs: quitTimeoutMs }).catch(() => undefined);
+    await awaitExit(process, quitTimeoutMs).catch(() => kill(process));
+    await this.takeAway(directory, 'snapshot');
+  }
+
+  /** Has QEMU write out what it holds of the disk, where it still answers; what does not end by itself is killed after. */
+  private async quit(agentId: string): Promise<void> {
+    const vm = this.parts.watch.get(agentId);
+    if (!vm?.qmp?.isOpen) return;
+    await vm.qmp.execute('quit', {}, { timeoutMs: quitTimeoutMs }).catch(() => undefined);
+    await awaitExit(vm.process, quitTimeoutMs).catch(() => undefined);
+  }
+
+  /** The watch's connection, made anew where it was lost. */
+  private async connection(vm: Watched): Promise<Qmp> {
+    if (vm.qmp?.isOpen) return vm.qmp;
+    const wait = { timeoutMs: answerTimeoutMs, alive: () => isAlive(vm.process) };
+    // QEMU serves one client at a time: who comes second would wait in vain.
+    const underway = this.connecting.get(vm) ?? Qmp.connect(this.directory(vm.agentId).qmpSocket, wait);
+    this.connecting.set(vm, underway);
+    try {
+      vm.qmp = await underway;
+      return vm.qmp;
+    } finally {
+      this.connecting.delete(vm);
+    }
+  }
+}
+
+/** QEMU knows more ways to stand still than `pause`: a disk that failed, a processor that it cannot go on with. */
+async function status(qmp: Qmp): Promise<'running' | 'paused'> {
+  const { running } = await qmp.execute<{ running: boolean }>('query-status', {}, { timeoutMs: answerTimeoutMs });
+  return running ? 'running' : 'paused';
+}

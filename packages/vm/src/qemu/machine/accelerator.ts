@@ -1,0 +1,130 @@
+/**
+ * Hardware virtualisation or emulation. That `/dev/kvm` is there says little: a nested host may offer one on which a stock
+ * kernel hangs or QEMU fails an assertion. So a guest with our own kernel is started on it, and it counts when that
+ * guest's kernel reaches its first process. The answer is kept beside the templates, for this host, kernel and QEMU.
+ */
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { release } from 'node:os';
+import { join } from 'node:path';
+import type { Image } from '@lodge/ports';
+import type { Accelerator } from './command-line.ts';
+import { confine, templateGid } from './confinement.ts';
+import { openKvmDevice } from './device-nodes.ts';
+
+export interface AcceleratorAnswer {
+  readonly accelerator: Accelerator;
+  /** Why, for a person. */
+  readonly reason: string;
+  /** Groups QEMU must be in to use it. */
+  readonly groups: readonly number[];
+}
+
+export interface AcceleratorQuestion {
+  readonly setting: 'auto' | Accelerator;
+  readonly cacheDir: string;
+  /** Its kernel and initrd are what is tried. */
+  readonly image: Pick<Image, 'kernel' | 'initrd'>;
+  readonly emulatorVersion: string;
+}
+
+/** A kernel is up in a second or two where KVM works; where it does not, it never is. */
+const trialTimeoutMs = 30_000;
+/** The kernel says this when it starts the first process; everything before it has worked then. */
+const bootedLine = 'Run /init as init process';
+
+export async function chooseAccelerator(question: AcceleratorQuestion): Promise<AcceleratorAnswer> {
+  if (question.setting === 'tcg') return { accelerator: 'tcg', reason: 'set by the operator', groups: [] };
+  const groups = await openKvmDevice();
+  if (question.setting === 'kvm') return { accelerator: 'kvm', reason: 'set by the operator', groups: groups ?? [] };
+  if (groups === null) return { accelerator: 'tcg', reason: 'this host has no /dev/kvm', groups: [] };
+  const key = await hostKey(question.emulatorVersion);
+  const file = join(question.cacheDir, 'accelerator.json');
+  const known = await remembered(file);
+  const failure = known.get(key) ?? (await tryBoot('kvm', question.image, groups));
+  if (!known.has(key)) await remember(file, key, failure);
+  return failure === ''
+    ? { accelerator: 'kvm', reason: 'a guest booted on /dev/kvm', groups }
+    : { accelerator: 'tcg', reason: `no guest boots on /dev/kvm: ${failure}`, groups: [] };
+}
+
+/** Boots a guest without disk or network. The empty string when its kernel came up, else what went wrong. */
+export async function tryBoot(
+  accelerator: Accelerator,
+  image: Pick<Image, 'kernel' | 'initrd'>,
+  groups: readonly number[],
+  timeoutMs = trialTimeoutMs,
+): Promise<string> {
+  const qemu = [
+    ['qemu-system-x86_64', '-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot', '-serial', 'stdio'],
+    [
+      '-machine',
+      'q35',
+      '-accel',
+      accelerator,
+      '-cpu',
+      accelerator === 'kvm' ? 'host' : 'max',
+      '-smp',
+      '2',
+      '-m',
+      '512',
+    ],
+    ['-kernel', image.kernel, '-initrd', image.initrd, '-append', 'console=ttyS0 panic=-1'],
+  ].flat();
+  const to = { uid: templateGid, groups, namespace: null, fileSizeLimit: 0, dieWithParent: true };
+  const [file, ...parameters] = confine(qemu, to);
+  const child = spawn(file!, parameters, { stdio: ['ignore', 'pipe', 'pipe'], cwd: '/' });
+  const verdict = Promise.withResolvers<string>();
+  let console = '';
+  let complaint = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    console = (console + text).slice(-65_536);
+    if (console.includes(bootedLine)) verdict.resolve('');
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (complaint = (complaint + text).slice(-1000)));
+  child.once('error', (error) => verdict.resolve(error.message));
+  child.once('close', (code, signal) => verdict.resolve(`QEMU ended (${signal ?? code}): ${lastLine(complaint)}`));
+  const timer = setTimeout(() => verdict.resolve(`the guest's kernel was not up in ${timeoutMs / 1000} s`), timeoutMs);
+  try {
+    return await verdict.promise;
+  } finally {
+    clearTimeout(timer);
+    child.kill('SIGKILL');
+  }
+}
+
+function lastLine(text: string): string {
+  return text.trim().split('\n').at(-1) ?? '';
+}
+
+/** What the answer holds for: this processor, this host kernel, this QEMU. */
+async function hostKey(emulatorVersion: string): Promise<string> {
+  const facts = [emulatorVersion, release(), await processorFacts()];
+  return createHash('sha256').update(facts.join('\n')).digest('hex').slice(0, 16);
+}
+
+/** Model and features of the host's processor: device state saved on one may not load on another. */
+export async function processorFacts(): Promise<string> {
+  const text = await readFile('/proc/cpuinfo', 'utf8');
+  return ['vendor_id', 'cpu family', 'model', 'model name', 'flags']
+    .map((name) => new RegExp(`^${name}\\s*:.*$`, 'm').exec(text)?.[0] ?? '')
+    .join('\n');
+}
+
+async function remembered(file: string): Promise<Map<string, string>> {
+  try {
+    return new Map(Object.entries(JSON.parse(await readFile(file, 'utf8')) as Record<string, string>));
+  } catch {
+    // Absent or cut short: the trial is cheap enough to be repeated.
+    return new Map();
+  }
+}
+
+async function remember(file: string, key: string, failure: string): Promise<void> {
+  const known = await remembered(file);
+  known.set(key, failure);
+  await mkdir(join(file, '..'), { recursive: true });
+  await writeFile(`${file}.${process.pid}`, `${JSON.stringify(Object.fromEntries(known))}\n`);
+  await rename(`${file}.${process.pid}`, file);
+}

@@ -1,0 +1,134 @@
+/**
+ * The machine every guest has, as QEMU's command line. Template, clone and cold boot get the same devices in the same
+ * order: saved device state loads into no other machine. Sizes differ by what is plugged in afterwards (`hotplug.ts`).
+ *
+ * There is no memory balloon on purpose. A clone maps the template's memory file privately, and QEMU discards a ballooned
+ * or reported page by punching a hole into that file, so one guest would take pages away from every other
+ * (docs/adr/0005-no-balloon.md).
+ */
+export type Accelerator = 'kvm' | 'tcg';
+
+/** What is plugged in from the start, and so in every template. */
+export const bootVcpus = 2;
+export const bootMemoryMib = 2048;
+/** Bounds that can be plugged up to. */
+export const maxVcpus = 4;
+export const maxMemoryMib = 16_384;
+
+export interface MemoryFile {
+  readonly path: string;
+  /** `write`: what the guest writes is in the file. `copy`: the file stays as it is, and the process' own pages hold what the guest writes. */
+  readonly mode: 'write' | 'copy';
+  /** Whether QEMU can map a file it may not write (8.2 and later). */
+  readonly readOnly: boolean;
+}
+
+export interface CommandLine {
+  readonly accelerator: Accelerator;
+  /** Shown in process lists. */
+  readonly name: string;
+  readonly kernel: string;
+  readonly initrd: string;
+  /** qcow2 file. */
+  readonly disk: string;
+  /** Memory from a file, or the process' own when null. */
+  readonly memory: MemoryFile | null;
+  readonly qmpSocket: string;
+  readonly tap: string;
+  /** Device state comes through `migrate-incoming` before the machine runs; else it boots. Either way it starts stopped. */
+  readonly incoming: boolean;
+  /** vCPUs that are plugged in from the start: `bootVcpus`, or as many as a snapshot has. */
+  readonly vcpus: number;
+}
+
+/** Marks a QEMU process, and the wrappers that become it, as the one that belongs to this socket. QEMU ends a value at a comma, so no folder of ours has one in its name. */
+export function qmpArgument(qmpSocket: string): string {
+  return `socket,id=qmp,path=${qmpSocket},server=on,wait=off`;
+}
+
+export function qemuCommandLine(line: CommandLine): string[] {
+  return [
+    ['qemu-system-x86_64', '-name', line.name],
+    ['-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot', '-S'],
+    ['-sandbox', 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny'],
+    processors(line.accelerator, line.vcpus),
+    memory(line),
+    ['-kernel', line.kernel, '-initrd', line.initrd, '-append', kernelParameters(line.accelerator)],
+    disk(line.disk),
+    ['-device', 'virtio-rng-pci'],
+    ['-netdev', `tap,id=net0,ifname=${line.tap},script=no,downscript=no`],
+    // No option ROM: nobody boots from this card, and the ROM's package need not be there.
+    ['-device', `virtio-net-pci,netdev=net0,mac=${guestMac},romfile=`],
+    // The console is kept in QEMU's memory: a guest that floods it fills no disk.
+    ['-chardev', 'ringbuf,id=console,size=65536', '-serial', 'chardev:console'],
+    ['-chardev', qmpArgument(line.qmpSocket), '-mon', 'chardev=qmp,mode=control'],
+    line.incoming ? ['-incoming', 'defer', '-global', 'migration.send-configuration=off'] : [],
+  ].flat();
+}
+
+/** The same in every guest, because a clone wakes up with its template's. */
+export const guestMac = '52:54:00:10:02:0f';
+
+function processors(accelerator: Accelerator, vcpus: number): string[] {
+  const model = processorModel(accelerator);
+  return [
+    ['-machine', 'q35,memory-backend=ram,vmport=off,smbus=off,sata=off,hpet=off'],
+    ['-accel', accelerator === 'kvm' ? 'kvm' : `tcg,thread=multi,tb-size=${translationMib}`],
+    ['-cpu', accelerator === 'kvm' ? 'host' : 'max'],
+    ['-smp', `1,maxcpus=${maxVcpus},sockets=1,cores=${maxVcpus},threads=1`],
+    ...Array.from({ length: vcpus - 1 }, (_, index) => index + 1).map((core) => [
+      '-device',
+      `${model},id=cpu${core},socket-id=0,die-id=0,core-id=${core},thread-id=0`,
+    ]),
+  ].flat();
+}
+
+/** Driver of a vCPU that is plugged in. */
+export function processorModel(accelerator: Accelerator): string {
+  return accelerator === 'kvm' ? 'host-x86_64-cpu' : 'max-x86_64-cpu';
+}
+
+/** Emulation keeps translated code in a buffer of this size beside the guest's memory. */
+export const translationMib = 512;
+
+function memory({ memory: file }: CommandLine): string[] {
+  const room = maxMemoryMib - bootMemoryMib;
+  const ram =
+    file === null
+      ? { 'qom-type': 'memory-backend-ram' }
+      : {
+          'qom-type': 'memory-backend-file',
+          'mem-path': file.path,
+          share: file.mode === 'write',
+          ...(file.mode === 'copy' && file.readOnly ? { readonly: true, rom: 'off' } : {}),
+        };
+  return [
+    ['-m', `${bootMemoryMib},slots=1,maxmem=${maxMemoryMib + 4096}M`],
+    ['-object', JSON.stringify({ ...ram, id: 'ram', size: bootMemoryMib * mib })],
+    ['-object', JSON.stringify({ 'qom-type': 'memory-backend-ram', id: 'room', size: room * mib, reserve: false })],
+    ['-device', 'virtio-mem-pci,id=vmem0,memdev=room,requested-size=0,block-size=2M'],
+  ].flat();
+}
+
+function disk(path: string): string[] {
+  const node = {
+    driver: 'qcow2',
+    'node-name': 'disk0',
+    discard: 'unmap',
+    'detect-zeroes': 'unmap',
+    file: { driver: 'file', filename: path, discard: 'unmap' },
+  };
+  return ['-blockdev', JSON.stringify(node), '-device', 'virtio-blk-pci,drive=disk0'];
+}
+
+function kernelParameters(accelerator: Accelerator): string {
+  return [
+    'console=ttyS0 quiet rw no_timer_check tsc=reliable memhp_default_state=online_movable',
+    // A guest that panics ends its QEMU (-no-reboot), which is how the host learns of it.
+    'panic=1',
+    // Emulated processors do not speculate.
+    ...(accelerator === 'tcg' ? ['mitigations=off'] : []),
+  ].join(' ');
+}
+
+const mib = 1 << 20;

@@ -1,0 +1,19 @@
+import type { Log } from '@lodge/ports';
+import type { Accelerator } from './machine/command-line.ts';
+import type { HostNetwork } from './network/index.ts';
+
+export interface QemuDriverOptions {
+  /** Run directories lie in `vms` below it. Absolute, without a comma; VMs' users must be able to pass every folder above. */
+  readonly dataDir: string;
+  /** Templates, shared by every Lodge of this host. As `dataDir`. */
+  readonly cacheDir: string;
+  /** 1..8 characters a-z and 0-9: tells this Lodge's namespaces, processes and control groups from others' on the host. */
+  readonly instance: string;
+  readonly network: HostNetwork;
+  /** Port of the LLM broker at the network's `brokerHost`. */
+  readonly brokerPort: number;
+  readonly accelerator: 'auto' | Accelerator;
+  /** First of the user ids that VMs run as, one for each of the network's slots. */
+  readonly uidBase: number;
+  readonly log: Log;
+}

@@ -1,0 +1,80 @@
+/** An agent's own folders on their way from one guest to another, as a tar archive on the host. */
+import { createReadStream, createWriteStream } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { GuestClient } from '@lodge/guest';
+import { VmError } from '@lodge/ports';
+import type { CarriedData } from '@lodge/ports';
+import { syncFile } from '../host/files.ts';
+
+/** Left free on the host's disk, bytes: who else writes there must not fail. */
+const spareBytes = 256 * 2 ** 20;
+const scriptTimeoutMs = 120_000;
+
+/** Writes what the folders hold to `path`, on the disk when it resolves. */
+export async function saveData(
+  guest: GuestClient,
+  { folders }: CarriedData,
+  path: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { bavail, bsize } = await statfs(dirname(path));
+  const archive = await guest.readTree(folders, { signal });
+  const file = createWriteStream(path, { flags: 'wx', mode: 0o600 });
+  await pipeline(archive, atMost(bavail * bsize - spareBytes), file, { signal });
+  await syncFile(path);
+}
+
+/**
+ * Puts the archive's content in the place of what the folders hold, but for the template's own files. Those are in the
+ * guest's memory meanwhile: cut short, the guest is of no use, and another one is made.
+ */
+export async function loadData(
+  guest: GuestClient,
+  { folders, except }: CarriedData,
+  path: string,
+  signal: AbortSignal,
+): Promise<void> {
+  await runScript(guest, keepScript, except, signal);
+  const archive = createReadStream(path);
+  try {
+    await guest.writeTree(folders, archive, { signal });
+  } finally {
+    archive.destroy();
+  }
+  await runScript(guest, restoreScript, except, signal);
+  await guest.sync(false, { signal });
+}
+
+const kept = '/run/lodge-kept';
+const keepScript = `set -eu
+mkdir -p ${kept}
+for path; do
+  ! [ -e "$path" ] || cp -a --parents "$path" ${kept}
+done`;
+const restoreScript = `set -eu
+for path; do
+  rm -rf "$path"
+  ! [ -e "${kept}$path" ] || cp -a "${kept}$path" "$path"
+done
+rm -rf ${kept}`;
+
+async function runScript(guest: GuestClient, script: string, paths: readonly string[], signal: AbortSignal) {
+  const argv = ['sh', '-c', script, 'sh', ...paths];
+  const { exitCode, stderr } = await guest.exec({ argv, user: 'root', timeoutMs: scriptTimeoutMs }, { signal });
+  if (exitCode !== 0) throw new VmError('failed', `the guest's folders were not made ready: ${stderr.slice(0, 500)}`);
+}
+
+/** A guest may send without end; the host's disk has one. */
+function atMost(bytes: number): Transform {
+  let left = bytes;
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      left -= chunk.length;
+      if (left < 0) done(new VmError('disk_full', "no room for what is in the guest's folders"));
+      else done(null, chunk);
+    },
+  });
+}

@@ -1,0 +1,214 @@
+/**
+ * Copies pages between a QEMU process and a snapshot's file, in a thread of its own: many small synchronous calls, which
+ * are cheaper than asynchronous ones and would hold the event loop up. What fails is told by its code; a thread that is
+ * ended in the midst leaves a file that is not used and a process that never ran.
+ */
+import { closeSync, fdatasync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
+import { setImmediate as breath } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { parentPort } from 'node:worker_threads';
+import { crc32 } from 'node:zlib';
+import { answerJobs } from '../../host/thread-side.ts';
+import { chunkBytes, damaged } from './page-job.ts';
+import type { LayJob, MemoryRegion, SavedPages, SaveJob } from './page-job.ts';
+import { indexEntries, isZeroPage, ownRuns, pageBytes, PageIndex, readingGroups } from './pages.ts';
+
+/** Pagemap of 512 MiB of guest memory. */
+const mapBytes = 1 << 20;
+const maxPages = 1024;
+/** So much is written before the disk is asked to take it. */
+const syncBytes = 16 << 20;
+const widestGap = 8;
+
+class PageFile {
+  readonly index = new PageIndex();
+  bytes = 0;
+  private readonly file: number;
+  private readonly chunk = Buffer.alloc(chunkBytes);
+  private readonly sums: number[] = [];
+  private filled = 0;
+  private unsynced = 0;
+  private syncing: Promise<void> | null = null;
+  private failure: Error | null = null;
+
+  constructor(file: number) {
+    this.file = file;
+  }
+
+  add(pages: Buffer): void {
+    for (let taken = 0; taken < pages.length;) {
+      const part = pages.subarray(taken, taken + chunkBytes - this.filled);
+      this.chunk.set(part, this.filled);
+      taken += part.length;
+      this.filled += part.length;
+      if (this.filled === chunkBytes) this.flush();
+    }
+  }
+
+  /** Has the disk take what there is of the file while more of it is copied. */
+  async syncOn(): Promise<void> {
+    if (this.unsynced < syncBytes) return;
+    // Lets the end of the last one be heard of.
+    await breath();
+    if (this.failure) throw this.failure;
+    if (this.syncing) return;
+    this.unsynced = 0;
+    const ended = (failure: Error | null): void => {
+      this.syncing = null;
+      this.failure = failure;
+    };
+    this.syncing = promisify(fdatasync)(this.file).then(() => ended(null), ended);
+  }
+
+  /** Resolves when nothing is done with the file any more. */
+  async settle(): Promise<void> {
+    await this.syncing;
+  }
+
+  async end(): Promise<SavedPages> {
+    this.flush();
+    await this.settle();
+    if (this.failure) throw this.failure;
+    fsyncSync(this.file);
+    return { bytes: this.bytes, index: this.index.toWords(), sums: Uint32Array.from(this.sums) };
+  }
+
+  private flush(): void {
+    const chunk = this.chunk.subarray(0, this.filled);
+    if (chunk.length === 0) return;
+    this.sums.push(crc32(chunk));
+    for (let written = 0; written < chunk.length;) written += writeSync(this.file, chunk, written);
+    this.bytes += chunk.length;
+    this.unsynced += chunk.length;
+    this.filled = 0;
+  }
+}
+
+async function save({ pid, regions, path }: SaveJob): Promise<SavedPages> {
+  const files = [openSync(`/proc/${pid}/mem`, 'r'), openSync(`/proc/${pid}/pagemap`, 'r'), openSync(path, 'w', 0o600)];
+  const [mem, pagemap, out] = files as [number, number, number];
+  const file = new PageFile(out);
+  try {
+    let firstPage = 0;
+    for (const region of regions) {
+      await saveRegion(mem, pagemap, region, firstPage, file);
+      firstPage += region.bytes / pageBytes;
+    }
+    return await file.end();
+  } finally {
+    await file.settle();
+    for (const each of files) closeSync(each);
+  }
+}
+
+async function saveRegion(
+  mem: number,
+  pagemap: number,
+  region: MemoryRegion,
+  firstPage: number,
+  file: PageFile,
+): Promise<void> {
+  const buffer = Buffer.alloc(maxPages * pageBytes);
+  const words = new Int32Array(buffer.buffer, buffer.byteOffset, buffer.length / 4);
+  const map = new Uint32Array(mapBytes / 4);
+  const pages = region.bytes / pageBytes;
+  for (let offset = 0; offset < pages; offset += mapBytes / 8) {
+    const entries = map.subarray(0, Math.min(mapBytes / 8, pages - offset) * 2);
+    readFully(pagemap, entries, (region.address / pageBytes + offset) * 8);
+    for (const group of readingGroups(ownRuns(entries, offset), widestGap, maxPages)) {
+      const first = group[0]!.first;
+      const last = group.at(-1)!;
+      const bytes = (last.first + last.count - first) * pageBytes;
+      readFully(mem, buffer.subarray(0, bytes), region.address + first * pageBytes);
+      for (const run of group) {
+        for (const part of partsOf(words, run.first - first, run.count)) {
+          if (part.isZero && region.blank) continue;
+          file.index.add(firstPage + first + part.first, part.count, part.isZero);
+          if (part.isZero) continue;
+          file.add(buffer.subarray(part.first * pageBytes, (part.first + part.count) * pageBytes));
+        }
+      }
+      await file.syncOn();
+    }
+  }
+}
+
+/** A run's parts of zeros and of anything else, in order. */
+function* partsOf(words: Int32Array, first: number, count: number) {
+  let begin = first;
+  let isZero = isZeroPage(words, first);
+  for (let page = first + 1; page <= first + count; page += 1) {
+    const next = page < first + count && isZeroPage(words, page);
+    if (page < first + count && next === isZero) continue;
+    yield { first: begin, count: page - begin, isZero };
+    begin = page;
+    isZero = next;
+  }
+}
+
+function lay({ pid, regions, path, index, sums, bytes }: LayJob): number {
+  const mem = openSync(`/proc/${pid}/mem`, 'r+');
+  const file = openSync(path, 'r');
+  const chunk = Buffer.alloc(chunkBytes);
+  const nothing = Buffer.alloc(maxPages * pageBytes);
+  let read = 0;
+  let left = chunk.subarray(0, 0);
+  const next = (): void => {
+    left = chunk.subarray(0, Math.min(chunkBytes, bytes - read));
+    if (left.length === 0 || readSome(file, left, read) !== left.length) throw new Error(damaged);
+    if (crc32(left) !== sums[read / chunkBytes]) throw new Error(damaged);
+    read += left.length;
+  };
+  try {
+    for (const { first, count, isZero } of indexEntries(index)) {
+      for (let done = 0; done < count;) {
+        if (!isZero && left.length === 0) next();
+        const place = placeOf(regions, first + done);
+        const wanted = Math.min((count - done) * pageBytes, place.bytes);
+        const part = isZero ? nothing.subarray(0, wanted) : left.subarray(0, wanted);
+        writeFully(mem, part, place.address);
+        if (!isZero) left = left.subarray(part.length);
+        done += part.length / pageBytes;
+      }
+    }
+    if (read !== bytes || left.length > 0) throw new Error(damaged);
+    return bytes;
+  } finally {
+    closeSync(mem);
+    closeSync(file);
+  }
+}
+
+/** Where a page lies, and how many bytes follow there. */
+function placeOf(regions: readonly MemoryRegion[], page: number): { address: number; bytes: number } {
+  let offset = page * pageBytes;
+  for (const { address, bytes } of regions) {
+    if (offset < bytes) return { address: address + offset, bytes: bytes - offset };
+    offset -= bytes;
+  }
+  throw new Error(damaged);
+}
+
+function readFully(file: number, into: NodeJS.ArrayBufferView, position: number): void {
+  if (readSome(file, into, position) !== into.byteLength) throw new Error('the VM’s memory ends too early');
+}
+
+function readSome(file: number, into: NodeJS.ArrayBufferView, position: number): number {
+  let got = 0;
+  while (got < into.byteLength) {
+    const bytes = readSync(file, into, got, into.byteLength - got, position + got);
+    if (bytes === 0) break;
+    got += bytes;
+  }
+  return got;
+}
+
+function writeFully(file: number, from: Buffer, position: number): void {
+  let put = 0;
+  while (put < from.length) put += writeSync(file, from, put, from.length - put, position + put);
+}
+
+answerJobs(parentPort, async (asked) => {
+  const job = asked as SaveJob | LayJob;
+  return job.do === 'save' ? save(job) : lay(job);
+});

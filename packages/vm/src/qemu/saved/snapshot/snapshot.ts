@@ -1,0 +1,244 @@
+/**
+ * One agent's snapshot on disk: `<run directory>/snapshot/`, beside the disk whose state it belongs to.
+ *
+ *   memory    the pages of the guest's memory that were the VM's own, one after another
+ *   devices   device state, as QEMU wrote it
+ *   data      of a VM that is backed up: its guest's data folders, as a tar archive
+ *   manifest  the manifest's SHA-256 in a line of its own, then the manifest as JSON; 0600, for it holds the runtime's facts
+ *
+ * It appears whole, by rename from `snapshot.new`, and is gone, by rename to `snapshot.used`, before the guest runs again by
+ * whatever way: so where it is, the disk is as it was left. That name is the whole protocol; a kill anywhere leaves one of
+ * the three, and the two others are thrown away.
+ */
+import { createHash } from 'node:crypto';
+import { access, chmod, chown, mkdir, open, readFile, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { VmError } from '@lodge/ports';
+import type { Machine, RuntimeFacts } from '@lodge/ports';
+import { syncFile } from '../../host/files.ts';
+import { Thread } from '../../host/thread.ts';
+import type { LayJob, SavedPages, SaveJob } from './page-job.ts';
+
+/** What lies beneath the pages of a snapshot: the template's memory file, or nothing. */
+export type MemoryBase = 'template' | 'none';
+
+export interface SnapshotFacts {
+  readonly templateId: string;
+  readonly base: MemoryBase;
+  /** Emulator, accelerator and devices: device state loads where all of it is the same. */
+  readonly stateKey: string;
+  /** The VM's machine; `plugged` is what its devices are, which is more where the guest was made smaller. */
+  readonly machine: Machine;
+  readonly plugged: { readonly vcpus: number; readonly memoryMib: number };
+  readonly facts: RuntimeFacts;
+}
+
+interface Manifest extends SnapshotFacts {
+  readonly version: 1;
+  /** State of the disk: its size and when it was last written. */
+  readonly disk: string;
+  readonly devices: { readonly bytes: number; readonly sum: number };
+  /** `index` and `sums` are the little-endian words of `SavedPages`, in base64. */
+  readonly pages: { readonly bytes: number; readonly index: string; readonly sums: string };
+}
+
+/** A snapshot whose manifest is right and whose disk is the one it belongs to. Its pages are checked as they are read. */
+export interface LoadableSnapshot extends SnapshotFacts {
+  readonly devicesPath: string;
+  readonly pagesPath: string;
+  readonly pages: SavedPages;
+}
+
+/** Where a snapshot is being written. */
+export interface SnapshotDraft {
+  readonly devicesPath: string;
+  readonly pagesPath: string;
+  readonly dataPath: string;
+}
+
+export class Snapshot {
+  private readonly folder: string;
+  private readonly disk: string;
+
+  constructor(folder: string, disk: string) {
+    this.folder = folder;
+    this.disk = disk;
+  }
+
+  private get path(): string {
+    return join(this.folder, 'snapshot');
+  }
+  private get draftPath(): string {
+    return join(this.folder, 'snapshot.new');
+  }
+  private get usedPath(): string {
+    return join(this.folder, 'snapshot.used');
+  }
+
+  exists(): Promise<boolean> {
+    return access(this.path).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** Bytes it takes on the disk, drafts with it. */
+  async diskBytes(): Promise<number> {
+    let blocks = 0;
+    for (const folder of [this.path, this.draftPath, this.usedPath]) {
+      const names = await readdir(folder).catch(() => []);
+      for (const name of names) blocks += (await stat(join(folder, name)).catch(() => null))?.blocks ?? 0;
+    }
+    return blocks * 512;
+  }
+
+  /** An empty folder to write one in. QEMU, running as `uid`, may write the device state and nothing else there. */
+  async draft(uid: number): Promise<SnapshotDraft> {
+    await rm(this.draftPath, { recursive: true, force: true });
+    await mkdir(this.draftPath, { mode: 0o700 });
+    const draft = {
+      devicesPath: join(this.draftPath, 'devices'),
+      pagesPath: join(this.draftPath, 'memory'),
+      dataPath: join(this.draftPath, 'data'),
+    };
+    await (await open(draft.devicesPath, 'wx', 0o600)).close();
+    await chown(draft.devicesPath, uid, uid);
+    await chown(this.draftPath, 0, uid);
+    await chmod(this.draftPath, 0o710);
+    return draft;
+  }
+
+  /** Where the data folders of the guest are, when the snapshot is of a VM that is backed up. */
+  get dataPath(): string {
+    return join(this.path, 'data');
+  }
+
+  hasData(): Promise<boolean> {
+    return access(this.dataPath).then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** From here on it is a snapshot like any other. Absent is success. */
+  async dropData(): Promise<void> {
+    await rm(this.dataPath, { force: true });
+    if (await this.exists()) await syncFile(this.path);
+  }
+
+  /** Makes a draft the snapshot. The pages are on the disk already, and the guest stands still. Gives the bytes it takes. */
+  async commit(draft: SnapshotDraft, pages: SavedPages, about: SnapshotFacts): Promise<number> {
+    await chmod(this.draftPath, 0o700);
+    await chown(this.draftPath, 0, 0);
+    await chown(draft.devicesPath, 0, 0);
+    const devices = await readFile(draft.devicesPath);
+    await syncFile(draft.devicesPath);
+    const manifest: Manifest = {
+      version: 1,
+      ...about,
+      disk: await this.diskMark(),
+      devices: { bytes: devices.length, sum: crc32(devices) },
+      pages: { bytes: pages.bytes, index: toBase64(pages.index), sums: toBase64(pages.sums) },
+    };
+    const json = JSON.stringify(manifest);
+    const file = await open(join(this.draftPath, 'manifest'), 'wx', 0o600);
+    try {
+      await file.write(`${sha256(json)}\n${json}`);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await syncFile(this.draftPath);
+    await rm(this.path, { recursive: true, force: true });
+    await rename(this.draftPath, this.path);
+    await syncFile(this.folder);
+    return devices.length + pages.bytes + json.length;
+  }
+
+  /** Takes a draft away that came to nothing. */
+  async discardDraft(): Promise<void> {
+    await rm(this.draftPath, { recursive: true, force: true });
+  }
+
+  /** Rejects with `snapshot_missing` when there is none, or not as it was written. */
+  async load(): Promise<LoadableSnapshot> {
+    const manifest = await this.manifest();
+    if (manifest.disk !== (await this.diskMark())) throw missing('the disk has changed since');
+    const devicesPath = join(this.path, 'devices');
+    const devices = await readFile(devicesPath).catch(() => null);
+    if (devices?.length !== manifest.devices.bytes || crc32(devices) !== manifest.devices.sum) {
+      throw missing('its device state is damaged');
+    }
+    const { index, sums, bytes } = manifest.pages;
+    return {
+      ...manifest,
+      devicesPath,
+      pagesPath: join(this.path, 'memory'),
+      pages: { bytes, index: fromBase64(index), sums: fromBase64(sums) },
+    };
+  }
+
+  /** From here on the guest may run: no later start finds the snapshot, whatever happens. Absent is success. */
+  async useUp(): Promise<void> {
+    await rm(this.usedPath, { recursive: true, force: true });
+    try {
+      await rename(this.path, this.usedPath);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+      throw error;
+    }
+    await syncFile(this.folder);
+  }
+
+  /** Removes what is not, or no longer, the snapshot. */
+  async sweep(): Promise<void> {
+    for (const path of [this.usedPath, this.draftPath]) await rm(path, { recursive: true, force: true });
+  }
+
+  private async manifest(): Promise<Manifest> {
+    const text = await readFile(join(this.path, 'manifest'), 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') throw missing('there is none');
+      throw error;
+    });
+    const end = text.indexOf('\n');
+    const json = text.slice(end + 1);
+    if (text.slice(0, end) !== sha256(json)) throw missing('its manifest is damaged');
+    const manifest = JSON.parse(json) as Manifest;
+    if (manifest.version !== 1) throw missing(`it is of version ${String(manifest.version)}`);
+    return manifest;
+  }
+
+  private async diskMark(): Promise<string> {
+    const found = await stat(this.disk, { bigint: true }).catch(() => null);
+    if (!found) throw missing('its disk is gone');
+    return `${found.size}:${found.mtimeNs}`;
+  }
+}
+
+/** A thread that copies pages. */
+export function pageThread(): Thread<SaveJob | LayJob> {
+  return new Thread(new URL('page-thread.ts', import.meta.url));
+}
+
+/** Whether the file system has hardly any room: QEMU does not say why it could not write. */
+export async function isFull(path: string): Promise<boolean> {
+  const { bavail, bsize } = await statfs(path);
+  return bavail * bsize < 16 * 2 ** 20;
+}
+
+function missing(why: string): VmError {
+  return new VmError('snapshot_missing', `no snapshot to start from: ${why}`);
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function toBase64(words: Uint32Array): string {
+  return Buffer.from(words.buffer, words.byteOffset, words.byteLength).toString('base64');
+}
+
+function fromBase64(text: string): Uint32Array {
+  return new Uint32Array(Uint8Array.from(Buffer.from(text, 'base64')).buffer);
+}

@@ -1,0 +1,87 @@
+/** The parts of the test run, and what is known of the files that take long. */
+import { isLongRun } from '@lodge/testkit/forms';
+
+export interface Part {
+  readonly name: string;
+  readonly files: readonly string[];
+  /** Those of them that another part has. */
+  readonly except?: readonly string[];
+  /** Its agents are real ones, which need a template each. */
+  readonly templates?: true;
+  /** Bounds on one file and on the whole part, in ms. */
+  readonly fileTimeoutMs: number;
+  readonly timeoutMs: number;
+}
+
+const minuteMs = isLongRun ? 8 * 60_000 : 60_000;
+const light = { fileTimeoutMs: 10 * minuteMs, timeoutMs: 40 * minuteMs };
+const machines = { fileTimeoutMs: 30 * minuteMs, timeoutMs: 50 * minuteMs };
+
+const attacksOnTheApi = 'tests/security/api.test.ts';
+const realPort = 'tests/e2e/published-port.test.ts';
+const fakeDriver = 'packages/vm/conformance/fake.test.ts';
+const runtimes = 'packages/runtimes/conformance/**/*.test.ts';
+
+export const parts: readonly Part[] = [
+  { name: 'web', files: ['tests/web/**/*.test.ts'], ...light },
+  { name: 'api', files: ['tests/e2e/**/*.test.ts', attacksOnTheApi], except: [realPort], ...light },
+  {
+    name: 'unit',
+    files: ['packages/!(vm)/**/*.test.ts', fakeDriver, 'apps/**/*.test.ts', 'scripts/**/*.test.ts'],
+    except: [runtimes],
+    ...light,
+  },
+  { name: 'images', files: ['images/**/*.test.ts'], ...machines },
+  { name: 'machines', files: ['packages/vm/**/*.test.ts'], except: [fakeDriver], ...machines },
+  { name: 'runtimes', files: [runtimes], templates: true, ...machines },
+  { name: 'failure', files: ['tests/failure/**/*.test.ts', realPort], ...machines },
+  { name: 'security', files: ['tests/security/**/*.test.ts'], except: [attacksOnTheApi], ...machines },
+];
+
+/** Files whose tests have a long form: those of `npm run test:long`. */
+export const longForms: readonly string[] = [
+  'tests/e2e/contract/fuzz.test.ts',
+  'tests/failure/faults.test.ts',
+  'tests/failure/kill.test.ts',
+  'tests/failure/life.test.ts',
+  'tests/failure/metering.test.ts',
+  'tests/failure/two-servers.test.ts',
+  'packages/runtimes/conformance/hermes.test.ts',
+  'packages/runtimes/conformance/openclaw-lives.test.ts',
+  'packages/vm/conformance/qemu.test.ts',
+];
+
+export interface Cost {
+  /** How long the file takes on two cores without KVM. */
+  readonly seconds: number;
+  /** How much of a core it keeps busy meanwhile. */
+  readonly cores: number;
+}
+
+/** Measured; see docs/contributing/tests.md for how. A file that is not here is a short one. */
+const costs: Readonly<Record<string, Cost>> = {
+  'packages/runtimes/conformance/openclaw-lives.test.ts': { seconds: 350, cores: 0.8 },
+  'packages/runtimes/conformance/openclaw-talks.test.ts': { seconds: 550, cores: 0.8 },
+  'packages/runtimes/conformance/hermes.test.ts': { seconds: 300, cores: 0.8 },
+  'packages/vm/conformance/qemu.test.ts': { seconds: 280, cores: 0.8 },
+  'tests/failure/faults.test.ts': { seconds: 200, cores: 0.8 },
+  'tests/web/account.test.ts': { seconds: 150, cores: 0.4 },
+  'tests/failure/kill.test.ts': { seconds: 110, cores: 0.6 },
+  'tests/failure/upgrade.test.ts': { seconds: 100, cores: 0.8 },
+  'tests/failure/life.test.ts': { seconds: 90, cores: 0.6 },
+  'tests/failure/two-servers.test.ts': { seconds: 90, cores: 0.8 },
+  'packages/vm/conformance/qemu-vm.test.ts': { seconds: 80, cores: 0.8 },
+  'tests/failure/down.test.ts': { seconds: 60, cores: 0.8 },
+  'tests/security/keys.test.ts': { seconds: 60, cores: 0.6 },
+  'tests/security/guest.test.ts': { seconds: 60, cores: 0.5 },
+  'tests/security/reachability.test.ts': { seconds: 60, cores: 0.2 },
+  'tests/e2e/limits.test.ts': { seconds: 50, cores: 0.2 },
+  'packages/engine/src/accounts/guessing.test.ts': { seconds: 40, cores: 0.4 },
+  'packages/access/src/rotate.test.ts': { seconds: 40, cores: 0.4 },
+  'tests/e2e/contract/fuzz.test.ts': { seconds: 30, cores: 0.5 },
+};
+const short: Cost = { seconds: 3, cores: 0.4 };
+
+export function costOf(file: string): Cost {
+  return costs[file] ?? short;
+}
