@@ -37,6 +37,8 @@ import type { ExitWatch, Watched } from '../machine/watch.ts';
 /** A running emulator answers in a millisecond; one that does not within this is stuck. */
 const answerTimeoutMs = 2000;
 const quitTimeoutMs = 5000;
+/** From its connection's end to its own: its other files are closed, no more. */
+const exitTimeoutMs = 2000;
 const resizeTimeoutMs = 60_000;
 /** A guest that went on takes it in milliseconds; a packet that is lost costs a second. */
 const clockTimeoutMs = 10_000;
@@ -305,6 +307,8 @@ export class Vms {
       const qmp = await this.connection(vm);
       return await work({ directory, record, process: vm.process, address: record.address, qmp });
     } catch (error) {
+      // A process that is killed frees its memory and closes its connection before it counts as ended.
+      if (vm.qmp?.isOpen === false) await awaitExit(vm.process, exitTimeoutMs, signal).catch(() => undefined);
       throw isAlive(vm.process) || signal?.aborted ? toVmError(error, signal) : gone(error);
     }
   }
