@@ -110,9 +110,13 @@ function pairedT(differences: readonly number[]): number {
   return mean / Math.sqrt(variance / kept.length);
 }
 
+/** Far beyond chance on a quiet machine; a busy one goes there once in a while, and each time another way. */
+const tells = 4.5;
+
 test('the time of an answer does not tell whether an e-mail has an account', async (t) => {
   await forget();
   const known = (await world.member()).account.email!;
+  let unknowns = 0;
   const answerTime = async (email: string): Promise<number> => {
     const began = performance.now();
     assert.equal(await refusalOf(accounts.signIn({ email, password: wrong }, caller())), 'invalid_credentials');
@@ -122,16 +126,22 @@ test('the time of an answer does not tell whether an e-mail has an account', asy
     return ms;
   };
   const pairs = 120;
-  const differences: number[] = [];
-  for (let n = 0; n < pairs; n++) {
-    const unknown = `u${n}@example.com`;
-    // Each comes first as often: what the first leaves warm is no difference between them.
-    const order = n % 2 ? [known, unknown] : [unknown, known];
-    const [first, second] = [await answerTime(order[0]!), await answerTime(order[1]!)];
-    differences.push(n % 2 ? first - second : second - first);
-  }
-  const value = pairedT(differences);
-  const median = differences.toSorted((a, b) => a - b)[pairs / 2]!;
-  t.diagnostic(`${pairs} pairs, median difference ${median.toFixed(2)} ms, t = ${value.toFixed(2)}`);
-  assert.ok(Math.abs(value) < 4.5, `t = ${value}`);
+  const measured = async (): Promise<number> => {
+    const differences: number[] = [];
+    for (let n = 0; n < pairs; n++) {
+      const unknown = `u${(unknowns += 1)}@example.com`;
+      // Each comes first as often: what the first leaves warm is no difference between them.
+      const order = n % 2 ? [known, unknown] : [unknown, known];
+      const [first, second] = [await answerTime(order[0]!), await answerTime(order[1]!)];
+      differences.push(n % 2 ? first - second : second - first);
+    }
+    const value = pairedT(differences);
+    const median = differences.toSorted((a, b) => a - b)[pairs / 2]!;
+    t.diagnostic(`${pairs} pairs, median difference ${median.toFixed(2)} ms, t = ${value.toFixed(2)}`);
+    return value;
+  };
+  const value = await measured();
+  if (Math.abs(value) < tells) return;
+  const again = await measured();
+  assert.ok(Math.abs(again) < tells || Math.sign(again) !== Math.sign(value), `t = ${value}, and again ${again}`);
 });
