@@ -57,7 +57,16 @@ before(async () => {
         const { accountId } = world;
         return agentId === undefined
           ? null
-          : { agentId, accountId, runtimeKind: 'runtime_a', model: 'acme/m', sealedKeys: {}, keepsContents: false };
+          : {
+              agentId,
+              accountId,
+              runtimeKind: 'runtime_a',
+              model: 'acme/m',
+              sealedKeys: {},
+              keepsContents: false,
+              models: null,
+              spendLimited: true,
+            };
       },
     },
     secrets: { seal: (text) => text, open: (text) => text },

@@ -28,6 +28,8 @@ before(async () => {
     model: 'acme/m',
     keys: { acme: key },
     keepsContents: address === keeps,
+    models: null,
+    spendLimited: false,
   }));
   broker = await startTestBroker({
     secrets,

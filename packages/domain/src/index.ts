@@ -1,5 +1,6 @@
 export * from './agent.ts';
 export * from './capacity.ts';
+export * from './egress.ts';
 export * from './errors.ts';
 export * from './events/event.ts';
 export * from './events/words.ts';

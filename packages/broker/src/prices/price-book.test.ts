@@ -22,6 +22,7 @@ const local: Provider = {
   ...anthropic,
   id: 'local',
   operatorAdded: true,
+  onlyModels: false,
   models: [
     { name: 'a/b', contextWindow: null, prices: { input: '0.1', output: '0.2', cacheRead: '0.01', cacheWrite: null } },
     { name: 'free', contextWindow: null, prices: null },

@@ -206,6 +206,7 @@ function builtin({ id, name, speaks, check, docs }: Row): Provider {
     headers: {},
     models: [],
     operatorAdded: false,
+    onlyModels: false,
     privateAddresses: false,
     contextWindow: null,
   };

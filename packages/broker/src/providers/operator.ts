@@ -101,6 +101,7 @@ function parseProvider(given: unknown, at: string): Provider {
     ),
     models: parseModels(entry.models, `${at}.models`),
     operatorAdded: true,
+    onlyModels: false,
     // An address that is written out says for itself that it is meant.
     privateAddresses: read('private_addresses', isPlainlyPrivate(url), isBoolean, 'true or false'),
     contextWindow: read('context_window', null, isTokens, 'a positive whole number'),

@@ -106,6 +106,7 @@ export function providerAt(id: string, baseUrl: string, change: Partial<Provider
     headers: {},
     models: [],
     operatorAdded: true,
+    onlyModels: false,
     privateAddresses: true,
     contextWindow: null,
     ...change,
@@ -125,5 +126,7 @@ function record(
     model,
     sealedKeys: Object.fromEntries(sealed),
     keepsContents,
+    models: null,
+    spendLimited: false,
   };
 }

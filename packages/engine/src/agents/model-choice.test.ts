@@ -14,6 +14,7 @@ const provider = (id: string, operatorAdded = false): Provider => ({
   headers: {},
   models: [],
   operatorAdded,
+  onlyModels: false,
   privateAddresses: false,
   contextWindow: null,
 });

@@ -1,3 +1,4 @@
+import type { EgressRules } from '@lodge/domain';
 import type {
   CarriedData,
   Machine,
@@ -107,6 +108,14 @@ export class MeteredDriver implements VmDriver {
 
   readConsole(agentId: string): Promise<string> {
     return this.driver.readConsole(agentId);
+  }
+
+  setEgress(agentId: string, rules: EgressRules): Promise<void> {
+    return this.driver.setEgress(agentId, rules);
+  }
+
+  readRefused(agentId: string): ReturnType<VmDriver['readRefused']> {
+    return this.driver.readRefused(agentId);
   }
 
   inspect(agentId: string): Promise<VmObservation | null> {

@@ -26,8 +26,10 @@ export interface Provider {
   readonly docsUrl: string | null;
   /** Sent with every request, lower case; the operator's, and perhaps secret. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What the operator said of its models; models that are not here can be used too. */
+  /** What the operator said of its models; others can be used too, unless `onlyModels`. */
   readonly models: readonly OfferedModel[];
+  /** Whether `models` is all that may be asked of it. */
+  readonly onlyModels: boolean;
   readonly operatorAdded: boolean;
   /** Whether it may be at a private or link-local address. */
   readonly privateAddresses: boolean;
@@ -74,6 +76,10 @@ export interface BrokerAgent {
   readonly sealedKeys: Readonly<Record<string, string>>;
   /** Whether its account wants the contents of calls kept. */
   readonly keepsContents: boolean;
+  /** Models that it may call beside its own and its members', as `<provider>/<model>`; null: any that its providers have. */
+  readonly models: readonly string[] | null;
+  /** Whether a spend limit holds for it: its own, its account's or the deployment's. */
+  readonly spendLimited: boolean;
 }
 
 /** Finds agents by the source address of their VM. */

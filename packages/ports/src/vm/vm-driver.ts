@@ -1,3 +1,4 @@
+import type { EgressRules } from '@lodge/domain';
 import type { Image, ReportProgress } from './images.ts';
 
 /** A machine as it is wanted. */
@@ -43,6 +44,8 @@ export interface VmRequest {
    *  `boot`: the agent's existing disk, booted cold; a snapshot of its memory is discarded.
    *  `snapshot`: disk and memory as `suspend` left them. The snapshot is used up before the guest runs: after a crash there is the disk. */
   readonly from: 'clone' | 'boot' | 'snapshot';
+  /** In effect before the guest's first instruction. Default: every public address. */
+  readonly egress?: EgressRules;
 }
 
 /** A VM whose guest daemon answers, whose clock is set and whose machine is the one asked for. */
@@ -84,6 +87,17 @@ export interface VmUsage {
   readonly cpuSeconds: number;
   /** Bytes to public addresses since its network was made. */
   readonly egressBytes: number;
+}
+
+/** A connection, or a name asked for, that an agent's rules refused. Everything in it was chosen by the guest. */
+export interface RefusedConnection {
+  readonly at: Date;
+  readonly protocol: 'tcp' | 'udp' | 'icmp' | 'dns';
+  /** IPv4 address and port; null for `dns`. */
+  readonly address: string | null;
+  readonly port: number | null;
+  /** The name that was looked up, with `dns`; at most 253 characters, printable ASCII. */
+  readonly name: string | null;
 }
 
 /** What a `suspend` cost. */
@@ -157,6 +171,10 @@ export interface VmDriver {
   usage(agentId: string): Promise<VmUsage | null>;
   /** What the guest printed on its console since the last call, at most 64 KiB: older is lost. Empty when no VM runs. */
   readConsole(agentId: string): Promise<string>;
+  /** Puts these rules on the agent's network at once; connections that they do not allow end. Nothing of the agent here is success. */
+  setEgress(agentId: string, rules: EgressRules): Promise<void>;
+  /** What the agent's rules refused since the last call, oldest first, and how many more there were than are told. */
+  readRefused(agentId: string): Promise<{ readonly refused: readonly RefusedConnection[]; readonly more: number }>;
   /** Removes templates, and images' disks they alone need, that are not of `keep` and not under construction. Gives their ids. */
   collectTemplates(keep: ReadonlySet<string>): Promise<readonly string[]>;
   inspect(agentId: string): Promise<VmObservation | null>;

@@ -31,6 +31,8 @@ test('an agent is found by the address of its VM, with its sealed keys by provid
     model: 'openai/gpt-5',
     sealedKeys: { anthropic: 's1', openai: 's2' },
     keepsContents: false,
+    models: null,
+    spendLimited: false,
   });
   await changing(store.accounts, accountId, (tx) => tx.setRecordsLlmCalls(accountId, true));
   assert.equal((await directory.byAddress('10.201.1.2'))!.keepsContents, true);

@@ -37,6 +37,15 @@ export class PostgresAgentDirectory implements AgentDirectory {
     );
     if (!row) return null;
     const { id: agentId, account_id: accountId, runtime_kind: runtimeKind, model } = row;
-    return { agentId, accountId, runtimeKind, model, sealedKeys: row.sealed_keys, keepsContents: row.keeps_contents };
+    return {
+      agentId,
+      accountId,
+      runtimeKind,
+      model,
+      sealedKeys: row.sealed_keys,
+      keepsContents: row.keeps_contents,
+      models: null,
+      spendLimited: false,
+    };
   }
 }

@@ -28,6 +28,7 @@ const provider = {
   headers: {},
   models: [],
   operatorAdded: true,
+  onlyModels: false,
   privateAddresses: true,
   contextWindow: null,
 } as const;

@@ -192,6 +192,12 @@ class InMemoryDriver implements FakeDriver {
     return text;
   }
 
+  async setEgress(): Promise<void> {}
+
+  async readRefused(): ReturnType<VmDriver['readRefused']> {
+    return { refused: [], more: 0 };
+  }
+
   async collectTemplates(keep: ReadonlySet<string>): Promise<readonly string[]> {
     const { vms, backups } = this.host;
     const used = new Set([...vms.values(), ...backups.values()].map((vm) => vm.templateId));

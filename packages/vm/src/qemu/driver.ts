@@ -180,6 +180,12 @@ class QemuDriver implements VmDriver {
     return this.vms.readConsole(agentId);
   }
 
+  async setEgress(): Promise<void> {}
+
+  async readRefused(): ReturnType<VmDriver['readRefused']> {
+    return { refused: [], more: 0 };
+  }
+
   async collectTemplates(keep: ReadonlySet<string>): Promise<readonly string[]> {
     return this.templates.collect(new Set([...keep, ...(await this.vms.templateIds())]));
   }
