@@ -1,0 +1,90 @@
+/** One attack after another, and then several at once, while a bystander works; what it felt of each. */
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { attacks, mixed } from './attacks.ts';
+import type { Attack } from './attacks.ts';
+import { Bystander } from './bystander.ts';
+import type { Figures, RequestKind } from './bystander.ts';
+import type { World } from './world.ts';
+
+export interface RunOptions {
+  /** Before the first attack, and after the last. */
+  readonly quietMs: number;
+  readonly attackMs: number;
+  readonly mixedMs: number;
+  /** By name; default: all. */
+  readonly only?: (attack: Attack) => boolean;
+  readonly onRow?: (row: Row) => void;
+}
+
+export interface Row {
+  readonly attack: string;
+  readonly on: string;
+  readonly outcome: string;
+  readonly felt: Readonly<Record<RequestKind, Figures>>;
+  /** Resident memory of the control plane when it was over, MiB. */
+  readonly rssMib: number;
+}
+
+export interface Run {
+  readonly quiet: Row;
+  readonly rows: readonly Row[];
+  readonly after: Row;
+}
+
+/** Time for what an attack has left under way to end. */
+const restMs = 500;
+
+export async function runAttacks(world: World, options: RunOptions): Promise<Run> {
+  const bystander = new Bystander({
+    baseUrl: world.service.baseUrl,
+    key: world.bystander.key,
+    agentId: world.ids.bystander,
+  });
+  const measure = async (attack: string, on: string, work: () => Promise<string>): Promise<Row> => {
+    bystander.take();
+    const outcome = await work().catch((error: unknown) => `failed: ${String(error).slice(0, 300)}`);
+    const row = { attack, on, outcome, felt: bystander.take(), rssMib: await rssMib(world.service.pid) };
+    options.onRow?.(row);
+    return row;
+  };
+  const rest = (ms: number) => async (): Promise<string> => {
+    await sleep(ms);
+    return '';
+  };
+  bystander.start();
+  try {
+    await sleep(2000);
+    const quiet = await measure('quiet', '', rest(options.quietMs));
+    const rows: Row[] = [];
+    for (const attack of attacks.filter(options.only ?? (() => true))) {
+      rows.push(await measure(attack.name, attack.on, () => attack.run(world, options.attackMs)));
+      await sleep(restMs);
+      if (attack === attacks.findLast(({ name }) => name !== 'a daemon of its own')) {
+        rows.push(await measure(mixed.name, mixed.on, () => mixed.run(world, options.mixedMs)));
+      }
+    }
+    return { quiet, rows, after: await measure('quiet again', '', rest(options.quietMs)) };
+  } finally {
+    await bystander.stop();
+  }
+}
+
+async function rssMib(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  return Math.round(Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? NaN) / 1024);
+}
+
+export function tableOf({ quiet, rows, after }: Run): string {
+  const ms = (value: number): string => (Number.isNaN(value) ? '–' : value.toFixed(0));
+  const line = ({ attack, on, felt: { chat, list, create }, rssMib: rss }: Row): string => {
+    const failed = [chat, list, create].reduce((sum, { failures }) => sum + failures.length, 0);
+    const figures = [chat, list, create].flatMap((of) => [ms(of.p99), ms(of.worst)]);
+    return `| ${[attack, on, ...figures, failed, rss].join(' | ')} |`;
+  };
+  return [
+    '| attack | on | chat p99 | worst | list p99 | worst | create p99 | worst | failed | RSS MiB |',
+    '|---|---|---|---|---|---|---|---|---|---|',
+    ...[quiet, ...rows, after].map(line),
+  ].join('\n');
+}
