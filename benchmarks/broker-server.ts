@@ -78,7 +78,16 @@ async function serveBroker(): Promise<number> {
     ledger,
     prices: createPriceBook(providers, new Map()),
     providers,
-    limits: { callsPerAgent: plenty, calls: plenty, callsPerAgentPerMinute: plenty, connectionsPerAddress: plenty },
+    limits: {
+      callsPerAgent: plenty,
+      callsPerAccount: plenty,
+      calls: plenty,
+      callsPerAgentPerMinute: plenty,
+      connectionsPerAddress: plenty,
+      heldBytesPerAccount: 1024 * plenty,
+      heldBytes: 1024 * plenty,
+      bytesPerAgentPerMinute: 1024 * plenty,
+    },
     log: { ...silent, warn: (fields, message) => console.error(message, fields) },
   });
   return (await broker.listen({ host: '127.0.0.1', port: 0 })).port;

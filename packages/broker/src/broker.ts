@@ -20,8 +20,12 @@ import type { CallDeps } from './call/call.ts';
 import { defaultLimits } from './call/call-limits.ts';
 import type { BrokerLimits } from './call/call-limits.ts';
 import { Recorder } from './metering/recorder.ts';
+import type { UnpricedModels } from './metering/recorder.ts';
+import type { DearestPrices } from './prices/price-book.ts';
 import { sendError } from './call/send-error.ts';
-import { Rate, CallSlots } from './call/call-slots.ts';
+import { Rate } from './call/rate.ts';
+import { Shares } from './call/shares.ts';
+import { Turns } from './call/turns.ts';
 import { createUpstream } from './upstream/upstream.ts';
 import { guestRequest, wireOf } from './wires/index.ts';
 
@@ -37,7 +41,9 @@ export interface BrokerOptions {
   readonly egressProxy?: string | null;
   readonly log: Log;
   /** Default: no model has a known price. */
-  readonly prices?: PriceBook;
+  readonly prices?: PriceBook & Partial<DearestPrices>;
+  /** Of calls to models without a known price, where a spend limit holds: they are refused (default), or cost as much as the dearest known. */
+  readonly unpriced?: UnpricedModels;
   readonly limits?: Partial<BrokerLimits>;
   /** Called as each call of an agent begins; what it gives is called, once, when the call is over and recorded. */
   readonly keepAwake?: (agentId: string) => () => void;
@@ -54,7 +60,12 @@ const closeWaitMs = 5000;
 
 export function createBroker(options: BrokerOptions): Broker {
   const limits = { ...defaultLimits, ...options.limits };
-  const recorder = new Recorder(options.ledger, options.prices ?? { price: () => null }, options.log);
+  const recorder = new Recorder(
+    options.ledger,
+    options.prices ?? { price: () => null },
+    options.unpriced ?? 'refuse',
+    options.log,
+  );
   const upstream = createUpstream(limits.connectMs, options.egressProxy ?? null);
   const handler = new Handler(options.directory, options.keepAwake ?? (() => () => {}), {
     catalogue: {
@@ -64,8 +75,21 @@ export function createBroker(options: BrokerOptions): Broker {
     secrets: options.secrets,
     recorder,
     upstream,
-    slots: new CallSlots(limits.callsPerAgent, limits.calls),
+    slots: new Shares({
+      perAgent: limits.callsPerAgent,
+      perAccount: Math.max(limits.callsPerAgent, limits.callsPerAccount),
+      inAll: limits.calls,
+      few: limits.callsPerAgent,
+    }),
     rate: new Rate(limits.callsPerAgentPerMinute / 4, limits.callsPerAgentPerMinute / 60),
+    bodies: new Shares({
+      perAgent: limits.heldBytesPerAgent,
+      perAccount: limits.heldBytesPerAccount,
+      inAll: limits.heldBytes,
+      few: limits.bodyBytes,
+    }),
+    bodyRate: new Rate(limits.bytesPerAgentPerMinute / 2, limits.bytesPerAgentPerMinute / 60),
+    turns: new Turns(),
     limits,
     log: options.log,
   });

@@ -28,8 +28,6 @@ before(async () => {
     model: 'acme/m',
     keys: { acme: key },
     keepsContents: address === keeps,
-    models: null,
-    spendLimited: false,
   }));
   broker = await startTestBroker({
     secrets,

@@ -50,6 +50,11 @@ export function invalidRequest(code: string, message: string): CallError {
   return new CallError(message, { status: 400, kind: 'invalid_request', code, outcome: 'refused' });
 }
 
+/** More than there is room for at the moment: 429, recorded as refused. */
+export function tooMany(code: string, message: string, retryAfterSeconds: number): CallError {
+  return new CallError(message, { status: 429, kind: 'rate_limit', code, outcome: 'refused', retryAfterSeconds });
+}
+
 /** The provider gave nothing that can be passed on: 502, or 504 when it was too slow. */
 export function badProvider(
   message: string,

@@ -12,8 +12,17 @@ export interface BrokerLimits {
   readonly idleMs: number;
   readonly totalMs: number;
   readonly callsPerAgent: number;
+  readonly callsPerAccount: number;
   readonly callsPerAgentPerMinute: number;
+  /** In all. The last quarter is kept for accounts with no more than `callsPerAgent` under way. */
   readonly calls: number;
+  /** Bytes of requests that are held, from their arrival until the provider answers. */
+  readonly heldBytesPerAgent: number;
+  readonly heldBytesPerAccount: number;
+  /** In all. The last quarter is kept for accounts that hold no more than one body may have. */
+  readonly heldBytes: number;
+  /** Bytes of requests that one agent may send over time; half of them at once. */
+  readonly bytesPerAgentPerMinute: number;
   /** How long a provider may ask to wait for the broker to do so and try again, instead of handing its refusal on. */
   readonly retryAfterMs: number;
   /** A reply that said it is at its end and is not ended this long after counts as ended. */
@@ -33,8 +42,13 @@ export const defaultLimits: BrokerLimits = {
   idleMs: 5 * minute,
   totalMs: 30 * minute,
   callsPerAgent: 8,
+  callsPerAccount: 128,
   callsPerAgentPerMinute: 240,
   calls: 256,
+  heldBytesPerAgent: 32 * mebibyte,
+  heldBytesPerAccount: 96 * mebibyte,
+  heldBytes: 256 * mebibyte,
+  bytesPerAgentPerMinute: 128 * mebibyte,
   retryAfterMs: 5000,
   lastWordMs: 1000,
   connectionsPerAddress: 32,

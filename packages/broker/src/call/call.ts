@@ -1,44 +1,48 @@
 /**
  * One LLM call, from a guest's request to the row about it.
  *
- *     slot → body → target → key → opened in the ledger → request to the provider → reply passed on … closed in the ledger → its end
+ *     body → slot → target → key → opened in the ledger → request to the provider → reply passed on … closed in the ledger → its end
  *
  * Whatever ends it (the provider, the guest, a bound, a refusal), the provider's connection is given up, one row is
  * written, and then the guest gets the end of its answer, an error in its wire's shape or, when bytes have gone out
- * already, a cut connection. What a kill -9 leaves behind is an open row. The slot is held until the row is durable, so
- * rows that cannot be written hold back new calls.
+ * already, a cut connection. What a kill -9 leaves behind is an open row. A guest that is slow to ask takes no slot. The
+ * slot is held until the row is durable, so rows that cannot be written hold back new calls.
  */
-import { hash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { BrokerAgent, LlmCall, Log, SecretBox } from '@lodge/ports';
-import { badProvider, CallError } from './call-error.ts';
+import { badProvider, CallError, invalidRequest, tooMany } from './call-error.ts';
 import { Deadline } from './deadline.ts';
-import type { JsonBody } from './json-body.ts';
+import type { JsonBody } from '../json/body.ts';
 import type { BrokerLimits } from './call-limits.ts';
-import { estimateInput, estimateOutput, TokenMeter } from '../metering/token-meter.ts';
+import { estimateInput, TokenMeter } from '../metering/token-meter.ts';
 import { keyHeader, openKey } from '../providers/provider-key.ts';
 import type { Recorder, UnpricedCall } from '../metering/recorder.ts';
 import { Recording } from '../metering/recording.ts';
 import { redactor } from '../metering/redact.ts';
 import { Reply } from './reply.ts';
-import { readBody } from './request-body.ts';
+import { HeldBody, readBody } from './request-body.ts';
+import type { BodyDeps } from './request-body.ts';
 import { sendAgain } from './send-again.ts';
 import { sendError } from './send-error.ts';
-import type { Rate, CallSlots } from './call-slots.ts';
+import type { Rate } from './rate.ts';
+import type { Shares } from './shares.ts';
 import { ownModel, pickTarget } from '../providers/target.ts';
 import type { Catalogue, Target } from '../providers/target.ts';
 import { isConnectFailure } from '../upstream/upstream.ts';
 import type { Upstream } from '../upstream/upstream.ts';
+import { billedFields, expectedOutput, refuseUnpriced } from '../wires/billing.ts';
 import { modelOf } from '../wires/index.ts';
 import { noTokens } from '../wires/wire.ts';
 import type { Asked, Wire } from '../wires/wire.ts';
 
-export interface CallDeps {
+export interface CallDeps extends BodyDeps {
   readonly catalogue: Catalogue;
   readonly secrets: SecretBox;
   readonly recorder: Recorder;
   readonly upstream: Upstream;
-  readonly slots: CallSlots;
+  /** Calls whose request was read. */
+  readonly slots: Shares;
   readonly rate: Rate;
   readonly limits: BrokerLimits;
   readonly log: Log;
@@ -65,6 +69,7 @@ export class Call {
   #provider: string;
   #model: string;
   #inputEstimate = 0;
+  #outputEstimate = 0;
   /** The request, or part of it, may have reached the provider. */
   #sent = false;
   #status: number | null = null;
@@ -97,46 +102,54 @@ export class Call {
 
   /** Resolves when the call is over and recorded. Never rejects. */
   async run(): Promise<void> {
-    const { slots, rate } = this.#deps;
-    const { agentId } = this.#request.agent;
-    const free = slots.take(agentId);
+    const { slots, rate, bodies } = this.#deps;
+    const { agent } = this.#request;
+    const held = new HeldBody(bodies, agent);
+    let hasSlot = false;
     try {
-      if (!free || !rate.allows(agentId, this.#began)) throw tooManyCalls();
-      await this.#serve();
+      if (!rate.allows(agent.agentId, this.#began)) throw tooManyCalls();
+      const body = await readBody(this.#request.req, this.#deps, agent, held);
+      hasSlot = slots.take(agent, 1);
+      if (!hasSlot) throw tooManyCalls();
+      await this.#serve(body);
     } catch (error) {
       await this.#fail(error);
     }
     this.#deadline.done();
-    free?.();
+    if (hasSlot) slots.giveBack(agent, 1);
+    held.release();
   }
 
-  async #serve(): Promise<void> {
-    const { limits, secrets, catalogue } = this.#deps;
-    const { wire, asked, agent, req } = this.#request;
-    const body = await readBody(req, limits.bodyBytes);
-    const target = pickTarget(agent, modelOf(asked, body.json), wire, catalogue);
+  async #serve(body: JsonBody): Promise<void> {
+    const { secrets, catalogue } = this.#deps;
+    const { wire, asked, agent } = this.#request;
+    body.refuseOtherSpellings([...lookedAt, ...billedFields(wire.billing)]);
+    const stream = streamOf(asked, body);
+    const target = pickTarget(agent, modelOf(asked, body), wire, catalogue);
     this.#provider = target.provider.id;
     this.#model = target.model;
     const key = openKey(agent, target.provider.id, secrets);
     this.#redact = redactor([...(key === null ? [] : [key]), ...Object.values(target.provider.headers)]);
-    this.#recording?.ask(this.#redact(body.text));
+    this.#recording?.ask(body.bytes, this.#redact);
     const { hideUsage } = wire.prepare(body, target.provider, target.model);
     const path = wire.providerPath(target.model, asked);
     await this.#open(body);
-    const headers = this.#headers(target, key, asked.stream ?? body.json.stream === true);
-    await this.#pass(target, { url: `${target.endpoint.baseUrl}/${path}`, headers, body: body.toString() }, hideUsage);
+    const headers = this.#headers(target, key, stream);
+    await this.#pass(target, { url: `${target.endpoint.baseUrl}/${path}`, headers, body: body.toBytes() }, hideUsage);
   }
 
   async #open(body: JsonBody): Promise<void> {
     const { wire, asked, agent } = this.#request;
-    this.#inputEstimate = estimateInput(body.text);
+    this.#inputEstimate = estimateInput(body.bytes.length, body.weight);
     if (asked.action === 'count') return;
+    if (agent.spendLimited) refuseUnpriced(body, wire.billing, this.#provider, this.#model);
+    this.#outputEstimate = expectedOutput(body, wire.billing);
     const { agentId, accountId } = agent;
-    const digest = hash('sha256', body.text, 'base64url');
-    const call = { id: this.#id, agentId, accountId, startedAt: this.#startedAt, api: wire.api, digest };
+    const call = { id: this.#id, agentId, accountId, startedAt: this.#startedAt, api: wire.api, digest: body.digest };
     await this.#deps.recorder.open(
       { ...call, provider: this.#provider, model: this.#model },
-      { inputTokens: this.#inputEstimate, outputTokens: estimateOutput(wire.maxOutput(body.json)) },
+      { inputTokens: this.#inputEstimate, outputTokens: this.#outputEstimate },
+      agent.spendLimited,
     );
   }
 
@@ -235,13 +248,14 @@ export class Call {
     if (this.#request.asked.action === 'count') return Promise.resolve();
     return (this.#settled ??= this.#deps.recorder.record(
       this.#row(outcome),
+      this.#request.agent.spendLimited,
       this.#recording?.seal(this.#id, this.#deps.secrets),
     ));
   }
 
   #row(outcome: LlmCall['outcome']): UnpricedCall {
     const { wire, agent } = this.#request;
-    const { usage, estimated } = this.#used();
+    const { usage, estimated } = this.#used(outcome);
     return {
       id: this.#id,
       agentId: agent.agentId,
@@ -259,11 +273,19 @@ export class Call {
     };
   }
 
-  /** A provider bills what it answered, and what it took in and whose answer did not come through; not what it refused or never got. */
-  #used(): ReturnType<TokenMeter['usage']> {
+  /**
+   * A provider bills what it answered, and what it took in and whose answer did not come through; not what it refused or
+   * never got. Of a call that was given up here nobody knows what it came to: models think unseen, and providers go on
+   * when nobody listens. Where a spend limit holds it counts as all that it may have cost, or leaving early would be free.
+   */
+  #used(outcome: LlmCall['outcome']): ReturnType<TokenMeter['usage']> {
     const unanswered = this.#status === null && this.#sent;
     const accepted = this.#status !== null && this.#status < 300;
-    if (unanswered || (accepted && !this.#meter.isFailedAtOnce)) return this.#meter.usage(this.#inputEstimate);
+    const gaveUp = outcome === 'cancelled' || this.#deadline.gaveUp !== null;
+    const leastOutput = gaveUp && this.#request.agent.spendLimited ? this.#outputEstimate : 0;
+    if (unanswered || (accepted && !this.#meter.isFailedAtOnce)) {
+      return this.#meter.usage(this.#inputEstimate, leastOutput);
+    }
     return { usage: noTokens, estimated: false };
   }
 
@@ -275,15 +297,18 @@ export class Call {
 interface SentRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: Buffer;
 }
 
-function tooManyCalls(): CallError {
-  return new CallError('Too many model calls at once. Try again in a moment.', {
-    status: 429,
-    kind: 'rate_limit',
-    code: 'too_many_calls',
-    outcome: 'refused',
-    retryAfterSeconds: 1,
-  });
+/** Fields of the root that Lodge reads or writes, beside those that tell the price. */
+const lookedAt = ['model', 'stream', 'stream_options', 'store', 'messages', 'background'];
+
+/** Anything that one reader takes for true and another for false is refused. */
+function streamOf(asked: Asked, body: JsonBody): boolean {
+  const stream = body.value('stream') ?? false;
+  if (typeof stream !== 'boolean') throw invalidRequest('invalid_value', 'stream must be true or false.');
+  return asked.stream ?? stream;
 }
+
+const tooManyCalls = (): CallError =>
+  tooMany('too_many_calls', 'Too many model calls at once. Try again in a moment.', 1);

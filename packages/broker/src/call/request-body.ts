@@ -1,30 +1,89 @@
 import type { IncomingMessage } from 'node:http';
-import { CallError, invalidRequest } from './call-error.ts';
-import { JsonBody } from './json-body.ts';
+import { ArrivingBody } from '../json/body.ts';
+import type { JsonBody } from '../json/body.ts';
+import { CallError, invalidRequest, tooMany } from './call-error.ts';
+import type { Rate } from './rate.ts';
+import type { Holder, Shares } from './shares.ts';
+import type { Turns } from './turns.ts';
 
-/** The request's body as a JSON object, of at most `maxBytes`. */
-export async function readBody(req: IncomingMessage, maxBytes: number): Promise<JsonBody> {
+export interface BodyDeps {
+  readonly limits: { readonly bodyBytes: number };
+  /** Bytes of bodies that are held. */
+  readonly bodies: Shares;
+  /** Bytes of bodies that each agent sends over time. */
+  readonly bodyRate: Rate;
+  readonly turns: Turns;
+}
+
+/** Bytes that are looked at in one step: less than a millisecond of work, whatever is in them. */
+const stepBytes = 16 * 1024;
+/** A body in smaller pieces than this, but for a few, is no client's: each piece costs more than its bytes. */
+const meanPieceBytes = 64;
+const freePieces = 1024;
+
+/** Bytes of one body, which count until they are let go of. */
+export class HeldBody {
+  readonly #shares: Shares;
+  readonly #holder: Holder;
+  #bytes = 0;
+
+  constructor(shares: Shares, holder: Holder) {
+    this.#shares = shares;
+    this.#holder = holder;
+  }
+
+  /** False where so many more may not be held. */
+  grow(bytes: number): boolean {
+    if (!this.#shares.take(this.#holder, bytes)) return false;
+    this.#bytes += bytes;
+    return true;
+  }
+
+  /** The first time counts. */
+  release(): void {
+    if (this.#bytes > 0) this.#shares.giveBack(this.#holder, this.#bytes);
+    this.#bytes = 0;
+  }
+}
+
+/**
+ * The request's body, looked through while it comes. What it costs is bounded before anybody knows what is in it: its
+ * bytes, its pieces, the bytes that are held for its agent and its account, and the time on the event loop.
+ */
+export async function readBody(
+  req: IncomingMessage,
+  { limits, bodies, bodyRate, turns }: BodyDeps,
+  holder: Holder,
+  held = new HeldBody(bodies, holder),
+): Promise<JsonBody> {
   if (req.headers['content-encoding'] !== undefined) {
     throw invalidRequest('content_encoding', 'The body must not be compressed.');
   }
-  return new JsonBody(await readBytes(req, maxBytes));
+  if (Number(req.headers['content-length'] ?? 0) > limits.bodyBytes) throw tooLarge(limits.bodyBytes);
+  const body = new ArrivingBody();
+  let pieces = 0;
+  // Left early without destroying the stream: the guest is to read the refusal on this connection.
+  for await (const piece of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    pieces++;
+    const size = body.size + piece.length;
+    if (size > limits.bodyBytes) throw tooLarge(limits.bodyBytes);
+    if (pieces > freePieces + size / meanPieceBytes) {
+      throw invalidRequest('too_many_pieces', 'The body comes in too many pieces.');
+    }
+    if (!bodyRate.allows(holder.agentId, performance.now(), piece.length) || !held.grow(piece.length)) {
+      throw tooMany('too_many_bytes', 'Too much is being sent to models at once. Try again in a moment.', 5);
+    }
+    body.add(piece);
+    await turns.run(holder.agentId, () => body.scan(stepBytes));
+  }
+  return body.end();
 }
 
-async function readBytes(req: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  const tooLarge = new CallError(`The body has more than ${maxBytes} bytes.`, {
+function tooLarge(maxBytes: number): CallError {
+  return new CallError(`The body has more than ${maxBytes} bytes.`, {
     status: 413,
     kind: 'too_large',
     code: 'request_too_large',
     outcome: 'refused',
   });
-  if (Number(req.headers['content-length'] ?? 0) > maxBytes) throw tooLarge;
-  const parts: Buffer[] = [];
-  let size = 0;
-  // Left early without destroying the stream: the guest is to read the refusal on this connection.
-  for await (const part of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    size += part.length;
-    if (size > maxBytes) throw tooLarge;
-    parts.push(part);
-  }
-  return Buffer.concat(parts);
 }

@@ -4,8 +4,7 @@ import type { Wire } from '../wires/wire.ts';
 
 /** Answers a request with an error in its wire's shape. */
 export function sendError(req: IncomingMessage, res: ServerResponse, wire: Wire, error: CallError): void {
-  // What the guest still sends is read and thrown away, so that it gets to read this.
-  req.resume();
+  drain(req);
   const body = JSON.stringify(wire.error(error));
   const headers: Record<string, string> = {
     'content-type': 'application/json',
@@ -14,4 +13,18 @@ export function sendError(req: IncomingMessage, res: ServerResponse, wire: Wire,
   if (error.retryAfterSeconds !== undefined) headers['retry-after'] = String(error.retryAfterSeconds);
   if (error.final) headers['x-should-retry'] = 'false';
   res.writeHead(error.status, headers).end(body);
+}
+
+const maxDrainedBytes = 16 * 1024 * 1024;
+const maxDrainedPieces = 64 * 1024;
+
+/** What the guest still sends is read and thrown away, so that it gets to read the answer; one that never ends is cut. */
+function drain(req: IncomingMessage): void {
+  let [bytes, pieces] = [0, 0];
+  req.on('data', (piece: Buffer) => {
+    bytes += piece.length;
+    pieces += 1;
+    if (bytes > maxDrainedBytes || pieces > maxDrainedPieces) req.destroy();
+  });
+  req.resume();
 }

@@ -1,8 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallLedger, LlmCall, Log, OpenCall, PriceBook, SealedContent, TokenUsage } from '@lodge/ports';
 import { CallError } from '../call/call-error.ts';
-import { Rate } from '../call/call-slots.ts';
+import { Rate } from '../call/rate.ts';
+import type { DearestPrices } from '../prices/price-book.ts';
 import { noTokens } from '../wires/wire.ts';
+
+/** What becomes of a call to a model without a known price, where a spend limit holds. */
+export type UnpricedModels = 'refuse' | 'dearest';
 
 export type UnpricedCall = Omit<LlmCall, 'costUsd' | 'priceVersion'>;
 
@@ -19,20 +23,26 @@ const refusedBurst = 20;
 /** Writes each call into the ledger, before it goes out and once it is over. */
 export class Recorder {
   readonly #ledger: CallLedger;
-  readonly #prices: PriceBook;
+  readonly #prices: PriceBook & Partial<DearestPrices>;
+  readonly #unpriced: UnpricedModels;
   readonly #log: Log;
   readonly #refused = new Rate(refusedBurst, 1);
   readonly #closing = new AbortController();
 
-  constructor(ledger: CallLedger, prices: PriceBook, log: Log) {
+  constructor(ledger: CallLedger, prices: PriceBook & Partial<DearestPrices>, unpriced: UnpricedModels, log: Log) {
     this.#ledger = ledger;
     this.#prices = prices;
+    this.#unpriced = unpriced;
     this.#log = log;
   }
 
-  /** Resolves when it is durable that the call is under way. Rejects with a `CallError` when the call must not be made. */
-  async open(call: Omit<OpenCall, 'estimate'>, expected: Expected): Promise<void> {
-    const { costUsd } = this.#priceOf(call.provider, call.model, { ...noTokens, ...expected });
+  /**
+   * Resolves when it is durable that the call is under way. Rejects with a `CallError` when the call must not be made: also
+   * where a spend limit holds (`limited`) and nobody knows what the model costs.
+   */
+  async open(call: Omit<OpenCall, 'estimate'>, expected: Expected, limited: boolean): Promise<void> {
+    const { costUsd } = this.#priceOf(call.provider, call.model, { ...noTokens, ...expected }, limited);
+    if (limited && costUsd === null) throw unpricedModel(`${call.provider}/${call.model}`);
     const refusal = await this.#opened({ ...call, estimate: { ...expected, costUsd } });
     if (!refusal) return;
     throw new CallError(refusal.message, {
@@ -60,9 +70,10 @@ export class Recorder {
   }
 
   /** Resolves when the row is durable, or given up and logged. Never rejects. */
-  async record(unpriced: UnpricedCall, content: SealedContent | null = null): Promise<void> {
+  async record(unpriced: UnpricedCall, limited: boolean, content: SealedContent | null = null): Promise<void> {
     if (unpriced.outcome === 'refused' && !this.#refused.allows(unpriced.agentId, performance.now())) return;
-    const call = { ...unpriced, ...this.#priceOf(unpriced.provider, unpriced.model, unpriced) };
+    const { isDearest, ...price } = this.#priceOf(unpriced.provider, unpriced.model, unpriced, limited);
+    const call = { ...unpriced, ...price, estimated: unpriced.estimated || isDearest };
     for (let attempt = 0; ; attempt++) {
       try {
         return await this.#ledger.close(call, content);
@@ -79,12 +90,14 @@ export class Recorder {
     }
   }
 
-  #priceOf(provider: string, model: string, usage: TokenUsage): Pick<LlmCall, 'costUsd' | 'priceVersion'> {
-    const unpriced = { costUsd: null, priceVersion: null };
+  #priceOf(provider: string, model: string, usage: TokenUsage, limited: boolean): Price {
+    const unpriced = { costUsd: null, priceVersion: null, isDearest: false };
     if (usage.inputTokens === null && usage.outputTokens === null) return unpriced;
     try {
-      const price = this.#prices.price(provider, model, usage);
-      return price ? { costUsd: price.costUsd, priceVersion: price.version } : unpriced;
+      const known = this.#prices.price(provider, model, usage);
+      if (known) return { costUsd: known.costUsd, priceVersion: known.version, isDearest: false };
+      const dearest = limited && this.#unpriced === 'dearest' ? this.#prices.dearest?.(provider, usage) : null;
+      return dearest ? { costUsd: dearest.costUsd, priceVersion: dearest.version, isDearest: true } : unpriced;
     } catch (error) {
       this.#log.error({ err: error, provider, model }, 'LLM call not priced');
       return unpriced;
@@ -104,3 +117,21 @@ const unavailable = {
   outcome: 'refused',
   retryAfterSeconds: 2,
 } as const;
+
+interface Price extends Pick<LlmCall, 'costUsd' | 'priceVersion'> {
+  /** The model has no known price; this is that of the dearest. */
+  readonly isDearest: boolean;
+}
+
+function unpricedModel(name: string): CallError {
+  const message =
+    `The model ${name} has no known price, and a spend limit holds for this agent. ` +
+    'The operator can set its price, or the owner lift the limit.';
+  return new CallError(message, {
+    status: 403,
+    kind: 'permission',
+    code: 'unpriced_model',
+    outcome: 'refused',
+    final: true,
+  });
+}

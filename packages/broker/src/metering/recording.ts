@@ -1,17 +1,22 @@
 /** What is said in one call, gathered as it goes by, for an account that wants it kept. */
 import { callContentContext } from '@lodge/ports';
+import type { Redact } from './redact.ts';
 import type { CallContent, SecretBox, SealedContent } from '@lodge/ports';
 
 /** Bytes of a request, and of a response, that are kept. */
 const maxBytes = 256 * 1024;
 
+/** Longest key or header, in the longest of its spellings. */
+const maxSecretBytes = 32 * 1024;
+
 export class Recording {
   readonly #request = new Part();
   readonly #response = new Part();
 
-  /** The request's body, without secrets. */
-  ask(text: string): void {
-    this.#request.add(text);
+  /** The request's body, of which no more is looked at than can be kept. */
+  ask(body: Buffer, redact: Redact): void {
+    // Behind what is kept there is room for the rest of a secret that begins within.
+    this.#request.add(redact(body.toString('utf8', 0, maxBytes + maxSecretBytes)));
   }
 
   /** A reply, or an event of a stream, without secrets. */
@@ -46,7 +51,7 @@ class Part {
   }
 }
 
-/** As much of a text as so many bytes keepAwake, in whole characters. */
+/** As much of a text as so many bytes hold, in whole characters. */
 function beginningOf(text: string, bytes: number): string {
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(bytes));
   return text.slice(0, read);

@@ -19,7 +19,22 @@ function spellingsOf(secret: string): string[] {
   return [secret, escaped, escaped.replaceAll('/', String.raw`\/`), encodeURIComponent(secret)];
 }
 
-/** For error texts: also what providers leave of a key they mask themselves (`sk-pro***h3Qw`). */
+const stars = /\*{3,}/g;
+const beside = /[\w.-]/;
+
+/**
+ * For error texts: also what providers leave of a key they mask themselves (`sk-pro***h3Qw`). The stars are looked for
+ * first, and no letter is looked at twice.
+ */
 export function redactMasked(text: string): string {
-  return text.replace(/[\w.-]*\*{3,}[\w.-]*/g, mask);
+  let clean = '';
+  let done = 0;
+  for (const { index, 0: found } of text.matchAll(stars)) {
+    let [start, end] = [index, index + found.length];
+    while (start > done && beside.test(text[start - 1]!)) start--;
+    while (end < text.length && beside.test(text[end]!)) end++;
+    clean += text.slice(done, start) + mask;
+    done = end;
+  }
+  return clean + text.slice(done);
 }

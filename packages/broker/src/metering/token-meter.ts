@@ -1,29 +1,19 @@
 import type { Json } from '@lodge/domain';
 import type { TokenUsage } from '@lodge/ports';
+import type { TextWeight } from '../json/scanner.ts';
 import { noTokens } from '../wires/wire.ts';
 import type { Wire } from '../wires/wire.ts';
 
 const bytesPerToken = 4;
 const tokensPerImage = 1500;
-/** Runs of base64 that are no words: an image, a file. */
-const embedded = /[A-Za-z0-9+/]{2048,}={0,2}/g;
-const longText = 64 * 1024;
-/** Taken where a request does not bound its answer. */
-const usualOutput = 4096;
+/** In a shorter request nothing is taken for an image. */
+const longRequest = 64 * 1024;
 
-/** Tokens a request is likely to be. */
-export function estimateInput(text: string): number {
-  let bytes = Buffer.byteLength(text);
-  if (text.length < longText) return Math.ceil(bytes / bytesPerToken);
-  let images = 0;
-  for (const [run] of text.matchAll(embedded)) {
-    bytes -= run.length;
-    images++;
-  }
-  return Math.ceil(bytes / bytesPerToken) + images * tokensPerImage;
+/** Tokens a request of so many bytes is likely to be. */
+export function estimateInput(bytes: number, { embedded, embeddedBytes }: TextWeight): number {
+  if (bytes < longRequest) return Math.ceil(bytes / bytesPerToken);
+  return Math.ceil((bytes - embeddedBytes) / bytesPerToken) + embedded * tokensPerImage;
 }
-
-export const estimateOutput = (most: number | null): number => most ?? usualOutput;
 
 /** Usage of one call as it goes by. */
 export class TokenMeter {
@@ -53,10 +43,13 @@ export class TokenMeter {
     this.#said += bytes;
   }
 
-  /** Tokens of the call so far, where it was answered: what was told, and where that is not all of it, what can be reckoned from what was said. */
-  usage(inputEstimate: number): { readonly usage: TokenUsage; readonly estimated: boolean } {
+  /**
+   * Tokens of the call so far, where it was answered: what was told, and where that is not all of it, what can be reckoned
+   * from what was said, and no less than `leastOutput`.
+   */
+  usage(inputEstimate: number, leastOutput = 0): { readonly usage: TokenUsage; readonly estimated: boolean } {
     if (this.#toldAll) return { usage: this.#told, estimated: false };
-    const outputTokens = Math.max(this.#told.outputTokens ?? 0, Math.ceil(this.#said / bytesPerToken));
+    const outputTokens = Math.max(this.#told.outputTokens ?? 0, Math.ceil(this.#said / bytesPerToken), leastOutput);
     return {
       usage: { ...this.#told, inputTokens: this.#told.inputTokens ?? inputEstimate, outputTokens },
       estimated: true,

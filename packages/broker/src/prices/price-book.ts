@@ -5,10 +5,13 @@
  */
 import type { ModelPrices, PriceBook, Provider, TokenUsage } from '@lodge/ports';
 import { calcPrice, findProvider } from '@pydantic/genai-prices';
+import { dearestOf, listedPrices } from './dearest.ts';
 import { addDecimals, decimalOf } from './decimal.ts';
 
 /** Prices of the operator's own. */
 export const operatorVersion = 'operator';
+/** Of models whose price is not known, where a limit holds and the operator wants them priced all the same. */
+export const assumedVersion = 'dearest-known';
 /** The version of the package that is pinned. */
 export const listVersion = 'genai-prices/0.1.8';
 
@@ -20,11 +23,20 @@ const listNames: Readonly<Record<string, string>> = {
   bedrock: 'aws',
 };
 
+/** What a call to a model without a known price is taken to cost, where it has to be taken for something. */
+export interface DearestPrices {
+  /**
+   * By the dearest price that is known of the provider's models, and where none is, of all: the next model of a provider is
+   * seldom dearer than its dearest, and that of all providers is many times that of most. Null where no price is known.
+   */
+  dearest(provider: string, usage: TokenUsage): { readonly costUsd: string; readonly version: string } | null;
+}
+
 /** `overrides` are by `<provider>/<model>`. */
 export function createPriceBook(
   providers: readonly Provider[],
   overrides: ReadonlyMap<string, ModelPrices>,
-): PriceBook {
+): PriceBook & DearestPrices {
   const own = new Map(
     providers.flatMap(({ id, models }) =>
       models.flatMap(({ name, prices }) => (prices ? [[`${id}/${name}`, prices]] : [])),
@@ -32,7 +44,23 @@ export function createPriceBook(
   );
   for (const [name, prices] of overrides) own.set(name, prices);
   const listed = new Map(providers.flatMap((provider) => listNameOf(provider) ?? []));
+  const knownOf = (provider: string): ModelPrices[] => {
+    const set = [...own].flatMap(([name, prices]) => (name.startsWith(`${provider}/`) ? [prices] : []));
+    const name = listed.get(provider);
+    return name === undefined ? set : [...set, ...listedPrices(name)];
+  };
+  const assumed = new Map<string, ModelPrices | null>();
+  const assumedOf = (provider: string): ModelPrices | null => {
+    if (assumed.has(provider)) return assumed.get(provider)!;
+    const prices = dearestOf(knownOf(provider)) ?? dearestOf(providers.flatMap(({ id }) => knownOf(id)));
+    assumed.set(provider, prices);
+    return prices;
+  };
   return {
+    dearest(provider, usage) {
+      const prices = assumedOf(provider);
+      return prices && { costUsd: costByPrices(prices, usage), version: assumedVersion };
+    },
     price(provider, model, usage) {
       if (usage.inputTokens === null && usage.outputTokens === null) return null;
       const prices = own.get(`${provider}/${model}`);

@@ -21,6 +21,7 @@ test('two fields are enough; the rest has the documented defaults', () => {
       headers: {},
       models: [],
       operatorAdded: true,
+      onlyModels: false,
       privateAddresses: true,
       contextWindow: null,
     },
@@ -78,6 +79,12 @@ test('every other field is taken over: APIs, headers, models with their prices',
   ]);
 });
 
+test('the models of a provider are a list of what it has, or all that may be asked of it', () => {
+  const models = [{ name: 'one' }];
+  const only = (more: object): boolean => parse([{ ...local, models, ...more }])[0]!.onlyModels;
+  assert.deepEqual([only({}), only({ only_models: false }), only({ only_models: true })], [false, false, true]);
+});
+
 test('an entry of a known kind needs its address alone, or not even that', () => {
   const [azure, second, ollama] = parse([
     { id: 'azure-openai', base_url: 'https://acme.openai.azure.com/openai/v1' },
@@ -132,6 +139,8 @@ test('a mistake is named by its field, and its value is not repeated', () => {
     [{ ...local, models: [{ name: 'm', s3: 1 }] }, '[0].models[0].s3 is not a field'],
     [{ ...local, models: [{ name: 'm', prices: { input: '1' } }] }, '[0].models[0].prices must have input and output'],
     [{ ...local, models: [{ name: 'm', prices: { input: '-1', output: '1' } }] }, '[0].models[0].prices.input must be'],
+    [{ ...local, only_models: 1 }, '[0].only_models must be'],
+    [{ ...local, only_models: true }, '[0].only_models needs at least one model'],
     [{ ...local, baseUrl: 's3cret' }, '[0].baseUrl is not a field'],
     ['s3cret', '[0] must be an object'],
     [[], '[0] must be an object'],

@@ -26,7 +26,7 @@ const presets: Readonly<Record<string, Entry>> = {
 };
 
 const fields = new Set(
-  'id preset base_url name api apis key_header needs_key key_check docs_url context_window headers models private_addresses'.split(
+  'id preset base_url name api apis key_header needs_key key_check docs_url context_window headers models only_models private_addresses'.split(
     ' ',
   ),
 );
@@ -85,6 +85,9 @@ function parseProvider(given: unknown, at: string): Provider {
     [api, ...apis].map((spoken) => [spoken, { baseUrl, keyHeader: keyHeader ?? keyHeaders[spoken] }]),
   );
   const checked = read('key_check', needsKey, isBoolean, 'true or false');
+  const models = parseModels(entry.models, `${at}.models`);
+  const onlyModels = read('only_models', false, isBoolean, 'true or false');
+  if (onlyModels && models.length === 0) throw new Error(`${at}.only_models needs at least one model in models.`);
   return {
     id,
     name: read('name', id, isName, 'a text of 1 to 100 characters'),
@@ -99,9 +102,9 @@ function parseProvider(given: unknown, at: string): Provider {
       isHeaders,
       'an object of texts by header name, in lower case, none of them about the connection or the body',
     ),
-    models: parseModels(entry.models, `${at}.models`),
+    models,
+    onlyModels,
     operatorAdded: true,
-    onlyModels: false,
     // An address that is written out says for itself that it is meant.
     privateAddresses: read('private_addresses', isPlainlyPrivate(url), isBoolean, 'true or false'),
     contextWindow: read('context_window', null, isTokens, 'a positive whole number'),

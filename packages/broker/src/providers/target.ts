@@ -37,6 +37,7 @@ export function pickTarget(agent: BrokerAgent, requested: string, { api }: Wire,
   if (!provider) {
     throw invalidRequest('unknown_provider', `This agent's model ${agent.model} names no provider of this deployment.`);
   }
+  refuseUnlisted(agent, provider, chosen, catalogue);
   const endpoint = provider.endpoints[api];
   if (!endpoint) {
     const { path } = wires.find((wire) => wire.api === provider.api)!;
@@ -51,6 +52,34 @@ export function pickTarget(agent: BrokerAgent, requested: string, { api }: Wire,
     });
   }
   return { provider, endpoint, model: chosen.name };
+}
+
+/** Names of models that a refusal gives: more help nobody. */
+const maxNamed = 20;
+
+/** The operator's list binds every agent; an agent's own list leaves it its own model. */
+function refuseUnlisted(agent: BrokerAgent, provider: Provider, chosen: ProviderModel, catalogue: Catalogue): void {
+  const name = `${chosen.provider}/${chosen.name}`;
+  const offered = provider.models.map((model) => `${provider.id}/${model.name}`);
+  if (provider.onlyModels && !offered.includes(name)) throw notAllowed(name, `Provider ${provider.id} offers`, offered);
+  if (agent.models === null || agent.models.includes(name)) return;
+  const own = ownModel(agent, catalogue);
+  if (own?.provider === chosen.provider && own.name === chosen.name) return;
+  const ownName = own === null ? [] : [`${own.provider}/${own.name}`];
+  throw notAllowed(name, 'This agent may call', [...ownName, ...agent.models]);
+}
+
+function notAllowed(name: string, who: string, models: readonly string[]): CallError {
+  const named = [...new Set(models)];
+  const more = named.length > maxNamed ? ` and ${named.length - maxNamed} more` : '';
+  const may = named.length === 0 ? 'no model' : named.slice(0, maxNamed).join(', ') + more;
+  return new CallError(`The model ${name} is not allowed. ${who}: ${may}.`, {
+    status: 403,
+    kind: 'permission',
+    code: 'model_not_allowed',
+    outcome: 'refused',
+    final: true,
+  });
 }
 
 export function hasKey(agent: BrokerAgent, providerId: string): boolean {

@@ -14,10 +14,14 @@ export interface TestAgent {
   readonly runtimeKind?: BrokerAgent['runtimeKind'];
   readonly keys: Readonly<Record<string, string>>;
   readonly keepsContents?: boolean;
+  /** Default: an account of its own. */
+  readonly accountId?: string;
+  readonly models?: BrokerAgent['models'];
+  readonly spendLimited?: boolean;
 }
 
 export type TestBrokerOptions = Partial<
-  Pick<BrokerOptions, 'limits' | 'prices' | 'ledger' | 'keepAwake' | 'defaultProvider' | 'egressProxy'>
+  Pick<BrokerOptions, 'limits' | 'prices' | 'unpriced' | 'ledger' | 'keepAwake' | 'defaultProvider' | 'egressProxy'>
 > & {
   readonly secrets: SecretBox;
   readonly providers: readonly Provider[];
@@ -27,7 +31,7 @@ export type TestBrokerOptions = Partial<
 export interface PostInit {
   readonly headers?: Readonly<Record<string, string>>;
   /** Instead of the JSON of `body`. */
-  readonly body?: string;
+  readonly body?: string | Buffer;
   readonly signal?: AbortSignal;
 }
 
@@ -114,19 +118,19 @@ export function providerAt(id: string, baseUrl: string, change: Partial<Provider
 }
 
 function record(
-  { address, model, keys, runtimeKind = 'runtime_a', keepsContents = false }: TestAgent,
+  { address, model, keys, runtimeKind = 'runtime_a', keepsContents = false, ...more }: TestAgent,
   secrets: SecretBox,
 ): BrokerAgent {
   const agentId = `agent${address.split('.').join('')}`;
   const sealed = Object.entries(keys).map(([id, key]) => [id, secrets.seal(key, llmKeyContext(agentId, id))]);
   return {
     agentId,
-    accountId: `account of ${agentId}`,
+    accountId: more.accountId ?? `account of ${agentId}`,
     runtimeKind,
     model,
     sealedKeys: Object.fromEntries(sealed),
     keepsContents,
-    models: null,
-    spendLimited: false,
+    models: more.models ?? null,
+    spendLimited: more.spendLimited ?? false,
   };
 }

@@ -18,7 +18,7 @@ export interface ProviderRequest {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: string;
+  readonly body?: Buffer;
   readonly signal: AbortSignal;
 }
 

@@ -2,7 +2,7 @@ import { asObject } from '@lodge/domain';
 import type { Json } from '@lodge/domain';
 import type { TokenUsage } from '@lodge/ports';
 import type { CallErrorKind } from '../call/call-error.ts';
-import { asTokens } from '../json.ts';
+import { asTokens } from '../json/values.ts';
 import type { Wire } from './wire.ts';
 
 /** Anthropic's messages (docs.anthropic.com/en/api/messages). */
@@ -20,7 +20,17 @@ export const anthropic: Wire = {
     body.set('model', model);
     return { hideUsage: false };
   },
-  maxOutput: (body) => asTokens(body.max_tokens),
+  billing: {
+    bounds: ['max_tokens'],
+    answers: [],
+    plainValues: {
+      service_tier: ['auto', 'standard', 'standard_only'],
+      speed: ['standard'],
+      inference_geo: ['global'],
+    },
+    unpriced: ['mcp_servers', 'container'],
+    runsWithGuest: ({ type }) => type === null || /^(?:custom|(?:bash|text_editor|computer|memory)_\d+)$/.test(type),
+  },
   count,
   countsAll: (reply) => asObject(reply.usage) !== null && (reply.type === 'message' || reply.type === 'message_delta'),
   said: (reply) => (reply.type === 'content_block_delta' ? reply.delta : reply.content),

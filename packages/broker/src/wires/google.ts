@@ -3,7 +3,7 @@ import type { Json } from '@lodge/domain';
 import type { TokenUsage } from '@lodge/ports';
 import { invalidRequest } from '../call/call-error.ts';
 import type { CallErrorKind } from '../call/call-error.ts';
-import { asList, asTokens } from '../json.ts';
+import { asList, asTokens } from '../json/values.ts';
 import type { Asked, Wire } from './wire.ts';
 
 const prefix = '/google/v1beta/models/';
@@ -12,6 +12,12 @@ const methods: Readonly<Record<string, Omit<Asked, 'model'>>> = {
   streamGenerateContent: { action: 'generate', stream: true },
   countTokens: { action: 'count', stream: false },
 };
+
+/** Google takes each name in two spellings. */
+const inConfig = (...names: readonly string[]): string[] =>
+  ['generationConfig', 'generation_config'].flatMap((config) => names.map((name) => `${config}.${name}`));
+const plainTiers = ['standard', 'STANDARD', 'flex', 'FLEX', 'unspecified', 'SERVICE_TIER_UNSPECIFIED'];
+const guestTools = new Set(['functionDeclarations', 'function_declarations', 'computerUse', 'computer_use']);
 
 /** Google's generateContent (ai.google.dev/api/generate-content). The model is in the path, so the body goes on as it is. */
 export const google: Wire = {
@@ -27,7 +33,13 @@ export const google: Wire = {
   requestHeaders: [],
   defaultHeaders: {},
   prepare: () => ({ hideUsage: false }),
-  maxOutput: (body) => asTokens(asObject(body.generationConfig)?.maxOutputTokens),
+  billing: {
+    bounds: inConfig('maxOutputTokens', 'max_output_tokens'),
+    answers: inConfig('candidateCount', 'candidate_count'),
+    plainValues: { serviceTier: plainTiers, service_tier: plainTiers },
+    unpriced: ['cachedContent', 'cached_content'],
+    runsWithGuest: ({ keys }) => keys.every((key) => guestTools.has(key)),
+  },
   count,
   // Its counts run along with the stream: before the end they are of the words so far.
   countsAll: (reply) => asTokens(asObject(reply.usageMetadata)?.promptTokenCount) !== null && !isUnderWay(reply),

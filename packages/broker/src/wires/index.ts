@@ -1,5 +1,6 @@
 import type { Json } from '@lodge/domain';
 import { invalidRequest } from '../call/call-error.ts';
+import type { JsonBody } from '../json/body.ts';
 import { anthropic } from './anthropic.ts';
 import { google } from './google.ts';
 import { openai } from './openai.ts';
@@ -63,8 +64,8 @@ const lists: Readonly<Record<string, Json>> = {
 };
 
 /** The model a request names, where its API has that. */
-export function modelOf(asked: Asked, body: Json): string {
-  const model = asked.model ?? body.model;
+export function modelOf(asked: Asked, body: JsonBody): string {
+  const model = asked.model ?? body.value('model');
   if (typeof model !== 'string') throw invalidRequest('invalid_model', 'model must be a text.');
   return model;
 }

@@ -2,9 +2,10 @@ import { asObject } from '@lodge/domain';
 import type { Json } from '@lodge/domain';
 import type { Provider, TokenUsage } from '@lodge/ports';
 import { invalidRequest } from '../call/call-error.ts';
-import type { JsonBody } from '../call/json-body.ts';
+import type { JsonBody } from '../json/body.ts';
 import { openaiError } from './openai-errors.ts';
-import { asList, asTokens } from '../json.ts';
+import { asList, asTokens } from '../json/values.ts';
+import { routing } from './openai.ts';
 import type { Wire } from './wire.ts';
 
 /** OpenAI's responses (platform.openai.com/docs/api-reference/responses): only making one; those that are stored stay shut. */
@@ -16,7 +17,14 @@ export const openaiResponses: Wire = {
   requestHeaders: [],
   defaultHeaders: {},
   prepare,
-  maxOutput: (body) => asTokens(body.max_output_tokens),
+  billing: {
+    bounds: ['max_output_tokens'],
+    answers: [],
+    plainValues: { service_tier: ['auto', 'default', 'flex'] },
+    // What is kept at the provider is read again with each call, and a template may hold tools.
+    unpriced: ['prompt', 'conversation', 'previous_response_id', ...routing],
+    runsWithGuest: ({ type }) => type !== null && guestTools.has(type),
+  },
   count,
   countsAll: (reply) => asObject(responseOf(reply).usage) !== null,
   said: (reply) => {
@@ -30,13 +38,15 @@ export const openaiResponses: Wire = {
   error: openaiError,
 };
 
+const guestTools = new Set(['function', 'custom', 'local_shell', 'apply_patch', 'computer', 'computer_use_preview']);
+
 const ends = new Set<unknown>(['response.completed', 'response.incomplete', 'response.failed', 'error']);
 
 /** A stream's event has the response within. */
 const responseOf = (reply: Json): Json => asObject(reply.response) ?? reply;
 
 function prepare(body: JsonBody, _provider: Provider, model: string): { hideUsage: boolean } {
-  if (body.json.background === true) {
+  if (body.says('background')) {
     // It would go on at the provider with nobody to count it.
     throw invalidRequest('unsupported_parameter', 'background is not available: responses are made while you wait.');
   }

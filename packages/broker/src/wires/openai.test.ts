@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { JsonBody } from '../call/json-body.ts';
+import { JsonBody } from '../json/body.ts';
 import { providerAt } from '../testing/harness.ts';
 import { openai } from './openai.ts';
 import { noTokens } from './wire.ts';
@@ -34,9 +34,9 @@ test('usage is found wherever a provider puts it; nonsense counts as nothing', (
 });
 
 const prepared = (asked: object, id: string) => {
-  const body = new JsonBody(Buffer.from(JSON.stringify(asked)));
+  const body = JsonBody.of(Buffer.from(JSON.stringify(asked)));
   const { hideUsage } = openai.prepare(body, provider(id), 'm');
-  const sent: any = JSON.parse(body.toString());
+  const sent: any = JSON.parse(body.toBytes().toString());
   return { body: sent, hideUsage };
 };
 

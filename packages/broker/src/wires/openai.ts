@@ -1,10 +1,13 @@
 import { asObject } from '@lodge/domain';
 import type { Json } from '@lodge/domain';
 import type { Provider, TokenUsage } from '@lodge/ports';
-import type { JsonBody } from '../call/json-body.ts';
+import type { JsonBody } from '../json/body.ts';
 import { openaiError } from './openai-errors.ts';
-import { asList, asTokens } from '../json.ts';
+import { asList, asTokens } from '../json/values.ts';
 import type { Wire } from './wire.ts';
+
+/** Fields by which OpenRouter and gateways choose models, their hosts, or tools of their own. */
+export const routing: readonly string[] = ['models', 'route', 'provider', 'plugins', 'preset', 'fallbacks'];
 
 /** OpenAI's chat completions (platform.openai.com/docs/api-reference/chat) and what others made of it. */
 export const openai: Wire = {
@@ -15,7 +18,26 @@ export const openai: Wire = {
   requestHeaders: [],
   defaultHeaders: {},
   prepare,
-  maxOutput: (body) => asTokens(body.max_completion_tokens) ?? asTokens(body.max_tokens),
+  billing: {
+    bounds: ['max_completion_tokens', 'max_tokens'],
+    answers: ['n', 'best_of'],
+    plainValues: { service_tier: ['auto', 'default', 'standard', 'flex', 'on_demand'] },
+    unpriced: [
+      // OpenAI's search, xAI's, Qwen's, Groq's and others'.
+      'web_search_options',
+      'search_parameters',
+      'enable_search',
+      'search_options',
+      'search_settings',
+      'web_search',
+      'compound_custom',
+      'mcp_servers',
+      // Sound costs more than words.
+      'audio',
+      ...routing,
+    ],
+    runsWithGuest: ({ type }) => type === 'function' || type === 'custom',
+  },
   count,
   countsAll: (reply) => usageOf(reply) !== null,
   said: (reply) => asList(reply.choices).map((choice) => asObject(choice)?.delta ?? asObject(choice)?.message),
@@ -47,31 +69,28 @@ const knowsMaxTokensOnly = new Set([
  * the role `developer` or `stream_options`.
  */
 function prepare(body: JsonBody, provider: Provider, model: string): { hideUsage: boolean } {
-  const { json } = body;
   body.set('model', model);
   if (isOpenai.has(provider.id)) {
     body.rename('max_tokens', 'max_completion_tokens');
   } else {
     body.remove('store');
-    const messages = asList(json.messages);
-    if (messages.some(isDeveloper)) body.set('messages', messages.map(withoutDeveloperRole));
+    for (const { start, end } of body.developerRoles) body.splice(start, end, '"system"');
     if (knowsMaxTokensOnly.has(provider.id)) body.rename('max_completion_tokens', 'max_tokens');
   }
-  if (json.stream !== true) return { hideUsage: false };
+  if (body.value('stream') !== true) return { hideUsage: false };
   if (tellsUsageUnasked.has(provider.id)) {
     body.remove('stream_options');
     return { hideUsage: false };
   }
-  const options = asObject(json.stream_options);
-  if (options?.include_usage === true) return { hideUsage: false };
-  body.set('stream_options', { ...options, include_usage: true });
+  const options = body.object('stream_options');
+  if (options?.value('include_usage') === true) return { hideUsage: false };
+  if (options) {
+    options.set('include_usage', true);
+    body.setObject('stream_options', options);
+  } else {
+    body.set('stream_options', { include_usage: true });
+  }
   return { hideUsage: true };
-}
-
-const isDeveloper = (message: unknown): boolean => asObject(message)?.role === 'developer';
-
-function withoutDeveloperRole(message: unknown): unknown {
-  return isDeveloper(message) ? { ...asObject(message), role: 'system' } : message;
 }
 
 /**

@@ -1,7 +1,8 @@
 import type { Json } from '@lodge/domain';
 import type { LlmApi, Provider, TokenUsage } from '@lodge/ports';
 import type { CallError } from '../call/call-error.ts';
-import type { JsonBody } from '../call/json-body.ts';
+import type { JsonBody } from '../json/body.ts';
+import type { Billing } from './billing.ts';
 
 export const noTokens: TokenUsage = {
   inputTokens: null,
@@ -37,8 +38,8 @@ export interface Wire {
   readonly defaultHeaders: Readonly<Record<string, string>>;
   /** Edits the body for this provider and model. `hideUsage`: the reply will hold a usage event that the guest did not ask for. */
   prepare(body: JsonBody, provider: Provider, model: string): { readonly hideUsage: boolean };
-  /** The most tokens the body lets the model say; null when it does not bound it. */
-  maxOutput(body: Json): number | null;
+  /** Where a body says what the call may cost. */
+  readonly billing: Billing;
   /** The counts after one more reply or stream event. */
   count(reply: Json, counts: TokenUsage): TokenUsage;
   /** True for a reply or stream event whose counts are those of everything up to it. */

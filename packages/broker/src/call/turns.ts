@@ -1,0 +1,57 @@
+/** Work on one loop turn may take so long; what is left waits for the next, so that everybody else is served in between. */
+const turnMs = 4;
+
+/**
+ * Shares the event loop among agents whose messages are being looked through: work is done in small steps, and when a loop
+ * turn has had its share, the agents take turns, each for one such share, however many messages each of them has under way.
+ */
+export class Turns {
+  readonly #waiting = new Map<string, (() => void)[]>();
+  #spentMs = 0;
+  #isScheduled = false;
+
+  /** Calls `step` until it returns false. */
+  async run(agentId: string, step: () => boolean): Promise<void> {
+    for (;;) {
+      if (this.#spentMs >= turnMs) await this.#next(agentId);
+      const began = performance.now();
+      let goesOn: boolean;
+      try {
+        goesOn = step();
+      } finally {
+        this.#spentMs += performance.now() - began;
+        this.#schedule();
+      }
+      if (!goesOn) return;
+    }
+  }
+
+  #next(agentId: string): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const queue = this.#waiting.get(agentId);
+    if (queue) queue.push(resolve);
+    else this.#waiting.set(agentId, [resolve]);
+    this.#schedule();
+    return promise;
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#spentMs = 0;
+      if (this.#waiting.size > 0) this.#wake();
+      if (this.#waiting.size > 0) this.#schedule();
+    });
+  }
+
+  /** The agent that has waited longest; it goes to the end when more of its work waits. */
+  #wake(): void {
+    const [agentId, queue] = this.#waiting.entries().next().value!;
+    this.#waiting.delete(agentId);
+    const resume = queue.shift()!;
+    if (queue.length > 0) this.#waiting.set(agentId, queue);
+    resume();
+  }
+}
