@@ -203,9 +203,10 @@ function openKeyChecker({ egressProxy }: Config, providers: readonly Provider[],
   return checker;
 }
 
-function brokerSettings({ defaultModel, egressProxy, llmCallsAtOnce, llmCallsPerMinute }: Config) {
+function brokerSettings({ defaultModel, egressProxy, llmCallsAtOnce, llmCallsPerMinute, unpricedModels }: Config) {
   const limits = { callsPerAgent: llmCallsAtOnce, callsPerAgentPerMinute: llmCallsPerMinute };
-  return { defaultProvider: parseProviderModel(defaultModel)?.provider ?? null, egressProxy, limits };
+  const defaultProvider = parseProviderModel(defaultModel)?.provider ?? null;
+  return { defaultProvider, egressProxy, limits, unpriced: unpricedModels };
 }
 
 const dayMs = 24 * 60 * 60_000;

@@ -143,6 +143,7 @@ const refused: Record<string, readonly string[]> = {
   LODGE_ACCOUNT_DAILY_USD: ['1000000000'],
   LODGE_ACCOUNT_MONTHLY_USD: ['none'],
   LODGE_SPEND_ACTION: ['warn', 'Pause'],
+  LODGE_UNPRICED_MODELS: ['free', 'Refuse'],
   LODGE_TURN_CALLS: ['0', '100001'],
   LODGE_SAME_CALLS: ['0', '1.5'],
   LODGE_AGENTS_DOMAIN: ['*.example.com', 'Agents.localhost', '-a.b', 'a..b'],

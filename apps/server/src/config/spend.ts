@@ -30,6 +30,13 @@ export const spendSettings = {
     'What happens at these limits: model calls are refused, or the agent is put to sleep as well.',
     oneOf('block', 'pause'),
   ),
+  unpricedModels: required(
+    'LODGE_UNPRICED_MODELS',
+    '`refuse` or `dearest`',
+    'refuse',
+    'Where a spend limit holds, what becomes of calls to models without a known price: they are refused, or cost as much as the dearest known model of their provider (of all, where none of its has a price).',
+    oneOf('refuse', 'dearest'),
+  ),
   turnCalls: required(
     'LODGE_TURN_CALLS',
     'number, 1..100000',

@@ -12,8 +12,8 @@ import type { JsonKind, TextWeight } from './scanner.ts';
 
 /** A tool that a request offers to the model, as far as its kind tells. */
 export interface OfferedTool {
-  /** Its fields, decoded. */
-  readonly keys: readonly string[];
+  /** Its fields, decoded; null where it is no object. */
+  readonly keys: readonly string[] | null;
   /** Null where it has none that is a text. */
   readonly type: string | null;
 }
@@ -35,6 +35,8 @@ class BodyWatcher extends MemberWatcher {
   readonly developerRoles: Span[] = [];
   #tool: { keys: string[]; type: string | null } | null = null;
   #itemKey = '';
+  /** What is under way at the root is a list. */
+  #isList = false;
 
   override key(bytes: Uint8Array, depth: number, start: number, end: number, escaped: boolean): void {
     super.key(bytes, depth, start, end, escaped);
@@ -59,7 +61,8 @@ class BodyWatcher extends MemberWatcher {
   }
 
   override open(depth: number, _start: number, kind: 'object' | 'array'): void {
-    this.#tool = depth === 2 && kind === 'object' && this.under === 'tools' ? { keys: [], type: null } : this.#tool;
+    if (depth === 1) this.#isList = kind === 'array';
+    this.#tool = depth === 2 && kind === 'object' && this.#isWatched ? { keys: [], type: null } : this.#tool;
   }
 
   override value(bytes: Uint8Array, depth: number, start: number, end: number, kind: JsonKind): void {
@@ -79,15 +82,14 @@ class BodyWatcher extends MemberWatcher {
   }
 
   #endTool(): void {
-    if (!this.#tool) throw invalidRequest('invalid_json', 'tools must be a list of objects.');
     if (this.tools.length === maxTools)
       throw invalidRequest('invalid_json', `tools has more than ${maxTools} entries.`);
-    this.tools.push(this.#tool);
+    this.tools.push(this.#tool ?? { keys: null, type: null });
     this.#tool = null;
   }
 
   get #isWatched(): boolean {
-    return this.under === 'tools' || this.under === 'messages';
+    return this.#isList && (this.under === 'tools' || this.under === 'messages');
   }
 }
 

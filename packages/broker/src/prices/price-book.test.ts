@@ -122,3 +122,33 @@ test('a price takes far less than a millisecond', (t) => {
   t.diagnostic(`${ms.toFixed(3)} ms`);
   assert.ok(ms < 5);
 });
+
+test('the dearest known price is the provider’s own dearest, each direction by itself, and of all where it has none', () => {
+  const more: Provider = {
+    ...local,
+    id: 'two',
+    models: [
+      { name: 'a', contextWindow: null, prices: { input: '3', output: '4', cacheRead: null, cacheWrite: null } },
+      { name: 'b', contextWindow: null, prices: { input: '1', output: '9', cacheRead: null, cacheWrite: '5' } },
+    ],
+  };
+  const none: Provider = { ...local, id: 'none', models: [] };
+  const own = createPriceBook([more, none], new Map());
+  const million = (given: Partial<TokenUsage>): TokenUsage =>
+    usage(Object.fromEntries(Object.entries(given).map(([key, n]) => [key, Number(n) * 1e6])));
+  for (const provider of ['two', 'none']) {
+    assert.equal(own.dearest(provider, million({ inputTokens: 1 }))!.costUsd, '3', provider);
+    assert.equal(own.dearest(provider, million({ outputTokens: 1 }))!.costUsd, '9', provider);
+    assert.equal(own.dearest(provider, million({ cacheReadTokens: 1, cacheWriteTokens: 1 }))!.costUsd, '8', provider);
+  }
+  assert.equal(createPriceBook([none], new Map()).dearest('none', million({ inputTokens: 1 })), null);
+  const listed = createPriceBook(builtinProviders, new Map());
+  for (const [model, given] of [
+    ['claude-opus-4-1', { inputTokens: 1 }],
+    ['claude-opus-4-1', { outputTokens: 1 }],
+    ['claude-sonnet-4-5', { cacheWriteTokens: 1 }],
+  ] as const) {
+    const dearest = Number(listed.dearest('anthropic', million(given))!.costUsd);
+    assert.ok(dearest >= Number(listed.price('anthropic', model, million(given))!.costUsd), model);
+  }
+});

@@ -49,7 +49,7 @@ export function refuseUnpriced(body: JsonBody, billing: Billing, provider: strin
   for (const field of billing.unpriced) if (body.says(field)) throw unpricedOption(field);
   if (body.says('tools') && body.kind('tools') !== 'array') throw unpricedOption('tools');
   for (const [index, tool] of body.tools.entries()) {
-    if (!billing.runsWithGuest(tool)) throw unpricedOption(`tools[${index}]`);
+    if (tool.keys === null || !billing.runsWithGuest(tool)) throw unpricedOption(`tools[${index}]`);
   }
   // OpenRouter's suffix for a search with each call.
   if (provider === 'openrouter' && model.split(':').includes('online')) throw unpricedOption('model');

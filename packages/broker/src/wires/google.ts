@@ -38,7 +38,7 @@ export const google: Wire = {
     answers: inConfig('candidateCount', 'candidate_count'),
     plainValues: { serviceTier: plainTiers, service_tier: plainTiers },
     unpriced: ['cachedContent', 'cached_content'],
-    runsWithGuest: ({ keys }) => keys.every((key) => guestTools.has(key)),
+    runsWithGuest: ({ keys }) => keys !== null && keys.every((key) => guestTools.has(key)),
   },
   count,
   // Its counts run along with the stream: before the end they are of the words so far.
