@@ -1,4 +1,5 @@
 export * from './agent.ts';
+export * from './bounded-json.ts';
 export * from './capacity.ts';
 export * from './egress.ts';
 export * from './errors.ts';
@@ -16,6 +17,7 @@ export * from './idleness.ts';
 export * from './model.ts';
 export * from './next-step.ts';
 export * from './operation.ts';
+export * from './plain-text.ts';
 export * from './redact.ts';
 export * from './sizes.ts';
 export * from './special-addresses.ts';

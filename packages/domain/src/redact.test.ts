@@ -72,6 +72,17 @@ test('values are taken out by their name, and the rest stays', () => {
   }
 });
 
+test('a web token is found behind other words and within them', () => {
+  const token = secrets['JWT']!;
+  for (const [text, clean] of [
+    [`session_${token}`, 'session_[redacted]'],
+    [`a.b.${token}`, 'a.b.[redacted]'],
+    [`${token}.x.y.rest.of`, '[redacted].rest.of'],
+    [`eyJ${key(20)}.only-two`, `eyJ${key(20)}.only-two`],
+  ] as const)
+    assert.equal(redact(text), clean);
+});
+
 test('what is no secret stays', () => {
   for (const text of [
     'input_tokens: 4096, output_tokens=12, max_tokens: 100',
@@ -114,13 +125,16 @@ test('a private key is taken out, in one text or line by line', () => {
 });
 
 test('no text takes long', () => {
-  const length = 16_384;
+  const length = 256 * 1024;
   for (const unit of [
     'a',
     'sk-',
     '-',
     'token=',
     'eyJ.',
+    '_eyJ',
+    '-eyJhbGciOi',
+    '.eyJhbGciOi',
     '"\\',
     'a.',
     '1:',

@@ -32,9 +32,15 @@ const prefixed: readonly RegExp[] = [
   /whsec_[A-Za-z0-9+/=]{16,}/,
   // Discord
   /[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}/,
-  // JSON web tokens, signed or encrypted
-  /eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]{0,}){2,4}/,
 ];
+
+/** Words of letters, digits, `_` and `-` with dots between them: a JSON web token is of this shape. */
+const dotted = /(?<![A-Za-z0-9_-])[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*){2,}/g;
+/** What every header of a JSON web token begins with. */
+const webTokenBegins = /(?<![A-Za-z0-9])eyJ[A-Za-z0-9_-]{8}/;
+/** A signed one has three words, an encrypted one five. */
+const minTokenWords = 3;
+const maxTokenWords = 5;
 
 /** Telegram's tokens begin with digits, and stand in its addresses behind `bot`. */
 const telegram = /(?<![0-9])[0-9]{6,12}:[A-Za-z0-9_-]{30,}/g;
@@ -57,7 +63,7 @@ const inHeader = new RegExp(
 const cookie = new RegExp(String.raw`((?:set-)?cookie${assignment}["'\\]{0,4})[^"'\n\\]+`, 'gi');
 const bearer = /\b(bearer\s{1,4})[A-Za-z0-9._~+/=-]{8,}/gi;
 const inQuery = /([?&](?:key|sig|signature|code|x-amz-signature|x-goog-signature|access_token)=)[^&\s"'#]+/gi;
-const userInfo = /([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/@"'<>]{1,256}@/gi;
+const userInfo = /(?<=[a-z0-9+.-]:\/\/)[^\s/@"'<>]{1,256}@/gi;
 /** As people say it: "the password is hunter2". Words without a digit ("the token is expired") are left. */
 const said =
   /\b((?:password|passphrase|passcode|secret|token|api key)\s{1,4}(?:is|was|=)\s{1,4}["'`]?)(?=[^\s]{0,200}[0-9])[^\s"'`]{4,}/gi;
@@ -69,6 +75,7 @@ export function redact(text: string): string {
   return text
     .replace(wholeKey, redacted)
     .replace(anyPrefixed, redacted)
+    .replace(dotted, withoutWebTokens)
     .replace(telegram, redacted)
     .replace(inHeader, `$1${redacted}`)
     .replace(cookie, `$1${redacted}`)
@@ -77,8 +84,22 @@ export function redact(text: string): string {
       plainValues.test(found) ? whole : before + hidden(found),
     )
     .replace(inQuery, `$1${redacted}`)
-    .replace(userInfo, `$1${redacted}@`)
+    .replace(userInfo, `${redacted}@`)
     .replace(said, `$1${redacted}`);
+}
+
+/** `text` is of words with dots between them. */
+function withoutWebTokens(text: string): string {
+  if (!text.includes('eyJ')) return text;
+  const words = text.split('.');
+  const kept: string[] = [];
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at]!;
+    const begins = words.length - at < minTokenWords ? -1 : word.search(webTokenBegins);
+    kept.push(begins < 0 ? word : word.slice(0, begins) + redacted);
+    if (begins >= 0) at += maxTokenWords - 1;
+  }
+  return kept.join('.');
 }
 
 /** Keeps the quotes, so that what was JSON still is. */

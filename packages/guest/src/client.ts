@@ -166,6 +166,7 @@ class HttpGuestClient implements GuestClient {
     const replyBytes = smallReplyBytes + jsonGrowth * limitBytes;
     return logChunkFrom(
       await this.transport.json('GET', `/v1/logs?${query.toString()}`, undefined, shortMs, replyBytes, options),
+      limitBytes,
     );
   }
 

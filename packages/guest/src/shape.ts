@@ -87,8 +87,11 @@ export function endFrom(reply: Reply): ProcessEnd {
   };
 }
 
-export function logChunkFrom(reply: Reply): LogChunk {
-  return { text: stringIn(reply, 'text'), nextOffset: numberIn(reply, 'nextOffset') };
+/** A text that is longer than was asked for is none of the protocol's: JSON may spend six bytes on a character. */
+export function logChunkFrom(reply: Reply, limitBytes: number): LogChunk {
+  const text = stringIn(reply, 'text');
+  if (text.length > limitBytes) throw unexpected();
+  return { text, nextOffset: numberIn(reply, 'nextOffset') };
 }
 
 const entryTypes = ['file', 'directory', 'symlink', 'other'] as const;

@@ -3,17 +3,17 @@ import type { AgentRuntime, RuntimeHealth, RuntimeLogLine } from '@lodge/ports';
 import { guestClient, GuestError } from '@lodge/guest';
 import { GatewayError } from './gateway/calls.ts';
 import type { GuestRuntime } from './guest-runtime.ts';
+import { logPiece, logPieceBytes } from './log-piece.ts';
 
 /** From SIGTERM on. OpenClaw's own limit for the work in hand is five minutes. */
 const endTimeoutMs = 10_000;
 const lastSyncMs = 20_000;
 /** A gateway at work on an emulated CPU is seconds late. */
 const healthTimeoutMs = 10_000;
-const logChunkBytes = 256 * 1024;
 
 /** Of a runtime whose log lines `logLines` reads. */
 export function guestCalls(
-  logLines: (text: string) => RuntimeLogLine[],
+  logLines: (lines: readonly string[]) => RuntimeLogLine[],
 ): Pick<AgentRuntime, 'flush' | 'shutdown' | 'readLog'> {
   return {
     async flush({ address }, signal) {
@@ -25,8 +25,9 @@ export function guestCalls(
       await guest.sync(false, { timeoutMs: lastSyncMs, signal }).catch(unanswered);
     },
     async readLog({ address }, offset, signal) {
-      const { text, nextOffset } = await guestClient(address).logs('runtime', offset, logChunkBytes, { signal });
-      return { lines: logLines(text), nextOffset };
+      const { text, nextOffset } = await guestClient(address).logs('runtime', offset, logPieceBytes, { signal });
+      const { lines, leftOut } = logPiece(text);
+      return { lines: logLines(lines), nextOffset, ...(leftOut > 0 && { leftOut }) };
     },
   };
 }

@@ -1,6 +1,7 @@
 /** The collector on a real database and the fake driver: what a guest writes is kept, once, without secrets, and in bounds. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { after, before, test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -221,7 +222,9 @@ test('a flood is cut down to the rate, and the log says how many lines are missi
   const guests = new Guests();
   const agent = await newAgent('flood');
   guests.print(agent, 'x\n'.repeat(5_000));
-  collect(t, 'flood', guests, { rate: { perSecond: 50, burst: 200 } });
+  collect(t, 'flood', guests, {
+    rate: { perSecond: 50, burst: 200, charsPerSecond: 1_000_000, charsBurst: 1_000_000 },
+  });
   await until(agent, 200);
   await sleep(300);
   guests.print(agent, 'after\n');
@@ -230,6 +233,27 @@ test('a flood is cut down to the rate, and the log says how many lines are missi
   const kept = found.filter((line) => line === 'console: x').length;
   assert.equal(kept + Number(missing), 5_000);
   assert.ok(kept >= 200 && kept < 300, `${kept}`);
+});
+
+test('long lines are cut down to the rate of characters, and another agent’s lines come meanwhile', async (t) => {
+  const guests = new Guests();
+  const loud = await newAgent('loud');
+  const quiet = await newAgent('loud');
+  // The worst that patterns of secrets and sequences of terminals were found to take.
+  const hostile = ['_eyJ', '\r', '\u001b];a', 'token=x '].map((unit) => `${unit.repeat(60_000 / unit.length)}x`);
+  for (let n = 0; n < 50; n += 1) guests.write(loud, ...hostile);
+  guests.write(quiet, 'hello');
+  const delay = monitorEventLoopDelay({ resolution: 10 });
+  delay.enable();
+  collect(t, 'loud', guests, {
+    rate: { perSecond: 1_000, burst: 1_000, charsPerSecond: 1_000, charsBurst: 1_000_000 },
+  });
+  assert.deepEqual(await until(quiet, 1), ['gateway: hello']);
+  await until(loud, 40);
+  delay.disable();
+  assert.ok((await messages(loud)).length < 100, 'a million characters are 63 lines');
+  // Hundredths of a second. Patterns that begin anew everywhere took a second over one of these lines.
+  assert.ok(delay.max < 700e6, `${Math.round(delay.max / 1e6)} ms`);
 });
 
 test("a template's lines, older than the agent, are not the agent's", async (t) => {

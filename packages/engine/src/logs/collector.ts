@@ -9,7 +9,7 @@
 import type { RuntimeKind } from '@lodge/domain';
 import type { AgentLogStore, AgentRow, AgentRuntime, AgentStore, Log, LogBounds, VmDriver } from '@lodge/ports';
 import { AgentReader } from './agent-reader.ts';
-import type { Rate } from './token-bucket.ts';
+import type { LogRate } from './agent-reader.ts';
 
 export interface LogCollectorDeps {
   readonly store: Pick<AgentStore, 'present'>;
@@ -30,8 +30,7 @@ export interface CollectorTiming {
   /** One agent's reads together, ms. */
   readonly timeoutMs: number;
   readonly concurrency: number;
-  /** Lines of one agent that are kept, all sources together. */
-  readonly rate: Rate;
+  readonly rate: LogRate;
 }
 
 export interface LogCollector {
@@ -45,7 +44,7 @@ const defaults: CollectorTiming = {
   pruneIntervalMs: 60_000,
   timeoutMs: 5_000,
   concurrency: 16,
-  rate: { perSecond: 100, burst: 1_000 },
+  rate: { perSecond: 100, burst: 1_000, charsPerSecond: 64 * 1024, charsBurst: 1024 * 1024 },
 };
 /** Between two tries of what fails. */
 const maxWaitMs = 60_000;

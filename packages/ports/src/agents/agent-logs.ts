@@ -14,6 +14,8 @@ export interface NewLogEntry {
 }
 
 export const maxLogMessage = 4_000;
+/** A line that a guest wrote is cut behind so many characters before anything looks at it. */
+export const maxLogLine = 4 * maxLogMessage;
 
 export interface LogEntry {
   /** Rises in the order in which entries of one agent can be seen: who has read up to one misses none below it. */

@@ -81,12 +81,8 @@ export interface AgentRuntime {
   shutdown(guest: GuestAddress, facts: RuntimeFacts, signal: AbortSignal): Promise<void>;
   /** One look from outside. */
   health(guest: GuestAddress, facts: RuntimeFacts, signal: AbortSignal): Promise<RuntimeHealth>;
-  /** The runtime's own log from `offset` on (bytes since the guest first booted), whole lines. */
-  readLog(
-    guest: GuestAddress,
-    offset: number,
-    signal: AbortSignal,
-  ): Promise<{ readonly lines: readonly RuntimeLogLine[]; readonly nextOffset: number }>;
+  /** A piece of bounded size of the runtime's own log from `offset` on (bytes since the guest first booted), whole lines. */
+  readLog(guest: GuestAddress, offset: number, signal: AbortSignal): Promise<RuntimeLogPiece>;
   /** After a cold boot of an agent's own disk: waits until the gateway serves. */
   awaitBoot(guest: GuestAddress, facts: RuntimeFacts, settings: AgentSettings, signal: AbortSignal): Promise<void>;
   /**
@@ -122,6 +118,14 @@ export interface RuntimeHealth {
   /** Processes the guest's kernel has killed for want of memory since it booted; null when the guest does not say. */
   readonly oomKills: number | null;
   readonly diskFreeMib: number | null;
+}
+
+export interface RuntimeLogPiece {
+  /** A message has a character more than `maxLogLine` at most. */
+  readonly lines: readonly RuntimeLogLine[];
+  readonly nextOffset: number;
+  /** Lines of the piece beyond those that are looked at. */
+  readonly leftOut?: number;
 }
 
 export interface RuntimeLogLine {

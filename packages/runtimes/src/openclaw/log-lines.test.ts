@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import { logLines } from './log-lines.ts';
+import { maxLogLine } from '@lodge/ports';
+import { logLines as hermesLines } from '../hermes/log-lines.ts';
+import { logPiece, logPieceBytes } from '../log-piece.ts';
+import { logLines as linesOf } from './log-lines.ts';
 import { createOpenclawRuntime } from './runtime.ts';
 import { startStubGuest, type StubGuest } from './testing/stub-guest.ts';
 
@@ -16,6 +19,7 @@ beforeEach(async () => {
 });
 afterEach(() => guest.close());
 
+const logLines = (text: string) => linesOf(logPiece(text).lines);
 const json = (fields: object): string => `${JSON.stringify({ time, ...fields })}\n`;
 
 test('a line keeps its time, level, origin and details', () => {
@@ -47,6 +51,37 @@ test('answers of the agent are not in its log', () => {
     logLines(`${time} First line\nsecond line\n${time} [gateway] next\nraw\n`).map((l) => l.message),
     ['[gateway] next', 'raw'],
   );
+});
+
+test('a long answer is left out as a whole, and a long line of a logger is cut', () => {
+  const message = 'word '.repeat(20_000);
+  assert.deepEqual(logLines(json({ level: 'info', message })), []);
+  const [line] = logLines(json({ level: 'info', subsystem: 's', message }));
+  assert.equal(line!.message.length, maxLogLine + 1);
+});
+
+test('a piece of the log has bounded lines, and no line in it takes long', () => {
+  const { lines, leftOut } = logPiece(`${'\n'.repeat(1_000)}a\n${'b\n'.repeat(5_000)}c`);
+  assert.deepEqual([lines.length, leftOut, lines[0]], [2_000, 3_002, 'a']);
+  const units = [
+    '\u001b];a',
+    '\u001b]',
+    '\r',
+    'a'.repeat(63),
+    '{"time":',
+    '[',
+    '{"a":[',
+    '2026-01-01T',
+    ' ',
+    '\u001b[',
+  ];
+  for (const unit of units) {
+    const text = `${unit.repeat(logPieceBytes / unit.length)}x`;
+    const before = process.cpuUsage();
+    for (const read of [linesOf, hermesLines]) read(logPiece(text).lines);
+    // A millisecond or two. What Node gives for it takes seconds.
+    assert.ok(process.cpuUsage(before).user < 500_000, JSON.stringify(unit));
+  }
 });
 
 test('the gateway’s token never leaves, wherever it stands', async () => {

@@ -5,8 +5,8 @@
  *
  * OpenClaw also prints the text of every answer, without a subsystem. That is a conversation, not a log, and is left out.
  */
-import { stripVTControlCharacters } from 'node:util';
 import type { LogLevel, RuntimeLogLine } from '@lodge/ports';
+import { jsonLine, plainLine } from '../log-piece.ts';
 
 const levels: Readonly<Record<string, LogLevel>> = {
   trace: 'debug',
@@ -17,17 +17,15 @@ const levels: Readonly<Record<string, LogLevel>> = {
   fatal: 'error',
 };
 
-/** A gateway's token is 64 hexadecimal digits; whatever looks like one goes. */
-const tokenLike = /[0-9a-f]{64,}/gi;
-const plainLine = /^(\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:\d{2})) (.*)$/;
+const datedLine = /^(\d{4}-\d{2}-\d{2}T[\d:.]+(?:Z|[+-]\d{2}:\d{2})) (.*)$/;
 
-export function logLines(text: string): RuntimeLogLine[] {
+export function logLines(raws: readonly string[]): RuntimeLogLine[] {
   const lines: RuntimeLogLine[] = [];
   let inPlainAnswer = false;
-  for (const raw of text.split('\n')) {
-    const line = stripVTControlCharacters(raw).trimEnd().replaceAll(tokenLike, '[token]');
+  for (const raw of raws) {
+    const line = plainLine(raw);
     if (line === '') continue;
-    const entry = jsonEntry(line) ?? plainEntry(line);
+    const entry = jsonEntry(raw) ?? plainEntry(line);
     if (entry !== null) inPlainAnswer = entry === 'plain answer';
     if (entry === null && !inPlainAnswer) lines.push({ at: null, level: 'info', message: line });
     else if (entry !== null && typeof entry !== 'string') lines.push(entry);
@@ -35,30 +33,28 @@ export function logLines(text: string): RuntimeLogLine[] {
   return lines;
 }
 
-function jsonEntry(line: string): RuntimeLogLine | 'answer' | null {
-  if (!line.startsWith('{')) return null;
-  let fields: Record<string, unknown>;
-  try {
-    fields = JSON.parse(line) as Record<string, unknown>;
-  } catch {
-    return null;
-  }
+/** A long line is read as a whole: an answer is known by what it has not. */
+function jsonEntry(raw: string): RuntimeLogLine | 'answer' | null {
+  const fields = jsonLine(raw);
+  if (fields === null) return null;
   const { time, level: name, subsystem, message, ...details } = fields;
   const level = typeof name === 'string' ? levels[name] : undefined;
   if (level === undefined || typeof message !== 'string') return null;
   if (typeof subsystem !== 'string' && level === 'info') return 'answer';
   const source = typeof subsystem === 'string' ? `[${subsystem}] ` : '';
   const more = Object.keys(details).length > 0 ? ` ${JSON.stringify(details)}` : '';
-  return { at: dateOf(time), level, message: `${source}${message}${more}` };
+  return { at: dateOf(time), level, message: plainLine(`${source}${message}${more}`) };
 }
 
 function plainEntry(line: string): RuntimeLogLine | 'plain answer' | null {
-  const [, time, message = ''] = plainLine.exec(line) ?? [];
+  const [, time, message = ''] = datedLine.exec(line) ?? [];
   if (time === undefined) return null;
   return message.startsWith('[') ? { at: dateOf(time), level: 'info', message } : 'plain answer';
 }
 
+const maxTimeChars = 40;
+
 function dateOf(time: unknown): Date | null {
-  const date = typeof time === 'string' ? new Date(time) : null;
+  const date = typeof time === 'string' && time.length <= maxTimeChars ? new Date(time) : null;
   return date === null || Number.isNaN(date.getTime()) ? null : date;
 }

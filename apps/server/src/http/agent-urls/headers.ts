@@ -66,7 +66,12 @@ function framing({ headers }: IncomingMessage): OutgoingHttpHeaders {
 }
 
 function endToEnd(given: Distinct, isLeftOut: (name: string) => boolean): OutgoingHttpHeaders {
-  const named = (given['connection'] ?? []).flatMap((value) => value.toLowerCase().split(/\s*,\s*/));
+  const named = (given['connection'] ?? []).flatMap((value) =>
+    value
+      .toLowerCase()
+      .split(',')
+      .map((name) => name.trim()),
+  );
   const passes = (name: string): boolean => !hopByHop.includes(name) && !named.includes(name) && !isLeftOut(name);
   return Object.fromEntries(
     Object.entries(given).flatMap(([name, values = []]) =>
