@@ -84,7 +84,12 @@ async function attempt(list: readonly Attempt[]): Promise<Outcome[]> {
   const file = { mode: 0o600, owner: 'root' } as const;
   await guest.writeFile('/srv/attempts.json', JSON.stringify(asked), file);
   const argv = ['node', '/srv/key-probe.mjs', '/srv/attempts.json'];
-  const { exitCode, stdout, stderr } = await guest.exec({ argv, user: 'root', timeoutMs: 240_000 });
+  const { exitCode, stdout, stderr } = await guest.exec({
+    argv,
+    user: 'root',
+    timeoutMs: 240_000,
+    maxOutputBytes: 1024 * 1024,
+  });
   assert.equal(exitCode, 0, stderr);
   return JSON.parse(stdout) as Outcome[];
 }

@@ -22,4 +22,5 @@ export * from './redact.ts';
 export * from './sizes.ts';
 export * from './special-addresses.ts';
 export * from './spend.ts';
+export * from './text-bounds.ts';
 export * from './usage.ts';

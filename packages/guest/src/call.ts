@@ -1,6 +1,7 @@
 import { IncomingMessage, request as httpRequest, type ClientRequest } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { boundedJson, textBounds } from '@lodge/domain';
 import { protocolVersion } from './protocol.ts';
 
 /** The guest answered with an error, or spoke another protocol version. `status` is null when it did not answer. */
@@ -13,6 +14,14 @@ export class GuestError extends Error {
     this.name = 'GuestError';
     this.status = status;
     this.reason = options.reason ?? null;
+  }
+}
+
+/** The guest answered with more than was asked for. */
+export class ReplyTooLongError extends GuestError {
+  constructor(limitBytes: number) {
+    super(null, `the guest's reply is longer than ${limitBytes} bytes`);
+    this.name = 'ReplyTooLongError';
   }
 }
 
@@ -31,9 +40,6 @@ export interface GuestCall extends Target {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
 }
-
-/** Room for a small JSON reply. */
-export const smallReplyBytes = 64 * 1024;
 
 /**
  * One call on a connection of its own: a connection that was open when the guest was cloned, paused or moved is dead without
@@ -153,16 +159,16 @@ async function accepted(reply: IncomingMessage, name: string): Promise<IncomingM
   const status = reply.statusCode ?? 0;
   const spoken = reply.headers['x-guestd-protocol'];
   if (spoken === String(protocolVersion) && status >= 200 && status < 300) return reply;
-  checked(reply, await readBounded(reply, smallReplyBytes), name);
+  checked(reply, await readBounded(reply, textBounds.guestReply.bytes), name);
   return reply;
 }
 
-async function readBounded(reply: IncomingMessage, limitBytes: number): Promise<Buffer> {
+export async function readBounded(reply: IncomingMessage, limitBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of reply as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > limitBytes) throw new GuestError(null, `the guest's reply is longer than ${limitBytes} bytes`);
+    if (length > limitBytes) throw new ReplyTooLongError(limitBytes);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, length);
@@ -182,7 +188,7 @@ function checked(reply: IncomingMessage, bytes: Buffer, name: string): Buffer {
 
 function errorText(bytes: Buffer): string {
   try {
-    const { error } = JSON.parse(bytes.toString()) as { error?: unknown };
+    const { error } = boundedJson(bytes, textBounds.guestReply) as { error?: unknown };
     if (typeof error === 'string') return error.slice(0, 500);
   } catch {
     // Not the daemon's own error: its text says nothing that could be relied on.

@@ -184,7 +184,9 @@ test('frames of a command that are none, too long or cut off are errors', async 
   for (const bytes of [
     Buffer.from([9, 0, 0, 0, 0]),
     Buffer.from([0, 255, 255, 255, 255]),
+    encodeFrame(execFrame.stdout, ''),
     encodeFrame(execFrame.exit, '{}'),
+    encodeFrame(execFrame.exit, `{"a":[${'[],'.repeat(10_000)}1]}`),
     encodeFrame(execFrame.stdout, 'no end').subarray(0, 8),
     Buffer.alloc(0),
   ]) {
@@ -194,6 +196,60 @@ test('frames of a command that are none, too long or cut off are errors', async 
       for await (const _ of events);
     }, GuestError);
   }
+});
+
+test('a command’s output is bounded here too, and collected where it is within', async () => {
+  const frames = [encodeFrame(execFrame.stdout, 'é'), encodeFrame(execFrame.stderr, 'err')];
+  const accent = Buffer.from('é');
+  frames.push(encodeFrame(execFrame.stdout, accent.subarray(0, 1)), encodeFrame(execFrame.stdout, accent.subarray(1)));
+  const outcome = { exitCode: 0, signal: null, timedOut: false, truncated: false };
+  frames.push(encodeFrame(execFrame.exit, JSON.stringify(outcome)));
+  const guest = await guestOf((_, response) => void response.end(Buffer.concat(frames)));
+  const request = { argv: ['x'], timeoutMs: 1_000 };
+  assert.deepEqual(await guest.execCollected({ ...request, maxOutputBytes: 4 }, { signal }), {
+    ...outcome,
+    stdout: 'éé',
+    stderr: 'err',
+  });
+  await assert.rejects(
+    guest.execCollected({ ...request, maxOutputBytes: 3 }, { signal }),
+    guestError(200, /another shape/),
+  );
+});
+
+test('no reply holds up this thread, however it is made', async () => {
+  const many = `{"entries":[${'[],'.repeat(340_000)}1],"more":false,"error":"x"}`;
+  const keys = JSON.stringify({ entries: Array.from({ length: 50_000 }, (_, i) => ({ [`k${i}`]: 1 })), text: '' });
+  const long = JSON.stringify({ text: 'x'.repeat(600_000), nextOffset: 1 });
+  const calls = [
+    (guest: GuestClient) => guest.workspace.list('', { after: '', limit: 1_000 }),
+    (guest: GuestClient) => guest.exec({ argv: ['x'], timeoutMs: 1_000 }),
+    (guest: GuestClient) => guest.logs('runtime', 0, 128 * 1024),
+    (guest: GuestClient) => guest.health(),
+  ];
+  for (const status of [200, 409])
+    for (const body of [many, keys, long])
+      for (const call of calls) {
+        const guest = await guestOf((_, response) => void response.writeHead(status).end(body));
+        const before = process.cpuUsage();
+        await assert.rejects(call(guest), GuestError);
+        // A few milliseconds. Reading them all as JSON takes half a second each.
+        assert.ok(process.cpuUsage(before).user < 250_000, body.slice(0, 20));
+      }
+});
+
+test('a folder whose names are too long for one reply is listed in smaller pages', async () => {
+  const asked: number[] = [];
+  const name = (index: number): string => String(index).padStart(4_000, 'n');
+  const entry = { type: 'file', size: 1, modifiedMs: 1, mode: 420, version: 'v', target: null };
+  const guest = await guestOf((request, response) => {
+    const limit = Number(new URL(request.url!, 'http://x').searchParams.get('limit'));
+    asked.push(limit);
+    const entries = Array.from({ length: limit }, (_, index) => ({ ...entry, name: name(index) }));
+    response.end(JSON.stringify({ entries, more: true }));
+  });
+  const { entries, more } = await guest.workspace.list('', { after: '', limit: 1_000 });
+  assert.deepEqual([entries.length, more, asked], [125, true, [1_000, 125]]);
 });
 
 test('a guest that does not upgrade to a terminal, or sends nonsense there, ends it', async () => {

@@ -1,8 +1,8 @@
+import { textBounds, textReplyBounds } from '@lodge/domain';
 import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { firstAnswer } from './first-answer.ts';
-import { smallReplyBytes } from './call.ts';
-import { execEvents, type ExecEvent } from './exec-events.ts';
+import { collectExec, execEvents, type ExecEvent } from './exec-events.ts';
 import { execResultFrom, healthFrom, logChunkFrom } from './shape.ts';
 import { openTerminal, type GuestTerminal, type TerminalHandlers } from './terminal.ts';
 import { longMs, shortMs, stallMs, Transport, type CallOptions } from './transport.ts';
@@ -39,15 +39,18 @@ export interface GuestClient {
   /** Ends the agent's runtime within `graceMs` and keeps it ended until `startRuntime` or a boot. The daemon of an older image answers 404. */
   stopRuntime(graceMs: number, options?: CallOptions): Promise<void>;
   startRuntime(options?: CallOptions): Promise<void>;
+  /** For short output: it comes as JSON. `maxOutputBytes` is 64 KiB where it is not given. */
   exec(request: ExecRequest, options?: CallOptions): Promise<ExecResult>;
+  /** The same for output of any bounded size: it comes as bytes, as from `execStream`. */
+  execCollected(request: ExecRequest, options: { readonly signal: AbortSignal }): Promise<ExecResult>;
   writeFile(
     path: string,
     bytes: Uint8Array | string,
     file: { readonly mode: number; readonly owner: 'agent' | 'root' },
     options?: CallOptions,
   ): Promise<void>;
-  /** Up to `maxFileBytes`. */
-  readFile(path: string, options?: CallOptions): Promise<Uint8Array>;
+  /** Up to `maxBytes`; `maxFileBytes` where it is not given. */
+  readFile(path: string, options?: CallOptions & { readonly maxBytes?: number }): Promise<Uint8Array>;
   logs(name: LogName, offset: number, limitBytes: number, options?: CallOptions): Promise<LogChunk>;
   readonly workspace: GuestWorkspace;
   /** Like `exec`, with what the command writes as it comes; resolves once it runs. The last event is its end. */
@@ -77,8 +80,8 @@ export function guestClient(address: string, port: number = guestdPort): GuestCl
 
 /** A time that took longer to be set is late by as much: a guest that has answered once answers sooner. */
 const lateMs = 100;
-/** JSON writes a control character in six bytes. */
-const jsonGrowth = 6;
+/** Of a command of the host's own, where it asks for no other bound. */
+const ownExecOutputBytes = 64 * 1024;
 
 class HttpGuestClient implements GuestClient {
   readonly workspace: GuestWorkspace;
@@ -90,7 +93,9 @@ class HttpGuestClient implements GuestClient {
   }
 
   async health(options: CallOptions = {}): Promise<GuestHealth> {
-    return healthFrom(await this.transport.json('GET', '/v1/health', undefined, shortMs, smallReplyBytes, options));
+    return healthFrom(
+      await this.transport.json('GET', '/v1/health', undefined, shortMs, textBounds.guestReply, options),
+    );
   }
 
   async awaitHealth(options: CallOptions & { readonly timeoutMs: number }): Promise<GuestHealth> {
@@ -99,7 +104,7 @@ class HttpGuestClient implements GuestClient {
 
   async setClock(options: CallOptions = {}): Promise<void> {
     const body: ClockRequest = { unixMs: Date.now(), entropy: randomBytes(64).toString('base64') };
-    await this.transport.json('POST', '/v1/clock', body, shortMs, smallReplyBytes, options);
+    await this.transport.json('POST', '/v1/clock', body, shortMs, textBounds.guestReply, options);
   }
 
   async awaitClock(options: CallOptions & { readonly timeoutMs: number }): Promise<void> {
@@ -111,30 +116,29 @@ class HttpGuestClient implements GuestClient {
 
   async setCpusOnline(online: number, options: CallOptions = {}): Promise<void> {
     const body: CpusRequest = { online };
-    await this.transport.json('POST', '/v1/cpus', body, shortMs, smallReplyBytes, options);
+    await this.transport.json('POST', '/v1/cpus', body, shortMs, textBounds.guestReply, options);
   }
 
   async sync(dropCaches: boolean, options: CallOptions = {}): Promise<void> {
     const body: SyncRequest = { dropCaches };
-    await this.transport.json('POST', '/v1/sync', body, longMs, smallReplyBytes, options);
+    await this.transport.json('POST', '/v1/sync', body, longMs, textBounds.guestReply, options);
   }
 
   async stopRuntime(graceMs: number, options: CallOptions = {}): Promise<void> {
     const body: RuntimeRequest = { run: false, graceMs };
-    await this.transport.json('POST', '/v1/runtime', body, graceMs + shortMs, smallReplyBytes, options);
+    await this.transport.json('POST', '/v1/runtime', body, graceMs + shortMs, textBounds.guestReply, options);
   }
 
   async startRuntime(options: CallOptions = {}): Promise<void> {
     const body: RuntimeRequest = { run: true, graceMs: 0 };
-    await this.transport.json('POST', '/v1/runtime', body, shortMs, smallReplyBytes, options);
+    await this.transport.json('POST', '/v1/runtime', body, shortMs, textBounds.guestReply, options);
   }
 
   async exec(request: ExecRequest, options: CallOptions = {}): Promise<ExecResult> {
-    const outputBytes = request.maxOutputBytes ?? defaultExecOutputBytes;
-    const replyBytes = smallReplyBytes + 2 * jsonGrowth * outputBytes;
-    return execResultFrom(
-      await this.transport.json('POST', '/v1/exec', request, request.timeoutMs + shortMs, replyBytes, options),
-    );
+    const { maxOutputBytes = ownExecOutputBytes, timeoutMs } = request;
+    const body: ExecRequest = { ...request, maxOutputBytes };
+    const bounds = textReplyBounds(2 * maxOutputBytes);
+    return execResultFrom(await this.transport.json('POST', '/v1/exec', body, timeoutMs + shortMs, bounds, options));
   }
 
   async writeFile(
@@ -146,16 +150,16 @@ class HttpGuestClient implements GuestClient {
     const query = new URLSearchParams({ path, mode: file.mode.toString(8), owner: file.owner });
     const body = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
     await this.transport.call(
-      { method: 'PUT', path: `/v1/files?${query.toString()}`, body, replyBytes: smallReplyBytes },
+      { method: 'PUT', path: `/v1/files?${query.toString()}`, body, replyBytes: textBounds.guestReply.bytes },
       longMs,
       options,
     );
   }
 
-  async readFile(path: string, options: CallOptions = {}): Promise<Uint8Array> {
+  async readFile(path: string, options: CallOptions & { readonly maxBytes?: number } = {}): Promise<Uint8Array> {
     const query = new URLSearchParams({ path });
     return this.transport.call(
-      { method: 'GET', path: `/v1/files?${query.toString()}`, replyBytes: maxFileBytes },
+      { method: 'GET', path: `/v1/files?${query.toString()}`, replyBytes: options.maxBytes ?? maxFileBytes },
       longMs,
       options,
     );
@@ -163,9 +167,9 @@ class HttpGuestClient implements GuestClient {
 
   async logs(name: LogName, offset: number, limitBytes: number, options: CallOptions = {}): Promise<LogChunk> {
     const query = new URLSearchParams({ name, offset: String(offset), limit: String(limitBytes) });
-    const replyBytes = smallReplyBytes + jsonGrowth * limitBytes;
+    const bounds = textReplyBounds(limitBytes);
     return logChunkFrom(
-      await this.transport.json('GET', `/v1/logs?${query.toString()}`, undefined, shortMs, replyBytes, options),
+      await this.transport.json('GET', `/v1/logs?${query.toString()}`, undefined, shortMs, bounds, options),
       limitBytes,
     );
   }
@@ -177,7 +181,12 @@ class HttpGuestClient implements GuestClient {
     const body = Buffer.from(JSON.stringify(request));
     const limit = AbortSignal.any([signal, AbortSignal.timeout(request.timeoutMs + longMs)]);
     const call = { method: 'POST', path: '/v1/exec/stream', body } as const;
-    return execEvents(await this.transport.stream(call, { signal: limit }));
+    const reply = await this.transport.stream(call, { signal: limit });
+    return execEvents(reply, request.maxOutputBytes ?? defaultExecOutputBytes);
+  }
+
+  async execCollected(request: ExecRequest, options: { readonly signal: AbortSignal }): Promise<ExecResult> {
+    return collectExec(await this.execStream(request, options));
   }
 
   openTerminal(

@@ -1,4 +1,6 @@
 /** A guest is not trusted: what it sends is checked before it is believed to have a shape. */
+import { boundedJson, JsonBoundsError, textBounds } from '@lodge/domain';
+import type { JsonBounds } from '@lodge/domain';
 import { GuestError } from './call.ts';
 import {
   protocolVersion,
@@ -19,13 +21,14 @@ export function unexpected(): GuestError {
   return new GuestError(200, 'the guest sent a reply of another shape than the protocol has');
 }
 
-/** `what` names the text for the error. */
-export function replyFrom(text: string, what: string): Reply {
+/** The one place where a guest's JSON is read. `what` names the text for the error. */
+export function replyFrom(text: string | Uint8Array, what: string, bounds: JsonBounds = textBounds.guestReply): Reply {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = boundedJson(text, bounds);
   } catch (error) {
-    throw new GuestError(200, `the guest answered ${what} with something that is not JSON`, { cause: error });
+    const fault = error instanceof JsonBoundsError ? error.message : 'something that is not JSON';
+    throw new GuestError(200, `the guest answered ${what} with ${fault}`, { cause: error });
   }
   return objectFrom(value);
 }
@@ -116,9 +119,9 @@ function modifiedFrom(reply: Reply): number {
   return Math.min(latestMs, Math.max(0, numberIn(reply, 'modifiedMs')));
 }
 
-export function entryListFrom(reply: Reply): EntryList {
+export function entryListFrom(reply: Reply, limit: number): EntryList {
   const { entries, more } = reply;
-  if (!Array.isArray(entries) || typeof more !== 'boolean') throw unexpected();
+  if (!Array.isArray(entries) || entries.length > limit || typeof more !== 'boolean') throw unexpected();
   return { entries: entries.map((entry) => namedEntryFrom(objectFrom(entry))), more };
 }
 

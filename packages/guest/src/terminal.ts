@@ -85,7 +85,7 @@ class Connection implements GuestTerminal {
     // Whatever it says, it is there. While nobody takes what it shows it is not heard, and given up for that.
     this.unanswered = 0;
     try {
-      for (const frame of this.reader.push(chunk)) this.obey(frame);
+      for (const frame of joined(this.reader.push(chunk))) this.obey(frame);
     } catch {
       this.over(null);
     }
@@ -98,9 +98,7 @@ class Connection implements GuestTerminal {
         if (!this.handlers.data(payload)) this.socket.pause();
         return;
       case terminalOutput.exit:
-        this.over(endFrom(replyFrom(payload.toString(), 'GET /v1/terminal')));
-        return;
-      case terminalOutput.pong:
+        this.over(endFrom(replyFrom(payload, 'GET /v1/terminal')));
         return;
       default:
         throw unexpected();
@@ -114,4 +112,25 @@ class Connection implements GuestTerminal {
     this.socket.destroy();
     this.handlers.closed(end);
   }
+}
+
+/** What is shown, in one piece up to the next frame of another kind: a guest may send a frame for each byte. */
+function joined(frames: readonly Frame[]): Frame[] {
+  const found: Frame[] = [];
+  let shown: Buffer[] = [];
+  const end = (): void => {
+    if (shown.length > 0)
+      found.push({ kind: terminalOutput.data, payload: shown.length === 1 ? shown[0]! : Buffer.concat(shown) });
+    shown = [];
+  };
+  for (const frame of frames) {
+    if (frame.kind === terminalOutput.data) shown.push(frame.payload);
+    // That it is there was seen already.
+    else if (frame.kind !== terminalOutput.pong) {
+      end();
+      found.push(frame);
+    }
+  }
+  end();
+  return found;
 }

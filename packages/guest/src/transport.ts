@@ -2,13 +2,15 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import {
   callGuest,
+  readBounded,
   GuestError,
-  smallReplyBytes,
   streamGuest,
   upgradeGuest,
   type GuestCall,
   type StreamCall,
 } from './call.ts';
+import { textBounds } from '@lodge/domain';
+import type { JsonBounds } from '@lodge/domain';
 import { maxFileBytes, maxJsonBytes } from './protocol.ts';
 import { replyFrom, type Reply } from './shape.ts';
 
@@ -38,12 +40,17 @@ export class Transport {
     path: string,
     body: object | undefined,
     defaultTimeoutMs: number,
-    replyBytes: number,
+    bounds: JsonBounds,
     options: CallOptions,
   ): Promise<Reply> {
-    const request = { method, path, replyBytes, ...(body && { body: Buffer.from(JSON.stringify(body)) }) };
+    const request = {
+      method,
+      path,
+      replyBytes: bounds.bytes,
+      ...(body && { body: Buffer.from(JSON.stringify(body)) }),
+    };
     const reply = await this.call(request, defaultTimeoutMs, options);
-    return replyFrom(reply.toString(), `${method} ${path.split('?')[0]}`);
+    return replyFrom(reply, `${method} ${path.split('?')[0]}`, bounds);
   }
 
   async call(request: Omit<GuestCall, Bounds>, defaultTimeoutMs: number, options: CallOptions): Promise<Buffer> {
@@ -72,10 +79,5 @@ export class Transport {
 
 /** The whole of a small reply in JSON. */
 export async function smallJson(reply: IncomingMessage, what: string): Promise<Reply> {
-  let text = '';
-  for await (const chunk of reply) {
-    text += String(chunk);
-    if (text.length > smallReplyBytes) throw new GuestError(null, "the guest's reply is too long");
-  }
-  return replyFrom(text, what);
+  return replyFrom(await readBounded(reply, textBounds.guestReply.bytes), what);
 }

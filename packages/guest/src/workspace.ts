@@ -1,11 +1,13 @@
 import type { Readable } from 'node:stream';
-import { GuestError, smallReplyBytes } from './call.ts';
+import { textBounds } from '@lodge/domain';
+import type { JsonBounds } from '@lodge/domain';
+import { GuestError, ReplyTooLongError } from './call.ts';
 import type { Entry, EntryList, WriteResult } from './protocol.ts';
 import { entryFrom, entryListFrom, replyFrom, unexpected, writeResultFrom, type Reply } from './shape.ts';
 import { longMs, shortMs, smallJson, stallMs, type CallOptions, type Transport } from './transport.ts';
 
-/** A listed name in JSON, with its link's target: both are bounded by what a path may be. */
-const listedBytes = 12 * 1024;
+/** Where names and links are so long that a page does not fit into its bounds, a page of so many times less is asked for. */
+const listShrinks = 8;
 
 /** A part of a file. A negative `from` asks for that many of the last bytes. */
 export interface Part {
@@ -27,7 +29,7 @@ export interface Content {
 /** The agent's workspace. Paths are relative to it; no link leads out of it. */
 export interface GuestWorkspace {
   entry(path: string, options?: CallOptions): Promise<Entry>;
-  /** Up to `maxListEntries` behind the name `after`. */
+  /** Up to `limit` and `maxListEntries` behind the name `after`; fewer, with `more`, where names or links are very long. */
   list(
     path: string,
     page: { readonly after: string; readonly limit: number },
@@ -54,16 +56,21 @@ export function workspaceOf(transport: Transport): GuestWorkspace {
   const json = (
     method: 'GET' | 'PUT' | 'DELETE',
     path: string,
-    bounds: { readonly timeoutMs: number; readonly replyBytes?: number },
+    timeoutMs: number,
     options: CallOptions = {},
-  ): Promise<Reply> =>
-    transport.json(method, path, undefined, bounds.timeoutMs, bounds.replyBytes ?? smallReplyBytes, options);
+    bounds: JsonBounds = textBounds.guestReply,
+  ): Promise<Reply> => transport.json(method, path, undefined, timeoutMs, bounds, options);
   return {
-    entry: async (path, options) =>
-      entryFrom(await json('GET', pathFor('/entry', { path }), { timeoutMs: shortMs }, options)),
+    entry: async (path, options) => entryFrom(await json('GET', pathFor('/entry', { path }), shortMs, options)),
     list: async (path, { after, limit }, options) => {
-      const bounds = { timeoutMs: longMs, replyBytes: smallReplyBytes + limit * listedBytes };
-      return entryListFrom(await json('GET', pathFor('/list', { path, after, limit: String(limit) }), bounds, options));
+      for (let wanted = limit; ; wanted = Math.ceil(wanted / listShrinks)) {
+        try {
+          const url = pathFor('/list', { path, after, limit: String(wanted) });
+          return entryListFrom(await json('GET', url, longMs, options, textBounds.fileList), wanted);
+        } catch (error) {
+          if (!(error instanceof ReplyTooLongError) || wanted === 1) throw error;
+        }
+      }
     },
     read: (path, part, { signal }) => read(transport, path, part, signal),
     write: async (path, body, { match, absent }, { signal }) => {
@@ -72,10 +79,10 @@ export function workspaceOf(transport: Transport): GuestWorkspace {
       return writeResultFrom(await smallJson(await transport.stream(call, { signal, stallMs }), 'PUT /v1/workspace'));
     },
     makeFolder: async (path, options) =>
-      writeResultFrom(await json('PUT', pathFor('/folder', { path }), { timeoutMs: shortMs }, options)),
+      writeResultFrom(await json('PUT', pathFor('/folder', { path }), shortMs, options)),
     remove: async (path, { match, recursive }, options) => {
       const query = { path, ...(match !== undefined && { match }), recursive: String(recursive) };
-      await json('DELETE', pathFor('', query), { timeoutMs: longMs + shortMs }, options);
+      await json('DELETE', pathFor('', query), longMs + shortMs, options);
     },
   };
 }

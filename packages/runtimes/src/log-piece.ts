@@ -1,15 +1,12 @@
 /** A piece of a runtime's log, as the daemon in a guest gives it. Lines are bounded before a runtime reads them. */
-import { boundedJson } from '@lodge/domain';
-import type { Json, JsonBounds } from '@lodge/domain';
-import { asObject, withoutControlSequences } from '@lodge/domain';
+import { asObject, boundedJson, textBounds, withoutControlSequences } from '@lodge/domain';
+import type { Json } from '@lodge/domain';
 import { maxLogLine } from '@lodge/ports';
 
 /** Bytes asked for at once. A reply in JSON may have six for each. */
-export const logPieceBytes = 128 * 1024;
+export const logPieceBytes = textBounds.logLine.bytes;
 /** More than the log of an agent takes at once (`CollectorTiming.rate`). */
 const maxLines = 2_000;
-/** Of one line. */
-const entryBounds: JsonBounds = { bytes: logPieceBytes, depth: 16, elements: 1_000 };
 
 export interface LogPiece {
   /** Those with something in them, as they were written. A line is as long as the piece at most. */
@@ -49,7 +46,7 @@ export const plainLine = (raw: string): string =>
 export function jsonLine(raw: string): Json | null {
   if (!raw.startsWith('{')) return null;
   try {
-    return asObject(boundedJson(raw, entryBounds));
+    return asObject(boundedJson(raw, textBounds.logLine));
   } catch {
     return null;
   }

@@ -1,5 +1,5 @@
 /** OpenAI's answers as far as every runtime gives them alike: which event adds text, which ends an answer, which tells an error. */
-import { asObject } from '@lodge/domain';
+import { asObject, textBounds } from '@lodge/domain';
 import type { Json } from '@lodge/domain';
 import type { GatewayEvent, ToldError, TurnApi, WholeAnswer } from '@lodge/ports';
 import { readBlock } from './event-reader.ts';
@@ -18,7 +18,7 @@ function chatEvent(block: string): ReadEvent {
   if (event.isLast) return event;
   // Chunks have no name. Runtimes tell of their tools in events that have one, and clients would take those for chunks.
   if (otherLines.some((line) => line.startsWith('event:'))) return null;
-  const data = text === null ? null : asObject(parseJson(text));
+  const data = text === null ? null : parseJson(text, textBounds.turnEvent);
   const error = asObject(data?.['error']);
   if (error) return { error: toldError(error, null) };
   return { ...event, data, text: data === null ? '' : (textOf(firstChoice(data)?.['delta']) ?? '') };
@@ -29,9 +29,9 @@ const lastOfResponse = new Set(['response.completed', 'response.incomplete', 're
 
 function responseEvent(block: string): ReadEvent {
   const { data: text, otherLines } = readBlock(block);
-  const data = text === null ? null : asObject(parseJson(text));
+  const data = text === null ? null : parseJson(text, textBounds.turnEvent);
   if (data === null) return null;
-  const type = String(data['type']);
+  const type = typeof data['type'] === 'string' ? data['type'] : '';
   const error = type === 'error' ? data : asObject(asObject(data['response'])?.['error']);
   if (error) return { error: toldError(error, null) };
   const delta = type === 'response.output_text.delta' ? data['delta'] : '';
@@ -46,7 +46,7 @@ function responseEvent(block: string): ReadEvent {
 
 /** An answer that did not stream; null where the body is no JSON object. */
 export function readWhole(api: TurnApi, text: string): WholeAnswer | { readonly error: ToldError } | null {
-  const body = asObject(parseJson(text));
+  const body = parseJson(text, textBounds.turnAnswer);
   if (body === null) return null;
   const error = asObject(body['error']);
   if (error) return { error: toldError(error, null) };

@@ -1,5 +1,5 @@
 /** What starting, warming and looking after a runtime asks of its gateway, beside the turns of its agent. */
-import { asObject } from '@lodge/domain';
+import { asObject, textBounds } from '@lodge/domain';
 import { readEvent, readWhole } from './answers.ts';
 import { readText, send } from './connection.ts';
 import { eventBlocks } from './event-reader.ts';
@@ -46,8 +46,6 @@ export interface Reply {
   readonly text: string;
 }
 
-const maxReplyBytes = 4 * 1024 * 1024;
-
 /** HTTP to the gateway in one guest. Connections are not kept: a clone's would be dead. */
 export class GatewayHttp {
   /** Of the runtime, for messages. */
@@ -77,7 +75,7 @@ export class GatewayHttp {
         body,
         signal: AbortSignal.any([signal, deadline]),
       });
-      return { status: reply.statusCode, text: await readText(reply.body, maxReplyBytes) };
+      return { status: reply.statusCode, text: await readText(reply.body, textBounds.gatewayReply.bytes) };
     } catch (error) {
       signal.throwIfAborted();
       const why = deadline.aborted ? `within ${timeoutMs} ms` : `(${(error as Error).message})`;
@@ -91,7 +89,7 @@ export class GatewayHttp {
     const reply = await this.send('POST', '/v1/chat/completions', headers, body, chat);
     const answer = chat.stream ? await streamedText(reply.text) : plainText(reply.text);
     if (reply.status === 200 && answer !== '') return answer;
-    const { message } = errorIn(parseObject(reply.text)['error']);
+    const { message } = errorIn(parseObject(reply.text, textBounds.turnError)['error']);
     const why = `(HTTP ${reply.status}): ${message ?? 'no text'}`;
     throw new GatewayError(reply.status, null, `${this.name} did not answer a chat ${why}`);
   }

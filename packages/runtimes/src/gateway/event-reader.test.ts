@@ -27,6 +27,24 @@ test('a large event in the smallest pieces costs linear time', async () => {
   assert.ok(process.cpuUsage(before).user < 10e6);
 });
 
+test('an event of more lines than any has is refused', () => {
+  assert.throws(() => readBlock('data:\n'.repeat(200_000)), /too many lines/);
+  assert.equal(readBlock('data: a\n'.repeat(999)).data?.length, 999 * 2 - 1);
+});
+
+test('many events in one piece let others in', async () => {
+  const blocks = eventBlocks(pieces('data: a\n\n'.repeat(1_000), 10_000));
+  let turns = 0;
+  const count = (): void => {
+    turns += 1;
+    immediate = setImmediate(count);
+  };
+  let immediate = setImmediate(count);
+  for await (const block of blocks) assert.equal(block, 'data: a');
+  clearImmediate(immediate);
+  assert.ok(turns >= 10, `${turns} turns`);
+});
+
 test('data is told apart from other lines by the name of the field alone', () => {
   const { data, otherLines } = readBlock('data: a\ndata:b\ndata\n: c\ndatabase: d\r\nid: 1\r\ndata:  \u2028e');
   assert.equal(data, 'a\nb\n\n \u2028e');

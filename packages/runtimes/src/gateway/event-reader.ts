@@ -2,9 +2,15 @@
  * Server-sent events as a guest writes them. Every character is looked at a bounded number of times, however the guest cuts its
  * stream into pieces, and an event has a bound.
  */
+import { setImmediate } from 'node:timers/promises';
+import { textBounds } from '@lodge/domain';
 
 /** An event that is longer is none of OpenAI's. */
-const maxBlockChars = 1024 * 1024;
+const maxBlockChars = textBounds.turnEvent.bytes;
+/** OpenAI's events have two or three. */
+const maxLines = 1_000;
+/** So many events are read before whatever else waits for this thread comes in between: a guest may send them in one piece. */
+const blocksAtOnce = 64;
 /** All of a blank line but its last character: it may be cut anywhere. */
 const maxCutChars = '\r\n\r'.length;
 
@@ -12,12 +18,17 @@ const maxCutChars = '\r\n\r'.length;
 export async function* eventBlocks(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   const pending = new PendingBlock();
+  let read = 0;
   for await (const chunk of bytes) {
     const text = pending.takeCut() + decoder.decode(chunk, { stream: true });
     let start = 0;
     for (const { index, 0: blankLine } of text.matchAll(/\r?\n\r?\n/g)) {
       const block = pending.finish(text.slice(start, index));
-      if (block !== '') yield block;
+      if (block !== '') {
+        yield block;
+        read += 1;
+        if (read % blocksAtOnce === 0) await setImmediate();
+      }
       start = index + blankLine.length;
     }
     pending.add(text.slice(start));
@@ -60,10 +71,13 @@ export interface EventLines {
   readonly otherLines: readonly string[];
 }
 
+/** Throws where the block has more lines than any event of OpenAI's. */
 export function readBlock(block: string): EventLines {
   const data: string[] = [];
   const otherLines: string[] = [];
-  for (const line of block.split(/\r?\n/)) {
+  const lines = block.split(/\r?\n/, maxLines + 1);
+  if (lines.length > maxLines) throw new Error('an event of too many lines');
+  for (const line of lines) {
     const value = dataOf(line);
     if (value === null) otherLines.push(line);
     else data.push(value);

@@ -111,6 +111,19 @@ test('an answer that breaks off, is no JSON or is too large is broken off; no co
   await assert.rejects(gateway.open(turn({ endpoint })), failsWith('not_connected'));
 });
 
+test('an answer of many small values is broken off before it is read', async () => {
+  const many = `{"choices":[],"a":[${'[],'.repeat(340_000)}1]}`;
+  const before = process.cpuUsage();
+  stub.answer = (res) => void res.end(many);
+  await assert.rejects((await gateway.open(turn())).whole(), failsWith('broken_off'));
+  stub.answer = answerEvents(`data: ${many.slice(0, 1_000_000)}]}\n\n`, event(chunk('pong')), done);
+  assert.deepEqual(
+    (await eventsOf()).map(({ data }) => data?.['object'] ?? null),
+    [null, chunk('')['object'], null],
+  );
+  assert.ok(process.cpuUsage(before).user < 1_000_000);
+});
+
 test('a turn that is cut fails as whoever cut it says, and is cancelled in the guest', async () => {
   const reason = new Error('cut');
   const cutting = new AbortController();

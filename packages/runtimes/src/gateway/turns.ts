@@ -1,4 +1,4 @@
-import { asObject } from '@lodge/domain';
+import { asObject, textBounds } from '@lodge/domain';
 import { GatewayFailure } from '@lodge/ports';
 import type { Gateway, GatewayAnswer, GatewayEvent, GatewayTurn, ToldError, WholeAnswer } from '@lodge/ports';
 import { readEvent, readWhole, toldError } from './answers.ts';
@@ -7,10 +7,6 @@ import type { GatewayReply } from './connection.ts';
 import { eventBlocks } from './event-reader.ts';
 import { retryAfterOf } from './failures.ts';
 import { parseObject } from './json.ts';
-
-/** A whole answer is kept in memory while it is read: it is no longer than this. */
-const maxAnswerBytes = 16 * 1024 * 1024;
-const maxErrorBytes = 64 * 1024;
 
 /** Turns at the gateways of guests. It keeps nothing open between turns. */
 export function createGateway(): Gateway {
@@ -32,10 +28,12 @@ async function begin({ endpoint, api, body, signal }: GatewayTurn): Promise<Gate
   }
 }
 
+const { turnError } = textBounds;
+
 async function refused({ explain, signal }: GatewayTurn, reply: GatewayReply): Promise<GatewayFailure> {
   const { statusCode, headers, body } = reply;
   try {
-    const error = asObject(parseObject(await readText(body, maxErrorBytes))['error']) ?? {};
+    const error = asObject(parseObject(await readText(body, turnError.bytes), turnError)['error']) ?? {};
     return failure(explain, toldError(error, statusCode, retryAfterOf(headers['retry-after'])));
   } catch (error) {
     throw connectionFailure(error, signal);
@@ -70,7 +68,7 @@ class Answer implements GatewayAnswer {
   async whole(): Promise<WholeAnswer> {
     const { api, explain, signal } = this.turn;
     try {
-      const answer = readWhole(api, await readText(this.reply.body, maxAnswerBytes));
+      const answer = readWhole(api, await readText(this.reply.body, textBounds.turnAnswer.bytes));
       if (answer === null) throw new Error('the gateway answered with something that is not JSON');
       if ('error' in answer) throw failure(explain, answer.error);
       return answer;

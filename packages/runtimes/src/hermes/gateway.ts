@@ -1,3 +1,4 @@
+import { textBounds } from '@lodge/domain';
 import { GatewayError, GatewayHttp } from '../gateway/calls.ts';
 import { parseObject } from '../gateway/json.ts';
 import type { ChatOptions, GatewayCallOptions, RuntimeGateway } from '../gateway/calls.ts';
@@ -26,7 +27,7 @@ export class Gateway implements RuntimeGateway {
   /** Turns it has in hand. */
   async work(options: GatewayCallOptions): Promise<number> {
     const { status, text } = await this.http.send('GET', '/health', {}, undefined, options);
-    const { work } = parseObject(text);
+    const { work } = parseObject(text, textBounds.gatewayHealth);
     if (status === 200 && typeof work === 'number') return work;
     throw new GatewayError(status, null, `Hermes did not say what it has in hand (HTTP ${status})`);
   }

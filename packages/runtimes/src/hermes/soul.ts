@@ -10,6 +10,8 @@ const path = `${workspacePath}/SOUL.md`;
 const begin = '<!-- Instructions of the agent, set by API: changes in this block are lost. -->';
 const end = '<!-- End of the instructions set by API. -->';
 const scriptTimeoutMs = 60_000;
+/** A text that is longer fits into no prompt. */
+const maxSoulBytes = 1024 * 1024;
 
 /** `text` with these instructions, and no earlier ones. */
 export function withInstructions(text: string, instructions: string | null): string {
@@ -36,7 +38,7 @@ export async function applyInstructions(
   instructions: string | null,
   signal: AbortSignal,
 ): Promise<void> {
-  const text = await guest.readFile(path, { signal }).then(
+  const text = await guest.readFile(path, { signal, maxBytes: maxSoulBytes }).then(
     (bytes) => Buffer.from(bytes).toString('utf8'),
     (error: unknown) => {
       if (error instanceof GuestError && error.status === 404) return '';

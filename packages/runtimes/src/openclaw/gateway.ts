@@ -1,3 +1,4 @@
+import { textBounds } from '@lodge/domain';
 import { GatewayError, GatewayHttp, errorIn } from '../gateway/calls.ts';
 import { parseObject } from '../gateway/json.ts';
 import type { ChatOptions, GatewayCallOptions, RuntimeGateway } from '../gateway/calls.ts';
@@ -14,14 +15,15 @@ export class Gateway implements RuntimeGateway {
   async failing(options: GatewayCallOptions): Promise<string | null> {
     const reply = await this.http.send('GET', '/readyz', {}, undefined, options);
     if (reply.status === 200) return null;
-    const { failing } = parseObject(reply.text);
-    return Array.isArray(failing) && failing.length > 0 ? failing.join(', ').slice(0, 500) : `HTTP ${reply.status}`;
+    const { failing } = parseObject(reply.text, textBounds.gatewayHealth);
+    const parts = Array.isArray(failing) ? failing.filter((part) => typeof part === 'string') : [];
+    return parts.length > 0 ? parts.join(', ').slice(0, 500) : `HTTP ${reply.status}`;
   }
 
   /** One admin RPC; resolves with its payload. */
   async rpc(method: string, params: object, options: GatewayCallOptions): Promise<Record<string, unknown>> {
     const reply = await this.http.send('POST', '/api/v1/admin/rpc', {}, { method, params }, options);
-    const { ok, payload, error } = parseObject(reply.text);
+    const { ok, payload, error } = parseObject(reply.text, textBounds.gatewayReply);
     if (reply.status === 200 && ok === true && typeof payload === 'object' && payload !== null) {
       return payload as Record<string, unknown>;
     }

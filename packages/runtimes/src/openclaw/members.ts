@@ -3,6 +3,7 @@
  * names are OpenClaw's ids of them. What is there is read from OpenClaw's own configuration, so that an agent without
  * members costs no call of the gateway; what changes goes through the gateway's RPC, which takes it up without a restart.
  */
+import { asObject, boundedJson, textBounds } from '@lodge/domain';
 import type { MemberSettings } from '@lodge/ports';
 import { GuestError } from '@lodge/guest';
 import { GatewayError } from '../gateway/calls.ts';
@@ -32,12 +33,13 @@ export async function bringMembers(
 }
 
 async function membersThere({ guest }: OpenclawGuest, signal: AbortSignal): Promise<string[]> {
-  const text = Buffer.from(await guest.readFile(configPath, { signal })).toString();
+  const bounds = textBounds.runtimeConfig;
+  const bytes = await guest.readFile(configPath, { signal, maxBytes: bounds.bytes });
   let config: unknown;
   try {
-    config = JSON.parse(text);
+    config = boundedJson(bytes, bounds);
   } catch (cause) {
-    throw new GuestError(200, "OpenClaw's configuration in the guest is not JSON", { cause });
+    throw new GuestError(200, "OpenClaw's configuration in the guest is not JSON, or too large", { cause });
   }
   const { agents } = (config ?? {}) as { readonly agents?: { readonly entries?: unknown } };
   const entries = agents?.entries;
@@ -68,7 +70,9 @@ async function awaitRoster(runtime: OpenclawGuest, names: readonly string[], sig
   const wait = { what: 'take its members', timeoutMs: rpcTimeoutMs, pauseMs: 250, attemptMs: 30_000, signal };
   await until(runtime, wait, async (options) => {
     const { agents } = await runtime.gateway.rpc('agents.list', {}, options);
-    const listed = Array.isArray(agents) ? agents.map((agent: { readonly id?: unknown }) => String(agent?.id)) : [];
+    const listed = Array.isArray(agents)
+      ? agents.map((agent) => asObject(agent)?.['id']).filter((id) => typeof id === 'string')
+      : [];
     return listed.toSorted().join() === roster ? {} : `it lists ${listed.join(', ').slice(0, 200)}`;
   });
 }

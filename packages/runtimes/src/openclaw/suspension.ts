@@ -82,6 +82,12 @@ async function prepare({ gateway }: OpenclawGuest, options: GatewayCallOptions):
   const isIdle = status === 'ready' || (status === 'draining' && kinds.size === 1 && kinds.has(harmless));
   return {
     suspensionId: typeof suspensionId === 'string' ? suspensionId : null,
-    work: isIdle ? null : [...kinds].map(String).join(', ').slice(0, 200) || String(status),
+    work: isIdle ? null : namesOf([...kinds]) || namesOf([status]) || 'unknown',
   };
 }
+
+const namesOf = (given: readonly unknown[]): string =>
+  given
+    .filter((name) => typeof name === 'string')
+    .join(', ')
+    .slice(0, 200);

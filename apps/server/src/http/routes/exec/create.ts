@@ -6,6 +6,7 @@ import type { Log } from '@lodge/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { sendEvents } from '../../reply/event-stream.ts';
+import { maxCharsAtOnce, sendLongTexts } from '../../reply/long-texts.ts';
 import type { App } from '../../app-types.ts';
 import type { GuestAccess } from '../../needs.ts';
 import { reportError } from '../../pipeline/errors.ts';
@@ -59,8 +60,10 @@ export function execRoute(app: App, context: Needs): void {
       const live = await liveGuest(context, request, reply, wanted.timeoutMs + marginMs);
       const startedAt = performance.now();
       if (body.stream === true) return stream(context, request, reply, { live, wanted, startedAt });
-      const { stdout, stderr, ...outcome } = await started(live.guest.exec(wanted, { signal: live.signal }));
-      return { object: 'exec' as const, ...outcomeRecord(outcome, startedAt), stdout, stderr };
+      const { stdout, stderr, ...outcome } = await started(live.guest.execCollected(wanted, live));
+      const record = { object: 'exec' as const, ...outcomeRecord(outcome, startedAt) };
+      if (stdout.length + stderr.length < maxCharsAtOnce) return { ...record, stdout, stderr };
+      return sendLongTexts(reply, record, { stdout, stderr });
     },
   });
 }
