@@ -39,6 +39,7 @@ import { spendDefaults } from './config/spend-defaults.ts';
 import { lockInstance } from './host/instance-lock.ts';
 import { openMachines } from './host/machines.ts';
 import { masterKeySource } from './config/master-key-source.ts';
+import { watchEventLoop } from './metrics/event-loop.ts';
 import { listenForScrapes } from './metrics/listener.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import type { Metrics } from './metrics/metrics.ts';
@@ -108,6 +109,8 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
   const { log } = options;
   const store = await startStore(config, log, closing);
   const metrics = config.metricsPort === null ? null : createMetrics(version);
+  const loop = watchEventLoop({ log, ...(metrics && { observe: metrics.loopDelay }) });
+  closing.push(() => loop.stop());
   const secrets = await openSecretBox(store.secrets, await readMasterKey(masterKeySource(config)));
   const providers = [...builtinProviders, ...parseOperatorProviders(config.providers)];
   const prices = createPriceBook(providers, parsePrices(config.prices));

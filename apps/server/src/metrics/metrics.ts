@@ -12,6 +12,8 @@ export interface Metrics {
   readonly http: HttpMetrics;
   /** Counts a chat turn; gives what to call when it has ended. */
   readonly turnBegan: () => () => void;
+  /** Counts the longest delay of the event loop in a second. */
+  readonly loopDelay: (seconds: number) => void;
   /** The same ledger; calls that are over are counted. */
   watchCalls(ledger: CallLedger, providers: readonly Provider[]): CallLedger;
   /** Counts from then on what this process writes, and looks at the rest whenever the figures are asked for. */
@@ -32,6 +34,9 @@ const operationBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 
 /** From a read to a long chat turn. */
 const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
+/** From a tick to what everybody notices. */
+const delayBuckets = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
 export function createMetrics(version: string): Metrics {
   const register = new Registry();
   const registers = [register];
@@ -39,7 +44,14 @@ export function createMetrics(version: string): Metrics {
   const info = new Gauge({ name: 'lodge_info', help: 'Version of Lodge.', labelNames: ['version'], registers });
   info.set({ version }, 1);
   const turns = new Gauge({ name: 'lodge_chats_in_flight', help: 'Chat turns under way.', registers });
+  const delays = new Histogram({
+    name: 'lodge_event_loop_delay_seconds',
+    help: 'The longest delay of the event loop in each second.',
+    buckets: delayBuckets,
+    registers,
+  });
   return {
+    loopDelay: (seconds) => delays.observe(seconds),
     http: httpMetrics(registers),
     turnBegan() {
       turns.inc();
