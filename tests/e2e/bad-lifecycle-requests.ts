@@ -51,6 +51,9 @@ export const lifecycleRequests: readonly BadRequest[] = [
   patch('its size to an unknown one', { size: 'huge' }, 'size'),
   patch('its spend limit to nothing', { spend_limit: { action: 'pause' } }, 'spend_limit'),
   patch('its spend limit to a number', { spend_limit: { daily_usd: 1, action: 'pause' } }, 'spend_limit.daily_usd'),
+  patch('its egress to a word', { egress: 'none' }, 'egress'),
+  patch('its egress to a private address', { egress: { mode: 'allowlist', allow: ['10.0.0.1'] } }, 'egress.allow[0]'),
+  patch('its models to one of an unknown provider', { models: ['nobody/m'] }, 'models[0]'),
   patch('a field there is none of', { colour: 'red' }, 'colour'),
   patch('its idle time to less than none', { lifecycle: { idle_timeout_seconds: -1 } }, 'idle_timeout_seconds'),
   {

@@ -91,6 +91,10 @@ const fields: BadRequest[] = [
   create('two sizes', { size: 'small', machine_size: 'large' }, ['size', 'machine_size']),
   create('channels', { channels: { slack: { appToken: 'xapp-1', botToken: 'xoxb-1' } } }, 'channels'),
   create('an array of channels', { channels: [] }, 'channels'),
+  create('an unknown egress mode', { egress: { mode: 'open' } }, ['egress.mode', 'allowlist']),
+  create('an allow list that nobody reads', { egress: { mode: 'none', allow: ['a.example'] } }, 'egress.allow'),
+  create('an IPv6 address to reach', { egress: { mode: 'allowlist', allow: ['a.example', '::1'] } }, 'egress.allow[1]'),
+  create('a model without its provider', { models: ['gpt-5'] }, ['models[0]', '<provider>/<model_name>']),
   create('a spend limit without a limit', { spend_limit: { action: 'block' } }, ['spend_limit', 'daily_usd']),
   create(
     'a spend limit of nulls',

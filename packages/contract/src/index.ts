@@ -12,6 +12,7 @@ export * from './errors.ts';
 export * from './events/events.ts';
 export * from './workspace/exec.ts';
 export * from './workspace/files.ts';
+export * from './agents/egress.ts';
 export * from './agents/instructions.ts';
 export * from './account/limits.ts';
 export * from './agents/links.ts';

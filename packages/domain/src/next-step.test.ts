@@ -18,6 +18,7 @@ const agent = (facts: Partial<AgentFacts> = {}): AgentFacts => ({
   size: 'small',
   machine: { vcpus: 1, memoryMib: 2048 },
   settingsFit: true,
+  egressFit: true,
   trouble: null,
   ...facts,
 });
@@ -160,6 +161,16 @@ test('settings that a running guest has not taken are applied to it, before it i
   for (const { facts, there } of everything(unfit)) {
     if (facts.status === 'running' && facts.operation === null && there?.state === 'running') continue;
     assert.notEqual(step(facts, there).do, 'apply');
+  }
+});
+
+test('egress rules that a living machine is not known to have are put on it, before all else and never otherwise', () => {
+  const unfit = { egressFit: false } as const;
+  assert.equal(step(agent({ ...unfit, settingsFit: false, size: 'large' }), vm('running')).do, 'restrict');
+  assert.equal(step(agent({ ...unfit, status: 'paused' }), vm('paused')).do, 'restrict');
+  for (const { facts, there } of everything(unfit)) {
+    if (facts.operation === null && there?.executionId === 'one' && there.state === facts.status) continue;
+    assert.notEqual(step(facts, there).do, 'restrict');
   }
 });
 

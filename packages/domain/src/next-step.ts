@@ -18,6 +18,8 @@ export interface AgentFacts {
   readonly machine: { readonly vcpus: number; readonly memoryMib: number } | null;
   /** Whether its guest has the settings that the row wants in effect. */
   readonly settingsFit: boolean;
+  /** Whether its machine's network is known to have the egress rules that the row wants. */
+  readonly egressFit: boolean;
   /** What the last look into the guest found wrong with it; null where nothing was. */
   readonly trouble: 'out_of_memory' | 'disk_full' | null;
 }
@@ -42,6 +44,7 @@ export interface VmFacts {
  * - `drop-backup`: that is done; the backup is freed.
  * - `free`: end whatever is left of the machine and keep the disk; the agent is then `status`.
  * - `record-status`: host and wish agree, and only the row does not say so yet.
+ * - `restrict`: put the row's egress rules on the network of the machine, which runs or is frozen.
  * - `apply`: bring into effect in the running guest what the row's settings want there.
  * - `resize`: give the running machine the size asked for.
  * - `fail`: give up until somebody asks again; CPU and memory are freed, the disk is kept.
@@ -61,6 +64,7 @@ export type Step =
   | { readonly do: 'drop-backup' }
   | { readonly do: 'free'; readonly status: 'stopped' | 'error' }
   | { readonly do: 'record-status'; readonly status: AgentStatus }
+  | { readonly do: 'restrict' }
   | { readonly do: 'apply' }
   | { readonly do: 'resize' }
   | { readonly do: 'fail'; readonly code: StatusReasonCode; readonly message: string };
@@ -112,7 +116,7 @@ function stayAsIs(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
       if (own === 'suspended') return { do: 'restore' };
       return afterDeath(agent, vm, now);
     case 'paused':
-      if (own === 'paused') return { do: 'nothing' };
+      if (own === 'paused') return { do: agent.egressFit ? 'nothing' : 'restrict' };
       if (own === 'running') return { do: 'freeze' };
       if (own === 'suspended') return { do: 'record-status', status: 'stopped' };
       return afterDeath(agent, vm, now);
@@ -125,6 +129,7 @@ function stayAsIs(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
 
 /** What is left to do to a machine that runs. */
 function improve(agent: AgentFacts): Step {
+  if (!agent.egressFit) return { do: 'restrict' };
   if (!agent.settingsFit) return { do: 'apply' };
   return isAsAsked(agent) ? { do: 'nothing' } : { do: 'resize' };
 }

@@ -14,6 +14,7 @@ import { defaultBounds } from './lifecycle/reconcile/deps.ts';
 import type { StepBounds } from './lifecycle/reconcile/deps.ts';
 import { createLeftoverCollector } from './lifecycle/reconcile/leftovers.ts';
 import { ReconcileLoop } from './lifecycle/reconcile/loop.ts';
+import { RulesPut } from './lifecycle/reconcile/rules-put.ts';
 import { Slots } from './lifecycle/reconcile/slots.ts';
 import { HealthWatch } from './lifecycle/supervise/health.ts';
 import { createSpending } from './spend/spending.ts';
@@ -131,6 +132,7 @@ function createLoop(deps: EngineDeps, { templates, settingsOf, health, keepAwake
     log,
     holder,
     keepAwake,
+    rulesPut: new RulesPut(),
     bounds: { ...defaultBounds, ...deps.bounds, provisionMs: deps.provisionTimeoutMs },
     slots: {
       warm: new Slots(slotCounts.warm),

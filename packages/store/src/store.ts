@@ -93,7 +93,7 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     apiKeys: new PostgresApiKeyStore(database, changes),
     audit: new PostgresAuditLog(database),
     events: new PostgresEventStore(database, changes, ended),
-    directoryOf: (host) => new PostgresAgentDirectory(database, host),
+    directoryOf: (host) => new PostgresAgentDirectory(database, host, spendDefaults),
     ledgerOf: (host) => new PostgresCallLedger(database, host, spendDefaults),
     usage: new PostgresUsageStore(database),
     limits: new PostgresLimitStore(database),

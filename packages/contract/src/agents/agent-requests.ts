@@ -3,6 +3,7 @@ import type { Static } from 'typebox';
 import { agentStatuses, runtimeKindNames, sizeNames } from '@lodge/domain';
 import { Lifecycle } from './agent.ts';
 import { SpendLimit } from '../account/spend.ts';
+import { EgressInput } from './egress.ts';
 import { Instructions } from './instructions.ts';
 import { Metadata, nullable, oneOf, pageCursor, patterns } from '../text.ts';
 
@@ -36,6 +37,19 @@ export const LlmKeyInput = Type.Object(
 
 /** LLM keys an agent may have. */
 export const maxLlmKeys = 20;
+
+/** Models of an agent's `models`. */
+export const maxModels = 100;
+
+const modelsMeaning =
+  "Models that the agent may call beside its own and its members', each as `<provider>/<model_name>` whatever its runtime. Null: any of the providers that it has a key for; under a spend limit, any with a known price.";
+
+export const modelNames = (more = '') =>
+  Type.Array(Type.String({ minLength: 1, maxLength: 200, pattern: patterns.text, examples: ['openai/gpt-5-mini'] }), {
+    maxItems: maxModels,
+    description: modelsMeaning + more,
+    examples: [['openai/gpt-5-mini']],
+  });
 
 /** A field of the contract that this version does not serve: only its empty value is taken. */
 export const notYet = 'Not available in this version yet: only the empty value is taken.';
@@ -81,6 +95,8 @@ export const CreateAgent = Type.Object(
     metadata: Type.Optional(Metadata),
     channels: Type.Optional(Type.Object({}, { additionalProperties: true, description: notYet })),
     spend_limit: Type.Optional(nullable(SpendLimit)),
+    egress: Type.Optional(nullable(EgressInput)),
+    models: Type.Optional(nullable(modelNames())),
     instructions: Type.Optional(Instructions),
     dashboard: Type.Optional(Type.Boolean({ description: 'For runtime_b alone.', default: false })),
   },
@@ -92,6 +108,12 @@ export const CreateAgent = Type.Object(
         name: 'Support bot',
         model: 'anthropic/claude-sonnet-5',
         llm_keys: [{ provider: 'anthropic', api_key: '<PROVIDER_API_KEY>' }],
+      },
+      {
+        name: 'Release notes',
+        model: 'anthropic/claude-sonnet-5',
+        models: ['anthropic/claude-haiku-5'],
+        egress: { mode: 'allowlist', allow: ['*.github.com', 'pypi.org'] },
       },
     ],
   },

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { CreateAgent, LlmKeyInput, maxLlmKeys } from './agent-requests.ts';
+import { CreateAgent, LlmKeyInput, maxLlmKeys, modelNames } from './agent-requests.ts';
+import { EgressInput } from './egress.ts';
 import { Instructions } from './instructions.ts';
 import { sizeNames } from '@lodge/domain';
 import { Lifecycle } from './agent.ts';
@@ -74,6 +75,13 @@ export const UpdateAgent = Type.Object(
         description: 'Replaces the whole limit; null: the limit of the deployment, if it has one.',
       }),
     ),
+    egress: Type.Optional(
+      nullable({
+        ...EgressInput,
+        description: 'Replaces the rules as a whole; null: every public address.',
+      }),
+    ),
+    models: Type.Optional(nullable(modelNames(' Replaces the list.'))),
     instructions: Type.Optional(Instructions),
     dashboard: Type.Optional(nullable(Type.Boolean({ description: 'For runtime_b alone.' }))),
   },

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { agentStatuses, keepAwakeModes, runtimeKinds, sizeNames, verbs } from '@lodge/domain';
 import { SpendLimit } from '../account/spend.ts';
+import { Egress } from './egress.ts';
 import { Metadata, Timestamp, listOf, nullable, oneOf, patterns } from '../text.ts';
 
 /** A year: longer than any agent idles on purpose. */
@@ -76,7 +77,7 @@ export const Agent = Type.Object(
     instructions: nullable(Type.String({ description: 'Who the agent is and how it works.' })),
     settings_pending: Type.Boolean({
       description:
-        'Whether the machine has yet to take over instructions, members or dashboard as they are now: within seconds while it runs, else at its next start.',
+        'Whether the machine has yet to take over instructions, members, dashboard or egress as they are now: within seconds while it runs, else at its next start.',
     }),
     status: oneOf(agentStatuses),
     status_reason: nullable(StatusReason),
@@ -98,6 +99,12 @@ export const Agent = Type.Object(
     ),
     lifecycle: Lifecycle,
     spend_limit: nullable(SpendLimit),
+    egress: Egress,
+    models: nullable(
+      Type.Array(Type.String(), {
+        description: "Models that it may call beside its own and its members'; null: any.",
+      }),
+    ),
     metadata: Metadata,
     created_at: Timestamp,
     updated_at: Timestamp,

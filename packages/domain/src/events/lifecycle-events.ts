@@ -1,5 +1,6 @@
 /** What happens to an agent's machine. */
 import type { StatusReasonCode } from '../agent.ts';
+import type { EgressMode } from '../egress.ts';
 import type { OperationCause, Verb } from '../operation.ts';
 import type { SizeName } from '../sizes.ts';
 import { kind, quiet } from './kind.ts';
@@ -70,6 +71,17 @@ const notDone = (what: string): EventKind<NotDone> => ({
     return `The agent was not ${what}: ${why}. ${rest}`;
   },
 });
+
+function egressWords(mode: EgressMode, entries: number): string {
+  switch (mode) {
+    case 'public':
+      return 'every public address can be reached';
+    case 'allowlist':
+      return `what the allow list names can be reached (${entries} ${entries === 1 ? 'entry' : 'entries'})`;
+    case 'none':
+      return 'nothing but the model broker can be reached';
+  }
+}
 
 const said = (sentence: string) => kind<NoData>({ level: 'warn', public: null, sentence: () => sentence });
 
@@ -177,6 +189,12 @@ export const lifecycleEvents = {
     sentence: ({ duration_ms }) => `Changed settings are in effect (${duration(duration_ms)}).`,
   }),
   'agent.settings_delayed': said('Changed settings are not in effect in the machine yet; it is tried again.'),
+  'agent.egress_applied': kind<{ readonly mode: EgressMode; readonly entries: number }>({
+    level: 'info',
+    public: null,
+    sentence: ({ mode, entries }) => `Changed egress rules are in effect: ${egressWords(mode, entries)}.`,
+  }),
+  'agent.egress_delayed': said('Changed egress rules are not in effect on the machine yet; it is tried again.'),
   'agent.out_of_memory': said("The machine ran out of memory: the guest's kernel ended a process of the agent."),
   'agent.disk_full': kind<{ readonly free_mib: number }>({
     level: 'warn',

@@ -65,7 +65,7 @@ export class World {
   private executions = 0;
 
   get facts(): AgentFacts {
-    return { ...this.row, size: 'small', machine: null, settingsFit: true, trouble: null };
+    return { ...this.row, size: 'small', machine: null, settingsFit: true, egressFit: true, trouble: null };
   }
 
   get vm(): VmFacts | null {

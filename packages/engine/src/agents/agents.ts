@@ -1,4 +1,13 @@
-import type { AgentStatus, Lifecycle, Refusal, RuntimeKind, SizeName, SpendLimit, Verb } from '@lodge/domain';
+import type {
+  AgentStatus,
+  EgressRules,
+  Lifecycle,
+  Refusal,
+  RuntimeKind,
+  SizeName,
+  SpendLimit,
+  Verb,
+} from '@lodge/domain';
 import type {
   AgentCount,
   AgentFilter,
@@ -34,6 +43,9 @@ export interface CreateAgentInput {
   readonly instructions?: string | null;
   readonly dashboard?: boolean;
   readonly spendLimit?: SpendLimit | null;
+  /** As `checkedEgress` gives them; every public address by default. */
+  readonly egress?: EgressRules;
+  readonly models?: readonly string[] | null;
 }
 
 /** A PATCH as the API took it: only what was given is there; a null resets to the default. */
@@ -49,6 +61,9 @@ export interface UpdateAgentInput {
   readonly instructions?: string | null;
   readonly dashboard?: boolean;
   readonly spendLimit?: SpendLimit | null;
+  /** Replaces them as a whole. */
+  readonly egress?: EgressRules;
+  readonly models?: readonly string[] | null;
 }
 
 export interface CreateOptions {
@@ -120,7 +135,7 @@ export interface Agents {
     decide: (members: readonly AgentMember[]) => readonly AgentMember[],
     note?: ChangeNote,
   ): Promise<AgentRow>;
-  /** Whether all settings of the row are in effect, in the machine too. */
+  /** Whether all settings and the egress rules of the row are in effect, in the machine too. */
   inEffect(row: AgentRow): boolean;
   /**
    * Waits until they are, or the agent has no running machine to take them, or `timeoutMs` passed or `signal` aborted: the row

@@ -1,4 +1,4 @@
-import { Refusal, checkHasDashboard, fits, makeAgentId } from '@lodge/domain';
+import { Refusal, checkHasDashboard, fits, makeAgentId, publicEgress } from '@lodge/domain';
 import { randomInt } from 'node:crypto';
 import type { HostMemory } from '@lodge/domain';
 import type { CreateAgentInput, CreateOptions } from './agents.ts';
@@ -7,7 +7,7 @@ import type { AgentRow, Committed, NewAgent, Provider, SecretBox } from '@lodge/
 import { hostMemory, noRoom, withRoom } from './capacity.ts';
 import { refuseBadKeys } from './check-keys.ts';
 import type { AgentsDeps } from './deps.ts';
-import { chosenModel, idsOf } from './model-choice.ts';
+import { checkedModels, chosenModel, idsOf } from './model-choice.ts';
 
 /** Checks a create and writes the agent. Everything that can be refused is refused here, before anything is written. */
 export async function createAgent(
@@ -23,6 +23,7 @@ export async function createAgent(
   checkKeyProviders(input.llmKeys, deps.providers);
   const keyProviders = input.llmKeys.map(({ provider }) => provider);
   const model = chosenModel(deps, input.runtimeKind, input.model ?? null, keyProviders);
+  const models = checkedModels(input.models ?? null, deps.providers);
   await refuseBadKeys(deps, input);
   const agent: NewAgent = {
     id,
@@ -37,6 +38,8 @@ export async function createAgent(
     instructions: input.instructions ?? null,
     dashboard: input.dashboard ?? false,
     spendLimit: input.spendLimit ?? null,
+    egress: input.egress ?? publicEgress,
+    models,
     llmKeys: input.llmKeys.map((key) => sealKey(deps.secrets, id, key)),
   };
   return withRoom(deps, input.size, async () => {

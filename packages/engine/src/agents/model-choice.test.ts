@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Provider } from '@lodge/ports';
-import { chosenModel } from './model-choice.ts';
+import { checkedModels, chosenModel } from './model-choice.ts';
 
 const provider = (id: string, operatorAdded = false): Provider => ({
   id,
@@ -45,4 +45,18 @@ test('a provider that serves models of many houses has names with a slash', () =
   assert.equal(chosenModel(offer, 'runtime_b', 'anthropic/claude', ['own']), 'anthropic/claude');
   assert.throws(() => chosenModel(offer, 'runtime_b', 'own/model', ['own']), refused(/bare/));
   assert.equal(chosenModel(offer, 'runtime_b', 'meta/llama', ['openai']), 'meta/llama', 'a house that is no provider');
+});
+
+test('models that may be called name a provider that is known, each once, whatever was there before', () => {
+  const { providers } = offer;
+  assert.equal(checkedModels(null, providers), null);
+  assert.deepEqual(checkedModels([], providers), []);
+  assert.deepEqual(checkedModels(['openai/a', 'openrouter/z-ai/b', 'openai/a'], providers), [
+    'openai/a',
+    'openrouter/z-ai/b',
+  ]);
+  assert.throws(() => checkedModels(['openai/a', 'gpt-5'], providers), refused(/^models\[1\] must have the form/));
+  assert.throws(() => checkedModels(['nobody/a'], providers), refused(/^models\[0\] names an unknown provider/));
+  assert.deepEqual(checkedModels(['gone/a', 'openai/a'], providers, ['gone/a']), ['gone/a', 'openai/a']);
+  assert.throws(() => checkedModels(['gone/b'], providers, ['gone/a']), refused(/^models\[0\]/));
 });

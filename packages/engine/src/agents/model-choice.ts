@@ -28,11 +28,26 @@ function prefixesRefused(own: Provider | undefined, all: readonly Provider[]): s
   return own && servesManyHouses(own.id) ? [] : all.map(({ id }) => id);
 }
 
-function checkPrefixed(model: string, providers: readonly Provider[]): string {
+/**
+ * The models that an agent may call beside its own, each once. A call names its model with the provider, whatever the
+ * runtime, and so does this. Those of `present` may be of a provider that the operator took away since.
+ */
+export function checkedModels(
+  models: readonly string[] | null,
+  providers: readonly Provider[],
+  present: readonly string[] = [],
+): readonly string[] | null {
+  for (const [index, model] of models?.entries() ?? []) {
+    if (!present.includes(model)) checkPrefixed(model, providers, `models[${index}]`);
+  }
+  return models && [...new Set(models)];
+}
+
+function checkPrefixed(model: string, providers: readonly Provider[], field = 'model'): string {
   const parsed = parseProviderModel(model);
-  if (!parsed) throw new Refusal('invalid_request', 'model must have the form <provider>/<model_name>.');
+  if (!parsed) throw new Refusal('invalid_request', `${field} must have the form <provider>/<model_name>.`);
   if (!providers.some(({ id }) => id === parsed.provider)) {
-    throw new Refusal('invalid_request', `model names an unknown provider; known are: ${idsOf(providers)}.`);
+    throw new Refusal('invalid_request', `${field} names an unknown provider; known are: ${idsOf(providers)}.`);
   }
   return model;
 }

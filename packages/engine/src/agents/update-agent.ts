@@ -3,7 +3,7 @@ import type { UpdateAgentInput, UpdateOptions } from './agents.ts';
 import type { AgentChange, AgentRow } from '@lodge/ports';
 import { checkRoom, withRoom } from './capacity.ts';
 import { checkKeyProviders, sealKey } from './create-agent.ts';
-import { chosenModel } from './model-choice.ts';
+import { checkedModels, chosenModel } from './model-choice.ts';
 import type { AgentsDeps } from './deps.ts';
 import { getAgent, isThere, notFound } from './reading.ts';
 
@@ -32,6 +32,7 @@ export async function updateAgent(
       ? undefined
       : chosenModel(deps, agent.runtimeKind, input.model, keyProvidersAfter(agent, input.llmKeys));
   const { size } = input;
+  const models = input.models && checkedModels(input.models, deps.providers, agent.models ?? []);
   if (size !== undefined && grows(agent, size)) await withRoom(deps, size, () => checkRoom(deps, agent, size));
   const decide = (row: AgentRow): AgentChange => {
     if (!isThere(row)) throw notFound(id);
@@ -45,6 +46,8 @@ export async function updateAgent(
       ...(input.instructions !== undefined && { instructions: input.instructions }),
       ...(input.dashboard !== undefined && { dashboard: input.dashboard }),
       ...(input.spendLimit !== undefined && { spendLimit: input.spendLimit }),
+      ...(input.egress !== undefined && { egress: input.egress }),
+      ...(models !== undefined && { models }),
       ...(input.lifecycle && { lifecycle: { ...defaultLifecycle, ...row.lifecycle, ...input.lifecycle } }),
       ...(input.metadata !== undefined && { metadata: metadataOf(row, input.metadata) }),
     };

@@ -39,7 +39,7 @@ export function createAgents(deps: AgentsDeps): Agents {
     inEffect: (row) => inEffect(deps, row),
     async awaitInEffect(accountId, id, timeoutMs, signal) {
       await getAgent(deps, accountId, id);
-      const done = (row: AgentRow | null): boolean => !isThere(row) || !takesSettings(row) || inEffect(deps, row);
+      const done = (row: AgentRow | null): boolean => !isThere(row) || !awaitsMachine(deps, row);
       const row = await awaitAgent(deps.store, id, done, timeoutMs, signal);
       if (!isThere(row)) throw notFound(id);
       return row;
@@ -73,14 +73,24 @@ export function createAgents(deps: AgentsDeps): Agents {
   };
 }
 
-function inEffect({ runtimes, settingsOf }: AgentsDeps, row: AgentRow): boolean {
+function inEffect(deps: AgentsDeps, row: AgentRow): boolean {
+  return settingsInEffect(deps, row) && egressInEffect(row);
+}
+
+const egressInEffect = ({ egressVersion, egressApplied }: AgentRow): boolean => egressApplied === egressVersion;
+
+function settingsInEffect({ runtimes, settingsOf }: AgentsDeps, row: AgentRow): boolean {
   const runtime = runtimes.get(row.runtimeKind);
   // A runtime that this deployment does not offer any more starts no machine.
   return !runtime || row.settingsApplied === settingsDigest(runtime, settingsOf(row));
 }
 
-/** Whether a machine runs that will take them shortly. */
-const takesSettings = ({ status, operation }: AgentRow): boolean => status === 'running' && operation === null;
+/** Whether there is a machine that will take shortly what it has not yet. A frozen one's network is there, and takes rules. */
+function awaitsMachine(deps: AgentsDeps, row: AgentRow): boolean {
+  const { status, operation } = row;
+  if ((status === 'running' || status === 'paused') && !egressInEffect(row)) return true;
+  return status === 'running' && operation === null && !settingsInEffect(deps, row);
+}
 
 /** Is where it was wanted, or in error, and nobody has asked for something else again. */
 function isSettledAt(row: AgentRow | null, wanted: AgentStatus = 'running'): boolean {

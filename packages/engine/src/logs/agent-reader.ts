@@ -10,6 +10,7 @@ import type {
 } from '@lodge/ports';
 import { maxLogLine } from '@lodge/ports';
 import { LineCleaner, LineSplitter } from './lines.ts';
+import { refusedEntries } from './refused.ts';
 import { TokenBucket } from './token-bucket.ts';
 
 /** What is kept of one agent's lines, all sources together. */
@@ -24,7 +25,7 @@ export interface LogRate {
 
 export interface ReaderDeps {
   readonly logs: Pick<AgentLogStore, 'append' | 'appendFrom' | 'position'>;
-  readonly driver: Pick<VmDriver, 'readConsole'>;
+  readonly driver: Pick<VmDriver, 'readConsole' | 'readRefused'>;
   readonly rate: LogRate;
 }
 
@@ -64,6 +65,12 @@ export class AgentReader {
       level: 'info',
       message: lines[index]!,
     }));
+    if (entries.length > 0) await this.deps.logs.append(this.agentId, entries);
+  }
+
+  /** Read once, as what a console has printed. It has a bound of its own: a flood of other lines hides none of these. */
+  async readRefused({ egress }: AgentRow): Promise<void> {
+    const entries = refusedEntries(await this.deps.driver.readRefused(this.agentId), egress.mode);
     if (entries.length > 0) await this.deps.logs.append(this.agentId, entries);
   }
 

@@ -6,8 +6,8 @@ import { after, before, test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defaultLifecycle, makeAgentId } from '@lodge/domain';
-import type { AgentStatus } from '@lodge/domain';
-import type { AgentRow, AgentRuntime, RuntimeLogLine } from '@lodge/ports';
+import type { AgentStatus, EgressMode } from '@lodge/domain';
+import type { AgentRow, AgentRuntime, RefusedConnection, RuntimeLogLine } from '@lodge/ports';
 import { migrate, openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
 import { testDatabase } from '@lodge/testkit/postgres';
@@ -34,7 +34,11 @@ after(async () => {
 
 let addresses = 0;
 
-async function newAgent(holder: string, status: AgentStatus = 'running'): Promise<AgentRow> {
+async function newAgent(
+  holder: string,
+  status: AgentStatus = 'running',
+  mode: EgressMode = 'public',
+): Promise<AgentRow> {
   const id = makeAgentId((below) => Math.floor(Math.random() * below));
   const given = {
     id,
@@ -44,6 +48,7 @@ async function newAgent(holder: string, status: AgentStatus = 'running'): Promis
     runtimeKind: 'runtime_a',
     model: 'p/m',
     size: 'small',
+    egress: { mode, allow: [] },
   } as const;
   await store.agents.create({ ...given, lifecycle: defaultLifecycle, metadata: {}, llmKeys: [] }, () => undefined);
   await store.agents.lease(id, holder, 60_000);
@@ -58,6 +63,7 @@ async function newAgent(holder: string, status: AgentStatus = 'running'): Promis
 class Guests {
   readonly consoles = new Map<string, string>();
   readonly logs = new Map<string, RuntimeLogLine[]>();
+  readonly refused = new Map<string, RefusedConnection[]>();
   readonly hanging = new Set<string>();
   reads = 0;
 
@@ -68,6 +74,7 @@ class Guests {
       this.consoles.set(agentId, '');
       return text;
     },
+    readRefused: async (agentId: string) => ({ refused: this.refused.get(agentId)?.splice(0) ?? [], more: 0 }),
   };
 
   /** An offset is a number of lines here; a read gives 100 at most. */
@@ -192,6 +199,27 @@ test('only running agents of this host are read, and of those that are provision
   await sleep(100);
   assert.deepEqual([await messages(paused), await messages(elsewhere)], [[], []]);
   assert.equal((await messages(booting)).length + (await messages(changing)).length, 2);
+});
+
+test('what rules refuse is in the log of an agent that has some, while it runs', async (t) => {
+  const guests = new Guests();
+  const [allowing, closed, open, paused] = [
+    await newAgent('rules', 'running', 'allowlist'),
+    await newAgent('rules', 'provisioning', 'none'),
+    await newAgent('rules'),
+    await newAgent('rules', 'paused', 'none'),
+  ];
+  const tries = { at: new Date(), protocol: 'tcp', address: '203.0.113.7', port: 443, name: null } as const;
+  for (const { id } of [allowing, closed, open, paused]) guests.refused.set(id, [tries]);
+  collect(t, 'rules', guests);
+  assert.deepEqual(await until(allowing, 1), [
+    "egress: Refused: tcp 203.0.113.7:443 is not on the agent's allow list.",
+  ]);
+  assert.deepEqual(await until(closed, 1), [
+    'egress: Refused: tcp 203.0.113.7:443, for the agent may reach nothing but its model broker.',
+  ]);
+  await sleep(100);
+  assert.deepEqual([await messages(open), await messages(paused)], [[], []]);
 });
 
 test('guests that hang hold up nobody else', async (t) => {

@@ -1,10 +1,10 @@
 /**
- * Brings what the machines of this host print and what their runtimes log into the agents' logs.
+ * Brings what the machines of this host print, what their runtimes log and what their egress rules refuse into the agents' logs.
  *
  * Every round looks at the agents, and reads each that is due. Of one agent and source there is one read at a time. A read
  * has a bound of time after which it gives its place up, and one that failed is not tried again at once: guests that hang
  * hold up nobody else for long. How far was read is in the store beside the lines (`appendFrom`), so a restart neither
- * repeats nor skips; only the console, which the driver gives once, loses what was read and not yet written at a kill.
+ * repeats nor skips; only console and refusals, which the driver gives once, lose what was read and not yet written at a kill.
  */
 import type { RuntimeKind } from '@lodge/domain';
 import type { AgentLogStore, AgentRow, AgentRuntime, AgentStore, Log, LogBounds, VmDriver } from '@lodge/ports';
@@ -14,7 +14,7 @@ import type { LogRate } from './agent-reader.ts';
 export interface LogCollectorDeps {
   readonly store: Pick<AgentStore, 'present'>;
   readonly logs: AgentLogStore;
-  readonly driver: Pick<VmDriver, 'readConsole'>;
+  readonly driver: Pick<VmDriver, 'readConsole' | 'readRefused'>;
   readonly runtimes: ReadonlyMap<RuntimeKind, AgentRuntime>;
   readonly log: Log;
   readonly bounds: LogBounds;
@@ -53,7 +53,7 @@ export function createLogCollector(deps: LogCollectorDeps): LogCollector {
   return new Collector(deps);
 }
 
-type Source = 'console' | 'gateway';
+type Source = 'console' | 'gateway' | 'egress';
 
 /** The reads of one agent and source. */
 interface Reading {
@@ -135,7 +135,7 @@ class Collector implements LogCollector {
     if (!agent) {
       const reading = (): Reading => ({ busy: false, failures: 0, notBefore: 0 });
       const reader = new AgentReader(id, { ...this.deps, rate: this.timing.rate });
-      agent = { reader, readings: { console: reading(), gateway: reading() } };
+      agent = { reader, readings: { console: reading(), gateway: reading(), egress: reading() } };
       this.agents.set(id, agent);
     }
     return agent;
@@ -147,6 +147,7 @@ class Collector implements LogCollector {
     reading.busy = true;
     const read = async (signal: AbortSignal): Promise<void> => {
       if (source === 'console') return reader.readConsole();
+      if (source === 'egress') return reader.readRefused(row);
       const runtime = this.deps.runtimes.get(row.runtimeKind);
       if (runtime) await reader.readRuntimeLog(row, runtime, signal);
     };
@@ -199,9 +200,9 @@ class Collector implements LogCollector {
 }
 
 /** What is read of an agent now. One whose machine is being changed may be frozen at any moment: its console alone can be read. */
-function sourcesOf({ status, operation, desired }: AgentRow): readonly Source[] {
-  if (desired === 'deleted') return [];
-  if (status === 'provisioning') return ['console'];
-  if (status !== 'running') return [];
-  return operation === null ? ['console', 'gateway'] : ['console'];
+function sourcesOf({ status, operation, desired, egress }: AgentRow): readonly Source[] {
+  if (desired === 'deleted' || (status !== 'running' && status !== 'provisioning')) return [];
+  // What is not public is refused to everybody, and not worth a line.
+  const always: readonly Source[] = egress.mode === 'public' ? ['console'] : ['console', 'egress'];
+  return status === 'running' && operation === null ? [...always, 'gateway'] : always;
 }

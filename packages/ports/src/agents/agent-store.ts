@@ -1,6 +1,7 @@
 import type {
   Admission,
   AgentStatus,
+  EgressRules,
   Happening,
   Lifecycle,
   Operation,
@@ -29,6 +30,12 @@ export interface AgentRow {
   /** Whether its runtime's own web pages are served; runtime_b alone. */
   readonly dashboard: boolean;
   readonly spendLimit: SpendLimit | null;
+  /** What its machine may reach. */
+  readonly egress: EgressRules;
+  /** Rises with every change of `egress`. */
+  readonly egressVersion: number;
+  /** Models that it may call beside its own and its members', as `<provider>/<model>`; null: any that its providers have. */
+  readonly models: readonly string[] | null;
   /** Further agents in the same machine, oldest first; runtime_a alone. */
   readonly members: readonly AgentMember[];
   readonly llmKeys: readonly LlmKeyRow[];
@@ -52,6 +59,8 @@ export interface AgentRow {
   readonly machine: Machine | null;
   /** Digest of the settings that are in effect in its guest (`settingsDigest`); null where that is not known: after a boot from its disk, or with an older copy of disk and memory. */
   readonly settingsApplied: string | null;
+  /** The `egressVersion` of the rules on its machine's network; of its last machine while it has none. */
+  readonly egressApplied: number;
   /** True once the agent was reported running: from then on its disk holds state that must not be lost. */
   readonly acknowledged: boolean;
   readonly createdAt: Date;
@@ -86,7 +95,7 @@ export interface NewAgent
       AgentRow,
       'id' | 'accountId' | 'name' | 'description' | 'runtimeKind' | 'model' | 'size' | 'lifecycle' | 'metadata'
     >,
-    Partial<Pick<AgentRow, 'instructions' | 'dashboard' | 'spendLimit'>> {
+    Partial<Pick<AgentRow, 'instructions' | 'dashboard' | 'spendLimit' | 'egress' | 'models'>> {
   readonly llmKeys: readonly Omit<LlmKeyRow, 'createdAt'>[];
 }
 
@@ -113,6 +122,7 @@ interface HostFacts {
   readonly host?: string;
   readonly machine?: Machine;
   readonly settingsApplied?: string | null;
+  readonly egressApplied?: number;
   readonly acknowledged?: true;
   readonly startedAt?: Date;
   readonly pausedAt?: Date | null;
@@ -139,6 +149,8 @@ export interface AgentChange extends Partial<
     | 'instructions'
     | 'dashboard'
     | 'spendLimit'
+    | 'egress'
+    | 'models'
     | 'members'
     | 'lifecycle'
     | 'metadata'

@@ -68,7 +68,11 @@ export function change(
     if (llmKeys !== undefined) await replaceKeys(trx, id, llmKeys);
     await trx
       .updateTable('agents')
-      .set({ ...columnsOf(rest), updated_at: now })
+      .set((eb) => ({
+        ...columnsOf(rest),
+        ...(rest.egress !== undefined && { egress_version: eb('egress_version', '+', 1) }),
+        updated_at: now,
+      }))
       .where('id', '=', id)
       .execute();
     const changed = await selectAgent(trx, id);
@@ -137,6 +141,7 @@ async function replaceKeys(trx: Transaction<Schema>, agentId: string, keys: read
 
 function columnsOf(change: Omit<AgentChange, 'llmKeys'>): Updateable<AgentsTable> {
   const { name, description, model, size, lifecycle, metadata, instructions, dashboard, spendLimit, members } = change;
+  const { egress, models } = change;
   return {
     ...(name !== undefined && { name }),
     ...(description !== undefined && { description }),
@@ -147,6 +152,8 @@ function columnsOf(change: Omit<AgentChange, 'llmKeys'>): Updateable<AgentsTable
     ...(instructions !== undefined && { instructions }),
     ...(dashboard !== undefined && { dashboard }),
     ...(spendLimit !== undefined && { spend_limit: spendLimit && JSON.stringify(spendLimit) }),
+    ...(egress !== undefined && { egress: JSON.stringify(egress) }),
+    ...(models !== undefined && { models }),
     ...(members !== undefined && { members: JSON.stringify(members) }),
   };
 }

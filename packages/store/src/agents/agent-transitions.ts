@@ -134,7 +134,7 @@ function heldBy(
 
 function columnsOf(facts: Observation): Updateable<AgentsTable> {
   const { status, statusReason, executionId, templateId, vmAddress, host, machine, acknowledged } = facts;
-  const { startedAt, pausedAt, stoppedAt, crashes, operation, settingsApplied, runtimeVersion } = facts;
+  const { startedAt, pausedAt, stoppedAt, crashes, operation, settingsApplied, egressApplied, runtimeVersion } = facts;
   return {
     ...(status !== undefined && { status }),
     ...(statusReason !== undefined && {
@@ -153,6 +153,7 @@ function columnsOf(facts: Observation): Updateable<AgentsTable> {
       machine_disk_gib: machine.diskGib,
     }),
     ...(settingsApplied !== undefined && { settings_applied: settingsApplied }),
+    ...(egressApplied !== undefined && { egress_applied: egressApplied }),
     ...(acknowledged !== undefined && { acknowledged }),
     ...(startedAt !== undefined && { started_at: startedAt }),
     ...(pausedAt !== undefined && { paused_at: pausedAt }),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { agentStatuses, runtimeKinds, sizeNames, statusReasonCodes } from '@lodge/domain';
+import type { AgentChange } from '@lodge/ports';
 import { execute } from '@lodge/testkit/postgres';
 import { admitAll, event, firstAccount, newAgent, silent } from '../testing/fixture.ts';
 import { openStore } from '../store.ts';
@@ -31,6 +32,8 @@ test('a created agent reads back as it was given, desired running and provisioni
     instructions: 'Be kind.\nAnswer in Ελληνικά.',
     dashboard: true,
     spendLimit: { dailyUsd: '0.10', monthlyUsd: null, action: 'pause' },
+    egress: { mode: 'allowlist', allow: ['*.example.com', '9.9.9.0/24'] },
+    models: ['openai/gpt-5-mini', 'openrouter/z-ai/glm-5'],
     llmKeys: [
       { provider: 'anthropic', sealed: 'sealed-1', last4: 'h3Qw' },
       { provider: 'openai', sealed: 'sealed-2', last4: 'x' },
@@ -54,6 +57,8 @@ test('a created agent reads back as it was given, desired running and provisioni
     machine: null,
     members: [],
     settingsApplied: 'template',
+    egressVersion: 1,
+    egressApplied: 1,
     acknowledged: false,
     startedAt: null,
     pausedAt: null,
@@ -83,6 +88,22 @@ test('members are kept with the agent, and are replaced as a whole', async () =>
   assert.deepEqual(row?.members, [member]);
   assert.deepEqual((await agents.change(account, id, () => ({ name: 'B' })))?.members, [member]);
   assert.deepEqual((await agents.change(account, id, () => ({ members: [] })))?.members, []);
+});
+
+test('egress rules have a version that rises with every change of them, and with nothing else', async () => {
+  const { id, egress } = await agents.create(newAgent(account), admitAll);
+  assert.deepEqual(egress, { mode: 'public', allow: [] });
+  const version = async (change: AgentChange) => (await agents.change(account, id, () => change))!.egressVersion;
+  const none = { mode: 'none', allow: [] } as const;
+  assert.equal(await version({ egress: none }), 2);
+  assert.equal(await version({ egress: none, name: 'B' }), 2);
+  assert.equal(await version({ egress }), 3, 'what was before is another version');
+  assert.equal(await version({ models: ['p/m'] }), 3);
+  await agents.lease(id, 'h', 60_000);
+  assert.equal(await agents.observe(id, 1, 'h', { egressApplied: 2 }), true);
+  const row = (await agents.find(id))!;
+  assert.deepEqual([row.egress, row.egressVersion, row.egressApplied, row.models], [egress, 3, 2, ['p/m']]);
+  assert.equal((await agents.change(account, id, () => ({ models: null })))!.models, null);
 });
 
 test('concurrent creates never exceed the bound their admission sets, and a refusal writes nothing', async () => {

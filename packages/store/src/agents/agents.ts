@@ -288,6 +288,8 @@ async function insertAgent(trx: Transaction<Schema>, agent: NewAgent): Promise<v
       instructions: agent.instructions ?? null,
       dashboard: agent.dashboard ?? false,
       spend_limit: agent.spendLimit ? JSON.stringify(agent.spendLimit) : null,
+      ...(agent.egress && { egress: JSON.stringify(agent.egress) }),
+      models: agent.models ?? null,
       created_at: createdAt,
       updated_at: now,
     })

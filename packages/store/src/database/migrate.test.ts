@@ -48,6 +48,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0013_llm_contents.sql',
     '0014_events.sql',
     '0015_one_door.sql',
+    '0016_egress.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [
@@ -193,4 +194,33 @@ test('the audit log goes into the events with its ids, and goes on behind them',
       data,
     })),
   );
+});
+
+test('agents of an earlier release may reach and call what they could, and their machines need nothing', async (t) => {
+  const { database, folder, write } = await setUp(t);
+  const own = join(import.meta.dirname, 'migrations');
+  const files = (await readdir(own)).toSorted();
+  const copy = async (names: readonly string[]) => {
+    for (const name of names) await write({ [name]: await readFile(join(own, name), 'utf8') });
+  };
+  const until = files.indexOf('0016_egress.sql');
+  await copy(files.slice(0, until));
+  await migrate(database, folder);
+  const agents = `insert into agents (id, account_id, name, runtime_kind, model, size, idle_timeout_seconds, stop_after_seconds,
+    keep_awake, auto_resume, auto_start, wake_on_message, metadata, created_at, updated_at`;
+  const values = `'n', 'runtime_a', 'm', 'small', 1, 1, 'auto', true, true, true, '{}', now(), now()`;
+  await execute(
+    database.connectionString,
+    `insert into accounts (id, name) values ('a', 'a'); ${agents}) values ('agent0000001', 'a', ${values})`,
+  );
+  await copy(files.slice(until));
+  await migrate(database, folder);
+  assert.deepEqual(
+    await execute(database.connectionString, 'select egress, egress_version, egress_applied, models from agents'),
+    [{ egress: { mode: 'public', allow: [] }, egress_version: 1, egress_applied: 1, models: null }],
+  );
+  for (const egress of ['{}', '{"mode": "all", "allow": []}', '{"mode": "none"}', '[]', 'null']) {
+    const insert = `${agents}, egress) values ('agent0000002', 'a', ${values}, '${egress}')`;
+    await assert.rejects(execute(database.connectionString, insert), { code: '23514' }, egress);
+  }
 });

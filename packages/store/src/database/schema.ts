@@ -1,6 +1,7 @@
 import type {
   Scope,
   AgentStatus,
+  EgressRules,
   Lifecycle,
   OperationCause,
   RuntimeKind,
@@ -121,8 +122,12 @@ export interface AgentsTable {
   instructions: Generated<string | null>;
   dashboard: Generated<boolean>;
   spend_limit: ColumnType<SpendLimit | null, string | null | undefined, string | null>;
+  egress: ColumnType<EgressRules, string | undefined, string>;
+  models: ColumnType<readonly string[] | null, readonly string[] | null | undefined, readonly string[] | null>;
   members: ColumnType<readonly MemberJson[], string | undefined, string>;
   settings_applied: Generated<string | null>;
+  egress_version: Generated<number>;
+  egress_applied: Generated<number>;
   created_at: Date;
   updated_at: Date;
   deleted_at: Generated<Date | null>;

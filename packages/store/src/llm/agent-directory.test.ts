@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
-import { admitAll, changing, firstAccount, newAgent } from '../testing/fixture.ts';
+import { admitAll, changing, firstAccount, newAgent, silent } from '../testing/fixture.ts';
 import { migrate } from '../database/migrate.ts';
+import { openStore } from '../store.ts';
 import { testStore } from '../testing/test-store.ts';
 
-const { store } = await testStore();
+const { database, store } = await testStore();
 const { agents } = store;
 const directory = store.directoryOf('h');
 const accountId = await firstAccount(store.apiKeys);
@@ -40,6 +41,43 @@ test('an agent is found by the address of its VM, with its sealed keys by provid
   assert.equal((await directory.byAddress('10.201.1.6'))!.agentId, keyless.id);
   for (const stranger of ['10.201.1.3', '', '10.201.1.2 ', "' or true --", '::ffff:10.201.1.2']) {
     assert.equal(await directory.byAddress(stranger), null);
+  }
+});
+
+test('the models that an agent may call are its list and what its members have; without a list they are any', async () => {
+  const agent = await agentAt('10.201.1.14', { models: ['openai/gpt-5-mini'] });
+  const modelsOf = async () => (await directory.byAddress('10.201.1.14'))!.models;
+  assert.deepEqual(await modelsOf(), ['openai/gpt-5-mini']);
+  const member = (name: string, model: string | null) => ({ name, model, instructions: null, createdAt: new Date() });
+  const members = [member('scout', 'p/scout'), member('plain', null), member('sage', 'p/sage')];
+  await agents.change(accountId, agent.id, () => ({ members }));
+  assert.deepEqual(await modelsOf(), ['openai/gpt-5-mini', 'p/scout', 'p/sage']);
+  await agents.change(accountId, agent.id, () => ({ models: [] }));
+  assert.deepEqual(await modelsOf(), ['p/scout', 'p/sage']);
+  await agents.change(accountId, agent.id, () => ({ models: null }));
+  assert.equal(await modelsOf(), null);
+});
+
+test("an agent is limited by its own limit, its account's, or the deployment's for either", async () => {
+  const agent = await agentAt('10.201.1.18');
+  const limit = { dailyUsd: '1', monthlyUsd: null, action: 'block' } as const;
+  const limited = async (by = directory) => (await by.byAddress('10.201.1.18'))!.spendLimited;
+  assert.equal(await limited(), false);
+  await agents.change(accountId, agent.id, () => ({ spendLimit: limit }));
+  assert.equal(await limited(), true);
+  await agents.change(accountId, agent.id, () => ({ spendLimit: null }));
+  assert.equal(await limited(), false);
+  await changing(store.accounts, accountId, (tx) => tx.setSpendLimit(accountId, limit));
+  assert.equal(await limited(), true);
+  await changing(store.accounts, accountId, (tx) => tx.setSpendLimit(accountId, null));
+  assert.equal(await limited(), false);
+  for (const spendDefaults of [
+    { agent: limit, account: null },
+    { agent: null, account: limit },
+  ]) {
+    const other = await openStore({ ...database, log: silent, spendDefaults });
+    assert.equal(await limited(other.directoryOf('h')), true);
+    await other.close();
   }
 });
 

@@ -1,3 +1,4 @@
+import type { SpendDefaults } from '@lodge/domain';
 import type { AgentDirectory, BrokerAgent } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Database } from '../database/connection.ts';
@@ -6,10 +7,13 @@ import type { Database } from '../database/connection.ts';
 export class PostgresAgentDirectory implements AgentDirectory {
   private readonly database: Database;
   private readonly host: string;
+  private readonly isLimited: boolean;
 
-  constructor(database: Database, host: string) {
+  /** `defaults`: the deployment's spend limits. */
+  constructor(database: Database, host: string, defaults: SpendDefaults) {
     this.database = database;
     this.host = host;
+    this.isLimited = defaults.agent !== null || defaults.account !== null;
   }
 
   async byAddress(address: string): Promise<BrokerAgent | null> {
@@ -24,9 +28,14 @@ export class PostgresAgentDirectory implements AgentDirectory {
           sql<Record<string, string>>`(
             select coalesce(json_object_agg(k.provider, k.sealed), '{}') from llm_keys k where k.agent_id = ${eb.ref('agents.id')}
           )`.as('sealed_keys'),
-          sql<boolean>`(
-            select c.record_llm_calls from accounts c where c.id = ${eb.ref('agents.account_id')}
-          )`.as('keeps_contents'),
+          sql<{ keeps_contents: boolean; limited: boolean }>`(
+            select json_build_object('keeps_contents', c.record_llm_calls, 'limited', c.spend_limit is not null)
+            from accounts c where c.id = ${eb.ref('agents.account_id')}
+          )`.as('account'),
+          sql<boolean>`spend_limit is not null`.as('limited'),
+          sql<string[] | null>`case when models is not null then models || array(
+            select m ->> 'model' from jsonb_array_elements(members) m where m ->> 'model' is not null
+          ) end`.as('models'),
         ])
         .where('vm_address', '=', address)
         // A VM that was made before rows named their host is on the only one there was.
@@ -36,16 +45,16 @@ export class PostgresAgentDirectory implements AgentDirectory {
         .executeTakeFirst(),
     );
     if (!row) return null;
-    const { id: agentId, account_id: accountId, runtime_kind: runtimeKind, model } = row;
+    const { id: agentId, account_id: accountId, runtime_kind: runtimeKind, model, models, account } = row;
     return {
       agentId,
       accountId,
       runtimeKind,
       model,
       sealedKeys: row.sealed_keys,
-      keepsContents: row.keeps_contents,
-      models: null,
-      spendLimited: false,
+      keepsContents: account.keeps_contents,
+      models,
+      spendLimited: row.limited || account.limited || this.isLimited,
     };
   }
 }

@@ -1,4 +1,5 @@
 /** The driver port over a `FakeHost`. Keeps every promise of the port that the conformance suite checks. */
+import type { EgressRules } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type {
   CarriedData,
@@ -192,10 +193,19 @@ class InMemoryDriver implements FakeDriver {
     return text;
   }
 
-  async setEgress(): Promise<void> {}
+  async setEgress(agentId: string, rules: EgressRules): Promise<void> {
+    const work = async (signal: AbortSignal): Promise<void> => {
+      const vm = this.host.vms.get(agentId);
+      if (!vm?.alive) return;
+      await this.reach('restrict', vm, signal);
+      vm.egress = rules;
+    };
+    await this.calls.run(agentId, { creates: null, yields: true, work });
+  }
 
-  async readRefused(): ReturnType<VmDriver['readRefused']> {
-    return { refused: [], more: 0 };
+  async readRefused(agentId: string): ReturnType<VmDriver['readRefused']> {
+    const vm = this.host.vms.get(agentId);
+    return { refused: vm?.refused.splice(0) ?? [], more: 0 };
   }
 
   async collectTemplates(keep: ReadonlySet<string>): Promise<readonly string[]> {

@@ -2,8 +2,9 @@
  * A host that exists in memory only, for tests of what drives VMs: it outlives the drivers over it, as a real host
  * outlives its control plane, and goes wrong where it is told to.
  */
+import type { EgressRules } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
-import type { Machine, RuntimeFacts, Template, VmErrorCode, VmUsage } from '@lodge/ports';
+import type { Machine, RefusedConnection, RuntimeFacts, Template, VmErrorCode, VmUsage } from '@lodge/ports';
 
 /** What a clone or a boot goes through, in order. Killed before one of them, a driver leaves a partial VM. */
 export const fakeSteps = ['disk', 'start', 'daemon', 'machine'] as const;
@@ -13,7 +14,7 @@ export const fakeSnapshotSteps = ['check', 'start', 'load', 'daemon', 'machine']
 export const fakeSuspendSteps = ['freeze', 'save', 'release'] as const;
 /** What a VM goes through until it is the backup: before `collect` it runs, before `put` it is suspended. */
 export const fakeBackupSteps = ['collect', ...fakeSuspendSteps, 'put'] as const;
-/** `pause`, `resume`, `resize`, `carry` (over), (take) `back` and `drop` are one step each. */
+/** `pause`, `resume`, `resize`, `restrict`, `carry` (over), (take) `back` and `drop` are one step each. */
 export type FakeStep =
   | (typeof fakeSteps)[number]
   | (typeof fakeSnapshotSteps)[number]
@@ -23,7 +24,8 @@ export type FakeStep =
   | 'drop'
   | 'pause'
   | 'resume'
-  | 'resize';
+  | 'resize'
+  | 'restrict';
 
 /** What happens at a step: resolves to go on, rejects to fail. Ends early when the signal fires. */
 export type FakeBehaviour = (
@@ -64,6 +66,10 @@ export interface FakeVm {
   snapshot: FakeSnapshot | null;
   /** Printed and not read yet. */
   console: string;
+  /** On its network, which is there as long as it is alive. */
+  egress: EgressRules;
+  /** By its rules, and not read yet. */
+  refused: RefusedConnection[];
 }
 
 export interface FakeTemplate extends Template {
@@ -112,6 +118,11 @@ export class FakeHost {
   print(agentId: string, text: string): void {
     const vm = this.vms.get(agentId);
     if (vm) vm.console = (vm.console + text).slice(-65_536);
+  }
+
+  /** The rules of the agent's VM refuse what its guest tries. */
+  refuse(agentId: string, ...refused: readonly RefusedConnection[]): void {
+    this.vms.get(agentId)?.refused.push(...refused);
   }
 
   newAddress(): string {

@@ -1,5 +1,6 @@
 /** Facts of a fake host's VMs, and how they begin. */
 import { createHash } from 'node:crypto';
+import { publicEgress } from '@lodge/domain';
 import type { CarriedData, TemplateRequest, Vm, VmObservation, VmRequest } from '@lodge/ports';
 import type { FakeGuest, FakeVm } from './host.ts';
 
@@ -7,12 +8,12 @@ import type { FakeGuest, FakeVm } from './host.ts';
 export type Keep = 'nothing' | 'disk' | 'snapshot';
 
 export function newVm(
-  { agentId, executionId, machine }: Pick<VmRequest, 'agentId' | 'executionId' | 'machine'>,
+  { agentId, executionId, machine, egress = publicEgress }: Omit<VmRequest, 'template' | 'from'>,
   template: string,
   guest: FakeGuest,
 ): FakeVm {
-  const blank = { alive: false, paused: false, address: null, facts: null, snapshot: null, console: '' };
-  return { ...blank, agentId, executionId, phase: 'creating', machine, templateId: template, guest };
+  const blank = { alive: false, paused: false, address: null, facts: null, snapshot: null, console: '', refused: [] };
+  return { ...blank, egress, agentId, executionId, phase: 'creating', machine, templateId: template, guest };
 }
 
 /** What a start needs of what is there. */

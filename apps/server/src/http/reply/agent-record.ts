@@ -46,6 +46,8 @@ export function agentRecord(row: AgentRow, agents: Agents, url: AgentUrlSettings
     channels: [],
     lifecycle: lifecycleRecord(row.lifecycle),
     spend_limit: spendLimitRecord(row.spendLimit),
+    egress: { mode: row.egress.mode, allow: [...row.egress.allow] },
+    models: row.models && [...row.models],
     metadata: { ...row.metadata },
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),

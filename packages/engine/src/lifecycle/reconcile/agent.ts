@@ -22,6 +22,7 @@ import { freeze, thaw } from './freeze.ts';
 import { Overtaken, Pass } from './pass.ts';
 import { resize, ResizesTried } from './resize.ts';
 import { restart } from './restart.ts';
+import { restrict } from './restrict.ts';
 import { suspend } from './suspend.ts';
 import { dropBackup } from '../upgrade/move-in.ts';
 import { rollBack } from '../upgrade/roll-back.ts';
@@ -39,9 +40,10 @@ export function createAgentReconciler(deps: ReconcilerDeps): (id: string, signal
   };
   const look = async (id: string): Promise<Look | null> => {
     const [agent, vm] = await Promise.all([deps.store.find(id), deps.driver.inspect(id)]);
-    if (!agent) for (const tried of [resizes, applies]) tried.forget(id);
+    if (!agent) for (const tried of [resizes, applies, deps.rulesPut]) tried.forget(id);
     if (!agent || !isOurs(agent, vm, deps.holder)) return null;
-    const step = nextStep({ ...agent, settingsFit: fits(agent), trouble: deps.trouble(id) }, vm, new Date());
+    const fit = { settingsFit: fits(agent), egressFit: deps.rulesPut.has(agent) };
+    const step = nextStep({ ...agent, ...fit, trouble: deps.trouble(id) }, vm, new Date());
     const tried = step.do === 'resize' && resizes.has(agent);
     return { agent, vm, step: tried ? { do: 'nothing' } : step };
   };
@@ -128,6 +130,8 @@ async function takeStep(
       return free(pass, step.status);
     case 'record-status':
       return recordStatus(pass, step.status);
+    case 'restrict':
+      return restrict(pass);
     case 'apply':
       return apply(pass, applies);
     case 'resize':

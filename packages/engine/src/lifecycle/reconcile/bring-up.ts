@@ -168,8 +168,10 @@ async function bringUp(pass: Pass, start: Start): Promise<void> {
     machine: vm.machine,
     operation: null,
     ...applied,
+    egressApplied: agent.egressVersion,
     event: runs(pass, start.from, vm, totalMs),
   });
+  deps.rulesPut.add(agent, executionId);
   const figures = { vm_ms: Math.round(vmMs), total_ms: Math.round(totalMs) };
   deps.log.info({ agent_id: agent.id, execution_id: executionId, from: start.from, ...figures }, 'agent running');
 }
@@ -209,8 +211,13 @@ async function makeVm(pass: Pass, { from, template, deadline }: Start): Promise<
   const late = { status: 'provisioning', event: { type: 'agent.provisioning', data: {} } } as const;
   await pass.observe(isLate ? { ...facts, ...late } : facts);
   const machine = sizes[agent.size];
-  const create = (signal: AbortSignal): Promise<Vm> =>
-    deps.driver.create({ agentId: agent.id, executionId, machine, template, from }, signal);
+  const { id: agentId, egress } = agent;
+  const create = async (signal: AbortSignal): Promise<Vm> => {
+    const made = await deps.driver.create({ agentId, executionId, machine, template, from, egress }, signal);
+    // It has those that it was made with.
+    if (adopted) await deps.driver.setEgress(agentId, egress);
+    return made;
+  };
   // A boot has its slot for all of its minutes already.
   const vm = await pass.within(deadline, (signal) =>
     from === 'boot' ? create(signal) : deps.slots.warm.run(signal, () => create(signal)),

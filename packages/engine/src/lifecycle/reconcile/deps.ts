@@ -2,6 +2,7 @@ import type { RuntimeKind } from '@lodge/domain';
 import type { AgentLogStore, AgentRow, AgentRuntime, AgentSettings, AgentStore, Log, VmDriver } from '@lodge/ports';
 import type { Templates } from '../../templates/templates.ts';
 import type { KeepAwakeLeases } from '../../turns/keep-awake.ts';
+import type { RulesPut } from './rules-put.ts';
 import type { Slots } from './slots.ts';
 
 /** What the passes over one agent stand on. */
@@ -24,6 +25,8 @@ export interface ReconcilerDeps {
     /** Snapshots: bound by the disk. */
     readonly save: Slots;
   };
+  /** Empty at the start of a process. */
+  readonly rulesPut: RulesPut;
   /** Keeps an agent awake that the loop itself has at work. */
   readonly keepAwake: Pick<KeepAwakeLeases, 'take' | 'drop'>;
   /** What the last look into the agent's guest found wrong. */
@@ -44,6 +47,8 @@ export interface StepBounds {
   /** Until a runtime that is to be restarted has ended. */
   readonly shutdownMs: number;
   readonly resizeMs: number;
+  /** Until changed egress rules are on the network of a machine. */
+  readonly restrictMs: number;
   /** Until changed settings are in effect in a guest. */
   readonly applyMs: number;
   /** From the beginning of an upgrade until the agent runs on the newer template, or is given up and rolled back. */
@@ -60,6 +65,7 @@ export const defaultBounds: Omit<StepBounds, 'provisionMs'> = {
   restoreMs: 120_000,
   shutdownMs: 45_000,
   resizeMs: 60_000,
+  restrictMs: 20_000,
   applyMs: 180_000,
   upgradeMs: 20 * 60_000,
   removeMs: 60_000,

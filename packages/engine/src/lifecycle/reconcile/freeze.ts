@@ -3,6 +3,7 @@ import { applyBefore } from './apply.ts';
 import { boot } from './bring-up.ts';
 import { LookAgain, StepFailed } from './pass.ts';
 import type { Pass } from './pass.ts';
+import { goOnRestricted } from './restrict.ts';
 
 export async function freeze(pass: Pass): Promise<void> {
   const { agent, deps, id } = pass;
@@ -25,9 +26,9 @@ export async function freeze(pass: Pass): Promise<void> {
 }
 
 export async function thaw(pass: Pass): Promise<void> {
-  const { agent, deps, id } = pass;
+  const { agent, deps } = pass;
   try {
-    await pass.within(deps.bounds.thawMs, () => deps.driver.resume(id, agent.executionId!));
+    await pass.within(deps.bounds.thawMs, () => goOnRestricted(deps, agent));
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
     if (!(await pass.stillThere())) throw new LookAgain(error.cause);
@@ -41,8 +42,10 @@ export async function thaw(pass: Pass): Promise<void> {
   await pass.observe({
     ...runningAgain(pass),
     ...applied,
+    egressApplied: agent.egressVersion,
     event: { type: 'agent.resumed', data: { ...pass.because, ...pass.took } },
   });
+  deps.rulesPut.add(agent, agent.executionId);
 }
 
 /** The machine goes on as before, where it is, and its idle time begins anew. */

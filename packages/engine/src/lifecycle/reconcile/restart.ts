@@ -7,6 +7,7 @@ import type { Happening } from '@lodge/domain';
 import { boot } from './bring-up.ts';
 import { StepFailed } from './pass.ts';
 import type { Pass } from './pass.ts';
+import { goOnRestricted } from './restrict.ts';
 
 export async function restart(pass: Pass, { unhealthy }: { readonly unhealthy: boolean }): Promise<void> {
   const { agent, deps, id, vm } = pass;
@@ -37,9 +38,9 @@ export async function restart(pass: Pass, { unhealthy }: { readonly unhealthy: b
 
 /** As much of an end in good order as the guest is able to. */
 async function endOrderly(pass: Pass, frozen: boolean): Promise<void> {
-  const { agent, deps, id, runtime, guest } = pass;
+  const { agent, deps, runtime, guest } = pass;
   try {
-    if (frozen) await pass.within(deps.bounds.thawMs, () => deps.driver.resume(id, agent.executionId!));
+    if (frozen) await pass.within(deps.bounds.thawMs, () => goOnRestricted(deps, agent));
     const template = await pass.template();
     if (!template) return;
     await pass.within(deps.bounds.shutdownMs, (signal) => runtime.shutdown(guest, template.facts, signal));

@@ -13,6 +13,7 @@ import { boot } from './bring-up.ts';
 import { runningAgain } from './freeze.ts';
 import { LookAgain, StepFailed } from './pass.ts';
 import type { Pass } from './pass.ts';
+import { goOnRestricted } from './restrict.ts';
 
 export async function suspend(pass: Pass): Promise<void> {
   const { agent, deps, id } = pass;
@@ -54,9 +55,9 @@ export async function suspend(pass: Pass): Promise<void> {
 
 /** Lets a frozen VM go on. False when the stop, or upgrade, has ended with that. */
 export async function goOn(pass: Pass): Promise<boolean> {
-  const { deps, id, agent } = pass;
+  const { deps, agent } = pass;
   try {
-    await pass.within(deps.bounds.thawMs, () => deps.driver.resume(id, agent.executionId!));
+    await pass.within(deps.bounds.thawMs, () => goOnRestricted(deps, agent));
     return true;
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;

@@ -41,9 +41,11 @@ export async function moveIn(pass: Pass, deadline: AbortSignal): Promise<void> {
       stoppedAt: null,
       machine: vm.machine,
       settingsApplied: pass.settingsDigest,
+      egressApplied: agent.egressVersion,
       operation: null,
       event: upgraded(pass, vm),
     });
+    pass.deps.rulesPut.add(agent, vm.executionId);
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
     pass.logToOperator('warn', 'upgrade failed', { err: error.cause });
@@ -71,8 +73,9 @@ function newest(pass: Pass, deadline: AbortSignal): Promise<Template> {
 async function makeInItsPlace(pass: Pass, template: Template, deadline: AbortSignal): Promise<Vm> {
   const { agent, deps, id, runtime } = pass;
   const { driver, slots, bounds } = deps;
+  const { size, egress } = agent;
   const make = (from: VmRequest['from'], signal: AbortSignal): Promise<Vm> =>
-    driver.create({ agentId: id, executionId: randomUUID(), machine: sizes[agent.size], template, from }, signal);
+    driver.create({ agentId: id, executionId: randomUUID(), machine: sizes[size], template, from, egress }, signal);
   const clone = await pass.within(deadline, (signal) => slots.warm.run(signal, () => make('clone', signal)));
   await pass.within(deadline, (signal) => runtime.shutdown(clone, template.facts, signal));
   await pass.within(deadline, (signal) => driver.carryOver(id, clone.executionId, runtime.data, signal));

@@ -1,5 +1,5 @@
 /** For tests of routes: agents that are kept in memory and do what the test says. */
-import { Refusal, admit, defaultLifecycle, makeAgentId, operationGoals } from '@lodge/domain';
+import { Refusal, admit, defaultLifecycle, makeAgentId, operationGoals, publicEgress } from '@lodge/domain';
 import { randomInt } from 'node:crypto';
 import type { AgentStatus, Verb } from '@lodge/domain';
 import type { Agents, CreateOptions } from '@lodge/engine';
@@ -24,6 +24,8 @@ export function agentRow(row: Partial<AgentRow> = {}): AgentRow {
     instructions: null,
     dashboard: false,
     spendLimit: null,
+    egress: publicEgress,
+    models: null,
     members: [],
     llmKeys: [],
     desired: 'running',
@@ -38,6 +40,8 @@ export function agentRow(row: Partial<AgentRow> = {}): AgentRow {
     host: null,
     machine: null,
     settingsApplied: null,
+    egressVersion: 1,
+    egressApplied: 1,
     acknowledged: true,
     createdAt: at,
     updatedAt: at,
@@ -128,9 +132,17 @@ export class MemoryAgents implements Agents {
       last4: apiKey.slice(-4),
       createdAt: at,
     }));
-    const given = { name, runtimeKind, size, lifecycle, metadata, description, llmKeys, ...(model && { model }) };
+    const { egress = publicEgress, models = null } = input;
+    const given = { name, runtimeKind, size, lifecycle, metadata, description, llmKeys, egress, models };
     const { id } = options;
-    const row = agentRow({ ...given, ...(id && { id }), accountId: account, status: 'provisioning', startedAt: null });
+    const row = agentRow({
+      ...given,
+      ...(model && { model }),
+      ...(id && { id }),
+      accountId: account,
+      status: 'provisioning',
+      startedAt: null,
+    });
     this.rows.push(row);
     return row;
   }
@@ -192,7 +204,10 @@ export class MemoryAgents implements Agents {
     check?.(row);
     this.updates.push(change);
     const { name = row.name, description = row.description, size = row.size } = change;
-    return this.#put({ ...row, name, description, size });
+    const { egress = row.egress, models = row.models } = change;
+    const egressVersion = row.egressVersion + Number(change.egress !== undefined);
+    const rules = { egress, egressVersion, egressApplied: egressVersion };
+    return this.#put({ ...row, name, description, size, models, ...rules });
   }
 
   checked: Awaited<ReturnType<Agents['checkKeys']>> = [];

@@ -40,6 +40,8 @@ test('201: a name alone is enough; the record is whole, with every default', asy
       wake_on_message: true,
     },
     spend_limit: null,
+    egress: { mode: 'public', allow: [] },
+    models: null,
     metadata: {},
     created_at: at,
     updated_at: at,
@@ -64,6 +66,8 @@ test('201: every field is taken as it was given, and no secret comes back', asyn
     metadata: { team: 'support', 'the key': '' },
     channels: {},
     spend_limit: null,
+    egress: { mode: 'allowlist', allow: ['*.Example.com.', '9.9.9.9'] },
+    models: ['openai/gpt-5-mini'],
     instructions: 'Be kind.\n',
     dashboard: false,
   };
@@ -87,9 +91,70 @@ test('201: every field is taken as it was given, and no secret comes back', asyn
     [0, 'always', 1800],
   );
   assert.deepEqual(llm_keys, [{ provider: 'anthropic', last4: 'h3Qw', created_at: '2026-01-31T12:00:00.000Z' }]);
+  assert.deepEqual(answer.body.egress, { mode: 'allowlist', allow: ['*.example.com', '9.9.9.9/32'] });
+  assert.deepEqual(answer.body.models, ['openai/gpt-5-mini']);
   assert.equal(agents.created[0]!.instructions, 'Be kind.\n');
   assert.deepEqual(agents.created[0]!.llmKeys, [{ provider: 'anthropic', apiKey }]);
   assert.ok(!answer.text.includes(apiKey) && !logged.join().includes(apiKey));
+});
+
+test('201: a name in another script is allowed by its name in DNS', async () => {
+  const { call } = testApp();
+  const allowed = async (...allow: string[]) => {
+    const answer = await call('POST', '/v1/agents', { body: { name: 'x', egress: { mode: 'allowlist', allow } } });
+    return answer.status === 201 ? answer.body.egress.allow : answer.body.error.message;
+  };
+  assert.deepEqual(
+    await allowed('B\u00dcCHER.example', '*.b\u00fccher.example', '\u4f8b\u3048\u3002\u30c6\u30b9\u30c8'),
+    ['xn--bcher-kva.example', '*.xn--bcher-kva.example', 'xn--r8jz45g.xn--zckzah'],
+  );
+  const noNames = [
+    '\uff11.1.1.1',
+    '0x7f\u30021',
+    'b\u00fccher.example/24',
+    'b\u00fccher.example:443',
+    'b\u00fc%41.example',
+    '\u2024.example',
+    'a\u00fc b.example',
+  ];
+  for (const name of noNames) assert.match(await allowed(name), /^egress\.allow\[0\] must be a host name/, name);
+});
+
+test('400: egress and models name what is wrong by its place', async () => {
+  const { call, agents } = testApp();
+  const wrong: [unknown, RegExp][] = [
+    [{ egress: 'none' }, /^egress must be an object or null/],
+    [{ egress: { mode: 'open' } }, /^egress\.mode must be one of public, allowlist, none/],
+    [{ egress: { mode: null } }, /^egress\.mode must be/],
+    [{ egress: { deny: [] } }, /^egress\.deny is not a known field/],
+    [{ egress: { mode: 'allowlist', allow: 'a.example' } }, /^egress\.allow must be an array/],
+    [{ egress: { mode: 'allowlist', allow: [1] } }, /^egress\.allow\[0\] must be a string/],
+    [{ egress: { mode: 'allowlist', allow: [''] } }, /^egress\.allow\[0\] must not be blank/],
+    [{ egress: { mode: 'allowlist', allow: ['x'.repeat(257)] } }, /^egress\.allow\[0\] must have at most 256/],
+    [{ egress: { mode: 'allowlist', allow: Array(101).fill('a.example') } }, /^egress\.allow must have at most 100/],
+    [{ egress: { allow: ['a.example'] } }, /^egress\.allow is for mode allowlist/],
+    [{ egress: { mode: 'none', allow: ['a.example'] } }, /^egress\.allow is for mode allowlist/],
+    [
+      { egress: { mode: 'allowlist', allow: ['a.example', 'b.example', 'c.example', '10.0.0.1'] } },
+      /^egress\.allow\[3\] .*public/,
+    ],
+    [{ egress: { mode: 'allowlist', allow: ['::1'] } }, /^egress\.allow\[0\] is an IPv6 address/],
+    [{ models: 'p/m' }, /^models must be an array or null/],
+    [{ models: [null] }, /^models\[0\] must be a string/],
+    [{ models: ['x'.repeat(201)] }, /^models\[0\] must have at most 200/],
+    [{ models: Array(101).fill('p/m') }, /^models must have at most 100/],
+  ];
+  for (const [body, message] of wrong) {
+    for (const [method, url] of [
+      ['POST', '/v1/agents'],
+      ['PATCH', '/v1/agents/k7d2m9q4x1ab'],
+    ] as const) {
+      const answer = await call(method, url, { body: { name: 'x', ...(body as object) } });
+      assert.deepEqual([answer.status, answer.body.error.code], [400, 'invalid_request'], JSON.stringify(body));
+      assert.match(answer.body.error.message, message);
+    }
+  }
+  assert.deepEqual(agents.created, []);
 });
 
 test('201: size and its other name may both be given when they agree', async () => {

@@ -12,7 +12,7 @@ import { Agent, CreateAgent, PreferHeaders, WaitQuery } from '@lodge/contract';
 import type { CreateAgentInput } from '@lodge/engine';
 import type { AgentRow } from '@lodge/ports';
 import type { FastifyRequest } from 'fastify';
-import { checkAvailable, instructionsOf, sizeOf, trimName } from './fields.ts';
+import { checkAvailable, egressOf, instructionsOf, sizeOf, trimName } from './fields.ts';
 import { agentHeaders, agentPath, agentReply } from '../../reply/agent-record.ts';
 import { changeNote } from '../../identity/change-note.ts';
 import { clientGone } from '../../pipeline/client-gone.ts';
@@ -103,6 +103,8 @@ function inputOf(body: CreateAgent): CreateAgentInput {
     instructions: instructionsOf(body) ?? null,
     dashboard: body.dashboard ?? false,
     spendLimit: spendLimitOf(body.spend_limit ?? null),
+    egress: egressOf(body.egress),
+    models: body.models ?? null,
   };
 }
 

@@ -1,8 +1,9 @@
 /** What create and PATCH have in common. */
-import { Refusal } from '@lodge/domain';
+import { Refusal, checkedEgress } from '@lodge/domain';
+import { domainToASCII } from 'node:url';
 import { maxInstructionBytes } from '@lodge/contract';
-import type { CreateAgent, UpdateAgent } from '@lodge/contract';
-import type { SizeName } from '@lodge/domain';
+import type { CreateAgent, EgressInput, UpdateAgent } from '@lodge/contract';
+import type { EgressRules, SizeName } from '@lodge/domain';
 import type { FastifyRequest } from 'fastify';
 
 /** A preValidation hook: the contract's name is 1 to 100 characters after trimming, and what is checked is what is kept. */
@@ -24,6 +25,21 @@ export function instructionsOf(body: { readonly instructions?: string | null }):
   if (instructions == null || instructions.trim() === '') return instructions === undefined ? undefined : null;
   if (Buffer.byteLength(instructions) <= maxInstructionBytes) return instructions;
   throw new Refusal('invalid_request', `instructions must have at most ${maxInstructionBytes} bytes of UTF-8.`);
+}
+
+/** Egress rules as they are kept. Refuses with the field's name. */
+export function egressOf(given: EgressInput | null | undefined): EgressRules {
+  const { allow = [], ...rest } = given ?? {};
+  return checkedEgress({ ...rest, allow: allow.map(inAscii) });
+}
+
+/** A name in another script by its name in DNS (IDNA); what has none stays, and is refused. */
+function inAscii(entry: string): string {
+  const [wildcard, name] = entry.startsWith('*.') ? ['*.', entry.slice(2)] : ['', entry];
+  // What is not a name would be taken apart as a URL's host is.
+  if (!/^[\w.\u0080-\uffff-]+$/.test(name) || /^[\w.-]+$/.test(name)) return entry;
+  const ascii = domainToASCII(name);
+  return /[a-z]/.test(ascii) ? wildcard + ascii : entry;
 }
 
 /** Fields of the contract that this version does not serve are refused: dropping them in silence would be a lie. */

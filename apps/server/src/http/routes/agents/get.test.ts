@@ -97,10 +97,14 @@ test('the ETag stands for the record: HEAD has it too, and activity alone leaves
     { status: 'paused' },
     { generation: 2 },
     { metadata: { a: 'b' } },
+    { egressVersion: 2 },
+    { egressVersion: 2, egressApplied: 2 },
+    { models: [] },
+    { models: ['p/m'] },
     { llmKeys: [{ ...key, sealed: 'one' }] },
     { llmKeys: [{ ...key, sealed: 'two' }] },
   ];
   const changed: unknown[] = [];
   for (const change of changes) changed.push(await etag(change));
-  assert.equal(new Set([first, ...changed]).size, 7);
+  assert.equal(new Set([first, ...changed]).size, 11);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { defaultLifecycle } from '@lodge/domain';
+import { defaultLifecycle, publicEgress } from '@lodge/domain';
 import { agentRow, testApp } from '../../../../../../packages/testkit/src/plane/http/test-app.ts';
 
 function withAgent(change: Parameters<typeof agentRow>[0] = {}) {
@@ -35,6 +35,8 @@ test('200: every field reaches the engine as it was given, and no secret comes b
     lifecycle: { idle_timeout_seconds: 0, auto_start: true, keep_awake: null },
     metadata: { team: 'support', old: null },
     spend_limit: null,
+    egress: { mode: 'allowlist', allow: ['API.example.com'] },
+    models: ['openai/gpt-5-mini'],
     instructions: 'Be kind.',
     dashboard: false,
   });
@@ -52,6 +54,8 @@ test('200: every field reaches the engine as it was given, and no secret comes b
       lifecycle: { idleTimeoutSeconds: 0, autoStart: true, keepAwake: 'auto' },
       metadata: { team: 'support', old: null },
       spendLimit: null,
+      egress: { mode: 'allowlist', allow: ['api.example.com'] },
+      models: ['openai/gpt-5-mini'],
       instructions: 'Be kind.',
       dashboard: false,
     },
@@ -62,9 +66,30 @@ test('200: every field reaches the engine as it was given, and no secret comes b
 test('200: null resets a field to its default', async () => {
   const { patch, agents } = withAgent();
   await patch({ description: null, model: null, size: null, lifecycle: null, metadata: null, llm_keys: null });
+  await patch({ egress: null, models: null });
   assert.deepEqual(agents.updates, [
     { description: null, model: null, size: 'medium', lifecycle: defaultLifecycle, metadata: null, llmKeys: null },
+    { egress: publicEgress, models: null },
   ]);
+});
+
+test('200: egress is replaced as a whole, shows in the record, and has the reply wait for the machine', async () => {
+  const { patch, agents } = withAgent({ egress: { mode: 'allowlist', allow: ['a.example'] } });
+  const waits: string[] = [];
+  agents.inEffect = () => false;
+  agents.awaitInEffect = async (account, id) => {
+    waits.push(id);
+    agents.inEffect = () => true;
+    return agents.get(account, id);
+  };
+  const before = (await patch({ name: 'Ada' })).headers['etag'];
+  assert.equal(waits.length, 0);
+  const answer = await patch({ egress: { mode: 'none' } });
+  assert.deepEqual([answer.body.egress, answer.body.settings_pending], [{ mode: 'none', allow: [] }, false]);
+  assert.equal(waits.length, 1);
+  assert.notEqual(answer.headers['etag'], before);
+  const models = await patch({ models: ['p/m'] });
+  assert.deepEqual([models.body.models, models.body.egress.mode, waits.length], [['p/m'], 'none', 1]);
 });
 
 test('200: a size that is not in effect yet shows beside the machine as it is', async () => {

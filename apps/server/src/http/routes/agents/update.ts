@@ -2,7 +2,7 @@ import { Agent, AgentParams, IfMatchHeaders, NoQuery, UpdateAgent } from '@lodge
 import { defaultLifecycle, defaultSize } from '@lodge/domain';
 import type { Lifecycle } from '@lodge/domain';
 import type { UpdateAgentInput } from '@lodge/engine';
-import { checkAvailable, instructionsOf, sizeOf, trimName } from './fields.ts';
+import { checkAvailable, egressOf, instructionsOf, sizeOf, trimName } from './fields.ts';
 import { agentHeaders, agentReply, checkAgentId } from '../../reply/agent-record.ts';
 import { changeNote } from '../../identity/change-note.ts';
 import type { App } from '../../app-types.ts';
@@ -16,7 +16,7 @@ const schema = {
   tags: ['Agents'],
   summary: 'Change an agent',
   description:
-    'Only what is given changes; null resets a field to its default. Model, keys and lifecycle are in effect at once, without a restart; so are instructions, for which the reply waits a bounded time: `settings_pending` says whether they are. A size that the running machine cannot take is taken with the next start: until then `machine` differs from `size`.',
+    'Only what is given changes; null resets a field to its default. Model, keys and lifecycle are in effect at once, without a restart; so are instructions and egress, for which the reply waits a bounded time: `settings_pending` says whether they are. Connections that new egress rules do not allow end. A size that the running machine cannot take is taken with the next start: until then `machine` differs from `size`.',
   params: AgentParams,
   headers: IfMatchHeaders,
   querystring: NoQuery,
@@ -46,7 +46,8 @@ export function updateAgentRoute(app: App, context: AgentReplies & Waiting): voi
         check: (present) => checkIfMatch(request.headers['if-match'], present),
         note: changeNote(request, { type: 'agent.updated', data: { fields: Object.keys(body) } }),
       });
-      const inMachine = body.instructions !== undefined || body.dashboard !== undefined;
+      const { instructions, dashboard, egress } = body;
+      const inMachine = [instructions, dashboard, egress].some((field) => field !== undefined);
       return agentReply(reply, inMachine ? await afterEffect(context, reply, row) : row, context);
     },
   });
@@ -66,6 +67,8 @@ function inputOf(body: UpdateAgent): UpdateAgentInput {
     ...(body.instructions !== undefined && { instructions: instructionsOf(body) ?? null }),
     ...(body.dashboard !== undefined && { dashboard: body.dashboard ?? false }),
     ...(body.spend_limit !== undefined && { spendLimit: spendLimitOf(body.spend_limit) }),
+    ...(body.egress !== undefined && { egress: egressOf(body.egress) }),
+    ...(body.models !== undefined && { models: body.models }),
     ...(body.metadata !== undefined && { metadata: body.metadata }),
   };
 }

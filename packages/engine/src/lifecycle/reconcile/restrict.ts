@@ -1,0 +1,34 @@
+/**
+ * `restrict`: puts the row's egress rules on the network of the agent's machine, which runs or is frozen. It is done when they
+ * have changed, and once to each machine that an earlier process left, whatever the row says. A kill between doing and saying
+ * leaves it to the next process; a machine that is made has them before its first instruction.
+ */
+import type { AgentRow } from '@lodge/ports';
+import type { ReconcilerDeps } from './deps.ts';
+import { LookAgain, StepFailed } from './pass.ts';
+import type { Pass } from './pass.ts';
+
+export async function restrict(pass: Pass): Promise<void> {
+  const { agent, deps, id } = pass;
+  const { mode, allow } = agent.egress;
+  try {
+    await pass.within(deps.bounds.restrictMs, () => deps.driver.setEgress(id, agent.egress));
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error;
+    if (!(await pass.stillThere())) throw new LookAgain(error.cause);
+    if (deps.rulesPut.failed(id)) await pass.observe({ event: { type: 'agent.egress_delayed', data: {} } });
+    // The loop says it to the operator, and tries again.
+    throw error;
+  }
+  if (agent.egressApplied !== agent.egressVersion) {
+    const event = { type: 'agent.egress_applied', data: { mode, entries: allow.length } } as const;
+    await pass.observe({ egressApplied: agent.egressVersion, event });
+  }
+  deps.rulesPut.add(agent, agent.executionId);
+}
+
+/** Lets a frozen VM go on, under the rules of now. */
+export async function goOnRestricted({ driver, rulesPut }: ReconcilerDeps, agent: AgentRow): Promise<void> {
+  if (!rulesPut.has(agent)) await driver.setEgress(agent.id, agent.egress);
+  await driver.resume(agent.id, agent.executionId!);
+}

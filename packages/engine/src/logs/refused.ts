@@ -1,0 +1,47 @@
+/** What an agent's egress rules refused, as lines of its log. */
+import type { EgressMode } from '@lodge/domain';
+import type { NewLogEntry, RefusedConnection, VmDriver } from '@lodge/ports';
+import { LineCleaner } from './lines.ts';
+
+/** Lines of one round; what is refused alike is one. */
+const mostLines = 20;
+
+type Refused = Awaited<ReturnType<VmDriver['readRefused']>>;
+
+export function refusedEntries({ refused, more }: Refused, mode: EgressMode): NewLogEntry[] {
+  const lines = new Map<string, { readonly at: Date; count: number }>();
+  let untold = more;
+  for (const connection of refused) {
+    const sentence = sentenceOf(connection, mode);
+    const line = lines.get(sentence);
+    if (line) line.count += 1;
+    else if (lines.size < mostLines) lines.set(sentence, { at: connection.at, count: 1 });
+    else untold += 1;
+  }
+  const entries = [...lines].flatMap(([sentence, { at, count }]) => {
+    // A cleaner of its own: no name that a guest asks for may hide the lines after it.
+    const message = new LineCleaner().clean(count === 1 ? sentence : `${sentence} (${count} times)`);
+    return message === null ? [] : [entryOf(message, at)];
+  });
+  return untold === 0 ? entries : [...entries, entryOf(`Refused: ${untold} more.`)];
+}
+
+const entryOf = (message: string, at?: Date): NewLogEntry => ({
+  level: 'warn',
+  source: 'egress',
+  message,
+  ...(at && { at }),
+});
+
+function sentenceOf({ protocol, address, port, name }: RefusedConnection, mode: EgressMode): string {
+  const place = port === null ? address : `${address}:${port}`;
+  const what = protocol === 'dns' ? `the name ${name}` : `${protocol} ${place}`;
+  switch (mode) {
+    case 'allowlist':
+      return `Refused: ${what} is not on the agent's allow list.`;
+    case 'none':
+      return `Refused: ${what}, for the agent may reach nothing but its model broker.`;
+    case 'public':
+      return `Refused: ${what} is no public address.`;
+  }
+}
