@@ -198,6 +198,13 @@ export const settings = {
     "MiB promised to agents for each MiB there is: an idle agent takes about a quarter of its size, for clones share their template's pages.",
     decimal(1, 16),
   ),
+  diskRate: required(
+    'LODGE_DISK_RATE',
+    'number, 0..1000',
+    '1',
+    'Factor on what agents of each size may read and write (docs/guides/operating.md#disk-rates); 0 sets no bound.',
+    decimal(0, 1000),
+  ),
   ...priceSettings,
   ...limitSettings,
   ...spendSettings,

@@ -9,7 +9,7 @@ export async function openMachines(
   config: Config,
   log: Log,
 ): Promise<{ readonly network: HostNetwork; readonly driver: VmDriver }> {
-  const { instance, brokerPort, dataDir, cacheDir, accelerator, vmUidBase } = config;
+  const { instance, brokerPort, dataDir, cacheDir, accelerator, vmUidBase, diskRate } = config;
   const network = createHostNetwork({
     instance,
     range: config.networkRange,
@@ -24,6 +24,7 @@ export async function openMachines(
     network,
     brokerPort,
     accelerator,
+    diskRateFactor: diskRate,
     uidBase: vmUidBase,
     log,
   });

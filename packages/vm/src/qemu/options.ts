@@ -13,6 +13,8 @@ export interface QemuDriverOptions {
   /** Port of the LLM broker at the network's `brokerHost`. */
   readonly brokerPort: number;
   readonly accelerator: 'auto' | Accelerator;
+  /** On the rates of `machine/disk-rate.ts`; 0 sets no bound. Default 1. */
+  readonly diskRateFactor?: number;
   /** First of the user ids that VMs run as, one for each of the network's slots. */
   readonly uidBase: number;
   readonly log: Log;

@@ -103,8 +103,8 @@ export class Templates {
 
   /** What VMs are made with, once it is known which accelerator works. */
   async vmHost(image: Pick<Image, 'kernel' | 'initrd'>, cgroups: Cgroups): Promise<VmHost> {
-    const { network, brokerPort, instance } = this.options;
-    return { ...(await this.means(image)), network, cgroups, brokerPort, instance };
+    const { network, brokerPort, instance, diskRateFactor = 1 } = this.options;
+    return { ...(await this.means(image)), network, cgroups, brokerPort, instance, diskRateFactor };
   }
 
   async build(build: TemplateBuild, cgroups: Cgroups, signal: AbortSignal): Promise<Template> {

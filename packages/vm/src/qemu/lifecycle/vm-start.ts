@@ -11,6 +11,7 @@ import type { AcceleratorAnswer } from '../machine/accelerator.ts';
 import type { Cgroups } from '../host/cgroup.ts';
 import { diskFileLimit, overheadMib, templateGid } from '../machine/confinement.ts';
 import { writeOverlay } from '../saved/disks.ts';
+import { diskRate, setDiskRate } from '../machine/disk-rate.ts';
 import type { Emulator } from '../machine/emulator.ts';
 import { guestMemory } from '../machine/guest-memory.ts';
 import { plug } from '../machine/hotplug.ts';
@@ -36,6 +37,8 @@ export interface VmHost {
   readonly brokerPort: number;
   /** Shown in process lists. */
   readonly instance: string;
+  /** The operator's, on what a VM of each size may read and write. */
+  readonly diskRateFactor: number;
 }
 
 export interface VmStart {
@@ -108,7 +111,8 @@ export async function startVm(host: VmHost, start: VmStart, signal: AbortSignal)
   });
   try {
     await timed(timings, 'plug', async () => {
-      await plug(launched.qmp, machine);
+      const rate = diskRate(machine, host.diskRateFactor);
+      await allSettledOrThrow([plug(launched.qmp, machine), setDiskRate(launched.qmp, rate)]);
       throwIfAborted(signal);
       if (source.from === 'snapshot') await directory.snapshot.useUp();
       await launched.qmp.execute('cont');

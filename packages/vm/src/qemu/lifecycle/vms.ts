@@ -15,6 +15,7 @@ import type {
 import { Backups, assertRoom } from '../saved/backups.ts';
 import type { Cgroups } from '../host/cgroup.ts';
 import type { QemuDriverOptions } from '../options.ts';
+import { diskRate, setDiskRate } from '../machine/disk-rate.ts';
 import { loadData, saveData } from '../saved/guest-data.ts';
 import { assertMachine, awaitVcpus, plug, settleMemory } from '../machine/hotplug.ts';
 import { awaitExit, isAlive, kill } from '../host/process.ts';
@@ -205,6 +206,7 @@ export class Vms {
       const [, memoryMib] = await Promise.all([awaitVcpus(growing, bound), settleMemory(growing, bound)]);
       const now = { ...machine, memoryMib };
       await limit(now);
+      await setDiskRate(qmp, diskRate(now, this.parts.options.diskRateFactor ?? 1));
       await directory.write({ ...record, machine: now });
       return now;
     };

@@ -9,6 +9,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { release } from 'node:os';
 import { join } from 'node:path';
 import type { Image } from '@lodge/ports';
+import { processorSetting } from './command-line.ts';
 import type { Accelerator } from './command-line.ts';
 import { confine, templateGid } from './confinement.ts';
 import { openKvmDevice } from './device-nodes.ts';
@@ -58,18 +59,7 @@ export async function tryBoot(
 ): Promise<string> {
   const qemu = [
     ['qemu-system-x86_64', '-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot', '-serial', 'stdio'],
-    [
-      '-machine',
-      'q35',
-      '-accel',
-      accelerator,
-      '-cpu',
-      accelerator === 'kvm' ? 'host' : 'max',
-      '-smp',
-      '2',
-      '-m',
-      '512',
-    ],
+    ['-machine', 'q35', '-accel', accelerator, '-cpu', processorSetting(accelerator), '-smp', '2', '-m', '512'],
     ['-kernel', image.kernel, '-initrd', image.initrd, '-append', 'console=ttyS0 panic=-1'],
   ].flat();
   const to = { uid: templateGid, groups, namespace: null, fileSizeLimit: 0, dieWithParent: true };

@@ -52,6 +52,26 @@ test('no machine has a balloon: a private mapping would pass a guest’s discard
   for (const line of [base, template, clone]) assert.doesNotMatch(qemuCommandLine(line).join(' '), /balloon/);
 });
 
+test('pages of one guest are not merged with another’s, and what a guest discards is freed', () => {
+  const line = qemuCommandLine(clone);
+  assert.match(line[line.indexOf('-machine') + 1]!, /\bmem-merge=off\b/);
+  interface Node {
+    readonly driver: string;
+    readonly discard: string;
+    readonly file?: Node;
+  }
+  const node = JSON.parse(line[line.indexOf('-blockdev') + 1]!) as Node;
+  const layers = [node, node.file!, node.file!.file!];
+  assert.deepEqual(
+    layers.map(({ driver, discard }) => [driver, discard]),
+    [
+      ['throttle', 'unmap'],
+      ['qcow2', 'unmap'],
+      ['file', 'unmap'],
+    ],
+  );
+});
+
 test('QEMU may start no process, gain no privilege, and runs nothing of the guest before it is told to', () => {
   const line = qemuCommandLine(clone);
   const sandbox = line[line.indexOf('-sandbox') + 1];

@@ -1,0 +1,93 @@
+/** What QEMU makes of the command line: a real process, without a network and without anything to boot. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, test } from 'node:test';
+import { sizes } from '@lodge/domain';
+import { overlayImage } from '../saved/disks.ts';
+import { qemuCommandLine } from './command-line.ts';
+import { diskDevice, diskRate, requestBound, setDiskRate } from './disk-rate.ts';
+import { plug } from './hotplug.ts';
+import { Qmp } from './qmp.ts';
+
+const mib = 2 ** 20;
+/** Options of what needs more than QEMU itself. */
+const left = ['-netdev', '-kernel', '-initrd', '-append'];
+let folder: string;
+let process: ChildProcess;
+let qmp: Qmp;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'lodge-machine-'));
+  const [disk, backing, qmpSocket] = ['disk', 'backing', 'qmp'].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  await writeFile(backing, overlayImage({ backing: '', bytes: 64 * mib }));
+  await writeFile(disk, overlayImage({ backing, bytes: 64 * mib }));
+  const names = { kernel: '', initrd: '', tap: '', name: 'test' };
+  const line = qemuCommandLine({
+    ...names,
+    disk,
+    qmpSocket,
+    accelerator: 'tcg',
+    memory: null,
+    incoming: false,
+    vcpus: 2,
+  });
+  const kept = line.filter((argument, index) => {
+    const option = left.includes(argument) ? argument : line[index - 1]!;
+    return !left.includes(option) && !argument.startsWith('virtio-net') && !line[index + 1]?.startsWith('virtio-net');
+  });
+  process = spawn(kept[0]!, kept.slice(1), { stdio: ['ignore', 'ignore', 'inherit'] });
+  const alive = (): boolean => process.exitCode === null;
+  qmp = await Qmp.connect(qmpSocket, { timeoutMs: 30_000, alive });
+});
+afterEach(async () => {
+  qmp.close();
+  process.kill('SIGKILL');
+  await rm(folder, { recursive: true });
+});
+
+interface BlockInfo {
+  readonly qdev: string;
+  readonly inserted: Readonly<Record<string, unknown>>;
+}
+const requestLimits = (): Promise<Record<string, number>> =>
+  qmp.execute('qom-get', { path: `/objects/${requestBound}`, property: 'limits' });
+const disk = async (): Promise<BlockInfo> => {
+  const found = (await qmp.execute<BlockInfo[]>('query-block')).find(({ qdev }) => qdev.includes(`/${diskDevice}/`));
+  assert.ok(found);
+  return found;
+};
+
+test('no vCPU has nested virtualisation, from the start or plugged in', async () => {
+  await plug(qmp, { vcpus: 4, memoryMib: 2048 });
+  const cpus = await qmp.execute<{ 'qom-path': string }[]>('query-cpus-fast');
+  assert.equal(cpus.length, 4);
+  for (const { 'qom-path': path } of cpus) {
+    for (const property of ['vmx', 'svm']) {
+      assert.equal(await qmp.execute('qom-get', { path, property }), false, `${property} of ${path}`);
+    }
+  }
+});
+
+test('a disk is bound by its machine’s size, by requests and by bytes, and a change of size changes both', async () => {
+  for (const size of [sizes.small, sizes.xlarge, sizes.medium]) {
+    const { requestsPerSecond, mibPerSecond } = diskRate(size, 1);
+    assert.ok(requestsPerSecond > 0 && mibPerSecond > 0);
+    await setDiskRate(qmp, { requestsPerSecond, mibPerSecond });
+    const { inserted } = await disk();
+    assert.equal(inserted['drv'], 'throttle', 'every request passes the filter');
+    assert.deepEqual([inserted['bps'], inserted['iops']], [mibPerSecond * mib, 0]);
+    const limits = await requestLimits();
+    assert.deepEqual([limits['iops-total'], limits['bps-total']], [requestsPerSecond, 0]);
+  }
+  await setDiskRate(qmp, diskRate(sizes.small, 0));
+  assert.equal((await disk()).inserted['bps'], 0);
+  assert.equal((await requestLimits())['iops-total'], 0);
+});
