@@ -59,6 +59,7 @@ before(async () => {
     brokerPort: at.brokerPort,
     accelerator: 'auto',
     uidBase: 2_100_000_000,
+    unboundMemory: 'allow',
     log: quiet,
   });
   await driver.start();

@@ -52,6 +52,8 @@ export function optionsOf(settings: QemuHostSettings): QemuDriverOptions {
     brokerPort,
     accelerator: 'auto',
     uidBase: 2_000_000_000,
+    // The guests of tests are ours.
+    unboundMemory: 'allow',
     log: quiet,
   };
 }

@@ -72,7 +72,8 @@ async function ended(mark: ProcessMark, timeoutMs: number): Promise<boolean> {
 
 async function endMachines(config: Config, log: Log, done: (what: string) => void): Promise<void> {
   if (!(await exists(join(config.dataDir, 'vms')))) return;
-  const { network, driver } = await openMachines(config, log);
+  // Machines are ended whatever they may take.
+  const { network, driver } = await openMachines({ ...config, unboundMemory: 'allow' }, log);
   // Starting it is what finds processes and namespaces that nothing on disk tells of.
   await driver.start();
   try {

@@ -137,6 +137,7 @@ const refused: Record<string, readonly string[]> = {
   LODGE_CHAT_TIMEOUT_MS: ['0'],
   LODGE_MEMORY_RESERVED_MIB: ['1GiB'],
   LODGE_MEMORY_OVERCOMMIT: ['0.5', '17', '1e1'],
+  LODGE_UNBOUND_MEMORY: ['yes', 'Allow'],
   LODGE_DISK_RATE: ['-1', '1001', 'fast'],
   LODGE_MAX_AGENTS: ['0', '16385'],
   LODGE_AGENT_DAILY_USD: ['0', '-1', '$5', '1e3', '0.0000001'],

@@ -198,6 +198,13 @@ export const settings = {
     "MiB promised to agents for each MiB there is: an idle agent takes about a quarter of its size, for clones share their template's pages.",
     decimal(1, 16),
   ),
+  unboundMemory: required(
+    'LODGE_UNBOUND_MEMORY',
+    '`refuse` or `allow`',
+    'refuse',
+    'What to do where the kernel has no memory controller, so that an agent can take more memory than its size: not start, or start all the same.',
+    oneOf('refuse', 'allow'),
+  ),
   diskRate: required(
     'LODGE_DISK_RATE',
     'number, 0..1000',

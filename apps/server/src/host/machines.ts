@@ -9,7 +9,7 @@ export async function openMachines(
   config: Config,
   log: Log,
 ): Promise<{ readonly network: HostNetwork; readonly driver: VmDriver }> {
-  const { instance, brokerPort, dataDir, cacheDir, accelerator, vmUidBase, diskRate } = config;
+  const { instance, brokerPort, dataDir, cacheDir, accelerator, vmUidBase, diskRate, unboundMemory } = config;
   const network = createHostNetwork({
     instance,
     range: config.networkRange,
@@ -25,6 +25,7 @@ export async function openMachines(
     brokerPort,
     accelerator,
     diskRateFactor: diskRate,
+    unboundMemory,
     uidBase: vmUidBase,
     log,
   });

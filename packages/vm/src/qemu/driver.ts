@@ -33,7 +33,7 @@ import type {
   VmUsage,
 } from '@lodge/ports';
 import { AgentCalls } from '../calls.ts';
-import { openCgroups } from './host/cgroup.ts';
+import { assertBounded, openCgroups } from './host/cgroup.ts';
 import type { Cgroups } from './host/cgroup.ts';
 import type { QemuDriverOptions } from './options.ts';
 import { openTapDevice } from './machine/device-nodes.ts';
@@ -78,15 +78,16 @@ class QemuDriver implements VmDriver {
   }
 
   async start(): Promise<void> {
-    const { dataDir, cacheDir, instance, network, log } = this.options;
+    const { dataDir, cacheDir, instance, network, log, unboundMemory = 'refuse' } = this.options;
     // Two processes that own the same namespaces would take each other's away.
     this.unlock = await lock(`instance ${instance}`, { timeoutMs: 3000 });
     try {
       for (const folder of [dataDir, this.vmsRoot, this.templates.buildsRoot, cacheDir]) await passableFolder(folder);
+      this.cgroups = await openCgroups(instance);
+      assertBounded(this.cgroups, unboundMemory);
       await openTapDevice();
       await network.start();
-      this.cgroups = await openCgroups(instance);
-      for (const reason of this.cgroups.missing) log.warn({ reason }, 'no limit on VMs from a control group');
+      for (const lack of this.cgroups.missing) log.warn({ ...lack }, 'no limit on VMs from a control group');
       const records = await this.vms.records();
       for (const record of records.values()) if (record?.slot != null) this.slots.keep(record.slot);
       const places = { ...this.options, vmsRoot: this.vmsRoot, buildsRoot: this.templates.buildsRoot };

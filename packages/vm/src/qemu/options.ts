@@ -15,6 +15,8 @@ export interface QemuDriverOptions {
   readonly accelerator: 'auto' | Accelerator;
   /** On the rates of `machine/disk-rate.ts`; 0 sets no bound. Default 1. */
   readonly diskRateFactor?: number;
+  /** Whether VMs may run where the kernel does not bind their memory. Default `refuse`. */
+  readonly unboundMemory?: 'refuse' | 'allow';
   /** First of the user ids that VMs run as, one for each of the network's slots. */
   readonly uidBase: number;
   readonly log: Log;

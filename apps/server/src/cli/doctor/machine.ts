@@ -29,7 +29,7 @@ export async function machineSection(config: Config): Promise<Section> {
       found('memory', () => memory(config)),
       found('data folder', () => disk('data folder', config.dataDir, dataNeedsBytes)),
       found('cache folder', () => disk('cache folder', config.cacheDir, cacheNeedsBytes)),
-      found('control groups', controlGroups),
+      found('control groups', () => controlGroups(config)),
       found('user ids', () => userIds(config.vmUidBase)),
       found('stopped agents', stoppedAgents),
     ]),
@@ -90,7 +90,7 @@ async function statfsAbove(path: string): Promise<StatsFs> {
   });
 }
 
-async function controlGroups(): Promise<Finding> {
+async function controlGroups({ unboundMemory }: Config): Promise<Finding> {
   const root = '/sys/fs/cgroup';
   const unified = await readFile(`${root}/cgroup.controllers`, 'utf8').catch(() => null);
   const has = async (controller: string): Promise<boolean> =>
@@ -104,10 +104,15 @@ async function controlGroups(): Promise<Finding> {
   for (const controller of ['memory', 'cpu']) if (!(await has(controller))) missing.push(controller);
   if (missing.length === 0)
     return ok('control groups', `memory and cpu, ${unified === null ? 'version 1' : 'version 2'}`);
+  if (missing.includes('memory')) {
+    const detail = `no ${missing.join(' and no ')} controller: an agent could take 16 GiB, whatever its size`;
+    const advice = 'mount the memory controller at /sys/fs/cgroup, or set LODGE_UNBOUND_MEMORY=allow';
+    return unboundMemory === 'refuse' ? lack('control groups', detail, advice) : note('control groups', detail, advice);
+  }
   return note(
     'control groups',
-    `no ${missing.join(' and no ')} controller: an emulator is bound by its guest's size alone`,
-    'mount the controllers at /sys/fs/cgroup to bound it by the kernel as well',
+    'no cpu controller: an agent could use every processor, whatever its size',
+    'mount the cpu controller at /sys/fs/cgroup',
   );
 }
 

@@ -5,7 +5,7 @@ import { access, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { openCgroups } from './cgroup.ts';
+import { assertBounded, missingControllers, openCgroups } from './cgroup.ts';
 
 const limits = { memoryMib: 3072, cpus: 2 };
 
@@ -17,7 +17,9 @@ test('on this host, a process in a group is bound by what the host offers, and t
     await groups.create('vm', limits);
     await groups.add('vm', child.pid!);
     const own = await readFile(`/proc/${child.pid}/cgroup`, 'utf8');
-    const controllers = ['memory', 'cpu'].filter((name) => !groups.missing.some((reason) => reason.startsWith(name)));
+    const controllers = ['memory', 'cpu'].filter(
+      (name) => !groups.missing.some(({ controller }) => controller === name),
+    );
     if (controllers.length > 0) assert.match(own, new RegExp(`/lodge-${instance}/vm$`, 'm'));
     assert.deepEqual(await groups.names(), controllers.length > 0 ? ['vm'] : []);
     const found = await limitOf(`lodge-${instance}/vm`);
@@ -50,8 +52,9 @@ test('with one tree (v2), controllers are handed down and the limits are that la
   const groups = await openCgroups('one', root);
   assert.deepEqual(groups.missing, []);
   await groups.create('vm', limits);
-  assert.equal(await readFile(join(root, 'cgroup.subtree_control'), 'utf8'), '+memory +cpu');
-  assert.equal(await readFile(join(root, 'lodge-one', 'cgroup.subtree_control'), 'utf8'), '+memory +cpu');
+  // A plain file shows the last of what was written.
+  assert.equal(await readFile(join(root, 'cgroup.subtree_control'), 'utf8'), '+cpu');
+  assert.equal(await readFile(join(root, 'lodge-one', 'cgroup.subtree_control'), 'utf8'), '+cpu');
   assert.equal(await readFile(join(root, 'lodge-one/vm/memory.max'), 'utf8'), String(3072 * 2 ** 20));
   assert.equal(await readFile(join(root, 'lodge-one/vm/cpu.max'), 'utf8'), '200000 100000');
   await groups.add('vm', 4711);
@@ -64,14 +67,69 @@ test('a controller the host lacks is named, and the others hold', async (t) => {
   await mkdir(join(root, 'memory'));
   await writeFile(join(root, 'memory', 'cgroup.procs'), '');
   const groups = await openCgroups('two', root);
-  assert.deepEqual(groups.missing, ['cpu: not mounted']);
+  assert.deepEqual(groups.missing, [{ controller: 'cpu', reason: 'not mounted' }]);
+  assert.deepEqual(await missingControllers(root), groups.missing);
+  assertBounded(groups, 'refuse');
   await groups.create('vm', limits);
   assert.equal(await readFile(join(root, 'memory/lodge-two/vm/memory.limit_in_bytes'), 'utf8'), String(3072 * 2 ** 20));
 });
 
-test('a host that lets us make no group is reported and not refused', async () => {
+test('a kernel that hands down one controller and keeps the other back still binds memory', async (t) => {
+  const root = await mkdtemp(join(tmpdir(), 'lodge-cgroup-'));
+  t.after(() => rm(root, { recursive: true, force: true }));
+  await writeFile(join(root, 'cgroup.controllers'), 'memory io\n');
+  const groups = await openCgroups('four', root);
+  assert.deepEqual(groups.missing, [{ controller: 'cpu', reason: 'not in cgroup.controllers' }]);
+  await groups.create('vm', limits);
+  assert.equal(await readFile(join(root, 'lodge-four/vm/memory.max'), 'utf8'), String(3072 * 2 ** 20));
+  await assert.rejects(access(join(root, 'lodge-four/vm/cpu.max')));
+});
+
+test('swap is bound with memory where the kernel counts it', async (t) => {
+  const root = await mkdtemp(join(tmpdir(), 'lodge-cgroup-'));
+  t.after(() => rm(root, { recursive: true, force: true }));
+  await writeFile(join(root, 'cgroup.controllers'), 'cpu memory\n');
+  await mkdir(join(root, 'lodge-five'));
+  await writeFile(join(root, 'lodge-five', 'memory.swap.max'), 'max');
+  const groups = await openCgroups('five', root);
+  await groups.create('vm', limits);
+  assert.equal(await readFile(join(root, 'lodge-five/vm/memory.swap.max'), 'utf8'), String(3072 * 2 ** 20));
+});
+
+test('on this host, limits are raised and lowered, swap with them', async (t) => {
+  const instance = `c${randomInt(36 ** 4).toString(36)}`;
+  const groups = await openCgroups(instance);
+  t.after(async () => {
+    await groups.remove('vm');
+    await groups.close();
+  });
+  const memory = groups.missing.every(({ controller }) => controller !== 'memory');
+  await groups.create('vm', limits);
+  for (const memoryMib of [8192, 2048]) {
+    if (memory) await groups.limit('vm', { ...limits, memoryMib });
+    if (memory) assert.equal(await limitOf(`lodge-${instance}/vm`), memoryMib * 2 ** 20);
+    const both = await readFile(`/sys/fs/cgroup/memory/lodge-${instance}/vm/memory.memsw.limit_in_bytes`, 'utf8').catch(
+      () => null,
+    );
+    if (both !== null) assert.equal(Number(both), memoryMib * 2 ** 20);
+  }
+});
+
+test('without the memory controller nothing starts, unless the operator says that it may', async () => {
+  for (const controller of ['memory', 'cpu'] as const) {
+    const groups = { ...(await openCgroups('six', '/proc')), missing: [{ controller, reason: 'not mounted' }] };
+    assertBounded(groups, 'allow');
+    if (controller === 'cpu') assertBounded(groups, 'refuse');
+    else assert.throws(() => assertBounded(groups, 'refuse'), /not mounted.*LODGE_UNBOUND_MEMORY=allow/s);
+  }
+});
+
+test('a host that lets us make no group is reported', async () => {
   const groups = await openCgroups('three', '/proc');
-  assert.equal(groups.missing.length, 2);
+  assert.deepEqual(
+    groups.missing.map(({ controller }) => controller),
+    ['memory', 'cpu'],
+  );
   await groups.create('vm', limits);
   await groups.add('vm', process.pid);
   assert.deepEqual(await groups.names(), []);

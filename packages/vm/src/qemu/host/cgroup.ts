@@ -1,14 +1,18 @@
 /**
  * A control group per VM: a bound on what its QEMU takes of memory and processor time, whatever the guest does.
  * Both layouts are served: one tree (v2, `/sys/fs/cgroup/lodge-<instance>/<name>`) and one tree a controller (v1,
- * `/sys/fs/cgroup/<controller>/lodge-<instance>/<name>`). A host without a controller is reported and not refused: the
- * guest's own memory size still binds it.
+ * `/sys/fs/cgroup/<controller>/lodge-<instance>/<name>`).
+ *
+ * Nothing else binds a guest's memory. Every machine has the addresses of the largest one, and virtio-mem leaves it to the
+ * guest not to touch what was not given to it. So the driver does not start without the memory controller unless it is told
+ * to (`assertBounded`, docs/adr/0032-what-clones-share.md). Without the cpu controller a guest may use all processors.
  *
  * The groups lie at the top and not below ours, so that a service manager that ends our group leaves the VMs running.
  */
 import { access, mkdir, readFile, readdir, rmdir, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
+import { VmError } from '@lodge/ports';
 import { until } from '../../waiting.ts';
 
 export interface CgroupLimits {
@@ -17,9 +21,14 @@ export interface CgroupLimits {
   readonly cpus: number;
 }
 
+export interface MissingController {
+  readonly controller: Controller;
+  readonly reason: string;
+}
+
 export interface Cgroups {
-  /** Controllers this host does not offer us, with the reason: their limits do not hold. */
-  readonly missing: readonly string[];
+  /** What this host does not offer us: its limits do not hold. */
+  readonly missing: readonly MissingController[];
   create(name: string, limits: CgroupLimits): Promise<void>;
   /** Changes the limits of a group with processes in it. A bound on memory that is exceeded already stays as it was: nothing is killed for it. */
   limit(name: string, limits: CgroupLimits): Promise<void>;
@@ -32,52 +41,63 @@ export interface Cgroups {
   close(): Promise<void>;
 }
 
-type Controller = 'memory' | 'cpu';
+export type Controller = 'memory' | 'cpu';
 const controllers: readonly Controller[] = ['memory', 'cpu'];
 const periodUs = 100_000;
+const mountPoint = '/sys/fs/cgroup';
+
+type Setting = readonly [file: string, value: string];
 
 /** A tree this instance's groups lie in, and the files that hold the limits there. */
 interface Tree {
   readonly parent: string;
-  /** What holds for all of the instance's groups together. */
-  readonly shared: readonly (readonly [file: string, value: string])[];
-  readonly limits: (limits: CgroupLimits) => readonly (readonly [file: string, value: string])[];
-  /** Tells how much memory is in use now. */
+  readonly limits: (limits: CgroupLimits) => readonly Setting[];
+  /** Tells how much of what the memory limits bind is in use now. */
   readonly memoryInUse: string;
 }
 
 /** Looks at what the host has and makes this instance's group. */
-export async function openCgroups(instance: string, root = '/sys/fs/cgroup'): Promise<Cgroups> {
+export async function openCgroups(instance: string, root = mountPoint): Promise<Cgroups> {
   const parent = `lodge-${instance}`;
-  const unified = await exists(join(root, 'cgroup.controllers'));
-  const missing: string[] = [];
+  if (await isUnified(root)) return openUnified(root, parent);
+  const missing: MissingController[] = [];
   const trees: Tree[] = [];
-  try {
-    if (unified) {
-      trees.push(await openUnified(root, parent, missing));
-    } else {
-      for (const controller of controllers) {
-        if (await exists(join(root, controller, 'cgroup.procs'))) trees.push(legacyTree(root, parent, controller));
-        else missing.push(`${controller}: not mounted`);
-      }
+  for (const controller of controllers) {
+    try {
+      trees.push(await openLegacy(join(root, controller), parent, controller));
+    } catch (error) {
+      missing.push({ controller, reason: isAbsent(error) ? 'not mounted' : messageOf(error) });
     }
-    for (const tree of trees) {
-      await mkdir(tree.parent, { recursive: true });
-      for (const [file, value] of tree.shared) await writeFile(join(tree.parent, file), value);
-    }
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    missing.splice(0, missing.length, ...controllers.map((controller) => `${controller}: ${reason}`));
-    trees.length = 0;
   }
   return new Groups(trees, missing);
 }
 
+/** What `openCgroups` would find missing, as far as looking tells: nothing is made. */
+export async function missingControllers(root = mountPoint): Promise<readonly MissingController[]> {
+  if (await isUnified(root)) return notOffered(root);
+  const found: MissingController[] = [];
+  for (const controller of controllers) {
+    if (!(await exists(join(root, controller, 'cgroup.procs')))) found.push({ controller, reason: 'not mounted' });
+  }
+  return found;
+}
+
+/** Rejects where a guest's memory would have no bound and nobody has said that it need not have one. */
+export function assertBounded({ missing }: Cgroups, unbound: 'refuse' | 'allow'): void {
+  const lack = missing.find(({ controller }) => controller === 'memory');
+  if (!lack || unbound === 'allow') return;
+  throw new VmError(
+    'failed',
+    `There is no memory controller (${lack.reason}), so any agent could take 16 GiB of this host, whatever its size. ` +
+      'Mount the controller at /sys/fs/cgroup, or set LODGE_UNBOUND_MEMORY=allow if you trust all agents.',
+  );
+}
+
 class Groups implements Cgroups {
-  readonly missing: readonly string[];
+  readonly missing: readonly MissingController[];
   private readonly trees: readonly Tree[];
 
-  constructor(trees: readonly Tree[], missing: readonly string[]) {
+  constructor(trees: readonly Tree[], missing: readonly MissingController[]) {
     this.trees = trees;
     this.missing = missing;
   }
@@ -85,20 +105,18 @@ class Groups implements Cgroups {
   async create(name: string, limits: CgroupLimits): Promise<void> {
     for (const tree of this.trees) {
       await mkdir(join(tree.parent, name), { recursive: true });
-      for (const [file, value] of tree.limits(limits)) await writeFile(join(tree.parent, name, file), value);
+      await write(join(tree.parent, name), tree.limits(limits));
     }
   }
 
   async limit(name: string, limits: CgroupLimits): Promise<void> {
     for (const tree of this.trees) {
-      for (const [file, value] of tree.limits(limits)) {
-        const folder = join(tree.parent, name);
-        if (file.startsWith('memory')) {
-          const used = Number(await readFile(join(folder, tree.memoryInUse), 'utf8'));
-          if (used > Number(value)) continue;
-        }
-        await writeFile(join(folder, file), value);
-      }
+      const folder = join(tree.parent, name);
+      const settings = tree.limits(limits);
+      const isMemory = ([file]: Setting): boolean => file.startsWith('memory');
+      const bytes = Number(settings.find(isMemory)?.[1] ?? Infinity);
+      const over = bytes < Infinity && Number(await readFile(join(folder, tree.memoryInUse), 'utf8')) > bytes;
+      await write(folder, over ? settings.filter((setting) => !isMemory(setting)) : settings);
     }
   }
 
@@ -128,6 +146,19 @@ class Groups implements Cgroups {
   }
 }
 
+/** Version 1 keeps the bound of memory with swap at no less than that of memory alone: raised in one order, lowered in the other. */
+async function write(folder: string, settings: readonly Setting[]): Promise<void> {
+  const inOrder = async (order: readonly Setting[]): Promise<void> => {
+    for (const [file, value] of order) await writeFile(join(folder, file), value);
+  };
+  try {
+    await inOrder(settings);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EINVAL') throw error;
+    await inOrder(settings.toReversed());
+  }
+}
+
 async function removed(path: string): Promise<true | null> {
   try {
     await rmdir(path);
@@ -140,45 +171,81 @@ async function removed(path: string): Promise<true | null> {
   }
 }
 
-async function openUnified(root: string, parent: string, missing: string[]): Promise<Tree> {
-  const offered = (await readFile(join(root, 'cgroup.controllers'), 'utf8')).trim().split(' ');
-  const usable = controllers.filter((controller) => offered.includes(controller));
-  missing.push(...controllers.filter((c) => !usable.includes(c)).map((c) => `${c}: not in cgroup.controllers`));
-  await mkdir(join(root, parent), { recursive: true });
-  const enable = usable.map((controller) => `+${controller}`).join(' ');
-  if (enable !== '') {
-    await writeFile(join(root, 'cgroup.subtree_control'), enable);
-    await writeFile(join(root, parent, 'cgroup.subtree_control'), enable);
+async function openUnified(root: string, parent: string): Promise<Cgroups> {
+  const missing = [...(await notOffered(root))];
+  const folder = join(root, parent);
+  const usable: Controller[] = [];
+  try {
+    await mkdir(folder, { recursive: true });
+  } catch (error) {
+    return new Groups(
+      [],
+      controllers.map((controller) => ({ controller, reason: messageOf(error) })),
+    );
   }
-  const files = {
-    memory: ({ memoryMib }: CgroupLimits) => ['memory.max', String(memoryMib * 2 ** 20)] as const,
-    cpu: ({ cpus }: CgroupLimits) => ['cpu.max', `${cpus * periodUs} ${periodUs}`] as const,
+  for (const controller of controllers) {
+    if (missing.some((lack) => lack.controller === controller)) continue;
+    try {
+      // One at a time: a kernel that keeps one back (cpu, beside real-time processes) still gives the other.
+      for (const above of [root, folder]) await writeFile(join(above, 'cgroup.subtree_control'), `+${controller}`);
+      usable.push(controller);
+    } catch (error) {
+      missing.push({ controller, reason: messageOf(error) });
+    }
+  }
+  const swap = (await exists(join(folder, 'memory.swap.max'))) ? ['memory.swap.max'] : [];
+  const settings: Record<Controller, (limits: CgroupLimits) => readonly Setting[]> = {
+    memory: (limits) => ['memory.max', ...swap].map((file) => [file, bytesOf(limits)]),
+    cpu: ({ cpus }) => [['cpu.max', `${cpus * periodUs} ${periodUs}`]],
   };
+  const limits = (wanted: CgroupLimits): Setting[] => usable.flatMap((controller) => settings[controller](wanted));
+  return new Groups([{ parent: folder, limits, memoryInUse: 'memory.current' }], missing);
+}
+
+async function openLegacy(root: string, name: string, controller: Controller): Promise<Tree> {
+  await access(join(root, 'cgroup.procs'));
+  const parent = join(root, name);
+  await mkdir(parent, { recursive: true });
+  if (controller === 'cpu') {
+    // Here processes at the top count one by one against a whole group, which has the weight of one unless it is told otherwise.
+    await writeFile(join(parent, 'cpu.shares'), String(1024 * availableParallelism()));
+    const quota = ({ cpus }: CgroupLimits): Setting[] => [
+      ['cpu.cfs_period_us', String(periodUs)],
+      ['cpu.cfs_quota_us', String(cpus * periodUs)],
+    ];
+    return { parent, limits: quota, memoryInUse: '' };
+  }
+  // Where the kernel counts swap, a guest has no more of both than it may have of memory.
+  const swap = await exists(join(parent, 'memory.memsw.limit_in_bytes'));
+  const files = ['memory.limit_in_bytes', ...(swap ? ['memory.memsw.limit_in_bytes'] : [])];
   return {
-    parent: join(root, parent),
-    shared: [],
-    limits: (limits) => usable.map((controller) => files[controller](limits)),
-    memoryInUse: 'memory.current',
+    parent,
+    limits: (limits) => files.map((file) => [file, bytesOf(limits)]),
+    memoryInUse: swap ? 'memory.memsw.usage_in_bytes' : 'memory.usage_in_bytes',
   };
 }
 
-function legacyTree(root: string, parent: string, controller: Controller): Tree {
-  const files = {
-    memory: ({ memoryMib }: CgroupLimits) => [['memory.limit_in_bytes', String(memoryMib * 2 ** 20)]] as const,
-    cpu: ({ cpus }: CgroupLimits) =>
-      [
-        ['cpu.cfs_period_us', String(periodUs)],
-        ['cpu.cfs_quota_us', String(cpus * periodUs)],
-      ] as const,
-  };
-  // Here processes at the top count one by one against a whole group, which has the weight of one unless it is told otherwise.
-  const weight = ['cpu.shares', String(1024 * availableParallelism())] as const;
-  return {
-    parent: join(root, controller, parent),
-    shared: controller === 'cpu' ? [weight] : [],
-    limits: files[controller],
-    memoryInUse: 'memory.usage_in_bytes',
-  };
+async function notOffered(root: string): Promise<readonly MissingController[]> {
+  const offered = (await readFile(join(root, 'cgroup.controllers'), 'utf8')).trim().split(' ');
+  return controllers
+    .filter((controller) => !offered.includes(controller))
+    .map((controller) => ({ controller, reason: 'not in cgroup.controllers' }));
+}
+
+function bytesOf({ memoryMib }: CgroupLimits): string {
+  return String(memoryMib * 2 ** 20);
+}
+
+function isUnified(root: string): Promise<boolean> {
+  return exists(join(root, 'cgroup.controllers'));
+}
+
+function isAbsent(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === 'ENOENT';
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 async function exists(path: string): Promise<boolean> {
