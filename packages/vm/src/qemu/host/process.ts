@@ -16,8 +16,8 @@ export interface ProcessMark {
 }
 
 export interface SpawnOptions {
-  /** File descriptor for standard output and error. */
-  readonly output: number;
+  /** File descriptor for standard output and error. Absent: both go nowhere. */
+  readonly output?: number;
   /** Further descriptors, at 3 and up. */
   readonly descriptors?: readonly number[];
 }
@@ -27,11 +27,12 @@ const environment = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/
 /** Starts a command in a session of its own. Nothing of our environment goes with it. */
 export async function spawnDetached(command: readonly string[], options: SpawnOptions): Promise<ProcessMark> {
   const [file, ...parameters] = command;
+  const output = options.output ?? 'ignore';
   const child = spawn(file!, parameters, {
     cwd: '/',
     detached: true,
     env: environment,
-    stdio: ['ignore', options.output, options.output, ...(options.descriptors ?? [])],
+    stdio: ['ignore', output, output, ...(options.descriptors ?? [])],
   });
   const failure = Promise.withResolvers<never>();
   child.once('error', failure.reject);

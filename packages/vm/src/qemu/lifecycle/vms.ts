@@ -16,6 +16,7 @@ import { Backups, assertRoom } from '../saved/backups.ts';
 import type { Cgroups } from '../host/cgroup.ts';
 import type { QemuDriverOptions } from '../options.ts';
 import { diskRate, setDiskRate } from '../machine/disk-rate.ts';
+import { EmulatorLog } from '../machine/emulator-log.ts';
 import { loadData, saveData } from '../saved/guest-data.ts';
 import { assertMachine, awaitVcpus, plug, settleMemory } from '../machine/hotplug.ts';
 import { awaitExit, isAlive, kill } from '../host/process.ts';
@@ -335,7 +336,7 @@ export class Vms {
     if (vm.qmp?.isOpen) return vm.qmp;
     const wait = { timeoutMs: answerTimeoutMs, alive: () => isAlive(vm.process) };
     // QEMU serves one client at a time: who comes second would wait in vain.
-    const underway = this.connecting.get(vm) ?? Qmp.connect(this.directory(vm.agentId).qmpSocket, wait);
+    const underway = this.connecting.get(vm) ?? this.connect(this.directory(vm.agentId), wait);
     this.connecting.set(vm, underway);
     try {
       vm.qmp = await underway;
@@ -343,6 +344,12 @@ export class Vms {
     } finally {
       this.connecting.delete(vm);
     }
+  }
+
+  private async connect({ qmpSocket, log }: RunDirectory, wait: Parameters<typeof Qmp.connect>[1]): Promise<Qmp> {
+    const qmp = await Qmp.connect(qmpSocket, wait);
+    (await EmulatorLog.find(log))?.follow(qmp);
+    return qmp;
   }
 }
 

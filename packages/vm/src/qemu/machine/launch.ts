@@ -1,10 +1,10 @@
 /** From a command line to a machine that is loaded, sized and still stopped. */
-import { open, readFile } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { VmError } from '@lodge/ports';
 import { qemuCommandLine } from './command-line.ts';
 import type { CommandLine } from './command-line.ts';
 import { confine } from './confinement.ts';
+import { EmulatorLog } from './emulator-log.ts';
 import type { Confinement } from './confinement.ts';
 import { isAlive, spawnDetached } from '../host/process.ts';
 import type { ProcessMark } from '../host/process.ts';
@@ -38,30 +38,36 @@ const loadTimeoutMs = 20_000;
 export async function launch(plan: Launch, signal: AbortSignal): Promise<LaunchedMachine> {
   const { directory, confinement } = plan;
   const line = { ...plan.line, qmpSocket: directory.qmpSocket, incoming: plan.devices !== null };
-  await directory.open(confinement.uid);
-  const files: FileHandle[] = [];
+  const log = await EmulatorLog.create(directory.log);
   let qmp: Qmp | null = null;
   try {
-    const log = await open(directory.log, 'a', 0o600);
-    files.push(log);
-    if (plan.devices !== null) files.push(await open(plan.devices, 'r'));
-    const [output, ...descriptors] = files.map((file) => file.fd);
-    const command = confine(qemuCommandLine(line), confinement);
-    const process = await spawnDetached(command, { output: output!, descriptors });
+    await directory.open(confinement.uid);
+    const process = await spawnEmulator(line, plan, log);
     const [connected] = await Promise.all([
       Qmp.connect(directory.qmpSocket, { timeoutMs: startTimeoutMs, signal, alive: () => isAlive(process) }),
       plan.onSpawned(process),
     ]);
     qmp = connected;
+    log.follow(qmp);
     await directory.seal();
     await plan.beforeLoad?.({ process, qmp });
     if (plan.devices !== null) await load(qmp, signal);
     return { process, qmp };
   } catch (error) {
-    qmp?.close();
-    throw await explained(error, directory);
+    const failure = await explained(error, log);
+    // Whoever follows a connection closes the log with it.
+    await (qmp ? qmp.close() : log.close());
+    throw failure;
+  }
+}
+
+async function spawnEmulator(line: CommandLine, { devices, confinement }: Launch, log: EmulatorLog) {
+  const state = devices === null ? null : await open(devices, 'r');
+  try {
+    const command = EmulatorLog.printing(confine(qemuCommandLine(line), confinement));
+    return await spawnDetached(command, { descriptors: [log.fd, ...(state ? [state.fd] : [])] });
   } finally {
-    await Promise.all(files.map((file) => file.close()));
+    await state?.close();
   }
 }
 
@@ -72,18 +78,18 @@ export function endOf({ qmp }: LaunchedMachine): AbortSignal {
   return ended.signal;
 }
 
-/** Loads the device state from descriptor 3, where `launch` put it. */
+/** Loads the device state from descriptor 4, where `launch` put it. */
 async function load(qmp: Qmp, signal: AbortSignal): Promise<void> {
-  await qmp.execute('migrate-incoming', { uri: 'fd:3' });
+  await qmp.execute('migrate-incoming', { uri: 'fd:4' });
   await until(
     async () => ((await qmp.execute<{ status: string }>('query-status')).status === 'inmigrate' ? null : true),
     { what: 'device state loaded', everyMs: 1, timeoutMs: loadTimeoutMs, signal },
   );
 }
 
-async function explained(error: unknown, directory: RunDirectory): Promise<unknown> {
+async function explained(error: unknown, log: EmulatorLog): Promise<unknown> {
   if (error instanceof VmError && error.code !== 'failed') return error;
-  const said = (await readFile(directory.log, 'utf8').catch(() => '')).trim().slice(-500);
+  const said = (await log.tail()).slice(-500);
   const message = error instanceof Error ? error.message : String(error);
   return new VmError('failed', said === '' ? message : `${message}; QEMU said: ${said}`, { cause: error });
 }

@@ -6,7 +6,7 @@
  *   disk.qcow2  the agent's disk, owned by the VM's user while the VM runs
  *   snapshot/   its memory while it is suspended (`snapshot/snapshot.ts`)
  *   qmp         QEMU's control socket
- *   qemu.log    what QEMU printed
+ *   qemu.log    what QEMU printed last, and the pipe it comes by (`machine/emulator-log.ts`)
  *
  * The record is written before each step it announces, so that a control plane killed between any two steps finds what it
  * did: the slot before the namespace, `removing` before the first thing is taken away. A process started but not recorded
