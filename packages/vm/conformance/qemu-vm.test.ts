@@ -9,7 +9,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { sizes } from '@lodge/domain';
+import { guestClient } from '@lodge/guest';
 import type { Template, TemplateBuild, VmDriver } from '@lodge/ports';
+import { createQemuDriver } from '../src/qemu/driver.ts';
 import { bareCloner } from '../src/qemu/bare-clone.ts';
 import { templateGid } from '../src/qemu/machine/confinement.ts';
 import { findProcesses } from '../src/qemu/host/process.ts';
@@ -114,7 +116,9 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
     );
     const secret = (await readFile(`/proc/${pid}/cmdline`, 'utf8')) + (await readFile(`/proc/${pid}/environ`, 'utf8'));
     assert.doesNotMatch(secret, /template-token/);
-    assert.ok(await probeGuest(vm).answers());
+    const processors = await probeGuest(vm).readFile('../proc/cpuinfo');
+    assert.match(processors!, /^flags.* sse2 /m);
+    assert.doesNotMatch(processors!, /^flags.* (vmx|svm)( |$)/m, 'no nested virtualisation');
     await driver.remove('confined', { keepDisk: false });
   });
 
@@ -130,7 +134,7 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
         () => true,
         () => false,
       );
-    for (const name of ['vm.json', 'disk.qcow2', 'qmp', 'qemu.log']) {
+    for (const name of ['vm.json', 'disk.qcow2', 'qmp', 'qemu.log', 'qemu.log.pipe']) {
       assert.equal(await may('-r', join(victim, name)), false, name);
       assert.equal(await may('-w', join(victim, name)), false, name);
     }
@@ -144,6 +148,36 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
     await driver.remove('thief', { keepDisk: true });
     assert.equal(await may('-r', join(own, 'disk.qcow2')), false, 'a kept disk is out of the user’s reach');
     for (const agentId of ['victim', 'thief']) await driver.remove(agentId, { keepDisk: false });
+  });
+
+  test('a guest reads and writes no faster than it may, also one that runs already, and what it trims is freed', async () => {
+    const { address } = await create('writer');
+    const guest = guestClient(address);
+    const runs = async (script: string): Promise<number> => {
+      const started = performance.now();
+      const { exitCode, stderr } = await guest.exec({ argv: ['sh', '-c', script], user: 'root', timeoutMs: minute });
+      assert.equal(exitCode, 0, stderr);
+      return performance.now() - started;
+    };
+    const diskMib = async (): Promise<number> => (await driver.usage('writer'))!.diskMib;
+    const before = await diskMib();
+    await runs('head -c 80M /dev/urandom > /srv/much && sync');
+    const full = await diskMib();
+    assert.ok(full >= before + 80, `${before} MiB, then ${full}`);
+    await runs('rm /srv/much && sync && fstrim /');
+    assert.ok((await diskMib()) <= full - 60, `${full} MiB, then ${await diskMib()}`);
+
+    const writes = 'dd if=/dev/urandom of=/srv/paced bs=4k count=150 oflag=direct conv=notrunc';
+    await runs(writes);
+    await driver.stop();
+    // A hundredth of small's: 5 requests a second, and 25 after a rest.
+    driver = createQemuDriver({ ...optionsOf(settings), diskRateFactor: 0.01 });
+    await driver.start();
+    await driver.resize('writer', 'e1', sizes.small, never);
+    assert.ok((await runs(writes)) > 4000);
+    await driver.stop();
+    await begin();
+    await driver.remove('writer', { keepDisk: false });
   });
 
   test('clones leave their template as it is, whatever they do with their memory', async () => {

@@ -6,4 +6,6 @@ export { chooseAccelerator } from './qemu/machine/accelerator.ts';
 export type { AcceleratorAnswer } from './qemu/machine/accelerator.ts';
 export { inspectEmulator } from './qemu/machine/emulator.ts';
 export { openCgroups } from './qemu/host/cgroup.ts';
+export { hostWeaknesses } from './qemu/weaknesses.ts';
+export type { HostWeakness } from './qemu/weaknesses.ts';
 export * from './qemu/network/index.ts';

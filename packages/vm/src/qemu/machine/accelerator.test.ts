@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Image } from '@lodge/ports';
 import { baseImage } from '../../../conformance/base-image.ts';
-import { chooseAccelerator, tryBoot } from './accelerator.ts';
+import { chooseAccelerator, expectedAccelerator, tryBoot } from './accelerator.ts';
 
 let folder: string;
 let image: Image;
@@ -34,9 +34,12 @@ test(
   { timeout: 120_000 },
   async () => {
     const question = { setting: 'auto', cacheDir: folder, image, emulatorVersion: 'test' } as const;
+    const hasKvm = (await stat('/dev/kvm').catch(() => null)) !== null;
+    assert.equal(await expectedAccelerator(question), hasKvm ? null : 'tcg', 'nothing is tried to tell it');
     const answer = await chooseAccelerator(question);
+    assert.equal(await expectedAccelerator(question), answer.accelerator);
     assert.notEqual(answer.reason, '');
-    if ((await stat('/dev/kvm').catch(() => null)) === null) {
+    if (!hasKvm) {
       assert.equal(answer.accelerator, 'tcg');
       return;
     }

@@ -12,7 +12,7 @@ import type { Image } from '@lodge/ports';
 import { processorSetting } from './command-line.ts';
 import type { Accelerator } from './command-line.ts';
 import { confine, templateGid } from './confinement.ts';
-import { openKvmDevice } from './device-nodes.ts';
+import { hasKvmDevice, openKvmDevice } from './device-nodes.ts';
 
 export interface AcceleratorAnswer {
   readonly accelerator: Accelerator;
@@ -41,13 +41,22 @@ export async function chooseAccelerator(question: AcceleratorQuestion): Promise<
   if (question.setting === 'kvm') return { accelerator: 'kvm', reason: 'set by the operator', groups: groups ?? [] };
   if (groups === null) return { accelerator: 'tcg', reason: 'this host has no /dev/kvm', groups: [] };
   const key = await hostKey(question.emulatorVersion);
-  const file = join(question.cacheDir, 'accelerator.json');
+  const file = answersFile(question);
   const known = await remembered(file);
   const failure = known.get(key) ?? (await tryBoot('kvm', question.image, groups));
   if (!known.has(key)) await remember(file, key, failure);
   return failure === ''
     ? { accelerator: 'kvm', reason: 'a guest booted on /dev/kvm', groups }
     : { accelerator: 'tcg', reason: `no guest boots on /dev/kvm: ${failure}`, groups: [] };
+}
+
+/** What `chooseAccelerator` would answer, as far as it is known: null where it would have to try. */
+export async function expectedAccelerator(question: Omit<AcceleratorQuestion, 'image'>): Promise<Accelerator | null> {
+  if (question.setting !== 'auto') return question.setting;
+  if (!(await hasKvmDevice())) return 'tcg';
+  const failure = (await remembered(answersFile(question))).get(await hostKey(question.emulatorVersion));
+  if (failure === undefined) return null;
+  return failure === '' ? 'kvm' : 'tcg';
 }
 
 /** Boots a guest without disk or network. The empty string when its kernel came up, else what went wrong. */
@@ -82,6 +91,10 @@ export async function tryBoot(
     clearTimeout(timer);
     child.kill('SIGKILL');
   }
+}
+
+function answersFile({ cacheDir }: Pick<AcceleratorQuestion, 'cacheDir'>): string {
+  return join(cacheDir, 'accelerator.json');
 }
 
 function lastLine(text: string): string {

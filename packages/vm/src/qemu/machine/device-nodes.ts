@@ -28,6 +28,10 @@ export async function openKvmDevice(): Promise<readonly number[] | null> {
   return [templateGid];
 }
 
+export async function hasKvmDevice(): Promise<boolean> {
+  return (await stat(kvm).catch(() => null)) !== null;
+}
+
 /** Root's own group does not count: a VM must not be in it. */
 function groupMayUse(found: Stats): boolean {
   return found.gid !== 0 && (found.mode & groupReadWrite) === groupReadWrite;
