@@ -38,6 +38,7 @@ export async function bareMachine(runtime: AgentRuntime, ready: Promise<void>): 
     network,
     brokerPort: 4000,
     accelerator: 'auto',
+    diskFloorMib: 512,
     uidBase: 2_050_000_000,
     log: silent,
   } as const;

@@ -58,6 +58,7 @@ before(async () => {
     network: { ...world.a, heal: () => Promise.resolve(false) },
     brokerPort: at.brokerPort,
     accelerator: 'auto',
+    diskFloorMib: 512,
     uidBase: 2_100_000_000,
     unboundMemory: 'allow',
     log: quiet,

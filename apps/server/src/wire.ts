@@ -167,6 +167,7 @@ function engineSettings(config: Config) {
     maxAgentsPerAccount: config.maxAgents,
     maxRunningPerAccount: config.maxRunning,
     memory: { reservedMib: config.memoryReservedMib, overcommit: config.memoryOvercommit },
+    disk: { reservedMib: config.diskReservedMib, floorMib: config.diskFloorMib, overcommit: config.diskOvercommit },
     loopBounds: { calls: config.turnCalls, same: config.sameCalls },
     provisionTimeoutMs: config.provisionTimeoutMs,
   };

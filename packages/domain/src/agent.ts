@@ -14,6 +14,7 @@ export const statusReasonCodes = [
   'vm_crashed',
   'out_of_memory',
   'disk_full',
+  'host_disk_full',
   'resume_failed',
 ] as const;
 export type StatusReasonCode = (typeof statusReasonCodes)[number];

@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cloneFootprintMib, fits } from './capacity.ts';
+import {
+  cloneFootprintMib,
+  defaultDisk,
+  diskLevel,
+  fits,
+  fitsDisk,
+  mayWriteMib,
+  nextDiskLookMs,
+  writersToPause,
+} from './capacity.ts';
+import type { SizeName } from './sizes.ts';
 
 const host = { totalMib: 9216, availableMib: 8000, reservedMib: 1024, overcommit: 1 };
 
@@ -14,4 +24,70 @@ test('what is promised never exceeds memory times overcommit', () => {
 test('a host with too little free memory takes no agent however little is promised', () => {
   assert.equal(fits({ ...host, availableMib: 512 + cloneFootprintMib - 1 }, [], 'small'), false);
   assert.equal(fits({ ...host, availableMib: 512 + cloneFootprintMib }, [], 'small'), true);
+});
+
+const disk = { freeMib: 60 * 1024, reservedMib: 2048, floorMib: 2048, overcommit: 10 };
+const fresh = (size: SizeName) => ({ size, diskMib: 0, snapshotMib: 0 });
+const of = <T>(count: number, one: T): T[] => Array.from({ length: count }, () => one);
+
+test('an agent may write the rest of its disk and one snapshot of its memory', () => {
+  assert.equal(mayWriteMib(fresh('small')), 10 * 1024 + 2048);
+  assert.equal(mayWriteMib({ size: 'small', diskMib: 10 * 1024, snapshotMib: 0 }), 2048);
+  assert.equal(mayWriteMib({ size: 'small', diskMib: 11 * 1024, snapshotMib: 3000 }), 0);
+});
+
+test('what may be written fits into what is free beside reserve and floor, times the overcommit', () => {
+  const plain = { ...disk, overcommit: 1 };
+  assert.equal(fitsDisk(plain, of(4, fresh('small'))), true);
+  assert.equal(fitsDisk(plain, of(5, fresh('small'))), false);
+  assert.equal(fitsDisk({ ...plain, reservedMib: 60 * 1024 }, [fresh('small')]), false);
+});
+
+test('a laptop with 60 GiB free takes some tens of small agents by default', () => {
+  assert.equal(fitsDisk({ ...defaultDisk, freeMib: 60 * 1024 }, of(40, fresh('small'))), true);
+  assert.equal(fitsDisk({ ...defaultDisk, freeMib: 60 * 1024 }, of(60, fresh('small'))), false);
+});
+
+test('near the floor nothing is admitted, however little is promised', () => {
+  assert.equal(fitsDisk({ ...disk, reservedMib: 0, freeMib: 2048 * 1.25 - 1, overcommit: 64 }, []), false);
+  assert.equal(fitsDisk({ ...disk, reservedMib: 0, freeMib: 2048 * 1.25, overcommit: 64 }, []), true);
+});
+
+for (const [freeMib, level] of [
+  [2560, 'ample'],
+  [2559, 'low'],
+  [2048, 'low'],
+  [2047, 'short'],
+  [1024, 'short'],
+  [1023, 'critical'],
+  [0, 'critical'],
+] as const) {
+  test(`${freeMib} MiB over a floor of 2048 are ${level}`, () => {
+    assert.equal(diskLevel({ freeMib, floorMib: 2048 }), level);
+  });
+}
+
+const growths = [
+  { id: 'logs', grownMib: 0.5 },
+  { id: 'some', grownMib: 20 },
+  { id: 'most', grownMib: 900 },
+  { id: 'many', grownMib: 300 },
+  { id: 'less', grownMib: -40 },
+];
+
+test('below the floor the largest writers are paused, as few as leave little to the others', () => {
+  assert.deepEqual(writersToPause({ freeMib: 2047, floorMib: 2048 }, growths), ['most', 'many', 'some']);
+  assert.deepEqual(writersToPause({ freeMib: 2047, floorMib: 2048 }, growths.slice(0, 1)), []);
+  assert.deepEqual(writersToPause({ freeMib: 19_000, floorMib: 20_000 }, growths), ['most', 'many']);
+});
+
+test('critical, whoever writes at all is paused; with room nobody is', () => {
+  assert.deepEqual(writersToPause({ freeMib: 1000, floorMib: 2048 }, growths), ['most', 'many', 'some', 'logs']);
+  assert.deepEqual(writersToPause({ freeMib: 2048, floorMib: 2048 }, growths), []);
+});
+
+test('the next look comes before the floor can be reached, and never later than 2 s', () => {
+  assert.equal(nextDiskLookMs({ freeMib: 100_000, floorMib: 2048 }), 2_000);
+  assert.equal(nextDiskLookMs({ freeMib: 2048 + 4000, floorMib: 2048 }), 1_000);
+  assert.equal(nextDiskLookMs({ freeMib: 10, floorMib: 2048 }), 200);
 });

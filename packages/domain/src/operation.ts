@@ -5,7 +5,7 @@ export const verbs = ['start', 'resume', 'pause', 'stop', 'restart', 'upgrade'] 
 export type Verb = (typeof verbs)[number];
 
 /** Who or what began an operation. */
-export const operationCauses = ['request', 'idle', 'memory', 'message', 'health', 'limit'] as const;
+export const operationCauses = ['request', 'idle', 'memory', 'message', 'health', 'limit', 'disk'] as const;
 export type OperationCause = (typeof operationCauses)[number];
 
 /** The one change of an agent's machine that is under way. It is in the agent's row from its admission until it has ended. */

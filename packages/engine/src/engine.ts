@@ -1,11 +1,13 @@
 /**
  * The engine: use-cases that write what is wanted, and the loops that make it so: reconciling, putting idle agents to
- * sleep, making room in memory, watching health, keeping templates. It owns no state that a restart would lose; what it
+ * sleep, making room in memory, keeping the disk from running full, watching health, keeping templates. It owns no state that a restart would lose; what it
  * needs to go on is in the store and on the host.
  */
 import { randomUUID } from 'node:crypto';
-import { agentModel, parseProviderModel } from '@lodge/domain';
+import { agentModel, defaultDisk, parseProviderModel } from '@lodge/domain';
+import type { DiskSettings } from '@lodge/domain';
 import type { Agents } from './agents/agents.ts';
+import { DiskKeeper } from './lifecycle/disk/keeper.ts';
 import { Idleness } from './lifecycle/idle/idleness.ts';
 import { MemoryRelief } from './lifecycle/idle/memory.ts';
 import type { AgentRow, AgentSettings, CallLedger, Gateway, ImageBuilder } from '@lodge/ports';
@@ -33,6 +35,8 @@ type Limits = 'maxAgentsPerAccount' | 'maxRunningPerAccount' | 'memory';
 export interface EngineDeps
   extends Pick<AgentsDeps, Given | Limits>, Pick<SpendingDeps, 'events' | 'spend' | 'loopBounds'> {
   readonly images: ImageBuilder;
+  /** `defaultDisk` where it is not given. */
+  readonly disk?: DiskSettings;
   /** Speaks to the gateways inside guests. */
   readonly gateway: Gateway;
   /** Names this host's control plane; the same after a restart. */
@@ -86,14 +90,21 @@ export function createEngine(deps: EngineDeps): Engine {
   });
   const settingsOf = (agent: AgentRow): AgentSettings => agentSettings(agent, deps);
   const watermarkMib = deps.memoryWatermarkMib ?? deps.memory.reservedMib;
-  const relief = new MemoryRelief({ store, driver, log, holder: deps.holder, watermarkMib });
+  const disk = new DiskKeeper({ store, driver, log, holder: deps.holder, settings: deps.disk ?? defaultDisk });
+  const relief = new MemoryRelief({ store, driver, disk, log, holder: deps.holder, watermarkMib });
   const keepAwake = new KeepAwakeLeases(store, log, `${deps.holder}/${randomUUID()}`);
-  const idleness = new Idleness({ store, log, holder: deps.holder, lookEveryMs: deps.idleEveryMs ?? idleEveryMs });
+  const idleness = new Idleness({
+    store,
+    disk,
+    log,
+    holder: deps.holder,
+    lookEveryMs: deps.idleEveryMs ?? idleEveryMs,
+  });
   const { spend, turns, sleeper } = createSpending(deps);
   const health = watchHealth(deps, templates);
-  const loop = createLoop(deps, { templates, settingsOf, health, keepAwake });
-  const loops = [loop, idleness, relief, health, sleeper];
-  const agents = createAgents({ ...deps, spend, turns, templates, settingsOf, keepAwake, relief, deleteWaitMs });
+  const loop = createLoop(deps, { templates, settingsOf, health, keepAwake, disk });
+  const loops = [loop, disk, idleness, relief, health, sleeper];
+  const agents = createAgents({ ...deps, spend, turns, templates, settingsOf, keepAwake, relief, disk, deleteWaitMs });
   return {
     agents,
     runTurn: createRunTurn({ ...deps, agents }),
@@ -118,9 +129,10 @@ interface LoopParts {
   readonly settingsOf: (agent: AgentRow) => AgentSettings;
   readonly health: HealthWatch;
   readonly keepAwake: KeepAwakeLeases;
+  readonly disk: DiskKeeper;
 }
 
-function createLoop(deps: EngineDeps, { templates, settingsOf, health, keepAwake }: LoopParts): ReconcileLoop {
+function createLoop(deps: EngineDeps, { templates, settingsOf, health, keepAwake, disk }: LoopParts): ReconcileLoop {
   const { store, logs, driver, runtimes, log, holder } = deps;
   const reconcileAgent = createAgentReconciler({
     store,
@@ -133,6 +145,7 @@ function createLoop(deps: EngineDeps, { templates, settingsOf, health, keepAwake
     holder,
     keepAwake,
     rulesPut: new RulesPut(),
+    disk,
     bounds: { ...defaultBounds, ...deps.bounds, provisionMs: deps.provisionTimeoutMs },
     slots: {
       warm: new Slots(slotCounts.warm),

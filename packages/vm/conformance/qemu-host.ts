@@ -51,6 +51,7 @@ export function optionsOf(settings: QemuHostSettings): QemuDriverOptions {
     network: networkOf(settings),
     brokerPort,
     accelerator: 'auto',
+    diskFloorMib: 512,
     uidBase: 2_000_000_000,
     // The guests of tests are ours.
     unboundMemory: 'allow',

@@ -279,6 +279,22 @@ export function describeVmDriver(name: string, open: () => Promise<DriverHarness
       const { totalMib, availableMib } = await world.driver.hostMemory();
       assert.ok(totalMib > 0 && availableMib > 0 && availableMib <= totalMib);
     });
+
+    test('the host’s disk is told, and what each agent has of it, for as long as anything of it is there', async () => {
+      const { totalMib, freeMib } = await world.driver.hostDisk();
+      assert.ok(totalMib > 0 && freeMib > 0 && freeMib <= totalMib);
+      const use = async () => (await world.driver.diskUse()).find(({ agentId }) => agentId === 'measured');
+      const wanted = request('measured');
+      await create(wanted);
+      const running = await use();
+      assert.equal(running?.executionId, wanted.executionId);
+      assert.ok(running.diskMib > 0 && running.snapshotMib === 0);
+      await world.driver.suspend('measured', wanted.executionId, {}, never);
+      const suspended = await use();
+      assert.ok(suspended && suspended.executionId === null && suspended.snapshotMib > 0);
+      await removeAll();
+      assert.equal(await use(), undefined);
+    });
   });
 }
 

@@ -22,6 +22,7 @@ import {
   resolver,
   urlPrefix,
 } from './values.ts';
+import { diskSettings } from './disk.ts';
 import { limitSettings } from './limits.ts';
 import { llmSettings } from './llm.ts';
 import { priceSettings } from './prices.ts';
@@ -212,6 +213,7 @@ export const settings = {
     'Factor on what agents of each size may read and write (docs/guides/operating.md#disk-rates); 0 sets no bound.',
     decimal(0, 1000),
   ),
+  ...diskSettings,
   ...priceSettings,
   ...limitSettings,
   ...spendSettings,

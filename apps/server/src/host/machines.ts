@@ -26,6 +26,7 @@ export async function openMachines(
     accelerator,
     diskRateFactor: diskRate,
     unboundMemory,
+    diskFloorMib: config.diskFloorMib,
     uidBase: vmUidBase,
     log,
   });

@@ -63,6 +63,20 @@ export const Machine = Type.Object(
   },
 );
 
+const Disk = Type.Object(
+  {
+    limit_gb: Type.Number({ description: 'Size of the disk as the machine sees it.', examples: [10] }),
+    used_gb: nullable(
+      Type.Number({
+        description:
+          'What the agent has written to it, as looked at in the last seconds; null while that is not known here.',
+        examples: [0.42],
+      }),
+    ),
+  },
+  { title: 'Disk', additionalProperties: false },
+);
+
 const Transition = Type.Object(
   { kind: oneOf(verbs), started_at: Timestamp },
   { additionalProperties: false, description: 'The change of the machine that is under way; null when none is.' },
@@ -91,6 +105,7 @@ export const Agent = Type.Object(
     model: Type.String({ examples: ['anthropic/claude-sonnet-5'] }),
     size: oneOf(sizeNames, { description: 'The size asked for.' }),
     machine: Machine,
+    disk: Disk,
     url: Type.String({ examples: ['http://openclaw-k7d2m9q4x1ab.agents.localhost:8080'] }),
     dashboard_url: nullable(Type.String()),
     llm_keys: Type.Array(AgentLlmKey),

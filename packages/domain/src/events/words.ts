@@ -28,6 +28,8 @@ export function because(cause: OperationCause | null): string {
       return 'because its gateway did not answer';
     case 'limit':
       return 'because its spend limit is reached';
+    case 'disk':
+      return 'because the host is short of disk space, and it wrote more than others';
   }
 }
 

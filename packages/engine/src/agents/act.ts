@@ -1,8 +1,8 @@
 import { Refusal, admit } from '@lodge/domain';
-import type { AdmissionRefusal, Verb } from '@lodge/domain';
+import type { AdmissionRefusal, StatusReasonCode, Verb } from '@lodge/domain';
 import type { AgentRow, ChangeNote } from '@lodge/ports';
 import { awaitAgent } from './await-agent.ts';
-import { checkRoom, withRoom } from './capacity.ts';
+import { checkDisk, checkDiskForStart, checkRoom, withRoom } from './capacity.ts';
 import { checkRunning } from './create-agent.ts';
 import type { AgentsDeps } from './deps.ts';
 import { isThere, notFound } from './reading.ts';
@@ -17,8 +17,8 @@ class NeedsRoom extends Error {
 }
 
 /**
- * Begins what a verb asks for, or joins it, or refuses by the contract's table. One transaction; memory that the agent
- * will need is found before.
+ * Begins what a verb asks for, or joins it, or refuses by the contract's table. One transaction; memory and disk that the
+ * agent will need are found before.
  */
 export async function act(
   deps: AgentsDeps,
@@ -27,6 +27,7 @@ export async function act(
   verb: Verb,
   note?: ChangeNote,
 ): Promise<{ readonly row: AgentRow; readonly done: boolean }> {
+  const disk = await deps.disk.host();
   const begin = (roomFound: boolean) =>
     deps.store.begin(
       id,
@@ -34,6 +35,7 @@ export async function act(
       ({ row, othersRunning }) => {
         if (row.accountId !== accountId) throw notFound(id);
         const admission = admit(verb, { ...row, isNewest: !canUpgrade(deps, row) });
+        if (admission.do === 'begin' && isHere(deps, row)) checkDisk(disk, verb, row);
         if (admission.do === 'begin' && isRunningAfter(admission.kind, row)) checkRunning(deps, othersRunning);
         if (admission.do === 'begin' && !roomFound && takesMemory(verb, row)) throw new NeedsRoom(row);
         return admission;
@@ -43,6 +45,7 @@ export async function act(
   const begun = await begin(false).catch(async (error: unknown) => {
     if (!(error instanceof NeedsRoom)) throw error;
     const { agent } = error;
+    if (isHere(deps, agent)) await checkDiskForStart(deps, agent);
     await withRoom(deps, agent.size, () => checkRoom(deps, agent, agent.size));
     return begin(true);
   });
@@ -60,6 +63,9 @@ export function canUpgrade(
   const newest = templates.current(runtimeKind);
   return newest !== null && templateId !== null && newest.id !== templateId;
 }
+
+/** Whether the agent's disk is, or will be, on this host. */
+const isHere = ({ holder }: AgentsDeps, { host }: AgentRow): boolean => host === null || host === holder;
 
 /** Whether this makes one more running agent. */
 function isRunningAfter(verb: Verb, { status }: AgentRow): boolean {
@@ -115,6 +121,9 @@ export function isAtRest({ operation, status }: AgentRow): boolean {
   return operation === null && status !== 'provisioning';
 }
 
+/** Why a stop leaves an agent as it was. */
+const notStopped: ReadonlySet<StatusReasonCode> = new Set(['snapshot_failed', 'host_disk_full']);
+
 /** Why the agent is not where the verb led, in public words; null when it is, or was and went on from there. */
 function failure(
   verb: Verb,
@@ -136,6 +145,6 @@ function failure(
       return status === 'running' && !woken ? 'The agent could not be paused. It goes on running.' : null;
     }
     case 'stop':
-      return status === 'running' && statusReason?.code === 'snapshot_failed' ? statusReason.message : null;
+      return status !== 'stopped' && statusReason && notStopped.has(statusReason.code) ? statusReason.message : null;
   }
 }

@@ -156,6 +156,8 @@ export interface Agents {
   onLog(id: string, listener: () => void): () => void;
   /** What agents take up on this host, for operators; null where no VM or disk is here. */
   usage(id: string): Promise<VmUsage | null>;
+  /** What the agent has written to its disk, MiB, as last looked at; null where that is not known here. */
+  diskUsedMib(id: string): number | null;
   readonly providers: readonly Provider[];
   /** Port of the guest that the gateway of a kind listens on; null when this deployment does not offer the kind. */
   gatewayPortOf(kind: RuntimeKind): number | null;

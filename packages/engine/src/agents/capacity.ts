@@ -1,14 +1,18 @@
-import { Refusal, fits, operationsToMemory, sizes, statusesWithMemory } from '@lodge/domain';
-import type { HostMemory, SizeName } from '@lodge/domain';
+import { Refusal, diskLevel, fits, fitsDisk, operationsToMemory, sizes, statusesWithMemory } from '@lodge/domain';
+import type { DiskHolder, HostDisk, HostMemory, SizeName, Verb } from '@lodge/domain';
 import type { AgentRow } from '@lodge/ports';
 import type { AgentsDeps } from './deps.ts';
 
 type CapacityDeps = Pick<AgentsDeps, 'store' | 'driver' | 'memory' | 'relief'>;
+type DiskDeps = Pick<AgentsDeps, 'store' | 'disk'>;
 
 /** The host's memory as admissions weigh it. */
 export async function hostMemory({ driver, memory }: Pick<CapacityDeps, 'driver' | 'memory'>): Promise<HostMemory> {
   return { ...(await driver.hostMemory()), ...memory };
 }
+
+/** Memory is short: room can be made by stopping others. */
+class NoMemory extends Refusal {}
 
 /**
  * Runs an admission; where it refuses for want of memory, paused agents are stopped to make room for `size` and it is run
@@ -18,8 +22,7 @@ export async function withRoom<T>({ relief }: CapacityDeps, size: SizeName, admi
   try {
     return await admission();
   } catch (error) {
-    const noRoom = error instanceof Refusal && error.code === 'insufficient_capacity';
-    if (!noRoom || !(await relief.makeRoom(sizes[size].memoryMib))) throw error;
+    if (!(error instanceof NoMemory) || !(await relief.makeRoom(sizes[size].memoryMib))) throw error;
     return admission();
   }
 }
@@ -37,7 +40,51 @@ export async function checkRoom(deps: CapacityDeps, agent: AgentRow, size: SizeN
 }
 
 export function noRoom(size: SizeName): Refusal {
-  return new Refusal('insufficient_capacity', `There is no room for a ${size} agent on this deployment now.`);
+  return new NoMemory('insufficient_capacity', `There is no room for a ${size} agent on this deployment now.`);
+}
+
+/** Refuses a create of `size` beside the agents that there are, for a stopped one may be started and write again. */
+export function checkDiskForCreate(host: HostDisk, there: readonly DiskHolder[], size: SizeName): void {
+  if (fitsDisk(host, [...there, { size, diskMib: 0, snapshotMib: 0 }])) return;
+  throw new Refusal('insufficient_capacity', `There is no disk space for a ${size} agent on this deployment now.`);
+}
+
+/** Refuses to start an agent whose writing would not fit beside what those may write that hold memory already. */
+export async function checkDiskForStart({ store, disk }: DiskDeps, agent: AgentRow): Promise<void> {
+  const writers = (await store.holders()).filter(({ id, holdsMemory: holds }) => holds || id === agent.id);
+  if (!fitsDisk(await disk.host(), disk.holders(writers))) throw noDisk(agent);
+}
+
+/** Refuses what the host's free space does not allow now, whatever was promised. The reconcile loop has the last word. */
+export function checkDisk(host: HostDisk, verb: Verb, agent: AgentRow): void {
+  if (!isAllowed(diskLevel(host), verb, agent)) throw noDisk(agent);
+}
+
+function isAllowed(level: ReturnType<typeof diskLevel>, verb: Verb, { status, statusReason }: AgentRow): boolean {
+  const wrote = status === 'paused' && statusReason?.code === 'host_disk_full';
+  switch (verb) {
+    case 'pause':
+      return true;
+    case 'stop':
+      // A stop lets a paused guest end its work, and writes its memory down.
+      return status === 'error' || (wrote ? level === 'ample' : level === 'ample' || level === 'low');
+    case 'start':
+    case 'resume':
+    case 'restart':
+      if (status === 'running') return true;
+      // Agents that are merely idle go on sleeping and waking beside those that filled the disk.
+      return status === 'paused' && !wrote ? level !== 'critical' : level === 'ample';
+    case 'upgrade':
+      return level === 'ample';
+  }
+}
+
+function noDisk({ id, status, statusReason }: AgentRow): Refusal {
+  const isPaused = status === 'paused' && statusReason?.code === 'host_disk_full';
+  const message = isPaused
+    ? 'The agent is paused because the host is short of disk space. It can go on once there is room.'
+    : 'The host of this deployment is short of disk space. Try again later.';
+  return new Refusal('insufficient_capacity', message, { agentId: id });
 }
 
 function holdsMemory({ status, operation }: AgentRow): boolean {

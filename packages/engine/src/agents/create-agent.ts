@@ -1,10 +1,10 @@
 import { Refusal, checkHasDashboard, fits, makeAgentId, publicEgress } from '@lodge/domain';
 import { randomInt } from 'node:crypto';
-import type { HostMemory } from '@lodge/domain';
+import type { HostDisk, HostMemory } from '@lodge/domain';
 import type { CreateAgentInput, CreateOptions } from './agents.ts';
 import { llmKeyContext } from '@lodge/ports';
 import type { AgentRow, Committed, NewAgent, Provider, SecretBox } from '@lodge/ports';
-import { hostMemory, noRoom, withRoom } from './capacity.ts';
+import { checkDiskForCreate, hostMemory, noRoom, withRoom } from './capacity.ts';
 import { refuseBadKeys } from './check-keys.ts';
 import type { AgentsDeps } from './deps.ts';
 import { checkedModels, chosenModel, idsOf } from './model-choice.ts';
@@ -43,8 +43,8 @@ export async function createAgent(
     llmKeys: input.llmKeys.map((key) => sealKey(deps.secrets, id, key)),
   };
   return withRoom(deps, input.size, async () => {
-    const memory = await hostMemory(deps);
-    return deps.store.create(agent, (committed) => admit(committed, memory, input, deps), note);
+    const [memory, disk] = await Promise.all([hostMemory(deps), deps.disk.host()]);
+    return deps.store.create(agent, (committed) => admit(committed, { memory, disk }, input, deps), note);
   });
 }
 
@@ -68,21 +68,30 @@ function lastFour(apiKey: string): string {
 
 type Quotas = Pick<AgentsDeps, 'maxAgentsPerAccount' | 'maxRunningPerAccount'>;
 
+type AdmissionDeps = Quotas & Pick<AgentsDeps, 'disk'>;
+
+/** What the host has of each. */
+interface Room {
+  readonly memory: HostMemory;
+  readonly disk: HostDisk;
+}
+
 /** Refuses what would be one running agent too many. `others` run beside it. */
 export function checkRunning({ maxRunningPerAccount: most = Infinity }: Quotas, others: number): void {
   if (others < most) return;
   throw new Refusal('quota_exceeded', `This account has ${others} running agents; its quota is ${most}.`);
 }
 
-function admit(committed: Committed, memory: HostMemory, input: CreateAgentInput, quotas: Quotas): void {
-  const maxAgents = quotas.maxAgentsPerAccount;
+function admit(committed: Committed, { memory, disk }: Room, input: CreateAgentInput, deps: AdmissionDeps): void {
+  const maxAgents = deps.maxAgentsPerAccount;
   if (committed.accountAgents >= maxAgents) {
     throw new Refusal(
       'quota_exceeded',
       `This account has ${committed.accountAgents} agents; its quota is ${maxAgents}.`,
     );
   }
-  checkRunning(quotas, committed.accountRunning);
+  checkRunning(deps, committed.accountRunning);
+  checkDiskForCreate(disk, deps.disk.holders(committed.holders), input.size);
   if (!fits(memory, committed.sizes, input.size)) {
     throw noRoom(input.size);
   }

@@ -1,4 +1,5 @@
 import type { HostMemory, RuntimeKind } from '@lodge/domain';
+import type { DiskKeeper } from '../lifecycle/disk/keeper.ts';
 import type { MemoryRelief } from '../lifecycle/idle/memory.ts';
 import type {
   AgentLogStore,
@@ -34,6 +35,7 @@ export interface AgentsDeps {
   readonly log: Log;
   readonly keepAwake: KeepAwakeLeases;
   readonly relief: MemoryRelief;
+  readonly disk: Pick<DiskKeeper, 'host' | 'holders' | 'usedMib'>;
   /** Names this host's control plane: guests of other hosts are not reached from here. */
   readonly holder: string;
   /** Model of an agent whose create named none. */

@@ -64,6 +64,7 @@ export function createAgents(deps: AgentsDeps): Agents {
         if (grown === null || grown === id) listener();
       }),
     usage: (id) => deps.driver.usage(id),
+    diskUsedMib: (id) => deps.disk.usedMib(id),
     gatewayPortOf: (kind) => deps.runtimes.get(kind)?.gatewayPort ?? null,
     runtimeOf({ runtimeKind, runtimeVersion }) {
       const runtime = deps.runtimes.get(runtimeKind);

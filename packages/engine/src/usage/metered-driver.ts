@@ -1,6 +1,7 @@
 import type { EgressRules } from '@lodge/domain';
 import type {
   CarriedData,
+  DiskUse,
   Machine,
   RuntimeFacts,
   Suspension,
@@ -132,5 +133,13 @@ export class MeteredDriver implements VmDriver {
 
   hostMemory(): Promise<{ readonly totalMib: number; readonly availableMib: number }> {
     return this.driver.hostMemory();
+  }
+
+  hostDisk(): Promise<{ readonly totalMib: number; readonly freeMib: number }> {
+    return this.driver.hostDisk();
+  }
+
+  diskUse(): Promise<readonly DiskUse[]> {
+    return this.driver.diskUse();
   }
 }

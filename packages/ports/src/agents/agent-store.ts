@@ -99,10 +99,23 @@ export interface NewAgent
   readonly llmKeys: readonly Omit<LlmKeyRow, 'createdAt'>[];
 }
 
+/** An agent that is not deleted, by what it takes of its host. */
+export interface AgentHolder {
+  readonly id: string;
+  /** The larger of what was asked for and what its machine has. */
+  readonly size: SizeName;
+  /** See `AgentRow`. */
+  readonly host: string | null;
+  /** Whether it holds memory, or will. */
+  readonly holdsMemory: boolean;
+}
+
 /** What the admission of a create looks at, read inside the transaction that inserts, with every other create held back. */
 export interface Committed {
   /** Sizes of all agents that hold or will hold memory on this deployment. */
   readonly sizes: readonly SizeName[];
+  /** All agents of this deployment: a stopped one has its disk. */
+  readonly holders: readonly AgentHolder[];
   /** Agents of the account, deleted ones aside. */
   readonly accountAgents: number;
   /** Those of them that run, or are on their way to it. */
@@ -204,6 +217,8 @@ export interface AgentStore {
   count(accountId: string): Promise<AgentCount>;
   /** Sizes of all agents but `except` that hold memory on this deployment, or soon will: the larger of what was asked for and what the machine has. */
   sizesHeld(except: string): Promise<readonly SizeName[]>;
+  /** Every agent that is not deleted, as admissions weigh it. */
+  holders(): Promise<readonly AgentHolder[]>;
   list(filter: AgentFilter): Promise<{ readonly rows: readonly AgentRow[]; readonly nextCursor: string | null }>;
   /**
    * One transaction under the row's lock: `decide` sees the agent, and when it says `begin` the operation is written with a

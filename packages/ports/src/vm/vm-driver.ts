@@ -89,6 +89,16 @@ export interface VmUsage {
   readonly egressBytes: number;
 }
 
+/** What an agent takes up of the disk that all agents share. */
+export interface DiskUse {
+  readonly agentId: string;
+  /** Of its VM, where there is one that can be paused. */
+  readonly executionId: string | null;
+  /** Its disk, and what its emulator has logged. */
+  readonly diskMib: number;
+  readonly snapshotMib: number;
+}
+
 /** A connection, or a name asked for, that an agent's rules refused. Everything in it was chosen by the guest. */
 export interface RefusedConnection {
   readonly at: Date;
@@ -186,6 +196,10 @@ export interface VmDriver {
   onExit(listener: (exit: { readonly agentId: string; readonly executionId: string }) => void): () => void;
   /** The host's memory in MiB: `total`, and `available` as the kernel estimates it. */
   hostMemory(): Promise<{ readonly totalMib: number; readonly availableMib: number }>;
+  /** The file system that holds the agents' disks, MiB: `free` is what a process without privileges may still write. Cheap. */
+  hostDisk(): Promise<{ readonly totalMib: number; readonly freeMib: number }>;
+  /** Of every agent of which anything is here. Some calls of the kernel for each. */
+  diskUse(): Promise<readonly DiskUse[]>;
 }
 
 export type VmErrorCode =

@@ -1,6 +1,6 @@
 import { operationsToMemory, sizeHeld, statusesWithMemory } from '@lodge/domain';
 import type { SizeName } from '@lodge/domain';
-import type { AgentCount, Committed } from '@lodge/ports';
+import type { AgentCount, AgentHolder, Committed } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { ExpressionBuilder, ExpressionWrapper, Kysely, SqlBool, Transaction } from 'kysely';
 import type { Schema } from '../database/schema.ts';
@@ -8,22 +8,40 @@ import { advisoryLockClasses } from '../database/locks.ts';
 
 /** What every live agent takes; call it with creates held back. */
 export async function readCommitted(trx: Transaction<Schema>, accountId: string): Promise<Committed> {
-  const held = await sizesHeld(trx);
+  const there = await holders(trx);
   const { all, running } = await countAgents(trx, accountId);
-  return { sizes: held, accountAgents: all, accountRunning: running };
+  return { sizes: sizesOf(there), holders: there, accountAgents: all, accountRunning: running };
 }
 
-/** Sizes of the agents that hold memory. One that is being deleted holds it until nothing of it is left. */
+/** Sizes of the agents that hold memory. */
 export async function sizesHeld(db: Kysely<Schema>, except = ''): Promise<readonly SizeName[]> {
+  return sizesOf((await holders(db)).filter(({ id }) => id !== except));
+}
+
+/** One that is being deleted takes what it has until nothing of it is left. */
+export async function holders(db: Kysely<Schema>): Promise<readonly AgentHolder[]> {
   const rows = await db
     .selectFrom('agents')
-    .select(['size', 'machine_memory_mib'])
+    .select(['id', 'size', 'machine_memory_mib', 'host'])
+    .select((eb) =>
+      eb
+        .or([eb('status', 'in', statusesWithMemory), eb('operation_kind', 'in', operationsToMemory)])
+        .$castTo<boolean | null>()
+        .as('holds_memory'),
+    )
     .where('deleted_at', 'is', null)
-    .where('id', '<>', except)
-    .where((eb) => eb.or([eb('status', 'in', statusesWithMemory), eb('operation_kind', 'in', operationsToMemory)]))
     .execute();
-  return rows.map((row) => sizeHeld(row.size, row.machine_memory_mib ?? 0));
+  return rows.map(({ id, size, machine_memory_mib: memoryMib, host, holds_memory: holds }) => ({
+    id,
+    size: sizeHeld(size, memoryMib ?? 0),
+    host,
+    // Without an operation the comparison is null.
+    holdsMemory: holds === true,
+  }));
 }
+
+const sizesOf = (all: readonly AgentHolder[]): SizeName[] =>
+  all.filter(({ holdsMemory }) => holdsMemory).map(({ size }) => size);
 
 /** Runs, or is on its way to it. A paused agent is idle: it counts again when it is resumed. */
 const isRunning = (eb: ExpressionBuilder<Schema, 'agents'>): ExpressionWrapper<Schema, 'agents', SqlBool> =>

@@ -154,6 +154,19 @@ test('admission counts what holds memory: not stopped or failed agents, but thos
   assert.deepEqual(await countOf(), none);
 });
 
+test('holders are all agents that are not deleted: whose memory is gone has its disk, wherever that is', async () => {
+  const { id } = await create({ size: 'small' });
+  const holder = async () => (await agents.holders()).find((one) => one.id === id);
+  assert.deepEqual(await holder(), { id, size: 'small', host: null, holdsMemory: true });
+  await agents.lease(id, 'h', 60_000);
+  const machine = { vcpus: 2, memoryMib: 8192, diskGib: 10 };
+  await agents.observe(id, 1, 'h', { event, status: 'stopped', host: 'here', machine });
+  assert.deepEqual(await holder(), { id, size: 'large', host: 'here', holdsMemory: false });
+  await agents.markDeleted(account, id);
+  await agents.finishDelete(id, 'h');
+  assert.equal(await holder(), undefined);
+});
+
 test("another account's agent is not there", async () => {
   await execute(database.connectionString, `insert into accounts (id, name) values ('other', 'other')`);
   const { id } = await create();

@@ -5,6 +5,7 @@ import type {
   AgentChange,
   AgentCount,
   AgentFilter,
+  AgentHolder,
   AgentRow,
   AgentStore,
   ChangeNote,
@@ -16,7 +17,7 @@ import type {
 import { sql } from 'kysely';
 import type { ExpressionBuilder, ExpressionWrapper, SqlBool, Transaction } from 'kysely';
 import { evictable, hold, idle, prolong, release } from './agent-activity.ts';
-import { countAgents, readCommitted, sizesHeld } from './agent-capacity.ts';
+import { countAgents, holders, readCommitted, sizesHeld } from './agent-capacity.ts';
 import { begin, change, insertKeys, lifecycleColumns } from './agent-decisions.ts';
 import { agentById, liveAgents, now, selectAgent, toAgentRow } from './agent-row.ts';
 import { finishDelete, observe } from './agent-transitions.ts';
@@ -74,6 +75,10 @@ export class PostgresAgentStore implements AgentStore {
 
   sizesHeld(except: string): Promise<readonly SizeName[]> {
     return this.database.repeatable((db) => sizesHeld(db, except));
+  }
+
+  holders(): Promise<readonly AgentHolder[]> {
+    return this.database.repeatable((db) => holders(db));
   }
 
   async find(id: string): Promise<AgentRow | null> {

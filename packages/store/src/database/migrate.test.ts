@@ -49,6 +49,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0014_events.sql',
     '0015_one_door.sql',
     '0016_egress.sql',
+    '0017_disk.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [

@@ -9,6 +9,8 @@ export interface GuestTroubles {
   failsToStart: boolean;
   /** Work that does not end before a stop; once. */
   busy: boolean;
+  /** Work that does not end at all. */
+  endless: boolean;
   /** The gateway does not answer, until it is booted again. */
   sick: boolean;
   /** Settings are not taken, or are and nobody hears of it, while it is set. */
@@ -19,6 +21,7 @@ export interface GuestTroubles {
 export const noTroubles = (): GuestTroubles => ({
   failsToStart: false,
   busy: false,
+  endless: false,
   sick: false,
   settings: null,
   health: {},
@@ -57,8 +60,10 @@ export function guestRuntime(
       }
       guest.memory.delete('suspended');
     },
-    async suspend({ address }, facts) {
+    async suspend({ address }, facts, signal) {
       calls.push('suspend');
+      if (troubles.endless)
+        await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
       const { guest } = at(address);
       if (troubles.busy) {
         troubles.busy = false;

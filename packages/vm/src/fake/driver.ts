@@ -3,6 +3,7 @@ import type { EgressRules } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type {
   CarriedData,
+  DiskUse,
   Machine,
   RuntimeFacts,
   Suspension,
@@ -180,9 +181,10 @@ class InMemoryDriver implements FakeDriver {
     const { executionId } = vm;
     const { usage } = this.host;
     const snapshotMib = vm.snapshot ? usage.snapshotMib : 0;
+    const diskMib = this.host.diskMibOf(agentId);
     return vm.alive
-      ? { ...usage, executionId, snapshotMib }
-      : { executionId, memoryMib: 0, diskMib: usage.diskMib, snapshotMib, cpuSeconds: 0, egressBytes: 0 };
+      ? { ...usage, executionId, diskMib, snapshotMib }
+      : { executionId, memoryMib: 0, diskMib, snapshotMib, cpuSeconds: 0, egressBytes: 0 };
   }
 
   async readConsole(agentId: string): Promise<string> {
@@ -249,6 +251,19 @@ class InMemoryDriver implements FakeDriver {
 
   async hostMemory(): Promise<{ readonly totalMib: number; readonly availableMib: number }> {
     return this.host.memory;
+  }
+
+  async hostDisk(): Promise<{ readonly totalMib: number; readonly freeMib: number }> {
+    return this.host.disk;
+  }
+
+  async diskUse(): Promise<readonly DiskUse[]> {
+    return [...this.host.vms.values()].map((vm) => ({
+      agentId: vm.agentId,
+      executionId: vm.phase === 'running' && vm.alive ? vm.executionId : null,
+      diskMib: this.host.diskMibOf(vm.agentId),
+      snapshotMib: vm.snapshot ? this.host.usage.snapshotMib : 0,
+    }));
   }
 
   private async make(id: string, build: TemplateBuild, signal: AbortSignal): Promise<Template> {

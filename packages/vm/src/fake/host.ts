@@ -86,6 +86,8 @@ export class FakeHost {
   readonly templates = new Map<string, FakeTemplate>();
   readonly exits = new Set<(exit: { agentId: string; executionId: string }) => void>();
   memory = { totalMib: 65_536, availableMib: 60_000 };
+  /** Of the file system that all disks share, MiB. */
+  disk = { totalMib: 1_000_000, freeMib: 800_000 };
   behaviour: FakeBehaviour = () => Promise.resolve();
   /** What `usage` says of every agent, where it is not told by the VM's state. */
   usage: Omit<VmUsage, 'executionId'> = {
@@ -97,6 +99,7 @@ export class FakeHost {
   };
   /** No guest gives memory back below this. */
   leastMemoryMib = 0;
+  private readonly written = new Map<string, number>();
   private nextAddress = 2;
 
   /** The guest that answers behind an address; null when no VM runs there. */
@@ -123,6 +126,20 @@ export class FakeHost {
   /** The rules of the agent's VM refuse what its guest tries. */
   refuse(agentId: string, ...refused: readonly RefusedConnection[]): void {
     this.vms.get(agentId)?.refused.push(...refused);
+  }
+
+  /** The agent's guest writes to its disk, and so to the host's; nothing where it does not run. */
+  write(agentId: string, mib: number): void {
+    const vm = this.vms.get(agentId);
+    if (!vm?.alive || vm.paused) return;
+    const { diskGib } = vm.machine;
+    const part = Math.min(mib, this.disk.freeMib, diskGib * 1024 - this.diskMibOf(agentId));
+    this.written.set(agentId, (this.written.get(agentId) ?? 0) + part);
+    this.disk.freeMib -= part;
+  }
+
+  diskMibOf(agentId: string): number {
+    return this.usage.diskMib + (this.written.get(agentId) ?? 0);
   }
 
   newAddress(): string {

@@ -20,6 +20,7 @@ import { join } from 'node:path';
 import { VmError } from '@lodge/ports';
 import type {
   CarriedData,
+  DiskUse,
   Machine,
   RuntimeFacts,
   Suspension,
@@ -38,6 +39,7 @@ import type { Cgroups } from './host/cgroup.ts';
 import type { QemuDriverOptions } from './options.ts';
 import { openTapDevice } from './machine/device-nodes.ts';
 import { passableFolder } from './host/folders.ts';
+import { freeSpace } from './host/disk.ts';
 import { hostMemory } from './host/memory.ts';
 import { collectLeftovers } from './lifecycle/leftovers.ts';
 import { lock } from './host/lock.ts';
@@ -215,6 +217,14 @@ class QemuDriver implements VmDriver {
 
   hostMemory(): Promise<{ readonly totalMib: number; readonly availableMib: number }> {
     return hostMemory();
+  }
+
+  hostDisk(): Promise<{ readonly totalMib: number; readonly freeMib: number }> {
+    return freeSpace(this.options.dataDir);
+  }
+
+  diskUse(): Promise<readonly DiskUse[]> {
+    return this.vms.diskUse();
   }
 
   /** Serves a call that a removal ends. */

@@ -17,6 +17,8 @@ export interface QemuDriverOptions {
   readonly diskRateFactor?: number;
   /** Whether VMs may run where the kernel does not bind their memory. Default `refuse`. */
   readonly unboundMemory?: 'refuse' | 'allow';
+  /** Free space below which nothing large is begun on the disk, MiB: the archive of an upgrade, a template. */
+  readonly diskFloorMib: number;
   /** First of the user ids that VMs run as, one for each of the network's slots. */
   readonly uidBase: number;
   readonly log: Log;

@@ -36,6 +36,7 @@ export function agentRecord(row: AgentRow, agents: Agents, url: AgentUrlSettings
     model: row.model,
     size: row.size,
     machine: machineRecord(row.machine ?? sizes[row.size]),
+    disk: diskRecord(row, agents),
     url: originOf({ id: row.id, kind: row.runtimeKind, port: null }, url),
     dashboard_url: dashboardUrl(row, url),
     llm_keys: row.llmKeys.map(({ provider, last4, createdAt }) => ({
@@ -75,6 +76,14 @@ const machineRecord = ({ vcpus, memoryMib, diskGib }: Machine): Agent['machine']
   memory_mb: memoryMib,
   disk_gb: diskGib,
 });
+
+function diskRecord({ id, machine, size }: AgentRow, agents: Agents): Agent['disk'] {
+  const usedMib = agents.diskUsedMib(id);
+  return {
+    limit_gb: (machine ?? sizes[size]).diskGib,
+    used_gb: usedMib === null ? null : Number((usedMib / 1024).toFixed(2)),
+  };
+}
 
 function lifecycleRecord(lifecycle: Lifecycle): Agent['lifecycle'] {
   return {

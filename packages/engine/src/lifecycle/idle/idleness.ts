@@ -4,11 +4,13 @@
  * a request that arrives meanwhile comes either before the decision, which it then prevents, or after it, and wakes the agent.
  */
 import { idleVerb } from '@lodge/domain';
+import type { DiskKeeper } from '../disk/keeper.ts';
 import { Periodic } from '../../periodic.ts';
 import type { AgentStore, Log } from '@lodge/ports';
 
 export interface IdlenessDeps {
   readonly store: AgentStore;
+  readonly disk: Pick<DiskKeeper, 'isShort'>;
   readonly log: Log;
   readonly holder: string;
   readonly lookEveryMs: number;
@@ -42,10 +44,12 @@ export class Idleness {
   }
 
   private async look(): Promise<void> {
-    const { store, holder } = this.deps;
+    const { store, disk, holder } = this.deps;
     const now = Date.now();
     for (const [key, at] of this.begunAt) if (now - at > notAgainWithinMs) this.begunAt.delete(key);
     for (const { id, verb } of await store.idle(holder, maxAtATime)) {
+      // A stop writes the agent's memory down: paused it takes no more of the disk.
+      if (verb === 'stop' && disk.isShort) continue;
       const key = `${verb} ${id}`;
       if (this.begunAt.has(key)) continue;
       const begun = await store.begin(id, 'idle', ({ row, held, now: databaseNow }) =>

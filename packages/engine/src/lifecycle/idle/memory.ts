@@ -3,6 +3,7 @@
  * come back in about a second. Called by admissions that would not fit otherwise, and by a timer when the host runs short.
  */
 import { mayBeEvicted } from '@lodge/domain';
+import type { DiskKeeper } from '../disk/keeper.ts';
 import { Periodic } from '../../periodic.ts';
 import type { AgentRow, AgentStore, Log, VmDriver } from '@lodge/ports';
 import { awaitAgent } from '../../agents/await-agent.ts';
@@ -10,6 +11,7 @@ import { awaitAgent } from '../../agents/await-agent.ts';
 export interface MemoryDeps {
   readonly store: AgentStore;
   readonly driver: VmDriver;
+  readonly disk: Pick<DiskKeeper, 'isShort'>;
   readonly log: Log;
   readonly holder: string;
   /** Below so much available memory on the host, MiB, paused agents are stopped. */
@@ -45,7 +47,9 @@ export class MemoryRelief {
 
   /** Stops the paused agents that were active longest ago, as many as hold `memoryMib` by their size; resolves with false when there is none to stop. */
   async makeRoom(memoryMib: number): Promise<boolean> {
-    const { store, holder } = this.deps;
+    const { store, disk, holder } = this.deps;
+    // A stop writes the agent's memory down.
+    if (disk.isShort) return false;
     const chosen: AgentRow[] = [];
     let heldMib = 0;
     for (const row of await store.evictable(holder, 64)) {
@@ -58,8 +62,8 @@ export class MemoryRelief {
   }
 
   private async watch(signal: AbortSignal): Promise<void> {
-    const { driver, store, holder, watermarkMib } = this.deps;
-    while (!signal.aborted && (await driver.hostMemory()).availableMib < watermarkMib) {
+    const { driver, store, disk, holder, watermarkMib } = this.deps;
+    while (!signal.aborted && !disk.isShort && (await driver.hostMemory()).availableMib < watermarkMib) {
       const rows = await store.evictable(holder, maxAtATime);
       const stopped = await Promise.all(rows.map((row) => this.evict(row)));
       if (!stopped.some(Boolean)) return;

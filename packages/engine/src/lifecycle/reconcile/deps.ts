@@ -1,5 +1,6 @@
 import type { RuntimeKind } from '@lodge/domain';
 import type { AgentLogStore, AgentRow, AgentRuntime, AgentSettings, AgentStore, Log, VmDriver } from '@lodge/ports';
+import type { DiskKeeper } from '../disk/keeper.ts';
 import type { Templates } from '../../templates/templates.ts';
 import type { KeepAwakeLeases } from '../../turns/keep-awake.ts';
 import type { RulesPut } from './rules-put.ts';
@@ -27,6 +28,8 @@ export interface ReconcilerDeps {
   };
   /** Empty at the start of a process. */
   readonly rulesPut: RulesPut;
+  /** Sets room aside for a snapshot. */
+  readonly disk: Pick<DiskKeeper, 'holdRoom'>;
   /** Keeps an agent awake that the loop itself has at work. */
   readonly keepAwake: Pick<KeepAwakeLeases, 'take' | 'drop'>;
   /** What the last look into the agent's guest found wrong. */
@@ -38,6 +41,8 @@ export interface StepBounds {
   /** From the create, or from the beginning of a cold boot, until the agent runs. */
   readonly provisionMs: number;
   readonly freezeMs: number;
+  /** The same on a disk that is short, and busy: QEMU writes out what it holds of it before it answers. */
+  readonly freezeOnFullDiskMs: number;
   readonly thawMs: number;
   /** Until the turn in hand has ended and the guest's disk is written out. */
   readonly quiesceMs: number;
@@ -59,6 +64,7 @@ export interface StepBounds {
 
 export const defaultBounds: Omit<StepBounds, 'provisionMs'> = {
   freezeMs: 10_000,
+  freezeOnFullDiskMs: 60_000,
   thawMs: 30_000,
   quiesceMs: 90_000,
   snapshotMs: 180_000,

@@ -1,4 +1,5 @@
 /** `freeze` and `thaw`: the vCPUs stop and go on. Both may be repeated; a kill between doing and saying leaves them to the next pass. */
+import type { StatusReason } from '@lodge/domain';
 import { applyBefore } from './apply.ts';
 import { boot } from './bring-up.ts';
 import { LookAgain, StepFailed } from './pass.ts';
@@ -7,8 +8,10 @@ import { goOnRestricted } from './restrict.ts';
 
 export async function freeze(pass: Pass): Promise<void> {
   const { agent, deps, id } = pass;
+  const isForDisk = agent.operation?.cause === 'disk';
+  const boundMs = isForDisk ? deps.bounds.freezeOnFullDiskMs : deps.bounds.freezeMs;
   try {
-    await pass.within(deps.bounds.freezeMs, () => deps.driver.pause(id, agent.executionId!));
+    await pass.within(boundMs, () => deps.driver.pause(id, agent.executionId!));
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
     if (!(await pass.stillThere())) throw new LookAgain(error.cause);
@@ -18,12 +21,19 @@ export async function freeze(pass: Pass): Promise<void> {
   }
   await pass.observe({
     status: 'paused',
-    statusReason: null,
+    statusReason: isForDisk ? wroteTooMuch() : null,
     pausedAt: new Date(),
     operation: null,
     event: { type: 'agent.paused', data: { ...pass.because, ...pass.took } },
   });
 }
+
+const wroteTooMuch = (): StatusReason => ({
+  code: 'host_disk_full',
+  message:
+    'The host ran short of disk space, and this agent was writing more than others. It can be resumed once there is room; then delete what it does not need.',
+  at: new Date(),
+});
 
 export async function thaw(pass: Pass): Promise<void> {
   const { agent, deps } = pass;

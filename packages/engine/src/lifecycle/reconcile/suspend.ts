@@ -7,7 +7,7 @@
  */
 import { sentenceOf } from '@lodge/domain';
 import type { StatusReasonCode } from '@lodge/domain';
-import type { RuntimeFacts, Suspension } from '@lodge/ports';
+import type { RuntimeFacts, Suspension, Template } from '@lodge/ports';
 import { RuntimeBusy } from '@lodge/ports';
 import { boot } from './bring-up.ts';
 import { runningAgain } from './freeze.ts';
@@ -16,12 +16,36 @@ import type { Pass } from './pass.ts';
 import { goOnRestricted } from './restrict.ts';
 
 export async function suspend(pass: Pass): Promise<void> {
-  const { agent, deps, id } = pass;
   const template = await pass.template();
   if (!template) {
     await cameToNothing(pass, 'the template its disk was made from is gone');
     return;
   }
+  const giveRoomBack = await holdRoom(pass);
+  if (giveRoomBack === null) return;
+  try {
+    await suspendWithRoom(pass, template);
+  } finally {
+    giveRoomBack();
+  }
+}
+
+/** Room for what the VM's memory takes up, which its snapshot does not exceed by much; null when the stop has ended for want of it. */
+async function holdRoom(pass: Pass): Promise<(() => void) | null> {
+  const { deps, id, agent } = pass;
+  const usage = await deps.driver.usage(id);
+  const room = await deps.disk.holdRoom(usage?.memoryMib ?? 0);
+  // Not let go on: a frozen guest would write again.
+  if (room === null) {
+    const { event, statusReason } = notDone(pass, 'the host has no room for its snapshot', 'as_before');
+    const isFull = agent.statusReason?.code === 'host_disk_full';
+    await pass.observe({ operation: null, event, statusReason: isFull ? agent.statusReason : statusReason });
+  }
+  return room;
+}
+
+async function suspendWithRoom(pass: Pass, template: Template): Promise<void> {
+  const { agent, deps, id } = pass;
   // A frozen guest cannot end its work: it goes on for as long as that takes.
   if (pass.vm?.state === 'paused' && !(await goOn(pass))) return;
   const kept = await quiesce(pass, template.facts);

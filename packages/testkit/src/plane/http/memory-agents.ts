@@ -297,6 +297,10 @@ export class MemoryAgents implements Agents {
     return null;
   }
 
+  diskUsedMib(): number {
+    return 128;
+  }
+
   gatewayPortOf(): number {
     return 18789;
   }

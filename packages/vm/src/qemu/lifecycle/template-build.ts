@@ -3,15 +3,18 @@
  * it. What a failure leaves behind: nothing here, and after a kill a draft folder and a namespace, which the next start of
  * this instance takes away; QEMU ends with us.
  */
-import { chown } from 'node:fs/promises';
+import { chown, stat } from 'node:fs/promises';
 import { guestClient } from '@lodge/guest';
+import { VmError } from '@lodge/ports';
 import type { RuntimeFacts, TemplateBuild } from '@lodge/ports';
 import { templateGid } from '../machine/confinement.ts';
-import { bootVcpus, maxMemoryMib } from '../machine/command-line.ts';
+import { bootMemoryMib, bootVcpus, maxMemoryMib } from '../machine/command-line.ts';
 import { diskBytes, writeOverlay } from '../saved/disks.ts';
 import { endOf, launch } from '../machine/launch.ts';
 import type { LaunchedMachine } from '../machine/launch.ts';
+import { freeSpace } from '../host/disk.ts';
 import { awaitExit, kill } from '../host/process.ts';
+import type { QemuDriverOptions } from '../options.ts';
 import type { ProcessMark } from '../host/process.ts';
 import { RunDirectory } from '../saved/run-directory.ts';
 import type { StoredTemplate, TemplateDraft, TemplateStore } from '../saved/template-store.ts';
@@ -33,6 +36,21 @@ export interface TemplateWork {
 
 /** Size of every agent's disk, GiB; an image with a larger one keeps its own. */
 export const templateDiskGib = 10;
+/** What a template's disk and devices take beside its memory, MiB; those of the agents' images take a tenth of it. */
+const diskAndDevicesMib = 1024;
+
+/** Rejects with `disk_full` unless the cache has room for a template, and the agents' disk the floor beside it where both are one. */
+export async function assertTemplateRoom(
+  options: Pick<QemuDriverOptions, 'cacheDir' | 'dataDir' | 'diskFloorMib'>,
+): Promise<void> {
+  const { cacheDir, dataDir, diskFloorMib } = options;
+  const [cache, data] = await Promise.all([stat(cacheDir), stat(dataDir)]);
+  const neededMib = bootMemoryMib + diskAndDevicesMib + (cache.dev === data.dev ? diskFloorMib : 0);
+  const { freeMib } = await freeSpace(cacheDir);
+  if (freeMib >= neededMib) return;
+  throw new VmError('disk_full', `a template needs ${neededMib} MiB in ${cacheDir}, and ${freeMib} MiB are free`);
+}
+
 /** From the first instruction to the guest's daemon, with emulation on a busy host. */
 const bootTimeoutMs = 300_000;
 

@@ -13,7 +13,7 @@ import { inspectEmulator } from '../machine/emulator.ts';
 import type { Emulator } from '../machine/emulator.ts';
 import { lock, lockShared, tryLockAlone } from '../host/lock.ts';
 import type { VmNumbers } from '../host/vm-numbers.ts';
-import { buildTemplate } from './template-build.ts';
+import { assertTemplateRoom, buildTemplate } from './template-build.ts';
 import { templateHash, TemplateStore } from '../saved/template-store.ts';
 import type { StoredTemplate } from '../saved/template-store.ts';
 import { toVmError } from '../../waiting.ts';
@@ -137,6 +137,7 @@ export class Templates {
     try {
       slot = this.slots.claim();
       const { buildsRoot, store } = this;
+      await assertTemplateRoom(this.options);
       const work = { host, store, hash, buildsRoot, slot, uid: uidBase + slot, build };
       const made = await buildTemplate({ ...work, madeWith: madeWith(host.emulator, host.accelerator) }, signal);
       const seconds = Math.round((performance.now() - started) / 1000);

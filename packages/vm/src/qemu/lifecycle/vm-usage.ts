@@ -1,6 +1,6 @@
 /** What a VM takes up now. Everything is asked of the kernel; a VM that ends meanwhile has none of it. */
 import { stat } from 'node:fs/promises';
-import type { VmUsage } from '@lodge/ports';
+import type { DiskUse, VmUsage } from '@lodge/ports';
 import type { HostNetwork } from '../network/index.ts';
 import { cpuSeconds, isAlive, memoryShare } from '../host/process.ts';
 import type { RunDirectory, VmRecord } from '../saved/run-directory.ts';
@@ -17,7 +17,7 @@ export async function usageOf(
   const nothing = (): number => 0;
   const [memory, disk, snapshot, cpu, egress] = await Promise.all([
     process ? memoryShare(process).catch(nothing) : 0,
-    stat(directory.disk).then((found) => found.blocks * 512, nothing),
+    bytesOf(directory.disk),
     directory.snapshot.diskBytes(),
     process ? cpuSeconds(process).catch(nothing) : 0,
     slot === null ? 0 : network.egressBytes(slot).catch(nothing),
@@ -30,4 +30,22 @@ export async function usageOf(
     cpuSeconds: cpu,
     egressBytes: egress,
   };
+}
+
+/** What is on the disk of one agent, a backup of it aside. */
+export async function diskUseOf(directory: RunDirectory): Promise<Pick<DiskUse, 'diskMib' | 'snapshotMib'>> {
+  const [disk, log, snapshot] = await Promise.all([
+    bytesOf(directory.disk),
+    bytesOf(directory.log),
+    directory.snapshot.diskBytes(),
+  ]);
+  return { diskMib: (disk + log) / mib, snapshotMib: snapshot / mib };
+}
+
+/** Bytes that a file takes up; 0 where there is none. */
+function bytesOf(path: string): Promise<number> {
+  return stat(path).then(
+    (found) => found.blocks * 512,
+    () => 0,
+  );
 }

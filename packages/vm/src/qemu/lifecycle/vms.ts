@@ -4,6 +4,7 @@ import { guestClient } from '@lodge/guest';
 import { VmError } from '@lodge/ports';
 import type {
   CarriedData,
+  DiskUse,
   Machine,
   RuntimeFacts,
   Suspension,
@@ -32,7 +33,7 @@ import { removeVm } from './vm-remove.ts';
 import type { Kept } from './vm-remove.ts';
 import { limitsOf } from './vm-start.ts';
 import { writeSnapshot } from './vm-suspend.ts';
-import { usageOf } from './vm-usage.ts';
+import { diskUseOf, usageOf } from './vm-usage.ts';
 import { toVmError } from '../../waiting.ts';
 import type { ExitWatch, Watched } from '../machine/watch.ts';
 
@@ -145,7 +146,10 @@ export class Vms {
         const { options, templates } = this.parts;
         const stateKey = await templates.stateKey(record.templateId);
         const uid = options.uidBase + record.slot!;
-        const writeData = data && ((path: string): Promise<void> => saveData(guestClient(address), data, path, signal));
+        const writeData =
+          data &&
+          ((path: string): Promise<void> =>
+            saveData(guestClient(address), { ...data, floorMib: options.diskFloorMib }, path, signal));
         const work = { directory, record, process, qmp, uid, stateKey, facts, ...(writeData && { writeData }) };
         const { timings, ...suspension } = await writeSnapshot(work, signal);
         const written = performance.now();
@@ -170,7 +174,7 @@ export class Vms {
     }
     const directory = this.directory(agentId);
     const { diskMib, memoryMib } = await usageOf(directory, await directory.read(), this.parts.options.network);
-    await assertRoom(directory, diskMib, memoryMib);
+    await assertRoom(directory, { diskMib, memoryMib, floorMib: this.parts.options.diskFloorMib });
     const suspension = await this.suspend(agentId, executionId, kept, signal);
     await this.backups.put(directory);
     return suspension;
@@ -219,6 +223,17 @@ export class Vms {
     const record = await directory.read();
     if (!record && !(await directory.exists())) return null;
     return usageOf(directory, record, this.parts.options.network);
+  }
+
+  /** In order, one at a time: an engine that looks often must not take all threads from others. */
+  async diskUse(): Promise<readonly DiskUse[]> {
+    const found: DiskUse[] = [];
+    for (const agentId of await this.agentIds().catch(noneBeforeStart)) {
+      const vm = this.parts.watch.get(agentId);
+      const executionId = vm && isAlive(vm.process) ? vm.executionId : null;
+      found.push({ agentId, executionId, ...(await diskUseOf(this.directory(agentId))) });
+    }
+    return found;
   }
 
   async readConsole(agentId: string): Promise<string> {
@@ -351,6 +366,12 @@ export class Vms {
     (await EmulatorLog.find(log))?.follow(qmp);
     return qmp;
   }
+}
+
+/** The folder of run directories is made by the first start. */
+function noneBeforeStart(error: NodeJS.ErrnoException): string[] {
+  if (error.code === 'ENOENT') return [];
+  throw error;
 }
 
 /** QEMU knows more ways to stand still than `pause`: a disk that failed, a processor that it cannot go on with. */

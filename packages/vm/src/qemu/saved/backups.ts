@@ -3,14 +3,15 @@
  * by one rename, so disk and snapshot stay what they are; that its snapshot holds the guest's data tells it from any other
  * suspended VM, wherever a kill has left it.
  */
-import { readdir, rename, statfs } from 'node:fs/promises';
+import { readdir, rename } from 'node:fs/promises';
 import { VmError } from '@lodge/ports';
+import { freeSpace } from '../host/disk.ts';
 import { syncFile } from '../host/files.ts';
 import { isAgentId, RunDirectory } from './run-directory.ts';
 
 const suffix = '.aside';
-/** What a host must have left beyond all that an upgrade may write, bytes. */
-const spareBytes = 512 * 2 ** 20;
+/** What an upgrade may write beside disks and snapshot, MiB. */
+const spareMib = 512;
 
 export class Backups {
   private readonly root: string;
@@ -66,11 +67,21 @@ export class Backups {
   }
 }
 
+export interface UpgradeRoom {
+  /** What disk and memory take up now. */
+  readonly diskMib: number;
+  readonly memoryMib: number;
+  /** What must be free afterwards. */
+  readonly floorMib: number;
+}
+
 /** Rejects with `disk_full` unless there is room for a second disk, what goes along and the snapshot of a VM's memory. */
-export async function assertRoom(directory: RunDirectory, diskMib: number, memoryMib: number): Promise<void> {
-  const { bavail, bsize } = await statfs(directory.path);
-  const needed = (2 * diskMib + memoryMib) * 2 ** 20 + spareBytes;
-  if (bavail * bsize >= needed) return;
-  const mib = (bytes: number): number => Math.round(bytes / 2 ** 20);
-  throw new VmError('disk_full', `an upgrade needs ${mib(needed)} MiB, and ${mib(bavail * bsize)} MiB are free`);
+export async function assertRoom(
+  directory: RunDirectory,
+  { diskMib, memoryMib, floorMib }: UpgradeRoom,
+): Promise<void> {
+  const { freeMib } = await freeSpace(directory.path);
+  const neededMib = Math.ceil(2 * diskMib + memoryMib + spareMib + floorMib);
+  if (freeMib >= neededMib) return;
+  throw new VmError('disk_full', `an upgrade needs ${neededMib} MiB, and ${freeMib} MiB are free`);
 }

@@ -1,29 +1,27 @@
 /** An agent's own folders on their way from one guest to another, as a tar archive on the host. */
 import { createReadStream, createWriteStream } from 'node:fs';
-import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { GuestClient } from '@lodge/guest';
 import { VmError } from '@lodge/ports';
 import type { CarriedData } from '@lodge/ports';
+import { freeSpace } from '../host/disk.ts';
 import { syncFile } from '../host/files.ts';
 
-/** Left free on the host's disk, bytes: who else writes there must not fail. */
-const spareBytes = 256 * 2 ** 20;
 const scriptTimeoutMs = 120_000;
 
-/** Writes what the folders hold to `path`, on the disk when it resolves. */
+/** Writes what the folders hold to `path`, on the disk when it resolves; `floorMib` of the host's disk stay free. */
 export async function saveData(
   guest: GuestClient,
-  { folders }: CarriedData,
+  { folders, floorMib }: CarriedData & { readonly floorMib: number },
   path: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const { bavail, bsize } = await statfs(dirname(path));
+  const { freeMib } = await freeSpace(dirname(path));
   const archive = await guest.readTree(folders, { signal });
   const file = createWriteStream(path, { flags: 'wx', mode: 0o600 });
-  await pipeline(archive, atMost(bavail * bsize - spareBytes), file, { signal });
+  await pipeline(archive, atMost((freeMib - floorMib) * 2 ** 20), file, { signal });
   await syncFile(path);
 }
 

@@ -37,7 +37,7 @@ const texts: Readonly<Record<Verb, VerbText>> = {
     summary: 'Stop an agent',
     description:
       'The turn in hand ends (within a bound), memory and disk are saved, and the machine is given up. Nothing to do when it is stopped. An agent whose snapshot fails goes on running. From `error` it goes to `stopped` with its disk alone.',
-    errors: [],
+    errors: ['insufficient_capacity'],
   },
   restart: {
     summary: 'Restart an agent',
@@ -49,7 +49,7 @@ const texts: Readonly<Record<Verb, VerbText>> = {
     summary: 'Move an agent to the newest image',
     description:
       'The agent is stopped, its machine is kept aside as it is, and another is made from the newest image with the files of its home and workspace. When that one runs and its gateway answers, the old one is freed; when it does not, the old one comes back by itself, with its memory, and the reply is a 500 that says why. The host needs room for both disks meanwhile. Nothing to do when the agent is on the newest image already (`upgrade_available` is false). A stopped agent is started first.',
-    errors: ['agent_not_running', 'quota_exceeded'],
+    errors: ['agent_not_running', 'quota_exceeded', 'insufficient_capacity'],
   },
 };
 

@@ -27,6 +27,7 @@ test('201: a name alone is enough; the record is whole, with every default', asy
     model: 'anthropic/claude-sonnet-5',
     size: 'medium',
     machine: { vcpus: 2, memory_mb: 4096, disk_gb: 10 },
+    disk: { limit_gb: 10, used_gb: 0.13 },
     url: `http://openclaw-${id}.agents.localhost:8080`,
     dashboard_url: null,
     llm_keys: [],

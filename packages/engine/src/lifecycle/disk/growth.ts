@@ -1,0 +1,42 @@
+import type { DiskGrowth } from '@lodge/domain';
+import type { DiskUse } from '@lodge/ports';
+
+/** What was written longer ago says nothing of who fills the disk now. */
+const windowMs = 10_000;
+
+interface Sample {
+  readonly at: number;
+  readonly diskMib: number;
+}
+
+/** What each agent's disk has grown by of late. */
+export class Growth {
+  private samples = new Map<string, readonly Sample[]>();
+
+  /** `now` in milliseconds of any clock that only goes forward. Agents that are not among `uses` are forgotten. */
+  add(uses: readonly DiskUse[], now: number): void {
+    this.samples = new Map(
+      uses.map(({ agentId, diskMib }) => {
+        const earlier = this.samples.get(agentId) ?? [];
+        // The last one before the window is where the growth within it begins.
+        const from = Math.max(
+          0,
+          earlier.findLastIndex(({ at }) => at <= now - windowMs),
+        );
+        return [agentId, [...earlier.slice(from), { at: now, diskMib }]];
+      }),
+    );
+  }
+
+  of(uses: readonly DiskUse[]): DiskGrowth[] {
+    return uses.map(({ agentId, diskMib }) => {
+      const [first] = this.samples.get(agentId) ?? [];
+      return { id: agentId, grownMib: first === undefined ? 0 : diskMib - first.diskMib };
+    });
+  }
+
+  /** From the next sample on its growth begins anew. */
+  forget(agentId: string): void {
+    this.samples.delete(agentId);
+  }
+}

@@ -1,0 +1,212 @@
+/**
+ * Keeps the host's disk from running full, for the database lies on it as well as the agents' disks.
+ *
+ * Looks at free space so often that guests cannot write down to the floor in between (`nextDiskLookMs`), and now and then
+ * at what each agent has written. Below the floor whoever writes most is paused. The VM is frozen first and its row
+ * written beside that: a commit waits for a disk that is busy with what the guests write.
+ *
+ *   ample, low:      agents' figures are read now and then
+ *   short:           the largest writers are frozen and paused, until the others write little
+ *   critical:        everyone who writes is; a VM that is only being made is taken away, its disk kept
+ *   no longer short: a VM that was frozen while another operation had its agent goes on; an agent that was paused waits
+ *                    for its owner
+ *
+ * Nothing here outlives the process. A frozen VM whose row says `running` is let go on by the reconcile loop, and frozen
+ * again by the next look.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { diskLevel, nextDiskLookMs, writersToPause } from '@lodge/domain';
+import type { DiskHolder, DiskLevel, DiskSettings, HostDisk } from '@lodge/domain';
+import type { AgentHolder, AgentStore, DiskUse, Log, VmDriver } from '@lodge/ports';
+import { Growth } from './growth.ts';
+
+export interface DiskDeps {
+  readonly store: Pick<AgentStore, 'begin'>;
+  readonly driver: Pick<VmDriver, 'hostDisk' | 'diskUse' | 'inspect' | 'pause' | 'resume' | 'remove'>;
+  readonly log: Log;
+  readonly holder: string;
+  readonly settings: DiskSettings;
+}
+
+/** How often the agents' figures are read. */
+const readEveryMs: Readonly<Record<DiskLevel, number>> = { ample: 10_000, low: 2_000, short: 400, critical: 200 };
+/** Reading them takes no more than this part of the time. */
+const busiest = 0.2;
+const afterFailureMs = 1_000;
+/** A freeze takes milliseconds; QEMU then writes out what it holds of the disk. The next look does not wait for that. */
+const pauseWaitMs = 1_000;
+
+export class DiskKeeper {
+  private readonly deps: DiskDeps;
+  private readonly stopping = new AbortController();
+  private readonly growth = new Growth();
+  /** By agent, as last read; null before the first reading. */
+  private uses: ReadonlyMap<string, DiskUse> | null = null;
+  private reading: Promise<readonly DiskUse[]> | null = null;
+  private readAgainAt = 0;
+  private level: DiskLevel = 'ample';
+  private readonly pausing = new Set<string>();
+  /** VMs that were frozen and whose agents could not be paused, by their executions. */
+  private readonly frozen = new Map<string, string>();
+  private heldMib = 0;
+  private rounds: Promise<void> | null = null;
+
+  constructor(deps: DiskDeps) {
+    this.deps = deps;
+  }
+
+  start(): void {
+    this.rounds = this.run();
+  }
+
+  async stop(): Promise<void> {
+    this.stopping.abort();
+    await this.rounds;
+  }
+
+  /** The host's disk as it is now, with the agents' figures read at least once. */
+  async host(): Promise<HostDisk> {
+    if (this.uses === null) await this.read();
+    const { freeMib } = await this.deps.driver.hostDisk();
+    return { ...this.deps.settings, freeMib };
+  }
+
+  /** Whether the last look found the host below its floor. */
+  get isShort(): boolean {
+    return this.level === 'short' || this.level === 'critical';
+  }
+
+  /** What the agent's disk takes up, as last read; null when nothing of it is known here. */
+  usedMib(agentId: string): number | null {
+    return this.uses?.get(agentId)?.diskMib ?? null;
+  }
+
+  /** What those of the agents that are on this host, or on none yet, have on its disk, as last read. */
+  holders(agents: readonly AgentHolder[]): readonly DiskHolder[] {
+    const nothing = { diskMib: 0, snapshotMib: 0 };
+    return agents
+      .filter(({ host }) => host === null || host === this.deps.holder)
+      .map(({ id, size }) => ({ ...nothing, ...this.uses?.get(id), size }));
+  }
+
+  /** Sets room aside for a snapshot until the function given is called; null when there is none. */
+  async holdRoom(mib: number): Promise<(() => void) | null> {
+    const host = await this.host();
+    const left = { ...host, freeMib: host.freeMib - this.heldMib - mib };
+    if (diskLevel(left) === 'critical') return null;
+    this.heldMib += mib;
+    return () => {
+      this.heldMib -= mib;
+    };
+  }
+
+  private async run(): Promise<void> {
+    const { signal } = this.stopping;
+    while (!signal.aborted) {
+      const waitMs = await this.look().catch((error: unknown) => {
+        if (!signal.aborted) this.deps.log.warn({ err: error }, 'disk of the host not looked at; it will be repeated');
+        return afterFailureMs;
+      });
+      await sleep(waitMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+  }
+
+  /** Gives the milliseconds until the next look. */
+  private async look(): Promise<number> {
+    const host = await this.host();
+    const level = diskLevel(host);
+    this.say(level, host);
+    if (performance.now() >= this.readAgainAt) {
+      const uses = await this.read();
+      if (this.isShort) await this.relieve(host, uses);
+    }
+    if (!this.isShort) await this.letGoOn();
+    return nextDiskLookMs(host);
+  }
+
+  private say(level: DiskLevel, { freeMib, floorMib }: HostDisk): void {
+    if (level === this.level) return;
+    const figures = { level, free_mib: freeMib, floor_mib: floorMib };
+    this.level = level;
+    this.readAgainAt = 0;
+    if (this.isShort) this.deps.log.warn(figures, 'the disk is short: agents that write are paused');
+    else this.deps.log.info(figures, 'free space on the disk has changed its level');
+  }
+
+  private read(): Promise<readonly DiskUse[]> {
+    this.reading ??= this.readNow().finally(() => {
+      this.reading = null;
+    });
+    return this.reading;
+  }
+
+  private async readNow(): Promise<readonly DiskUse[]> {
+    const began = performance.now();
+    const uses = await this.deps.driver.diskUse();
+    const now = performance.now();
+    this.uses = new Map(uses.map((use) => [use.agentId, use]));
+    this.growth.add(uses, now);
+    this.readAgainAt = now + Math.max(readEveryMs[this.level], (now - began) / busiest);
+    return uses;
+  }
+
+  private async relieve(host: HostDisk, uses: readonly DiskUse[]): Promise<void> {
+    const level = diskLevel(host);
+    const growths = this.growth.of(uses).filter(({ id }) => !this.pausing.has(id));
+    const chosen = new Set(writersToPause(host, growths));
+    const paused = uses.filter(({ agentId }) => chosen.has(agentId)).map((use) => this.pause(use, level));
+    await Promise.race([Promise.all(paused), sleep(pauseWaitMs, undefined, { ref: false })]);
+  }
+
+  /** Never rejects: what could not be paused still grows, and is chosen again. */
+  private async pause(use: DiskUse, level: DiskLevel): Promise<void> {
+    const { agentId } = use;
+    this.pausing.add(agentId);
+    try {
+      const [, isBegun] = await Promise.all([this.freeze(use, level), this.begin(agentId)]);
+      if (isBegun) this.frozen.delete(agentId);
+      else if (use.executionId !== null) this.frozen.set(agentId, use.executionId);
+      this.deps.log.warn(
+        { agent_id: agentId, is_begun: isBegun },
+        'an agent that writes was paused: the disk is short',
+      );
+    } catch (error) {
+      this.deps.log.warn({ agent_id: agentId, err: error }, 'an agent that writes was not paused');
+    } finally {
+      // What it wrote until now is dealt with.
+      this.growth.forget(agentId);
+      this.pausing.delete(agentId);
+    }
+  }
+
+  private async freeze({ agentId, executionId, snapshotMib }: DiskUse, level: DiskLevel): Promise<void> {
+    const { driver } = this.deps;
+    if (executionId !== null) return driver.pause(agentId, executionId);
+    // A guest that boots may write for minutes before it answers, and its VM cannot be paused until then. Where there is a
+    // snapshot no guest boots.
+    if (level !== 'critical' || snapshotMib > 0) return;
+    if ((await driver.inspect(agentId))?.state === 'partial') await driver.remove(agentId, { keepDisk: true });
+  }
+
+  /** Whether the agent is on its way to `paused`. */
+  private async begin(agentId: string): Promise<boolean> {
+    const { store, holder } = this.deps;
+    const begun = await store.begin(agentId, 'disk', ({ row }) =>
+      row.host === holder && row.status === 'running' && row.operation === null
+        ? { do: 'begin', kind: 'pause' }
+        : { do: 'nothing' },
+    );
+    if (begun === null) return false;
+    const { row, admission } = begun;
+    return admission.do === 'begin' || row.status === 'paused' || row.operation?.kind === 'pause';
+  }
+
+  private async letGoOn(): Promise<void> {
+    for (const [agentId, executionId] of this.frozen) {
+      this.frozen.delete(agentId);
+      await this.deps.driver.resume(agentId, executionId).catch((error: unknown) => {
+        this.deps.log.warn({ agent_id: agentId, err: error }, 'a frozen VM did not go on');
+      });
+    }
+  }
+}
