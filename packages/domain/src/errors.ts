@@ -168,7 +168,7 @@ export const errorCodes = {
   insufficient_capacity: {
     status: 503,
     type: 'server_error',
-    meaning: 'This deployment has no room for the agent; nothing was made.',
+    meaning: 'This deployment has no room for the agent, of which nothing was made, or more to do than it can.',
   },
   agent_unavailable: {
     status: 503,

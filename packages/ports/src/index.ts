@@ -13,6 +13,7 @@ export * from './accounts/api-keys.ts';
 export * from './accounts/account-store.ts';
 export * from './accounts/accounts.ts';
 export * from './accounts/cryptography.ts';
+export * from './database.ts';
 export * from './events/audit.ts';
 export * from './events/by.ts';
 export * from './events/change-note.ts';

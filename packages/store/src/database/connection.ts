@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DatabaseBusyError } from '@lodge/ports';
 import type { Log } from '@lodge/ports';
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import type { Transaction } from 'kysely';
@@ -9,10 +10,16 @@ import type { InJson, Statement } from './statement.ts';
 /** Where the database is. `connectionString` may hold a password: never log it. */
 export interface DatabaseConfig {
   readonly connectionString: string;
+  /** Connections of the pool; 10 by default. */
+  readonly maxConnections?: number;
+  /** How long work waits for one of them, 5 s by default. Then it fails with `DatabaseBusyError`. */
+  readonly waitMs?: number;
 }
 
-const maxConnections = 10;
+const defaultMaxConnections = 10;
 const connectTimeoutMs = 5_000;
+/** Work that waits for a connection. Further work fails at once: its turn would not come in time. */
+const maxWaiting = 1_000;
 /** Waiting for a lock counts. The server ends the statement. */
 const statementTimeoutMs = 10_000;
 /** For a server that hangs and ends nothing; the client gives up. */
@@ -47,7 +54,8 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
   const pool = new Pool({
     ...base,
     connectionString: config.connectionString,
-    max: maxConnections,
+    max: config.maxConnections ?? defaultMaxConnections,
+    connectionTimeoutMillis: config.waitMs ?? connectTimeoutMs,
     statement_timeout: statementTimeoutMs,
     query_timeout: queryTimeoutMs,
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
@@ -59,6 +67,10 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
   });
   pool.on('connect', (client) => client.on('error', () => undefined));
   const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+  const retrying: typeof repeated = async (work, isTransient) => {
+    if (pool.waitingCount >= maxWaiting) throw new DatabaseBusyError();
+    return repeated(work, isTransient);
+  };
   return {
     repeatable: (work) => retrying(() => work(db), isConnectionLost),
     read: ({ name, text }, values) =>
@@ -79,9 +91,11 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
         (error) => !committing && isConnectionLost(error),
       );
     },
-    ping: async () => {
-      await sql`select 1`.execute(db);
-    },
+    ping: () =>
+      retrying(
+        async () => void (await sql`select 1`.execute(db)),
+        () => false,
+      ),
     async close() {
       await db.destroy();
       // Kysely ends only a pool that it has used.
@@ -99,14 +113,15 @@ export async function connectClient(config: DatabaseConfig, queryTimeoutMs?: num
 }
 
 /** Repeats, for 10 s, what failed because the database takes no connection yet. */
-export const awaitingDatabase = <T>(work: () => Promise<T>): Promise<T> => retrying(work, isNothingSent);
+export const awaitingDatabase = <T>(work: () => Promise<T>): Promise<T> => repeated(work, isNothingSent);
 
-async function retrying<T>(work: () => Promise<T>, isTransient: (error: unknown) => boolean): Promise<T> {
+async function repeated<T>(work: () => Promise<T>, isTransient: (error: unknown) => boolean): Promise<T> {
   const deadline = performance.now() + retryForMs;
   for (let delayMs = 25; ; delayMs = Math.min(delayMs * 2, 400)) {
     try {
       return await work();
     } catch (error) {
+      if (isBusy(error)) throw new DatabaseBusyError({ cause: error });
       if (!isTransient(error) || performance.now() + delayMs > deadline) throw withoutData(error);
       await sleep(delayMs);
     }
@@ -130,6 +145,12 @@ function isConnectionLost(error: unknown): boolean {
     code === 'EPIPE' ||
     (code === undefined && /^Connection terminated|^Client has encountered a connection error/.test(String(message)))
   );
+}
+
+/** The pool's wait is over (pg-pool has no code for it), or the server has no connection left (53300, too_many_connections). */
+function isBusy(error: unknown): boolean {
+  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
+  return code === '53300' || message === 'timeout exceeded when trying to connect';
 }
 
 /** Postgres repeats the offending row in `detail`, and errors are logged. */

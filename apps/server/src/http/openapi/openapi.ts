@@ -91,6 +91,7 @@ function codesOf(route: RouteOptions, schema: FastifySchema): ErrorCode[] {
     ...(isIdempotent(route) ? (['invalid_request', 'idempotency_key_reused', 'idempotency_in_progress'] as const) : []),
     'rate_limit_exceeded',
     'internal_error',
+    'insufficient_capacity',
   ];
   return [...new Set(all)];
 }

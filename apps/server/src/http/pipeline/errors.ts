@@ -2,7 +2,7 @@ import type { ErrorCode } from '@lodge/domain';
 import { Refusal, errorCodes } from '@lodge/domain';
 import type { Socket } from 'node:net';
 import { errorBody } from '@lodge/contract';
-import { InvalidCursorError } from '@lodge/ports';
+import { DatabaseBusyError, InvalidCursorError } from '@lodge/ports';
 import type { Log } from '@lodge/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { makeRequestId } from './request-id.ts';
@@ -30,10 +30,17 @@ export const internalError = (cause: unknown): Refusal =>
     cause,
   });
 
+const overloaded = (cause: DatabaseBusyError): Refusal =>
+  new Refusal('insufficient_capacity', 'This service has more to do than it can at the moment. Try again shortly.', {
+    retryAfterSeconds: 2,
+    cause,
+  });
+
 /** What a client is told of any error. Only what was written for clients passes; all else is an internal error. */
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof InvalidCursorError) return new Refusal('invalid_request', error.message);
+  if (error instanceof DatabaseBusyError) return overloaded(error);
   const { code, statusCode } = (error ?? {}) as { readonly code?: unknown; readonly statusCode?: unknown };
   const known = typeof code === 'string' ? fastifyErrors[code] : undefined;
   if (known) return new Refusal(...known);
@@ -48,10 +55,14 @@ export function reportError(log: Log, error: unknown, request: FastifyRequest): 
   const known = toRefusal(error);
   if (known.cause !== undefined) {
     const fields = { err: known.cause, ...request.scope.fields, route: request.routeOptions.url };
-    log[known.code === 'internal_error' ? 'error' : 'info'](fields, known.message);
+    log[levelOf(known)](fields, known.message);
   }
   return known;
 }
+
+/** A fault of ours, or a service that is too small, is the operator's to know of. */
+const levelOf = ({ code }: Refusal): 'error' | 'warn' | 'info' =>
+  code === 'internal_error' ? 'error' : code === 'insufficient_capacity' ? 'warn' : 'info';
 
 /** What a refusal says in headers. */
 export function refusalHeaders({ code, agentId, retryAfterSeconds, mayRepeat }: Refusal): Record<string, string> {
