@@ -53,6 +53,34 @@ test('output, input and environment are handed over', async () => {
   assert.equal(output, 'in\n1-\n');
 });
 
+test('a tool gets what it needs of the environment, and no secret of the service', async () => {
+  const given = {
+    LODGE_MASTER_KEY: 'secret-1',
+    LODGE_MASTER_KEY_COMMAND: 'secret-2',
+    LODGE_PROVIDERS: 'secret-3',
+    DATABASE_URL: 'secret-4',
+    AWS_SECRET_ACCESS_KEY: 'secret-5',
+    PGPASSWORD: 'secret-6',
+    NODE_OPTIONS: '--no-deprecation',
+    npm_config_registry: 'https://registry.example.com/',
+    https_proxy: 'http://proxy.example.com:3128',
+    HTTPS_PROXY: 'http://proxy.example.com:3128',
+    NODE_EXTRA_CA_CERTS: '/etc/ssl/more.pem',
+    PIP_INDEX_URL: 'https://pypi.example.com/simple',
+  };
+  const before = { ...process.env };
+  Object.assign(process.env, given);
+  try {
+    const output = await run({ ...tool, argv: ['env'], env: { OWN: '1' } }, { log: silent, signal: never });
+    assert.doesNotMatch(output, /secret-|NODE_OPTIONS/);
+    const kept = ['npm_config_registry', 'https_proxy', 'HTTPS_PROXY', 'NODE_EXTRA_CA_CERTS', 'PIP_INDEX_URL'];
+    for (const name of [...kept, 'PATH', 'OWN', 'LC_ALL']) assert.match(output, new RegExp(`^${name}=`, 'm'));
+  } finally {
+    for (const name of Object.keys(given)) delete process.env[name];
+    Object.assign(process.env, before);
+  }
+});
+
 test('a tool ends with its whole group when the build is aborted or takes too long', async () => {
   const file = join(folder, 'pid');
   const argv = ['sh', '-c', `sleep 60 & echo $! > ${file}; wait`] as const;

@@ -9,7 +9,7 @@ export interface ToolRun {
   /** The tool by name or path, then its arguments. */
   readonly argv: readonly [string, ...string[]];
   readonly cwd?: string;
-  /** Added to this process's environment; undefined removes. */
+  /** Added to what passes of this process's environment; undefined removes. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly stdin?: string;
   readonly timeoutMs: number;
@@ -32,6 +32,22 @@ const longestLine = 2_000;
 /** Between asking a tool to end and killing its group. */
 const graceMs = 5_000;
 
+/**
+ * Names of the environment variables that a tool gets: where its programs and folders are, proxies, certificate authorities, and
+ * the registries of npm, pip and apt. Tools run code of others, and this process's environment may hold the master key,
+ * providers' tokens and the database's password.
+ */
+const passedNames = [
+  /^(PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TERM|TZ|LANG|CI|XDG_(CACHE|CONFIG|RUNTIME)_(HOME|DIR))$/,
+  /^((http|https|ftp|all|no)_proxy)$/i,
+  /^(NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|CURL_CA_BUNDLE|REQUESTS_CA_BUNDLE|APT_CONFIG)$/,
+  /^npm_config_(userconfig|globalconfig|registry|cafile|ca|strict_ssl|(https?_|no)?proxy|fetch_[a-z_]+)$|^(NPM_TOKEN|NODE_AUTH_TOKEN)$/i,
+  /^PIP_((EXTRA_)?INDEX_URL|FIND_LINKS|CERT|PROXY|CONFIG_FILE|TRUSTED_HOST|DEFAULT_TIMEOUT|RETRIES)$/,
+];
+
+const passed = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(env).filter(([name]) => passedNames.some((pattern) => pattern.test(name))));
+
 /** Runs a tool of the host and gives back its standard output. The tool ends with this process, even when that is killed. */
 export async function run(tool: ToolRun, { log, signal }: RunContext): Promise<string> {
   signal.throwIfAborted();
@@ -39,7 +55,7 @@ export async function run(tool: ToolRun, { log, signal }: RunContext): Promise<s
   // A tool that outlives its builder would go on writing into a folder that the next builder clears.
   const child = spawn('setpriv', ['--pdeathsig', 'KILL', '--', ...tool.argv], {
     cwd: tool.cwd,
-    env: { ...process.env, LC_ALL: 'C.UTF-8', ...tool.env },
+    env: { ...passed(process.env), LC_ALL: 'C.UTF-8', ...tool.env },
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],
   });
