@@ -17,6 +17,7 @@ import type { Admitting } from './identity/admit.ts';
 import { Endings } from './identity/ended.ts';
 import { checkScope } from './identity/scopes.ts';
 import { Sessions } from './identity/session.ts';
+import { Strangers } from './identity/strangers.ts';
 import type { App } from './app-types.ts';
 import type { AccountArea, HttpAppOptions, HttpMetrics } from './context.ts';
 import { answerClientError, sendError } from './pipeline/errors.ts';
@@ -75,6 +76,7 @@ const defaultDrainMs = 5_000;
 interface Whole extends HttpAppOptions {
   readonly guestAt: (address: string) => GuestClient;
   readonly limiter: Limits | null;
+  readonly strangers: Strangers;
   readonly cursors: Cursors;
   readonly sessions: Sessions | null;
   readonly endings: Endings;
@@ -90,12 +92,13 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
   const closing = new AbortController();
   const cut = new AbortController();
   const limiter = options.limits ? new Limits(options.limits, options.createWaitMs, options.log) : null;
+  const strangers = new Strangers(limiter);
   const cursors = new Cursors(options.secrets);
   const guestAt = options.guestAt ?? ((address: string) => guestClient(address));
   const signals = { closing: closing.signal, cut: cut.signal };
   const sessions = options.account ? new Sessions(options.account) : null;
   const endings = new Endings({ ...options, sessions });
-  const context: Whole = { ...options, guestAt, limiter, cursors, sessions, endings, ...signals };
+  const context: Whole = { ...options, guestAt, limiter, strangers, cursors, sessions, endings, ...signals };
   const paths = new KnownPaths();
   const app = newServer(context);
 

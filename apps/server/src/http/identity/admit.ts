@@ -1,11 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Limits } from '../pipeline/limits/limits.ts';
-import { authenticate } from './principal.ts';
+import { authenticate, presentedSecret } from './principal.ts';
 import type { Identities } from './principal.ts';
+import type { Strangers } from './strangers.ts';
 
 /** What admitting takes. */
 export interface Admitting extends Identities {
   readonly limiter: Limits | null;
+  readonly strangers: Strangers;
 }
 
 /** The account area's pages and the reference page: no key is taken there, and what is not there is said to anyone. */
@@ -13,7 +15,7 @@ export const isOfPages = (url: string): boolean => /^\/(account|docs)([/?]|$)/.t
 
 /**
  * The checks of who asks, and how often. A valid key or session counts on its own, whatever else comes from its address; what has
- * neither counts by address, and is refused for that rather than for its key.
+ * neither counts by address, and is refused for that rather than for its key. Strangers' keys are looked up in turn.
  */
 export async function admitRequest(
   admitting: Admitting,
@@ -21,18 +23,23 @@ export async function admitRequest(
   reply: FastifyReply,
   isPublic: boolean,
 ): Promise<void> {
-  const { limiter } = admitting;
+  const { limiter, strangers } = admitting;
   if (isPublic) {
     if (!isOfPages(request.url)) await limiter?.byAddress(request, reply);
     if (request.routeOptions.config?.ownPagesOnly) admitting.sessions?.checkOwnPage(request);
     return;
   }
-  try {
-    await authenticate(admitting, request);
-  } catch (error) {
-    await limiter?.byAddress(request, reply);
-    throw error;
-  }
+  const lookUp = async (): Promise<void> => {
+    try {
+      await authenticate(admitting, request);
+    } catch (error) {
+      await limiter?.byAddress(request, reply);
+      throw error;
+    }
+  };
+  const secret = presentedSecret(admitting, request);
+  if (secret === null) await lookUp();
+  else await strangers.run(secret, { address: request.ip, reply }, lookUp);
   // What a page of another origin embeds is not handed to it.
   if (request.me) reply.header('cross-origin-resource-policy', 'same-origin');
   await limiter?.byPrincipal(request, reply);

@@ -12,6 +12,10 @@ export interface Identities {
   readonly sessions: Sessions | null;
 }
 
+/** What the request wants to be known by: its key, or else the token of its session. Null when it brings neither. */
+export const presentedSecret = ({ sessions }: Identities, { headers }: FastifyRequest): string | null =>
+  presentedKey(headers) ?? sessions?.token(headers) ?? null;
+
 /** Puts the principal on the request, or refuses with 401; with 403 what brings a session from another page than ours. */
 export async function authenticate({ verifier, sessions }: Identities, request: FastifyRequest): Promise<void> {
   const key = presentedKey(request.headers);

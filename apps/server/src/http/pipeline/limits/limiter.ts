@@ -58,6 +58,13 @@ export class RateLimiter {
     }
   }
 
+  /** Where a subject stands that asks for nothing, as far as this process knows. It is allowed where nothing is known. */
+  look(subject: string, rule: RateRule): Standing {
+    const now = this.clock();
+    const slice = this.slices.get(subject) ?? unasked();
+    return standing(slice, rule, now, slice.asking !== null || !isEmpty(slice, rule, now));
+  }
+
   /** How many subjects are remembered. */
   get size(): number {
     return this.slices.size;
@@ -79,12 +86,14 @@ export class RateLimiter {
       this.slices.set(subject, known);
       return known;
     }
-    const slice: Slice = { own: 0, until: -Infinity, left: Infinity, at: -Infinity, asking: null };
+    const slice = unasked();
     this.slices.set(subject, slice);
     if (this.slices.size > maxSubjects) this.slices.delete(this.slices.keys().next().value!);
     return slice;
   }
 }
+
+const unasked = (): Slice => ({ own: 0, until: -Infinity, left: Infinity, at: -Infinity, asking: null });
 
 function isEmpty({ own, left, at }: Slice, rule: RateRule, now: number): boolean {
   return own < 1 && Number.isFinite(left) && refilled(left, rule, now - at) < 1;

@@ -74,6 +74,25 @@ export class Limits {
     if (!standing.allowed) throw exceeded(standing, withoutKey(perMinute));
   }
 
+  /** Whether an address has used up what it may ask without a valid key. Nothing is counted and nobody asked. */
+  isOver(address: string): boolean {
+    return !this.standingOf(address).allowed;
+  }
+
+  /** What such an address is refused with, and anyone whose network presents too many new keys at once. */
+  refusal(address: string, reply?: FastifyReply): Refusal {
+    const standing = this.standingOf(address);
+    if (reply) tell(reply, standing);
+    const text = standing.allowed
+      ? 'Too many API keys or sessions at once that are new here.'
+      : withoutKey(this.settings.rates.address);
+    return exceeded({ ...standing, retryMs: Math.max(1, standing.retryMs) }, text);
+  }
+
+  private standingOf(address: string): Standing {
+    return this.limiter.look(`address:${network(address)}`, { perMinute: this.settings.rates.address });
+  }
+
   /** Counts a request with a key or session. Refuses with 429. */
   async byPrincipal(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { by } = request.principal;

@@ -1,0 +1,154 @@
+/**
+ * Turns of callers who present a secret (an API key, a session, a visit, a link) that opened nothing here lately. Each look-up of
+ * such a secret costs a query, and anybody can make up well-formed ones.
+ *
+ * - A secret that opened something within the last hour is looked up at once: strangers at its address do not slow it.
+ * - Any other takes a turn. A network has two at once, so no burst of look-ups passes before the first failures are counted.
+ *   All networks together have four, in turn, so strangers never take all connections to the database.
+ * - A network over its limit of requests without a valid key has ten turns a second: a good key that is new here still opens.
+ *   What finds no turn soon is refused without a look-up.
+ */
+import { hash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyReply } from 'fastify';
+import { network } from '../pipeline/limits/limits.ts';
+import type { Limits } from '../pipeline/limits/limits.ts';
+
+/** Who presents a secret; `reply` is told where the address stands when it is refused. */
+export interface Stranger {
+  readonly address: string;
+  readonly reply?: FastifyReply;
+}
+
+interface Network {
+  running: number;
+  readonly waiting: (() => void)[];
+}
+
+const maxAtOnce = 4;
+const maxAtOnceOfNetwork = 2;
+const maxWaiting = 4_096;
+const maxWaitingOfNetwork = 256;
+/** Of a network that is over its limit: a turn each so often, and only one that comes soon. */
+const overTurnMs = 100;
+const maxOverWaitMs = 1_600;
+const rememberMs = 3_600_000;
+const maxKnown = 10_000;
+
+export class Strangers {
+  private readonly limiter: Limits | null;
+  /** Until when a secret, by its SHA-256, is looked up at once. In order of use. */
+  private readonly known = new Map<string, number>();
+  /** Look-ups under way: one that opens something lets in whoever presents the same secret meanwhile. */
+  private readonly underWay = new Map<string, Promise<unknown>>();
+  /** Networks with a look-up that runs or waits, whose turn was longest ago first. */
+  private readonly networks = new Map<string, Network>();
+  /** When the next turn is of a network over its limit. */
+  private readonly overTurns = new Map<string, number>();
+  private running = 0;
+  private waiting = 0;
+
+  constructor(limiter: Limits | null) {
+    this.limiter = limiter;
+  }
+
+  knows(secret: string): boolean {
+    return (this.known.get(digestOf(secret)) ?? 0) > performance.now();
+  }
+
+  /** Runs a look-up of the secret in its turn; it rejects where the secret opens nothing, and has counted that. Refuses with 429. */
+  async run<T>(secret: string, stranger: Stranger, lookUp: () => Promise<T>): Promise<T> {
+    const digest = digestOf(secret);
+    if (this.limiter === null || this.knows(secret)) return this.remembering(digest, lookUp);
+    const before = this.underWay.get(digest);
+    if (before !== undefined) {
+      await before.catch(() => undefined);
+      if (this.knows(secret)) return this.remembering(digest, lookUp);
+    }
+    const turn = this.inTurn(this.limiter, stranger, () => this.remembering(digest, lookUp));
+    if (this.underWay.has(digest)) return turn;
+    this.underWay.set(digest, turn);
+    return turn.finally(() => this.underWay.delete(digest));
+  }
+
+  private async remembering<T>(digest: string, lookUp: () => Promise<T>): Promise<T> {
+    let opened: T;
+    try {
+      opened = await lookUp();
+    } catch (error) {
+      this.known.delete(digest);
+      throw error;
+    }
+    this.known.delete(digest);
+    this.known.set(digest, performance.now() + rememberMs);
+    if (this.known.size > maxKnown) this.known.delete(this.known.keys().next().value!);
+    return opened;
+  }
+
+  private async inTurn<T>(limiter: Limits, stranger: Stranger, work: () => Promise<T>): Promise<T> {
+    const name = network(stranger.address);
+    for (let hasOverTurn = false; ;) {
+      if (!hasOverTurn && limiter.isOver(stranger.address)) {
+        const waitMs = this.overTurn(name);
+        if (waitMs === null) throw limiter.refusal(stranger.address, stranger.reply);
+        await sleep(waitMs);
+        hasOverTurn = true;
+      }
+      const leave = await this.enter(name);
+      if (leave === null) throw limiter.refusal(stranger.address, stranger.reply);
+      try {
+        if (hasOverTurn || !limiter.isOver(stranger.address)) return await work();
+      } finally {
+        leave();
+      }
+    }
+  }
+
+  /** Milliseconds until the turn of a network that is over its limit; null when none comes soon. */
+  private overTurn(name: string): number | null {
+    const now = performance.now();
+    if (this.overTurns.size > maxWaiting) {
+      for (const [each, at] of this.overTurns) if (at <= now) this.overTurns.delete(each);
+    }
+    const at = Math.max(now, this.overTurns.get(name) ?? 0);
+    if (at - now > maxOverWaitMs) return null;
+    this.overTurns.set(name, at + overTurnMs);
+    return at - now;
+  }
+
+  /** Resolves in turn with what ends it; null when too many wait. */
+  private async enter(name: string): Promise<(() => void) | null> {
+    const own = this.networks.get(name) ?? { running: 0, waiting: [] };
+    if (own.waiting.length >= maxWaitingOfNetwork || this.waiting >= maxWaiting) return null;
+    this.networks.set(name, own);
+    const turn = new Promise<void>((resolve) => own.waiting.push(resolve));
+    this.waiting += 1;
+    this.dispatch();
+    await turn;
+    return () => {
+      own.running -= 1;
+      this.running -= 1;
+      if (own.running === 0 && own.waiting.length === 0) this.networks.delete(name);
+      this.dispatch();
+    };
+  }
+
+  private dispatch(): void {
+    while (this.running < maxAtOnce) {
+      // At most as many networks as look-ups that run are passed over.
+      const next = this.networks
+        .entries()
+        .find(([, { running, waiting }]) => waiting.length > 0 && running < maxAtOnceOfNetwork);
+      if (next === undefined) return;
+      const [name, own] = next;
+      this.networks.delete(name);
+      this.networks.set(name, own);
+      own.running += 1;
+      this.running += 1;
+      this.waiting -= 1;
+      own.waiting.shift()!();
+    }
+  }
+}
+
+const digestOf = (secret: string): string => hash('sha256', secret, 'base64url');
