@@ -52,7 +52,12 @@ export class Visitor {
 
   /** A request whose body is not sent yet. */
   begin(host: string, path: string, { method = 'GET', headers, key = this.key }: Sent = {}) {
-    const own = { host: `${host}:${this.port}`, ...(key !== null && { 'x-api-key': key }) };
+    const own = {
+      host: `${host}:${this.port}`,
+      ...(key !== null && { 'x-api-key': key }),
+      // As a browser does that goes to a page over plain http.
+      ...(headers?.['cookie'] !== undefined && { 'upgrade-insecure-requests': '1' }),
+    };
     const target = { host: '127.0.0.1', port: this.port, method, path, agent: false };
     return httpRequest({ ...target, headers: { ...own, ...headers } });
   }

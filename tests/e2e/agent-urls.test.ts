@@ -270,6 +270,9 @@ test("a cookie counts for the agent's own pages and for going there, not for wha
   const own = `http://${hostname}:${visitor.port}`;
   const cases: [number, string, Record<string, string>][] = [
     [200, 'GET', {}],
+    [200, 'GET', { 'upgrade-insecure-requests': '0', referer: `${own}/page` }],
+    [403, 'GET', { 'upgrade-insecure-requests': '0' }],
+    [403, 'GET', { 'upgrade-insecure-requests': '0', referer: `http://${hostOf('aaaaaaaaaaaa')}:${visitor.port}/` }],
     [200, 'GET', { 'sec-fetch-site': 'same-origin' }],
     [200, 'GET', { 'sec-fetch-site': 'none', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }],
     [200, 'GET', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }],

@@ -8,15 +8,18 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { AgentPage, AgentPortRow, ApiKeyVerifier, Principal } from '@lodge/ports';
 import { isHost } from '../identity/csrf.ts';
 import { presentedKey, verifyKey } from '../identity/api-key.ts';
+import type { Strangers } from '../identity/strangers.ts';
 import type { AgentPlaces, AgentUrlSettings } from '../context.ts';
 import { network } from '../pipeline/limits/limits.ts';
 import type { Limits } from '../pipeline/limits/limits.ts';
 import { visitTokens } from './cookies.ts';
+import { ourKey } from './our-keys.ts';
 
 /** What visits take. */
 export interface Visiting {
   readonly places: AgentPlaces;
   readonly limiter: Limits | null;
+  readonly strangers: Strangers;
   readonly agentUrl: AgentUrlSettings;
 }
 
@@ -45,16 +48,30 @@ export interface Knock {
 }
 
 const scope = 'agents:write';
-/** Keys of this service look like this; a guest's own servers may take others in the same headers. */
-const ourKey = /\blodge_live_/;
 
 export async function admit(context: Admitting, knock: Knock): Promise<Admission> {
   const { agentId, port } = knock.page;
-  const published = port === null ? null : await context.places.ports.find(agentId, port);
-  if (!published?.public) return { ...(await withRight(context, knock)), published };
-  await context.limiter?.byCaller(`address:${network(knock.address)}`);
-  const still = async (): Promise<boolean> => (await context.places.ports.find(agentId, port!))?.public === true;
+  const { limiter, strangers, places } = context;
+  const secret = presentedSecret(context, knock);
+  const isKnown = secret !== null && strangers.knows(secret);
+  const byAddress = async (): Promise<void> => limiter?.byCaller(`address:${network(knock.address)}`);
+  // Whether a port is public takes a look-up, which anybody can ask for.
+  if (port !== null && !isKnown) await byAddress();
+  const published = port === null ? null : await places.ports.find(agentId, port);
+  if (!published?.public) {
+    const lookUp = (): Promise<Right> => withRight(context, knock);
+    const right = secret === null ? await lookUp() : await strangers.run(secret, knock, lookUp);
+    return { ...right, published };
+  }
+  if (isKnown) await byAddress();
+  const still = async (): Promise<boolean> => (await places.ports.find(agentId, port!))?.public === true;
   return { accountId: published.accountId, fields: {}, still, published };
+}
+
+/** What may let the caller in: cookies of visits, and a key. Null where it brings neither. */
+function presentedSecret({ agentUrl }: Visiting, { request: { headers } }: Knock): string | null {
+  const all = [...visitTokens(headers.cookie, agentUrl), presentedKey(headers) ?? ''].filter((one) => one !== '');
+  return all.length > 0 ? all.join(' ') : null;
 }
 
 type Right = Omit<Admission, 'published'>;
@@ -123,15 +140,23 @@ export function keyHeaders({ headers }: IncomingMessage, { fields }: Admission):
   );
 }
 
-/** What no page can set: `Sec-Fetch-Site`, which browsers send over https and to localhost, and where it is not sent `Origin`. */
-function isOfOwnPage({ method, headers }: IncomingMessage, isUpgrade: boolean): boolean {
-  const { origin, host } = headers;
+/**
+ * What no page can set tells where a request comes from: `Sec-Fetch-Site`, which browsers send over https and to localhost. Where it
+ * is not sent, `Origin` or `Referer` tell. A page can have both left out of what it embeds, so what has neither must be a
+ * navigation: `Upgrade-Insecure-Requests`, which browsers send with those alone and no page can add unasked.
+ */
+export function isOfOwnPage({ method, headers }: IncomingMessage, isUpgrade: boolean): boolean {
+  const { origin, host, referer } = headers;
   const isOwn = origin !== undefined && isHost(origin, host);
   // Every browser sends it with these.
   if (isUpgrade) return isOwn;
   const isSafe = method === 'GET' || method === 'HEAD';
   const site = headers['sec-fetch-site'];
-  if (site === undefined) return isOwn || (isSafe && origin === undefined);
+  if (site === undefined) {
+    if (origin !== undefined) return isOwn;
+    const isOfOwn = referer !== undefined && isHost(referer, host);
+    return isSafe && (isOfOwn || headers['upgrade-insecure-requests'] === '1');
+  }
   if (site === 'same-origin' || site === 'none') return true;
   return isSafe && headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
 }

@@ -1,6 +1,7 @@
 /** What passes of headers between a client and a web server in a guest. */
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { cookiesForClient, cookiesForGuest } from './cookies.ts';
+import { offersForGuest } from './our-keys.ts';
 
 type Distinct = Readonly<Record<string, readonly string[] | undefined>>;
 
@@ -40,6 +41,9 @@ export function headersForGuest(request: IncomingMessage, passing: Passing): Out
   headers['x-forwarded-proto'] = scheme;
   headers['x-forwarded-host'] = request.headers.host;
   Object.assign(headers, added);
+  const offers = offersForGuest([headers['sec-websocket-protocol'] ?? []].flat().join(', '));
+  if (offers === null) delete headers['sec-websocket-protocol'];
+  else headers['sec-websocket-protocol'] = offers;
   const cookie = cookiesForGuest(given['cookie']?.join('; '), added['cookie']);
   if (cookie === undefined) delete headers['cookie'];
   else headers['cookie'] = cookie;

@@ -10,10 +10,12 @@ import type { Log } from '@lodge/ports';
 import proxyAddr from '@fastify/proxy-addr';
 import { RequestScope } from '../../request-log.ts';
 import type { HttpMetrics, NetworkSettings } from '../context.ts';
+import { network } from '../pipeline/limits/limits.ts';
 import { makeRequestId } from '../pipeline/request-id.ts';
 import { replyOn } from '../listener/upgrade.ts';
 import { hostOf } from './address.ts';
 import type { AddressRequest } from './address-request.ts';
+import { Connections } from './connections.ts';
 import { admit, keyHeaders } from './admission.ts';
 import type { Admission, Admitting } from './admission.ts';
 import { forward, tunnel } from './forward.ts';
@@ -22,8 +24,6 @@ import { isOurPath, openLink } from './link.ts';
 import { refuse } from './refusal.ts';
 import { checkPage, serverOf } from './server-of.ts';
 
-/** Requests under way at one agent's addresses, in this process. */
-const maxAtOnce = 256;
 /** What stays open is looked at so often: whether it may still be, and whether its machine is the one it began with. */
 const lookEveryMs = 30_000;
 
@@ -42,7 +42,7 @@ interface Serving extends Admitting {
 export class AgentHosts {
   private readonly context: Serving;
   private readonly trusts: (address: string, hop: number) => boolean;
-  private readonly underWay = new Map<string, number>();
+  private readonly connections = new Connections();
 
   constructor(context: Serving) {
     this.context = context;
@@ -80,10 +80,8 @@ export class AgentHosts {
   private async serve(call: AddressRequest): Promise<void> {
     const { request, response, agent, scope } = call;
     const began = performance.now();
-    const release = this.enter(agent.id);
     let who: Admission['fields'] = {};
     response.once('close', () => {
-      release();
       const { log, metrics, closing } = this.context;
       const ms = Math.round(performance.now() - began);
       const { method = '' } = request;
@@ -100,19 +98,14 @@ export class AgentHosts {
     const admission = await admit(this.context, { request, page, address, isUpgrade: upgrade !== null });
     who = admission.fields;
     scope.fields.agent_id = agent.id;
-    await this.pass(call, admission);
-  }
-
-  /** One of the agent's places for requests; gives what to call when it is free again. */
-  private enter(id: string): () => void {
-    const present = this.underWay.get(id) ?? 0;
-    if (present >= maxAtOnce) throw new Refusal('agent_unavailable', 'Too many requests to this agent at once.');
-    this.underWay.set(id, present + 1);
-    return () => {
-      const left = this.underWay.get(id)! - 1;
-      if (left === 0) this.underWay.delete(id);
-      else this.underWay.set(id, left);
-    };
+    const isAnyone = admission.published?.public === true;
+    const anyone = isAnyone ? { port: agent.port!, network: network(address) } : null;
+    const release = this.connections.enter({ agentId: agent.id, anyone });
+    try {
+      await this.pass(call, admission);
+    } finally {
+      release();
+    }
   }
 
   /** Wakes the agent, holds it awake, and connects both sides until either is done. */

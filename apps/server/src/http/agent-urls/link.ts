@@ -12,7 +12,8 @@ export const isOurPath = (url: string): boolean => /^\/_lodge(?:[/?]|$)/.test(ur
 
 export const linkTo = (origin: string, token: string): string => `${origin}${linkPath}?token=${token}`;
 
-export async function openLink({ places, limiter, agentUrl }: Visiting, call: AddressRequest): Promise<void> {
+export async function openLink(context: Visiting, call: AddressRequest): Promise<void> {
+  const { places, limiter, strangers, agentUrl } = context;
   const { request, response, agent, address, scope } = call;
   const [path, query] = request.url!.split('?', 2);
   if (path !== linkPath) throw new Refusal('route_not_found', 'Nothing is at this path.');
@@ -20,11 +21,12 @@ export async function openLink({ places, limiter, agentUrl }: Visiting, call: Ad
   // A look ahead must not use it up.
   if (/prefetch/i.test(String(request.headers['sec-purpose'] ?? request.headers['purpose']))) throw notValid();
   const token = new URLSearchParams(query).get('token') ?? '';
-  const opened = await places.visits.openLink({ agentId: agent.id, port: agent.port }, token);
-  if (opened === null) {
+  const opened = await strangers.run(token, { address }, async () => {
+    const found = await places.visits.openLink({ agentId: agent.id, port: agent.port }, token);
+    if (found !== null) return found;
     await limiter?.byStranger(address);
     throw notValid();
-  }
+  });
   scope.fields.agent_id = agent.id;
   const seconds = Math.max(1, Math.floor((opened.visit.expiresAt.getTime() - Date.now()) / 1000));
   response.writeHead(303, {

@@ -2,7 +2,7 @@
 import { Refusal, admit, defaultLifecycle, makeAgentId, operationGoals, publicEgress } from '@lodge/domain';
 import { randomInt } from 'node:crypto';
 import type { AgentStatus, Verb } from '@lodge/domain';
-import type { Agents, CreateOptions } from '@lodge/engine';
+import type { Agents, CreateOptions, LiveAgent } from '@lodge/engine';
 import type { AgentRow, ChatEndpoint, ChatTurn, LogEntry, LogQuery, NewLogEntry, Provider } from '@lodge/ports';
 import { logLevels } from '@lodge/ports';
 import { createHermesRuntime, createOpenclawRuntime } from '@lodge/runtimes';
@@ -68,6 +68,8 @@ export class MemoryAgents implements Agents {
     status: operationGoals[verb],
   });
   endpoint: ChatEndpoint | null = null;
+  /** Where the pages of its runtime are served. */
+  web: LiveAgent['web'] = () => null;
   /** Thrown by the next create. */
   refusal: Error | null = null;
   readonly created: Parameters<Agents['create']>[1][] = [];
@@ -245,7 +247,7 @@ export class MemoryAgents implements Agents {
       },
       turnFailure: runtimes[row.runtimeKind].turnFailure,
       guest: { address: '127.0.0.1' },
-      web: () => null,
+      web: this.web,
       flush: () => Promise.resolve(),
       release: () => void this.released.push(id),
     };

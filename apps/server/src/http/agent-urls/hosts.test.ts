@@ -1,0 +1,182 @@
+/** Agents' addresses over HTTP: who is bounded by what, which look-ups strangers cause, and what of a client's reaches the guest. */
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, request as httpRequest } from 'node:http';
+import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { after, test } from 'node:test';
+import { cryptography } from '@lodge/access';
+import { scopes } from '@lodge/domain';
+import type { AgentPortRow, ApiKeyVerifier } from '@lodge/ports';
+import { WebSocket, WebSocketServer } from 'ws';
+import { accountId } from '../../../../../packages/testkit/src/plane/http/memory-agents.ts';
+import { memoryBuckets } from '../../../../../packages/testkit/src/plane/http/memory-buckets.ts';
+import { agentRow, testApp, unlimited } from '../../../../../packages/testkit/src/plane/http/test-app.ts';
+
+const { apiKeys, tokens } = cryptography;
+const key = apiKeys.make();
+const cookie = `lodge_visit=${tokens.make()}`;
+
+/** Answers at once; what asks for /slow it keeps waiting. */
+const seen: IncomingMessage[] = [];
+const guest = createServer((request, response) => {
+  seen.push(request);
+  if (request.url === '/slow') response.writeHead(200).write('begun');
+  else response.end('guest');
+});
+const sockets = new WebSocketServer({ server: guest, handleProtocols: (offers) => [...offers][0] ?? false });
+sockets.on('connection', (_socket, request) => seen.push(request));
+await once(guest.listen(0, '127.0.0.1'), 'listening');
+const guestPort = (guest.address() as AddressInfo).port;
+
+const looked = { keys: 0, visits: 0, ports: 0 };
+const verifier: ApiKeyVerifier = {
+  async verify(presented) {
+    looked.keys += 1;
+    return presented === key ? { accountId, scopes, by: { kind: 'api_key', id: 'key' } } : 'invalid_api_key';
+  },
+};
+const row = agentRow({ id: 'abcdefghijkl' });
+const port: AgentPortRow = { accountId, agentId: row.id, port: guestPort, public: true, createdAt: new Date() };
+const { app, agents } = testApp({
+  verifier,
+  places: {
+    ports: {
+      ofAgent: async () => [port],
+      find: async (agentId, number) => {
+        looked.ports += 1;
+        return agentId === row.id && number === guestPort ? port : null;
+      },
+      publish: async () => 'no_agent',
+      unpublish: async () => false,
+    },
+    visits: {
+      createLink: async () => null,
+      openLink: async () => null,
+      visit: async (page, token) => {
+        looked.visits += 1;
+        if (`lodge_visit=${token}` !== cookie) return null;
+        return { ...page, id: 'visit', accountId, expiresAt: new Date(Date.now() + 60_000) };
+      },
+    },
+  },
+  limits: {
+    store: memoryBuckets(),
+    rates: { reads: 600, writes: 120, creates: 30, calls: 1_000, address: 60, createsAtOnce: 5 },
+    quotas: { agents: 1, running: 1 },
+    spend: unlimited,
+  },
+});
+agents.rows = [row];
+agents.endpoint = {} as never;
+agents.web = (page) => (page === 'gateway' ? { origin: `http://127.0.0.1:${guestPort}`, headers: {} } : null);
+const listening = Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port);
+after(async () => {
+  await app.close();
+  guest.closeAllConnections();
+  guest.close();
+});
+
+const gateway = `openclaw-${row.id}.agents.localhost`;
+const open = `${guestPort}-${gateway}`;
+
+interface Answer {
+  readonly status: number;
+  readonly code: string | undefined;
+}
+
+function begin(host: string, path: string, headers: OutgoingHttpHeaders = {}): ClientRequest {
+  const all = { host: `${host}:${listening}`, ...headers };
+  return httpRequest({ host: '127.0.0.1', port: listening, path, agent: false, headers: all }).end();
+}
+
+async function ask(host: string, headers: OutgoingHttpHeaders = {}): Promise<Answer> {
+  const [reply] = (await once(begin(host, '/', headers), 'response')) as [IncomingMessage];
+  const body = await text(reply);
+  return { status: reply.statusCode!, code: body.startsWith('{') ? JSON.parse(body).error.code : undefined };
+}
+
+/** Requests that stay open; those that were refused are left out. */
+async function hold(count: number, host: string, headers?: OutgoingHttpHeaders): Promise<ClientRequest[]> {
+  const begun = Array.from({ length: count }, async () => {
+    const request = begin(host, '/slow', headers).on('error', () => undefined);
+    const [reply] = (await once(request, 'response')) as [IncomingMessage];
+    reply.on('error', () => undefined).resume();
+    return reply.statusCode === 200 ? request : null;
+  });
+  return (await Promise.all(begun)).filter((request) => request !== null);
+}
+
+test('strangers who hold every place of a public port keep neither the owner out nor another network', async () => {
+  const held = await hold(300, open);
+  assert.ok(held.length >= 16 && held.length <= 128, `${held.length} are held`);
+  assert.deepEqual(await ask(open), { status: 503, code: 'agent_unavailable' }, 'one more of them');
+  assert.equal((await ask(gateway, { 'x-api-key': key })).status, 200);
+  assert.equal((await ask(gateway, { cookie, 'sec-fetch-site': 'none' })).status, 200);
+  // And the other way round.
+  const owners = await hold(256, gateway, { 'x-api-key': key });
+  assert.equal(owners.length, 256);
+  assert.deepEqual(await ask(gateway, { 'x-api-key': key }), { status: 503, code: 'agent_unavailable' });
+  for (const request of held) request.destroy();
+  for (let i = 0; (await ask(open)).status !== 200; i += 1) assert.ok(i < 1_000, 'places come free again');
+  for (const request of owners) request.destroy();
+});
+
+test('an API key that a client offers as a subprotocol reaches no guest; other offers do', async () => {
+  const address = `ws://127.0.0.1:${listening}/`;
+  const cases: readonly (readonly [string[], string | undefined])[] = [
+    [[`bearer.${key}`, 'chat'], 'chat'],
+    [['chat', `bearer.${key}`, 'chat.v2'], 'chat, chat.v2'],
+    [[`x${key}`, 'bearer.of-the-guest'], 'bearer.of-the-guest'],
+    [['chat', 'superchat'], 'chat, superchat'],
+  ];
+  for (const [offers, reached] of cases) {
+    const socket = new WebSocket(address, offers, { headers: { host: `${open}:${listening}` } });
+    await once(socket, 'open');
+    assert.equal(seen.at(-1)!.headers['sec-websocket-protocol'], reached);
+    assert.ok(!JSON.stringify(seen.at(-1)!.rawHeaders).includes(key));
+    socket.terminate();
+  }
+  const alone = begin(open, '/', {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+    'sec-websocket-protocol': `bearer.${key}`,
+  });
+  const [, socket] = (await once(alone, 'upgrade')) as [IncomingMessage, { destroy(): void }];
+  assert.ok(!JSON.stringify(seen.at(-1)!.rawHeaders).includes('lodge_live_'));
+  socket.destroy();
+});
+
+test('what strangers make up is looked up no more than their address may ask', async () => {
+  const guesses: Record<string, () => OutgoingHttpHeaders> = {
+    keys: () => ({ 'x-api-key': apiKeys.make() }),
+    visits: () => ({ cookie: `lodge_visit=${tokens.make()}` }),
+  };
+  for (const [kind, headers] of Object.entries(guesses)) {
+    const before = looked.keys + looked.visits;
+    const began = performance.now();
+    const answers = await Promise.all(Array.from({ length: 400 }, () => ask(gateway, headers())));
+    const seconds = (performance.now() - began) / 1000;
+    const count = looked.keys + looked.visits - before;
+    assert.ok(count <= 60 + 40 + 12 * seconds, `${count} look-ups of ${kind} in ${seconds} s`);
+    assert.ok(answers.filter(({ status }) => status === 429).length >= 250, kind);
+    assert.equal((await ask(gateway, { 'x-api-key': key })).status, 200, 'a good key passes');
+    assert.equal((await ask(gateway, { cookie, 'sec-fetch-site': 'none' })).status, 200, 'and a visit');
+  }
+});
+
+test('a port is looked up for strangers no more often than their address may call', async () => {
+  const ports = looked.ports;
+  const began = performance.now();
+  const answers: Answer[] = [];
+  for (let i = 0; i < 12; i += 1) {
+    answers.push(...(await Promise.all(Array.from({ length: 100 }, () => ask(`3000-${gateway}`)))));
+  }
+  const seconds = (performance.now() - began) / 1000;
+  const count = looked.ports - ports;
+  assert.ok(count <= 1_000 + 17 * (seconds + 2), `${count} look-ups in ${seconds} s`);
+  assert.ok(answers.some(({ status }) => status === 429));
+});

@@ -1,0 +1,14 @@
+/** API keys of this service, wherever a client has put them: no guest sees one that was meant for us. */
+
+/** Keys look like this; a guest's own servers may take others in the same headers. */
+export const ourKey = /lodge_live_/;
+
+/**
+ * The subprotocols that a client offers a guest. The API takes a key as the subprotocol `bearer.<key>`, so a client may send one here
+ * by mistake; it is left out. Null where nothing is left to offer.
+ */
+export function offersForGuest(header: string): string | null {
+  const offers = header.split(',').map((offer) => offer.trim());
+  const kept = offers.filter((offer) => offer !== '' && !ourKey.test(offer));
+  return kept.length > 0 ? kept.join(', ') : null;
+}
