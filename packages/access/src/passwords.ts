@@ -5,6 +5,7 @@
  */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
+import { networkOf, siteOf } from '@lodge/domain';
 import { Gate } from './gate.ts';
 
 const argon2Async = promisify(argon2);
@@ -14,7 +15,7 @@ const parameters = { memory: 19_456, passes: 2, parallelism: 1 } as const;
 const saltBytes = 16;
 const tagBytes = 32;
 /** Hashes at once: they take threads that file and name look-ups need too. */
-const gate = new Gate({ atOnce: 2, waiting: 64 });
+const gate = new Gate({ atOnce: 2, waiting: 64, waitingOfNetwork: 20, waitingOfSite: 24 });
 
 interface Hashed {
   readonly memory: number;
@@ -24,17 +25,17 @@ interface Hashed {
   readonly tag: Buffer;
 }
 
-/** Throws `BusyError` when too many wait already. */
-export async function hashPassword(password: string): Promise<string> {
+/** Throws `BusyError` when too many wait already, in all or from the network of `address`. */
+export async function hashPassword(password: string, address: string): Promise<string> {
   const salt = randomBytes(saltBytes);
-  const tag = await derive(password, { ...parameters, salt, tag: Buffer.alloc(tagBytes) });
+  const tag = await derive(password, address, { ...parameters, salt, tag: Buffer.alloc(tagBytes) });
   return format({ ...parameters, salt, tag });
 }
 
-/** Takes as long for `null`, an account that is not there, as for a wrong password. Throws `BusyError` when too many wait already. */
-export async function verifyPassword(password: string, hash: string | null): Promise<boolean> {
+/** Takes as long for `null`, an account that is not there, as for a wrong password. Throws `BusyError` as `hashPassword` does. */
+export async function verifyPassword(password: string, hash: string | null, address: string): Promise<boolean> {
   const wanted = hash === null ? nobodys : parse(hash);
-  const right = timingSafeEqual(await derive(password, wanted), wanted.tag);
+  const right = timingSafeEqual(await derive(password, address, wanted), wanted.tag);
   return right && hash !== null;
 }
 
@@ -47,12 +48,15 @@ export function isOutdated(hash: string): boolean {
 /** The hash of no password. */
 const nobodys: Hashed = { ...parameters, salt: randomBytes(saltBytes), tag: randomBytes(tagBytes) };
 
-function derive(password: string, { memory, passes, parallelism, salt, tag }: Hashed): Promise<Buffer> {
+function derive(
+  password: string,
+  address: string,
+  { memory, passes, parallelism, salt, tag }: Hashed,
+): Promise<Buffer> {
   // One text can be written in several ways; keyboards differ.
   const message = password.normalize('NFKC');
-  return gate.run(() =>
-    argon2Async('argon2id', { message, nonce: salt, memory, passes, parallelism, tagLength: tag.length }),
-  );
+  const work = { message, nonce: salt, memory, passes, parallelism, tagLength: tag.length };
+  return gate.run({ network: networkOf(address), site: siteOf(address) }, () => argon2Async('argon2id', work));
 }
 
 function format({ memory, passes, parallelism, salt, tag }: Hashed): string {

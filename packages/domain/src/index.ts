@@ -5,6 +5,7 @@ export * from './egress.ts';
 export * from './errors.ts';
 export * from './events/event.ts';
 export * from './events/words.ts';
+export * from './networks.ts';
 export type { EventData, EventLevel, EventValue } from './events/kind.ts';
 export * from './refusal.ts';
 export * from './runtime-kinds.ts';

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { networkOf } from '@lodge/domain';
 import type { AttemptLimit } from '@lodge/ports';
 
 /** Longest wait: nobody is locked out for good, and guessing gets some hundred tries a day. */
@@ -27,18 +28,4 @@ export function confirmationLimit(accountId: string): AttemptLimit {
 
 export function registrationLimit(address: string): AttemptLimit {
   return { subject: `register:${networkOf(address)}`, free: 10, maxWaitSeconds };
-}
-
-/** An IPv4 address, or the /64 of an IPv6 one: a single machine has all of that. */
-export function networkOf(address: string): string {
-  const bare = address.split('%', 1)[0]!;
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(bare)?.[1];
-  if (mapped !== undefined) return mapped;
-  if (!bare.includes(':')) return bare;
-  // The URL parser writes an address in its one shortest form.
-  const [head = '', tail = ''] = new URL(`http://[${bare}]`).hostname.slice(1, -1).split('::');
-  const before = head === '' ? [] : head.split(':');
-  const after = tail === '' ? [] : tail.split(':');
-  const zeros = Array.from({ length: Math.max(0, 8 - before.length - after.length) }, () => '0');
-  return `${[...before, ...zeros, ...after].slice(0, 4).join(':')}::/64`;
 }

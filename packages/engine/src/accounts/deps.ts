@@ -62,11 +62,15 @@ async function orBusy<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-export const hashed = (deps: AccountDeps, password: string): Promise<string> =>
-  orBusy(deps.crypto.passwords.hash(password));
+export const hashed = (deps: AccountDeps, password: string, { address }: Caller): Promise<string> =>
+  orBusy(deps.crypto.passwords.hash(password, address));
 
-export const isPassword = (deps: AccountDeps, password: string, hash: string | null): Promise<boolean> =>
-  orBusy(deps.crypto.passwords.verify(password, hash));
+export const isPassword = (
+  deps: AccountDeps,
+  password: string,
+  hash: string | null,
+  { address }: Caller,
+): Promise<boolean> => orBusy(deps.crypto.passwords.verify(password, hash, address));
 
 /** Opens a session in the transaction that decided on it. Its token is new: none that a browser brought is taken over. */
 export async function openSession(

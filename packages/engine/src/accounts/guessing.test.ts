@@ -2,6 +2,7 @@ import { cryptography } from '@lodge/access';
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { execute } from '@lodge/testkit/postgres';
+import { BusyError } from '@lodge/ports';
 import { openStore } from '@lodge/store';
 import { createAccounts } from './accounts.ts';
 import { accountLimit } from './attempt-limits.ts';
@@ -99,6 +100,28 @@ test('a right password begins the count anew, and one without its code does not 
     assert.equal(await refusalOf(accounts.signIn({ email, password }, caller('192.0.2.51'))), 'nothing');
     await forget();
   }
+});
+
+test('whoever is turned away because too many sign in at once has not guessed', async () => {
+  await forget();
+  const me = await world.member();
+  const email = me.account.email!;
+  const full = createAccounts({
+    crypto: {
+      ...cryptography,
+      passwords: { ...cryptography.passwords, verify: () => Promise.reject(new BusyError()) },
+    },
+    store: world.store.accounts,
+    secrets: createSecretBox(Buffer.alloc(32)),
+    log: silent,
+    registrationOpen: false,
+  });
+  for (let i = 0; i < 25; i++) {
+    const outcome = await refusalOf(full.signIn({ email, password }, caller('192.0.2.71')));
+    assert.equal(outcome, 'rate_limit_exceeded');
+  }
+  await full.close();
+  assert.equal(await refusalOf(accounts.signIn({ email, password }, caller('192.0.2.71'))), 'nothing');
 });
 
 /** Student's t of the mean of differences, without the tenth at either end: those are the machine's, not ours. */

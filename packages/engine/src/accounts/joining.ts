@@ -1,8 +1,8 @@
 /** How accounts come to be people's: by the owner link, by an invitation, or by registering where that is open. */
-import { Refusal } from '@lodge/domain';
+import { Refusal, networkOf } from '@lodge/domain';
 import { EmailTakenError } from '@lodge/ports';
 import type { AccountRow, AccountTransaction, Caller, LinkKind, LinkRow, NewPerson, OpenedSession } from '@lodge/ports';
-import { networkOf, registrationLimit } from './attempt-limits.ts';
+import { registrationLimit } from './attempt-limits.ts';
 import { checkPerson } from './person.ts';
 import { countAttempt, emailTaken, eventOf, hashed, linkNotValid, openSession } from './deps.ts';
 import type { AccountDeps } from './deps.ts';
@@ -27,7 +27,7 @@ export async function register(deps: AccountDeps, input: NewPerson, caller: Call
   if (!deps.registrationOpen) throw new Refusal('registration_closed', 'New accounts are by invitation here.');
   const { password, ...person } = checkPerson(input);
   await countAttempt(deps, [registrationLimit(caller.address)]);
-  const passwordHash = await hashed(deps, password);
+  const passwordHash = await hashed(deps, password, caller);
   return join(deps, caller, (tx) => tx.createAccount({ ...person, passwordHash, role: 'member' }), 'registration');
 }
 
@@ -46,7 +46,7 @@ async function joinByLink(
   if (kind === 'invite' && link.email !== null && link.email !== person.email) {
     throw new Refusal('invalid_request', 'email must be the one that was invited.');
   }
-  const passwordHash = await hashed(deps, password);
+  const passwordHash = await hashed(deps, password, caller);
   const taken = async (tx: AccountTransaction): Promise<AccountRow> => {
     const mine = await tx.takeLink(kind, hash);
     if (!mine) throw linkNotValid();

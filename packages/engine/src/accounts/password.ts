@@ -1,6 +1,6 @@
-import { Refusal } from '@lodge/domain';
+import { Refusal, networkOf } from '@lodge/domain';
 import type { Caller, OpenedSession, SignedIn } from '@lodge/ports';
-import { accountLimit, confirmationLimit, networkOf } from './attempt-limits.ts';
+import { accountLimit, confirmationLimit } from './attempt-limits.ts';
 import { checkPassword } from './person.ts';
 import { countAttempt, eventOf, hashed, isPassword, linkNotValid, openSession } from './deps.ts';
 import type { AccountDeps } from './deps.ts';
@@ -9,11 +9,16 @@ import { useSecondFactor } from './sign-in.ts';
 const wrongPassword = (): Refusal => new Refusal('invalid_credentials', 'The password is wrong.');
 
 /** Of somebody signed in: a session that was taken over must not be enough to keep it. Gives the hash that was right. */
-export async function confirmPassword(deps: AccountDeps, me: SignedIn, password: string): Promise<string> {
+export async function confirmPassword(
+  deps: AccountDeps,
+  me: SignedIn,
+  password: string,
+  caller: Caller,
+): Promise<string> {
   const limit = confirmationLimit(me.account.id);
   await countAttempt(deps, [limit]);
   const hash = (await deps.store.byId(me.account.id))?.passwordHash ?? null;
-  if (!(await isPassword(deps, password, hash))) throw wrongPassword();
+  if (!(await isPassword(deps, password, hash, caller))) throw wrongPassword();
   await deps.store.giveBackAttempt([limit.subject]);
   return hash!;
 }
@@ -26,8 +31,8 @@ export async function changePassword(
 ): Promise<OpenedSession> {
   const { id, email } = me.account;
   checkPassword('new_password', newPassword, email);
-  const confirmed = await confirmPassword(deps, me, currentPassword);
-  const passwordHash = await hashed(deps, newPassword);
+  const confirmed = await confirmPassword(deps, me, currentPassword, caller);
+  const passwordHash = await hashed(deps, newPassword, caller);
   return deps.store.transaction(async (tx) => {
     const now = await tx.lock(id);
     // Another change came first, and with it this session has ended.
@@ -53,7 +58,7 @@ export async function resetPassword(
   checkPassword('password', input.password, link.email);
   const limit = confirmationLimit(link.accountId);
   await countAttempt(deps, [limit]);
-  const passwordHash = await hashed(deps, input.password);
+  const passwordHash = await hashed(deps, input.password, caller);
   const network = networkOf(caller.address);
   const opened = await deps.store
     .transaction(async (tx) => {

@@ -1,7 +1,7 @@
-import { Refusal } from '@lodge/domain';
+import { Refusal, networkOf } from '@lodge/domain';
 import { totpContext } from '@lodge/ports';
 import type { AccountTransaction, Caller, Credentials, OpenedSession } from '@lodge/ports';
-import { accountLimit, addressLimit, networkOf } from './attempt-limits.ts';
+import { accountLimit, addressLimit } from './attempt-limits.ts';
 import { normaliseEmail } from './person.ts';
 import { countAttempt, eventOf, hashed, invalidCode, isPassword, openSession, secondFactorRequired } from './deps.ts';
 import type { AccountDeps } from './deps.ts';
@@ -23,16 +23,22 @@ export async function signIn(
   const account = accountLimit(email, caller.address, found?.knownAddress ?? false);
   const limits = [addressLimit(caller.address), account];
   await countAttempt(deps, limits);
+  const giveBack = (): Promise<void> => deps.store.giveBackAttempt(limits.map(({ subject }) => subject));
 
   const credentials = found?.credentials ?? null;
-  const right = await isPassword(deps, input.password, credentials?.passwordHash ?? null);
+  const checking = isPassword(deps, input.password, credentials?.passwordHash ?? null, caller);
+  const right = await checking.catch(async (error: unknown) => {
+    // Whoever was turned away, because too many sign in, has not guessed.
+    await giveBack();
+    throw error;
+  });
   if (!right || !credentials) throw invalidCredentials();
   if (credentials.totpSealed !== null && input.code === undefined) {
-    await deps.store.giveBackAttempt(limits.map(({ subject }) => subject));
+    await giveBack();
     throw secondFactorRequired();
   }
   const rehashed = deps.crypto.passwords.isOutdated(credentials.passwordHash!)
-    ? await hashed(deps, input.password)
+    ? await hashed(deps, input.password, caller)
     : null;
   const opened = await deps.store.transaction(async (tx) => {
     const { id } = credentials.account;

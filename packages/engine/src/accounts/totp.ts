@@ -16,7 +16,7 @@ export async function beginTotp(
   caller: Caller,
 ): Promise<{ readonly secret: string; readonly url: string }> {
   const { id, email } = me.account;
-  await confirmPassword(deps, me, password);
+  await confirmPassword(deps, me, password, caller);
   const secret = deps.crypto.secondFactors.makeSecret();
   const pendingSealed = deps.secrets.seal(secret, totpContext(id));
   await deps.store.transaction(async (tx) => {
@@ -60,7 +60,7 @@ export async function removeTotp(
   caller: Caller,
 ): Promise<void> {
   const { id } = me.account;
-  await confirmPassword(deps, me, password);
+  await confirmPassword(deps, me, password, caller);
   const limit = confirmationLimit(id);
   await countAttempt(deps, [limit]);
   await deps.store.transaction(async (tx) => {

@@ -28,11 +28,14 @@ export class BusyError extends Error {
   }
 }
 
-/** Passwords at rest. Each call takes some 30 ms of a processor; what is too much at once rejects with `BusyError`. */
+/**
+ * Passwords at rest. Each call takes some 30 ms of a processor; what is too much at once rejects with `BusyError`. `address` is the
+ * caller's: of one network and one site only so much may wait.
+ */
 export interface Passwords {
-  hash(password: string): Promise<string>;
+  hash(password: string, address: string): Promise<string>;
   /** Takes as long for `null`, an account that is not there, as for a wrong password. */
-  verify(password: string, hash: string | null): Promise<boolean>;
+  verify(password: string, hash: string | null, address: string): Promise<boolean>;
   /** Whether a hash was made with other parameters than today's. */
   isOutdated(hash: string): boolean;
 }

@@ -3,14 +3,13 @@
  * agents, for a gateway can do what its agent can; or the cookie of a visit, which a link has begun. A cookie goes with every
  * request a browser makes, whoever had it made: it counts only from the agent's own pages, and for going there.
  */
-import { Refusal } from '@lodge/domain';
+import { Refusal, networkOf } from '@lodge/domain';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { AgentPage, AgentPortRow, ApiKeyVerifier, Principal } from '@lodge/ports';
 import { isHost } from '../identity/csrf.ts';
 import { presentedKey, verifyKey } from '../identity/api-key.ts';
 import type { Strangers } from '../identity/strangers.ts';
 import type { AgentPlaces, AgentUrlSettings } from '../context.ts';
-import { network } from '../pipeline/limits/limits.ts';
 import type { Limits } from '../pipeline/limits/limits.ts';
 import { visitTokens } from './cookies.ts';
 import { ourKey } from './our-keys.ts';
@@ -54,7 +53,7 @@ export async function admit(context: Admitting, knock: Knock): Promise<Admission
   const { limiter, strangers, places } = context;
   const secret = presentedSecret(context, knock);
   const isKnown = secret !== null && strangers.knows(secret);
-  const byAddress = async (): Promise<void> => limiter?.byCaller(`address:${network(knock.address)}`);
+  const byAddress = async (): Promise<void> => limiter?.byCaller(`address:${networkOf(knock.address)}`);
   // Whether a port is public takes a look-up, which anybody can ask for.
   if (port !== null && !isKnown) await byAddress();
   const published = port === null ? null : await places.ports.find(agentId, port);

@@ -2,7 +2,7 @@
  * Agents' own addresses, on the API's listener. By the Host header alone a request is either the API's or an agent's, before any
  * router sees it: nothing of the API answers at an agent's address, and no agent at the API's.
  */
-import { Refusal } from '@lodge/domain';
+import { Refusal, networkOf } from '@lodge/domain';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Agents, LiveAgent } from '@lodge/engine';
@@ -10,7 +10,6 @@ import type { Log } from '@lodge/ports';
 import proxyAddr from '@fastify/proxy-addr';
 import { RequestScope } from '../../request-log.ts';
 import type { HttpMetrics, NetworkSettings } from '../context.ts';
-import { network } from '../pipeline/limits/limits.ts';
 import { makeRequestId } from '../pipeline/request-id.ts';
 import { replyOn } from '../listener/upgrade.ts';
 import { hostOf } from './address.ts';
@@ -99,7 +98,7 @@ export class AgentHosts {
     who = admission.fields;
     scope.fields.agent_id = agent.id;
     const isAnyone = admission.published?.public === true;
-    const anyone = isAnyone ? { port: agent.port!, network: network(address) } : null;
+    const anyone = isAnyone ? { port: agent.port!, network: networkOf(address) } : null;
     const release = this.connections.enter({ agentId: agent.id, anyone });
     try {
       await this.pass(call, admission);

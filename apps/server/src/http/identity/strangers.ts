@@ -10,8 +10,8 @@
  */
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { networkOf } from '@lodge/domain';
 import type { FastifyReply } from 'fastify';
-import { network } from '../pipeline/limits/limits.ts';
 import type { Limits } from '../pipeline/limits/limits.ts';
 
 /** Who presents a secret; `reply` is told where the address stands when it is refused. */
@@ -86,7 +86,7 @@ export class Strangers {
   }
 
   private async inTurn<T>(limiter: Limits, stranger: Stranger, work: () => Promise<T>): Promise<T> {
-    const name = network(stranger.address);
+    const name = networkOf(stranger.address);
     for (let hasOverTurn = false; ;) {
       if (!hasOverTurn && limiter.isOver(stranger.address)) {
         const waitMs = this.overTurn(name);

@@ -1,5 +1,4 @@
-import { Refusal } from '@lodge/domain';
-import { isIPv6 } from 'node:net';
+import { Refusal, networkOf } from '@lodge/domain';
 import type { LimitStore, Log, PrincipalSource, SpendStore } from '@lodge/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { RateLimiter } from './limiter.ts';
@@ -69,7 +68,7 @@ export class Limits {
   /** Counts a request without a valid key. Refuses with 429. */
   async byAddress(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const perMinute = this.settings.rates.address;
-    const standing = await this.limiter.take(`address:${network(request.ip)}`, { perMinute });
+    const standing = await this.limiter.take(`address:${networkOf(request.ip)}`, { perMinute });
     tell(reply, standing);
     if (!standing.allowed) throw exceeded(standing, withoutKey(perMinute));
   }
@@ -90,7 +89,7 @@ export class Limits {
   }
 
   private standingOf(address: string): Standing {
-    return this.limiter.look(`address:${network(address)}`, { perMinute: this.settings.rates.address });
+    return this.limiter.look(`address:${networkOf(address)}`, { perMinute: this.settings.rates.address });
   }
 
   /** Counts a request with a key or session. Refuses with 429. */
@@ -113,7 +112,7 @@ export class Limits {
   /** Counts a request at an agent's own address that may not pass. Refuses with 429. */
   async byStranger(address: string): Promise<void> {
     const perMinute = this.settings.rates.address;
-    const standing = await this.limiter.take(`address:${network(address)}`, { perMinute });
+    const standing = await this.limiter.take(`address:${networkOf(address)}`, { perMinute });
     if (!standing.allowed) throw exceeded(standing, withoutKey(perMinute));
   }
 
@@ -144,18 +143,6 @@ function classOf(request: FastifyRequest): RateClass {
   const { rate } = request.routeOptions.config ?? {};
   if (rate) return rate;
   return ['GET', 'HEAD', 'OPTIONS'].includes(request.method) ? 'reads' : 'writes';
-}
-
-/** An IPv6 network is one customer's: its addresses count together. */
-export function network(address: string): string {
-  const plain = address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '').replace(/%.*$/, '');
-  if (!isIPv6(plain)) return plain;
-  const [head = '', tail = ''] = plain.split('::');
-  const front = head === '' ? [] : head.split(':');
-  const back = tail === '' ? [] : tail.split(':');
-  const zeros = plain.includes('::') ? Array<string>(Math.max(0, 8 - front.length - back.length)).fill('0') : [];
-  const groups = [...front, ...zeros, ...back].slice(0, 4).map((group) => Number.parseInt(group, 16).toString(16));
-  return `${groups.join(':')}::/64`;
 }
 
 function tell(reply: FastifyReply, { limit, remaining, resetMs }: Standing): void {

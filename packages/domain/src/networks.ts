@@ -1,0 +1,27 @@
+/** Networks of client addresses: what is counted together, for one machine has many addresses and one site many machines. */
+
+/** One customer's: an IPv4 address, or the /64 of an IPv6 one. */
+export const networkOf = (address: string): string => prefixOf(address, { v4: 4, v6: 4 });
+
+/** One site's: the /24 of an IPv4 address, or the /48 of an IPv6 one. */
+export const siteOf = (address: string): string => prefixOf(address, { v4: 3, v6: 3 });
+
+/** `v4` and `v6`: groups that are kept, of four and eight. An address in an unknown form is itself. */
+function prefixOf(address: string, { v4, v6 }: { readonly v4: number; readonly v6: number }): string {
+  const bare = address.split('%', 1)[0]!;
+  const plain = bare.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, '');
+  if (!plain.includes(':')) {
+    const bytes = plain.split('.');
+    return bytes.length !== 4 || v4 === 4 ? plain : `${bytes.slice(0, v4).join('.')}.0/${v4 * 8}`;
+  }
+  const groups = groupsOf(plain).slice(0, v6);
+  return `${groups.map((group) => Number.parseInt(group, 16).toString(16)).join(':')}::/${v6 * 16}`;
+}
+
+/** The eight groups of an IPv6 address, also of one that ends like an IPv4 address. */
+function groupsOf(address: string): string[] {
+  const [head = '', tail = ''] = address.replace(/\d+\.\d+\.\d+\.\d+$/, '0:0').split('::');
+  const [front, back] = [head, tail].map((part) => (part === '' ? [] : part.split(':')));
+  const zeros = Array<string>(Math.max(0, 8 - front!.length - back!.length)).fill('0');
+  return [...front!, ...zeros, ...back!];
+}
