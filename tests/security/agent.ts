@@ -1,4 +1,4 @@
-import { type HostNetwork, type Namespace } from '../../packages/vm/src/qemu/network/index.ts';
+import { type HostNetwork, type Namespace, type NamespaceOptions } from '../../packages/vm/src/qemu/network/index.ts';
 import { inNamespace, ip, linkAddress, nft, sysctl } from './shell.ts';
 import type { Prober } from './prober.ts';
 import { StubGuest } from './stub-guest.ts';
@@ -62,9 +62,9 @@ export async function startAgent(
   world: World,
   network: HostNetwork,
   slot: number,
-  port = brokerPort,
+  options: Partial<NamespaceOptions> = {},
 ): Promise<StubAgent> {
-  const vm = await network.createNamespace(slot, { tapOwner, brokerPort: port });
+  const vm = await network.createNamespace(slot, { tapOwner, brokerPort, ...options });
   const guest = await StubGuest.start(vm.name, tapOwner);
   const { tap6, ...addresses } = addressesOf(network === world.a ? 'a' : 'b', vm.guestAddress);
   await ip(guest.namespace, ...guestLines(addresses.guest6, tap6, guest.tapMac));

@@ -51,6 +51,7 @@ export function forbidden(agent: Agent, { a, b, neighbour, foreigner }: Others):
       ...each(['10.0.2.2', agent.vm.guestAddress, 'fe80::2%eth0'], namespacePorts),
       ...each(['10.0.2.2', agent.vm.guestAddress], [at.udpPort], udp),
       tcp(a.brokerHost, at.brokerPort),
+      tcp(a.brokerHost, at.namesPort),
     ],
   };
 }

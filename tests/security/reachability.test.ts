@@ -164,7 +164,7 @@ test('nobody outside the host borrows a guest’s address to speak to it', async
 });
 
 test('a guest whose broker has another port reaches that one, and loses it with its namespace', async () => {
-  await using agent = await startAgent(world, world.a, 1, at.otherBrokerPort);
+  await using agent = await startAgent(world, world.a, 1, { brokerPort: at.otherBrokerPort });
   const broker = tcp('10.0.2.2', at.brokerPort);
   assert.deepEqual(await answers(agent.guest, broker), [
     `broker at ${world.a.brokerHost}:${at.otherBrokerPort} to ${agent.vm.guestAddress}`,

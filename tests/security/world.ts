@@ -18,6 +18,7 @@ const router = '5.9.10.1';
 /** One address at least of every block that is not public, and the ones that clouds use for their metadata. */
 export const privateAddresses = [
   '169.254.169.254',
+  '168.63.129.16',
   '169.254.170.2',
   '10.9.9.9',
   '172.16.9.9',
@@ -46,6 +47,8 @@ export const brokerPort = 4000;
 /** A second port at the broker's address, as a template's stub has it. */
 export const otherBrokerPort = 4001;
 export const udpPort = 7000;
+/** Where names of allow lists are looked up, at the broker's address. */
+export const namesPort = 4053;
 
 export interface World {
   readonly a: HostNetwork;

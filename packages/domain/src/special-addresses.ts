@@ -1,12 +1,14 @@
 /**
  * IPv4 blocks that are not the public internet (IANA's special-purpose registry), multicast and reserved ones included.
  * The documentation blocks are among them: no public service has such an address, but hosts and labs do use them.
+ * And the one metadata service of a cloud that has an address of the public internet: Azure's WireServer, which takes a request from the host's address for the host's own.
  */
 export const specialIpv4Blocks: readonly string[] = [
   '0.0.0.0/8',
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
+  '168.63.129.16/32',
   '169.254.0.0/16',
   '172.16.0.0/12',
   '192.0.0.0/24',

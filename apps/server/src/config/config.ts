@@ -23,6 +23,7 @@ import {
   urlPrefix,
 } from './values.ts';
 import { diskSettings } from './disk.ts';
+import { egressSettings } from './egress.ts';
 import { limitSettings } from './limits.ts';
 import { llmSettings } from './llm.ts';
 import { priceSettings } from './prices.ts';
@@ -122,6 +123,7 @@ export const settings = {
     ),
     secret: true,
   },
+  ...egressSettings,
   ...llmSettings,
   masterKeyFile: optional(
     'LODGE_MASTER_KEY_FILE',

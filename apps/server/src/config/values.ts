@@ -126,6 +126,18 @@ export function addressRanges(text: string): readonly string[] {
   });
 }
 
+/** `198.51.100.0/24, 192.0.2.7`; nothing is none. */
+export function ipv4Blocks(text: string): readonly string[] {
+  return listOf(text, (item) => {
+    const [address = '', bits = '32', ...rest] = item.split('/');
+    const isBlock = isIPv4(address) && /^(\d|[12]\d|3[0-2])$/.test(bits) && rest.length === 0;
+    const base = address.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
+    return isBlock && base % 2 ** (32 - Number(bits)) === 0
+      ? item
+      : fail('IPv4 blocks such as 198.51.100.0/24, each by its first address, parted by commas');
+  });
+}
+
 export const origins = (text: string): readonly string[] => listOf(text, origin);
 
 function listOf(text: string, parse: (item: string) => string): readonly string[] {

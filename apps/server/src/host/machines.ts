@@ -1,8 +1,36 @@
+import { getServers } from 'node:dns';
+import { totalmem } from 'node:os';
+import { sizeNames, sizes } from '@lodge/domain';
 import type { Log, VmDriver } from '@lodge/ports';
 import { createHostNetwork, createQemuDriver } from '@lodge/vm';
-import type { HostNetwork } from '@lodge/vm';
+import type { HostNetwork, NetworkOptions } from '@lodge/vm';
 import type { Config } from '../config/config.ts';
 import { resolverFor } from './resolver.ts';
+
+/** The network of the VMs, as configured. */
+export async function networkOptions(config: Config): Promise<NetworkOptions> {
+  const { instance, networkRange: range, brokerPort, dns } = config;
+  const resolver = await resolverFor(dns);
+  // The host itself asks for names of allow lists, so a resolver on its loopback will do, which guests cannot be given.
+  const nameServers = resolver === null && dns === 'auto' ? getServers() : undefined;
+  return {
+    instance,
+    range,
+    brokerPort,
+    resolver,
+    ...(nameServers && { nameServers }),
+    guests: mostVms(config),
+    blocked: config.egressBlocked,
+    mail: config.egressMail,
+  };
+}
+
+/** VMs of the smallest size that the host's memory is promised to, and two that become templates. */
+function mostVms({ memoryReservedMib, memoryOvercommit }: Config): number {
+  const promisedMib = (totalmem() / 2 ** 20 - memoryReservedMib) * memoryOvercommit;
+  const smallestMib = Math.min(...sizeNames.map((name) => sizes[name].memoryMib));
+  return Math.max(1, Math.ceil(promisedMib / smallestMib)) + 2;
+}
 
 /** What runs VMs on this host, as configured. Nothing is touched before the driver is started. */
 export async function openMachines(
@@ -11,10 +39,7 @@ export async function openMachines(
 ): Promise<{ readonly network: HostNetwork; readonly driver: VmDriver }> {
   const { instance, brokerPort, dataDir, cacheDir, accelerator, vmUidBase, diskRate, unboundMemory } = config;
   const network = createHostNetwork({
-    instance,
-    range: config.networkRange,
-    brokerPort,
-    resolver: await resolverFor(config.dns),
+    ...(await networkOptions(config)),
     log: (message) => log.info({}, message),
   });
   const driver = createQemuDriver({

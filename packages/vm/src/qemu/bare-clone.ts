@@ -4,6 +4,7 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { publicEgress } from '@lodge/domain';
 import type { Template } from '@lodge/ports';
 import { bootMemoryMib, bootVcpus } from './machine/command-line.ts';
 import type { QemuDriverOptions } from './options.ts';
@@ -47,7 +48,8 @@ export function bareCloner(options: QemuDriverOptions): (template: Template) => 
     const directory = new RunDirectory(join(options.dataDir, 'floor'), `c${slot}`);
     await mkdir(directory.path, { recursive: true });
     const source = { from: 'clone' } as const;
-    const plan = { directory, slot, uid: options.uidBase + slot, machine, template, source };
+    const egress = publicEgress;
+    const plan = { directory, slot, uid: options.uidBase + slot, machine, template, source, egress };
     const vm = await startVm(host, { ...plan, onSpawned: () => Promise.resolve() }, new AbortController().signal);
     return {
       address: vm.namespace.guestAddress,

@@ -17,6 +17,7 @@
  * (`snapshot/snapshot.ts`): the next `start` ends the rest, and the agent is `suspended`. Before there is one the VM is, frozen.
  */
 import { join } from 'node:path';
+import type { EgressRules } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type {
   CarriedData,
@@ -107,6 +108,7 @@ class QemuDriver implements VmDriver {
     await this.calls.end(new VmError('aborted', 'the driver stops'));
     this.keeper.stop();
     this.watch.stop();
+    this.options.network.stop();
     await this.cgroups?.close();
     this.unlock?.();
     this.unlock = null;
@@ -183,10 +185,12 @@ class QemuDriver implements VmDriver {
     return this.vms.readConsole(agentId);
   }
 
-  async setEgress(): Promise<void> {}
+  async setEgress(agentId: string, rules: EgressRules): Promise<void> {
+    await this.inTurn(agentId, () => this.vms.setEgress(agentId, rules));
+  }
 
-  async readRefused(): ReturnType<VmDriver['readRefused']> {
-    return { refused: [], more: 0 };
+  readRefused(agentId: string): ReturnType<VmDriver['readRefused']> {
+    return this.vms.readRefused(agentId);
   }
 
   async collectTemplates(keep: ReadonlySet<string>): Promise<readonly string[]> {

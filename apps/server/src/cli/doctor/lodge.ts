@@ -9,14 +9,13 @@ import { openStore } from '@lodge/store';
 import { checkNetwork, chooseAccelerator, inspectEmulator } from '@lodge/vm';
 import type { Config } from '../../config/config.ts';
 import { lockHolder } from '../../host/instance-lock.ts';
-import { openMachines } from '../../host/machines.ts';
-import { resolverFor } from '../../host/resolver.ts';
+import { networkOptions, openMachines } from '../../host/machines.ts';
 import { found, lack, note, ok } from './finding.ts';
 import type { Finding, Section } from './finding.ts';
 
 export async function networkSection(config: Config): Promise<Section> {
-  const resolver = await resolverFor(config.dns);
-  const options = { instance: config.instance, range: config.networkRange, brokerPort: config.brokerPort, resolver };
+  const options = await networkOptions(config);
+  const { resolver } = options;
   const facts = await checkNetwork(options);
   const names =
     resolver === null

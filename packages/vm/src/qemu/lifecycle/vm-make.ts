@@ -1,4 +1,5 @@
 /** A create from the request to the VM that answers: everything of it, or, when it fails, nothing but what was there before. */
+import { publicEgress } from '@lodge/domain';
 import { guestClient } from '@lodge/guest';
 import { VmError } from '@lodge/ports';
 import type { Vm, VmRequest } from '@lodge/ports';
@@ -148,7 +149,8 @@ async function bringUp(
     record = { ...record, process };
     await directory.write(record);
   };
-  const plan = { directory, slot, uid: options.uidBase + slot, machine, template, source, onSpawned };
+  const egress = request.egress ?? publicEgress;
+  const plan = { directory, slot, uid: options.uidBase + slot, machine, template, source, egress, onSpawned };
   const started = await startVm(host, plan, signal);
   const address = started.namespace.guestAddress;
   try {

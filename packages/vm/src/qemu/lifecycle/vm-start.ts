@@ -3,6 +3,7 @@
  * create, kept lean; `floor.ts` measures it bare.
  */
 import { chmod, chown } from 'node:fs/promises';
+import type { EgressRules } from '@lodge/domain';
 import type { Machine } from '@lodge/ports';
 import { VmError } from '@lodge/ports';
 import { bootVcpus } from '../machine/command-line.ts';
@@ -17,7 +18,7 @@ import { guestMemory } from '../machine/guest-memory.ts';
 import { plug } from '../machine/hotplug.ts';
 import { launch } from '../machine/launch.ts';
 import type { LaunchedMachine } from '../machine/launch.ts';
-import type { HostNetwork, Namespace } from '../network/index.ts';
+import type { HostNetwork, Namespace, NamespaceOptions } from '../network/index.ts';
 import type { ProcessMark } from '../host/process.ts';
 import type { RunDirectory } from '../saved/run-directory.ts';
 import { damaged } from '../saved/snapshot/page-job.ts';
@@ -48,6 +49,7 @@ export interface VmStart {
   readonly machine: Machine;
   readonly template: StoredTemplate;
   readonly source: VmSource;
+  readonly egress: EgressRules;
   readonly onSpawned: (process: ProcessMark) => Promise<void>;
 }
 
@@ -69,7 +71,7 @@ export async function startVm(host: VmHost, start: VmStart, signal: AbortSignal)
   const timings: Record<string, number> = {};
   const cgroup = directory.agentId;
   const [namespace] = await allSettledOrThrow([
-    timed(timings, 'namespace', () => network.createNamespace(slot, { tapOwner: uid, brokerPort: host.brokerPort })),
+    timed(timings, 'namespace', () => network.createNamespace(slot, namespaceOptions(host, start))),
     timed(timings, 'disk', () => prepareDisk(start)),
     timed(timings, 'cgroup', () => cgroups.create(cgroup, limitsOf(largest(start), accelerator.accelerator))),
   ]);
@@ -123,6 +125,10 @@ export async function startVm(host: VmHost, start: VmStart, signal: AbortSignal)
   }
   return { ...launched, namespace, timings };
 }
+
+const namespaceOptions = ({ brokerPort }: VmHost, { uid, egress }: VmStart): NamespaceOptions => {
+  return { tapOwner: uid, brokerPort, egress };
+};
 
 /** A snapshot of a larger machine begins as large as it was; it is made smaller when its guest runs. */
 function largest({ machine, source }: VmStart): Machine {

@@ -1,5 +1,6 @@
 /** The driver's VMs, one at a time: the caller serves calls for one agent in turn. What a VM is, its run directory says. */
 import { readdir } from 'node:fs/promises';
+import type { EgressRules } from '@lodge/domain';
 import { guestClient } from '@lodge/guest';
 import { VmError } from '@lodge/ports';
 import type {
@@ -15,6 +16,7 @@ import type {
 } from '@lodge/ports';
 import { Backups, assertRoom } from '../saved/backups.ts';
 import type { Cgroups } from '../host/cgroup.ts';
+import type { HostNetwork } from '../network/index.ts';
 import type { QemuDriverOptions } from '../options.ts';
 import { diskRate, setDiskRate } from '../machine/disk-rate.ts';
 import { EmulatorLog } from '../machine/emulator-log.ts';
@@ -244,6 +246,22 @@ export class Vms {
     return Buffer.from(await qmp.execute<string>('ringbuf-read', parameters), 'base64').toString();
   }
 
+  async setEgress(agentId: string, rules: EgressRules): Promise<void> {
+    const slot = await this.slotOf(agentId);
+    if (slot !== null) await this.parts.options.network.setEgress(slot, rules);
+  }
+
+  async readRefused(agentId: string): Promise<Awaited<ReturnType<HostNetwork['readRefused']>>> {
+    const slot = await this.slotOf(agentId);
+    if (slot === null) return { refused: [], more: 0 };
+    // Asked beside everything else: the namespace may go meanwhile, or not be there yet.
+    return this.parts.options.network.readRefused(slot).catch(async (error: unknown) => {
+      if ((await this.parts.options.network.slots()).includes(slot) && (await this.slotOf(agentId)) === slot)
+        throw error;
+      return { refused: [], more: 0 };
+    });
+  }
+
   /** Gives the slot that the VM had and nobody has now. */
   async takeAway(directory: RunDirectory, keep: Kept): Promise<number | null> {
     if (!(await directory.exists())) return null;
@@ -287,6 +305,11 @@ export class Vms {
     const state = await this.stateOf(directory, record);
     const address = state === 'suspended' ? null : (record?.address ?? null);
     return { agentId, executionId: record?.executionId ?? null, state, address, backup };
+  }
+
+  /** The slot that the agent's VM has, or is about to have. */
+  private async slotOf(agentId: string): Promise<number | null> {
+    return (await this.directory(agentId).read())?.slot ?? null;
   }
 
   private async stateOf(directory: RunDirectory, record: VmRecord | null): Promise<VmObservation['state']> {

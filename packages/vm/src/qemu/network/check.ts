@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { access, readFile } from 'node:fs/promises';
 import { run } from './commands.ts';
+import { narrow, shareOf, tableSize, wantedTable } from './connection-share.ts';
 import { foreignChains, hasLegacyRules, isOpenToGuests } from './foreign-firewall.ts';
 import { hostRules } from './host-rules.ts';
 import { namespaceRules } from './namespace-rules.ts';
@@ -41,7 +42,15 @@ async function tun(): Promise<Finding> {
 
 /** Asks the kernel itself, without changing anything: nft checks both firewalls as if it loaded them. */
 async function firewall(plan: NetworkPlan): Promise<Finding> {
-  const rules = hostRules(plan) + namespaceRules(plan, plan.slotAddresses(0), plan.brokerPort, 'lo');
+  const rules =
+    hostRules(plan) +
+    namespaceRules({
+      plan,
+      addresses: plan.slotAddresses(0),
+      brokerPort: plan.brokerPort,
+      share: shareOf(0, 1),
+      tap: 'lo',
+    });
   return run('nft', ['--check', '--file', '-'], rules).then(
     () => fine('the kernel takes the rules'),
     (error: Error) =>
@@ -62,6 +71,18 @@ async function rangeFree(plan: NetworkPlan): Promise<Finding> {
 async function ipForwarding(): Promise<Finding> {
   const on = (await readFile('/proc/sys/net/ipv4/ip_forward', 'utf8')).trim() === '1';
   return fine(on ? 'on' : 'off; it is switched on when the control plane starts');
+}
+
+/** Advice where a guest has less than half of what it may want. */
+async function connectionTable({ guests }: NetworkPlan): Promise<Finding> {
+  const [size, wanted] = [await tableSize(), wantedTable(guests)];
+  if (size === null || size === 0) return fine('without a bound so far');
+  if (shareOf(size, guests).open * 2 >= shareOf(wanted, guests).open)
+    return fine(`room for ${size} connections, a quarter of it kept from guests`);
+  return lack(
+    narrow(size, guests),
+    `the control plane raises it at its start where it may; where it may not: sysctl -w net.netfilter.nf_conntrack_max=${wanted}`,
+  );
 }
 
 async function otherFirewalls(plan: NetworkPlan): Promise<Finding> {
@@ -94,6 +115,7 @@ export async function checkNetwork(options: NetworkOptions): Promise<NetworkFact
     ['firewall', () => firewall(plan)],
     ['address range', () => rangeFree(plan)],
     ['forwarding', ipForwarding],
+    ['connection table', () => connectionTable(plan)],
     ['other firewalls', () => otherFirewalls(plan)],
   ];
   const facts: NetworkFact[] = [

@@ -1,11 +1,16 @@
 import { readFile, readdir, writeFile } from 'node:fs/promises';
+import type { EgressRules } from '@lodge/domain';
 import { hostAddress } from '@lodge/guest';
+import { Egress } from './egress.ts';
 import { ipBatch, nft, run } from './commands.ts';
+import { connectionShare, fitConnectionTable } from './connection-share.ts';
 import { closeForeignChains, hasLegacyRules, openForeignChains, othersForward } from './foreign-firewall.ts';
 import { allowBrokerPort, forgetBrokerPort, hostRules } from './host-rules.ts';
 import { namespaceRules } from './namespace-rules.ts';
 import { type NetworkOptions, type NetworkPlan, checkPort, planNetwork } from './plan.ts';
+import type { PinBounds } from './resolver/lookups.ts';
 import { rangeUse } from './routes.ts';
+import type { Refused } from './slot-egress.ts';
 
 /**
  * Network of the VMs of one instance on this host (needs root).
@@ -22,7 +27,7 @@ export interface HostNetwork {
   readonly brokerHost: string;
   readonly maxSlots: number;
   /**
-   * Makes the broker's link, the host's firewall and forwarding. Namespaces that exist are left as they are. May be repeated at any time: it restores
+   * Makes the broker's link, the host's firewall, forwarding and the resolver of allow lists. Namespaces that exist are left as they are. May be repeated at any time: it restores
    * what another program flushed. Rejects when the range is used by someone else on this host.
    */
   start(): Promise<void>;
@@ -39,6 +44,12 @@ export interface HostNetwork {
   slots(): Promise<number[]>;
   /** Bytes (IP packets) the slot's guest has sent to public addresses and the resolver since its namespace was made. */
   egressBytes(slot: number): Promise<number>;
+  /** Puts rules on the slot's guest at once, and on what it has open. The same rules again are success. */
+  setEgress(slot: number, rules: EgressRules): Promise<void>;
+  /** What the slot's guest was refused since the last call, oldest first; at most 100. */
+  readRefused(slot: number): Promise<Refused>;
+  /** Stops serving names. Everything else is the kernel's, and stays. */
+  stop(): void;
   /** Removes everything of this instance. Forwarding is switched off again if `start` switched it on and nobody else forwards. */
   teardown(): Promise<void>;
 }
@@ -48,6 +59,8 @@ export interface NamespaceOptions {
   readonly tapOwner: number;
   /** Port at the broker's address that this guest's broker port is translated to. */
   readonly brokerPort: number;
+  /** In effect before anything can be sent. Default: every public address. */
+  readonly egress?: EgressRules;
 }
 
 export interface Namespace {
@@ -140,6 +153,7 @@ async function createSlot(plan: NetworkPlan, slot: number, options: NamespaceOpt
   const addresses = plan.slotAddresses(slot);
   const there = await presence(name);
   if (there.link || there.namespace) await removeSlot(plan, slot);
+  const share = await connectionShare(plan.guests);
   const outside = [
     `netns add ${name}`,
     `link add name ${name} type veth peer name up0 netns ${name}`,
@@ -157,7 +171,7 @@ async function createSlot(plan: NetworkPlan, slot: number, options: NamespaceOpt
   await run(
     'sh',
     ['-euc', makeNamespace, 'sh', outside.join('\n'), path, inside.join('\n')],
-    namespaceRules(plan, addresses, brokerPort),
+    namespaceRules({ plan, addresses, brokerPort, share, ...(options.egress && { egress: options.egress }) }),
   );
   if (brokerPort !== plan.brokerPort) await nft(allowBrokerPort(plan, slot, brokerPort));
   return { slot, name, path, tap, guestAddress: addresses.guestSide };
@@ -218,6 +232,7 @@ async function startNetwork(plan: NetworkPlan, log: (message: string) => void): 
   }
   if (await hasLegacyRules()) log('network: rules of the older iptables are loaded and may drop what guests send');
   await ensureForwarding(plan, log);
+  await fitConnectionTable(plan.guests, log);
 }
 
 /** The instance's own table as it is now, without what slots have in it; null when it is gone. */
@@ -245,8 +260,15 @@ async function teardownNetwork(plan: NetworkPlan): Promise<void> {
   await nft(`add table inet ${plan.table}\ndelete table inet ${plan.table}\n`);
 }
 
-export function createHostNetwork(options: NetworkOptions & { readonly log: (message: string) => void }): HostNetwork {
+export interface HostNetworkOptions extends NetworkOptions {
+  readonly log: (message: string) => void;
+  readonly pinBounds?: PinBounds;
+}
+
+export function createHostNetwork(options: HostNetworkOptions): HostNetwork {
   const plan = planNetwork(options);
+  const namespaceOf = (slot: number): string => `${namespaces}/${plan.slotName(slot)}`;
+  const egress = new Egress(plan, { namespaceOf, pinBounds: options.pinBounds });
   /** The table as the last start left it. */
   let rules: string | null = null;
   /** Ports that slots made by this process have at the broker's address, where they are not the usual one. */
@@ -259,6 +281,7 @@ export function createHostNetwork(options: NetworkOptions & { readonly log: (mes
     marked = await isForwardingMarked(plan);
     for (const [slot, port] of brokerPorts) await nft(allowBrokerPort(plan, slot, port));
     rules = await ownRules(plan);
+    await egress.start();
   };
   const heal = async (): Promise<boolean> => {
     if (!(await isWhole(plan, rules))) {
@@ -273,18 +296,25 @@ export function createHostNetwork(options: NetworkOptions & { readonly log: (mes
     start,
     heal,
     createNamespace: async (slot, namespace) => {
+      await egress.end(slot);
       const made = await createSlot(plan, slot, namespace);
+      egress.begin(slot, namespace.egress);
       if (namespace.brokerPort !== plan.brokerPort) brokerPorts.set(slot, namespace.brokerPort);
       return made;
     },
     removeNamespace: async (slot) => {
       brokerPorts.delete(slot);
+      await egress.end(slot);
       const there = await presence(plan.slotName(slot));
       if (there.link || there.namespace) await removeSlot(plan, slot);
     },
     slots: () => listSlots(plan),
     egressBytes: (slot) => egressBytes(plan, slot),
+    setEgress: (slot, rules) => egress.set(slot, rules),
+    readRefused: (slot) => egress.readRefused(slot),
+    stop: () => egress.stop(),
     teardown: async () => {
+      egress.stop();
       rules = null;
       marked = false;
       brokerPorts.clear();

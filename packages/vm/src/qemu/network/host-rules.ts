@@ -1,4 +1,4 @@
-import { specialIpv4Blocks } from '@lodge/domain';
+import { closedTimeout, setClosedTimeout } from './connection-share.ts';
 import { type NetworkPlan } from './plan.ts';
 
 interface Chain {
@@ -30,14 +30,16 @@ function arriving(plan: NetworkPlan): Chain[] {
   ];
 }
 
-/** Whatever address of the host a packet was sent to, it comes here: the broker's port is the only one that answers. */
+/** Whatever address of the host a packet was sent to, it comes here: the broker's port, and the one where the names of allow lists are looked up, are the only ones that answer. */
 function toHost(plan: NetworkPlan): Chain[] {
   return [
     base('to_host', filter('input'), `iifname ${guests(plan)} goto to_host_from_guest`),
     inner(
       'to_host_from_guest',
       'ct state established,related accept',
+      setClosedTimeout,
       `ip daddr ${plan.brokerHost} tcp dport ${plan.brokerPort} accept`,
+      `ip daddr ${plan.brokerHost} meta l4proto { tcp, udp } th dport ${plan.namesPort} accept`,
       ...toResolver(plan),
       'iifname vmap @slots',
       'counter drop',
@@ -58,7 +60,9 @@ function throughHost(plan: NetworkPlan): Chain[] {
       `oifname ${guests(plan)} counter drop`,
       'ct state invalid counter drop',
       ...toResolver(plan),
-      `ip daddr { ${specialIpv4Blocks.join(', ')} } counter drop`,
+      `ip daddr { ${plan.closedBlocks.join(', ')} } counter drop`,
+      ...(plan.closedPorts.length === 0 ? [] : [`tcp dport { ${plan.closedPorts.join(', ')} } counter drop`]),
+      setClosedTimeout,
       'meta nfproto ipv4 accept',
       'counter drop',
     ),
@@ -103,6 +107,7 @@ export function hostRules(plan: NetworkPlan): string {
   return [
     `table inet ${plan.table} {`,
     'map slots { type ifname : verdict; }',
+    closedTimeout,
     ...chains.map(header),
     '}',
     ...chains.map(({ name }) => `flush chain inet ${plan.table} ${name}`),

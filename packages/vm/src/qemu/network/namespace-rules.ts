@@ -1,21 +1,39 @@
-import { specialIpv4Blocks } from '@lodge/domain';
+import { type EgressRules, publicEgress } from '@lodge/domain';
 import { guestAddress, guestBrokerPort, hostAddress } from '@lodge/guest';
+import { type ConnectionShare, closedTimeout, setClosedTimeout } from './connection-share.ts';
+import { allowanceOf, egressRules, emptyEgress } from './egress-rules.ts';
 import { type NetworkPlan, type SlotAddresses } from './plan.ts';
+import { refusals } from './refused.ts';
 
-/** Connections that a guest may have open or lately closed at one time: the kernel's memory for them is the whole host's. */
-const maxConnections = 4096;
-const toDns = 'meta l4proto { tcp, udp } th dport 53';
+export interface NamespaceFirewall {
+  readonly plan: NetworkPlan;
+  readonly addresses: SlotAddresses;
+  /** Port at the broker's address that the guest's broker port is translated to. */
+  readonly brokerPort: number;
+  readonly share: ConnectionShare;
+  readonly egress?: EgressRules;
+  readonly tap?: string;
+}
 
 /**
  * Firewall of one namespace, as nft text. `tap0` is the guest's side, `up0` the host's.
  *
  *   from tap0: only ARP and IPv4 that names the guest's own address as its sender gets in; IPv6, VLANs, IP options and all else end at the tap.
- *              The host's address as the guest knows it stands for the broker (port 4000) and the resolver (port 53). Then `from_guest`, then out with the slot's address.
- *   from up0:  what the host itself begins goes to the guest, which sees it come from the host's address as it knows it.
+ *              The host's address as the guest knows it stands for the broker (port 4000) and the resolver (port 53). Then `from_guest`, then `egress`
+ *              (egress-rules.ts), then out with the slot's address.
+ *   from up0:  what the host itself begins goes to the guest, which sees it come from the host's address as it knows it; answers come back where `answers` lets them.
  *
- * Nothing in the namespace itself can be spoken to, and no process in it (an emulator that was taken over) can speak to anyone.
+ * Nothing in the namespace itself can be spoken to, and no process in it (an emulator that was taken over) can speak to anyone: what may leave it by itself is the
+ * kernel's word to the guest that a connection is refused.
  */
-export function namespaceRules(plan: NetworkPlan, addresses: SlotAddresses, brokerPort: number, tap = 'tap0'): string {
+export function namespaceRules({
+  plan,
+  addresses,
+  brokerPort,
+  share,
+  egress = publicEgress,
+  tap = 'tap0',
+}: NamespaceFirewall): string {
   return `
 table netdev lodge {
   chain guest_frames {
@@ -27,12 +45,16 @@ table netdev lodge {
 }
 table inet lodge {
   counter egress { }
-  counter refused { }
+  ${closedTimeout}
+${refusals}
+${emptyEgress}
 ${translation(plan, addresses, brokerPort, tap)}
-${fromGuest(plan, brokerPort)}
+${fromGuest(plan, brokerPort, share)}
   chain to_guest {
-    ct state established,related accept
+    ct state established,related ct original ip saddr ${addresses.hostEnd} accept
+    ct state established,related ct original ip daddr ${hostAddress} accept
     ct state new ip saddr ${addresses.hostEnd} accept
+    goto answers
   }
   chain forwarding {
     type filter hook forward priority filter; policy drop;
@@ -40,19 +62,21 @@ ${fromGuest(plan, brokerPort)}
     iifname "up0" oifname "${tap}" meta nfproto ipv4 goto to_guest
   }
   chain to_namespace { type filter hook input priority filter; policy drop; }
-  chain from_namespace { type filter hook output priority filter; policy drop; }
+  chain from_namespace {
+    type filter hook output priority filter; policy drop;
+    oifname "${tap}" ip saddr != ${hostAddress} tcp flags & (syn | rst) == rst accept
+  }
 }
-`;
+${egressRules(plan, allowanceOf(egress))}`;
 }
 
 function translation(plan: NetworkPlan, { guestSide }: SlotAddresses, brokerPort: number, tap: string): string {
-  const { resolver, brokerHost } = plan;
   return `
   chain translate_destination {
     type nat hook prerouting priority dstnat; policy accept;
     iifname "up0" ip daddr ${guestSide} dnat ip to ${guestAddress}
-    iifname "${tap}" ip daddr ${hostAddress} tcp dport ${guestBrokerPort} dnat ip to ${brokerHost}:${brokerPort}
-    ${resolver === null ? '' : `iifname "${tap}" ip daddr ${hostAddress} ${toDns} dnat ip to ${resolver}:53`}
+    iifname "${tap}" ip daddr ${hostAddress} tcp dport ${guestBrokerPort} dnat ip to ${plan.brokerHost}:${brokerPort}
+    iifname "${tap}" jump translate_names
   }
   chain translate_source {
     type nat hook postrouting priority srcnat; policy accept;
@@ -62,23 +86,32 @@ function translation(plan: NetworkPlan, { guestSide }: SlotAddresses, brokerPort
 }
 
 /** Broker and resolver only at the address that stands for them, whichever address they have in truth. */
-function fromGuest({ range, brokerHost, resolver }: NetworkPlan, brokerPort: number): string {
-  const translated = `ct original ip daddr ${hostAddress}`;
+function fromGuest(
+  { range, brokerHost, closedBlocks }: NetworkPlan,
+  brokerPort: number,
+  share: ConnectionShare,
+): string {
+  const { open, newPerSecond, newAtOnce } = share;
   return `
   chain to_host {
     ct state established,related accept
-    ${translated} ip daddr ${brokerHost} tcp dport ${brokerPort} accept
-    counter name refused drop
+    ct original ip daddr ${hostAddress} ip daddr ${brokerHost} tcp dport ${brokerPort} accept
+    goto refuse
   }
-  chain from_guest {
-    ct state invalid counter name refused drop
-    ct state new ct count over ${maxConnections} counter name refused drop
-    ${resolver === null ? '' : `${translated} ip daddr ${resolver} ${toDns} counter name egress accept`}
-    ip daddr ${range} goto to_host
-    ip daddr { ${specialIpv4Blocks.join(', ')} } counter name refused drop
+  chain leaving {
     ct state established,related counter name egress accept
     meta l4proto { tcp, udp } counter name egress accept
     icmp type echo-request counter name egress accept
-    counter name refused drop
+    goto refuse
+  }
+  chain from_guest {
+    ct state invalid counter name refused drop
+    ct state new limit rate over ${newPerSecond}/second burst ${newAtOnce} packets counter name refused drop
+    ct state new ct count over ${open} counter name refused drop
+    ${setClosedTimeout}
+    jump names
+    ip daddr ${range} goto to_host
+    ip daddr { ${closedBlocks.join(', ')} } goto refuse
+    jump egress
   }`;
 }

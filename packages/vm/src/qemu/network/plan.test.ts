@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { overlaps, parseRange, planNetwork } from './plan.ts';
+import { allowanceOf, allowedBy } from './egress-rules.ts';
+import { blockTest, disjointBlocks, overlaps, parseRange, planNetwork } from './plan.ts';
 
 const options = { instance: 'lodge', range: '10.201.0.0/16', brokerPort: 4000, resolver: '9.9.9.9' };
 
@@ -62,4 +63,54 @@ test('blocks overlap when one holds the other', () => {
   assert.equal(parseRange('default'), null);
   assert.equal(parseRange('10.0.0.1/8'), null);
   assert.deepEqual(parseRange('255.255.255.255'), { base: 0xff_ff_ff_ff, prefix: 32 });
+});
+
+test('blocks that lie in one another are one', () => {
+  assert.deepEqual(disjointBlocks(['10.2.0.0/16', '10.0.0.0/8', '9.9.9.9', '10.0.0.0/8', '11.0.0.0/24']), [
+    '9.9.9.9/32',
+    '10.0.0.0/8',
+    '11.0.0.0/24',
+  ]);
+  for (const text of ['10.0.0.1/8', 'a.example', '1.2.3.4; flush ruleset', '::/0']) {
+    assert.throws(() => disjointBlocks([text]), /Not an IPv4 block/);
+    assert.throws(() => planNetwork({ ...options, blocked: [text] }), /Not an IPv4 block/);
+  }
+  const isClosed = blockTest(planNetwork({ ...options, blocked: ['8.8.0.0/16'] }).closedBlocks);
+  const tried = [
+    '8.8.4.4',
+    '8.9.0.1',
+    '168.63.129.16',
+    '168.63.129.17',
+    '169.254.169.254',
+    '100.100.100.200',
+    '192.0.0.192',
+  ];
+  assert.deepEqual(tried.filter(isClosed), [
+    '8.8.4.4',
+    '168.63.129.16',
+    '169.254.169.254',
+    '100.100.100.200',
+    '192.0.0.192',
+  ]);
+});
+
+test('a name is allowed by itself or by what it lies below, whole labels only', () => {
+  const allowance = allowanceOf({ mode: 'allowlist', allow: ['a.example', '*.b.example', '192.0.2.0/24'] })!;
+  const tried = [
+    'a.example',
+    'x.a.example',
+    'b.example',
+    'x.b.example',
+    'x.y.b.example',
+    'xb.example',
+    '.b.example',
+    'b.example.x',
+  ];
+  assert.deepEqual(
+    tried.filter((name) => allowedBy(allowance, name)),
+    ['a.example', 'x.b.example', 'x.y.b.example'],
+  );
+  assert.deepEqual(allowance.blocks, ['192.0.2.0/24']);
+  assert.equal(allowanceOf({ mode: 'public', allow: ['a.example'] }), null);
+  assert.deepEqual(allowanceOf({ mode: 'none', allow: ['a.example', '192.0.2.0/24'] }), { names: [], blocks: [] });
 });

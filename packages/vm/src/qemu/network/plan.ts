@@ -1,4 +1,5 @@
 import { isIPv4 } from 'node:net';
+import { specialIpv4Blocks } from '@lodge/domain';
 
 /** A block of IPv4 addresses. */
 export interface Range {
@@ -26,9 +27,19 @@ export interface NetworkPlan {
   readonly brokerHost: string;
   readonly brokerPort: number;
   readonly resolver: string | null;
+  /** Port at the broker's address where the names of allow lists are looked up. */
+  readonly namesPort: number;
+  /** Name servers of the host that the names of allow lists are asked of. */
+  readonly nameServers: readonly string[];
+  /** Blocks that no guest reaches: those that are not public, and the operator's. None overlaps another. */
+  readonly closedBlocks: readonly string[];
+  /** Destination ports that no guest reaches. */
+  readonly closedPorts: readonly number[];
   /** The instance's table of the host's firewall (family inet). */
   readonly table: string;
   readonly maxSlots: number;
+  /** VMs that there can be at one time, which share the host's connection table. */
+  readonly guests: number;
   /** Name of the slot's namespace and of the host's end of its link. */
   slotName(slot: number): string;
   slotAddresses(slot: number): SlotAddresses;
@@ -44,7 +55,21 @@ export interface NetworkOptions {
   readonly brokerPort: number;
   /** Name server that guests reach at their host's address, port 53; null: none. */
   readonly resolver: string | null;
+  /** Name servers that the names of allow lists are asked of; by default `resolver`. */
+  readonly nameServers?: readonly string[];
+  /** IPv4 blocks of the operator's that no guest reaches. */
+  readonly blocked?: readonly string[];
+  /** VMs that there can be at one time, by the host's memory; by default 24. */
+  readonly guests?: number;
+  /** Whether guests reach the ports of mail servers; by default `closed`. */
+  readonly mail?: 'open' | 'closed';
 }
+
+/** SMTP, and submission with and without TLS: what a host is put on block lists for. */
+const mailPorts = [25, 465, 587];
+const usualGuests = 24;
+/** Not 53: a host often has a name server that takes that port of all its addresses. */
+const usualNamesPort = 4053;
 
 /** The link between a namespace and its guest: the same in every VM, so no instance's range may touch it. */
 export const guestLink = '10.0.2.0/24';
@@ -67,6 +92,30 @@ export function overlaps(a: Range, b: Range): boolean {
 
 function contains(outer: Range, inner: Range): boolean {
   return overlaps(outer, inner) && outer.prefix <= inner.prefix;
+}
+
+/** The same addresses in as few blocks: none that lies in another. nft takes no overlapping ones. Throws where one cannot be read. */
+export function disjointBlocks(texts: readonly string[]): string[] {
+  const ranges = texts.map((text) => {
+    const range = parseRange(text);
+    if (range === null) throw new Error(`Not an IPv4 block such as 192.0.2.0/24: ${text}`);
+    return range;
+  });
+  const kept: Range[] = [];
+  for (const range of ranges.toSorted((a, b) => a.base - b.base || a.prefix - b.prefix)) {
+    const last = kept.at(-1);
+    if (last === undefined || !contains(last, range)) kept.push(range);
+  }
+  return kept.map(({ base, prefix }) => `${toAddress(base)}/${prefix}`);
+}
+
+/** Tells whether an IPv4 address lies in one of the blocks. */
+export function blockTest(blocks: readonly string[]): (address: string) => boolean {
+  const ranges = blocks.map((block) => parseRange(block)!);
+  return (address) => {
+    const single = parseRange(address);
+    return single !== null && ranges.some((range) => contains(range, single));
+  };
 }
 
 function checkedRange(text: string): Range {
@@ -118,8 +167,13 @@ export function planNetwork(options: NetworkOptions): NetworkPlan {
     brokerHost: toAddress(range.base + maxSlots * 4 + 1),
     brokerPort: checkPort(options.brokerPort),
     resolver,
+    namesPort: options.brokerPort === usualNamesPort ? usualNamesPort + 1 : usualNamesPort,
+    nameServers: options.nameServers ?? (resolver === null ? [] : [resolver]),
+    closedBlocks: disjointBlocks([...specialIpv4Blocks, ...(options.blocked ?? [])]),
+    closedPorts: options.mail === 'open' ? [] : mailPorts,
     table: `lodge_${instance}`,
     maxSlots,
+    guests: Math.min(maxSlots, options.guests ?? usualGuests),
     slotName: (slot) => `${linkPrefix}${checked(slot)}`,
     slotAddresses: (slot) => {
       const block = range.base + checked(slot) * 4;

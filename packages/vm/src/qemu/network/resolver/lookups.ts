@@ -1,0 +1,117 @@
+import type { AllowedName, Allowance } from '../egress-rules.ts';
+import { allowedBy } from '../egress-rules.ts';
+import type { SlotEgress } from '../slot-egress.ts';
+import { Budget } from './budget.ts';
+import { type Address, type Question, type Rcode, mostAnswers, rcodes } from './message.ts';
+import type { NameServers } from './name-servers.ts';
+
+/** How long addresses stay pinned, seconds: the record's own lifetime within these. */
+export interface PinBounds {
+  readonly leastSeconds: number;
+  readonly mostSeconds: number;
+}
+
+export interface Upstream {
+  readonly nameServers: NameServers;
+  readonly pinBounds: PinBounds;
+  /** Addresses that no guest may reach, whatever name has them. */
+  readonly isClosed: (address: string) => boolean;
+}
+
+export interface Reply {
+  readonly rcode: Rcode;
+  readonly addresses: readonly Address[];
+}
+
+/** What a name was found to have, told again until then (ms since 1970) while the rules are the same. */
+interface Known {
+  readonly addresses: readonly string[];
+  readonly until: number;
+  readonly allowance: Allowance;
+}
+
+const mostLookupsOfGuest = 8;
+const mostKnown = 256;
+/** Everything that a guest asks, and what of it goes on to the host's name servers: a name below `*.host` may carry the guest's own words there. */
+const questions = { perSecond: 20, most: 100 };
+const questionsUpstream = { perSecond: 1, most: 60 };
+
+const nothing = (rcode: Rcode): Reply => ({ rcode, addresses: [] });
+const label = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?';
+const hostName = new RegExp(`^${label}(?:\\.${label})*$`);
+const longestName = 253;
+const isHostName = (name: string): boolean => name.length <= longestName && hostName.test(name);
+
+/** What one guest looks up. Only allowed names are asked of anyone, and their addresses are pinned before the guest hears of them. */
+export class Lookups {
+  readonly egress: SlotEgress;
+  private readonly upstream: Upstream;
+  private readonly budget = new Budget(questions);
+  private readonly upstreamBudget = new Budget(questionsUpstream);
+  private readonly known = new Map<string, Known>();
+  private underWay = 0;
+
+  constructor(egress: SlotEgress, upstream: Upstream) {
+    this.egress = egress;
+    this.upstream = upstream;
+  }
+
+  /** Null: no reply. */
+  async answer({ name, type }: Question): Promise<Reply | null> {
+    if (!this.budget.take()) return null;
+    const { allowance } = this.egress;
+    // Of a guest whose rules are not known yet, or name nothing: this is not where it looks names up.
+    if (allowance === null) return nothing(rcodes.failed);
+    const asked = name.toLowerCase();
+    const allowed = isHostName(asked) ? allowedBy(allowance, asked) : null;
+    if (allowed === null) {
+      this.egress.refuse(name);
+      return nothing(rcodes.noSuchName);
+    }
+    // Guests have no IPv6, and other records are not asked of anyone: they are how much is carried through a resolver.
+    if (type !== 'A') return nothing(rcodes.ok);
+    const known = this.known.get(asked);
+    if (known?.allowance === allowance && known.until > Date.now()) return asReply(known);
+    return this.lookUp(asked, allowed, allowance).catch(() => nothing(rcodes.failed));
+  }
+
+  private async lookUp(asked: string, { mark }: AllowedName, allowance: Allowance): Promise<Reply> {
+    if (this.underWay >= mostLookupsOfGuest || !this.upstreamBudget.take()) return nothing(rcodes.failed);
+    this.underWay++;
+    try {
+      const { rcode, addresses } = await this.upstream.nameServers.addressesOf(asked);
+      const open = addresses.filter(({ address }) => !this.upstream.isClosed(address)).slice(0, mostAnswers);
+      if (open.length === 0) {
+        // A name of the internet that has an address of this network: DNS rebinding, or a mistake; told either way.
+        if (addresses.length > 0) this.egress.refuse(asked);
+        return nothing(rcode);
+      }
+      const lifeMs = this.lifeMs(open);
+      const now = Date.now();
+      const found = { addresses: open.map(({ address }) => address), allowance };
+      await this.egress.pin(found.addresses, mark, now + lifeMs);
+      // Asked again, by the guest too, while the pin has half its time to go: whoever has an address from here can connect to it.
+      const known = { ...found, until: now + lifeMs / 2 };
+      this.remember(asked, known);
+      return asReply(known);
+    } finally {
+      this.underWay--;
+    }
+  }
+
+  private lifeMs(records: readonly Address[]): number {
+    const { leastSeconds, mostSeconds } = this.upstream.pinBounds;
+    return Math.min(mostSeconds, Math.max(leastSeconds, ...records.map(({ ttl }) => ttl))) * 1000;
+  }
+
+  private remember(name: string, known: Known): void {
+    this.known.delete(name);
+    this.known.set(name, known);
+    if (this.known.size > mostKnown) this.known.delete(this.known.keys().next().value!);
+  }
+}
+
+function asReply({ addresses, until }: Known): Reply {
+  const ttl = Math.max(1, Math.ceil((until - Date.now()) / 1000));
+  return { rcode: rcodes.ok, addresses: addresses.map((address) => ({ address, ttl })) };
+}

@@ -1,0 +1,119 @@
+/**
+ * The name server of guests that have an allow list, at the broker's address. It knows a guest by its source address, which it cannot forge, asks the host's name
+ * servers for allowed names alone, and has every address that it answers pinned in the guest's firewall first (`Lookups`).
+ *
+ * What it hears is hostile: a packet is bounded before it is read, and each guest's packets a second are bounded by its firewall before they come here. While this
+ * process is down, or does not know a guest's rules yet, names are not found and nothing opens.
+ */
+import { type Socket as Datagrams, createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { type Server, type Socket, createServer } from 'node:net';
+import type { Lookups } from './lookups.ts';
+import { mostQuestionBytes, readQuestion, writeReply } from './message.ts';
+
+/** One question each, so they are short. */
+const connectionTimeoutMs = 5000;
+const mostConnections = 256;
+const mostConnectionsOfGuest = 8;
+
+export class NameResolver {
+  private readonly lookupsOf: (address: string) => Lookups | null;
+  private readonly connections = new Map<string, number>();
+  private datagrams: Datagrams | null = null;
+  private server: Server | null = null;
+
+  /** `lookupsOf`: the guest that has this source address, or null. */
+  constructor(lookupsOf: (address: string) => Lookups | null) {
+    this.lookupsOf = lookupsOf;
+  }
+
+  /** Listens. Listening already is success. */
+  async start(address: string, port: number): Promise<void> {
+    if (this.server !== null) return;
+    const datagrams = createSocket({ type: 'udp4' });
+    const server = createServer({ noDelay: true }, (socket) => void this.onConnection(socket));
+    server.maxConnections = mostConnections;
+    datagrams.on('message', (packet, { address: from, port: fromPort }) => {
+      void this.reply(packet, from).then((reply) => {
+        if (reply && this.datagrams === datagrams) datagrams.send(reply, fromPort, from, () => undefined);
+      });
+    });
+    try {
+      datagrams.bind({ port, address, exclusive: true });
+      await once(datagrams, 'listening');
+      await once(server.listen({ port, host: address, exclusive: true }), 'listening');
+    } catch (error) {
+      datagrams.close();
+      server.close();
+      const why = `The guests' names are looked up at ${address}:${port}, which cannot be listened on`;
+      throw new Error(`${why}: ${(error as Error).message}`, { cause: error });
+    }
+    datagrams.on('error', () => undefined);
+    server.on('error', () => undefined);
+    // What keeps the process is the work it is for, not this.
+    datagrams.unref();
+    server.unref();
+    this.datagrams = datagrams;
+    this.server = server;
+  }
+
+  stop(): void {
+    this.datagrams?.close();
+    this.server?.close();
+    this.datagrams = null;
+    this.server = null;
+  }
+
+  private async reply(packet: Buffer, from: string): Promise<Buffer | null> {
+    const lookups = this.lookupsOf(from);
+    const question = lookups === null ? null : readQuestion(packet);
+    if (lookups === null || question === null) return null;
+    const reply = await lookups.answer(question);
+    return reply && writeReply(question, reply.rcode, reply.addresses);
+  }
+
+  /** Two bytes of length, a question; the same for the reply; the end. */
+  private async onConnection(socket: Socket): Promise<void> {
+    const from = socket.remoteAddress ?? '';
+    const open = this.connections.get(from) ?? 0;
+    socket.on('error', () => undefined);
+    if (open >= mostConnectionsOfGuest || this.lookupsOf(from) === null) {
+      socket.destroy();
+      return;
+    }
+    this.connections.set(from, open + 1);
+    socket.on('close', () => {
+      const left = this.connections.get(from)! - 1;
+      if (left > 0) this.connections.set(from, left);
+      else this.connections.delete(from);
+    });
+    const timer = setTimeout(() => socket.destroy(), connectionTimeoutMs).unref();
+    socket.on('close', () => clearTimeout(timer));
+    const packet = await firstMessage(socket);
+    const reply = packet && (await this.reply(packet, from));
+    if (!reply) {
+      socket.destroy();
+      return;
+    }
+    const length = Buffer.alloc(2);
+    length.writeUInt16BE(reply.length, 0);
+    socket.end(Buffer.concat([length, reply]));
+  }
+}
+
+/** Null when it is too long, or does not come whole. */
+function firstMessage(socket: Socket): Promise<Buffer | null> {
+  return new Promise((resolve) => {
+    let received = Buffer.alloc(0);
+    socket.on('close', () => resolve(null));
+    socket.on('data', (chunk: Buffer) => {
+      received = Buffer.concat([received, chunk.subarray(0, mostQuestionBytes + 2)]);
+      const length = received.length < 2 ? null : received.readUInt16BE(0);
+      if (received.length > mostQuestionBytes + 2 || (length !== null && length > mostQuestionBytes)) resolve(null);
+      else if (length !== null && received.length >= length + 2) {
+        socket.pause();
+        resolve(received.subarray(2, length + 2));
+      }
+    });
+  });
+}

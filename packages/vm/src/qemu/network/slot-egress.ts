@@ -1,0 +1,163 @@
+import type { EgressRules } from '@lodge/domain';
+import type { RefusedConnection } from '@lodge/ports';
+import { run } from './commands.ts';
+import { type Allowance, type Pin, allowanceOf, egressRules, mostPins, pinText } from './egress-rules.ts';
+import type { NetworkPlan } from './plan.ts';
+import { readRefusals } from './refused.ts';
+
+/** What `readRefused` gives. */
+export interface Refused {
+  readonly refused: readonly RefusedConnection[];
+  readonly more: number;
+}
+
+/** Refusals that are told at one time. */
+const mostTold = 100;
+const mostNameLength = 253;
+
+/** As `nft -j` prints the map of pins. */
+interface PinListing {
+  readonly nftables: readonly {
+    readonly map?: {
+      readonly elem?: readonly (readonly [
+        { readonly elem: { readonly val: string; readonly expires: number } },
+        number,
+      ])[];
+    };
+  }[];
+}
+
+/**
+ * The egress rules of one slot's guest. The kernel's sets are the truth; what is held here is what they were told, so that a name that is asked again costs no process.
+ * Until `set` was called after a start nothing is known here, and no name of the guest is answered. Changes happen one after the other, and none after `end`.
+ */
+export class SlotEgress {
+  /** Null while every public address is allowed. */
+  allowance: Allowance | null = null;
+  private readonly plan: NetworkPlan;
+  private readonly namespace: string;
+  private rules: EgressRules | null = null;
+  private pins = new Map<string, Pin>();
+  private names = new Map<string, Date>();
+  private moreNames = 0;
+  private ended = false;
+  private turn: Promise<unknown> = Promise.resolve();
+
+  constructor(plan: NetworkPlan, namespace: string) {
+    this.plan = plan;
+    this.namespace = namespace;
+  }
+
+  /** Of a namespace that is made with these rules. */
+  begin(rules: EgressRules): void {
+    this.rules = rules;
+    this.allowance = allowanceOf(rules);
+  }
+
+  /** Puts the rules in effect, on open connections too. Pins of entries that stay hold on. The same rules again are success at once. */
+  set(rules: EgressRules): Promise<void> {
+    return this.inTurn(async () => {
+      if (this.rules !== null && isSame(this.rules, rules)) return;
+      const known = this.rules !== null;
+      // Until the kernel has them, no name is answered by rules that may not be in effect.
+      this.rules = null;
+      const allowance = allowanceOf(rules);
+      const marks = new Set(allowance?.names.map(({ mark }) => mark));
+      const pins = known ? [...this.pins.values()] : await this.readPins();
+      const kept = pins.filter(({ mark, until }) => marks.has(mark) && until > Date.now());
+      await this.nft(egressRules(this.plan, allowance, kept));
+      this.pins = new Map(kept.map((pin) => [pin.address, pin]));
+      this.allowance = allowance;
+      this.rules = rules;
+    });
+  }
+
+  /** Lets the guest reach the addresses of a name that `mark`'s entry allows until then (ms since 1970). Rejects when it no longer does, or has too many. */
+  pin(addresses: readonly string[], mark: number, until: number): Promise<void> {
+    return this.inTurn(async () => {
+      this.assertLive(mark);
+      const now = Date.now();
+      for (const [address, pin] of this.pins) if (pin.until <= now) this.pins.delete(address);
+      const wanted = addresses.filter((address) => (this.pins.get(address)?.until ?? 0) < until);
+      if (this.pins.size + wanted.length > mostPins) throw new Error('too many addresses are pinned');
+      if (wanted.length === 0) return;
+      const pins = wanted.map((address): Pin => {
+        // Two entries may have one address: the one that came first keeps it, or the other's connections would be cut.
+        return { address, mark: this.pins.get(address)?.mark ?? mark, until };
+      });
+      await this.nft(pins.map((pin) => pinText(pin, this.pins.get(pin.address))).join('')).catch(
+        async (error: unknown) => {
+          // What is held here and what the kernel has went apart; the next question finds them together.
+          this.pins = new Map((await this.readPins()).map((pin) => [pin.address, pin]));
+          throw error;
+        },
+      );
+      for (const pin of pins) this.pins.set(pin.address, pin);
+    });
+  }
+
+  /** Notes a name that was asked for and not answered. Bounded; the guest chose it. */
+  refuse(name: string): void {
+    const printable = name.slice(0, mostNameLength).replaceAll(/[^ -~]/g, '?');
+    if (this.names.has(printable)) return;
+    if (this.names.size < mostTold) this.names.set(printable, new Date());
+    else this.moreNames++;
+  }
+
+  /** What was refused since the last call, oldest first. */
+  readRefused(): Promise<Refused> {
+    return this.inTurn(async () => {
+      const { refused, more } = await readRefusals(this.namespace);
+      const names = [...this.names].map(([name, at]): RefusedConnection => ({
+        at,
+        protocol: 'dns',
+        address: null,
+        port: null,
+        name,
+      }));
+      const all = [...refused, ...names].toSorted((a, b) => a.at.getTime() - b.at.getTime());
+      const told = {
+        refused: all.slice(0, mostTold),
+        more: more + this.moreNames + Math.max(0, all.length - mostTold),
+      };
+      this.names = new Map();
+      this.moreNames = 0;
+      return told;
+    });
+  }
+
+  /** Waits for what is under way; nothing is changed after it. */
+  async end(): Promise<void> {
+    this.ended = true;
+    await this.turn;
+  }
+
+  private assertLive(mark: number): void {
+    if (this.rules !== null && this.allowance?.names.some((name) => name.mark === mark)) return;
+    throw new Error('the name is no longer allowed');
+  }
+
+  private async readPins(): Promise<Pin[]> {
+    const argv = ['nft', '-j', '-nn', 'list', 'map', 'inet', 'lodge', 'pins'];
+    const { nftables } = JSON.parse(await run('nsenter', [`--net=${this.namespace}`, ...argv])) as PinListing;
+    const elements = nftables.flatMap(({ map }) => map?.elem ?? []);
+    return elements.map(([{ elem }, mark]) => ({ address: elem.val, mark, until: Date.now() + elem.expires * 1000 }));
+  }
+
+  private async nft(text: string): Promise<void> {
+    await run('nsenter', [`--net=${this.namespace}`, 'nft', '-f', '-'], text);
+  }
+
+  private inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.turn.then(() => {
+      if (this.ended) throw new Error('the guest’s network is gone');
+      return work();
+    });
+    this.turn = result.catch(() => undefined);
+    return result;
+  }
+}
+
+function isSame(a: EgressRules, b: EgressRules): boolean {
+  return a.mode === b.mode && a.allow.length === b.allow.length && a.allow.every((entry, i) => entry === b.allow[i]);
+}
