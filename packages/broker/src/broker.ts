@@ -19,6 +19,7 @@ import { Call } from './call/call.ts';
 import type { CallDeps } from './call/call.ts';
 import { defaultLimits } from './call/call-limits.ts';
 import type { BrokerLimits } from './call/call-limits.ts';
+import { AnswerReader } from './metering/answer-reader.ts';
 import { Recorder } from './metering/recorder.ts';
 import type { UnpricedModels } from './metering/recorder.ts';
 import type { DearestPrices } from './prices/price-book.ts';
@@ -67,6 +68,7 @@ export function createBroker(options: BrokerOptions): Broker {
     options.log,
   );
   const upstream = createUpstream(limits.connectMs, options.egressProxy ?? null);
+  const reader = new AnswerReader();
   const handler = new Handler(options.directory, options.keepAwake ?? (() => () => {}), {
     catalogue: {
       providers: new Map(options.providers.map((provider) => [provider.id, provider])),
@@ -75,6 +77,7 @@ export function createBroker(options: BrokerOptions): Broker {
     secrets: options.secrets,
     recorder,
     upstream,
+    reader,
     slots: new Shares({
       perAgent: limits.callsPerAgent,
       perAccount: Math.max(limits.callsPerAgent, limits.callsPerAccount),
@@ -106,6 +109,7 @@ export function createBroker(options: BrokerOptions): Broker {
       await handler.close(closeWaitMs);
       server.closeAllConnections();
       await upstream.close();
+      await reader.close();
     },
   };
 }

@@ -17,6 +17,7 @@ import type { JsonBody } from '../json/body.ts';
 import type { BrokerLimits } from './call-limits.ts';
 import { estimateInput, TokenMeter } from '../metering/token-meter.ts';
 import { keyHeader, openKey } from '../providers/provider-key.ts';
+import type { AnswerReader } from '../metering/answer-reader.ts';
 import type { Recorder, UnpricedCall } from '../metering/recorder.ts';
 import { Recording } from '../metering/recording.ts';
 import { redactor } from '../metering/redact.ts';
@@ -41,6 +42,8 @@ export interface CallDeps extends BodyDeps {
   readonly secrets: SecretBox;
   readonly recorder: Recorder;
   readonly upstream: Upstream;
+  /** Reads large answers beside the event loop. */
+  readonly reader: AnswerReader;
   /** Calls whose request was read. */
   readonly slots: Shares;
   readonly rate: Rate;
@@ -75,6 +78,7 @@ export class Call {
   #status: number | null = null;
   #firstByteMs: number | null = null;
   #settled: Promise<void> | null = null;
+  #secrets: readonly string[] = [];
   #redact = redactor([]);
 
   constructor(deps: CallDeps, request: CallRequest) {
@@ -129,7 +133,8 @@ export class Call {
     this.#provider = target.provider.id;
     this.#model = target.model;
     const key = openKey(agent, target.provider.id, secrets);
-    this.#redact = redactor([...(key === null ? [] : [key]), ...Object.values(target.provider.headers)]);
+    this.#secrets = [...(key === null ? [] : [key]), ...Object.values(target.provider.headers)];
+    this.#redact = redactor(this.#secrets);
     this.#recording?.ask(body.bytes, this.#redact);
     const { hideUsage } = wire.prepare(body, target.provider, target.model);
     const path = wire.providerPath(target.model, asked);
@@ -169,6 +174,9 @@ export class Call {
       providerId: target.provider.id,
       hideUsage,
       redact: this.#redact,
+      secrets: this.#secrets,
+      agentId: this.#request.agent.agentId,
+      reader: this.#deps.reader,
       deadline: this.#deadline,
       meter: this.#meter,
       recording: this.#recording,

@@ -1,6 +1,4 @@
 /** What the provider answered, on its way to the guest. */
-import { asObject } from '@lodge/domain';
-import type { Json } from '@lodge/domain';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Dispatcher } from 'undici';
@@ -13,6 +11,10 @@ import type { TokenMeter } from '../metering/token-meter.ts';
 import type { Recording } from '../metering/recording.ts';
 import { redactMasked } from '../metering/redact.ts';
 import type { Redact } from '../metering/redact.ts';
+import { isHeavy, readAnswer } from '../metering/answer.ts';
+import type { AnswerKind, AnswerRead } from '../metering/answer.ts';
+import type { AnswerReader } from '../metering/answer-reader.ts';
+import { JsonScanner } from '../json/scanner.ts';
 import type { Wire } from '../wires/wire.ts';
 
 export interface ReplyContext {
@@ -20,6 +22,10 @@ export interface ReplyContext {
   readonly providerId: string;
   readonly hideUsage: boolean;
   readonly redact: Redact;
+  /** What `redact` takes out, for another thread to do it. */
+  readonly secrets: readonly string[];
+  readonly agentId: string;
+  readonly reader: AnswerReader;
   readonly deadline: Deadline;
   readonly meter: TokenMeter;
   /** Null: nothing that is said is kept. */
@@ -43,7 +49,7 @@ export class Reply {
   readonly #res: ServerResponse;
   readonly #context: ReplyContext;
   /** Events that may be the last of the stream: they go out when its end is recorded, or when there are more. */
-  #tail: EventBlock[] = [];
+  #tail: Uint8Array[] = [];
 
   constructor(response: Dispatcher.ResponseData, res: ServerResponse, context: ReplyContext) {
     this.#response = response;
@@ -73,38 +79,58 @@ export class Reply {
     const text = (await this.#readAll(maxErrorBytes).catch(() => null))?.toString('utf8') ?? '';
     this.#context.deadline.signal.throwIfAborted();
     const clean = redactMasked(redact(text));
-    recording?.answer(clean);
-    if (!parseObject(text)) {
+    const bytes = Buffer.from(clean);
+    recording?.answer(bytes);
+    if (!isSmallObject(text)) {
       const message = `Provider ${providerId} answered with status ${statusCode}.`;
       const error = badProvider(message, 'provider_error');
-      await this.#passBody(statusCode, JSON.stringify(this.#context.wire.error(error)), true);
+      await this.#passBody(statusCode, Buffer.from(JSON.stringify(this.#context.wire.error(error))), true);
     } else {
-      await this.#passBody(statusCode, clean, true);
+      await this.#passBody(statusCode, bytes, true);
     }
   }
 
   async #passJson(): Promise<void> {
-    const { providerId, redact, limits, meter, recording } = this.#context;
+    const { providerId, limits, meter, recording } = this.#context;
     const bytes = await this.#readAll(limits.replyBytes, (size) => meter.readPart(size));
     if (!bytes) throw badProvider(`Provider ${providerId} answered with too large a reply.`, 'provider_error');
-    const text = bytes.toString('utf8');
-    const clean = redact(text);
+    const { clean, isReadable } = await this.#read('reply', bytes);
     recording?.answer(clean);
-    const reply = parseObject(text);
-    if (!reply) throw badProvider(`Provider ${providerId} answered with something that is not JSON.`, 'provider_error');
-    meter.read(reply);
+    if (!isReadable) {
+      throw badProvider(`Provider ${providerId} answered with something that is not JSON.`, 'provider_error');
+    }
     await this.#passBody(this.#response.statusCode, clean, meter.isFailed);
   }
 
-  async #passBody(status: number, body: string, failed: boolean): Promise<void> {
+  /** At once where it is small: a promise for each event of a stream would cost more than the event. */
+  #read(kind: AnswerKind, bytes: Buffer): AnswerRead | Promise<AnswerRead> {
+    const { wire, meter, redact } = this.#context;
+    return isHeavy(bytes) ? this.#readBeside(kind, bytes) : readAnswer(kind, bytes, wire, meter, redact);
+  }
+
+  async #readBeside(kind: AnswerKind, bytes: Buffer): Promise<AnswerRead> {
+    const { wire, meter, secrets, agentId, reader, deadline } = this.#context;
+    const size = bytes.length;
+    try {
+      const result = await reader.read(agentId, { kind, bytes, api: wire.api, secrets, meter: meter.state });
+      meter.state = result.meter;
+      return result;
+    } catch (error) {
+      meter.readPart(size);
+      throw error;
+    } finally {
+      deadline.signal.throwIfAborted();
+    }
+  }
+
+  async #passBody(status: number, body: Uint8Array, failed: boolean): Promise<void> {
     await this.#context.beforeEnd(failed);
-    const bytes = Buffer.from(body);
-    this.#head(status, { 'content-type': 'application/json', 'content-length': String(bytes.length) });
-    await this.#end(bytes);
+    this.#head(status, { 'content-type': 'application/json', 'content-length': String(body.length) });
+    await this.#end(body);
   }
 
   /** Waits until the guest has taken what is written: a guest that reads nothing holds its slot, not our memory. */
-  async #end(last?: Buffer): Promise<void> {
+  async #end(last?: Uint8Array): Promise<void> {
     const { deadline, limits } = this.#context;
     this.#res.end(last);
     if (this.#res.writableFinished) return;
@@ -117,11 +143,9 @@ export class Reply {
     this.#res.flushHeaders();
     const cutter = new EventCutter();
     // Written in one tick, they go out with one system call; corked (`res.cork`), each would take several.
-    await this.#pump((chunk) => {
-      for (const block of cutter.push(chunk)) this.#passEvent(block);
-    });
+    await this.#pump((chunk) => this.#passEvents(cutter.push(chunk)));
     const rest = cutter.rest();
-    if (rest) this.#passEvent(rest);
+    if (rest) await this.#passEvents([rest]);
     await this.#context.beforeEnd(this.#context.meter.isFailed);
     this.#writeTail();
     await this.#end();
@@ -131,12 +155,15 @@ export class Reply {
    * Hands each chunk on as it comes, no faster than the guest reads. Resolves at the end of the provider's body, and also
    * where what follows the last event is silence or a broken connection: it is over then.
    */
-  #pump(take: (chunk: Buffer) => void): Promise<void> {
+  #pump(take: (chunk: Buffer) => Promise<void> | null): Promise<void> {
     const { body } = this.#response;
     const { deadline, limits, firstByte } = this.#context;
     const over = Promise.withResolvers<void>();
+    const reject = (error: unknown): void => over.reject(error);
     let hangUp: NodeJS.Timeout | undefined;
+    let isTaking = false;
     const resume = (): void => {
+      if (isTaking) return;
       deadline.expect('idle', limits.idleMs);
       body.resume();
     };
@@ -147,19 +174,32 @@ export class Reply {
     body.on('end', over.resolve).on('error', fail).on('close', fail);
     this.#res.on('drain', resume);
     deadline.expect('idle', limits.idleMs);
-    body.on('data', (chunk: Buffer) => {
-      firstByte();
-      try {
-        take(chunk);
-      } catch (error) {
-        over.reject(error);
-        return;
-      }
+    const taken = (): void => {
       clearTimeout(hangUp);
       hangUp = this.#tail.length > 0 ? setTimeout(() => body.destroy(), limits.lastWordMs) : undefined;
       if (!this.#res.writableNeedDrain) return deadline.expect('idle', limits.idleMs);
       body.pause();
       deadline.expect('guest stalled', limits.idleMs);
+    };
+    const takeSlowly = (later: Promise<void>): void => {
+      isTaking = true;
+      body.pause();
+      const goOn = (): void => {
+        isTaking = false;
+        taken();
+        if (!this.#res.writableNeedDrain) resume();
+      };
+      later.then(goOn).catch(reject);
+    };
+    body.on('data', (chunk: Buffer) => {
+      firstByte();
+      try {
+        const later = take(chunk);
+        if (later) takeSlowly(later);
+        else taken();
+      } catch (error) {
+        reject(error);
+      }
     });
     return over.promise.finally(() => {
       clearTimeout(hangUp);
@@ -167,32 +207,34 @@ export class Reply {
     });
   }
 
-  #passEvent(block: EventBlock): void {
-    const { wire, hideUsage, meter, recording, redact } = this.#context;
-    recording?.answer(redact(block.text));
-    let hidden = false;
-    let last = false;
-    for (const data of block.data) {
-      const event = parseObject(data);
-      last ||= wire.isLast(data, event);
-      if (!event) continue;
-      meter.read(event);
-      hidden ||= hideUsage && wire.isUsageOnly(event);
+  /** Null when all is passed; else a promise, while one of them is read beside the event loop and the others wait. */
+  #passEvents(blocks: readonly EventBlock[], from = 0): Promise<void> | null {
+    for (let index = from; index < blocks.length; index++) {
+      const read = this.#read('event', blocks[index]!.bytes);
+      if (read instanceof Promise) {
+        return read.then((event) => {
+          this.#passEvent(event);
+          return this.#passEvents(blocks, index + 1) ?? undefined;
+        });
+      }
+      this.#passEvent(read);
     }
-    if (hidden) return;
-    if (!last) this.#writeTail();
-    if (last) this.#tail.push(block);
-    else this.#write(block);
+    return null;
+  }
+
+  #passEvent({ clean, isLast, isUsageOnly }: AnswerRead): void {
+    this.#context.recording?.answer(clean);
+    if (isUsageOnly && this.#context.hideUsage) return;
+    // The guest may have left while the event was read.
+    if (this.#res.destroyed) return;
+    if (!isLast) this.#writeTail();
+    if (isLast) this.#tail.push(clean);
+    else this.#res.write(clean);
   }
 
   #writeTail(): void {
-    for (const block of this.#tail) this.#write(block);
+    for (const bytes of this.#tail) this.#res.write(bytes);
     this.#tail = [];
-  }
-
-  #write({ bytes, text }: EventBlock): void {
-    const clean = this.#context.redact(text);
-    this.#res.write(clean === text ? bytes : clean);
   }
 
   #head(status: number, own: Readonly<Record<string, string>>): void {
@@ -232,10 +274,17 @@ export class Reply {
   }
 }
 
-function parseObject(text: string): Json | null {
+const errorBounds = { depth: 64, values: 5000 };
+
+/** Whether a text is a JSON object, and none that it takes long to read. */
+function isSmallObject(text: string): boolean {
+  const bytes = Buffer.from(text);
+  const scanner = new JsonScanner(errorBounds);
   try {
-    return asObject(JSON.parse(text));
+    scanner.scan(bytes, bytes.length);
+    scanner.end();
+    return true;
   } catch {
-    return null;
+    return false;
   }
 }

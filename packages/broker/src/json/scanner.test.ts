@@ -115,7 +115,7 @@ test('what is JSON and what is not is as JSON.parse has it, in pieces of any siz
 
 test('objects that are changed in one place are judged as JSON.parse judges them', () => {
   const base = String.raw`{"k\n":[1.5e3,-2,{"x":null,"y":[true,false]}],"s":"a\u00fc\"\\","e":{}}`;
-  const letters = [...'{}[]",:\\u0123456789.eE+-tfn \n\u0000x'];
+  const letters = '{}[]",:\\u0123456789.eE+-tfn \n\u0000x'.split('');
   let [judged, valid] = [0, 0];
   for (let at = 0; at < base.length; at++) {
     for (const letter of letters) {

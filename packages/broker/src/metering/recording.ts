@@ -20,8 +20,10 @@ export class Recording {
   }
 
   /** A reply, or an event of a stream, without secrets. */
-  answer(text: string): void {
-    this.#response.add(text);
+  answer(clean: Uint8Array): void {
+    if (this.#response.isTruncated) return;
+    const { buffer, byteOffset, length } = clean;
+    this.#response.add(Buffer.from(buffer, byteOffset, length).toString('utf8', 0, maxBytes + maxSecretBytes));
   }
 
   /** Null when there is nothing. */

@@ -15,17 +15,37 @@ export function estimateInput(bytes: number, { embedded, embeddedBytes }: TextWe
   return Math.ceil((bytes - embeddedBytes) / bytesPerToken) + embedded * tokensPerImage;
 }
 
+/** Where a meter stands, as plain data. */
+export interface MeterState {
+  readonly told: TokenUsage;
+  /** What was told is of everything the model has said so far. */
+  readonly toldAll: boolean;
+  readonly failed: boolean;
+  /** Characters that the model said. */
+  readonly said: number;
+}
+
 /** Usage of one call as it goes by. */
 export class TokenMeter {
   readonly #wire: Wire;
   #told: TokenUsage = noTokens;
-  /** What was told is of everything the model has said so far. */
   #toldAll = false;
   #failed = false;
   #said = 0;
 
   constructor(wire: Wire) {
     this.#wire = wire;
+  }
+
+  get state(): MeterState {
+    return { told: this.#told, toldAll: this.#toldAll, failed: this.#failed, said: this.#said };
+  }
+
+  set state({ told, toldAll, failed, said }: MeterState) {
+    this.#told = told;
+    this.#toldAll = toldAll;
+    this.#failed = failed;
+    this.#said = said;
   }
 
   /** A reply, or an event of a stream. */
@@ -63,7 +83,7 @@ export class TokenMeter {
 
   /** Whether it told so instead of an answer: the model said nothing, and no usage was told. */
   get isFailedAtOnce(): boolean {
-    return this.#failed && this.#said === 0 && this.#told === noTokens;
+    return this.#failed && this.#said === 0 && Object.values(this.#told).every((count) => count === null);
   }
 }
 

@@ -52,3 +52,14 @@ test('an event without end is an error, not a heap', () => {
     for (let i = 0; i < 17; i++) cutter.push(piece);
   }, /more than 16777216 bytes/);
 });
+
+test('an event of many lines is an error, and one that comes byte by byte costs as much as its bytes', () => {
+  assert.throws(() => new EventCutter().push(Buffer.from('data:\n'.repeat(10_001))), /more than 10000 lines/);
+  const cutter = new EventCutter();
+  const piece = Buffer.from('x');
+  const before = process.memoryUsage().arrayBuffers;
+  for (let n = 0; n < 2 * 1024 * 1024; n++) cutter.push(piece);
+  const held = (process.memoryUsage().arrayBuffers - before) / (1024 * 1024);
+  assert.ok(held < 16, `${held} MiB`);
+  assert.equal(cutter.rest()!.bytes.length, 2 * 1024 * 1024);
+});

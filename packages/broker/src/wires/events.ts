@@ -5,25 +5,46 @@ const maxEventBytes = 16 * 1024 * 1024;
 const lineFeed = 0x0a;
 const carriageReturn = 0x0d;
 
-/** A run of bytes that ends with a whole server-sent event, and the event's data; comments have none. */
-export interface EventBlock {
+/** More lines than any event has; each costs something to read. */
+const maxEventLines = 10_000;
+
+/** A run of bytes that ends with a whole server-sent event. What is in it is read when it is asked for. */
+export class EventBlock {
   readonly bytes: Buffer;
+  #text: string | undefined;
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes;
+  }
+
   /** `bytes` as text. */
-  readonly text: string;
-  readonly data: readonly string[];
+  get text(): string {
+    return (this.#text ??= this.bytes.toString('utf8'));
+  }
+
+  /** The event's data; comments have none. */
+  get data(): readonly string[] {
+    const { text } = this;
+    const plain = plainData(text);
+    if (plain !== null) return [plain];
+    const all: string[] = [];
+    // Behind what a stream ended in the middle of there is no empty line, and behind an event one more says nothing.
+    createParser({ onEvent: ({ data }) => all.push(data) }).feed(`${text}\n\n`);
+    return all;
+  }
 }
 
 /**
  * Cuts a byte stream at the ends of server-sent events, so that an event can be read, and left out, before its bytes go
- * on. What is whole is given at once: bytes wait only for the rest of their own event.
+ * on. What is whole is given at once: bytes wait only for the rest of their own event. Each byte is looked at once, and
+ * those that wait take no more memory than they are, in however small pieces they come.
  */
 export class EventCutter {
-  #held: Buffer[] = [];
+  #held = Buffer.alloc(0);
   #heldBytes = 0;
+  #lines = 0;
   /** The line that is under way has nothing in it yet but perhaps a carriage return. */
   #lineIsEmpty = true;
-  #data: string[] = [];
-  readonly #parser = createParser({ onEvent: ({ data }) => this.#data.push(data) });
 
   push(chunk: Buffer): EventBlock[] {
     const blocks: EventBlock[] = [];
@@ -32,37 +53,43 @@ export class EventCutter {
     for (let end = chunk.indexOf(lineFeed); end !== -1; end = chunk.indexOf(lineFeed, lineStart)) {
       const blank = this.#lineIsEmpty && isBlank(chunk, lineStart, end);
       this.#lineIsEmpty = true;
+      this.#lines++;
+      if (this.#lines > maxEventLines) throw new Error(`an event has more than ${maxEventLines} lines`);
       lineStart = end + 1;
       if (!blank) continue;
       blocks.push(this.#block(chunk.subarray(blockStart, lineStart)));
       blockStart = lineStart;
     }
     if (!isBlank(chunk, lineStart, chunk.length)) this.#lineIsEmpty = false;
-    if (blockStart < chunk.length) this.#keepAwake(chunk.subarray(blockStart));
+    if (blockStart < chunk.length) this.#hold(chunk.subarray(blockStart));
     return blocks;
   }
 
   /** What the stream ended in the middle of; null when it ended after an event. */
   rest(): EventBlock | null {
-    return this.#heldBytes === 0 ? null : this.#block(Buffer.alloc(0), '\n\n');
+    return this.#heldBytes === 0 ? null : this.#block(Buffer.alloc(0));
   }
 
-  #block(last: Buffer, ending = ''): EventBlock {
-    const bytes = this.#held.length === 0 ? last : Buffer.concat([...this.#held, last]);
-    this.#held = [];
+  #block(last: Buffer): EventBlock {
+    this.#lines = 0;
+    if (this.#heldBytes === 0) return new EventBlock(last);
+    this.#hold(last);
+    const bytes = this.#held.subarray(0, this.#heldBytes);
+    this.#held = Buffer.alloc(0);
     this.#heldBytes = 0;
-    const text = bytes.toString('utf8');
-    const plain = plainData(text);
-    if (plain !== null) return { bytes, text, data: [plain] };
-    this.#data = [];
-    this.#parser.feed(text + ending);
-    return { bytes, text, data: this.#data };
+    return new EventBlock(bytes);
   }
 
-  #keepAwake(bytes: Buffer): void {
-    this.#heldBytes += bytes.length;
-    if (this.#heldBytes > maxEventBytes) throw new Error(`an event has more than ${maxEventBytes} bytes`);
-    this.#held.push(bytes);
+  #hold(bytes: Buffer): void {
+    const size = this.#heldBytes + bytes.length;
+    if (size > maxEventBytes) throw new Error(`an event has more than ${maxEventBytes} bytes`);
+    if (size > this.#held.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.min(maxEventBytes, Math.max(size, 2 * this.#held.length, 1024)));
+      this.#held.copy(larger, 0, 0, this.#heldBytes);
+      this.#held = larger;
+    }
+    bytes.copy(this.#held, this.#heldBytes);
+    this.#heldBytes = size;
   }
 }
 
