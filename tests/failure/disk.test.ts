@@ -65,10 +65,10 @@ const freeMib = async (): Promise<number> => {
 /** Writes to the database without a pause until it is told to end; gives what went wrong, and how little room there was. */
 function watchDatabase(client: Client) {
   const seen = { rows: 0, failures: [] as string[], leastFreeMib: Infinity };
-  let isOver = false;
+  const over = new AbortController();
   const work = (async () => {
     await client.query('create table watched (n int, padding text)');
-    while (!isOver) {
+    while (!over.signal.aborted) {
       seen.leastFreeMib = Math.min(seen.leastFreeMib, await freeMib());
       const row = [seen.rows, 'x'.repeat(10_000)];
       await client.query('insert into watched values ($1, $2)', row).catch((error: Error) => {
@@ -80,7 +80,7 @@ function watchDatabase(client: Client) {
   })();
   return {
     async end() {
-      isOver = true;
+      over.abort();
       await work;
       return seen;
     },

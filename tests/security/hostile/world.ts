@@ -40,7 +40,7 @@ export interface World {
   readonly bystander: Account;
   /** Ids of agents: two hostile ones, and the bystander's. */
   readonly ids: { readonly one: string; readonly two: string; readonly bystander: string };
-  guest(id: string): Promise<GuestClient>;
+  readonly guest: (id: string) => Promise<GuestClient>;
   close(): Promise<void>;
 }
 

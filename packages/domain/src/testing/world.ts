@@ -100,6 +100,7 @@ export class World {
       case 'nothing':
       case 'apply':
       case 'resize':
+      case 'restrict':
         return;
       case 'clone':
         return yield* this.start('clone', write);

@@ -176,15 +176,7 @@ class InMemoryDriver implements FakeDriver {
   }
 
   async usage(agentId: string): Promise<VmUsage | null> {
-    const vm = this.host.vms.get(agentId);
-    if (!vm) return null;
-    const { executionId } = vm;
-    const { usage } = this.host;
-    const snapshotMib = vm.snapshot ? usage.snapshotMib : 0;
-    const diskMib = this.host.diskMibOf(agentId);
-    return vm.alive
-      ? { ...usage, executionId, diskMib, snapshotMib }
-      : { executionId, memoryMib: 0, diskMib, snapshotMib, cpuSeconds: 0, egressBytes: 0 };
+    return this.host.usageOf(agentId);
   }
 
   async readConsole(agentId: string): Promise<string> {

@@ -138,6 +138,17 @@ export class FakeHost {
     this.disk.freeMib -= part;
   }
 
+  usageOf(agentId: string): VmUsage | null {
+    const vm = this.vms.get(agentId);
+    if (!vm) return null;
+    const { executionId } = vm;
+    const snapshotMib = vm.snapshot ? this.usage.snapshotMib : 0;
+    const diskMib = this.diskMibOf(agentId);
+    return vm.alive
+      ? { ...this.usage, executionId, diskMib, snapshotMib }
+      : { executionId, memoryMib: 0, diskMib, snapshotMib, cpuSeconds: 0, egressBytes: 0 };
+  }
+
   diskMibOf(agentId: string): number {
     return this.usage.diskMib + (this.written.get(agentId) ?? 0);
   }

@@ -19,12 +19,11 @@ import type { Cgroups } from '../host/cgroup.ts';
 import type { HostNetwork } from '../network/index.ts';
 import type { QemuDriverOptions } from '../options.ts';
 import { diskRate, setDiskRate } from '../machine/disk-rate.ts';
-import { EmulatorLog } from '../machine/emulator-log.ts';
 import { loadData, saveData } from '../saved/guest-data.ts';
 import { assertMachine, awaitVcpus, plug, settleMemory } from '../machine/hotplug.ts';
 import { awaitExit, isAlive, kill } from '../host/process.ts';
 import type { ProcessMark } from '../host/process.ts';
-import { Qmp } from '../machine/qmp.ts';
+import type { Qmp } from '../machine/qmp.ts';
 import { isAgentId, RunDirectory } from '../saved/run-directory.ts';
 import type { VmRecord } from '../saved/run-directory.ts';
 import type { VmNumbers } from '../host/vm-numbers.ts';
@@ -37,10 +36,9 @@ import { limitsOf } from './vm-start.ts';
 import { writeSnapshot } from './vm-suspend.ts';
 import { diskUseOf, usageOf } from './vm-usage.ts';
 import { toVmError } from '../../waiting.ts';
+import { answerTimeoutMs, Connections } from './connections.ts';
 import type { ExitWatch, Watched } from '../machine/watch.ts';
 
-/** A running emulator answers in a millisecond; one that does not within this is stuck. */
-const answerTimeoutMs = 2000;
 const quitTimeoutMs = 5000;
 /** From its connection's end to its own: its other files are closed, no more. */
 const exitTimeoutMs = 2000;
@@ -69,7 +67,7 @@ export interface VmsParts {
 export class Vms {
   private readonly parts: VmsParts;
   private readonly backups: Backups;
-  private readonly connecting = new Map<Watched, Promise<Qmp>>();
+  private readonly connections = new Connections((agentId) => this.directory(agentId));
 
   constructor(parts: VmsParts) {
     this.parts = parts;
@@ -241,7 +239,7 @@ export class Vms {
   async readConsole(agentId: string): Promise<string> {
     const vm = this.parts.watch.get(agentId);
     if (!vm || !isAlive(vm.process)) return '';
-    const qmp = await this.connection(vm);
+    const qmp = await this.connections.of(vm);
     const parameters = { device: 'console', size: 65_536, format: 'base64' };
     return Buffer.from(await qmp.execute<string>('ringbuf-read', parameters), 'base64').toString();
   }
@@ -289,7 +287,7 @@ export class Vms {
     if ((unused || phase === 'suspended') && (await directory.snapshot.hasData())) await this.backups.put(directory);
     if (phase !== 'running' || !alive) return;
     const vm: Watched = { agentId, executionId, process, qmp: null };
-    await this.connection(vm).catch((error: unknown) => {
+    await this.connections.of(vm).catch((error: unknown) => {
       log.warn({ agent_id: agentId, err: error }, 'a VM runs but its QEMU does not answer');
     });
     this.parts.watch.add(vm);
@@ -322,7 +320,7 @@ export class Vms {
     // Its create is about to end.
     if (vm?.executionId !== record.executionId) return 'partial';
     try {
-      return await status(await this.connection(vm));
+      return await status(await this.connections.of(vm));
     } catch (error) {
       if (isAlive(record.process)) throw error;
       // It ended while it was asked: by itself, or because it has been suspended or removed.
@@ -345,7 +343,7 @@ export class Vms {
     if (record?.executionId !== executionId || record.phase !== 'running' || !record.address) throw gone();
     if (!vm || vm.executionId !== executionId || !isAlive(vm.process)) throw gone();
     try {
-      const qmp = await this.connection(vm);
+      const qmp = await this.connections.of(vm);
       return await work({ directory, record, process: vm.process, address: record.address, qmp });
     } catch (error) {
       // A process that is killed frees its memory and closes its connection before it counts as ended.
@@ -367,27 +365,6 @@ export class Vms {
     if (!vm?.qmp?.isOpen) return;
     await vm.qmp.execute('quit', {}, { timeoutMs: quitTimeoutMs }).catch(() => undefined);
     await awaitExit(vm.process, quitTimeoutMs).catch(() => undefined);
-  }
-
-  /** The watch's connection, made anew where it was lost. */
-  private async connection(vm: Watched): Promise<Qmp> {
-    if (vm.qmp?.isOpen) return vm.qmp;
-    const wait = { timeoutMs: answerTimeoutMs, alive: () => isAlive(vm.process) };
-    // QEMU serves one client at a time: who comes second would wait in vain.
-    const underway = this.connecting.get(vm) ?? this.connect(this.directory(vm.agentId), wait);
-    this.connecting.set(vm, underway);
-    try {
-      vm.qmp = await underway;
-      return vm.qmp;
-    } finally {
-      this.connecting.delete(vm);
-    }
-  }
-
-  private async connect({ qmpSocket, log }: RunDirectory, wait: Parameters<typeof Qmp.connect>[1]): Promise<Qmp> {
-    const qmp = await Qmp.connect(qmpSocket, wait);
-    (await EmulatorLog.find(log))?.follow(qmp);
-    return qmp;
   }
 }
 

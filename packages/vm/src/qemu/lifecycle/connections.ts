@@ -1,0 +1,38 @@
+import { EmulatorLog } from '../machine/emulator-log.ts';
+import { Qmp } from '../machine/qmp.ts';
+import type { Watched } from '../machine/watch.ts';
+import { isAlive } from '../host/process.ts';
+import type { RunDirectory } from '../saved/run-directory.ts';
+
+/** A running emulator answers in a millisecond; one that does not within this is stuck. */
+export const answerTimeoutMs = 2000;
+
+/** The watch's connections to emulators, made anew where they were lost. */
+export class Connections {
+  private readonly directory: (agentId: string) => RunDirectory;
+  private readonly underway = new Map<Watched, Promise<Qmp>>();
+
+  constructor(directory: (agentId: string) => RunDirectory) {
+    this.directory = directory;
+  }
+
+  async of(vm: Watched): Promise<Qmp> {
+    if (vm.qmp?.isOpen) return vm.qmp;
+    const wait = { timeoutMs: answerTimeoutMs, alive: () => isAlive(vm.process) };
+    // QEMU serves one client at a time: who comes second would wait in vain.
+    const underway = this.underway.get(vm) ?? connect(this.directory(vm.agentId), wait);
+    this.underway.set(vm, underway);
+    try {
+      vm.qmp = await underway;
+      return vm.qmp;
+    } finally {
+      this.underway.delete(vm);
+    }
+  }
+}
+
+async function connect({ qmpSocket, log }: RunDirectory, wait: Parameters<typeof Qmp.connect>[1]): Promise<Qmp> {
+  const qmp = await Qmp.connect(qmpSocket, wait);
+  (await EmulatorLog.find(log))?.follow(qmp);
+  return qmp;
+}
