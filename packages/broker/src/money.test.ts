@@ -168,6 +168,7 @@ test('under a limit what the price list cannot price is refused by its name; wit
     [completions, { plugins: [{ id: 'web' }] }, 'plugins'],
     [completions, { models: ['acme/dear'] }, 'models'],
     [completions, { audio: { voice: 'x' } }, 'audio'],
+    [completions, { deferred: true }, 'deferred'],
     [completions, tool('web_search'), 'tools[1]'],
     [completions, { tools: { type: 'web_search' } }, 'tools'],
     [completions, { max_tokens: '9' }, 'max_tokens'],

@@ -1,6 +1,7 @@
 /**
- * Spend limits. What counts in a window is the cost of its calls that have ended and the estimates of those under way; a
- * call without a known price costs nothing here. Amounts are decimal USD as text, and never floats.
+ * Spend limits. What counts in a window is the cost of its calls that have ended and the estimates of those under way. A
+ * call without a known price costs nothing here: while a limit holds the broker makes none. Amounts are decimal USD as
+ * text, and never floats.
  */
 
 /** What an agent or an account may spend on LLM calls. Null: no bound in that window. Windows are days and months of UTC. */

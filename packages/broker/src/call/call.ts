@@ -110,12 +110,13 @@ export class Call {
     const { agent } = this.#request;
     const held = new HeldBody(bodies, agent);
     let hasSlot = false;
-    try {
-      if (!rate.allows(agent.agentId, this.#began)) throw tooManyCalls();
-      const body = await readBody(this.#request.req, this.#deps, agent, held);
+    const takeSlot = (): void => {
       hasSlot = slots.take(agent, 1);
       if (!hasSlot) throw tooManyCalls();
-      await this.#serve(body);
+    };
+    try {
+      if (!rate.allows(agent.agentId, this.#began)) throw tooManyCalls();
+      await this.#pass(await this.#prepare(held, takeSlot));
     } catch (error) {
       await this.#fail(error);
     }
@@ -124,9 +125,12 @@ export class Call {
     held.release();
   }
 
-  async #serve(body: JsonBody): Promise<void> {
+  /** What goes out, when it is in the ledger that it will. Nothing else of the guest's request is kept. */
+  async #prepare(held: HeldBody, takeSlot: () => void): Promise<Exchange> {
     const { secrets, catalogue } = this.#deps;
-    const { wire, asked, agent } = this.#request;
+    const { wire, asked, agent, req } = this.#request;
+    const body = await readBody(req, this.#deps, agent, held);
+    takeSlot();
     body.refuseOtherSpellings([...lookedAt, ...billedFields(wire.billing)]);
     const stream = streamOf(asked, body);
     const target = pickTarget(agent, modelOf(asked, body), wire, catalogue);
@@ -137,10 +141,10 @@ export class Call {
     this.#redact = redactor(this.#secrets);
     this.#recording?.ask(body.bytes, this.#redact);
     const { hideUsage } = wire.prepare(body, target.provider, target.model);
-    const path = wire.providerPath(target.model, asked);
+    const url = `${target.endpoint.baseUrl}/${wire.providerPath(target.model, asked)}`;
     await this.#open(body);
     const headers = this.#headers(target, key, stream);
-    await this.#pass(target, { url: `${target.endpoint.baseUrl}/${path}`, headers, body: body.toBytes() }, hideUsage);
+    return { target, request: { url, headers, body: body.toBytes() }, hideUsage };
   }
 
   async #open(body: JsonBody): Promise<void> {
@@ -158,7 +162,7 @@ export class Call {
     );
   }
 
-  async #pass(target: Target, request: SentRequest, hideUsage: boolean): Promise<void> {
+  async #pass({ target, request, hideUsage }: Exchange): Promise<void> {
     const { limits, upstream } = this.#deps;
     const { signal } = this.#deadline;
     this.#deadline.expect('first byte', limits.firstByteMs);
@@ -300,6 +304,14 @@ export class Call {
   #elapsedMs(): number {
     return Math.round(performance.now() - this.#began);
   }
+}
+
+/** A call as it is made to a provider. */
+interface Exchange {
+  readonly target: Target;
+  readonly request: SentRequest;
+  /** The reply will hold a usage event that the guest did not ask for. */
+  readonly hideUsage: boolean;
 }
 
 interface SentRequest {

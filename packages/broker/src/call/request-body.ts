@@ -52,9 +52,9 @@ export class HeldBody {
  */
 export async function readBody(
   req: IncomingMessage,
-  { limits, bodies, bodyRate, turns }: BodyDeps,
+  { limits, bodyRate, turns }: BodyDeps,
   holder: Holder,
-  held = new HeldBody(bodies, holder),
+  held: HeldBody,
 ): Promise<JsonBody> {
   if (req.headers['content-encoding'] !== undefined) {
     throw invalidRequest('content_encoding', 'The body must not be compressed.');

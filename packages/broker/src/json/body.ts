@@ -192,10 +192,11 @@ export class JsonBody extends JsonObject {
    * that one.
    */
   refuseOtherSpellings(names: readonly string[]): void {
+    const known = new Set(names);
+    const meant = new Map(names.map((name) => [plainSpelling(name), name]));
     for (const { key } of this.members) {
-      const plain = plainSpelling(key);
-      const meant = names.find((name) => name !== key && plainSpelling(name) === plain);
-      if (meant !== undefined) throw invalidRequest('invalid_json', `The field ${meant} must be spelled so.`);
+      const name = known.has(key) ? undefined : meant.get(plainSpelling(key));
+      if (name !== undefined) throw invalidRequest('invalid_json', `The field ${name} must be spelled so.`);
     }
   }
 }

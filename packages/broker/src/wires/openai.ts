@@ -32,6 +32,8 @@ export const openai: Wire = {
       'web_search',
       'compound_custom',
       'mcp_servers',
+      // xAI's answer that is fetched later, with nobody to count it.
+      'deferred',
       // Sound costs more than words.
       'audio',
       ...routing,

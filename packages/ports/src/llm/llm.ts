@@ -120,7 +120,7 @@ export interface LlmCall extends TokenUsage {
   readonly status: number | null;
   /** `interrupted`: the server died in its midst. */
   readonly outcome: 'ok' | 'provider_error' | 'cancelled' | 'unreachable' | 'refused' | 'interrupted';
-  /** Tokens were not all told, and are estimated. */
+  /** Tokens were not all told, or the price is assumed. */
   readonly estimated: boolean;
   /** Decimal USD, or null when the model has no known price. */
   readonly costUsd: string | null;
