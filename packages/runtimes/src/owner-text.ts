@@ -1,3 +1,4 @@
+import { trimEndOf } from '@lodge/domain';
 import { GuestError, type GuestClient } from '@lodge/guest';
 
 const begin =
@@ -15,7 +16,7 @@ export async function keepOwnerText(
   text: string | null,
   signal: AbortSignal,
 ): Promise<void> {
-  const block = text === null ? '' : `${begin}\n${text.replace(/\n+$/, '')}\n${end}\n`;
+  const block = text === null ? '' : `${begin}\n${trimEndOf(text, '\n')}\n${end}\n`;
   const argv = ['sh', '-c', script, 'sh', path, begin, end];
   const { exitCode, stderr } = await guest.exec({ argv, stdin: block, timeoutMs: 30_000 }, { signal });
   if (exitCode !== 0) throw new GuestError(200, `${path} could not be written: ${stderr.trim().slice(0, 500)}`);

@@ -1,6 +1,7 @@
 /** Parsers of configuration values. Each throws an Error whose message completes "LODGE_X must be ...". */
 import { isAbsolute, normalize } from 'node:path';
 import { BlockList, isIP, isIPv4 } from 'node:net';
+import { trimEndOf } from '@lodge/domain';
 
 export function integer(least: number, most: number): (text: string) => number {
   return (text) => {
@@ -28,7 +29,7 @@ export function oneOf<const T extends readonly string[]>(...values: T): (text: s
 
 export function directory(text: string): string {
   if (!isAbsolute(text)) fail('an absolute path');
-  const path = normalize(text).replace(/\/+$/, '');
+  const path = trimEndOf(normalize(text), '/');
   // QEMU's options separate their parts by commas, and unix socket paths end at 107 bytes.
   if (!/^\/[\w./@+-]+$/.test(path) || path.length > 60) fail('an absolute path of up to 60 letters, digits and ./_-+@');
   return path;

@@ -119,5 +119,6 @@ function stopwatch(): () => string {
 }
 
 function oneLine(text: string): string {
-  return text.trim().replace(/\s*\n\s*/g, ' | ');
+  const lines = text.split('\n').map((line) => line.trim());
+  return lines.filter((line) => line !== '').join(' | ');
 }

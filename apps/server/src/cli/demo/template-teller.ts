@@ -20,7 +20,7 @@ export class TemplateTeller {
     if (state === 'failed') return this.ready.reject(new CommandError(`The ${runtime} template was not made: ${step}`));
     const now = performance.now();
     // A step may count its own seconds: that makes it no other step.
-    const name = step.replace(/\s*\(\d+ s\)$/, '');
+    const name = step.replace(/ \(\d+ s\)$/, '');
     if (name !== this.lastStep || now - this.lastAt >= everyMs) {
       const percent = fraction === null || state === 'ready' ? '' : ` (${Math.round(fraction * 100)} %)`;
       this.tell(`template of ${runtime}: ${step}${percent}`);

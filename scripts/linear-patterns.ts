@@ -1,0 +1,163 @@
+/**
+ * Every regular expression of the code takes time in proportion to its text, whoever wrote that: one that begins anew at each
+ * character, or tries a text in many ways, lets a guest hold up everybody. recheck tells the two apart. It takes seconds over some
+ * expressions, so what it proved is kept in `linear-patterns.json`, and the test looks there.
+ *
+ *   node scripts/linear-patterns.ts     checks the expressions that are new, and writes the file
+ */
+import { glob, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { parseSync, Visitor } from 'oxc-parser';
+import type { check } from 'recheck';
+
+const root = join(import.meta.dirname, '..');
+const provedFile = join(root, 'scripts/linear-patterns.json');
+const folders = ['packages/*/src/**/*.{ts,tsx}', 'apps/*/src/**/*.{ts,tsx}', 'images/src/**/*.ts'];
+const tests = /\.test\.ts$|\/testing\/|^packages\/testkit\//;
+/** Its programs for other machines are faster, and another answer. */
+const backend = 'pure';
+const timeoutMs = 60_000;
+
+/**
+ * Expressions that recheck cannot clear, and why they may stay. Where one looks ahead or behind, recheck only tries texts, and
+ * counts what it looks at behind from the beginning of the text: V8 does not.
+ */
+export const excepted: Readonly<Record<string, string>> = {
+  '/<script type="text\\/javascript">([\\s\\S]*?)<\\/script>/': 'text: a page of our own dependency, once at the start',
+  '/^\\s*nameserver\\s+(\\d+\\.\\d+\\.\\d+\\.\\d+)\\s*$/gm': "text: the host's resolv.conf",
+  '/\\t(map slots|chain slot_\\d+) \\{\\n(?:\\t\\t.*\\n)*\\t\\}\\n\\n?/g': "text: the host's nft",
+  '/^\\s*rom=/m': "text: the host's QEMU, asked for its version",
+  '/\\/+$/': "text: the operator's address of a provider",
+  '/=+$/': 'text: base64 of a key of known length',
+  '/\\.?0+$/': 'text: a price of bounded digits',
+  '/[\\w.-]*\\*{3,}[\\w.-]*/g': 'to be mended in packages/broker',
+  '/[A-Za-z0-9+/]{2048,}={0,2}/g': 'to be mended in packages/broker',
+  '/[MNO][A-Za-z0-9_-]{22,27}\\.[A-Za-z0-9_-]{6}\\.[A-Za-z0-9_-]{27,}/':
+    'at most 28 characters are tried at each place before a dot; redact.test.ts measures it',
+  '/(?<![0-9])[0-9]{6,12}:[A-Za-z0-9_-]{30,}/g':
+    'at most 43 characters are tried at each place; redact.test.ts measures it',
+  '/(?<![A-Za-z0-9_-])[A-Za-z0-9_-]+(?:\\.[A-Za-z0-9_-]*){2,}/g':
+    'begins at the beginning of a word alone; redact.test.ts measures it',
+  '/(?<=[a-z0-9+.-]:\\/\\/)[^\\s/@"\'<>]{1,256}@/gi': 'begins behind :// alone; redact.test.ts measures it',
+  '/\\b((?:password|passphrase|passcode|secret|token|api key)\\s{1,4}(?:is|was|=)\\s{1,4}["\'`]?)(?=[^\\s]{0,200}[0-9])[^\\s"\'`]{4,}/gi':
+    'begins with a word; at most 200 characters are tried behind it; redact.test.ts measures it',
+  '/^\\$argon2id\\$v=19\\$m=(\\d{1,7}),t=(\\d{1,3}),p=(\\d{1,2})\\$([\\w+/]+)\\$([\\w+/]+)$/':
+    'text: a hash that we made',
+  '/^/(?!/)[\\u0021-\\u005b\\u005d-\\u007e]*$/u': 'anchored, and one repetition to the end',
+};
+
+/** Files that make expressions out of parts, and what shows that those are linear. */
+const made: Readonly<Record<string, string>> = {
+  'packages/domain/src/redact.ts': 'redact.test.ts measures the whole of it on the costliest texts',
+  'packages/access/src/api-key.ts': 'of constants, anchored, without repetition that has no bound',
+  'packages/vm/src/qemu/machine/accelerator.ts': "text: the host's cpuinfo",
+  'packages/vm/src/qemu/host/memory.ts': "text: the host's meminfo",
+  'packages/vm/src/qemu/lifecycle/leftovers.ts': "text: arguments of the host's processes",
+  'apps/server/src/config/values.ts': "text: the operator's configuration, at most 190 characters",
+  'apps/server/src/config/spend.ts': 'a pattern of the contract, which is checked as such',
+  'apps/server/src/http/reply/agent-record.ts': 'a pattern of the contract, which is checked as such',
+  'apps/server/src/cli/doctor/machine.ts': "text: the host's meminfo",
+};
+
+export interface Patterns {
+  /** `/source/flags`, with the files that have it. */
+  readonly written: ReadonlyMap<string, readonly string[]>;
+  /** Files with an expression made of parts that nothing above speaks of. */
+  readonly unknown: readonly string[];
+}
+
+/** The expressions of the code that runs, and those of the API's schemas. */
+export async function patternsOfTheCode(): Promise<Patterns> {
+  const written = new Map<string, string[]>();
+  const unknown = new Set<string>();
+  for await (const path of glob([...folders], { cwd: root })) {
+    if (tests.test(path)) continue;
+    const { literals, hasMade } = expressionsIn(path, await readFile(join(root, path), 'utf8'));
+    for (const literal of literals) written.set(literal, [...(written.get(literal) ?? []), path]);
+    if (hasMade && made[path] === undefined) unknown.add(path);
+  }
+  const schemas: unknown = JSON.parse(await readFile(join(root, 'docs/reference/openapi.json'), 'utf8'));
+  for (const pattern of schemaPatterns(schemas)) written.set(`/${pattern}/u`, ['docs/reference/openapi.json']);
+  return { written, unknown: [...unknown] };
+}
+
+/** Of one file: its literals, and whether it makes others from something else than one string. */
+export function expressionsIn(
+  path: string,
+  source: string,
+): { readonly literals: string[]; readonly hasMade: boolean } {
+  const literals: string[] = [];
+  let hasMade = false;
+  const make = ({ callee, arguments: given }: { callee: unknown; arguments: readonly unknown[] }): void => {
+    const { type, name } = callee as { readonly type: string; readonly name?: string };
+    if (type !== 'Identifier' || name !== 'RegExp') return;
+    const [pattern, flags] = given as readonly { readonly type: string; readonly value?: unknown }[];
+    if (typeof pattern?.value === 'string')
+      literals.push(`/${pattern.value}/${typeof flags?.value === 'string' ? flags.value : ''}`);
+    else hasMade = true;
+  };
+  new Visitor({
+    Literal(node) {
+      if ('regex' in node) literals.push(`/${node.regex.pattern}/${node.regex.flags}`);
+    },
+    NewExpression: make,
+    CallExpression: make,
+  }).visit(parseSync(path, source).program);
+  return { literals, hasMade };
+}
+
+function schemaPatterns(schema: unknown): string[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  const own = 'pattern' in schema && typeof schema.pattern === 'string' ? [schema.pattern] : [];
+  return [...own, ...Object.values(schema).flatMap(schemaPatterns)];
+}
+
+/** Without a repetition that has no bound there is nothing to begin anew in. */
+const isUnbounded = (literal: string): boolean => /[*+]|\{\d+,\}/.test(literal);
+
+/** Those that are neither proved nor excepted. */
+export async function unproved(literals: Iterable<string>): Promise<string[]> {
+  const proved = new Set(JSON.parse(await readFile(provedFile, 'utf8')) as readonly string[]);
+  return [...literals].filter(
+    (literal) => isUnbounded(literal) && !proved.has(literal) && !Object.hasOwn(excepted, literal),
+  );
+}
+
+export interface Verdict {
+  readonly isLinear: boolean;
+  /** Such as `polynomial 2`. */
+  readonly how: string;
+}
+
+export async function verdictOn(literal: string): Promise<Verdict> {
+  process.env['RECHECK_BACKEND'] = backend;
+  process.env['RECHECK_SYNC_BACKEND'] = backend;
+  const { checkSync } = (await import('recheck')) as unknown as { readonly checkSync: SyncCheck };
+  const end = literal.lastIndexOf('/');
+  const found = checkSync(literal.slice(1, end), literal.slice(end + 1), { timeout: timeoutMs });
+  if (found.status === 'unknown') return { isLinear: false, how: found.error.kind };
+  const { type, summary } = found.complexity;
+  return { isLinear: found.status === 'safe', how: `${type}: ${summary}` };
+}
+
+type SyncCheck = (...given: Parameters<typeof check>) => Awaited<ReturnType<typeof check>>;
+
+async function main(): Promise<void> {
+  const { written } = await patternsOfTheCode();
+  const proved = new Set(JSON.parse(await readFile(provedFile, 'utf8').catch(() => '[]')) as readonly string[]);
+  let failed = 0;
+  for (const [literal, files] of written) {
+    if (!isUnbounded(literal) || proved.has(literal) || Object.hasOwn(excepted, literal)) continue;
+    const { isLinear, how } = await verdictOn(literal);
+    if (isLinear) proved.add(literal);
+    else {
+      failed += 1;
+      process.stderr.write(`${files.join(', ')}: ${literal} is ${how}\n`);
+    }
+  }
+  const kept = [...proved].filter((literal) => written.has(literal)).toSorted();
+  await writeFile(provedFile, `${JSON.stringify(kept, null, 2)}\n`);
+  process.exitCode = failed > 0 ? 1 : 0;
+}
+
+if (import.meta.main) await main();
