@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import type { RuntimeKind } from '@lodge/domain';
 import type { TemplateProgress } from '@lodge/engine';
 import type { AgentRuntime } from '@lodge/ports';
-import { ConfigError, readConfig } from './config/config.ts';
+import { ConfigError, readConfig, secretVariables } from './config/config.ts';
 import type { Config } from './config/config.ts';
 import { AlreadyRunningError } from './host/instance-lock.ts';
 import { startLodge } from './wire.ts';
@@ -21,7 +21,7 @@ export interface RunOptions {
 export async function runLodge(env: NodeJS.ProcessEnv, options: RunOptions = {}): Promise<void> {
   const config = configOrExit(env);
   // What Lodge starts inherits its environment.
-  delete env['LODGE_MASTER_KEY'];
+  for (const name of secretVariables) delete env[name];
   const log = pino({ level: logLevel(config, env), base: null }, pino.destination({ dest: 2, sync: true }));
   process.stdout.write(`Lodge ${version}\n`);
   try {
@@ -37,6 +37,7 @@ export async function runLodge(env: NodeJS.ProcessEnv, options: RunOptions = {})
       say('Sign in', `${lodge.ownerLink.url(new URL(lodge.baseUrl).origin)}  (yours for 24 hours; shown this once)`);
       await lodge.ownerLink.shown();
     }
+    for (const { name, detail, advice } of await lodge.weaknesses) say('Warning', `${name}: ${detail} (${advice})`);
     await lodge.ready;
   } catch (error) {
     if (!(error instanceof AlreadyRunningError)) log.fatal({ err: error }, 'Lodge did not start');

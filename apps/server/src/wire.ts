@@ -37,7 +37,9 @@ import type { Store } from '@lodge/store';
 import type { Config } from './config/config.ts';
 import { spendDefaults } from './config/spend-defaults.ts';
 import { lockInstance } from './host/instance-lock.ts';
+import type { Finding } from './host/finding.ts';
 import { openMachines } from './host/machines.ts';
+import { reportWeaknesses } from './host/weaknesses/table.ts';
 import { masterKeySource } from './config/master-key-source.ts';
 import { watchEventLoop } from './metrics/event-loop.ts';
 import { listenForScrapes } from './metrics/listener.ts';
@@ -54,6 +56,8 @@ export interface Lodge {
   readonly firstKey: FirstKey | null;
   /** The link by which somebody makes the first account theirs, until a start has shown it. */
   readonly ownerLink: OwnerLink | null;
+  /** What makes this Lodge weaker than it can be, once it was looked at. Never rejects. */
+  readonly weaknesses: Promise<readonly Finding[]>;
   /** Resolves when VMs, broker and templates are being looked after; the API answers before. Rejects when this host cannot run VMs. */
   readonly ready: Promise<void>;
   /** Ends the control plane; VMs go on. */
@@ -89,17 +93,17 @@ export async function startLodge(config: Config, options: LodgeOptions): Promise
     await mkdir(config.dataDir, { recursive: true, mode: 0o711 });
     closing.push(await lockInstance(config.dataDir));
     const assembled = await assemble(config, { ...options, log: withRequestFields(options.log) }, closing);
-    const { baseUrl, firstKey, ownerLink } = assembled;
+    const { baseUrl, firstKey, ownerLink, weaknesses } = assembled;
     endRequests = assembled.endRequests;
     ready = assembled.startMachines();
-    return { baseUrl, firstKey, ownerLink, ready, close };
+    return { baseUrl, firstKey, ownerLink, weaknesses, ready, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-interface Assembled extends Pick<Lodge, 'baseUrl' | 'firstKey' | 'ownerLink'> {
+interface Assembled extends Pick<Lodge, 'baseUrl' | 'firstKey' | 'ownerLink' | 'weaknesses'> {
   readonly startMachines: () => Promise<void>;
   /** Takes no more requests and gives those under way a bounded while, with everything that they need still there. */
   readonly endRequests: () => Promise<void>;
@@ -141,6 +145,7 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
   const { baseUrl, endRequests } = await openApi(config, api, closing);
   const firstKey = await ensureFirstKey(store.apiKeys, join(config.dataDir, 'first-key'));
   const ownerLink = await ensureOwnerLink(store.accounts, join(config.dataDir, 'owner-link'));
+  const weaknesses = reportWeaknesses(config, async () => (await store.accounts.members()).length, log);
 
   const startMachines = async (): Promise<void> => {
     await driver.start();
@@ -158,7 +163,7 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
       closing.push(() => part.stop());
     }
   };
-  return { baseUrl, firstKey, ownerLink, startMachines, endRequests };
+  return { baseUrl, firstKey, ownerLink, weaknesses, startMachines, endRequests };
 }
 
 function engineSettings(config: Config) {

@@ -5,6 +5,7 @@ export type { BareClone } from './qemu/bare-clone.ts';
 export { chooseAccelerator } from './qemu/machine/accelerator.ts';
 export type { AcceleratorAnswer } from './qemu/machine/accelerator.ts';
 export { inspectEmulator } from './qemu/machine/emulator.ts';
+export type { Emulator } from './qemu/machine/emulator.ts';
 export { openCgroups } from './qemu/host/cgroup.ts';
 export { hostWeaknesses } from './qemu/weaknesses.ts';
 export type { HostWeakness } from './qemu/weaknesses.ts';

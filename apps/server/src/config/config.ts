@@ -310,6 +310,11 @@ export const settings = {
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
+/** Variables that may hold a credential. */
+export const secretVariables: readonly string[] = Object.values<Setting<unknown>>(settings)
+  .filter(({ secret }) => secret)
+  .map(({ name }) => name);
+
 type Parsed = { readonly [K in keyof typeof settings]: ReturnType<(typeof settings)[K]['parse']> };
 
 /** What `readConfig` gives; one field a variable, as `settings` describes it. */

@@ -3,10 +3,11 @@ import { access, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AgentRow, Log, VmObservation, VmUsage } from '@lodge/ports';
 import { embeddedConnectionString, openStore } from '@lodge/store';
+import type { Store } from '@lodge/store';
 import type { Config } from '../../config/config.ts';
 import { openMachines } from '../../host/machines.ts';
-import { found, note, ok } from './finding.ts';
-import type { Finding, Section } from './finding.ts';
+import { found, note, ok } from '../../host/finding.ts';
+import type { Finding, Section } from '../../host/finding.ts';
 
 /** More than these are summed up; `--json` has them all. */
 const maxShown = 50;
@@ -41,15 +42,26 @@ export async function agentsSection(config: Config, log: Log, all: boolean): Pro
   };
 }
 
+const readRows = (config: Config, log: Log): Promise<readonly AgentRow[] | null> =>
+  askStore(config, log, (store) => store.agents.all());
+
+/** How many people have an account; null when no database runs. */
+export const countPeople = (config: Config, log: Log): Promise<number | null> =>
+  askStore(config, log, async (store) => (await store.accounts.members()).length);
+
 /** Null when no database runs. */
-async function readRows({ databaseUrl, dataDir }: Config, log: Log): Promise<readonly AgentRow[] | null> {
+async function askStore<T>(
+  { databaseUrl, dataDir }: Config,
+  log: Log,
+  ask: (store: Store) => Promise<T>,
+): Promise<T | null> {
   const postgres = join(dataDir, 'postgres');
   if (databaseUrl === null && !(await exists(join(postgres, 'cluster', 'postmaster.pid')))) return null;
   const connectionString = databaseUrl ?? embeddedConnectionString(postgres);
   try {
     const store = await openStore({ connectionString, log });
     try {
-      return await store.agents.all();
+      return await ask(store);
     } finally {
       await store.close();
     }

@@ -10,8 +10,8 @@ import { checkNetwork, chooseAccelerator, inspectEmulator } from '@lodge/vm';
 import type { Config } from '../../config/config.ts';
 import { lockHolder } from '../../host/instance-lock.ts';
 import { networkOptions, openMachines } from '../../host/machines.ts';
-import { found, lack, note, ok } from './finding.ts';
-import type { Finding, Section } from './finding.ts';
+import { fail, found, note, ok } from '../../host/finding.ts';
+import type { Finding, Section } from '../../host/finding.ts';
 
 export async function networkSection(config: Config): Promise<Section> {
   const options = await networkOptions(config);
@@ -32,7 +32,7 @@ export async function networkSection(config: Config): Promise<Section> {
     findings: [
       ...facts.map(({ name, ok: fine, detail, advice }): Finding => ({
         name,
-        state: fine ? 'ok' : 'lack',
+        state: fine ? 'ok' : 'fail',
         detail,
         advice,
       })),
@@ -63,7 +63,7 @@ async function database(config: Config, log: Log): Promise<Finding> {
   if (databaseUrl !== null) {
     const store = await openStore({ connectionString: databaseUrl, log }).catch((error: Error) => error);
     if (store instanceof Error)
-      return lack(
+      return fail(
         'database',
         `DATABASE_URL does not answer: ${store.message}`,
         'see that the server runs and takes these credentials',
@@ -75,7 +75,7 @@ async function database(config: Config, log: Log): Promise<Finding> {
   try {
     createRequire(import.meta.url).resolve(programs);
   } catch {
-    return lack('database', `the package ${programs} is not installed`, 'npm ci');
+    return fail('database', `the package ${programs} is not installed`, 'npm ci');
   }
   const cluster = join(dataDir, 'postgres', 'cluster');
   if (!(await exists(cluster))) return ok('database', 'embedded; the first start makes it');

@@ -9,8 +9,8 @@ import { defaultSize, fits, sizes } from '@lodge/domain';
 import { hostTools } from '@lodge/images';
 import type { Config } from '../../config/config.ts';
 import { version } from '../../version.ts';
-import { found, lack, note, ok } from './finding.ts';
-import type { Finding, Section } from './finding.ts';
+import { fail, found, note, ok } from '../../host/finding.ts';
+import type { Finding, Section } from '../../host/finding.ts';
 
 const run = promisify(execFile);
 const gib = 2 ** 30;
@@ -29,7 +29,6 @@ export async function machineSection(config: Config): Promise<Section> {
       found('memory', () => memory(config)),
       found('data folder', () => disk('data folder', config.dataDir, dataNeedsBytes)),
       found('cache folder', () => disk('cache folder', config.cacheDir, cacheNeedsBytes)),
-      found('control groups', () => controlGroups(config)),
       found('user ids', () => userIds(config.vmUidBase)),
       found('stopped agents', stoppedAgents),
     ]),
@@ -41,7 +40,7 @@ async function system(): Promise<Finding> {
   const name = /^PRETTY_NAME="?(.*?)"?$/m.exec(text)?.[1] ?? 'unknown distribution';
   const detail = `${name}, Linux ${release()}, ${process.arch}, ${availableParallelism()} processors`;
   if (process.arch !== 'x64')
-    return lack('system', detail, 'use an x86_64 machine: guest images exist for no other yet');
+    return fail('system', detail, 'use an x86_64 machine: guest images exist for no other yet');
   return ok('system', detail);
 }
 
@@ -52,7 +51,7 @@ async function memory({ memoryReservedMib: reservedMib, memoryOvercommit: overco
   const host = { totalMib: mib('MemTotal'), availableMib: mib('MemAvailable'), reservedMib, overcommit };
   const detail = `${gibText(host.totalMib)} in all, ${gibText(host.availableMib)} free`;
   if (!fits(host, [], defaultSize)) {
-    return lack(
+    return fail(
       'memory',
       `${detail}: too little for one ${defaultSize} agent`,
       'free some, add some, or lower LODGE_MEMORY_RESERVED_MIB',
@@ -71,9 +70,9 @@ async function disk(name: string, path: string, needsBytes: number): Promise<Fin
   const free = bavail * bsize;
   const detail = `${path}, ${(free / gib).toFixed(1)} GiB free`;
   if (files > 0 && ffree < 10_000)
-    return lack(name, `${path} has only ${ffree} inodes left`, 'remove files there or use another folder');
+    return fail(name, `${path} has only ${ffree} inodes left`, 'remove files there or use another folder');
   if (free < needsBytes) {
-    return lack(
+    return fail(
       name,
       detail,
       `make at least ${needsBytes / gib} GiB free there, or set another folder (docs/reference/configuration.md)`,
@@ -90,37 +89,11 @@ async function statfsAbove(path: string): Promise<StatsFs> {
   });
 }
 
-async function controlGroups({ unboundMemory }: Config): Promise<Finding> {
-  const root = '/sys/fs/cgroup';
-  const unified = await readFile(`${root}/cgroup.controllers`, 'utf8').catch(() => null);
-  const has = async (controller: string): Promise<boolean> =>
-    unified === null
-      ? readFile(`${root}/${controller}/cgroup.procs`).then(
-          () => true,
-          () => false,
-        )
-      : unified.split(/\s+/).includes(controller);
-  const missing = [];
-  for (const controller of ['memory', 'cpu']) if (!(await has(controller))) missing.push(controller);
-  if (missing.length === 0)
-    return ok('control groups', `memory and cpu, ${unified === null ? 'version 1' : 'version 2'}`);
-  if (missing.includes('memory')) {
-    const detail = `no ${missing.join(' and no ')} controller: an agent could take 16 GiB, whatever its size`;
-    const advice = 'mount the memory controller at /sys/fs/cgroup, or set LODGE_UNBOUND_MEMORY=allow';
-    return unboundMemory === 'refuse' ? lack('control groups', detail, advice) : note('control groups', detail, advice);
-  }
-  return note(
-    'control groups',
-    'no cpu controller: an agent could use every processor, whatever its size',
-    'mount the cpu controller at /sys/fs/cgroup',
-  );
-}
-
 /** A start from a snapshot writes pages into the emulator's memory (ADR 0016), which level 3 forbids root too, until a reboot. */
 async function stoppedAgents(): Promise<Finding> {
   const level = await readFile('/proc/sys/kernel/yama/ptrace_scope', 'utf8').catch(() => '0');
   if (level.trim() !== '3') return ok('stopped agents', 'come back with their memory');
-  return lack(
+  return fail(
     'stopped agents',
     'kernel.yama.ptrace_scope is 3: they come back from their disk alone, slowly',
     'set kernel.yama.ptrace_scope=1 in /etc/sysctl.d and reboot',
@@ -135,7 +108,7 @@ async function userIds(base: number): Promise<Finding> {
     return first! <= base && base + vmUids <= first! + count!;
   });
   if (mapped) return ok('user ids', `VMs run as ${base} to ${base + vmUids - 1}`);
-  return lack(
+  return fail(
     'user ids',
     `${base} to ${base + vmUids - 1} do not exist here, a container maps other ids`,
     'set LODGE_VM_UID_BASE to the first of 16384 ids that do',
@@ -159,7 +132,7 @@ const others: Readonly<Record<string, string>> = {
 export async function programsSection(): Promise<Section> {
   const findings = versioned.map(([command, flag, debianPackage]) =>
     found(command, async () => {
-      if (!(await onPath(command))) return lack(command, 'not installed', `apt-get install ${debianPackage}`);
+      if (!(await onPath(command))) return fail(command, 'not installed', `apt-get install ${debianPackage}`);
       const { stdout, stderr } = await run(command, [flag], { timeout: 10_000 });
       return ok(command, (stdout || stderr).split('\n')[0]!.trim());
     }),
@@ -172,7 +145,7 @@ async function otherPrograms(): Promise<Finding> {
   for (const command of Object.keys(others)) if (!(await onPath(command))) missing.push(command);
   if (missing.length === 0) return ok('others', Object.keys(others).join(', '));
   const packages = new Set(missing.map((command) => others[command]));
-  return lack('others', `not installed: ${missing.join(', ')}`, `apt-get install ${[...packages].join(' ')}`);
+  return fail('others', `not installed: ${missing.join(', ')}`, `apt-get install ${[...packages].join(' ')}`);
 }
 
 async function onPath(command: string): Promise<boolean> {
