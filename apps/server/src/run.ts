@@ -37,7 +37,9 @@ export async function runLodge(env: NodeJS.ProcessEnv, options: RunOptions = {})
       say('Sign in', `${lodge.ownerLink.url(new URL(lodge.baseUrl).origin)}  (yours for 24 hours; shown this once)`);
       await lodge.ownerLink.shown();
     }
-    for (const { name, detail, advice } of await lodge.weaknesses) say('Warning', `${name}: ${detail} (${advice})`);
+    void lodge.weaknesses.then((weaknesses) => {
+      for (const { name, detail, advice } of weaknesses) say('Warning', `${name}: ${detail} (${advice})`);
+    });
     await lodge.ready;
   } catch (error) {
     if (!(error instanceof AlreadyRunningError)) log.fatal({ err: error }, 'Lodge did not start');

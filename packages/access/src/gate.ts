@@ -1,12 +1,12 @@
 import { BusyError } from '@lodge/ports';
 
 /** Where work comes from; a network is part of a site. */
-export interface Origin {
+interface Origin {
   readonly network: string;
   readonly site: string;
 }
 
-export interface GateBounds {
+interface GateBounds {
   /** How much runs at once, and how much waits. */
   readonly atOnce: number;
   readonly waiting: number;

@@ -33,13 +33,18 @@ export const fail = (name: string, detail: string, advice: string): Finding => (
   advice,
 });
 
+/** What only root may look at, for anybody else. */
+export const unseen = (name: string): Finding =>
+  note(name, 'could not be seen: only root may look', 'run it as root to see this too');
+
+export const isRoot = (): boolean => process.getuid?.() === 0;
+
 /** The finding of a check, or what its failure is: one check that breaks must not hide the others. */
 export async function found(name: string, check: () => Promise<Finding> | Finding): Promise<Finding> {
   try {
     return await check();
   } catch (error) {
-    if (isForbidden(error))
-      return note(name, 'could not be seen: only root may look', 'run it as root to see this too');
+    if (isForbidden(error)) return unseen(name);
     return fail(name, error instanceof Error ? error.message : String(error), 'see the other findings');
   }
 }
@@ -49,5 +54,5 @@ function isForbidden(error: unknown): boolean {
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
   const isDenied =
     code === 'EACCES' || code === 'EPERM' || /permission denied|operation not permitted/i.test(String(message));
-  return isDenied && process.getuid?.() !== 0;
+  return isDenied && !isRoot();
 }

@@ -6,7 +6,7 @@ import { embeddedConnectionString, openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
 import type { Config } from '../../config/config.ts';
 import { openMachines } from '../../host/machines.ts';
-import { found, note, ok } from '../../host/finding.ts';
+import { found, isRoot, note, ok, unseen } from '../../host/finding.ts';
 import type { Finding, Section } from '../../host/finding.ts';
 
 /** More than these are summed up; `--json` has them all. */
@@ -36,8 +36,8 @@ export async function agentsSection(config: Config, log: Log, all: boolean): Pro
       summary,
       ...shown.map((agent) => ok(agent.id, describe(agent))),
       ...(more > 0 ? [note('more', `${more} agents are not shown`, 'npm run doctor -- --json shows all')] : []),
-      ...(await folders(config, 'templates', agents)),
-      ...(await folders(config, 'images', [])),
+      ...(await seenFolders(config, 'templates', agents)),
+      ...(await seenFolders(config, 'images', [])),
     ],
   };
 }
@@ -117,6 +117,12 @@ const plain = (text: string): string => JSON.stringify(text.replaceAll(/\p{C}/gu
 
 const sizeText = (sizeMib: number): string =>
   sizeMib >= 1024 ? `${(sizeMib / 1024).toFixed(1)} GiB` : `${Math.round(sizeMib)} MiB`;
+
+const seenFolders: typeof folders = (config, kind, agents) =>
+  folders(config, kind, agents).catch((error: unknown) => {
+    if (isRoot()) throw error;
+    return [unseen(kind)];
+  });
 
 /** Folders of the cache with what they take up, and how many agents of this Lodge lie over each. */
 async function folders({ cacheDir }: Config, kind: string, agents: readonly AgentFacts[]): Promise<Finding[]> {

@@ -10,7 +10,7 @@ import { checkNetwork, chooseAccelerator, inspectEmulator } from '@lodge/vm';
 import type { Config } from '../../config/config.ts';
 import { lockHolder } from '../../host/instance-lock.ts';
 import { networkOptions, openMachines } from '../../host/machines.ts';
-import { fail, found, note, ok } from '../../host/finding.ts';
+import { fail, found, isRoot, note, ok, unseen } from '../../host/finding.ts';
 import type { Finding, Section } from '../../host/finding.ts';
 
 export async function networkSection(config: Config): Promise<Section> {
@@ -30,12 +30,10 @@ export async function networkSection(config: Config): Promise<Section> {
   return {
     title: 'Network',
     findings: [
-      ...facts.map(({ name, ok: fine, detail, advice }): Finding => ({
-        name,
-        state: fine ? 'ok' : 'fail',
-        detail,
-        advice,
-      })),
+      ...facts.map(({ name, ok: fine, detail, advice }): Finding => {
+        if (!fine && !isRoot()) return unseen(name);
+        return { name, state: fine ? 'ok' : 'fail', detail, advice };
+      }),
       names,
     ],
   };
@@ -106,7 +104,12 @@ export async function virtualisationSection(config: Config, log: Log): Promise<S
   const runtime = createOpenclawRuntime();
   const title = 'Virtual machines';
   const what = `${runtime.name} ${runtime.version}`;
-  const image = await createImageBuilder({ cacheDir: config.cacheDir, log }).find(runtime.name);
+  const builder = createImageBuilder({ cacheDir: config.cacheDir, log });
+  // Without root the cache may not be readable.
+  const image = await builder.find(runtime.name).catch((error: unknown) => {
+    if (isRoot()) throw error;
+    return null;
+  });
   if (image === null) {
     const advice = 'npm start builds it and the template, once; then KVM is tried with it';
     return { title, findings: [await found('KVM device', kvmDevice), note('image', `none of ${what} yet`, advice)] };

@@ -4,7 +4,7 @@ import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { sizes } from '@lodge/domain';
 import { masterKeySource } from '../../config/master-key-source.ts';
-import { fail, note, ok, warn } from '../finding.ts';
+import { fail, isRoot, note, ok, warn } from '../finding.ts';
 import type { Finding } from '../finding.ts';
 import type { Check } from './check.ts';
 
@@ -81,7 +81,7 @@ async function statfsAbove(path: string): Promise<StatsFs> {
 const user: Check = {
   name: 'user',
   look(_facts, name) {
-    if (process.getuid?.() === 0) return ok(name, 'root, which sees everything');
+    if (isRoot()) return ok(name, 'root, which sees everything');
     return note(name, 'not root: what only root may look at is not seen', 'run it as root to see everything');
   },
 };

@@ -11,7 +11,7 @@ const maxOfPort = 128;
 const maxOfNetwork = 64;
 
 /** Whose request it is. */
-export interface Connection {
+interface Connection {
   readonly agentId: string;
   /** The public port that anyone reaches, and the client's network; null for whoever has a right. */
   readonly anyone: { readonly port: number; readonly network: string } | null;

@@ -15,7 +15,7 @@ import type { FastifyReply } from 'fastify';
 import type { Limits } from '../pipeline/limits/limits.ts';
 
 /** Who presents a secret; `reply` is told where the address stands when it is refused. */
-export interface Stranger {
+interface Stranger {
   readonly address: string;
   readonly reply?: FastifyReply;
 }
