@@ -9,7 +9,7 @@ import { defaultSize, fits, sizes } from '@lodge/domain';
 import { hostTools } from '@lodge/images';
 import type { Config } from '../../config/config.ts';
 import { version } from '../../version.ts';
-import { fail, found, note, ok } from '../../host/finding.ts';
+import { fail, found, ok } from '../../host/finding.ts';
 import type { Finding, Section } from '../../host/finding.ts';
 
 const run = promisify(execFile);
