@@ -7,8 +7,6 @@ import { type World, brokerPort, udpPort } from './world.ts';
 /** An agent's guest, its namespace, and what answers there. */
 export interface Agent {
   readonly vm: Pick<Namespace, 'name' | 'guestAddress'>;
-  /** Host's end of its link. */
-  readonly hostEnd: string;
   /** An address the guest has from the start, and one that the host's end gets from `openNamespace`. */
   readonly guest6: string;
   readonly hostEnd6: string;
@@ -32,11 +30,10 @@ const places = (ports: readonly number[]) => ports.map((port) => ({ address: '::
 export function addressesOf(
   instance: 'a' | 'b',
   guestAddress: string,
-): { readonly hostEnd: string; readonly guest6: string; readonly tap6: string; readonly hostEnd6: string } {
+): { readonly guest6: string; readonly tap6: string; readonly hostEnd6: string } {
   const [low = 0, high = 0] = guestAddress.split('.').map(Number).toReversed();
   const block = `${instance}:${high}:${low}`;
   return {
-    hostEnd: guestAddress.replace(/\d+$/, String(low - 1)),
     guest6: `fd02:${block}::15`,
     tap6: `fd02:${block}::2`,
     hostEnd6: `fd03:${block}::1`,

@@ -33,7 +33,7 @@ export function forbidden(agent: Agent, { a, b, neighbour, foreigner }: Others):
   return {
     either: [
       ...each(inside, at.hostPorts),
-      ...each([agent.hostEnd, neighbour.hostEnd, a.brokerHost, b.brokerHost], at.hostPorts),
+      ...each([a.brokerHost, b.brokerHost], at.hostPorts),
       tcp(a.brokerHost, at.otherBrokerPort),
       ...each([b.brokerHost], [at.brokerPort, at.otherBrokerPort]),
       ...each([neighbour.vm.guestAddress, foreigner.vm.guestAddress], guestPorts),

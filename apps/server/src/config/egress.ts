@@ -1,8 +1,15 @@
 /** Settings of what agents' machines may reach, all of them. */
-import { ipv4Blocks, oneOf } from './values.ts';
+import { integer, ipv4Blocks, oneOf } from './values.ts';
 import { required } from './setting.ts';
 
 export const egressSettings = {
+  networkMbit: required(
+    'LODGE_NETWORK_MBIT',
+    'Mbit/s, 0..100000',
+    '100',
+    'What an agent may send, and what it may receive, beyond this machine, for each of its processors; 0 is without a bound.',
+    integer(0, 100_000),
+  ),
   egressMail: required(
     'LODGE_EGRESS_MAIL',
     '`closed` or `open`',

@@ -48,6 +48,7 @@ export async function openMachines(
     instance,
     network,
     brokerPort,
+    mbitPerVcpu: config.networkMbit === 0 ? null : config.networkMbit,
     accelerator,
     diskRateFactor: diskRate,
     unboundMemory,

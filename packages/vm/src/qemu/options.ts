@@ -12,6 +12,8 @@ export interface QemuDriverOptions {
   readonly network: HostNetwork;
   /** Port of the LLM broker at the network's `brokerHost`. */
   readonly brokerPort: number;
+  /** Mbit/s each way that a VM has beyond the host for each of its processors; default: no bound. */
+  readonly mbitPerVcpu?: number | null;
   readonly accelerator: 'auto' | Accelerator;
   /** On the rates of `machine/disk-rate.ts`; 0 sets no bound. Default 1. */
   readonly diskRateFactor?: number;

@@ -103,8 +103,8 @@ export class Templates {
 
   /** What VMs are made with, once it is known which accelerator works. */
   async vmHost(image: Pick<Image, 'kernel' | 'initrd'>, cgroups: Cgroups): Promise<VmHost> {
-    const { network, brokerPort, instance, diskRateFactor = 1 } = this.options;
-    return { ...(await this.means(image)), network, cgroups, brokerPort, instance, diskRateFactor };
+    const { network, brokerPort, instance, diskRateFactor = 1, mbitPerVcpu = null } = this.options;
+    return { ...(await this.means(image)), network, cgroups, brokerPort, instance, diskRateFactor, mbitPerVcpu };
   }
 
   async build(build: TemplateBuild, cgroups: Cgroups, signal: AbortSignal): Promise<Template> {

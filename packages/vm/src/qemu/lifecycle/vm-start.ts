@@ -36,6 +36,7 @@ export interface VmHost {
   readonly accelerator: AcceleratorAnswer;
   /** Port of the LLM broker on the host. */
   readonly brokerPort: number;
+  readonly mbitPerVcpu: number | null;
   /** Shown in process lists. */
   readonly instance: string;
   /** The operator's, on what a VM of each size may read and write. */
@@ -126,9 +127,13 @@ export async function startVm(host: VmHost, start: VmStart, signal: AbortSignal)
   return { ...launched, namespace, timings };
 }
 
-const namespaceOptions = ({ brokerPort }: VmHost, { uid, egress }: VmStart): NamespaceOptions => {
-  return { tapOwner: uid, brokerPort, egress };
+const namespaceOptions = ({ brokerPort, mbitPerVcpu }: VmHost, { uid, egress, machine }: VmStart): NamespaceOptions => {
+  return { tapOwner: uid, brokerPort, egress, mbit: bandwidthOf(machine, mbitPerVcpu) };
 };
+
+/** Mbit/s each way. */
+export const bandwidthOf = ({ vcpus }: Machine, mbitPerVcpu: number | null): number | null =>
+  mbitPerVcpu === null ? null : vcpus * mbitPerVcpu;
 
 /** A snapshot of a larger machine begins as large as it was; it is made smaller when its guest runs. */
 function largest({ machine, source }: VmStart): Machine {

@@ -79,6 +79,36 @@ test('start, create and remove may be repeated', async () => {
   assert.equal(await host(), started);
 });
 
+test('no address of the host comes or goes with a slot', async () => {
+  await a.start();
+  const monitor = spawn('ip', ['monitor', 'address'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const heard: string[] = [];
+  monitor.stdout.on('data', (chunk: Buffer) => heard.push(chunk.toString()));
+  const tell = async (): Promise<void> => {
+    const before = heard.length;
+    while (heard.length === before) {
+      await run('ip', ['address', 'replace', '127.0.0.9/32', 'dev', 'lo']);
+      await sleep(50);
+    }
+  };
+  await tell();
+  await a.createNamespace(0, usual);
+  // A link's own IPv6 address comes a while after it is up.
+  await sleep(2500);
+  await a.removeNamespace(0);
+  await tell();
+  monitor.kill();
+  await once(monitor, 'exit');
+  await run('ip', ['address', 'del', '127.0.0.9/32', 'dev', 'lo']);
+  assert.deepEqual(
+    heard
+      .join('')
+      .split('\n')
+      .filter((line) => /\ba-0\b/.test(line)),
+    [],
+  );
+});
+
 test('the tap belongs to the emulator’s user', async () => {
   await a.start();
   await a.createNamespace(0, usual);
@@ -114,7 +144,7 @@ test('halves of a slot are found, replaced and removed', async () => {
 
 test(
   'kill -9 at any moment of a create leaves nothing that the next process does not find',
-  { timeout: 60_000 },
+  { timeout: 300_000 },
   async () => {
     await a.start();
     const started = await host();

@@ -1,6 +1,8 @@
+import { existsSync } from 'node:fs';
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import type { EgressRules } from '@lodge/domain';
 import { hostAddress } from '@lodge/guest';
+import { bandwidthRules } from './bandwidth.ts';
 import { Egress } from './egress.ts';
 import { ipBatch, nft, run } from './commands.ts';
 import { connectionShare, fitConnectionTable } from './connection-share.ts';
@@ -46,6 +48,8 @@ export interface HostNetwork {
   egressBytes(slot: number): Promise<number>;
   /** Puts rules on the slot's guest at once, and on what it has open. The same rules again are success. */
   setEgress(slot: number, rules: EgressRules): Promise<void>;
+  /** Bounds what the slot's guest sends and receives beyond the host, Mbit/s each way; null: no bound. */
+  setBandwidth(slot: number, mbit: number | null): Promise<void>;
   /** What the slot's guest was refused since the last call, oldest first; at most 100. */
   readRefused(slot: number): Promise<Refused>;
   /** Stops serving names. Everything else is the kernel's, and stays. */
@@ -61,6 +65,8 @@ export interface NamespaceOptions {
   readonly brokerPort: number;
   /** In effect before anything can be sent. Default: every public address. */
   readonly egress?: EgressRules;
+  /** Mbit/s each way beyond the host; null, the default: no bound. */
+  readonly mbit?: number | null;
 }
 
 export interface Namespace {
@@ -74,6 +80,9 @@ export interface Namespace {
 
 const namespaces = '/run/netns';
 const tap = 'tap0';
+/** The two ends of a slot's link know each other from the start: nobody asks by ARP for an address that no link has. */
+const hostHardware = '02:00:0a:c9:00:01';
+const guestHardware = '02:00:0a:c9:00:02';
 const forwarding = '/proc/sys/net/ipv4/ip_forward';
 /** One folder per link in the caller's network namespace; sysfs would show those of the namespace it was mounted in. */
 const links = '/proc/sys/net/ipv4/conf';
@@ -105,6 +114,10 @@ async function namesIn(folder: string): Promise<string[]> {
   });
 }
 
+/** Line for `ip` that keeps a link from having an IPv6 address of its own, where this kernel has IPv6. */
+const withoutIpv6Address = (link: string): string[] =>
+  existsSync('/proc/sys/net/ipv6/conf') ? [`link set ${link} addrgenmode none`] : [];
+
 /** What of one name exists now. */
 async function presence(name: string): Promise<{ readonly link: boolean; readonly namespace: boolean }> {
   const [devices, names] = await Promise.all([namesIn(links), namesIn(namespaces)]);
@@ -126,7 +139,7 @@ async function settle(name: string, lines: (now: Awaited<ReturnType<typeof prese
 async function ensureBrokerLink(plan: NetworkPlan): Promise<void> {
   const link = plan.brokerLink;
   await settle(link, (now) => [
-    ...(now.link ? [] : [`tuntap add dev ${link} mode tun`]),
+    ...(now.link ? [] : [`tuntap add dev ${link} mode tun`, ...withoutIpv6Address(link)]),
     `address replace ${plan.brokerHost}/32 dev ${link}`,
     `link set ${link} up`,
     `route replace ${plan.range} dev ${link}`,
@@ -151,30 +164,35 @@ async function createSlot(plan: NetworkPlan, slot: number, options: NamespaceOpt
   const name = plan.slotName(slot);
   const path = `${namespaces}/${name}`;
   const addresses = plan.slotAddresses(slot);
+  const { guestSide } = addresses;
   const there = await presence(name);
   if (there.link || there.namespace) await removeSlot(plan, slot);
   const share = await connectionShare(plan.guests);
   const outside = [
     `netns add ${name}`,
-    `link add name ${name} type veth peer name up0 netns ${name}`,
-    `address add ${addresses.hostEnd}/30 dev ${name}`,
+    `link add name ${name} address ${hostHardware} type veth peer name up0 address ${guestHardware} netns ${name}`,
+    ...withoutIpv6Address(name),
     `link set ${name} up`,
+    `neigh add ${guestSide} lladdr ${guestHardware} dev ${name} nud permanent`,
+    slotRoute(plan, slot),
   ];
   const inside = [
-    `address add ${addresses.guestSide}/30 dev up0`,
+    `address add ${guestSide}/32 dev up0`,
     'link set up0 up',
+    `neigh add ${plan.brokerHost} lladdr ${hostHardware} dev up0 nud permanent`,
+    `route add ${plan.brokerHost} dev up0`,
     `tuntap add dev ${tap} mode tap user ${tapOwner}`,
     `address add ${hostAddress}/24 dev ${tap}`,
     `link set ${tap} up`,
-    `route add default via ${addresses.hostEnd}`,
+    `route add default via ${plan.brokerHost}`,
   ];
   await run(
     'sh',
     ['-euc', makeNamespace, 'sh', outside.join('\n'), path, inside.join('\n')],
-    namespaceRules({ plan, addresses, brokerPort, share, ...(options.egress && { egress: options.egress }) }),
+    namespaceRules({ ...options, plan, addresses, share }),
   );
   if (brokerPort !== plan.brokerPort) await nft(allowBrokerPort(plan, slot, brokerPort));
-  return { slot, name, path, tap, guestAddress: addresses.guestSide };
+  return { slot, name, path, tap, guestAddress: guestSide };
 }
 
 async function listSlots(plan: NetworkPlan): Promise<number[]> {
@@ -210,6 +228,21 @@ async function restoreForwarding(plan: NetworkPlan): Promise<void> {
   await nft(`delete table ${forwardingMark(plan)}`);
 }
 
+/** The host speaks to guests from the broker's address. */
+const slotRoute = (plan: NetworkPlan, slot: number): string =>
+  `route replace ${plan.slotAddresses(slot).guestSide} dev ${plan.slotName(slot)} src ${plan.brokerHost}`;
+
+/** The kernel drops the slots' routes with the broker's address. A link that has an address itself is of an earlier release, and has its own route. */
+async function restoreSlotRoutes(plan: NetworkPlan): Promise<void> {
+  const slots = await listSlots(plan);
+  if (slots.length === 0) return;
+  const addresses = JSON.parse(await run('ip', ['-json', '-4', 'address', 'show'])) as { ifname?: string }[];
+  const addressed = new Set(addresses.map(({ ifname }) => ifname));
+  const lines = slots.filter((slot) => !addressed.has(plan.slotName(slot))).map((slot) => slotRoute(plan, slot));
+  // A slot may go meanwhile, or be half made: its own making has this line too.
+  await run('ip', ['-force', '-batch', '-'], lines.join('\n')).catch(() => undefined);
+}
+
 async function startNetwork(plan: NetworkPlan, log: (message: string) => void): Promise<void> {
   const { conflict, moved } = await rangeUse(plan);
   if (conflict !== null) {
@@ -227,6 +260,7 @@ async function startNetwork(plan: NetworkPlan, log: (message: string) => void): 
   }
   await nft(hostRules(plan));
   await ensureBrokerLink(plan);
+  await restoreSlotRoutes(plan);
   for (const chain of await openForeignChains(plan)) {
     log(`network: opened ${chain.family} ${chain.table} ${chain.name} of another firewall to the guests' links`);
   }
@@ -310,6 +344,9 @@ export function createHostNetwork(options: HostNetworkOptions): HostNetwork {
     },
     slots: () => listSlots(plan),
     egressBytes: (slot) => egressBytes(plan, slot),
+    setBandwidth: async (slot, mbit) => {
+      await run('nsenter', [`--net=${namespaceOf(slot)}`, 'nft', '-f', '-'], bandwidthRules(mbit));
+    },
     setEgress: (slot, rules) => egress.set(slot, rules),
     readRefused: (slot) => egress.readRefused(slot),
     stop: () => egress.stop(),

@@ -1,5 +1,6 @@
 import { type EgressRules, publicEgress } from '@lodge/domain';
 import { guestAddress, guestBrokerPort, hostAddress } from '@lodge/guest';
+import { bandwidthRules, emptyBandwidth, frameLimits } from './bandwidth.ts';
 import { type ConnectionShare, closedTimeout, setClosedTimeout } from './connection-share.ts';
 import { allowanceOf, egressRules, emptyEgress } from './egress-rules.ts';
 import { type NetworkPlan, type SlotAddresses } from './plan.ts';
@@ -12,6 +13,8 @@ export interface NamespaceFirewall {
   readonly brokerPort: number;
   readonly share: ConnectionShare;
   readonly egress?: EgressRules;
+  /** Mbit/s each way beyond the host; null: no bound. */
+  readonly mbit?: number | null;
   readonly tap?: string;
 }
 
@@ -32,12 +35,13 @@ export function namespaceRules({
   brokerPort,
   share,
   egress = publicEgress,
+  mbit = null,
   tap = 'tap0',
 }: NamespaceFirewall): string {
   return `
 table netdev lodge {
   chain guest_frames {
-    type filter hook ingress device "${tap}" priority filter; policy drop;
+    type filter hook ingress device "${tap}" priority filter; policy drop;${frameLimits}
     ether type arp arp htype 1 arp ptype ip arp hlen 6 arp plen 4 arp saddr ip ${guestAddress} accept
     ether type ip ip hdrlength 5 ip saddr ${guestAddress} accept
     counter drop
@@ -48,12 +52,14 @@ table inet lodge {
   ${closedTimeout}
 ${refusals}
 ${emptyEgress}
+${emptyBandwidth}
 ${translation(plan, addresses, brokerPort, tap)}
 ${fromGuest(plan, brokerPort, share)}
   chain to_guest {
-    ct state established,related ct original ip saddr ${addresses.hostEnd} accept
+    ct state established,related ct original ip saddr ${plan.brokerHost} accept
     ct state established,related ct original ip daddr ${hostAddress} accept
-    ct state new ip saddr ${addresses.hostEnd} accept
+    ct state new ip saddr ${plan.brokerHost} accept
+    jump bandwidth_in
     goto answers
   }
   chain forwarding {
@@ -67,7 +73,7 @@ ${fromGuest(plan, brokerPort, share)}
     oifname "${tap}" ip saddr != ${hostAddress} tcp flags & (syn | rst) == rst accept
   }
 }
-${egressRules(plan, allowanceOf(egress))}`;
+${egressRules(plan, allowanceOf(egress))}${bandwidthRules(mbit)}`;
 }
 
 function translation(plan: NetworkPlan, { guestSide }: SlotAddresses, brokerPort: number, tap: string): string {
@@ -112,6 +118,7 @@ function fromGuest(
     jump names
     ip daddr ${range} goto to_host
     ip daddr { ${closedBlocks.join(', ')} } goto refuse
+    jump bandwidth_out
     jump egress
   }`;
 }

@@ -9,9 +9,11 @@ export interface Range {
   readonly prefix: number;
 }
 
-/** Addresses of one slot: a /30 of the instance's range. */
+/**
+ * Addresses of one slot: a /30 of the instance's range. The host's end of the link has none: an address that comes or goes is news to every program that watches the
+ * host's network, and browsers end their requests on it. The host is known by the broker's address there.
+ */
 export interface SlotAddresses {
-  readonly hostEnd: string;
   /** In the namespace: what the host connects to, and the source of everything the guest sends. */
   readonly guestSide: string;
 }
@@ -177,7 +179,7 @@ export function planNetwork(options: NetworkOptions): NetworkPlan {
     slotName: (slot) => `${linkPrefix}${checked(slot)}`,
     slotAddresses: (slot) => {
       const block = range.base + checked(slot) * 4;
-      return { hostEnd: toAddress(block + 1), guestSide: toAddress(block + 2) };
+      return { guestSide: toAddress(block + 2) };
     },
     slotOf: (name) => {
       const digits = name.startsWith(linkPrefix) ? name.slice(linkPrefix.length) : '';
