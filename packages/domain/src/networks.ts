@@ -20,7 +20,8 @@ function prefixOf(address: string, { v4, v6 }: { readonly v4: number; readonly v
 
 /** The eight groups of an IPv6 address, also of one that ends like an IPv4 address. */
 function groupsOf(address: string): string[] {
-  const [head = '', tail = ''] = address.replace(/\d+\.\d+\.\d+\.\d+$/, '0:0').split('::');
+  const plain = address.includes('.') ? `${address.slice(0, address.lastIndexOf(':') + 1)}0:0` : address;
+  const [head = '', tail = ''] = plain.split('::');
   const [front, back] = [head, tail].map((part) => (part === '' ? [] : part.split(':')));
   const zeros = Array<string>(Math.max(0, 8 - front!.length - back!.length)).fill('0');
   return [...front!, ...zeros, ...back!];

@@ -61,8 +61,10 @@ test('every operation says who may call it, what it answers and how it fails, ea
   }
 });
 
-test('the example of a create is one that the service takes', async () => {
+test('the examples of a create are ones that the service takes', async () => {
   const { call } = testApp();
-  const { example } = document.paths['/v1/agents'].post.requestBody.content['application/json'];
-  assert.equal((await call('POST', '/v1/agents', { body: example })).status, 201);
+  const { examples } = document.paths['/v1/agents'].post.requestBody.content['application/json'];
+  const bodies = Object.values<{ readonly value: unknown }>(examples).map(({ value }) => value);
+  assert.equal(bodies.length, 2);
+  for (const body of bodies) assert.equal((await call('POST', '/v1/agents', { body })).status, 201);
 });
