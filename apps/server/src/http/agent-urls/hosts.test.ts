@@ -67,6 +67,8 @@ const { app, agents } = testApp({
     quotas: { agents: 1, running: 1 },
     spend: unlimited,
   },
+  // What is held open stays open, however slow the machine.
+  chatTimeoutMs: 600_000,
 });
 agents.rows = [row];
 agents.endpoint = {} as never;
