@@ -9,12 +9,22 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { after, before, test } from 'node:test';
-import { guestClient, GuestError, type GuestClient } from '@lodge/guest';
+import {
+  credentialDigest,
+  credentialParameter,
+  guestClient,
+  GuestError,
+  newCredential,
+  noCredential,
+  type GuestClient,
+} from '@lodge/guest';
 import { notRoot, sharedBuilder } from './testing.ts';
 
 let folder = '';
 let qemu: ChildProcess | null = null;
 let guest: GuestClient;
+let at: { readonly address: string; readonly port: number };
+const credential = newCredential();
 const bootMs = 120_000;
 
 async function freePort(): Promise<number> {
@@ -36,13 +46,15 @@ async function boot(): Promise<void> {
   const machine = ['-machine', 'q35', '-accel', 'tcg,thread=multi', '-cpu', 'max', '-smp', '2', '-m', '1024'];
   const plain = ['-nodefaults', '-no-user-config', '-display', 'none', '-serial', `file:${join(folder, 'console')}`];
   const kernel = ['-kernel', image.kernel, '-initrd', image.initrd];
-  const append = 'console=ttyS0 quiet rw no_timer_check tsc=reliable mitigations=off';
+  const known = `${credentialParameter}=${credentialDigest(credential)}`;
+  const append = `console=ttyS0 quiet rw no_timer_check tsc=reliable mitigations=off ${known}`;
   const drive = ['-drive', `if=none,id=d0,file=${disk},format=qcow2`, '-device', 'virtio-blk-pci,drive=d0'];
   const netdev = `user,id=n0,restrict=on,hostfwd=tcp:127.0.0.1:${port}-10.0.2.15:8080`;
   const network = ['-netdev', netdev, '-device', 'virtio-net-pci,netdev=n0', '-device', 'virtio-rng-pci'];
   const argv = [...machine, ...plain, ...kernel, '-append', append, ...drive, ...network];
   qemu = spawn('qemu-system-x86_64', argv, { stdio: ['ignore', 'ignore', openSync(join(folder, 'qemu'), 'w')] });
-  guest = guestClient('127.0.0.1', port);
+  at = { address: '127.0.0.1', port };
+  guest = guestClient({ ...at, credential: () => Promise.resolve(credential) });
   await guest.awaitHealth({ timeoutMs: bootMs });
 }
 
@@ -83,6 +95,20 @@ test('commands run as the agent, in the workspace, and cannot reach the daemon',
   assert.equal(await sh(`node -e "${connect}"`), 'refused');
   assert.equal(await sh(`node -e "${connect}"`, 'root'), 'refused');
   assert.equal(await sh('cat /proc/self/oom_score_adj'), '0', 'a command may be killed for memory, the daemon is not');
+});
+
+test('a guest that was booted knows the host by its credential from the first call on', { skip: notRoot }, async () => {
+  const stranger = guestClient({ ...at, credential: noCredential });
+  const refused = (error: unknown) => error instanceof GuestError && error.status === 401;
+  await assert.rejects(stranger.health(), refused);
+  await assert.rejects(stranger.setClock({ claim: newCredential() }), refused);
+  const guessing = guestClient({ ...at, credential: () => Promise.resolve(newCredential()) });
+  await assert.rejects(guessing.exec({ argv: ['id'], user: 'root', timeoutMs: 1_000 }), refused);
+  assert.match(await sh('cat /proc/cmdline'), new RegExp(credentialDigest(credential)), 'which opens nothing');
+  assert.equal(
+    await sh(`grep -rlF ${credential} /proc/cmdline /proc/1/environ /run /var/log /etc || true`, 'root'),
+    '',
+  );
 });
 
 test('the network is the one every guest has, without IPv6', { skip: notRoot }, async () => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { guestClient } from '@lodge/guest';
+import { guestClientOf } from '@lodge/testkit/guest';
 import { Service } from '@lodge/testkit/service';
 import { Client } from 'pg';
 import { Visitor } from './agent-addresses.ts';
@@ -41,8 +41,7 @@ test(
     });
     assert.equal(created.status, 201, JSON.stringify(created.body));
     const { id } = created.body as { id: string };
-    const { rows } = await database.query('select vm_address from agents where id = $1', [id]);
-    const guest = guestClient(rows[0].vm_address);
+    const guest = await guestClientOf(service.dataDir, id);
     for (const [port, host] of [
       [3000, '0.0.0.0'],
       [3001, '127.0.0.1'],

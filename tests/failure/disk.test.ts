@@ -11,7 +11,6 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { guestClient } from '@lodge/guest';
 import { Service } from '@lodge/testkit/service';
 import { Client } from 'pg';
 import { databasePid, FaultWorld } from './fault-world.ts';
@@ -97,7 +96,7 @@ test('ten guests fill the disk at once', { timeout: 20 * 60_000 }, async (t) => 
   const watch = watchDatabase(client);
   for (const id of filling) {
     const argv = ['sh', '-c', `(${fill}) > /dev/null 2>&1 < /dev/null &`];
-    await guestClient(await world.address(id)).exec({ argv, user: 'root', timeoutMs: 10_000 }, {});
+    await (await world.guest(id)).exec({ argv, user: 'root', timeoutMs: 10_000 }, {});
   }
   // Some may have written all of theirs before their turn came: what counts is that nobody writes any more.
   let paused: string[] = [];
@@ -122,7 +121,7 @@ test('ten guests fill the disk at once', { timeout: 20 * 60_000 }, async (t) => 
   assert.ok(paused.length > 0, service.output.slice(-8_000));
 
   assert.equal((await record(bystander)).status, 'running');
-  await guestClient(await world.address(bystander)).health();
+  await (await world.guest(bystander)).health();
   const refused = await Promise.all([
     service.call('POST', '/agents', { name: 'One more', size: 'small' }),
     act(asleep, 'start'),
@@ -141,7 +140,7 @@ test('ten guests fill the disk at once', { timeout: 20 * 60_000 }, async (t) => 
   for (const id of ids) {
     const started = await act(id, 'start');
     assert.equal(started.status, 200, JSON.stringify(started.body));
-    const kept = await guestClient(await world.address(id)).readFile(marker);
+    const kept = await (await world.guest(id)).readFile(marker);
     assert.equal(Buffer.from(kept).toString(), `kept by ${id}`);
   }
 });

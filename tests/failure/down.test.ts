@@ -5,12 +5,10 @@
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { guestClient } from '@lodge/guest';
+import { guestClientOf } from '@lodge/testkit/guest';
 import { Service } from '@lodge/testkit/service';
 import { holdings } from './holdings.ts';
 
@@ -34,10 +32,7 @@ before(
 );
 after(() => service?.destroy());
 
-async function guest() {
-  const record = JSON.parse(await readFile(join(service.dataDir, 'vms', id, 'vm.json'), 'utf8')) as { address: string };
-  return guestClient(record.address);
-}
+const guest = () => guestClientOf(service.dataDir, id);
 
 async function down(): Promise<string> {
   const { stdout } = await run(process.execPath, [cli, 'down'], { env: service.env });

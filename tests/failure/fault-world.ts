@@ -6,7 +6,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomFrom } from '@lodge/domain/testing';
-import { guestClient } from '@lodge/guest';
+import type { GuestClient } from '@lodge/guest';
+import { guestClientOf } from '@lodge/testkit/guest';
 import type { Service } from '@lodge/testkit/service';
 import { emulators, holdings } from './holdings.ts';
 import type { Holdings } from './holdings.ts';
@@ -85,7 +86,7 @@ export class FaultWorld {
         marker: `kept by ${reply.body.id}`,
       };
       this.agents.push(agent);
-      const guest = guestClient(await this.address(agent.id));
+      const guest = await this.guest(agent.id);
       await guest.writeFile(marker, agent.marker, { mode: 0o644, owner: 'root' });
       await guest.sync(false);
     }
@@ -148,7 +149,7 @@ export class FaultWorld {
         const running = await this.list().catch(() => []);
         const agent = running.find(({ status }) => status === 'running');
         if (!agent) return;
-        const guest = guestClient(await this.address(agent.id));
+        const guest = await this.guest(agent.id);
         // The daemon is cut off in the midst of its answer: that is the point.
         const argv = ['/bin/sh', '-c', 'kill -9 $(pidof node)'];
         await guest.exec({ argv, user: 'root', timeoutMs: 2_000 }, { timeoutMs: 3_000 }).catch(() => undefined);
@@ -194,7 +195,7 @@ export class FaultWorld {
       }
       const wait = await this.home.call('GET', `/agents/${agent.id}?wait_for=running&timeout=240`);
       if (wait.body.status !== 'running') throw new Error(`${agent.id} does not run: ${JSON.stringify(wait.body)}`);
-      const found = Buffer.from(await guestClient(await this.address(agent.id)).readFile(marker)).toString();
+      const found = Buffer.from(await (await this.guest(agent.id)).readFile(marker)).toString();
       if (found !== agent.marker) throw new Error(`${agent.id} has lost its file: it reads ${found}`);
     }
     await this.settle();
@@ -230,7 +231,7 @@ export class FaultWorld {
     const ids = new Set(listed.map(({ id }) => id));
     for (const folder of held.folders) if (!ids.has(folder)) return `folder ${folder} belongs to nobody`;
     for (const { id, status } of alive) {
-      if (status === 'running') await guestClient(await this.address(id)).health();
+      if (status === 'running') await (await this.guest(id)).health();
     }
     return '';
   }
@@ -246,11 +247,11 @@ export class FaultWorld {
     };
   }
 
-  /** Of the agent's VM, on whichever service's host it is. */
-  async address(id: string): Promise<string> {
+  /** Of the agent, on whichever service's host it is. */
+  async guest(id: string): Promise<GuestClient> {
     for (const { dataDir } of this.services) {
-      const record = await readFile(join(dataDir, 'vms', id, 'vm.json'), 'utf8').catch(() => null);
-      if (record !== null) return (JSON.parse(record) as { address: string }).address;
+      const guest = await guestClientOf(dataDir, id).catch(() => null);
+      if (guest !== null) return guest;
     }
     throw new Error(`no service has a VM of ${id}`);
   }

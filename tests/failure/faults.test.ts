@@ -5,11 +5,11 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomInt } from 'node:crypto';
-import { open, readdir, readFile, rm, statfs } from 'node:fs/promises';
+import { open, readdir, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import { guestClient } from '@lodge/guest';
+import { guestClientOf } from '@lodge/testkit/guest';
 import { formOf } from '@lodge/testkit/forms';
 import { Service } from '@lodge/testkit/service';
 import { FaultWorld, faultRun } from './fault-world.ts';
@@ -81,7 +81,7 @@ test(
       const left = await status(id);
       assert.equal(left.status, 'running');
       assert.equal(left.status_reason?.code, 'snapshot_failed');
-      await guestClient(await world.address(id)).health();
+      await (await world.guest(id)).health();
       await rm(filler);
       const stopped = await verb(id, 'stop');
       assert.equal(stopped.status, 200, JSON.stringify(stopped.body));
@@ -102,7 +102,7 @@ test(
   { timeout: 20 * 60_000 },
   async () => {
     const id = await agent();
-    const guest = guestClient(await world.address(id));
+    const guest = await world.guest(id);
     await guest.writeFile('/workspace/kept', 'on the disk', { mode: 0o644, owner: 'root' });
     assert.equal((await verb(id, 'stop')).status, 200);
     const snapshot = join(service.dataDir, 'vms', id, 'snapshot');
@@ -113,7 +113,7 @@ test(
     assert.ok(started.status === 200 || started.status === 202, JSON.stringify(started.body));
     const { body } = await service.call('GET', `/agents/${id}?wait_for=running&timeout=200`);
     assert.equal(body.status, 'running', JSON.stringify(body));
-    const again = guestClient(await world.address(id));
+    const again = await world.guest(id);
     assert.equal(Buffer.from(await again.readFile('/workspace/kept')).toString(), 'on the disk');
     const logs = await service.call('GET', `/agents/${id}/logs?source=system&level=warn`);
     assert.match(JSON.stringify(logs.body.data), /snapshot/i);
@@ -151,11 +151,9 @@ test('a clock that jumps strands nobody and fires nothing early', { timeout: 20 
     process.kill(jumping.pid, 'SIGUSR2');
     assert.equal((await jumping.call('POST', `/agents/${id}/start`)).status, 200);
     // The guest's clock is the host's, whatever it was when it was saved.
-    const record = JSON.parse(await readFile(join(jumping.dataDir, 'vms', id, 'vm.json'), 'utf8')) as {
-      address: string;
-    };
+    const guest = await guestClientOf(jumping.dataDir, id);
     const asked = Date.now() / 1000;
-    const date = await guestClient(record.address).exec({ argv: ['/bin/date', '+%s'], timeoutMs: 60_000 });
+    const date = await guest.exec({ argv: ['/bin/date', '+%s'], timeoutMs: 60_000 });
     const told = Number(date.stdout);
     assert.ok(told > asked - 30 && told < Date.now() / 1000 + 30, `the guest has ${date.stdout}`);
   } finally {

@@ -4,12 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomFrom } from '@lodge/domain/testing';
-import { guestClient } from '@lodge/guest';
+import { guestClientOf } from '@lodge/testkit/guest';
 import { formOf } from '@lodge/testkit/forms';
 import { Service } from '@lodge/testkit/service';
 import { databasePid } from './fault-world.ts';
@@ -98,10 +96,7 @@ async function disagreement(): Promise<string> {
   if (held.links !== running.length) return `${held.links} links for ${running.length} running agents`;
   for (const folder of held.folders) if (!ids.has(folder)) return `folder ${folder} belongs to nobody`;
   for (const { id } of running) {
-    const { address } = JSON.parse(await readFile(join(service.dataDir, 'vms', id, 'vm.json'), 'utf8')) as {
-      address: string;
-    };
-    await guestClient(address).health();
+    await (await guestClientOf(service.dataDir, id)).health();
   }
   return '';
 }

@@ -5,12 +5,11 @@
  */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { guestClient } from '@lodge/guest';
-import type { GuestClient } from '@lodge/guest';
+import { guestClientOf } from '@lodge/testkit/guest';
 import { releaseFile } from '@lodge/testkit/bare-runtime';
 import { Service } from '@lodge/testkit/service';
 import { holdings } from './holdings.ts';
@@ -37,10 +36,7 @@ before(
 );
 after(() => service?.destroy());
 
-async function guest(): Promise<GuestClient> {
-  const record = await readFile(join(service.dataDir, 'vms', id, 'vm.json'), 'utf8');
-  return guestClient((JSON.parse(record) as { address: string }).address);
-}
+const guest = () => guestClientOf(service.dataDir, id);
 const read = async (path: string): Promise<string> => Buffer.from(await (await guest()).readFile(path)).toString();
 const agent = async () => (await service.call('GET', `/agents/${id}`)).body;
 const copies = async (): Promise<string[]> => readdir(join(service.dataDir, 'vms'));

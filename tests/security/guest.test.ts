@@ -8,7 +8,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { Template, Vm, VmDriver } from '@lodge/ports';
+import type { GuestAddress, Template, Vm, VmDriver } from '@lodge/ports';
 import { guestClient, guestdPort } from '@lodge/guest';
 import { createImageBuilder } from '@lodge/images';
 import { createQemuDriver, openCgroups } from '@lodge/vm';
@@ -64,8 +64,8 @@ before(async () => {
     log: quiet,
   });
   await driver.start();
-  const prepare = async ({ address }: { readonly address: string }) => {
-    await guestClient(address).awaitHealth({ timeoutMs: 300_000 });
+  const prepare = async (guest: GuestAddress) => {
+    await guestClient(guest).awaitHealth({ timeoutMs: 300_000 });
     return {};
   };
   const build = { image, variant: 'security', brokerPort: at.otherBrokerPort, prepare, progress: () => {} };
@@ -87,31 +87,35 @@ after(async () => {
 const createVm = (agentId: string): Promise<Vm> =>
   driver.create({ agentId, executionId: `${agentId}-1`, machine, template, from: 'clone' }, never);
 
-async function runInside(address: string, argv: readonly string[], env = {}): Promise<string> {
-  const result = await guestClient(address).exec({ argv, env, user: 'root', timeoutMs: 240_000 });
+const guestOf = ({ agentId, address }: Vm) =>
+  guestClient({ address, credential: () => driver.guestCredential(agentId, address) });
+
+async function runInside(vm: Vm, argv: readonly string[], env = {}): Promise<string> {
+  const result = await guestOf(vm).exec({ argv, env, user: 'root', timeoutMs: 240_000 });
   assert.equal(result.exitCode, 0, `${argv[0]}: ${result.stderr}`);
   return result.stdout;
 }
 
-const proberIn = (address: string): Prober => ({
+const proberIn = (vm: Vm): Prober => ({
   ask: async (targets) => {
     const { args, env } = await probe(targets, 15_000);
-    return JSON.parse(await runInside(address, ['node', ...args], env)) as Awaited<ReturnType<Prober['ask']>>;
+    return JSON.parse(await runInside(vm, ['node', ...args], env)) as Awaited<ReturnType<Prober['ask']>>;
   },
 });
 
-async function agentOf({ address }: Vm): Promise<Agent> {
+async function agentOf(own: Vm): Promise<Agent> {
+  const { address } = own;
   const slot = (await world.a.slots()).find((slot) => address === `10.201.${slot >> 6}.${(slot & 63) * 4 + 2}`);
   const vm = { name: `a-${slot}`, guestAddress: address };
   const { tap6, ...addresses } = addressesOf('a', address);
-  const mac = (await runInside(address, ['cat', '/sys/class/net/eth0/address'])).trim();
+  const mac = (await runInside(own, ['cat', '/sys/class/net/eth0/address'])).trim();
   // The image has IPv6 switched off; whoever is root in the guest switches it on.
-  await runInside(address, ['sh', '-c', 'echo 0 | tee /proc/sys/net/ipv6/conf/*/disable_ipv6']);
+  await runInside(own, ['sh', '-c', 'echo 0 | tee /proc/sys/net/ipv6/conf/*/disable_ipv6']);
   for (const line of guestLines(addresses.guest6, tap6, await linkAddress(vm.name, 'tap0'))) {
-    await runInside(address, ['ip', ...line.split(' ')]);
+    await runInside(own, ['ip', ...line.split(' ')]);
   }
   await listenInNamespace(world, vm);
-  return { vm, ...addresses, guest: { mac, ...proberIn(address) } };
+  return { vm, ...addresses, guest: { mac, ...proberIn(own) } };
 }
 
 const places = () => forbidden(one, { a: world.a, b: world.b, neighbour, foreigner });
@@ -135,15 +139,13 @@ test('a virtual machine reaches nothing else', async () => {
 });
 
 test('the daemon in a guest answers root on the host, and neither other users nor processes in the guest', async () => {
-  assert.equal((await guestClient(other.address).health()).protocol, 1);
+  assert.equal((await guestOf(other).health()).protocol, 1);
   const asUser = await askFrom(null, [tcp(other.address, guestdPort)], { uid: 65534 });
   assert.ok(!asUser.some(isReached));
   const ask = `
     const urls = ['http://127.0.0.1:${guestdPort}/v1/health', 'http://10.0.2.15:${guestdPort}/v1/health'];
     console.log(JSON.stringify(await Promise.all(urls.map((url) => fetch(url).then((reply) => reply.status, () => 'refused')))));`;
-  const inside = JSON.parse(
-    await runInside(other.address, ['node', '--input-type=module', '--eval', ask]),
-  ) as unknown[];
+  const inside = JSON.parse(await runInside(other, ['node', '--input-type=module', '--eval', ask])) as unknown[];
   assert.ok(
     inside.every((reply) => reply === 'refused' || reply === 403),
     JSON.stringify(inside),

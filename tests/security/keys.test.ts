@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { guestClient } from '@lodge/guest';
+import { guestClientOf, guestOf } from '@lodge/testkit/guest';
 import { Service } from '@lodge/testkit/service';
 import { startStubLlm } from '@lodge/testkit/llm';
 import type { StubLlm } from '@lodge/testkit/llm';
@@ -62,8 +62,7 @@ async function create(model: string, given: Readonly<Record<string, string>>): P
 }
 
 async function addressOf(id: string): Promise<string> {
-  const text = await readFile(join(service.dataDir, 'vms', id, 'vm.json'), 'utf8');
-  return (JSON.parse(text) as { address: string }).address;
+  return (await guestOf(service.dataDir, id)).address;
 }
 
 function brokerHost(): string {
@@ -78,7 +77,7 @@ interface Outcome {
 
 /** Makes attempts in the attacker's guest, as root. */
 async function attempt(list: readonly Attempt[]): Promise<Outcome[]> {
-  const guest = guestClient(await addressOf(ids.attacker));
+  const guest = await guestClientOf(service.dataDir, ids.attacker);
   const places = { host: '10.0.2.2', port: 4000 };
   const asked = list.map(({ wants: _wants, provider: _provider, ...rest }) => ({ ...places, ...rest }));
   const file = { mode: 0o600, owner: 'root' } as const;
@@ -98,7 +97,7 @@ const victimsRows = async (): Promise<number> =>
   (await database.query(`select 1 from llm_calls where agent_id = $1`, [ids.victim])).rows.length;
 
 test('no attempt of a guest gets a key, or what is another agent’s', { timeout: 12 * 60_000 }, async (t) => {
-  const guest = guestClient(await addressOf(ids.attacker));
+  const guest = await guestClientOf(service.dataDir, ids.attacker);
   const probe = await readFile(new URL('key-probe.mjs', import.meta.url), 'utf8');
   await guest.writeFile('/srv/key-probe.mjs', `${probe}// ${control}\n`, { mode: 0o600, owner: 'root' });
   const list = attempts({

@@ -27,6 +27,6 @@ const logs = { guestd: journal.file, runtime: runtimeLog };
 const server = createGuestServer({ settings, journal, kernel, runtime, logs });
 server.listen(settings.port, '0.0.0.0');
 await once(server, 'listening');
-journal.info(`listening on port ${(server.address() as AddressInfo).port} for ${settings.peer}`);
+journal.info(`listening on port ${(server.address() as AddressInfo).port} for ${settings.peer ?? 'any address'}`);
 kernel.warm();
 await runtime.run();

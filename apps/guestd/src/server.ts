@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { maxJsonBytes, maxLogChunkBytes, maxRuntimeGraceMs, protocolVersion, type LogName } from '@lodge/guest';
+import { Access } from './access.ts';
 import { chunksOf } from './chunks.ts';
 import { CommandRecords } from './command-records.ts';
 import { setCpusOnline } from './cpus.ts';
@@ -139,33 +140,41 @@ export function createGuestServer(parts: ServerParts): Server {
   const records = new CommandRecords(`${settings.root}/run/lodge/commands`);
   const routes = { ...routesOf(parts, records), ...fileRoutes(settings) };
   const terminals = new Terminals({ settings, records, kernel });
+  const access = new Access(settings, journal);
   // A file comes at the pace of whoever sends it to the host, which is the host's to bound.
   const limits = { requestTimeout: 15 * 60_000, headersTimeout: 10_000, maxHeaderSize: 16 * 1024 };
   const server = createServer(limits, (request, response) => {
     response.setHeader('x-guestd-protocol', String(protocolVersion));
     response.setHeader('connection', 'close');
-    void serve(routes, request, response, journal);
+    void serve({ routes, access, journal }, request, response);
   });
-  server.on('upgrade', (request, socket, head) => void serveTerminal(terminals, { request, socket, head }, journal));
+  server.on('upgrade', (request, socket, head) => {
+    void serveTerminal({ terminals, access, journal }, { request, socket, head });
+  });
   server.maxConnections = 128;
   // A process in the guest that connects has the guest's address, whatever address it connects to.
   server.on('connection', (socket) => {
-    if (socket.remoteAddress !== settings.peer) socket.destroy();
+    if (settings.peer !== null && socket.remoteAddress !== settings.peer) socket.destroy();
   });
   return server;
 }
 
+interface Serving {
+  readonly access: Access;
+  readonly journal: Journal;
+}
+
 async function serve(
-  routes: Routes,
+  { routes, access, journal }: Serving & { readonly routes: Routes },
   request: IncomingMessage,
   response: ServerResponse,
-  journal: Journal,
 ): Promise<void> {
   const gone = new AbortController();
   response.on('close', () => gone.abort());
   const url = URL.parse(request.url ?? '/', 'http://guest');
   const name = `${request.method} ${url?.pathname}`;
   try {
+    access.check(request.headers);
     const route = routes[name];
     if (url === null || route === undefined) throw new Refusal(404, 'no such route');
     const reply = await route({ request, query: url.searchParams, gone: gone.signal });
@@ -175,9 +184,10 @@ async function serve(
       await pipeline(reply.stream, response);
     }
   } catch (error) {
-    await drain(request);
-    if (response.destroyed) return;
     const { status, message } = refusalOf(error, name, journal);
+    // Of whoever may not call, no more is taken: the connection ends with the reply.
+    if (status !== 401) await drain(request);
+    if (response.destroyed) return;
     if (response.headersSent) response.destroy();
     else sendJson(response, status, { error: message });
   }
@@ -196,13 +206,13 @@ interface Upgrade {
 }
 
 async function serveTerminal(
-  terminals: Terminals,
+  { terminals, access, journal }: Serving & { readonly terminals: Terminals },
   { request, socket, head }: Upgrade,
-  journal: Journal,
 ): Promise<void> {
   socket.on('error', () => undefined); // Its close says so too.
   const url = URL.parse(request.url ?? '/', 'http://guest');
   try {
+    access.check(request.headers);
     if (request.method !== 'GET' || url?.pathname !== '/v1/terminal') throw new Refusal(404, 'no such route');
     if (head.length > 0) socket.unshift(head);
     await terminals.serve(request, url.searchParams, socket);

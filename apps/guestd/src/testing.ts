@@ -33,9 +33,9 @@ export class Daemon {
     }
   }
 
-  async start(peer = '127.0.0.1'): Promise<void> {
+  async start(peer = '127.0.0.1', more: readonly string[] = []): Promise<void> {
     const before = this.log().length;
-    const options = ['--port', '0', '--root', this.root, '--peer', peer, '--agent-uid', String(this.uid)];
+    const options = ['--port', '0', '--root', this.root, '--peer', peer, '--agent-uid', String(this.uid), ...more];
     this.child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), ...options], { stdio: 'inherit' });
     const line = await until(() => /listening on port (\d+)/.exec(this.log().slice(before)));
     this.port = Number(line[1]);
@@ -47,8 +47,13 @@ export class Daemon {
     await once(this.child, 'exit');
   }
 
+  /** For calls that carry this credential. */
+  clientWith(credential: string | null): GuestClient {
+    return guestClient({ address: '127.0.0.1', port: this.port, credential: () => Promise.resolve(credential) });
+  }
+
   get client(): GuestClient {
-    return guestClient('127.0.0.1', this.port);
+    return this.clientWith(null);
   }
 
   log(): string {

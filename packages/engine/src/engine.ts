@@ -7,6 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { agentModel, defaultDisk, parseProviderModel } from '@lodge/domain';
 import type { DiskSettings } from '@lodge/domain';
 import type { Agents } from './agents/agents.ts';
+import { guestOfRow } from './agents/guest-of.ts';
 import { DiskKeeper } from './lifecycle/disk/keeper.ts';
 import { Idleness } from './lifecycle/idle/idleness.ts';
 import { MemoryRelief } from './lifecycle/idle/memory.ts';
@@ -178,7 +179,7 @@ function watchHealth(deps: EngineDeps, templates: Templates): HealthWatch {
     async look(agent, signal) {
       const template = agent.templateId === null ? null : await templates.get(agent.templateId);
       if (template === null) throw new Error("the template of the agent's disk is gone");
-      return runtimes.get(agent.runtimeKind)!.health({ address: agent.vmAddress! }, template.facts, signal);
+      return runtimes.get(agent.runtimeKind)!.health(guestOfRow(deps.driver, agent), template.facts, signal);
     },
   });
 }

@@ -28,6 +28,8 @@ export class ReplyTooLongError extends GuestError {
 interface Target {
   readonly address: string;
   readonly port: number;
+  /** Such as the credential that the daemon knows the host by. */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** With the query. */
   readonly path: string;
@@ -71,7 +73,8 @@ function send(call: GuestCall, signal: AbortSignal): Promise<IncomingMessage> {
 
 function requestFor(target: Target, headers: Readonly<Record<string, string | number>>, signal?: AbortSignal) {
   const { address: host, port, method, path } = target;
-  return httpRequest({ host, port, method, path, headers, agent: false, ...(signal && { signal }) });
+  const all = { ...target.headers, ...headers };
+  return httpRequest({ host, port, method, path, headers: all, agent: false, ...(signal && { signal }) });
 }
 
 function replyTo(request: ClientRequest): Promise<IncomingMessage> {

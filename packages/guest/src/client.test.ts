@@ -3,9 +3,20 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
+import { Readable } from 'node:stream';
 import { json } from 'node:stream/consumers';
 import { afterEach, test } from 'node:test';
-import { encodeFrame, execFrame, guestClient, GuestError, type GuestClient } from './index.ts';
+import { inspect } from 'node:util';
+import {
+  claimHeader,
+  encodeFrame,
+  execFrame,
+  guestClient,
+  GuestError,
+  newCredential,
+  noCredential,
+  type GuestClient,
+} from './index.ts';
 
 let servers: { close(): void }[] = [];
 let sockets: Socket[] = [];
@@ -16,12 +27,18 @@ afterEach(() => {
   sockets = [];
 });
 
-async function listen(server: ReturnType<typeof createTcpServer> | Server): Promise<GuestClient> {
+async function listenAt(
+  server: ReturnType<typeof createTcpServer> | Server,
+): Promise<{ readonly address: string; readonly port: number }> {
   servers.push(server);
   server.on('connection', (socket: Socket) => sockets.push(socket));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return guestClient('127.0.0.1', (server.address() as AddressInfo).port);
+  return { address: '127.0.0.1', port: (server.address() as AddressInfo).port };
+}
+
+async function listen(server: ReturnType<typeof createTcpServer> | Server): Promise<GuestClient> {
+  return guestClient({ ...(await listenAt(server)), credential: noCredential });
 }
 
 const guestOf = (answer: RequestListener): Promise<GuestClient> =>
@@ -289,4 +306,72 @@ test('a clock that was set late is set once more, by the time it is then', async
   await guest.awaitClock({ timeoutMs: 20_000 });
   // A timer may end a millisecond early.
   assert.ok(unixMs >= began + lateMs - 2, `${unixMs - began} ms after the first`);
+});
+
+test('every call carries the credential that the guest knows the host by at that moment', async () => {
+  const heard: (string | undefined)[] = [];
+  const served = createServer((request, response) => {
+    heard.push(request.headers.authorization);
+    request.resume();
+    response.setHeader('x-guestd-protocol', '1');
+    response.end('{}');
+  });
+  served.on('upgrade', (request, socket) => {
+    heard.push(request.headers.authorization);
+    socket.end(
+      'HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: lodge-terminal\r\nx-guestd-protocol: 1\r\n\r\n',
+    );
+  });
+  const { address, port } = await listenAt(served);
+  let credential: string | null = null;
+  const guest = guestClient({ address, port, credential: async () => credential });
+  await guest.sync(false);
+  credential = 'first';
+  await guest.sync(false);
+  credential = 'second';
+  const { signal } = new AbortController();
+  await guest.readFile('/file');
+  await guest.writeTree(['/folder'], Readable.from(['tar']), { signal });
+  const terminal = { columns: 80, rows: 24, term: 'xterm' };
+  (await guest.openTerminal(terminal, { data: () => true, drained() {}, closed() {} })).close();
+  assert.deepEqual(heard, [undefined, 'Bearer first', 'Bearer second', 'Bearer second', 'Bearer second']);
+});
+
+test('a claim goes with the first call there is, and with no call of its own', async () => {
+  const heard: unknown[] = [];
+  const served = createServer((request, response) => {
+    const { authorization } = request.headers;
+    heard.push([request.method, request.url, authorization, request.headers[claimHeader]]);
+    request.resume();
+    response.setHeader('x-guestd-protocol', '1');
+    response.end('{}');
+  });
+  const { address, port } = await listenAt(served);
+  const guest = guestClient({ address, port, credential: async () => 'earlier' });
+  await guest.awaitClock({ timeoutMs: 10_000, claim: 'later' });
+  // A slow first answer repeats it.
+  assert.deepEqual(heard[0], ['POST', '/v1/clock', 'Bearer earlier', 'later']);
+  assert.deepEqual(new Set(heard.map(String)).size, 1);
+  await guest.health().catch(() => undefined);
+  assert.deepEqual(heard.at(-1), ['GET', '/v1/health', 'Bearer earlier', undefined]);
+});
+
+test('an error names no credential, however the call fails', async () => {
+  const secret = newCredential();
+  const refusing = await listenAt(
+    createServer((_, response) => {
+      response.writeHead(401, { 'x-guestd-protocol': '1' }).end('{"error":"no"}');
+    }),
+  );
+  for (const at of [refusing, { address: '127.0.0.1', port: 1 }]) {
+    const guest = guestClient({ ...at, credential: async () => secret });
+    for (const call of [guest.health(), guest.setClock({ claim: secret }), guest.readFile('/file')]) {
+      await assert.rejects(call, (error: unknown) => {
+        assert.ok(!inspect(error, { depth: 10, showHidden: true }).includes(secret));
+        return error instanceof GuestError;
+      });
+    }
+    assert.ok(!inspect(guest, { depth: 10 }).includes(secret));
+    assert.ok(!JSON.stringify(guest).includes(secret));
+  }
 });

@@ -5,11 +5,10 @@ import { firstAnswer } from './first-answer.ts';
 import { collectExec, execEvents, type ExecEvent } from './exec-events.ts';
 import { execResultFrom, healthFrom, logChunkFrom } from './shape.ts';
 import { openTerminal, type GuestTerminal, type TerminalHandlers } from './terminal.ts';
-import { longMs, shortMs, stallMs, Transport, type CallOptions } from './transport.ts';
+import { longMs, shortMs, stallMs, Transport, type CallOptions, type Claim, type Guest } from './transport.ts';
 import { workspaceOf, type GuestWorkspace } from './workspace.ts';
 import {
   defaultExecOutputBytes,
-  guestdPort,
   maxFileBytes,
   type ClockRequest,
   type CpusRequest,
@@ -31,9 +30,10 @@ export interface GuestClient {
   health(options?: CallOptions): Promise<GuestHealth>;
   /** Polls `health` until it answers. */
   awaitHealth(options: CallOptions & { readonly timeoutMs: number }): Promise<GuestHealth>;
-  setClock(options?: CallOptions): Promise<void>;
+  /** With a claim, which costs no call of its own: the first call to every guest that goes on is this one. */
+  setClock(options?: CallOptions & Claim): Promise<void>;
   /** Repeats `setClock` until it is answered, and once more where the time was long under way. */
-  awaitClock(options: CallOptions & { readonly timeoutMs: number }): Promise<void>;
+  awaitClock(options: CallOptions & Claim & { readonly timeoutMs: number }): Promise<void>;
   setCpusOnline(online: number, options?: CallOptions): Promise<void>;
   sync(dropCaches: boolean, options?: CallOptions): Promise<void>;
   /** Ends the agent's runtime within `graceMs` and keeps it ended until `startRuntime` or a boot. The daemon of an older image answers 404. */
@@ -70,13 +70,15 @@ export interface GuestClient {
 export { GuestError } from './call.ts';
 export type { ExecEvent } from './exec-events.ts';
 export type { GuestTerminal, TerminalHandlers } from './terminal.ts';
-export type { CallOptions } from './transport.ts';
+export type { CallOptions, Guest } from './transport.ts';
 export { isUnknownRoute, type Content, type GuestWorkspace, type Part } from './workspace.ts';
 
-/** A client for the daemon at `address` (the host's address of the guest). */
-export function guestClient(address: string, port: number = guestdPort): GuestClient {
-  return new HttpGuestClient(address, port);
+export function guestClient(guest: Guest): GuestClient {
+  return new HttpGuestClient(guest);
 }
+
+/** Of a guest that was given no credential. */
+export const noCredential = (): Promise<null> => Promise.resolve(null);
 
 /** A time that took longer to be set is late by as much: a guest that has answered once answers sooner. */
 const lateMs = 100;
@@ -87,8 +89,8 @@ class HttpGuestClient implements GuestClient {
   readonly workspace: GuestWorkspace;
   private readonly transport: Transport;
 
-  constructor(address: string, port: number) {
-    this.transport = new Transport(address, port);
+  constructor(guest: Guest) {
+    this.transport = new Transport(guest);
     this.workspace = workspaceOf(this.transport);
   }
 
@@ -102,15 +104,15 @@ class HttpGuestClient implements GuestClient {
     return firstAnswer((signal) => this.health({ timeoutMs: options.timeoutMs, signal }), options);
   }
 
-  async setClock(options: CallOptions = {}): Promise<void> {
+  async setClock(options: CallOptions & Claim = {}): Promise<void> {
     const body: ClockRequest = { unixMs: Date.now(), entropy: randomBytes(64).toString('base64') };
     await this.transport.json('POST', '/v1/clock', body, shortMs, textBounds.guestReply, options);
   }
 
-  async awaitClock(options: CallOptions & { readonly timeoutMs: number }): Promise<void> {
-    const { timeoutMs } = options;
+  async awaitClock(options: CallOptions & Claim & { readonly timeoutMs: number }): Promise<void> {
+    const { signal: _, ...attempt } = options;
     const began = performance.now();
-    await firstAnswer((signal) => this.setClock({ timeoutMs, signal }), options);
+    await firstAnswer((signal) => this.setClock({ ...attempt, signal }), options);
     if (performance.now() - began > lateMs) await this.setClock(options);
   }
 

@@ -1,3 +1,4 @@
+export * from './credential.ts';
 export * from './frames.ts';
 export * from './protocol.ts';
 export * from './client.ts';

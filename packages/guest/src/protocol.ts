@@ -1,6 +1,14 @@
 /**
  * Protocol between the host and the daemon in a guest: HTTP/1.1 on `guestdPort`, JSON bodies, paths under `/v1`.
- * The daemon answers only to the host's side of the guest's link (`hostAddress`); a process in the guest that connects to it is refused.
+ *
+ * The daemon answers only to the host's side of the guest's link (`hostAddress`); a process in the guest that connects to it is
+ * refused. A claimed daemon answers only to calls with `authorization: Bearer <credential>`, else 401. Any call that may be made
+ * can bring the next credential in the header `x-guestd-credential`, known from that call on. The first call to a clone does so,
+ * and so does, beside the earlier credential, the first one to a guest whose snapshot was loaded. A guest that boots reads the
+ * SHA-256 of its credential from its kernel's parameter `lodge.credential`. The daemon of an older image takes no notice of any
+ * of this and goes by the address alone, so the host says the same to all. Root in a guest can make its daemon do the like, or
+ * hear the credential: it opens that guest alone, where root has everything already.
+ *
  * Every reply carries the header `x-guestd-protocol: 1`. Errors are `{ "error": "<sentence>" }` with a 4xx or 5xx.
  *
  *   GET  /v1/health                         GuestHealth

@@ -11,7 +11,8 @@ import {
 } from './call.ts';
 import { textBounds } from '@lodge/domain';
 import type { JsonBounds } from '@lodge/domain';
-import { maxFileBytes, maxJsonBytes } from './protocol.ts';
+import { claimHeader } from './credential.ts';
+import { guestdPort, maxFileBytes, maxJsonBytes } from './protocol.ts';
 import { replyFrom, type Reply } from './shape.ts';
 
 export interface CallOptions {
@@ -20,19 +21,46 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
+/** The credential that the daemon is to know the host by from this call on, in the place of the one it knows, or of none. */
+export interface Claim {
+  readonly claim?: string;
+}
+
 export const shortMs = 10_000;
 export const longMs = 60_000;
 /** A body of any size fails when nothing of it went for so long. Long enough for a disk that writes out what came before. */
 export const stallMs = 120_000;
 
-type Bounds = 'address' | 'port' | 'timeoutMs' | 'signal';
+type Bounds = 'address' | 'port' | 'headers' | 'timeoutMs' | 'signal';
+
+/** Where a guest's daemon answers, and what it knows the host by. */
+export interface Guest {
+  readonly address: string;
+  /** `guestdPort` by default. */
+  readonly port?: number;
+  /**
+   * Asked for with each call, so that it lies in nothing that could be logged. Null: the guest was given none; its daemon then
+   * knows the host by its address alone. A daemon older than credentials takes no notice of one.
+   */
+  readonly credential: () => Promise<string | null>;
+}
 
 /** Calls to one guest's daemon. */
 export class Transport {
-  private readonly target: { readonly address: string; readonly port: number };
+  private readonly guest: Guest;
 
-  constructor(address: string, port: number) {
-    this.target = { address, port };
+  constructor(guest: Guest) {
+    this.guest = guest;
+  }
+
+  private async target(claim?: string) {
+    const { address, port = guestdPort } = this.guest;
+    const credential = await this.guest.credential();
+    const headers = {
+      ...(credential !== null && { authorization: `Bearer ${credential}` }),
+      ...(claim !== undefined && { [claimHeader]: claim }),
+    };
+    return { address, port, headers };
   }
 
   async json(
@@ -41,7 +69,7 @@ export class Transport {
     body: object | undefined,
     defaultTimeoutMs: number,
     bounds: JsonBounds,
-    options: CallOptions,
+    options: CallOptions & Claim,
   ): Promise<Reply> {
     const request = {
       method,
@@ -53,27 +81,32 @@ export class Transport {
     return replyFrom(reply, `${method} ${path.split('?')[0]}`, bounds);
   }
 
-  async call(request: Omit<GuestCall, Bounds>, defaultTimeoutMs: number, options: CallOptions): Promise<Buffer> {
+  async call(
+    request: Omit<GuestCall, Bounds>,
+    defaultTimeoutMs: number,
+    options: CallOptions & Claim,
+  ): Promise<Buffer> {
     const most = request.method === 'PUT' ? maxFileBytes : maxJsonBytes;
     if ((request.body?.byteLength ?? 0) > most) throw new GuestError(413, `a guest takes at most ${most} bytes`);
     return callGuest({
       ...request,
-      ...this.target,
+      ...(await this.target(options.claim)),
       timeoutMs: options.timeoutMs ?? defaultTimeoutMs,
       ...(options.signal && { signal: options.signal }),
     });
   }
 
   async stream(
-    call: Omit<StreamCall, 'address' | 'port' | 'signal' | 'stallMs'>,
+    call: Omit<StreamCall, 'address' | 'port' | 'headers' | 'signal' | 'stallMs'>,
     bounds: Pick<StreamCall, 'signal' | 'stallMs'>,
   ): Promise<IncomingMessage> {
-    return streamGuest({ ...call, ...this.target, ...bounds });
+    return streamGuest({ ...call, ...(await this.target()), ...bounds });
   }
 
   async upgrade(path: string, protocol: string, options: CallOptions): Promise<Duplex> {
     const { timeoutMs = 2 * shortMs, signal } = options;
-    return upgradeGuest({ ...this.target, method: 'GET', path, timeoutMs, ...(signal && { signal }) }, protocol);
+    const call = { ...(await this.target()), method: 'GET', path, timeoutMs, ...(signal && { signal }) } as const;
+    return upgradeGuest(call, protocol);
   }
 }
 

@@ -1,12 +1,11 @@
 /** One Lodge with one runtime and a stub for the provider; one agent of it, and how it is spoken to. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI from 'openai';
 import type { LlmApi } from '@lodge/ports';
-import { guestClient, type GuestClient } from '@lodge/guest';
+import type { GuestClient } from '@lodge/guest';
+import { guestClientOf } from '@lodge/testkit/guest';
 import { Service, type Reply } from '@lodge/testkit/service';
 import { startStubLlm, type StubLlm, type Wire } from '@lodge/testkit/llm';
 import { qemuPid } from '../../../tests/e2e/guest-memory.ts';
@@ -156,8 +155,7 @@ export class Tested {
   }
 
   async guest(): Promise<GuestClient> {
-    const file = join(this.world.service.dataDir, 'vms', this.id, 'vm.json');
-    return guestClient((JSON.parse(await readFile(file, 'utf8')) as { address: string }).address);
+    return guestClientOf(this.world.service.dataDir, this.id);
   }
 
   /** A file of its workspace, by the guest's daemon. */

@@ -16,16 +16,16 @@ export function guestCalls(
   logLines: (lines: readonly string[]) => RuntimeLogLine[],
 ): Pick<AgentRuntime, 'flush' | 'shutdown' | 'readLog'> {
   return {
-    async flush({ address }, signal) {
-      await guestClient(address).sync(false, { signal });
+    async flush(guest, signal) {
+      await guestClient(guest).sync(false, { signal });
     },
-    async shutdown({ address }, _facts, signal) {
+    async shutdown(address, _facts, signal) {
       const guest = guestClient(address);
       await guest.stopRuntime(endTimeoutMs, { signal }).catch(unanswered);
       await guest.sync(false, { timeoutMs: lastSyncMs, signal }).catch(unanswered);
     },
-    async readLog({ address }, offset, signal) {
-      const { text, nextOffset } = await guestClient(address).logs('runtime', offset, logPieceBytes, { signal });
+    async readLog(guest, offset, signal) {
+      const { text, nextOffset } = await guestClient(guest).logs('runtime', offset, logPieceBytes, { signal });
       const { lines, leftOut } = logPiece(text);
       return { lines: logLines(lines), nextOffset, ...(leftOut > 0 && { leftOut }) };
     },

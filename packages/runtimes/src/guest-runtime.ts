@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { guestClient, type GuestClient } from '@lodge/guest';
+import type { GuestAddress } from '@lodge/ports';
 import { GatewayError, type RuntimeGateway } from './gateway/calls.ts';
 
 /** A runtime in one guest: its gateway, and the guest's daemon for what the gateway cannot say (its log before it listens). */
@@ -13,11 +14,11 @@ export interface GuestRuntime<G extends RuntimeGateway = RuntimeGateway> {
 
 export function guestRuntime<G extends RuntimeGateway>(
   name: string,
-  address: string,
+  guest: GuestAddress,
   token: string,
   gateway: G,
 ): GuestRuntime<G> {
-  return { name, gateway, guest: guestClient(address), token };
+  return { name, gateway, guest: guestClient(guest), token };
 }
 
 /** A runtime did not come to the state that was awaited. The message ends with its last log lines, the token taken out. */

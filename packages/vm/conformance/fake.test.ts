@@ -77,6 +77,7 @@ function probe(host: FakeHost, address: string): GuestProbe {
     return found;
   };
   return {
+    admits: async (credential) => vm().credential === credential,
     answers: async () => host.guestAt(address) !== null,
     machine: async () => vm().machine,
     writeFile: async (name, text) => void vm().guest.files.set(name, text),

@@ -62,6 +62,8 @@ export interface Moment {
 /** One guest, by whatever way in the implementation has. */
 export interface GuestProbe {
   answers(): Promise<boolean>;
+  /** Whether its daemon takes a call that carries this credential, or none. */
+  admits(credential: string | null): Promise<boolean>;
   machine(): Promise<Pick<Machine, 'vcpus' | 'memoryMib'>>;
   /** On its disk, synced. */
   writeFile(name: string, text: string): Promise<void>;

@@ -51,7 +51,7 @@ async function measureRound(round: number): Promise<void> {
   const clone = { agentId, executionId: 'e1', machine: sizes.medium, template, from: 'clone' } as const;
   await timed('create (clone)', () => driver.create(clone, never));
   const address = (await driver.inspect(agentId))!.address!;
-  await probeGuest({ address }).fill(dirtyMib);
+  await probeGuest(settings, { address }).fill(dirtyMib);
   for (let turn = 0; turn < 3; turn += 1) {
     await timed('pause', () => driver.pause(agentId, 'e1'));
     await timed('resume', () => driver.resume(agentId, 'e1'));

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { guestClient } from '@lodge/guest';
+import { guestClient, GuestError } from '@lodge/guest';
 import type { Log, VmDriver } from '@lodge/ports';
 import { openCgroups } from '../src/qemu/host/cgroup.ts';
 import { createQemuDriver } from '../src/qemu/driver.ts';
@@ -13,6 +13,7 @@ import type { QemuDriverOptions } from '../src/qemu/options.ts';
 import { createHostNetwork } from '../src/qemu/network/index.ts';
 import type { HostNetwork } from '../src/qemu/network/index.ts';
 import { findProcesses } from '../src/qemu/host/process.ts';
+import { RunDirectory } from '../src/qemu/saved/run-directory.ts';
 import type { GuestProbe } from './harness.ts';
 
 /** Everything another process needs to be a control plane of the same instance. */
@@ -116,11 +117,23 @@ export async function destroyHost(settings: QemuHostSettings): Promise<void> {
   await rm(settings.dataDir, { recursive: true, force: true });
 }
 
-export function probeGuest({ address }: { readonly address: string }): GuestProbe & {
+/** What the VM at an address is recorded with; null of a template's guest, which has none. */
+async function credentialAt(dataDir: string, address: string): Promise<string | null> {
+  for (const name of await readdir(join(dataDir, 'vms'))) {
+    const record = await new RunDirectory(join(dataDir, 'vms'), 'any', name).read().catch(() => null);
+    if (record?.address === address) return record.credential ?? null;
+  }
+  return null;
+}
+
+export function probeGuest(
+  { dataDir }: Pick<QemuHostSettings, 'dataDir'>,
+  { address }: { readonly address: string },
+): GuestProbe & {
   /** Puts so much into the guest's memory that does not compress. */
   fill(mib: number): Promise<void>;
 } {
-  const guest = guestClient(address);
+  const guest = guestClient({ address, credential: () => credentialAt(dataDir, address) });
   const run = async (argv: readonly string[], stdin?: string) =>
     guest.exec({ argv, user: 'root', timeoutMs: 30_000, ...(stdin === undefined ? {} : { stdin }) });
   const write = async (path: string, text: string): Promise<void> => {
@@ -132,6 +145,16 @@ export function probeGuest({ address }: { readonly address: string }): GuestProb
     return exitCode === 0 ? stdout : null;
   };
   return {
+    admits: (credential) =>
+      guestClient({ address, credential: () => Promise.resolve(credential) })
+        .health({ timeoutMs: 5000 })
+        .then(
+          () => true,
+          (error: unknown) => {
+            if (error instanceof GuestError && error.status === 401) return false;
+            throw error;
+          },
+        ),
     answers: () =>
       guest.health({ timeoutMs: 2000 }).then(
         () => true,

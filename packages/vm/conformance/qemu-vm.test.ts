@@ -116,7 +116,7 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
     );
     const secret = (await readFile(`/proc/${pid}/cmdline`, 'utf8')) + (await readFile(`/proc/${pid}/environ`, 'utf8'));
     assert.doesNotMatch(secret, /template-token/);
-    const processors = await probeGuest(vm).readFile('../proc/cpuinfo');
+    const processors = await probeGuest(settings, vm).readFile('../proc/cpuinfo');
     assert.match(processors!, /^flags.* sse2 /m);
     assert.doesNotMatch(processors!, /^flags.* (vmx|svm)( |$)/m, 'no nested virtualisation');
     await driver.remove('confined', { keepDisk: false });
@@ -152,7 +152,7 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
 
   test('a guest reads and writes no faster than it may, also one that runs already, and what it trims is freed', async () => {
     const { address } = await create('writer');
-    const guest = guestClient(address);
+    const guest = guestClient({ address, credential: () => driver.guestCredential('writer', address) });
     const runs = async (script: string): Promise<number> => {
       const started = performance.now();
       const { exitCode, stderr } = await guest.exec({ argv: ['sh', '-c', script], user: 'root', timeoutMs: minute });
@@ -182,7 +182,7 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
 
   test('clones leave their template as it is, whatever they do with their memory', async () => {
     const vm = await create('busy');
-    const guest = probeGuest(vm);
+    const guest = probeGuest(settings, vm);
     for (let round = 0; round < 3; round += 1) await guest.remember('much', 'x'.repeat(500_000));
     await guest.writeFile('much', 'x'.repeat(500_000));
     await driver.remove('busy', { keepDisk: false });
@@ -191,7 +191,7 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
 
   test('a record that power loss cut short costs no disk, and a stray file among the folders nothing at all', async () => {
     const vm = await create('torn');
-    await probeGuest(vm).writeFile('kept', 'before');
+    await probeGuest(settings, vm).writeFile('kept', 'before');
     await driver.stop();
     process.kill((await processOf('torn')).pid, 'SIGKILL');
     await truncate(join(settings.dataDir, 'vms', 'torn', 'vm.json'), 10);
@@ -201,7 +201,7 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
       { agentId: 'torn', executionId: null, state: 'partial', address: null, backup: null },
     ]);
     const request = { agentId: 'torn', executionId: 'e2', machine: sizes.medium, template, from: 'boot' } as const;
-    assert.equal(await probeGuest(await driver.create(request, never)).readFile('kept'), 'before');
+    assert.equal(await probeGuest(settings, await driver.create(request, never)).readFile('kept'), 'before');
     await driver.remove('torn', { keepDisk: false });
     await rm(join(settings.dataDir, 'vms', 'Stray file'));
   });
@@ -253,7 +253,7 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
       );
     while ((await found()) !== rules && Date.now() < deadline) await sleep(100);
     assert.equal(await found(), rules);
-    assert.ok(await probeGuest(vm).answers());
+    assert.ok(await probeGuest(settings, vm).answers());
     await driver.remove('guarded', { keepDisk: false });
   });
 
@@ -268,7 +268,7 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
     await options.network.start();
     try {
       const clone = await bareCloner(options)(template);
-      assert.ok(await probeGuest(clone).answers());
+      assert.ok(await probeGuest(settings, clone).answers());
       assert.ok(clone.timings['total']! > 0);
       await clone.remove();
       assert.deepEqual(await options.network.slots(), []);
@@ -293,7 +293,7 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
     assert.equal(held.filter((line) => line.startsWith('slot')).length, 1);
     assert.deepEqual(await findProcesses((argument) => argument.includes('/vms/orphan/qmp')), []);
     await assert.rejects(stat(`/proc/${orphan.pid}/cwd`));
-    assert.ok(await probeGuest(vm).answers());
+    assert.ok(await probeGuest(settings, vm).answers());
     await driver.remove('stays', { keepDisk: false });
     assert.deepEqual(await readdir(join(settings.dataDir, 'vms')), []);
   });

@@ -31,7 +31,7 @@ async function openQemu(): Promise<DriverHarness> {
   return {
     template: { image: await baseImage(), variant: 'suite' },
     driver: () => driverOf(settings),
-    guest: probeGuest,
+    guest: (at) => probeGuest(settings, at),
     home: '/srv',
     killVm: (agentId) => killVm(settings, agentId),
     moments: {

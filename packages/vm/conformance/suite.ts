@@ -7,6 +7,7 @@ import type { SizeName } from '@lodge/domain';
 import type { Template } from '@lodge/ports';
 import type { DriverHarness } from './harness.ts';
 import { backupTests } from './suite-backup.ts';
+import { credentialTests } from './suite-credential.ts';
 import { machineTests } from './suite-machine.ts';
 import { suspensionTests } from './suite-suspension.ts';
 import { never, observed, rejectsWith, World } from './world.ts';
@@ -274,6 +275,7 @@ export function describeVmDriver(name: string, open: () => Promise<DriverHarness
     machineTests(world);
     suspensionTests(world);
     backupTests(world);
+    credentialTests(world);
 
     test('the host’s memory is told', async () => {
       const { totalMib, availableMib } = await world.driver.hostMemory();

@@ -19,7 +19,7 @@ import { builtinProviders } from '@lodge/broker';
 import type { Engine, EngineDeps } from '@lodge/engine';
 import { scopes as allScopes } from '@lodge/domain';
 import type { Accounts, AgentRuntime } from '@lodge/ports';
-import { guestClient } from '@lodge/guest';
+import { guestClient, noCredential } from '@lodge/guest';
 import { createGateway } from '@lodge/runtimes';
 import { migrate, openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
@@ -175,7 +175,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
     lifecycleWaitMs: options.lifecycleWaitMs ?? 10_000,
     chatTimeoutMs: 120_000,
     drainMs: 0,
-    guestAt: () => guestClient('127.0.0.1', options.guestPort ?? 1),
+    guestAt: () => guestClient({ address: '127.0.0.1', port: options.guestPort ?? 1, credential: noCredential }),
     ...(options.terminalIdleMs !== undefined && { terminalIdleMs: options.terminalIdleMs }),
     version: '0',
     log,

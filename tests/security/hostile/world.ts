@@ -6,15 +6,14 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { hashApiKey, lastFour, makeApiKey } from '@lodge/access';
 import { scopes } from '@lodge/domain';
-import { guestClient } from '@lodge/guest';
 import type { GuestClient } from '@lodge/guest';
 import { openStore } from '@lodge/store';
+import { guestClientOf } from '@lodge/testkit/guest';
 import { Service } from '@lodge/testkit/service';
 import { Client } from 'pg';
 
@@ -75,10 +74,7 @@ export async function openHostileWorld(): Promise<World> {
     };
     const [hostile, bystander] = [await accountOf('hostile'), await accountOf('bystander')];
     await store.close();
-    const guest = async (id: string): Promise<GuestClient> => {
-      const text = await readFile(join(dataDir, 'vms', id, 'vm.json'), 'utf8');
-      return guestClient((JSON.parse(text) as { address: string }).address);
-    };
+    const guest = (id: string): Promise<GuestClient> => guestClientOf(dataDir, id);
     const limit = { spend_limit: { daily_usd: '1000000', action: 'block' } };
     const ids = {
       one: await createAgent(hostile, limit),

@@ -99,7 +99,8 @@ async function writeOut(driver: VmDriver, vms: readonly VmObservation[], log: Lo
     if ((state !== 'running' && state !== 'paused') || address === null || executionId === null) return;
     try {
       if (state === 'paused') await driver.resume(agentId, executionId);
-      await guestClient(address).sync(false, { timeoutMs: syncTimeoutMs });
+      const guest = guestClient({ address, credential: () => driver.guestCredential(agentId, address) });
+      await guest.sync(false, { timeoutMs: syncTimeoutMs });
     } catch (error) {
       log.warn({ err: error, agent_id: agentId }, 'the guest did not write out its disk cache');
     }

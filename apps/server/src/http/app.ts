@@ -1,6 +1,6 @@
 import { guestClient } from '@lodge/guest';
 import type { GuestClient } from '@lodge/guest';
-import type { Log } from '@lodge/ports';
+import type { GuestAddress, Log } from '@lodge/ports';
 import fastify from 'fastify';
 import type { FastifyInstance } from 'fastify';
 import { RequestScope } from '../request-log.ts';
@@ -74,7 +74,7 @@ const defaultDrainMs = 5_000;
 
 /** All there is. Nobody but this file sees it: whoever it is handed to takes it as the few needs that they name. */
 interface Whole extends HttpAppOptions {
-  readonly guestAt: (address: string) => GuestClient;
+  readonly guestAt: (guest: GuestAddress) => GuestClient;
   readonly limiter: Limits | null;
   readonly strangers: Strangers;
   readonly cursors: Cursors;
@@ -94,7 +94,7 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
   const limiter = options.limits ? new Limits(options.limits, options.createWaitMs, options.log) : null;
   const strangers = new Strangers(limiter);
   const cursors = new Cursors(options.secrets);
-  const guestAt = options.guestAt ?? ((address: string) => guestClient(address));
+  const guestAt = options.guestAt ?? guestClient;
   const signals = { closing: closing.signal, cut: cut.signal };
   const sessions = options.account ? new Sessions(options.account) : null;
   const endings = new Endings({ ...options, sessions });

@@ -7,6 +7,7 @@ import type {
   ApiKeyVerifier,
   AuditLog,
   EventStore,
+  GuestAddress,
   IdempotencyStore,
   Log,
   OwnAccounts,
@@ -108,8 +109,8 @@ export interface HttpAppOptions {
   readonly logSilenceMs?: number;
   /** Chat turns under way may take this long when the server closes; 5 s by default. All else ends at once then. */
   readonly drainMs?: number;
-  /** The daemon of the guest at an address, where that is not at its usual port. */
-  readonly guestAt?: (address: string) => GuestClient;
+  /** The daemon of a guest, where that is not at its usual port. */
+  readonly guestAt?: (guest: GuestAddress) => GuestClient;
   /** A terminal whose client types nothing for so long is closed; an hour by default. */
   readonly terminalIdleMs?: number;
   /** Told what happens, for the operator's figures. */

@@ -1,7 +1,7 @@
 /** What several routes need alike. Each route names its needs by these or by its own; only app.ts sees all there is. */
 import type { Agents, RunTurn } from '@lodge/engine';
 import type { GuestClient } from '@lodge/guest';
-import type { Log } from '@lodge/ports';
+import type { GuestAddress, Log } from '@lodge/ports';
 import type { AgentUrlSettings } from './context.ts';
 
 /** For replies with an agent's record. */
@@ -22,7 +22,7 @@ export interface Waiting {
 /** For what reaches into an agent's guest. */
 export interface GuestAccess {
   readonly agents: Agents;
-  readonly guestAt: (address: string) => GuestClient;
+  readonly guestAt: (guest: GuestAddress) => GuestClient;
   readonly lifecycleWaitMs: number;
   /** Aborts when the server has waited long enough for what is under way. */
   readonly cut: AbortSignal;

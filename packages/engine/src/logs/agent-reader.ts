@@ -9,6 +9,7 @@ import type {
   VmDriver,
 } from '@lodge/ports';
 import { maxLogLine } from '@lodge/ports';
+import { guestOfRow } from '../agents/guest-of.ts';
 import { LineCleaner, LineSplitter } from './lines.ts';
 import { refusedEntries } from './refused.ts';
 import { TokenBucket } from './token-bucket.ts';
@@ -25,7 +26,7 @@ export interface LogRate {
 
 export interface ReaderDeps {
   readonly logs: Pick<AgentLogStore, 'append' | 'appendFrom' | 'position'>;
-  readonly driver: Pick<VmDriver, 'readConsole' | 'readRefused'>;
+  readonly driver: Pick<VmDriver, 'readConsole' | 'readRefused' | 'guestCredential'>;
   readonly rate: LogRate;
 }
 
@@ -77,10 +78,11 @@ export class AgentReader {
   async readRuntimeLog(row: AgentRow, runtime: AgentRuntime, signal: AbortSignal): Promise<void> {
     const { vmAddress, executionId } = row;
     if (vmAddress === null || executionId === null) return;
+    const guest = guestOfRow(this.deps.driver, row);
     // Asked anew each time: another process may have gone on from here, and a write whose answer was lost may have happened.
     let offset = (await this.deps.logs.position(this.agentId, 'gateway'))?.offset ?? 0;
     for (let pieces = 0; pieces < maxPieces; pieces += 1) {
-      const { lines, nextOffset, leftOut = 0 } = await runtime.readLog({ address: vmAddress }, offset, signal);
+      const { lines, nextOffset, leftOut = 0 } = await runtime.readLog(guest, offset, signal);
       signal.throwIfAborted();
       if (nextOffset === offset) return;
       const own = ownLines(row, lines);

@@ -68,6 +68,7 @@ class Guests {
   reads = 0;
 
   readonly driver = {
+    guestCredential: () => Promise.resolve(null),
     readConsole: async (agentId: string): Promise<string> => {
       if (this.hanging.has(agentId)) return new Promise(() => undefined);
       const text = this.consoles.get(agentId) ?? '';

@@ -15,7 +15,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RuntimeKind } from '@lodge/domain';
-import type { AgentRuntime, ImageBuilder, Log, Template, TemplateRequest, VmDriver } from '@lodge/ports';
+import type { AgentRuntime, GuestAddress, ImageBuilder, Log, Template, TemplateRequest, VmDriver } from '@lodge/ports';
 
 export interface TemplateProgress {
   readonly runtime: string;
@@ -196,7 +196,7 @@ class TemplateKeeper implements Templates {
     if (found) return found;
     const llm = await runtime.startWarmupLlm(driver.brokerHost);
     try {
-      const prepare = (guest: { readonly address: string }, buildSignal: AbortSignal) =>
+      const prepare = (guest: GuestAddress, buildSignal: AbortSignal) =>
         runtime.prepareTemplate(guest, progress, buildSignal);
       return await driver.buildTemplate({ ...request, brokerPort: llm.port, prepare, progress }, signal);
     } finally {

@@ -9,6 +9,7 @@ import type { AgentRow, ChatEndpoint, ChatTurn, WebEndpoint, WebPage } from '@lo
 import { act, isAtRest } from '../agents/act.ts';
 import { awaitAgent } from '../agents/await-agent.ts';
 import type { AgentsDeps } from '../agents/deps.ts';
+import { guestOfRow } from '../agents/guest-of.ts';
 import { getAgent, isThere, notFound } from '../agents/reading.ts';
 
 const flushTimeoutMs = 5_000;
@@ -105,7 +106,7 @@ export class Uses {
         agentId: row.id,
       });
     }
-    const guest = { address: row.vmAddress };
+    const guest = guestOfRow(this.deps.driver, row);
     const runtime = runtimes.get(row.runtimeKind)!;
     const settings = settingsOf(row);
     const endpoint = (turn: ChatTurn): ChatEndpoint => runtime.chatEndpoint(guest, template.facts, settings, turn);
@@ -139,10 +140,11 @@ export class Uses {
   }
 
   /** What the turn has changed is on the disk of the guest before the agent may sleep. */
-  private async writeOut({ id, runtimeKind, vmAddress }: AgentRow): Promise<void> {
+  private async writeOut(row: AgentRow): Promise<void> {
+    const { id, runtimeKind } = row;
     try {
       const signal = AbortSignal.timeout(flushTimeoutMs);
-      await this.deps.runtimes.get(runtimeKind)!.flush({ address: vmAddress! }, signal);
+      await this.deps.runtimes.get(runtimeKind)!.flush(guestOfRow(this.deps.driver, row), signal);
     } catch (error) {
       this.deps.log.warn({ err: error, agent_id: id }, 'the guest did not write out its disk after a turn');
     }

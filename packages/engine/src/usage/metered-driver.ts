@@ -103,6 +103,10 @@ export class MeteredDriver implements VmDriver {
     return this.driver.resize(agentId, executionId, machine, signal);
   }
 
+  guestCredential(agentId: string, address: string): Promise<string | null> {
+    return this.driver.guestCredential(agentId, address);
+  }
+
   usage(agentId: string): Promise<VmUsage | null> {
     return this.driver.usage(agentId);
   }

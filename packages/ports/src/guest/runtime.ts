@@ -4,6 +4,7 @@ import type { CarriedData, RuntimeFacts } from '../vm/vm-driver.ts';
 import type { ReportProgress } from '../vm/images.ts';
 import type { ChatEndpoint } from './endpoint.ts';
 import type { FailureFacts, ToldError } from './gateway.ts';
+import type { GuestAddress } from './guest-address.ts';
 
 /** What of an agent its runtime must know. No secret is in it: keys are added by the broker on the way out. */
 export interface AgentSettings {
@@ -28,10 +29,6 @@ export interface MemberSettings {
   readonly api: LlmApi;
   readonly contextWindow: number | null;
   readonly instructions: string | null;
-}
-
-export interface GuestAddress {
-  readonly address: string;
 }
 
 /** Who in an agent is spoken to, and in which of its conversations. */

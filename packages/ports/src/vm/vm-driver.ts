@@ -1,4 +1,5 @@
 import type { EgressRules } from '@lodge/domain';
+import type { GuestAddress } from '../guest/guest-address.ts';
 import type { Image, ReportProgress } from './images.ts';
 
 /** A machine as it is wanted. */
@@ -30,7 +31,7 @@ export interface TemplateBuild extends TemplateRequest {
   /** Port on `brokerHost` that the template's guest reaches at its fixed broker address (the warm-up stub, not the broker). */
   readonly brokerPort: number;
   /** Brings the cold-booted guest at `address` to the state that is saved; runs until the very moment before the save. */
-  readonly prepare: (guest: { readonly address: string }, signal: AbortSignal) => Promise<RuntimeFacts>;
+  readonly prepare: (guest: GuestAddress, signal: AbortSignal) => Promise<RuntimeFacts>;
   readonly progress: ReportProgress;
 }
 
@@ -177,6 +178,11 @@ export interface VmDriver {
   dropBackup(agentId: string): Promise<void>;
   /** Grows or shrinks the running VM; resolves with the machine as it then is, which may be larger than asked for where the guest did not give memory back within a bound. */
   resize(agentId: string, executionId: string, machine: Machine, signal: AbortSignal): Promise<Machine>;
+  /**
+   * What the daemon in the agent's guest knows the host by: new with each `create`, in effect when it resolves, and a secret.
+   * Answers before `start`, too. Null: it knows the host by its address alone, or the agent has no guest at this address.
+   */
+  guestCredential(agentId: string, address: string): Promise<string | null>;
   /** Null when nothing of the agent is here. */
   usage(agentId: string): Promise<VmUsage | null>;
   /** What the guest printed on its console since the last call, at most 64 KiB: older is lost. Empty when no VM runs. */

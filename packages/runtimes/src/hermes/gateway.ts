@@ -2,13 +2,14 @@ import { textBounds } from '@lodge/domain';
 import { GatewayError, GatewayHttp } from '../gateway/calls.ts';
 import { parseObject } from '../gateway/json.ts';
 import type { ChatOptions, GatewayCallOptions, RuntimeGateway } from '../gateway/calls.ts';
+import type { GuestAddress } from '@lodge/ports';
 import { guestRuntime, type GuestRuntime } from '../guest-runtime.ts';
 import { gatewayPort } from './config.ts';
 
 export type HermesGuest = GuestRuntime<Gateway>;
 
-export function hermesGuest(address: string, token: string): HermesGuest {
-  return guestRuntime('Hermes', address, token, new Gateway(address, token));
+export function hermesGuest(guest: GuestAddress, token: string): HermesGuest {
+  return guestRuntime('Hermes', guest, token, new Gateway(guest.address, token));
 }
 
 /** The API server within Hermes's gateway. */

@@ -67,7 +67,7 @@ test('a stop waits for the turns in hand, then writes the disk out and drops the
 test('work that does not end in time is named', async () => {
   guest.work = 2;
   await assert.rejects(
-    awaitIdle(hermesGuest(guest.address, token), 300, never),
+    awaitIdle(hermesGuest(guest, token), 300, never),
     (error: Error) => error instanceof RuntimeBusy && /2 turns/.test(error.message),
   );
 });

@@ -50,33 +50,33 @@ export function createHermesRuntime(): AgentRuntime {
     templateVariant: `hermes-${hermesVersion}-config-${configVersion}-warm-up-${warmUpVersion}`,
     ...guestCalls(logLines),
     startWarmupLlm: (host) => startWarmupLlm(host, toolRounds),
-    prepareTemplate: async ({ address }, progress, signal) => ({
-      ...(await prepareTemplate(address, progress, signal)),
+    prepareTemplate: async (guest, progress, signal) => ({
+      ...(await prepareTemplate(guest, progress, signal)),
     }),
     /** Nothing was shut. What was frozen goes on, and a gateway that answers serves. */
-    async resume({ address }, facts, _settings, signal) {
+    async resume(guest, facts, _settings, signal) {
       const wait = { what: 'answer', timeoutMs: resumeTimeoutMs, pauseMs: 50, attemptMs: 5_000, signal };
-      const runtime = hermesGuest(address, readFacts(facts).token);
+      const runtime = hermesGuest(guest, readFacts(facts).token);
       await until(runtime, wait, async (options) => (await runtime.gateway.failing(options)) ?? {});
     },
-    async suspend({ address }, facts, signal) {
-      const runtime = hermesGuest(address, readFacts(facts).token);
+    async suspend(guest, facts, signal) {
+      const runtime = hermesGuest(guest, readFacts(facts).token);
       await awaitIdle(runtime, suspendTimeoutMs, signal);
       await runtime.guest.sync(true, { signal });
       return facts;
     },
-    async health({ address }, facts, signal) {
-      return health(hermesGuest(address, readFacts(facts).token), signal);
+    async health(guest, facts, signal) {
+      return health(hermesGuest(guest, readFacts(facts).token), signal);
     },
-    async awaitBoot({ address }, facts, _settings, signal) {
-      await awaitReady(hermesGuest(address, readFacts(facts).token), signal, () => undefined);
+    async awaitBoot(guest, facts, _settings, signal) {
+      await awaitReady(hermesGuest(guest, readFacts(facts).token), signal, () => undefined);
     },
     inGuest: ({ instructions, dashboard }) =>
       instructions === null && !dashboard ? null : { instructions, dashboard },
-    async apply({ address }, facts, { instructions, dashboard }, signal) {
-      const runtime = hermesGuest(address, readFacts(facts).token);
+    async apply(guest, facts, { instructions, dashboard }, signal) {
+      const runtime = hermesGuest(guest, readFacts(facts).token);
       await applyInstructions(runtime, instructions, signal);
-      await applyDashboard(runtime, address, dashboard, signal);
+      await applyDashboard(runtime, guest.address, dashboard, signal);
       await runtime.guest.sync(false, { signal });
     },
     chatEndpoint({ address }, facts, settings, { conversation }) {

@@ -3,7 +3,7 @@
  * is no suspension, as a gateway that has nothing in hand does nothing.
  */
 import { randomBytes } from 'node:crypto';
-import type { LlmApi, ReportProgress } from '@lodge/ports';
+import type { GuestAddress, LlmApi, ReportProgress } from '@lodge/ports';
 import { emptyRuntimeLog } from '../guest-calls.ts';
 import { awaitReady } from '../ready.ts';
 import { Warmer } from '../warmer.ts';
@@ -27,12 +27,12 @@ export const toolRounds: ToolRounds = [
 ];
 
 export async function prepareTemplate(
-  address: string,
+  guest: GuestAddress,
   progress: ReportProgress,
   signal: AbortSignal,
 ): Promise<HermesFacts> {
   const token = randomBytes(32).toString('hex');
-  const runtime = hermesGuest(address, token);
+  const runtime = hermesGuest(guest, token);
   progress('writing the configuration of Hermes');
   const write = (path: string, text: string): Promise<void> =>
     runtime.guest.writeFile(path, text, { mode: 0o600, owner: 'agent' }, { signal });

@@ -1,11 +1,12 @@
+import type { GuestAddress } from '@lodge/ports';
 import { guestRuntime, type GuestRuntime } from '../guest-runtime.ts';
 import type { ToolRounds } from '../warmup-llm.ts';
 import { Gateway } from './gateway.ts';
 
 export type OpenclawGuest = GuestRuntime<Gateway>;
 
-export function openclawGuest(address: string, token: string): OpenclawGuest {
-  return guestRuntime('OpenClaw', address, token, new Gateway(address, token));
+export function openclawGuest(guest: GuestAddress, token: string): OpenclawGuest {
+  return guestRuntime('OpenClaw', guest, token, new Gateway(guest.address, token));
 }
 
 const scratch = '/tmp/lodge-warm-up';

@@ -136,7 +136,7 @@ test('a runtime that ends again and again is not waited for, and its log without
 test('what is waited for too long is named, with the end of the log but not the token', async () => {
   guest.runtimeLog = `${'x'.repeat(5000)}\nauth token=${token} refused\n`;
   const wait = { what: 'become ready', timeoutMs: 120, pauseMs: 20, attemptMs: 1_000, signal: never };
-  const waiting = until(openclawGuest(guest.address, token), wait, async () => 'still loading');
+  const waiting = until(openclawGuest(guest, token), wait, async () => 'still loading');
   await assert.rejects(waiting, (error: Error) => {
     assert.match(error.message, /did not become ready within 0 s \(still loading\)/);
     assert.match(error.message, /auth token=\[token\] refused/);

@@ -39,16 +39,16 @@ export function createOpenclawRuntime(): AgentRuntime {
     data: { folders: [homeFolder, workspacePath], except: [configPath] },
     ...guestCalls(logLines),
     startWarmupLlm: (host) => startWarmupLlm(host, toolRounds),
-    prepareTemplate: async ({ address }, progress, signal) => ({
-      ...(await prepareTemplate(address, progress, signal)),
+    prepareTemplate: async (guest, progress, signal) => ({
+      ...(await prepareTemplate(guest, progress, signal)),
     }),
-    async resume({ address }, facts, _settings, signal) {
+    async resume(guest, facts, _settings, signal) {
       const { token, suspensionId } = readFacts(facts);
-      await resume(openclawGuest(address, token), suspensionId, signal);
+      await resume(openclawGuest(guest, token), suspensionId, signal);
     },
-    async suspend({ address }, facts, signal) {
+    async suspend(guest, facts, signal) {
       const { token } = readFacts(facts);
-      const runtime = openclawGuest(address, token);
+      const runtime = openclawGuest(guest, token);
       const suspensionId = await suspend(runtime, suspendTimeoutMs, signal);
       try {
         await runtime.guest.sync(true, { signal });
@@ -58,15 +58,15 @@ export function createOpenclawRuntime(): AgentRuntime {
       }
       return { ...facts, suspensionId };
     },
-    async health({ address }, facts, signal) {
-      return health(openclawGuest(address, readFacts(facts).token), signal);
+    async health(guest, facts, signal) {
+      return health(openclawGuest(guest, readFacts(facts).token), signal);
     },
-    async awaitBoot({ address }, facts, _settings, signal) {
-      await awaitReady(openclawGuest(address, readFacts(facts).token), signal, () => undefined);
+    async awaitBoot(guest, facts, _settings, signal) {
+      await awaitReady(openclawGuest(guest, readFacts(facts).token), signal, () => undefined);
     },
     inGuest,
-    async apply({ address }, facts, settings, signal) {
-      await applySettings(openclawGuest(address, readFacts(facts).token), settings, signal);
+    async apply(guest, facts, settings, signal) {
+      await applySettings(openclawGuest(guest, readFacts(facts).token), settings, signal);
     },
     chatEndpoint({ address }, facts, settings, turn) {
       const { token, apis } = readFacts(facts);

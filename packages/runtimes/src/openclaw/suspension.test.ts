@@ -31,7 +31,7 @@ test('a stop waits for the turn in hand, then writes the disk out and drops the 
 
 test('work that does not end in time is named, and the gateway is open again', async () => {
   answers(draining('s-2', 'embedded-run'));
-  await assert.rejects(suspend(openclawGuest(guest.address, token), 300, never), (error: Error) => {
+  await assert.rejects(suspend(openclawGuest(guest, token), 300, never), (error: Error) => {
     assert.ok(error instanceof RuntimeBusy);
     assert.match(error.message, /embedded-run/);
     return true;
@@ -41,7 +41,7 @@ test('work that does not end in time is named, and the gateway is open again', a
 
 test('a gateway that does not answer is not called busy', async () => {
   guest.gateway.rpc['gateway.suspend.prepare'] = [{ status: 503, body: { ok: false, error: { code: 'UNAVAILABLE' } } }];
-  const suspending = suspend(openclawGuest(guest.address, token), 300, never);
+  const suspending = suspend(openclawGuest(guest, token), 300, never);
   await assert.rejects(
     suspending,
     (error: Error) => !(error instanceof RuntimeBusy) && /did not suspend/.test(error.message),
@@ -52,7 +52,7 @@ test('a command that the agent left running does not hold up a stop: it is froze
   answers(draining('s-2', 'background-exec', 'background-exec'));
   assert.deepEqual(await runtime.suspend(guest, facts, never), { token, suspensionId: 's-2' });
   answers(draining('s-3', 'background-exec', 'task'));
-  await assert.rejects(suspend(openclawGuest(guest.address, token), 300, never), RuntimeBusy);
+  await assert.rejects(suspend(openclawGuest(guest, token), 300, never), RuntimeBusy);
 });
 
 test('a stop that is called off, or whose disk is not written, leaves the gateway open', async () => {

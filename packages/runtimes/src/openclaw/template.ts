@@ -11,7 +11,7 @@
  * OpenClaw's worker threads, which a first turn pays for, are in the template too: the image keeps it from ending idle ones.
  */
 import { randomBytes } from 'node:crypto';
-import type { LlmApi, ReportProgress } from '@lodge/ports';
+import type { GuestAddress, LlmApi, ReportProgress } from '@lodge/ports';
 import { emptyRuntimeLog } from '../guest-calls.ts';
 import { awaitReady } from '../ready.ts';
 import { Warmer } from '../warmer.ts';
@@ -24,12 +24,12 @@ import { suspend } from './suspension.ts';
 const suspendTimeoutMs = 90_000;
 
 export async function prepareTemplate(
-  address: string,
+  guest: GuestAddress,
   progress: ReportProgress,
   signal: AbortSignal,
 ): Promise<OpenclawFacts> {
   const token = randomBytes(32).toString('hex');
-  const runtime = openclawGuest(address, token);
+  const runtime = openclawGuest(guest, token);
   progress('writing the configuration of OpenClaw');
   const workspace = workspaceOf(mainAgent);
   const secret = { mode: 0o600, owner: 'agent' } as const;

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { guestClient, GuestError } from '@lodge/guest';
-import type { AgentRuntime } from '@lodge/ports';
+import type { AgentRuntime, GuestAddress } from '@lodge/ports';
 
 const logChunkBytes = 256 * 1024;
 
@@ -17,8 +17,8 @@ export const releaseFile = '/workspace/.release';
 
 /** A runtime with nothing in the guest but its daemon (the `base` image): for tests of the lifecycle, where it starts in seconds. */
 export function createBareRuntime({ version, sick }: BareRelease = { version: '1', sick: false }): AgentRuntime {
-  const alive = async (address: string, signal: AbortSignal): Promise<void> => {
-    await guestClient(address).awaitHealth({ timeoutMs: 120_000, signal });
+  const alive = async (guest: GuestAddress, signal: AbortSignal): Promise<void> => {
+    await guestClient(guest).awaitHealth({ timeoutMs: 120_000, signal });
   };
   return {
     name: 'base',
@@ -34,41 +34,41 @@ export function createBareRuntime({ version, sick }: BareRelease = { version: '1
         close: () => new Promise((resolve) => server.close(() => resolve())),
       };
     },
-    async prepareTemplate({ address }, progress, signal) {
+    async prepareTemplate(guest, progress, signal) {
       progress('waiting for the guest');
-      await alive(address, signal);
-      await guestClient(address).writeFile(releaseFile, version, { mode: 0o644, owner: 'root' }, { signal });
-      await guestClient(address).sync(true, { signal });
+      await alive(guest, signal);
+      await guestClient(guest).writeFile(releaseFile, version, { mode: 0o644, owner: 'root' }, { signal });
+      await guestClient(guest).sync(true, { signal });
       return {};
     },
-    resume: ({ address }, _facts, _settings, signal) => alive(address, signal),
-    async suspend({ address }, facts, signal) {
-      await guestClient(address).sync(true, { signal });
+    resume: (guest, _facts, _settings, signal) => alive(guest, signal),
+    async suspend(guest, facts, signal) {
+      await guestClient(guest).sync(true, { signal });
       return facts;
     },
-    flush: ({ address }, signal) => guestClient(address).sync(false, { signal }),
-    async shutdown({ address }, _facts, signal) {
-      await guestClient(address)
+    flush: (guest, signal) => guestClient(guest).sync(false, { signal }),
+    async shutdown(guest, _facts, signal) {
+      await guestClient(guest)
         .sync(false, { timeoutMs: 20_000, signal })
         .catch((error: unknown) => {
           if (!(error instanceof GuestError)) throw error;
         });
     },
-    async health({ address }, _facts, signal) {
+    async health(guest, _facts, signal) {
       try {
-        const { oomKills, diskFreeMib } = await guestClient(address).health({ signal });
+        const { oomKills, diskFreeMib } = await guestClient(guest).health({ signal });
         return { gateway: sick ? 'told to be sick' : null, oomKills, diskFreeMib };
       } catch (error) {
         if (!(error instanceof GuestError)) throw error;
         return { gateway: error.message, oomKills: null, diskFreeMib: null };
       }
     },
-    async readLog({ address }, offset, signal) {
-      const { text, nextOffset } = await guestClient(address).logs('runtime', offset, logChunkBytes, { signal });
+    async readLog(guest, offset, signal) {
+      const { text, nextOffset } = await guestClient(guest).logs('runtime', offset, logChunkBytes, { signal });
       const lines = text.split('\n').filter((line) => line !== '');
       return { lines: lines.map((message) => ({ at: null, level: 'info', message })), nextOffset };
     },
-    awaitBoot: ({ address }, _facts, _settings, signal) => alive(address, signal),
+    awaitBoot: (guest, _facts, _settings, signal) => alive(guest, signal),
     inGuest: () => null,
     apply: () => Promise.resolve(),
     chatEndpoint: ({ address }) => ({

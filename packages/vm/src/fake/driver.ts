@@ -175,6 +175,11 @@ class InMemoryDriver implements FakeDriver {
     return this.inTurn(agentId, executionId, fit, signal);
   }
 
+  async guestCredential(agentId: string, address: string): Promise<string | null> {
+    const vm = this.host.vms.get(agentId);
+    return vm?.address === address ? vm.credential : null;
+  }
+
   async usage(agentId: string): Promise<VmUsage | null> {
     return this.host.usageOf(agentId);
   }
@@ -250,12 +255,7 @@ class InMemoryDriver implements FakeDriver {
   }
 
   async diskUse(): Promise<readonly DiskUse[]> {
-    return [...this.host.vms.values()].map((vm) => ({
-      agentId: vm.agentId,
-      executionId: vm.phase === 'running' && vm.alive ? vm.executionId : null,
-      diskMib: this.host.diskMibOf(vm.agentId),
-      snapshotMib: vm.snapshot ? this.host.usage.snapshotMib : 0,
-    }));
+    return [...this.host.vms.keys()].map((agentId) => this.host.diskUseOf(agentId));
   }
 
   private async make(id: string, build: TemplateBuild, signal: AbortSignal): Promise<Template> {
@@ -266,7 +266,7 @@ class InMemoryDriver implements FakeDriver {
     const vm: FakeVm = { ...newVm(request, id, guest), alive: true, address };
     this.host.builds.add(vm);
     try {
-      const facts = await build.prepare({ address }, signal);
+      const facts = await build.prepare({ address, credential: () => Promise.resolve(null) }, signal);
       throwIfAborted(signal);
       const template: FakeTemplate = { id, imageId: build.image.id, facts, guest: copyOf(guest) };
       this.host.templates.set(id, template);
@@ -348,6 +348,7 @@ class InMemoryDriver implements FakeDriver {
     if (step !== 'disk' && step !== 'check' && !vm.alive) {
       throw new VmError('failed', 'the VM ended before it was ready');
     }
+    if (step === 'daemon') vm.credential = this.host.newCredential();
     if (step !== 'load' || !vm.snapshot) return;
     const { memory, facts } = vm.snapshot;
     Object.assign(vm, { facts, snapshot: null, guest: { files: vm.guest.files, memory } });
@@ -389,7 +390,7 @@ class InMemoryDriver implements FakeDriver {
     const vm = this.host.vms.get(agentId);
     if (!vm) return;
     this.host.kill(agentId);
-    Object.assign(vm, { address: null, console: '' });
+    Object.assign(vm, { address: null, credential: null, console: '' });
     if (keep === 'nothing') this.host.vms.delete(agentId);
     else if (keep === 'snapshot' && vm.snapshot) vm.phase = 'suspended';
     else Object.assign(vm, { phase: 'disk', snapshot: null });

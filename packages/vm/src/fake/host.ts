@@ -4,7 +4,7 @@
  */
 import type { EgressRules } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
-import type { Machine, RefusedConnection, RuntimeFacts, Template, VmErrorCode, VmUsage } from '@lodge/ports';
+import type { DiskUse, Machine, RefusedConnection, RuntimeFacts, Template, VmErrorCode, VmUsage } from '@lodge/ports';
 
 /** What a clone or a boot goes through, in order. Killed before one of them, a driver leaves a partial VM. */
 export const fakeSteps = ['disk', 'start', 'daemon', 'machine'] as const;
@@ -58,6 +58,8 @@ export interface FakeVm {
   /** Meant only while it is alive. */
   paused: boolean;
   address: string | null;
+  /** What the daemon in its guest knows the host by. */
+  credential: string | null;
   machine: Machine;
   templateId: string;
   /** What the snapshot it was started from kept. */
@@ -101,6 +103,7 @@ export class FakeHost {
   leastMemoryMib = 0;
   private readonly written = new Map<string, number>();
   private nextAddress = 2;
+  private nextCredential = 0;
 
   /** The guest that answers behind an address; null when no VM runs there. */
   guestAt(address: string): FakeVm | null {
@@ -149,8 +152,23 @@ export class FakeHost {
       : { executionId, memoryMib: 0, diskMib, snapshotMib, cpuSeconds: 0, egressBytes: 0 };
   }
 
-  diskMibOf(agentId: string): number {
+  diskUseOf(agentId: string): DiskUse {
+    const { phase, alive, executionId, snapshot } = this.vms.get(agentId)!;
+    return {
+      agentId,
+      executionId: phase === 'running' && alive ? executionId : null,
+      diskMib: this.diskMibOf(agentId),
+      snapshotMib: snapshot ? this.usage.snapshotMib : 0,
+    };
+  }
+
+  private diskMibOf(agentId: string): number {
     return this.usage.diskMib + (this.written.get(agentId) ?? 0);
+  }
+
+  newCredential(): string {
+    this.nextCredential += 1;
+    return `credential-${this.nextCredential}`;
   }
 
   newAddress(): string {

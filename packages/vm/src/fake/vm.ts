@@ -12,7 +12,16 @@ export function newVm(
   template: string,
   guest: FakeGuest,
 ): FakeVm {
-  const blank = { alive: false, paused: false, address: null, facts: null, snapshot: null, console: '', refused: [] };
+  const blank = {
+    alive: false,
+    paused: false,
+    address: null,
+    credential: null,
+    facts: null,
+    snapshot: null,
+    console: '',
+    refused: [],
+  };
   return { ...blank, egress, agentId, executionId, phase: 'creating', machine, templateId: template, guest };
 }
 

@@ -49,7 +49,8 @@ export function bareCloner(options: QemuDriverOptions): (template: Template) => 
     await mkdir(directory.path, { recursive: true });
     const source = { from: 'clone' } as const;
     const egress = publicEgress;
-    const plan = { directory, slot, uid: options.uidBase + slot, machine, template, source, egress };
+    const credential = '';
+    const plan = { directory, slot, uid: options.uidBase + slot, machine, template, source, egress, credential };
     const vm = await startVm(host, { ...plan, onSpawned: () => Promise.resolve() }, new AbortController().signal);
     return {
       address: vm.namespace.guestAddress,

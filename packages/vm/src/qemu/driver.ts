@@ -177,6 +177,10 @@ class QemuDriver implements VmDriver {
     return this.inTurn(agentId, (own) => this.vms.resize(agentId, executionId, machine, own), signal);
   }
 
+  guestCredential(agentId: string, address: string): Promise<string | null> {
+    return this.vms.guestCredential(agentId, address);
+  }
+
   usage(agentId: string): Promise<VmUsage | null> {
     return this.vms.usage(agentId);
   }

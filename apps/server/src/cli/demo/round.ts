@@ -86,8 +86,9 @@ async function stream(round: Round, id: string, text: string): Promise<void> {
 /** Past the agent, through the daemon in its VM. */
 async function readBack(round: Round, id: string): Promise<void> {
   const record = await readFile(join(round.dataDir, 'vms', id, 'vm.json'), 'utf8');
-  const { address } = JSON.parse(record) as { address: string };
-  const bytes = await guestClient(address).readFile(file, { signal: round.signal });
+  const { address, credential } = JSON.parse(record) as { address: string; credential: string };
+  const guest = guestClient({ address, credential: () => Promise.resolve(credential) });
+  const bytes = await guest.readFile(file, { signal: round.signal });
   round.tell(`${file} in the virtual machine holds: ${oneLine(Buffer.from(bytes).toString())}`);
 }
 

@@ -31,5 +31,5 @@ export async function liveGuest(
     live.release();
     throw signal.reason;
   }
-  return { guest: guestAt(live.guest.address), signal };
+  return { guest: guestAt(live.guest), signal };
 }

@@ -11,6 +11,7 @@ import { recentCrashes, sentenceOf, sizes } from '@lodge/domain';
 import type { Happening } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type { AgentRow, Template, Vm } from '@lodge/ports';
+import { guestOf } from '../../agents/guest-of.ts';
 import { templateSettings } from '../../agents/settings.ts';
 import { applyBefore, bringIntoEffect } from './apply.ts';
 import { fail, keepStopped } from './end.ts';
@@ -184,13 +185,14 @@ async function settingsAfter(
 ): Promise<{ readonly settingsApplied: string | null }> {
   switch (from) {
     case 'clone':
-      if (pass.settingsDigest !== templateSettings) await bringIntoEffect(pass, vm, template.facts);
+      if (pass.settingsDigest !== templateSettings)
+        await bringIntoEffect(pass, guestOf(pass.deps.driver, vm), template.facts);
       return { settingsApplied: pass.settingsDigest };
     case 'boot':
       // What the guest wrote last may not have reached its disk.
-      return applyBefore(pass, vm, null);
+      return applyBefore(pass, guestOf(pass.deps.driver, vm), null);
     case 'snapshot':
-      return applyBefore(pass, vm, pass.agent.settingsApplied);
+      return applyBefore(pass, guestOf(pass.deps.driver, vm), pass.agent.settingsApplied);
   }
 }
 
@@ -236,8 +238,11 @@ export async function readyRuntime(pass: Pass, { from, template, deadline }: Sta
     await pass.within(deadline, async (outer) => {
       const signal = AbortSignal.any([outer, ended.signal]);
       const facts = vm.facts ?? template.facts;
+      const guest = guestOf(deps.driver, vm);
       const ready =
-        from === 'boot' ? runtime.awaitBoot(vm, facts, settings, signal) : runtime.resume(vm, facts, settings, signal);
+        from === 'boot'
+          ? runtime.awaitBoot(guest, facts, settings, signal)
+          : runtime.resume(guest, facts, settings, signal);
       const gone = Promise.withResolvers<never>();
       ended.signal.addEventListener('abort', () => gone.reject(ended.signal.reason), { once: true });
       if (ended.signal.aborted) gone.reject(ended.signal.reason);

@@ -10,6 +10,7 @@ import type {
   VmObservation,
 } from '@lodge/ports';
 import { VmError } from '@lodge/ports';
+import { guestOf } from '../../agents/guest-of.ts';
 import { settingsDigest } from '../../agents/settings.ts';
 import type { ReconcilerDeps } from './deps.ts';
 
@@ -79,7 +80,7 @@ export class Pass {
 
   /** Where the guest is: as the host says, for the row gives up the address before the VM goes. */
   get guest(): GuestAddress {
-    return { address: this.vm?.address ?? this.agent.vmAddress ?? '' };
+    return guestOf(this.deps.driver, { agentId: this.id, address: this.vm?.address ?? this.agent.vmAddress ?? '' });
   }
 
   get elapsedMs(): number {

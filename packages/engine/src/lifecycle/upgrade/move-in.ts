@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sizes } from '@lodge/domain';
 import type { Happening } from '@lodge/domain';
 import type { Template, Vm, VmRequest } from '@lodge/ports';
+import { guestOf } from '../../agents/guest-of.ts';
 import { bringIntoEffect } from '../reconcile/apply.ts';
 import { readyRuntime } from '../reconcile/bring-up.ts';
 import { StepFailed } from '../reconcile/pass.ts';
@@ -77,7 +78,7 @@ async function makeInItsPlace(pass: Pass, template: Template, deadline: AbortSig
   const make = (from: VmRequest['from'], signal: AbortSignal): Promise<Vm> =>
     driver.create({ agentId: id, executionId: randomUUID(), machine: sizes[size], template, from, egress }, signal);
   const clone = await pass.within(deadline, (signal) => slots.warm.run(signal, () => make('clone', signal)));
-  await pass.within(deadline, (signal) => runtime.shutdown(clone, template.facts, signal));
+  await pass.within(deadline, (signal) => runtime.shutdown(guestOf(driver, clone), template.facts, signal));
   await pass.within(deadline, (signal) => driver.carryOver(id, clone.executionId, runtime.data, signal));
   await pass.within(bounds.removeMs, () => driver.remove(id, { keepDisk: true }));
   return slots.cold.run(pass.signal, async () => {
@@ -86,16 +87,17 @@ async function makeInItsPlace(pass: Pass, template: Template, deadline: AbortSig
     await pass.readLogFrom(vm.executionId, 'start');
     await pass.observe({ vmAddress: vm.address });
     await readyRuntime(pass, { from: 'boot', template, deadline }, vm);
-    await bringIntoEffect(pass, vm, template.facts);
+    await bringIntoEffect(pass, guestOf(driver, vm), template.facts);
     await healthy(pass, template, vm, deadline);
     return vm;
   });
 }
 
 async function healthy(pass: Pass, template: Template, vm: Vm, deadline: AbortSignal): Promise<void> {
+  const guest = guestOf(pass.deps.driver, vm);
   await pass.within(deadline, async (signal) => {
     for (let look = 1; ; look += 1) {
-      const { gateway } = await pass.runtime.health(vm, template.facts, signal);
+      const { gateway } = await pass.runtime.health(guest, template.facts, signal);
       if (gateway === null) return;
       if (look === maxLooks) throw new Error(`the gateway does not answer: ${gateway}`);
       await sleep(betweenLooksMs, undefined, { signal });

@@ -1,4 +1,5 @@
 /** For tests: the guest daemon's calls, Hermes's gateway and its dashboard, on a loopback address of their own. */
+import { noCredential } from '@lodge/guest';
 import { randomInt } from 'node:crypto';
 import { listen, listenDaemon, newDaemon, bodyOf, json, pong, type StubDaemon } from '../../testing/stub-daemon.ts';
 import { dashboardPort, dashboardSettingsPath, gatewayPort } from '../config.ts';
@@ -6,6 +7,7 @@ import { dashboardPort, dashboardSettingsPath, gatewayPort } from '../config.ts'
 /** Beside the daemon's events: `chat <model> <stream|whole>`. */
 export interface StubGuest extends StubDaemon {
   readonly address: string;
+  readonly credential: () => Promise<null>;
   /** Turns in hand. */
   work: number;
   chatStatus: number;
@@ -16,6 +18,7 @@ export async function startStubGuest(): Promise<StubGuest> {
   const address = `127.${randomInt(1, 255)}.${randomInt(0, 256)}.${randomInt(2, 255)}`;
   const guest: StubGuest = {
     address,
+    credential: noCredential,
     ...newDaemon(),
     work: 0,
     chatStatus: 200,

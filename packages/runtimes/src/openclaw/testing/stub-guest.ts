@@ -2,6 +2,7 @@
  * For tests: a guest on a loopback address of its own, with what the adapter speaks to in one: the guest daemon's calls and
  * OpenClaw's gateway, as far as the adapter uses them, over real sockets. It records what happened, in order.
  */
+import { noCredential } from '@lodge/guest';
 import { randomInt } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { bodyOf, json, listen, listenDaemon, newDaemon, pong, type StubDaemon } from '../../testing/stub-daemon.ts';
@@ -10,6 +11,7 @@ import { configPath, gatewayPort } from '../config.ts';
 /** Beside the daemon's events: `chat <model> <stream|whole>`, `rpc <method>`, `released <suspensionId>`. */
 export interface StubGuest extends StubDaemon {
   readonly address: string;
+  readonly credential: () => Promise<null>;
   /** Answers of the gateway; change them to make it behave otherwise. */
   readonly gateway: {
     ready: boolean;
@@ -27,6 +29,7 @@ export async function startStubGuest(): Promise<StubGuest> {
   const servers: Server[] = [];
   const guest: StubGuest = {
     address,
+    credential: noCredential,
     ...newDaemon(),
     gateway: {
       ready: true,

@@ -246,7 +246,7 @@ export class MemoryAgents implements Agents {
         return this.endpoint!;
       },
       turnFailure: runtimes[row.runtimeKind].turnFailure,
-      guest: { address: '127.0.0.1' },
+      guest: { address: '127.0.0.1', credential: () => Promise.resolve(null) },
       web: this.web,
       flush: () => Promise.resolve(),
       release: () => void this.released.push(id),

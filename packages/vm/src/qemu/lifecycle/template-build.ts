@@ -4,7 +4,7 @@
  * this instance takes away; QEMU ends with us.
  */
 import { chown, stat } from 'node:fs/promises';
-import { guestClient } from '@lodge/guest';
+import { guestClient, noCredential } from '@lodge/guest';
 import { VmError } from '@lodge/ports';
 import type { RuntimeFacts, TemplateBuild } from '@lodge/ports';
 import { templateGid } from '../machine/confinement.ts';
@@ -67,9 +67,11 @@ export async function buildTemplate(work: TemplateWork, signal: AbortSignal): Pr
     try {
       const either = AbortSignal.any([signal, endOf(machine)]);
       build.progress('booting the guest');
-      await guestClient(address).awaitHealth({ timeoutMs: bootTimeoutMs, signal: either });
-      await guestClient(address).setClock({ signal: either });
-      facts = await build.prepare({ address }, either);
+      // It is saved without a credential: each of its clones is given one of its own.
+      const guest = { address, credential: noCredential };
+      await guestClient(guest).awaitHealth({ timeoutMs: bootTimeoutMs, signal: either });
+      await guestClient(guest).setClock({ signal: either });
+      facts = await build.prepare(guest, either);
       throwIfAborted(either);
       build.progress('saving the template');
       await save(machine, draft);
@@ -114,6 +116,7 @@ async function bootGuest(
         disk: draft.files.disk,
         memory: { path: draft.files.memory, mode: 'write', readOnly: emulator.mapsReadOnly },
         tap: namespace.tap,
+        credentialDigest: null,
         vcpus: bootVcpus,
       },
       confinement: {

@@ -209,7 +209,16 @@ export function madeWith(emulator: Emulator, accelerator: AcceleratorAnswer): st
 /** The machine's devices: whatever changes here makes older templates unloadable. Paths are not part of it. */
 function layout(accelerator: Accelerator): string[] {
   const path = { kernel: '', initrd: '', disk: '', qmpSocket: '' };
-  return qemuCommandLine({ ...path, accelerator, name: '', memory: null, tap: '', incoming: false, vcpus: bootVcpus });
+  return qemuCommandLine({
+    ...path,
+    accelerator,
+    name: '',
+    memory: null,
+    tap: '',
+    credentialDigest: null,
+    incoming: false,
+    vcpus: bootVcpus,
+  });
 }
 
 function imageLock(rootDisk: string): string {

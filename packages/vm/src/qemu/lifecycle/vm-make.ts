@@ -1,6 +1,6 @@
 /** A create from the request to the VM that answers: everything of it, or, when it fails, nothing but what was there before. */
 import { publicEgress } from '@lodge/domain';
-import { guestClient } from '@lodge/guest';
+import { guestClient, newCredential } from '@lodge/guest';
 import { VmError } from '@lodge/ports';
 import type { Vm, VmRequest } from '@lodge/ports';
 import type { Cgroups } from '../host/cgroup.ts';
@@ -15,7 +15,7 @@ import { pageThread } from '../saved/snapshot/snapshot.ts';
 import type { StoredTemplate } from '../saved/template-store.ts';
 import type { Templates } from './templates.ts';
 import type { Kept } from './vm-remove.ts';
-import { setGuestClock } from './vm-clock.ts';
+import { setGuestClock } from './vm-guest.ts';
 import { baseOf, limitsOf, startVm, allSettledOrThrow } from './vm-start.ts';
 import type { StartedVm, VmSource } from './vm-start.ts';
 import { throwIfAborted } from '../../waiting.ts';
@@ -130,6 +130,7 @@ async function bringUp(
 ): Promise<{ readonly vm: Vm; readonly timings: Readonly<Record<string, number>> }> {
   const { agentId, executionId, machine, from } = request;
   const facts = source.from === 'snapshot' ? source.snapshot.facts : null;
+  const credential = newCredential();
   let record: VmRecord = {
     version: 1,
     agentId,
@@ -143,6 +144,7 @@ async function bringUp(
     slot,
     address: null,
     process: null,
+    credential,
   };
   await directory.write(record);
   const onSpawned = async (process: ProcessMark): Promise<void> => {
@@ -150,12 +152,16 @@ async function bringUp(
     await directory.write(record);
   };
   const egress = request.egress ?? publicEgress;
-  const plan = { directory, slot, uid: options.uidBase + slot, machine, template, source, egress, onSpawned };
+  const uid = options.uidBase + slot;
+  const plan = { directory, slot, uid, machine, template, source, egress, credential, onSpawned };
   const started = await startVm(host, plan, signal);
   const address = started.namespace.guestAddress;
   try {
     const timings = { ...started.timings };
-    const [memoryMib] = await allSettledOrThrow([greet(started, request, timings, signal), directory.syncDisk()]);
+    const [memoryMib] = await allSettledOrThrow([
+      greet(started, { request, source, credential, timings }, signal),
+      directory.syncDisk(),
+    ]);
     const now = { ...machine, memoryMib };
     if (from === 'snapshot') await cgroups.limit(agentId, limitsOf(now, host.accelerator.accelerator));
     record = { ...record, phase: 'running', address, machine: now };
@@ -171,23 +177,48 @@ async function bringUp(
   }
 }
 
-/** Waits for the guest's daemon, gives it the time and waits until its machine is the one asked for. Gives its memory, MiB. */
+interface Greeting {
+  readonly request: VmRequest;
+  readonly source: VmSource;
+  /** The new one. */
+  readonly credential: string;
+  readonly timings: Record<string, number>;
+}
+
+/**
+ * Waits for the guest's daemon, gives it the time and the credential to know the host by from then on, and waits until its
+ * machine is the one asked for. Gives its memory, MiB.
+ */
 async function greet(
   vm: StartedVm,
-  { from, machine }: VmRequest,
-  timings: Record<string, number>,
+  { request: { from, machine }, source, credential, timings }: Greeting,
   signal: AbortSignal,
 ): Promise<number> {
-  const guest = guestClient(vm.namespace.guestAddress);
+  const address = vm.namespace.guestAddress;
+  const earlier = knownBefore(source, credential);
+  const before = guestClient({ address, credential: async () => earlier });
+  const guest = guestClient({ address, credential: async () => credential });
   const either = AbortSignal.any([signal, endOf(vm)]);
   const started = performance.now();
-  if (from === 'boot') await guest.awaitHealth({ timeoutMs: bootTimeoutMs, signal: either });
+  if (from === 'boot') await before.awaitHealth({ timeoutMs: bootTimeoutMs, signal: either });
   // The clock comes before anything the guest times; memory is taken in by its kernel meanwhile.
-  await setGuestClock(guest, { timeoutMs: cloneTimeoutMs, signal: either });
+  await setGuestClock(before, { timeoutMs: cloneTimeoutMs, signal: either, claim: credential });
   timings['daemon'] = Math.round(performance.now() - started);
   const wait = { timeoutMs: machineTimeoutMs, signal: either };
   const growing = { qmp: vm.qmp, guest, machine, cpusOnline: from === 'clone' ? bootVcpus : null };
   const [, memoryMib] = await Promise.all([awaitVcpus(growing, wait), settleMemory(growing, wait)]);
   timings['machine'] = Math.round(performance.now() - started) - timings['daemon'];
   return memoryMib;
+}
+
+/** What the daemon of a guest that has just gone on knows the host by. One that booted was told by its kernel. */
+function knownBefore(source: VmSource, credential: string): string | null {
+  switch (source.from) {
+    case 'clone':
+      return null;
+    case 'boot':
+      return credential;
+    case 'snapshot':
+      return source.snapshot.credential ?? null;
+  }
 }

@@ -4,10 +4,11 @@
  */
 import { chmod, chown } from 'node:fs/promises';
 import type { EgressRules } from '@lodge/domain';
+import { credentialDigest } from '@lodge/guest';
 import type { Machine } from '@lodge/ports';
 import { VmError } from '@lodge/ports';
 import { bootVcpus } from '../machine/command-line.ts';
-import type { Accelerator } from '../machine/command-line.ts';
+import type { Accelerator, MemoryFile } from '../machine/command-line.ts';
 import type { AcceleratorAnswer } from '../machine/accelerator.ts';
 import type { Cgroups } from '../host/cgroup.ts';
 import { diskFileLimit, overheadMib, templateGid } from '../machine/confinement.ts';
@@ -51,6 +52,8 @@ export interface VmStart {
   readonly template: StoredTemplate;
   readonly source: VmSource;
   readonly egress: EgressRules;
+  /** What the guest's daemon is to know the host by: the kernel of a guest that boots is told, any other guest has to be told later. */
+  readonly credential: string;
   readonly onSpawned: (process: ProcessMark) => Promise<void>;
 }
 
@@ -85,11 +88,9 @@ export async function startVm(host: VmHost, start: VmStart, signal: AbortSignal)
       kernel: template.kernel,
       initrd: template.initrd,
       disk: directory.disk,
-      memory:
-        baseOf(source) === 'template'
-          ? { path: template.files.memory, mode: 'copy' as const, readOnly: host.emulator.mapsReadOnly }
-          : null,
+      memory: memoryOf(host, start),
       tap: namespace.tap,
+      credentialDigest: source.from === 'boot' ? credentialDigest(start.credential) : null,
       vcpus: source.from === 'snapshot' ? source.snapshot.plugged.vcpus : bootVcpus,
     },
     confinement: {
@@ -125,6 +126,12 @@ export async function startVm(host: VmHost, start: VmStart, signal: AbortSignal)
     throw error;
   }
   return { ...launched, namespace, timings };
+}
+
+/** Pages that the guest has not written are the template's. */
+function memoryOf({ emulator }: VmHost, { template, source }: VmStart): MemoryFile | null {
+  if (baseOf(source) !== 'template') return null;
+  return { path: template.files.memory, mode: 'copy', readOnly: emulator.mapsReadOnly };
 }
 
 const namespaceOptions = ({ brokerPort, mbitPerVcpu }: VmHost, { uid, egress, machine }: VmStart): NamespaceOptions => {

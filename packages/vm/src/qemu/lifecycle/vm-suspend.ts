@@ -58,7 +58,9 @@ export async function writeSnapshot(
     const { templateId, machine } = work.record;
     const { stateKey, facts } = work;
     throwIfAborted(signal);
-    const about = { templateId, base, stateKey, machine, plugged: has, facts };
+    const { credential } = work.record;
+    const known = credential === undefined ? {} : { credential };
+    const about = { templateId, base, stateKey, machine, plugged: has, facts, ...known };
     const bytes = await directory.snapshot.commit(draft, pages, about);
     marks.push(performance.now());
     const [begun, devices, copied, ended] = marks.map(Math.round) as [number, number, number, number];

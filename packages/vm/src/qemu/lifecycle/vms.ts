@@ -1,7 +1,6 @@
 /** The driver's VMs, one at a time: the caller serves calls for one agent in turn. What a VM is, its run directory says. */
 import { readdir } from 'node:fs/promises';
 import type { EgressRules } from '@lodge/domain';
-import { guestClient } from '@lodge/guest';
 import { VmError } from '@lodge/ports';
 import type {
   CarriedData,
@@ -28,7 +27,7 @@ import { isAgentId, RunDirectory } from '../saved/run-directory.ts';
 import type { VmRecord } from '../saved/run-directory.ts';
 import type { VmNumbers } from '../host/vm-numbers.ts';
 import type { Templates } from './templates.ts';
-import { setGuestClock } from './vm-clock.ts';
+import { guestOf, setGuestClock } from './vm-guest.ts';
 import { makeVm } from './vm-make.ts';
 import { removeVm } from './vm-remove.ts';
 import type { Kept } from './vm-remove.ts';
@@ -119,12 +118,13 @@ export class Vms {
   }
 
   resume(agentId: string, executionId: string, signal: AbortSignal): Promise<void> {
-    return this.onVm(agentId, executionId, async ({ directory, qmp, address }) => {
+    return this.onVm(agentId, executionId, async (vm) => {
+      const { directory, qmp } = vm;
       // Of a suspend that was cut short after it was written: from here on it is out of date.
       await directory.snapshot.useUp();
       await qmp.execute('cont');
       // Waited for: work that begins by the old clock sees hours pass at once when it is set, and gives up by its own bounds.
-      await setGuestClock(guestClient(address), { timeoutMs: clockTimeoutMs, signal });
+      await setGuestClock(guestOf(vm), { timeoutMs: clockTimeoutMs, signal });
       await directory.snapshot.sweep();
     });
   }
@@ -142,14 +142,15 @@ export class Vms {
     return this.onVm(
       agentId,
       executionId,
-      async ({ directory, record, process, qmp, address }) => {
+      async (vm) => {
+        const { directory, record, process, qmp } = vm;
         const { options, templates } = this.parts;
         const stateKey = await templates.stateKey(record.templateId);
         const uid = options.uidBase + record.slot!;
         const writeData =
           data &&
           ((path: string): Promise<void> =>
-            saveData(guestClient(address), { ...data, floorMib: options.diskFloorMib }, path, signal));
+            saveData(guestOf(vm), { ...data, floorMib: options.diskFloorMib }, path, signal));
         const work = { directory, record, process, qmp, uid, stateKey, facts, ...(writeData && { writeData }) };
         const { timings, ...suspension } = await writeSnapshot(work, signal);
         const written = performance.now();
@@ -182,7 +183,7 @@ export class Vms {
 
   carryOver(agentId: string, executionId: string, data: CarriedData, signal: AbortSignal): Promise<void> {
     const { dataPath } = this.backups.directory(agentId).snapshot;
-    const work = ({ address }: Running): Promise<void> => loadData(guestClient(address), data, dataPath, signal);
+    const work = (vm: Running): Promise<void> => loadData(guestOf(vm), data, dataPath, signal);
     return this.onVm(agentId, executionId, work, signal);
   }
 
@@ -197,7 +198,8 @@ export class Vms {
 
   async resize(agentId: string, executionId: string, machine: Machine, signal: AbortSignal): Promise<Machine> {
     assertMachine(machine);
-    const fit = async ({ directory, record, qmp, address }: Running): Promise<Machine> => {
+    const fit = async (vm: Running): Promise<Machine> => {
+      const { directory, record, qmp } = vm;
       if ((await status(qmp)) === 'paused') throw new VmError('failed', `${agentId} is paused and cannot be sized`);
       const { templates, cgroups } = this.parts;
       const accelerator = await templates.accelerator(record.templateId);
@@ -207,7 +209,7 @@ export class Vms {
       await limit({ ...machine, vcpus: Math.max(machine.vcpus, record.machine.vcpus), memoryMib: most });
       await plug(qmp, machine);
       const bound = { timeoutMs: resizeTimeoutMs, signal };
-      const growing = { qmp, guest: guestClient(address), machine, cpusOnline: null };
+      const growing = { qmp, guest: guestOf(vm), machine, cpusOnline: null };
       const [, memoryMib] = await Promise.all([awaitVcpus(growing, bound), settleMemory(growing, bound)]);
       const now = { ...machine, memoryMib };
       await limit(now);
@@ -218,6 +220,11 @@ export class Vms {
       return now;
     };
     return this.onVm(agentId, executionId, fit, signal);
+  }
+
+  async guestCredential(agentId: string, address: string): Promise<string | null> {
+    const record = await this.directory(agentId).read();
+    return record?.address === address ? (record.credential ?? null) : null;
   }
 
   async usage(agentId: string): Promise<VmUsage | null> {

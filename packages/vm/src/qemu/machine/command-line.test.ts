@@ -12,6 +12,7 @@ const base: CommandLine = {
   memory: null,
   qmpSocket: '/vms/a/qmp',
   tap: 'tap0',
+  credentialDigest: null,
   incoming: false,
   vcpus: bootVcpus,
 };
@@ -77,4 +78,15 @@ test('QEMU may start no process, gain no privilege, and runs nothing of the gues
   const sandbox = line[line.indexOf('-sandbox') + 1];
   assert.equal(sandbox, 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny');
   assert.ok(line.includes('-S'));
+});
+
+test('a guest that boots is told by which credential it knows the host, and nothing else of the machine changes', () => {
+  const digest = 'd'.repeat(64);
+  const told = qemuCommandLine({ ...base, credentialDigest: digest });
+  const parameters = (line: readonly string[]) => line[line.indexOf('-append') + 1]!.split(' ');
+  assert.deepEqual(parameters(told), [...parameters(qemuCommandLine(base)), `lodge.credential=${digest}`]);
+  assert.deepEqual(
+    told.toSpliced(told.indexOf('-append') + 1, 1),
+    qemuCommandLine(base).toSpliced(told.indexOf('-append') + 1, 1),
+  );
 });

@@ -6,6 +6,7 @@
  * or reported page by punching a hole into that file, so one guest would take pages away from every other
  * (docs/adr/0005-no-balloon.md).
  */
+import { credentialParameter } from '@lodge/guest';
 import { diskDevice, requestBound } from './disk-rate.ts';
 
 export type Accelerator = 'kvm' | 'tcg';
@@ -37,6 +38,8 @@ export interface CommandLine {
   readonly memory: MemoryFile | null;
   readonly qmpSocket: string;
   readonly tap: string;
+  /** SHA-256 of what the daemon of a guest that boots knows the host by; the digest opens nothing. Null: its first caller says. */
+  readonly credentialDigest: string | null;
   /** Device state comes through `migrate-incoming` before the machine runs; else it boots. Either way it starts stopped. */
   readonly incoming: boolean;
   /** vCPUs that are plugged in from the start: `bootVcpus`, or as many as a snapshot has. */
@@ -55,7 +58,7 @@ export function qemuCommandLine(line: CommandLine): string[] {
     ['-sandbox', 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny'],
     processors(line.accelerator, line.vcpus),
     memory(line),
-    ['-kernel', line.kernel, '-initrd', line.initrd, '-append', kernelParameters(line.accelerator)],
+    ['-kernel', line.kernel, '-initrd', line.initrd, '-append', kernelParameters(line)],
     disk(line.disk),
     ['-device', 'virtio-rng-pci'],
     ['-netdev', `tap,id=net0,ifname=${line.tap},script=no,downscript=no`],
@@ -134,13 +137,14 @@ function disk(path: string): string[] {
   ].flat();
 }
 
-function kernelParameters(accelerator: Accelerator): string {
+function kernelParameters({ accelerator, credentialDigest }: CommandLine): string {
   return [
     'console=ttyS0 quiet rw no_timer_check tsc=reliable memhp_default_state=online_movable',
     // A guest that panics ends its QEMU (-no-reboot), which is how the host learns of it.
     'panic=1',
     // Emulated processors do not speculate.
     ...(accelerator === 'tcg' ? ['mitigations=off'] : []),
+    ...(credentialDigest === null ? [] : [`${credentialParameter}=${credentialDigest}`]),
   ].join(' ');
 }
 

@@ -36,6 +36,7 @@ beforeEach(async () => {
     qmpSocket,
     accelerator: 'tcg',
     memory: null,
+    credentialDigest: null,
     incoming: false,
     vcpus: 2,
   });

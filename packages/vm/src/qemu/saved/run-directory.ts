@@ -48,6 +48,8 @@ export interface VmRecord {
   readonly slot: number | null;
   readonly address: string | null;
   readonly process: ProcessMark | null;
+  /** What the guest's daemon knows the host by, or will; absent where the VM was made before there were credentials. */
+  readonly credential?: string;
 }
 
 /** The kernel's bound on a unix socket's path, with its closing zero byte. */

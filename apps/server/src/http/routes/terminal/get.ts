@@ -82,7 +82,7 @@ async function open(context: Needs, sockets: WebSocketServer, request: FastifyRe
   });
   try {
     const size = { columns: cols, rows, term };
-    await ofGuest(bridge.connect(guestAt(live.guest.address), size, signal));
+    await ofGuest(bridge.connect(guestAt(live.guest), size, signal));
     const socket = await accept(sockets, request, reply);
     bridge.run(socket, () => {
       live.release();

@@ -4,7 +4,7 @@
  *   memory    the pages of the guest's memory that were the VM's own, one after another
  *   devices   device state, as QEMU wrote it
  *   data      of a VM that is backed up: its guest's data folders, as a tar archive
- *   manifest  the manifest's SHA-256 in a line of its own, then the manifest as JSON; 0600, for it holds the runtime's facts
+ *   manifest  the manifest's SHA-256 in a line of its own, then the manifest as JSON; 0600, for it holds secrets
  *
  * It appears whole, by rename from `snapshot.new`, and is gone, by rename to `snapshot.used`, before the guest runs again by
  * whatever way: so where it is, the disk is as it was left. That name is the whole protocol; a kill anywhere leaves one of
@@ -32,6 +32,8 @@ export interface SnapshotFacts {
   readonly machine: Machine;
   readonly plugged: { readonly vcpus: number; readonly memoryMib: number };
   readonly facts: RuntimeFacts;
+  /** What the daemon in its memory knows the host by; absent where it knows none. */
+  readonly credential?: string;
 }
 
 interface Manifest extends SnapshotFacts {

@@ -1,0 +1,14 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { guestClient, noCredential, type Guest, type GuestClient } from '@lodge/guest';
+
+/** The guest of an agent's VM, as its record below a data folder says. */
+export async function guestOf(dataDir: string, agentId: string): Promise<Guest> {
+  const text = await readFile(join(dataDir, 'vms', agentId, 'vm.json'), 'utf8');
+  const { address, credential } = JSON.parse(text) as { address: string; credential?: string };
+  return { address, credential: credential === undefined ? noCredential : () => Promise.resolve(credential) };
+}
+
+export async function guestClientOf(dataDir: string, agentId: string): Promise<GuestClient> {
+  return guestClient(await guestOf(dataDir, agentId));
+}
