@@ -1,5 +1,5 @@
 import { RuntimeBusy } from '@lodge/ports';
-import type { AgentRuntime, RuntimeHealth } from '@lodge/ports';
+import type { AgentRuntime, GuestAddress, RuntimeHealth } from '@lodge/ports';
 import { createOpenclawRuntime } from '@lodge/runtimes';
 import type { FakeHost } from '@lodge/vm/fake';
 
@@ -27,20 +27,22 @@ export const noTroubles = (): GuestTroubles => ({
   health: {},
 });
 
-/** A runtime over the guests of a fake host: what it was told is in memory, and on disk once it is flushed. */
+/** A runtime over the guests of a fake host, which know the host: what it was told is in memory, and on disk once it is flushed. */
 export function guestRuntime(
   host: FakeHost,
   troubles: GuestTroubles,
   calls: string[] = [],
   release = '1',
 ): AgentRuntime {
-  const at = (address: string) => {
+  const at = async ({ address, credential }: GuestAddress) => {
+    const presented = await credential();
     const vm = host.guestAt(address);
     if (!vm) throw new Error(`no guest answers at ${address}`);
+    if (vm.credential !== presented) throw new Error(`the guest at ${address} does not know this caller`);
     return vm;
   };
-  const flush = (address: string): void => {
-    const { guest } = at(address);
+  const flush = async (of: GuestAddress): Promise<void> => {
+    const { guest } = await at(of);
     for (const [key, value] of guest.memory) if (key !== 'suspended') guest.files.set(key, value);
   };
   return {
@@ -51,44 +53,44 @@ export function guestRuntime(
     data: { folders: ['/'], except: [] },
     startWarmupLlm: () => Promise.resolve({ port: 1, close: () => Promise.resolve() }),
     prepareTemplate: () => Promise.resolve({ token: 'of-the-template' }),
-    async resume({ address }) {
+    async resume(of) {
       calls.push('resume');
-      const { guest } = at(address);
+      const { guest } = await at(of);
       if (troubles.failsToStart) {
         troubles.failsToStart = false;
         throw new Error('told not to start');
       }
       guest.memory.delete('suspended');
     },
-    async suspend({ address }, facts, signal) {
+    async suspend(of, facts, signal) {
       calls.push('suspend');
       if (troubles.endless)
         await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-      const { guest } = at(address);
+      const { guest } = await at(of);
       if (troubles.busy) {
         troubles.busy = false;
         throw new RuntimeBusy('told to be busy');
       }
       guest.memory.set('suspended', 'yes');
-      flush(address);
+      await flush(of);
       return { ...facts, suspended: true };
     },
-    async flush({ address }) {
+    async flush(of) {
       calls.push('flush');
-      flush(address);
+      await flush(of);
     },
-    async shutdown({ address }) {
+    async shutdown(of) {
       calls.push('shutdown');
-      if (host.guestAt(address)) flush(address);
+      if (host.guestAt(of.address)) await flush(of);
     },
-    async health({ address }) {
-      at(address);
+    async health(of) {
+      await at(of);
       return { gateway: troubles.sick ? 'told to be sick' : null, oomKills: 0, diskFreeMib: 1_000, ...troubles.health };
     },
     readLog: (_guest, offset) => Promise.resolve({ lines: [], nextOffset: offset }),
-    async awaitBoot({ address }) {
+    async awaitBoot(of) {
       calls.push('awaitBoot');
-      const { guest } = at(address);
+      const { guest } = await at(of);
       if (troubles.failsToStart) {
         troubles.failsToStart = false;
         throw new Error('told not to start');
@@ -98,11 +100,11 @@ export function guestRuntime(
     },
     inGuest: ({ instructions, members }) =>
       instructions === null && members.length === 0 ? null : { instructions, members },
-    async apply({ address }, _facts, { instructions }) {
+    async apply(of, _facts, { instructions }) {
       calls.push('apply');
       if (troubles.settings === 'refused') throw new Error('told not to take settings');
-      at(address).guest.memory.set('instructions', instructions ?? '');
-      flush(address);
+      (await at(of)).guest.memory.set('instructions', instructions ?? '');
+      await flush(of);
       if (troubles.settings === 'unheard') await new Promise(() => undefined);
     },
     chatEndpoint: ({ address }) => ({ baseUrl: `http://${address}`, headers: {}, model: 'x' }),
