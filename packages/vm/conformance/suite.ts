@@ -285,15 +285,18 @@ export function describeVmDriver(name: string, open: () => Promise<DriverHarness
     test('the host’s disk is told, and what each agent has of it, for as long as anything of it is there', async () => {
       const { totalMib, freeMib } = await world.driver.hostDisk();
       assert.ok(totalMib > 0 && freeMib > 0 && freeMib <= totalMib);
-      const use = async () => (await world.driver.diskUse()).find(({ agentId }) => agentId === 'measured');
+      const use = async () => (await world.driver.diskUse('all')).find(({ agentId }) => agentId === 'measured');
       const wanted = request('measured');
       await create(wanted);
       const running = await use();
       assert.equal(running?.executionId, wanted.executionId);
       assert.ok(running.diskMib > 0 && running.snapshotMib === 0);
+      const alone = await world.driver.diskUse('running');
+      assert.ok(alone.some(({ agentId, diskMib }) => agentId === 'measured' && diskMib > 0));
       await world.driver.suspend('measured', wanted.executionId, {}, never);
       const suspended = await use();
       assert.ok(suspended && suspended.executionId === null && suspended.snapshotMib > 0);
+      assert.ok((await world.driver.diskUse('running')).every(({ agentId }) => agentId !== 'measured'));
       await removeAll();
       assert.equal(await use(), undefined);
     });

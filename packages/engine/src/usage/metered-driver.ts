@@ -143,7 +143,7 @@ export class MeteredDriver implements VmDriver {
     return this.driver.hostDisk();
   }
 
-  diskUse(): Promise<readonly DiskUse[]> {
-    return this.driver.diskUse();
+  diskUse(of: 'all' | 'running'): Promise<readonly DiskUse[]> {
+    return this.driver.diskUse(of);
   }
 }

@@ -202,10 +202,10 @@ export interface VmDriver {
   onExit(listener: (exit: { readonly agentId: string; readonly executionId: string }) => void): () => void;
   /** The host's memory in MiB: `total`, and `available` as the kernel estimates it. */
   hostMemory(): Promise<{ readonly totalMib: number; readonly availableMib: number }>;
-  /** The file system that holds the agents' disks, MiB: `free` is what a process without privileges may still write. Cheap. */
+  /** The file system that holds the agents' disks, MiB: `free` is what a process without privileges may still write. Cheap, and waits for no disk. */
   hostDisk(): Promise<{ readonly totalMib: number; readonly freeMib: number }>;
-  /** Of every agent of which anything is here. Some calls of the kernel for each. */
-  diskUse(): Promise<readonly DiskUse[]>;
+  /** Of every agent of which anything is here; or of VMs that can be paused alone, which waits for no disk however busy it is. */
+  diskUse(of: 'all' | 'running'): Promise<readonly DiskUse[]>;
 }
 
 export type VmErrorCode =

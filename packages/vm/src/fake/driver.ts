@@ -254,8 +254,9 @@ class InMemoryDriver implements FakeDriver {
     return this.host.disk;
   }
 
-  async diskUse(): Promise<readonly DiskUse[]> {
-    return [...this.host.vms.keys()].map((agentId) => this.host.diskUseOf(agentId));
+  async diskUse(of: 'all' | 'running'): Promise<readonly DiskUse[]> {
+    const uses = [...this.host.vms.keys()].map((agentId) => this.host.diskUseOf(agentId));
+    return of === 'all' ? uses : uses.filter(({ executionId }) => executionId !== null);
   }
 
   private async make(id: string, build: TemplateBuild, signal: AbortSignal): Promise<Template> {

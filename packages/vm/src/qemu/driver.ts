@@ -40,7 +40,7 @@ import type { Cgroups } from './host/cgroup.ts';
 import type { QemuDriverOptions } from './options.ts';
 import { openTapDevice } from './machine/device-nodes.ts';
 import { passableFolder } from './host/folders.ts';
-import { freeSpace } from './host/disk.ts';
+import { freeSpaceNow } from './host/disk.ts';
 import { hostMemory } from './host/memory.ts';
 import { collectLeftovers } from './lifecycle/leftovers.ts';
 import { lock } from './host/lock.ts';
@@ -227,12 +227,12 @@ class QemuDriver implements VmDriver {
     return hostMemory();
   }
 
-  hostDisk(): Promise<{ readonly totalMib: number; readonly freeMib: number }> {
-    return freeSpace(this.options.dataDir);
+  async hostDisk(): Promise<{ readonly totalMib: number; readonly freeMib: number }> {
+    return freeSpaceNow(this.options.dataDir);
   }
 
-  diskUse(): Promise<readonly DiskUse[]> {
-    return this.vms.diskUse();
+  async diskUse(of: 'all' | 'running'): Promise<readonly DiskUse[]> {
+    return of === 'all' ? this.vms.diskUse() : this.vms.diskUseOfRunning();
   }
 
   /** Serves a call that a removal ends. */

@@ -136,7 +136,6 @@ test('creates count what agents may write, by the overcommit; starts what those 
   const used = host.usage.diskMib;
   const plane = await startPlane(world, host, { disk: { reservedMib: 100, floorMib: 200, overcommit: 2 } });
   const first = await running(world, plane);
-  await plane.driver.diskUse();
   host.disk.freeMib = 300 + mayWriteMib - 1 - used;
   await assert.rejects(plane.agents.create(world.accountId, input), { ...full, message: /disk space/ });
   host.disk.freeMib = 300 + mayWriteMib;

@@ -11,21 +11,19 @@ interface Sample {
 
 /** What each agent's disk has grown by of late. */
 export class Growth {
-  private samples = new Map<string, readonly Sample[]>();
+  private readonly samples = new Map<string, readonly Sample[]>();
 
-  /** `now` in milliseconds of any clock that only goes forward. Agents that are not among `uses` are forgotten. */
+  /** `now` in milliseconds of any clock that only goes forward. */
   add(uses: readonly DiskUse[], now: number): void {
-    this.samples = new Map(
-      uses.map(({ agentId, diskMib }) => {
-        const earlier = this.samples.get(agentId) ?? [];
-        // The last one before the window is where the growth within it begins.
-        const from = Math.max(
-          0,
-          earlier.findLastIndex(({ at }) => at <= now - windowMs),
-        );
-        return [agentId, [...earlier.slice(from), { at: now, diskMib }]];
-      }),
-    );
+    for (const { agentId, diskMib } of uses) {
+      const earlier = this.samples.get(agentId) ?? [];
+      // The last one before the window is where the growth within it begins.
+      const from = Math.max(
+        0,
+        earlier.findLastIndex(({ at }) => at <= now - windowMs),
+      );
+      this.samples.set(agentId, [...earlier.slice(from), { at: now, diskMib }]);
+    }
   }
 
   of(uses: readonly DiskUse[]): DiskGrowth[] {
@@ -33,6 +31,11 @@ export class Growth {
       const [first] = this.samples.get(agentId) ?? [];
       return { id: agentId, grownMib: first === undefined ? 0 : diskMib - first.diskMib };
     });
+  }
+
+  /** Forgets all agents but these. */
+  keep(there: ReadonlyMap<string, unknown>): void {
+    for (const agentId of this.samples.keys()) if (!there.has(agentId)) this.samples.delete(agentId);
   }
 
   /** From the next sample on its growth begins anew. */

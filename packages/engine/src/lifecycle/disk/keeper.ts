@@ -28,13 +28,13 @@ export interface DiskDeps {
   readonly settings: DiskSettings;
 }
 
-/** How often the agents' figures are read. */
-const readEveryMs: Readonly<Record<DiskLevel, number>> = { ample: 10_000, low: 2_000, short: 400, critical: 200 };
+/** How often the figures of all agents are read. Those of VMs that run are looked at anew below the floor each time. */
+const readEveryMs: Readonly<Record<DiskLevel, number>> = { ample: 10_000, low: 2_000, short: 2_000, critical: 1_000 };
 /** Reading them takes no more than this part of the time. */
 const busiest = 0.2;
 const afterFailureMs = 1_000;
 /** A freeze takes milliseconds; QEMU then writes out what it holds of the disk. The next look does not wait for that. */
-const pauseWaitMs = 1_000;
+const freezeWaitMs = 200;
 
 export class DiskKeeper {
   private readonly deps: DiskDeps;
@@ -45,7 +45,8 @@ export class DiskKeeper {
   private reading: Promise<readonly DiskUse[]> | null = null;
   private readAgainAt = 0;
   private level: DiskLevel = 'ample';
-  private readonly pausing = new Set<string>();
+  private readonly freezing = new Set<string>();
+  private readonly beginning = new Set<string>();
   /** VMs that were frozen and whose agents could not be paused, by their executions. */
   private readonly frozen = new Map<string, string>();
   private heldMib = 0;
@@ -116,11 +117,16 @@ export class DiskKeeper {
     const host = await this.host();
     const level = diskLevel(host);
     this.say(level, host);
-    if (performance.now() >= this.readAgainAt) {
-      const uses = await this.read();
-      if (this.isShort) await this.relieve(host, uses);
+    const isDue = performance.now() >= this.readAgainAt;
+    if (this.isShort) {
+      // What may take long beside what must not.
+      if (isDue)
+        this.read().catch((error: unknown) => this.deps.log.warn({ err: error }, "agents' disks not looked at"));
+      await this.relieve(host);
+    } else {
+      if (isDue) await this.read();
+      await this.letGoOn();
     }
-    if (!this.isShort) await this.letGoOn();
     return nextDiskLookMs(host);
   }
 
@@ -142,44 +148,64 @@ export class DiskKeeper {
 
   private async readNow(): Promise<readonly DiskUse[]> {
     const began = performance.now();
-    const uses = await this.deps.driver.diskUse();
+    const uses = await this.deps.driver.diskUse('all');
     const now = performance.now();
     this.uses = new Map(uses.map((use) => [use.agentId, use]));
+    this.growth.keep(this.uses);
     this.growth.add(uses, now);
     this.readAgainAt = now + Math.max(readEveryMs[this.level], (now - began) / busiest);
     return uses;
   }
 
-  private async relieve(host: HostDisk, uses: readonly DiskUse[]): Promise<void> {
+  private async relieve(host: HostDisk): Promise<void> {
     const level = diskLevel(host);
-    const growths = this.growth.of(uses).filter(({ id }) => !this.pausing.has(id));
+    const running = await this.deps.driver.diskUse('running');
+    this.growth.add(running, performance.now());
+    const uses = [...new Map([...(this.uses ?? []), ...running.map((use) => [use.agentId, use] as const)]).values()];
+    const growths = this.growth.of(uses).filter(({ id }) => !this.freezing.has(id));
     const chosen = new Set(writersToPause(host, growths));
-    const paused = uses.filter(({ agentId }) => chosen.has(agentId)).map((use) => this.pause(use, level));
-    await Promise.race([Promise.all(paused), sleep(pauseWaitMs, undefined, { ref: false })]);
+    const frozen: Promise<void>[] = [];
+    for (const use of uses) {
+      if (!chosen.has(use.agentId)) continue;
+      frozen.push(this.freeze(use, level));
+      // Not waited for: a commit needs the disk.
+      if (!this.beginning.has(use.agentId)) void this.pause(use);
+    }
+    await Promise.race([Promise.all(frozen), sleep(freezeWaitMs, undefined, { ref: false })]);
   }
 
-  /** Never rejects: what could not be paused still grows, and is chosen again. */
-  private async pause(use: DiskUse, level: DiskLevel): Promise<void> {
+  /** Never rejects: what could not be frozen still grows, and is chosen again. */
+  private async freeze(use: DiskUse, level: DiskLevel): Promise<void> {
     const { agentId } = use;
-    this.pausing.add(agentId);
+    this.freezing.add(agentId);
     try {
-      const [, isBegun] = await Promise.all([this.freeze(use, level), this.begin(agentId)]);
-      if (isBegun) this.frozen.delete(agentId);
-      else if (use.executionId !== null) this.frozen.set(agentId, use.executionId);
-      this.deps.log.warn(
-        { agent_id: agentId, is_begun: isBegun },
-        'an agent that writes was paused: the disk is short',
-      );
+      await this.endWriting(use, level);
     } catch (error) {
-      this.deps.log.warn({ agent_id: agentId, err: error }, 'an agent that writes was not paused');
+      this.deps.log.warn({ agent_id: agentId, err: error }, 'an agent that writes was not frozen');
     } finally {
       // What it wrote until now is dealt with.
       this.growth.forget(agentId);
-      this.pausing.delete(agentId);
+      this.freezing.delete(agentId);
     }
   }
 
-  private async freeze({ agentId, executionId, snapshotMib }: DiskUse, level: DiskLevel): Promise<void> {
+  /** Writes the pause into the agent's row. Never rejects: a frozen VM whose row says nothing of it goes on, and is chosen again. */
+  private async pause({ agentId, executionId }: DiskUse): Promise<void> {
+    this.beginning.add(agentId);
+    try {
+      const isBegun = await this.begin(agentId);
+      if (isBegun) this.frozen.delete(agentId);
+      else if (executionId !== null) this.frozen.set(agentId, executionId);
+      const fields = { agent_id: agentId, is_begun: isBegun };
+      this.deps.log.warn(fields, 'an agent that writes is paused: the disk is short');
+    } catch (error) {
+      this.deps.log.warn({ agent_id: agentId, err: error }, 'the pause of an agent that writes was not written');
+    } finally {
+      this.beginning.delete(agentId);
+    }
+  }
+
+  private async endWriting({ agentId, executionId, snapshotMib }: DiskUse, level: DiskLevel): Promise<void> {
     const { driver } = this.deps;
     if (executionId !== null) return driver.pause(agentId, executionId);
     // A guest that boots may write for minutes before it answers, and its VM cannot be paused until then. Where there is a

@@ -1,4 +1,5 @@
 /** What a VM takes up now. Everything is asked of the kernel; a VM that ends meanwhile has none of it. */
+import { statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { DiskUse, VmUsage } from '@lodge/ports';
 import type { HostNetwork } from '../network/index.ts';
@@ -48,4 +49,10 @@ function bytesOf(path: string): Promise<number> {
     (found) => found.blocks * 512,
     () => 0,
   );
+}
+
+/** The disk of a VM that runs, at once: the kernel has what it tells of a file that is open in memory. */
+export function diskMibNow(directory: RunDirectory): number {
+  const blocksOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.blocks ?? 0;
+  return ((blocksOf(directory.disk) + blocksOf(directory.log)) * 512) / mib;
 }

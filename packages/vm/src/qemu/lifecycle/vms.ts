@@ -33,7 +33,7 @@ import { removeVm } from './vm-remove.ts';
 import type { Kept } from './vm-remove.ts';
 import { bandwidthOf, limitsOf } from './vm-start.ts';
 import { writeSnapshot } from './vm-suspend.ts';
-import { diskUseOf, usageOf } from './vm-usage.ts';
+import { diskMibNow, diskUseOf, usageOf } from './vm-usage.ts';
 import { toVmError } from '../../waiting.ts';
 import { answerTimeoutMs, Connections } from './connections.ts';
 import type { ExitWatch, Watched } from '../machine/watch.ts';
@@ -111,8 +111,17 @@ export class Vms {
     return makeVm({ options, slots, templates, watch, cgroups: cgroups(), directory, takeAway }, request, signal);
   }
 
-  pause(agentId: string, executionId: string): Promise<void> {
-    return this.onVm(agentId, executionId, async ({ qmp }) => {
+  async pause(agentId: string, executionId: string): Promise<void> {
+    const watched = this.parts.watch.get(agentId);
+    // At once where it can be: a record is read by a thread, which waits where the disk is busy.
+    if (watched?.executionId === executionId && watched.qmp?.isOpen) {
+      const done = await watched.qmp.execute('stop').then(
+        () => true,
+        () => false,
+      );
+      if (done) return;
+    }
+    await this.onVm(agentId, executionId, async ({ qmp }) => {
       await qmp.execute('stop');
     });
   }
@@ -243,6 +252,13 @@ export class Vms {
       found.push({ agentId, executionId, ...(await diskUseOf(this.directory(agentId))) });
     }
     return found;
+  }
+
+  diskUseOfRunning(): readonly DiskUse[] {
+    return this.parts.watch.all().map(({ agentId, executionId }) => {
+      const diskMib = diskMibNow(this.directory(agentId));
+      return { agentId, executionId, diskMib, snapshotMib: 0 };
+    });
   }
 
   async readConsole(agentId: string): Promise<string> {

@@ -41,6 +41,10 @@ export class ExitWatch {
     return this.watched.get(agentId) ?? null;
   }
 
+  all(): readonly Watched[] {
+    return [...this.watched.values()];
+  }
+
   stop(): void {
     this.stopping.abort();
     for (const { qmp } of this.watched.values()) qmp?.close();
