@@ -5,7 +5,7 @@ import { isAlive } from '../host/process.ts';
 import type { RunDirectory } from '../saved/run-directory.ts';
 
 /** A running emulator answers in a millisecond; one that does not within this is stuck. */
-export const answerTimeoutMs = 2000;
+const answerTimeoutMs = 2000;
 
 /** The watch's connections to emulators, made anew where they were lost. */
 export class Connections {
@@ -35,4 +35,10 @@ async function connect({ qmpSocket, log }: RunDirectory, wait: Parameters<typeof
   const qmp = await Qmp.connect(qmpSocket, wait);
   (await EmulatorLog.find(log))?.follow(qmp);
   return qmp;
+}
+
+/** QEMU knows more ways to stand still than `pause`: a disk that failed, a processor that it cannot go on with. */
+export async function status(qmp: Qmp): Promise<'running' | 'paused'> {
+  const { running } = await qmp.execute<{ running: boolean }>('query-status', {}, { timeoutMs: answerTimeoutMs });
+  return running ? 'running' : 'paused';
 }

@@ -35,7 +35,7 @@ import { bandwidthOf, limitsOf } from './vm-start.ts';
 import { writeSnapshot } from './vm-suspend.ts';
 import { diskMibNow, diskUseOf, usageOf } from './vm-usage.ts';
 import { toVmError } from '../../waiting.ts';
-import { answerTimeoutMs, Connections } from './connections.ts';
+import { Connections, status } from './connections.ts';
 import type { ExitWatch, Watched } from '../machine/watch.ts';
 
 const quitTimeoutMs = 5000;
@@ -397,10 +397,4 @@ export class Vms {
 function noneBeforeStart(error: NodeJS.ErrnoException): string[] {
   if (error.code === 'ENOENT') return [];
   throw error;
-}
-
-/** QEMU knows more ways to stand still than `pause`: a disk that failed, a processor that it cannot go on with. */
-async function status(qmp: Qmp): Promise<'running' | 'paused'> {
-  const { running } = await qmp.execute<{ running: boolean }>('query-status', {}, { timeoutMs: answerTimeoutMs });
-  return running ? 'running' : 'paused';
 }
