@@ -1,7 +1,7 @@
 /**
  * What of this host makes the walls around agents thinner than Lodge builds them: facts that only whoever runs the host can
- * change. Looks and changes nothing. Not here is what Lodge settles by itself on every host: guests have no nested
- * virtualisation, and the kernel merges none of their pages.
+ * change. Looks and changes nothing. Not here is what Lodge settles by itself on every host: with KVM guests
+ * have no nested virtualisation, and the kernel merges none of their pages.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

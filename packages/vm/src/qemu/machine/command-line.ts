@@ -90,11 +90,12 @@ function processors(accelerator: Accelerator, vcpus: number): string[] {
 }
 
 /**
- * Model of the first vCPU, without nested virtualisation: a hostile guest does not reach what most escapes from KVM used.
- * QEMU takes `name=off` for every vCPU of the model, so it holds for those that are plugged in as well.
+ * Model of the first vCPU. Under KVM it has no nested virtualisation: a hostile guest does not reach what most escapes from
+ * KVM used. QEMU takes `name=off` for every vCPU of the model, so it holds for those that are plugged in as well. An emulated
+ * processor keeps its own SVM: nothing of KVM is behind it, and without it (QEMU 7.2) static programs abort in the guest.
  */
 export function processorSetting(accelerator: Accelerator): string {
-  return `${accelerator === 'kvm' ? 'host' : 'max'},vmx=off,svm=off`;
+  return accelerator === 'kvm' ? 'host,vmx=off,svm=off' : 'max';
 }
 
 /** Driver of a vCPU that is plugged in. */
