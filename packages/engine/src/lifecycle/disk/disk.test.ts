@@ -84,8 +84,8 @@ test('of two that write, the one that writes little goes on', async () => {
   const host = new FakeHost();
   const plane = await startPlane(world, host);
   const [much, little] = [await running(world, plane), await running(world, plane)];
-  host.disk.freeMib = 2_500;
-  const filling = [fill(host, [much], 20), fill(host, [little], 0.001)];
+  host.disk.freeMib = 2_060;
+  const filling = [fill(host, [much], 1), fill(host, [little], 0.001)];
   await until('the first is paused', async () => (await find(much.id)).status === 'paused');
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   for (const { stop } of filling) stop();
