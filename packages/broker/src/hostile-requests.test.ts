@@ -79,7 +79,8 @@ const attacks: readonly (readonly [name: string, body: Buffer, status: number])[
 ];
 
 test('whatever a body of 8 MiB is filled with, the loop goes on and a bystander is answered', async (t) => {
-  await start();
+  // All of them are looked at, however fast they come.
+  await start({ bytesPerAgentPerMinute: 1024 * mebibyte });
   // The stub in this process would parse what reaches it.
   llm.rule(() => ({ text: 'ok' }));
   for (const [name, body, status] of attacks) {
