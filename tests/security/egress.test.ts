@@ -307,14 +307,15 @@ test('a refused TCP connection fails at once', async () => {
 
 test('what a guest can carry out in names is bounded, however many it asks', { timeout: 120_000 }, async () => {
   await using agent = await agentWith(1, list('*.wild.example'));
-  const before = asked.length;
+  const [before, started] = [asked.length, performance.now()];
   const { namespace } = agent.guest;
-  for (let round = 0; round < 5; round++) {
-    await lookUp(namespace, ...Array.from({ length: 60 }, (_, i) => ({ name: `secret-${round}-${i}.wild.example` })));
+  for (let round = 0; round < 20; round++) {
+    await lookUp(namespace, ...Array.from({ length: 8 }, (_, i) => ({ name: `secret-${round}-${i}.wild.example` })));
   }
   const carried = asked.slice(before).filter((name) => name.startsWith('secret-')).length;
-  // 60 at once and one a second; the rounds take some 25 s.
-  assert.ok(carried >= 30 && carried <= 150, `${carried} of 300 names`);
+  // 60 at once and one a second.
+  const most = 60 + (performance.now() - started) / 1000 + 5;
+  assert.ok(carried >= 40 && carried <= most && most < 150, `${carried} of 160 names, at most ${most}`);
 });
 
 test('packets that are no questions are not answered, and do no harm', async () => {

@@ -23,6 +23,9 @@ const guestsPart = 3 / 4;
 /** How long a closed TCP connection is kept, seconds: also for those that the kernel does not count as open. */
 const keptClosed = 10;
 
+/** And how much longer an entry that ran out takes up room: the kernel sweeps its table now and then, a busy one more often. */
+const sweptAfter = 30;
+
 /** For a table of nft: what connections of guests are kept by. */
 export const closedTimeout = `ct timeout guests { protocol tcp; l3proto ip; policy = { time_wait : ${keptClosed}, close : ${keptClosed} }; }`;
 /** For the way a guest's packets take there. */
@@ -37,9 +40,9 @@ export function shareOf(tableSize: number, guests: number): ConnectionShare {
   const entries = Math.min(wantedEntries, Math.max(leastEntries, part));
   return {
     entries,
-    open: Math.floor(entries / 2),
-    newPerSecond: Math.floor(entries / 4 / keptClosed),
-    newAtOnce: Math.floor(entries / 4),
+    open: Math.floor((entries * 3) / 8),
+    newPerSecond: Math.max(1, Math.floor(entries / 4 / (keptClosed + sweptAfter))),
+    newAtOnce: Math.floor((entries * 3) / 8),
   };
 }
 
