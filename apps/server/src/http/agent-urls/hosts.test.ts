@@ -5,6 +5,7 @@ import { createServer, request as httpRequest } from 'node:http';
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { after, test } from 'node:test';
 import { cryptography } from '@lodge/access';
 import { scopes } from '@lodge/domain';
@@ -63,7 +64,7 @@ const { app, agents } = testApp({
   },
   limits: {
     store: memoryBuckets(),
-    rates: { reads: 600, writes: 120, creates: 30, calls: 1_000, address: 60, createsAtOnce: 5 },
+    rates: { reads: 600, writes: 120, creates: 30, calls: 300, address: 60, createsAtOnce: 5 },
     quotas: { agents: 1, running: 1 },
     spend: unlimited,
   },
@@ -111,7 +112,7 @@ async function hold(count: number, host: string, headers?: OutgoingHttpHeaders):
 }
 
 test('strangers who hold every place of a public port keep neither the owner out nor another network', async () => {
-  const held = await hold(300, open);
+  const held = await hold(150, open);
   assert.ok(held.length >= 16 && held.length <= 128, `${held.length} are held`);
   assert.deepEqual(await ask(open), { status: 503, code: 'agent_unavailable' }, 'one more of them');
   assert.equal((await ask(gateway, { 'x-api-key': key })).status, 200);
@@ -121,7 +122,10 @@ test('strangers who hold every place of a public port keep neither the owner out
   assert.equal(owners.length, 256);
   assert.deepEqual(await ask(gateway, { 'x-api-key': key }), { status: 503, code: 'agent_unavailable' });
   for (const request of held) request.destroy();
-  for (let i = 0; (await ask(open)).status !== 200; i += 1) assert.ok(i < 1_000, 'places come free again');
+  for (let i = 0; (await ask(open)).status !== 200; i += 1) {
+    assert.ok(i < 100, 'places come free again');
+    await sleep(200);
+  }
   for (const request of owners) request.destroy();
 });
 
@@ -174,11 +178,11 @@ test('a port is looked up for strangers no more often than their address may cal
   const ports = looked.ports;
   const began = performance.now();
   const answers: Answer[] = [];
-  for (let i = 0; i < 12; i += 1) {
+  for (let i = 0; i < 8; i += 1) {
     answers.push(...(await Promise.all(Array.from({ length: 100 }, () => ask(`3000-${gateway}`)))));
   }
   const seconds = (performance.now() - began) / 1000;
   const count = looked.ports - ports;
-  assert.ok(count <= 1_000 + 17 * (seconds + 2), `${count} look-ups in ${seconds} s`);
-  assert.ok(answers.some(({ status }) => status === 429));
+  assert.ok(count <= 300 + 5 * (seconds + 2), `${count} look-ups in ${seconds} s`);
+  assert.ok(answers.every(({ status }) => status === 401 || status === 429));
 });
