@@ -69,7 +69,7 @@ export async function tryBoot(
   const qemu = [
     ['qemu-system-x86_64', '-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot', '-serial', 'stdio'],
     ['-machine', 'q35', '-accel', accelerator, '-cpu', processorSetting(accelerator), '-smp', '2', '-m', '512'],
-    ['-kernel', image.kernel, '-initrd', image.initrd, '-append', 'console=ttyS0 panic=-1'],
+    ['-kernel', image.kernel, '-initrd', image.initrd, '-append', 'console=ttyS0 panic=-1 no_timer_check'],
   ].flat();
   const to = { uid: templateGid, groups, namespace: null, fileSizeLimit: 0, dieWithParent: true };
   const [file, ...parameters] = confine(qemu, to);

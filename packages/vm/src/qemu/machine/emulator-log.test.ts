@@ -23,7 +23,7 @@ afterEach(async () => {
 
 /** Runs a script that prints, and waits until it has made the file of that name. */
 async function printed(log: EmulatorLog, script: string, done: string): Promise<void> {
-  const command = EmulatorLog.printing(['sh', '-c', `cd ${folder}; ${script}`]);
+  const command = EmulatorLog.printing(['sh', '-c', `cd ${folder}; ${script}; sleep 60`]);
   processes.push(await spawnDetached(command, { descriptors: [log.fd] }));
   const isDone = (): Promise<true | null> =>
     access(join(folder, done)).then(
@@ -60,7 +60,7 @@ test('what a QEMU printed last is in the file when its connection ends, and a la
   const started = await EmulatorLog.create(path);
   await printed(
     started,
-    'echo first >&2; touch first; while [ ! -e go ]; do sleep 0.02; done; echo second >&2; touch second; sleep 60',
+    'echo first >&2; touch first; while [ ! -e go ]; do sleep 0.02; done; echo second >&2; touch second',
     'first',
   );
   const ended = Promise.withResolvers<void>();
