@@ -14,7 +14,7 @@ import type { Redact } from '../metering/redact.ts';
 import { isHeavy, readAnswer } from '../metering/answer.ts';
 import type { AnswerKind, AnswerRead } from '../metering/answer.ts';
 import type { AnswerReader } from '../metering/answer-reader.ts';
-import { JsonScanner } from '../json/scanner.ts';
+import { scanJson } from '../json/scanner.ts';
 import type { Wire } from '../wires/wire.ts';
 
 export interface ReplyContext {
@@ -278,11 +278,8 @@ const errorBounds = { depth: 64, values: 5000 };
 
 /** Whether a text is a JSON object, and none that it takes long to read. */
 function isSmallObject(text: string): boolean {
-  const bytes = Buffer.from(text);
-  const scanner = new JsonScanner(errorBounds);
   try {
-    scanner.scan(bytes, bytes.length);
-    scanner.end();
+    scanJson(Buffer.from(text), errorBounds);
     return true;
   } catch {
     return false;

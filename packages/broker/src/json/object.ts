@@ -1,6 +1,6 @@
 /** A JSON object of which only its members' places are known: what nobody asks for is never read. */
 import { invalidRequest } from '../call/call-error.ts';
-import { JsonFault, JsonScanner } from './scanner.ts';
+import { JsonFault, scanJson } from './scanner.ts';
 import type { JsonBounds, JsonKind, JsonWatcher } from './scanner.ts';
 
 export interface Member {
@@ -104,7 +104,7 @@ export class JsonObject {
     const bytes = this.#bytes.subarray(valueStart, end);
     const watcher = new MemberWatcher();
     try {
-      new JsonScanner(innerBounds, watcher).scan(bytes, bytes.length);
+      scanJson(bytes, innerBounds, watcher);
     } catch (error) {
       if (error instanceof JsonFault) throw invalidRequest('field_too_large', `${key} ${error.message}.`);
       throw error;

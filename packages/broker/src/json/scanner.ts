@@ -342,6 +342,13 @@ export class JsonScanner {
   }
 }
 
+/** Of a text that is there as a whole. Throws a `JsonFault`. */
+export function scanJson(bytes: Uint8Array, bounds: JsonBounds, watcher: JsonWatcher | null = null): void {
+  const scanner = new JsonScanner(bounds, watcher);
+  scanner.scan(bytes, bytes.length);
+  scanner.end();
+}
+
 /** Where in a number one is behind this byte; 0 when it is no part of it. */
 function nextInNumber(where: number, code: number): number {
   if (code >= 0x30 && code <= 0x39) {

@@ -1,6 +1,6 @@
 /** The thread of an `AnswerReader`: reads one answer after another. */
 import { parentPort } from 'node:worker_threads';
-import { JsonScanner } from '../json/scanner.ts';
+import { scanJson } from '../json/scanner.ts';
 import { wires } from '../wires/index.ts';
 import { readAnswer } from './answer.ts';
 import { ownMemory } from './answer-reader.ts';
@@ -12,10 +12,7 @@ import { TokenMeter } from './token-meter.ts';
 const bounds = { depth: 256, values: 3_000_000 };
 
 function parse(text: string): unknown {
-  const bytes = Buffer.from(text);
-  const scanner = new JsonScanner(bounds);
-  scanner.scan(bytes, bytes.length);
-  scanner.end();
+  scanJson(Buffer.from(text), bounds);
   return JSON.parse(text);
 }
 
