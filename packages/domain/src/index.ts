@@ -1,6 +1,7 @@
 export * from './agent.ts';
 export * from './bounded-json.ts';
 export * from './capacity.ts';
+export * from './channels/index.ts';
 export * from './egress.ts';
 export * from './errors.ts';
 export * from './events/event.ts';

@@ -14,6 +14,7 @@ export * from './accounts/api-keys.ts';
 export * from './accounts/account-store.ts';
 export * from './accounts/accounts.ts';
 export * from './accounts/cryptography.ts';
+export * from './channels/platform.ts';
 export * from './database.ts';
 export * from './events/audit.ts';
 export * from './events/by.ts';

@@ -1,0 +1,64 @@
+/** How messages of a channel reach the agent: who wrote is data, quoted and marked, never a part of what is said. */
+import { channelTitles } from './channel.ts';
+import type { ChannelName, ConversationKind } from './channel.ts';
+
+export interface PromptMessage {
+  readonly senderId: string;
+  readonly senderName: string;
+  readonly text: string;
+  readonly sentAt: Date;
+  /** Paths below /workspace where its files lie now. */
+  readonly files: readonly string[];
+  /** Files that are not there, and why, in a few words. */
+  readonly missingFiles: readonly string[];
+}
+
+export interface PromptFrame {
+  readonly channel: ChannelName;
+  readonly kind: ConversationKind;
+  /** Of a group, as the platform names it; null where it has no name. */
+  readonly title: string | null;
+}
+
+/** Characters of a name that are passed on. */
+const maxNameChars = 100;
+const maxPathChars = 400;
+
+/**
+ * One text for all messages that wait, oldest first. Each has a line of JSON before it, which the host writes: whatever stands in
+ * a name is inside a JSON string there. A text cannot forge such a line: lines of it that begin like one are indented.
+ */
+export function promptOf(frame: PromptFrame, messages: readonly PromptMessage[]): string {
+  return messages.map((message) => `${headerOf(frame, message)}\n${bodyOf(message.text)}`).join('\n\n');
+}
+
+const mark = '[channel message ';
+
+function headerOf({ channel, kind, title }: PromptFrame, message: PromptMessage): string {
+  const facts = {
+    channel: channelTitles[channel],
+    conversation: kind,
+    ...(title !== null && { group_name: quoted(title) }),
+    sender_id: quoted(message.senderId),
+    sender_name: quoted(message.senderName),
+    sent_at: message.sentAt.toISOString(),
+    ...(message.files.length > 0 && { files: message.files.map((path) => quoted(path, maxPathChars)) }),
+    ...(message.missingFiles.length > 0 && {
+      files_not_available: message.missingFiles.map((file) => quoted(file, maxPathChars)),
+    }),
+  };
+  return `${mark}${JSON.stringify(facts)}]`;
+}
+
+const bodyOf = (text: string): string => text.replaceAll(mark, ` ${mark}`);
+
+/** Without control characters and line breaks, of bounded length. */
+function quoted(text: string, maxChars = maxNameChars): string {
+  let plain = '';
+  for (const character of text.slice(0, 2 * maxChars)) {
+    if (plain.length >= maxChars) break;
+    const code = character.codePointAt(0)!;
+    plain += code < 0x20 || (code >= 0x7f && code < 0xa0) || code === 0x2028 || code === 0x2029 ? ' ' : character;
+  }
+  return plain;
+}

@@ -1,0 +1,2 @@
+/** Stands in for the platform, in its own protocol. */
+export {};
