@@ -64,6 +64,13 @@ export const errorCodes = {
   agent_not_found: { status: 404, type: 'not_found_error', meaning: 'The account has no such agent.' },
   member_not_found: { status: 404, type: 'not_found_error', meaning: 'The agent has no such member.' },
   port_not_found: { status: 404, type: 'not_found_error', meaning: 'This port of the agent is not published.' },
+  channel_not_found: {
+    status: 404,
+    type: 'not_found_error',
+    meaning: 'There is no such channel, or the agent has none of it.',
+  },
+  message_not_found: { status: 404, type: 'not_found_error', meaning: 'The agent has no such message.' },
+  approval_not_found: { status: 404, type: 'not_found_error', meaning: 'Nobody waits with this code.' },
   llm_call_not_found: { status: 404, type: 'not_found_error', meaning: 'The agent made no such model call.' },
   file_not_found: {
     status: 404,
@@ -80,6 +87,21 @@ export const errorCodes = {
     status: 405,
     type: 'invalid_request_error',
     meaning: 'The path takes other methods; the header Allow lists them.',
+  },
+  channel_conflict: {
+    status: 409,
+    type: 'invalid_request_error',
+    meaning: "Another agent's channel uses the same bot or account; the platform would give its messages to either.",
+  },
+  gmail_not_configured: {
+    status: 409,
+    type: 'invalid_request_error',
+    meaning: 'The operator has given no Google client (LODGE_GOOGLE_CLIENT_ID).',
+  },
+  message_not_retryable: {
+    status: 409,
+    type: 'invalid_request_error',
+    meaning: 'Only a message that failed, or whose outcome is unknown, can be retried.',
   },
   member_exists: { status: 409, type: 'invalid_request_error', meaning: 'The agent has a member of this name.' },
   email_taken: { status: 409, type: 'invalid_request_error', meaning: 'Another account has this e-mail.' },

@@ -3,11 +3,18 @@
  * line of the agent's log, the row of the audit log, the operator's figures and what clients follow all come from it. A new
  * type is one line in one of the tables below.
  */
+import { channelEvents } from './channel-events.ts';
 import type { EventData, EventKind, EventLevel } from './kind.ts';
 import { lifecycleEvents } from './lifecycle-events.ts';
 import { accountEvents, agentRecordEvents, usageEvents } from './record-events.ts';
 
-export const eventTypes = { ...lifecycleEvents, ...agentRecordEvents, ...accountEvents, ...usageEvents } as const;
+export const eventTypes = {
+  ...lifecycleEvents,
+  ...agentRecordEvents,
+  ...accountEvents,
+  ...usageEvents,
+  ...channelEvents,
+} as const;
 
 type Table = typeof eventTypes;
 export type EventType = keyof Table;

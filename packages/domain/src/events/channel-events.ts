@@ -1,0 +1,57 @@
+/** What happens on messaging channels. No event has the text of a message; names of senders are their own words, bounded. */
+import { channelTitles } from '../channels/channel.ts';
+import type { ChannelName, ChannelReasonCode } from '../channels/channel.ts';
+import { kind, quiet } from './kind.ts';
+
+type Of = { readonly channel: ChannelName };
+type Why = Of & { readonly code: ChannelReasonCode; readonly message: string };
+type Message = Of & { readonly message_id: string };
+
+export const channelEvents = {
+  'channel.configured': quiet<Of & { readonly enabled: boolean }>(),
+  'channel.removed': quiet<Of>(),
+  'channel.restarted': quiet<Of>(),
+  'channel.sender_decided': quiet<Of & { readonly sender_id: string; readonly approved: boolean }>(),
+  'channel.connected': kind<Of & { readonly identity: string }>({
+    level: 'info',
+    public: 'The channel is connected; `identity` is who the agent is there.',
+    sentence: ({ channel, identity }) => `${channelTitles[channel]} is connected as ${identity}.`,
+  }),
+  'channel.disconnected': kind<Why & { readonly status: 'disconnected' | 'error' }>({
+    level: ({ status }) => (status === 'error' ? 'error' : 'warn'),
+    public: 'The channel is not connected. With `status` `error` it stays so until somebody mends it.',
+    sentence: ({ channel, message, status }) =>
+      `${channelTitles[channel]} is not connected${status === 'error' ? '' : ', and is tried again'}: ${message}`,
+  }),
+  'channel.pairing_required': kind<Why>({
+    level: 'warn',
+    public: 'The channel waits for a person: a code to scan, or a consent.',
+    sentence: ({ channel, message }) => `${channelTitles[channel]} waits to be paired: ${message}`,
+  }),
+  'channel.access_requested': kind<
+    Of & { readonly sender_id: string; readonly sender_name: string; readonly code: string }
+  >({
+    level: 'info',
+    public: 'Somebody unknown wants to talk to the agent; `code` approves it.',
+    sentence: ({ channel, sender_id }) =>
+      `Somebody unknown on ${channelTitles[channel]} asks for access (${sender_id}).`,
+  }),
+  'message.received': kind<Message & { readonly conversation: string }>({
+    level: 'info',
+    public: 'A message for the agent was taken up.',
+    sentence: null,
+  }),
+  'message.answered': kind<Message & { readonly duration_ms: number }>({
+    level: 'info',
+    public: 'The answer to a message was sent, in all its parts.',
+    sentence: null,
+  }),
+  'message.failed': kind<Message & { readonly state: 'failed' | 'unknown'; readonly reason: string }>({
+    level: 'warn',
+    public: 'A message was not answered (`failed`), or it cannot be told whether its answer arrived (`unknown`).',
+    sentence: ({ channel, reason, state }) =>
+      state === 'unknown'
+        ? `Whether an answer on ${channelTitles[channel]} arrived is not known: ${reason}`
+        : `A message on ${channelTitles[channel]} was not answered: ${reason}`,
+  }),
+} as const;

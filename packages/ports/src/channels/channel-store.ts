@@ -1,0 +1,152 @@
+/** Channels as their owners see and change them. */
+import type {
+  ChannelAccess,
+  ChannelIdentity,
+  ChannelName,
+  ChannelReason,
+  ChannelStatus,
+  ConversationKind,
+  MessageState,
+} from '@lodge/domain';
+import type { ChangeNote } from '../events/change-note.ts';
+
+export interface ChannelRow {
+  readonly accountId: string;
+  readonly agentId: string;
+  readonly channel: ChannelName;
+  readonly enabled: boolean;
+  readonly access: ChannelAccess;
+  readonly credentials: readonly ChannelCredential[];
+  /** Rises with each change that wants the connection opened anew. */
+  readonly revision: number;
+  readonly status: ChannelStatus;
+  readonly statusReason: (ChannelReason & { readonly at: Date }) | null;
+  /** What cannot be proved, or is restricted, though the channel works. */
+  readonly note: string | null;
+  readonly identity: ChannelIdentity | null;
+  /** Null where no code waits to be scanned or typed. Sealed as JSON `{qr, pairingCode}`. */
+  readonly pairing: { readonly sealed: string; readonly expiresAt: Date; readonly attempt: number } | null;
+  readonly lastInboundAt: Date | null;
+  readonly lastOutboundAt: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export interface ChannelCredential {
+  readonly name: string;
+  /** See `channelCredentialContext`. */
+  readonly sealed: string;
+  readonly last4: string;
+  readonly createdAt: Date;
+}
+
+/** What is bound to a sealed credential of a channel: in another place it does not open. */
+export const channelCredentialContext = (agentId: string, channel: string, name: string): string =>
+  `channel/${agentId}/${channel}/credential/${name}`;
+export const channelVaultContext = (agentId: string, channel: string, type: string, id: string): string =>
+  `channel/${agentId}/${channel}/vault/${type}/${id}`;
+export const channelPairingContext = (agentId: string, channel: string): string =>
+  `channel/${agentId}/${channel}/pairing`;
+
+export interface ChannelChange {
+  readonly accountId: string;
+  readonly agentId: string;
+  readonly channel: ChannelName;
+  readonly enabled: boolean;
+  readonly access: ChannelAccess;
+  /** Replaces those that it names; others stay. */
+  readonly credentials: readonly Omit<ChannelCredential, 'createdAt'>[];
+  /** What only one connection may use, as `Verified.accountKey`; null where it is not known yet. Undefined: as it was. */
+  readonly accountKey?: string | null;
+}
+
+/** Somebody who asked to talk to the agent, or whom its owner decided about. Names are the sender's own text. */
+export interface ChannelSender {
+  readonly channel: ChannelName;
+  readonly senderId: string;
+  readonly name: string;
+  readonly state: 'pending' | 'approved' | 'denied';
+  /** What the sender was told; null once decided. */
+  readonly code: string | null;
+  readonly askedAt: Date;
+  readonly decidedAt: Date | null;
+}
+
+export interface ChannelMessage {
+  readonly id: string;
+  readonly agentId: string;
+  readonly channel: ChannelName;
+  readonly conversationId: string;
+  readonly conversationKind: ConversationKind;
+  readonly senderId: string;
+  readonly senderName: string;
+  readonly state: MessageState;
+  /** Why it is `failed`, `unknown` or `refused`: a sentence of ours. */
+  readonly reason: string | null;
+  readonly receivedAt: Date;
+  /** When the last part of the answer was sent. */
+  readonly answeredAt: Date | null;
+  readonly attempts: number;
+  readonly text: string;
+  readonly answer: string | null;
+}
+
+export interface ChannelStore {
+  ofAgent(accountId: string, agentId: string): Promise<readonly ChannelRow[]>;
+  find(accountId: string, agentId: string, channel: ChannelName): Promise<ChannelRow | null>;
+  /**
+   * Puts or changes a channel; its revision rises, its status becomes `connecting`, `pending_pairing` (WhatsApp and Gmail without
+   * a pairing) or `disabled`. `conflict`: another agent's channel has this account key. `no_agent`: the account has no such agent.
+   * Nothing is written with either.
+   */
+  put(
+    change: ChannelChange,
+    note?: ChangeNote,
+  ): Promise<{ readonly row: ChannelRow; readonly isNew: boolean } | 'conflict' | 'no_agent'>;
+  /** Removes it with everything: credentials, senders, conversations, messages, keys. False when there was none. */
+  remove(accountId: string, agentId: string, channel: ChannelName, note?: ChangeNote): Promise<boolean>;
+  /** Wants the connection opened anew; false when there is none. */
+  restart(accountId: string, agentId: string, channel: ChannelName, note?: ChangeNote): Promise<ChannelRow | null>;
+  senders(
+    accountId: string,
+    agentId: string,
+    channel: ChannelName,
+    state?: ChannelSender['state'],
+  ): Promise<readonly ChannelSender[]>;
+  /** By the code that the sender was told. Null: no such code waits. */
+  decide(
+    decision: {
+      readonly accountId: string;
+      readonly agentId: string;
+      readonly channel: ChannelName;
+      readonly code: string;
+      readonly approve: boolean;
+    },
+    note?: ChangeNote,
+  ): Promise<ChannelSender | null>;
+  /** Newest first; `before` is an id of the last page. */
+  messages(query: MessageQuery): Promise<readonly ChannelMessage[]>;
+  /**
+   * A `failed` or `unknown` message goes back to where it failed: the turn anew, or the part that was not sent. Null: no such
+   * message. `not_retryable`: it is in another state.
+   */
+  retry(
+    accountId: string,
+    agentId: string,
+    messageId: string,
+    note?: ChangeNote,
+  ): Promise<ChannelMessage | 'not_retryable' | null>;
+  /** Queues a text of ours into a conversation that wrote before. False: there is no such conversation. */
+  say(accountId: string, agentId: string, channel: ChannelName, conversationId: string, text: string): Promise<boolean>;
+  /** Calls back when a channel of an agent changed, by the agent's id; null: any may have. */
+  onChange(listener: (agentId: string | null) => void): () => void;
+}
+
+export interface MessageQuery {
+  readonly accountId: string;
+  readonly agentId: string;
+  readonly channel?: ChannelName;
+  readonly state?: MessageState;
+  readonly before?: string;
+  readonly limit: number;
+}

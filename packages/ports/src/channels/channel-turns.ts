@@ -1,0 +1,107 @@
+/**
+ * Messages that wait for a turn, as who makes the turns sees them. A conversation has one turn at a time; all messages that wait
+ * in it when the turn begins are a part of it, in their order.
+ */
+import type { ChannelName, ConversationKind } from '@lodge/domain';
+
+export interface WaitingConversation {
+  /** Our own id. */
+  readonly id: string;
+  readonly accountId: string;
+  readonly agentId: string;
+  readonly channel: ChannelName;
+  readonly kind: ConversationKind;
+  /** As the platform names it; a stranger's text. */
+  readonly title: string | null;
+  /** Rises with `/new`: names the agent's session. */
+  readonly session: number;
+  /** Fences what the claim may write. */
+  readonly claim: number;
+  /** Claims of these messages before this one: of processes that died, or turns that could not begin. */
+  readonly attempts: number;
+  /** Oldest first, at most `maxJoined`. */
+  readonly messages: readonly WaitingMessage[];
+}
+
+export const maxJoined = 20;
+
+export interface WaitingMessage {
+  readonly id: string;
+  readonly senderId: string;
+  readonly senderName: string;
+  readonly text: string;
+  readonly sentAt: Date;
+  readonly files: readonly WaitingFile[];
+}
+
+export interface WaitingFile {
+  readonly name: string;
+  readonly mediaType: string;
+  readonly kind: 'file' | 'image' | 'voice';
+  /** Where its bytes lie on the host (`ChannelFiles`); null: they could not be had. */
+  readonly key: string | null;
+  /** Why not, in a few words. */
+  readonly reason: string | null;
+}
+
+/** What the agent, or Lodge in its place, says. */
+export interface ChannelAnswer {
+  /** Markdown; empty where there are files alone. */
+  readonly text: string;
+  readonly files: readonly {
+    readonly name: string;
+    readonly mediaType: string;
+    readonly bytes: number;
+    readonly key: string;
+  }[];
+}
+
+export interface ChannelTurns {
+  /**
+   * Claims conversations in which messages wait whose files are there, none of which has a turn under way: at most `limit`, at
+   * most `perAgent` of one agent with those under way, longest waiting first but no account before all others. A claim ends
+   * after `leaseMs` unless it is renewed.
+   */
+  claim(options: {
+    readonly holder: string;
+    readonly limit: number;
+    readonly perAgent: number;
+    readonly leaseMs: number;
+  }): Promise<readonly WaitingConversation[]>;
+  /** Gives the ids whose claims hold on. */
+  renew(claims: readonly Pick<WaitingConversation, 'id' | 'claim'>[], leaseMs: number): Promise<ReadonlySet<string>>;
+  /**
+   * Ends the claim with its answer: messages and answer in one transaction. False: the claim was lost, and nothing is written.
+   * `outcome` `failed` and `refused` have a sentence for the owner; their text, if any, is sent to the conversation all the same.
+   */
+  answer(
+    claim: Pick<WaitingConversation, 'id' | 'claim'>,
+    result: {
+      readonly outcome: 'answered' | 'failed' | 'refused';
+      readonly reason: string | null;
+      readonly answer: ChannelAnswer | null;
+      readonly newSession?: boolean;
+    },
+  ): Promise<boolean>;
+  /** Ends the claim without an answer; the messages wait until `at`. */
+  postpone(claim: Pick<WaitingConversation, 'id' | 'claim'>, at: Date, reason: string): Promise<boolean>;
+  /** Commands of senders that are to take effect on a turn under way: conversations in which `/stop` came since the turn began. */
+  stopsWanted(claims: readonly Pick<WaitingConversation, 'id' | 'claim'>[]): Promise<ReadonlySet<string>>;
+  /** Calls back when messages may wait. */
+  onWork(listener: () => void): () => void;
+}
+
+/** Bytes of files on their way between platforms and guests, outside the database. Keys are made here. */
+export interface ChannelFiles {
+  /** Rejects beyond `maxBytes`, with nothing kept. Written out before it resolves. */
+  write(
+    bytes: AsyncIterable<Uint8Array>,
+    maxBytes: number,
+    signal: AbortSignal,
+  ): Promise<{ readonly key: string; readonly bytes: number }>;
+  read(key: string): AsyncIterable<Uint8Array>;
+  /** Absent is success. */
+  remove(key: string): Promise<void>;
+  /** Keys that are older than `before`. */
+  olderThan(before: Date): Promise<readonly string[]>;
+}
