@@ -11,11 +11,12 @@ const [part = ''] = process.argv.slice(2);
 const world = await openHostileWorld();
 try {
   const run = await runAttacks(world, {
-    quietMs: 20_000,
-    attackMs: 5000,
+    quietMs: 15_000,
+    betweenMs: 1500,
+    attackMs: 4000,
     mixedMs: 20_000,
     only: ({ name }) => name.includes(part),
-    onRow: ({ attack, outcome }) => process.stderr.write(`${attack}: ${outcome.slice(0, 200)}\n`),
+    onOutcome: (attack, outcome) => process.stderr.write(`${attack}: ${outcome.slice(0, 200)}\n`),
   });
   console.log(tableOf(run));
   for (const { attack, felt } of run.rows) {

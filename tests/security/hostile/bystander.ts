@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export const requestKinds = ['chat', 'list', 'create'] as const;
 export type RequestKind = (typeof requestKinds)[number];
 
-/** How often each kind is asked, in ms from the end of one to the next. */
-const pauses: Readonly<Record<RequestKind, number>> = { chat: 100, list: 50, create: 1000 };
+/** How often each kind is asked, in ms from the end of one to the next. Chats stay below the model calls that an agent has in a minute. */
+const pauses: Readonly<Record<RequestKind, number>> = { chat: 300, list: 50, create: 1000 };
 const timeoutMs = 60_000;
 
 export interface Figures {
@@ -15,6 +15,15 @@ export interface Figures {
   readonly p50: number;
   readonly p99: number;
   readonly worst: number;
+  readonly times: readonly number[];
+}
+
+/** All of them as one. */
+export function together(all: readonly Figures[]): Figures {
+  return figuresOf(
+    all.flatMap(({ times }) => times),
+    all.flatMap(({ failures }) => failures),
+  );
 }
 
 interface Target {
@@ -23,10 +32,20 @@ interface Target {
   readonly agentId: string;
 }
 
+/** The requests that were begun in one while. */
+export class Felt {
+  readonly times: Readonly<Record<RequestKind, number[]>> = { chat: [], list: [], create: [] };
+  readonly failures: Readonly<Record<RequestKind, string[]>> = { chat: [], list: [], create: [] };
+
+  get figures(): Record<RequestKind, Figures> {
+    const of = (kind: RequestKind): Figures => figuresOf(this.times[kind], this.failures[kind]);
+    return { chat: of('chat'), list: of('list'), create: of('create') };
+  }
+}
+
 export class Bystander {
   readonly #target: Target;
-  #times = new Map<RequestKind, number[]>();
-  #failures: string[] = [];
+  #felt = new Felt();
   #stopped = false;
   #running: Promise<unknown> = Promise.resolve();
 
@@ -43,35 +62,29 @@ export class Bystander {
     this.#running = Promise.all(requestKinds.map((kind) => this.#repeat(kind, work[kind])));
   }
 
+  /** Resolves when the requests under way have ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#running;
+    await Promise.all(this.#removals);
   }
 
-  /** What came of the requests since the last call, by kind. */
-  take(): Record<RequestKind, Figures> {
-    const [times, failures] = [this.#times, this.#failures];
-    this.#times = new Map();
-    this.#failures = [];
-    const of = (kind: RequestKind): Figures =>
-      figuresOf(
-        times.get(kind) ?? [],
-        failures.filter((failure) => failure.startsWith(kind)),
-      );
-    return { chat: of('chat'), list: of('list'), create: of('create') };
+  /** What is begun from here on is felt apart, whenever it ends. */
+  begin(): Felt {
+    this.#felt = new Felt();
+    return this.#felt;
   }
 
   async #repeat(kind: RequestKind, work: () => Promise<void>): Promise<void> {
     while (!this.#stopped) {
       const began = performance.now();
+      const felt = this.#felt;
       try {
         await work();
       } catch (error) {
-        if (this.#failures.length < 100) this.#failures.push(`${kind}: ${String(error).slice(0, 300)}`);
+        if (felt.failures[kind].length < 100) felt.failures[kind].push(String(error).slice(0, 300));
       }
-      const times = this.#times.get(kind) ?? [];
-      times.push(performance.now() - began);
-      this.#times.set(kind, times);
+      felt.times[kind].push(performance.now() - began);
       await sleep(pauses[kind]);
     }
   }
@@ -86,9 +99,10 @@ export class Bystander {
     const reply = await this.#ask('POST', '/agents', { name: 'Made', size: 'small' });
     const { id } = (await reply.json()) as { id?: string };
     if (reply.status !== 201) throw new Error(`create answered ${reply.status}`);
+    const felt = this.#felt;
     this.#removals.push(
       this.#expect('DELETE', `/agents/${id}`, 200).catch((error: unknown) => {
-        this.#failures.push(`create: removal: ${String(error)}`);
+        felt.failures.create.push(`removal: ${String(error)}`);
       }),
     );
   }
@@ -115,5 +129,5 @@ export class Bystander {
 function figuresOf(times: readonly number[], failures: readonly string[]): Figures {
   const sorted = times.toSorted((a, b) => a - b);
   const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
-  return { count: sorted.length, failures, p50: at(0.5), p99: at(0.99), worst: sorted.at(-1) ?? NaN };
+  return { count: sorted.length, failures, p50: at(0.5), p99: at(0.99), worst: sorted.at(-1) ?? NaN, times };
 }

@@ -3,18 +3,20 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { attacks, mixed } from './attacks.ts';
 import type { Attack } from './attacks.ts';
-import { Bystander } from './bystander.ts';
-import type { Figures, RequestKind } from './bystander.ts';
+import { Bystander, together } from './bystander.ts';
+import type { Felt, Figures, RequestKind } from './bystander.ts';
 import type { World } from './world.ts';
 
 export interface RunOptions {
   /** Before the first attack, and after the last. */
   readonly quietMs: number;
+  /** Between two attacks. What else happens on the host is then felt by both. */
+  readonly betweenMs: number;
   readonly attackMs: number;
   readonly mixedMs: number;
   /** By name; default: all. */
   readonly only?: (attack: Attack) => boolean;
-  readonly onRow?: (row: Row) => void;
+  readonly onOutcome?: (attack: string, outcome: string) => void;
 }
 
 export interface Row {
@@ -29,6 +31,9 @@ export interface Row {
 export interface Run {
   readonly quiet: Row;
   readonly rows: readonly Row[];
+  /** All attacks that came one after another, as one row: a p99 of a single one is its worst request. */
+  readonly sequence: Row;
+  readonly mixed: Row | null;
   readonly after: Row;
 }
 
@@ -41,12 +46,12 @@ export async function runAttacks(world: World, options: RunOptions): Promise<Run
     key: world.bystander.key,
     agentId: world.ids.bystander,
   });
-  const measure = async (attack: string, on: string, work: () => Promise<string>): Promise<Row> => {
-    bystander.take();
+  const measure = async (attack: string, on: string, work: () => Promise<string>): Promise<Begun> => {
+    const felt = bystander.begin();
     const outcome = await work().catch((error: unknown) => `failed: ${String(error).slice(0, 300)}`);
-    const row = { attack, on, outcome, felt: bystander.take(), rssMib: await rssMib(world.service.pid) };
-    options.onRow?.(row);
-    return row;
+    bystander.begin();
+    if (attack !== 'quiet') options.onOutcome?.(attack, outcome);
+    return { attack, on, outcome, felt, rssMib: await rssMib(world.service.pid) };
   };
   const rest = (ms: number) => async (): Promise<string> => {
     await sleep(ms);
@@ -55,19 +60,51 @@ export async function runAttacks(world: World, options: RunOptions): Promise<Run
   bystander.start();
   try {
     await sleep(2000);
-    const quiet = await measure('quiet', '', rest(options.quietMs));
-    const rows: Row[] = [];
+    const quiets = [await measure('quiet', '', rest(options.quietMs))];
+    const rows: Begun[] = [];
     for (const attack of attacks.filter(options.only ?? (() => true))) {
       rows.push(await measure(attack.name, attack.on, () => attack.run(world, options.attackMs)));
       await sleep(restMs);
+      quiets.push(await measure('quiet', '', rest(options.betweenMs)));
       if (attack === attacks.findLast(({ name }) => name !== 'a daemon of its own')) {
         rows.push(await measure(mixed.name, mixed.on, () => mixed.run(world, options.mixedMs)));
       }
     }
-    return { quiet, rows, after: await measure('quiet again', '', rest(options.quietMs)) };
+    await sleep(restMs);
+    const after = await measure('quiet again', '', rest(options.quietMs));
+    await bystander.stop();
+    const all = rows.map(ended);
+    return {
+      quiet: sumOf('quiet', [...quiets, after].map(ended)),
+      rows: all,
+      sequence: sumOf(
+        'one after another',
+        all.filter((row) => row.attack !== mixed.name),
+      ),
+      mixed: all.find((row) => row.attack === mixed.name) ?? null,
+      after: ended(after),
+    };
   } finally {
     await bystander.stop();
   }
+}
+
+/** Requests of it may be under way. */
+interface Begun extends Omit<Row, 'felt'> {
+  readonly felt: Felt;
+}
+
+const ended = (begun: Begun): Row => ({ ...begun, felt: begun.felt.figures });
+
+function sumOf(attack: string, rows: readonly Row[]): Row {
+  const felt = (kind: RequestKind): Figures => together(rows.map((row) => row.felt[kind]));
+  return {
+    attack,
+    on: '',
+    outcome: '',
+    felt: { chat: felt('chat'), list: felt('list'), create: felt('create') },
+    rssMib: rows[0]!.rssMib,
+  };
 }
 
 async function rssMib(pid: number): Promise<number> {
@@ -75,7 +112,7 @@ async function rssMib(pid: number): Promise<number> {
   return Math.round(Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? NaN) / 1024);
 }
 
-export function tableOf({ quiet, rows, after }: Run): string {
+export function tableOf({ quiet, rows, sequence, after }: Run): string {
   const ms = (value: number): string => (Number.isNaN(value) ? '–' : value.toFixed(0));
   const line = ({ attack, on, felt: { chat, list, create }, rssMib: rss }: Row): string => {
     const failed = [chat, list, create].reduce((sum, { failures }) => sum + failures.length, 0);
@@ -85,6 +122,6 @@ export function tableOf({ quiet, rows, after }: Run): string {
   return [
     '| attack | on | chat p99 | worst | list p99 | worst | create p99 | worst | failed | RSS MiB |',
     '|---|---|---|---|---|---|---|---|---|---|',
-    ...[quiet, ...rows, after].map(line),
+    ...[quiet, ...rows, sequence, after].map(line),
   ].join('\n');
 }

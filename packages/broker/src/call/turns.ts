@@ -1,5 +1,5 @@
 /** Work on one loop turn may take so long; what is left waits for the next, so that everybody else is served in between. */
-const turnMs = 4;
+const turnMs = 1;
 
 /**
  * Shares the event loop among agents whose messages are being looked through: work is done in small steps, and when a loop

@@ -3,7 +3,7 @@
  * `sync` of the whole disk, which a hundred test files would wait for, each in turn.
  */
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -26,5 +26,8 @@ export async function placePrograms(serverFolder: string): Promise<void> {
   const programs = process.env[variable];
   if (programs === undefined) return;
   await mkdir(serverFolder, { recursive: true });
+  // Hard links do not reach another file system: a server there copies its own.
+  const [{ dev: from }, { dev: to }] = await Promise.all([stat(programs), stat(serverFolder)]);
+  if (from !== to) return;
   await run('cp', ['-al', programs, serverFolder]);
 }
