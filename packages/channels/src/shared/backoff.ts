@@ -1,0 +1,59 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export interface BackoffTimings {
+  /** Upper bound of the first wait. Each failure doubles it. */
+  readonly firstMs: number;
+  readonly maxMs: number;
+  /** How long a success must last before the next failure counts as a first one. */
+  readonly stableMs: number;
+}
+
+/** For connections that are opened again for ever. */
+export const usualBackoff: BackoffTimings = { firstMs: 1_000, maxMs: 60_000, stableMs: 60_000 };
+
+/**
+ * Waits between tries: a random time up to a bound that doubles (full jitter), so that many connections that broke at once
+ * do not come back at once.
+ */
+export class Backoff {
+  private readonly timings: BackoffTimings;
+  private readonly now: () => number;
+  private readonly random: () => number;
+  private failures = 0;
+  private succeededAt: number | null = null;
+
+  constructor(timings: BackoffTimings, now: () => number = Date.now, random: () => number = Math.random) {
+    this.timings = timings;
+    this.now = now;
+    this.random = random;
+  }
+
+  /** Counts a failure and says how long to wait after it, in ms; never less than `atLeastMs`. */
+  next(atLeastMs = 0): number {
+    const { firstMs, maxMs, stableMs } = this.timings;
+    if (this.succeededAt !== null && this.now() - this.succeededAt >= stableMs) this.failures = 0;
+    this.succeededAt = null;
+    const boundMs = Math.min(maxMs, firstMs * 2 ** Math.min(this.failures, 30));
+    this.failures += 1;
+    return atLeastMs + Math.ceil(boundMs * this.random());
+  }
+
+  /** Counts a failure and waits. Resolves early when `signal` is aborted: look at the signal afterwards. */
+  async wait(signal: AbortSignal, atLeastMs = 0): Promise<void> {
+    await pause(this.next(atLeastMs), signal);
+  }
+
+  /** It works now. Say it once for each success or again and again: the first one since the last failure counts. */
+  succeeded(): void {
+    this.succeededAt ??= this.now();
+  }
+}
+
+/** Longest wait of a timer in Node: 2^31 - 1 ms. */
+const maxTimerMs = 2_147_483_647;
+
+/** Resolves after the time, or early when `signal` is aborted. */
+export async function pause(delayMs: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await sleep(Math.min(delayMs, maxTimerMs), undefined, { signal }).catch(() => undefined);
+}

@@ -1,0 +1,66 @@
+import { LeaseLost } from '@lodge/ports';
+import type { ConnectionHost, InboundMessage } from '@lodge/ports';
+import type { Json } from '@lodge/domain';
+import type { Backoff } from './backoff.ts';
+
+/** Most messages that `ConnectionHost.received` takes at once. */
+export const maxAtOnce = 100;
+
+/**
+ * Has messages committed, in order, and tries again for ever where nothing was. The cursor goes with the last of them, or alone.
+ * Resolves true when all are: only then acknowledge. False: the connection was closed meanwhile. Rejects with `LeaseLost`.
+ */
+export async function committed(
+  host: Pick<ConnectionHost, 'received' | 'at' | 'log'>,
+  messages: readonly InboundMessage[],
+  cursor: Json | undefined,
+  tries: { readonly backoff: Backoff; readonly signal: AbortSignal },
+): Promise<boolean> {
+  const { backoff, signal } = tries;
+  let from = 0;
+  do {
+    const next = messages.slice(from, from + maxAtOnce);
+    const isLast = from + next.length >= messages.length;
+    while (!(await isCommitted(host, next, isLast ? cursor : undefined, signal))) {
+      if (signal.aborted) return false;
+      await backoff.wait(signal);
+      if (signal.aborted) return false;
+    }
+    from += next.length;
+  } while (from < messages.length);
+  backoff.succeeded();
+  return !signal.aborted;
+}
+
+/** False: it was not, or the connection ended while it waited. Throws `LeaseLost`. */
+async function isCommitted(
+  host: Pick<ConnectionHost, 'received' | 'at' | 'log'>,
+  messages: readonly InboundMessage[],
+  cursor: Json | undefined,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    if (messages.length > 0) await untilAborted(host.received(messages, cursor), signal);
+    else if (cursor !== undefined) await untilAborted(host.at(cursor), signal);
+    return true;
+  } catch (error) {
+    if (error instanceof LeaseLost) throw error;
+    if (!signal.aborted) host.log.warn({ messages: messages.length }, 'channel messages were not committed');
+    return false;
+  }
+}
+
+/** The call's outcome, or a rejection as soon as the signal is aborted. */
+export async function untilAborted<T>(call: Promise<T>, signal: AbortSignal): Promise<T> {
+  const ended = Promise.withResolvers<never>();
+  ended.promise.catch(() => undefined);
+  call.catch(() => undefined);
+  const onAbort = (): void => ended.reject(signal.reason);
+  if (signal.aborted) onAbort();
+  else signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    return await Promise.race([call, ended.promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}

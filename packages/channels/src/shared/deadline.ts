@@ -1,0 +1,34 @@
+/** The time that a call had is over. Whether the other side did it is not known. */
+export class DeadlineError extends Error {
+  constructor(timeoutMs: number) {
+    super(`no answer within ${timeoutMs} ms`);
+    this.name = 'DeadlineError';
+  }
+}
+
+/**
+ * Runs a call with a signal that is aborted with its parent, or after the time with a `DeadlineError`. Rejects then at once, even
+ * where the call ignores its signal. Nothing is left behind on the parent, which lives as long as a connection.
+ */
+export async function within<T>(
+  timeoutMs: number,
+  parent: AbortSignal,
+  call: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  parent.throwIfAborted();
+  const own = new AbortController();
+  const ended = Promise.withResolvers<never>();
+  ended.promise.catch(() => undefined);
+  own.signal.addEventListener('abort', () => ended.reject(own.signal.reason), { once: true });
+  const onParent = (): void => own.abort(parent.reason);
+  parent.addEventListener('abort', onParent, { once: true });
+  const timer = setTimeout(() => own.abort(new DeadlineError(timeoutMs)), timeoutMs);
+  try {
+    const called = call(own.signal);
+    called.catch(() => undefined);
+    return await Promise.race([called, ended.promise]);
+  } finally {
+    clearTimeout(timer);
+    parent.removeEventListener('abort', onParent);
+  }
+}
