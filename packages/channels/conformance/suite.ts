@@ -1,0 +1,30 @@
+/** What every platform's adapter promises beyond the types of the port. */
+import { describe, after, before } from 'node:test';
+import type { Abilities, PlatformUnderTest } from './under-test.ts';
+import { describeDelivery } from './suite-delivery.ts';
+import { describeMessages } from './suite-messages.ts';
+import { describeSending } from './suite-sending.ts';
+import { describeTrouble } from './suite-trouble.ts';
+import type { SuiteContext } from './world.ts';
+
+export function describePlatform(name: string, abilities: Abilities, start: () => Promise<PlatformUnderTest>): void {
+  describe(`${name} as a channel`, { timeout: 60_000 }, () => {
+    let started: PlatformUnderTest | null = null;
+    const context: SuiteContext = {
+      abilities,
+      get subject() {
+        if (!started) throw new Error('the stub was not started');
+        return started;
+      },
+    };
+    before(async () => {
+      started = await start();
+    });
+    after(() => started?.stop());
+
+    describeMessages(context);
+    describeDelivery(context);
+    describeTrouble(context);
+    describeSending(context);
+  });
+}
