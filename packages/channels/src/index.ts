@@ -1,1 +1,1 @@
-export type {} from '@lodge/ports';
+export * from './telegram/index.ts';

@@ -1,0 +1,101 @@
+import { startTelegramStub } from '@lodge/testkit/telegram';
+import type { StubBot } from '@lodge/testkit/telegram';
+import { createTelegram } from '../src/index.ts';
+import type { TelegramTimings } from '../src/index.ts';
+import { describePlatform } from './suite.ts';
+import type { AccountUnderTest, Misbehaviour, PlatformUnderTest, UserMessage, Written } from './under-test.ts';
+
+const timings: TelegramTimings = {
+  pollS: 2,
+  pollSlackMs: 1_000,
+  probeAfterMs: 300,
+  probeAgainMs: 200,
+  callMs: 3_000,
+  fileMs: 10_000,
+  stalledMs: 2_000,
+  backoff: { firstMs: 50, maxMs: 200, stableMs: 1_000 },
+  conflictBackoff: { firstMs: 100, maxMs: 300, stableMs: 1_000 },
+};
+
+describePlatform(
+  'Telegram',
+  {
+    acknowledges: true,
+    groups: true,
+    threads: true,
+    bots: true,
+    files: true,
+    limitsSends: true,
+    deafWithinMs: 3_000,
+    revokes: true,
+  },
+  async (): Promise<PlatformUnderTest> => {
+    const stub = await startTelegramStub();
+    return {
+      platform: createTelegram({ apiRoot: stub.apiRoot, timings }),
+      account: async () => accountOf(stub.bot()),
+      stop: () => stub.close(),
+    };
+  },
+);
+
+function accountOf(bot: StubBot): AccountUnderTest {
+  const [id = '', secret = ''] = bot.token.split(':');
+  return {
+    credentials: { botToken: bot.token },
+    secrets: [bot.token, secret],
+    wrong: [
+      { botToken: `${id}:${'A'.repeat(35)}` },
+      { botToken: `1${id}:${secret}` },
+      { botToken: 'xoxb-1234-5678-abcdef' },
+      { botToken: `${bot.token}/../x` },
+      { botToken: '' },
+      {},
+    ],
+    userWrites: async (message) => write(bot, message),
+    sent: () => bot.sent.map(({ chatId, thread, text, file }) => ({ place: placeOf(chatId, thread), text, file })),
+    typings: () => bot.actions.length,
+    acknowledged: ({ id }) => bot.isConfirmed(Number(id)),
+    calls: () => bot.requests,
+    misbehave: async (how) => misbehave(bot, how),
+  };
+}
+
+const placeOf = (chatId: number, thread: number | null): string =>
+  thread === null ? `${chatId}` : `${chatId}/${thread}`;
+
+function write(bot: StubBot, message: UserMessage): Written {
+  const { repliesToAgent, thread, from, ...rest } = message;
+  const written = bot.userWrites({
+    ...rest,
+    ...(repliesToAgent && { repliesToBot: true }),
+    ...(thread !== undefined && { thread: Number(thread) }),
+    ...(from && { from: { ...from, id: from.isBot ? 6_000_000_001 : 5_000_000_001 } }),
+  })!;
+  return { id: String(written.updateId), place: placeOf(written.chatId, written.thread) };
+}
+
+function misbehave(bot: StubBot, how: Misbehaviour): void {
+  switch (how.do) {
+    case 'unreachable':
+      return bot.misbehave('unreachable');
+    case 'mend':
+      return bot.misbehave('mended');
+    case 'deaf':
+      return bot.misbehave('deaf_polls');
+    case 'redeliver':
+      return bot.redeliver();
+    case 'revoke':
+      return bot.revoke();
+    case 'unclear_next_send':
+      return bot.cutNext('sendMessage');
+    case 'limit_next_send': {
+      const seconds = how.retryAfterMs / 1_000;
+      return bot.failNext('sendMessage', {
+        code: 429,
+        description: `Too Many Requests: retry after ${seconds}`,
+        parameters: { retry_after: seconds },
+      });
+    }
+  }
+}
