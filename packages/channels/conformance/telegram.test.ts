@@ -1,21 +1,9 @@
 import { startTelegramStub } from '@lodge/testkit/telegram';
 import type { StubBot } from '@lodge/testkit/telegram';
 import { createTelegram } from '../src/index.ts';
-import type { TelegramTimings } from '../src/index.ts';
+import { quickTimings } from '../src/telegram/testing/timings.ts';
 import { describePlatform } from './suite.ts';
 import type { AccountUnderTest, Misbehaviour, PlatformUnderTest, UserMessage, Written } from './under-test.ts';
-
-const timings: TelegramTimings = {
-  pollS: 2,
-  pollSlackMs: 1_000,
-  probeAfterMs: 300,
-  probeAgainMs: 200,
-  callMs: 3_000,
-  fileMs: 10_000,
-  stalledMs: 2_000,
-  backoff: { firstMs: 50, maxMs: 200, stableMs: 1_000 },
-  conflictBackoff: { firstMs: 100, maxMs: 300, stableMs: 1_000 },
-};
 
 describePlatform(
   'Telegram',
@@ -32,7 +20,7 @@ describePlatform(
   async (): Promise<PlatformUnderTest> => {
     const stub = await startTelegramStub();
     return {
-      platform: createTelegram({ apiRoot: stub.apiRoot, timings }),
+      platform: createTelegram({ apiRoot: stub.apiRoot, timings: quickTimings }),
       account: async () => accountOf(stub.bot()),
       stop: () => stub.close(),
     };

@@ -73,7 +73,11 @@ export class Transport {
     return new Promise((resolve, reject) => {
       const request = (protocol === 'https:' ? httpsRequest : httpRequest)(url, options as object);
       const connection = watchConnecting(request);
-      request.on('response', resolve);
+      request.on('response', (reply) => {
+        // Whoever reads it learns of it by reading.
+        reply.on('error', () => undefined);
+        resolve(reply);
+      });
       request.on('error', (error) => reject(failureOf(error, request, connection.isOpen())));
       if (body instanceof Readable) pipeline(body, request, () => undefined);
       else request.end(body);

@@ -117,6 +117,12 @@ export class StubBot {
     this.deliver();
   }
 
+  /** After a quiet week the platform may count from anywhere. */
+  countFrom(updateId: number): void {
+    this.nextUpdate = updateId;
+    this.confirmedBelow = 0;
+  }
+
   revoke(): void {
     this.revoked = true;
     this.endPoll(new ApiRefusal(401, 'Unauthorized'));
@@ -179,8 +185,9 @@ export class StubBot {
   }
 
   private confirm(offset: number): void {
-    // A negative one counts from the end.
-    const from = offset < 0 ? (this.updates.at(offset)?.update_id ?? 0) : offset;
+    // A negative one counts from the end. One far in the future is none: source tdlib/td, TQueue::get.
+    const isAhead = offset > this.nextUpdate + 10;
+    const from = offset < 0 ? (this.updates.at(offset)?.update_id ?? 0) : isAhead ? 0 : offset;
     this.confirmedBelow = Math.max(this.confirmedBelow, from);
     while (this.updates.length > 0 && this.updates[0]!.update_id < from) this.updates.shift();
   }
