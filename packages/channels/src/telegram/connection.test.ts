@@ -167,7 +167,7 @@ describe('connection of a Telegram bot', { timeout: 30_000 }, () => {
 
   test('a limit is waited for', async (t) => {
     const { bot, host } = open(t);
-    await host.reaches('connected');
+    await host.until(() => bot.isPolled, 'an open poll');
     bot.failNext('getUpdates', {
       code: 429,
       description: 'Too Many Requests: retry after 1',

@@ -47,7 +47,7 @@ export const deaf: ChannelReason = {
 
 /** What a bot in privacy mode does not get, though its owner wants it. */
 export const privacyMode =
-  'Privacy mode is on: in groups the bot sees commands, mentions and answers to it alone. @BotFather turns it off (/setprivacy); then add the bot to the group anew.';
+  'Privacy mode is on: in groups the bot sees commands, mentions and answers to it alone. @BotFather turns it off (/setprivacy); then add the bot to the group anew, or make it an administrator there.';
 
 /** For what is no verdict on the token. */
 export function passing(error: TelegramError): ChannelReason {
