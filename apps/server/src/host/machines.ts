@@ -26,7 +26,7 @@ export async function networkOptions(config: Config): Promise<NetworkOptions> {
 }
 
 /** VMs of the smallest size that the host's memory is promised to, and two that become templates. */
-function mostVms({ memoryReservedMib, memoryOvercommit }: Config): number {
+export function mostVms({ memoryReservedMib, memoryOvercommit }: Config): number {
   const promisedMib = (totalmem() / 2 ** 20 - memoryReservedMib) * memoryOvercommit;
   const smallestMib = Math.min(...sizeNames.map((name) => sizes[name].memoryMib));
   return Math.max(1, Math.ceil(promisedMib / smallestMib)) + 2;

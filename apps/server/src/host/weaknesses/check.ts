@@ -1,7 +1,7 @@
 /** What a check of the host's weaknesses is made of. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Emulator } from '@lodge/vm';
+import type { Accelerator, Emulator } from '@lodge/vm';
 import type { Config } from '../../config/config.ts';
 import type { Finding } from '../finding.ts';
 
@@ -14,6 +14,10 @@ export interface HostFacts {
   readonly people: number | null;
   /** Null where none is installed. */
   readonly emulator: Emulator | null;
+  /** What agents run on, or will; null where it was not tried yet. */
+  readonly accelerator: Accelerator | null;
+  /** Virtual machines that there can be at one time. */
+  readonly guests: number;
   /** Whether the system's clock is set by others; null where nothing tells. */
   readonly clockIsSet: boolean | null;
 }

@@ -1,26 +1,41 @@
 /** What of the machine itself stands between an agent and everything else. */
-import { access } from 'node:fs/promises';
+import { access, readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { missingControllers } from '@lodge/vm';
 import { note, ok, warn } from '../finding.ts';
 import { fileOf, hasSeveralPeople } from './check.ts';
 import type { Check } from './check.ts';
 
-/** Connections that the firewall lets one guest have (packages/vm/src/qemu/network/namespace-rules.ts). */
-const connectionsOfGuest = 4_096;
-/** For the API, the broker and everything else of the host. */
-const connectionsOfHost = 16_384;
-
 const kvm: Check = {
   name: 'KVM',
-  async look({ root }, name) {
+  async look({ config, root, accelerator }, name) {
+    if (accelerator === 'kvm') return ok(name, 'agents run on it');
+    if (accelerator === null) return note(name, 'not tried yet: the first start does');
     const isThere = await access(join(root, '/dev/kvm')).then(
       () => true,
       () => false,
     );
-    if (isThere) return ok(name, '/dev/kvm is there');
-    const detail =
-      'there is no /dev/kvm: agents run under emulation, which QEMU itself does not count as a wall against hostile guests';
+    const why =
+      config.accelerator === 'tcg'
+        ? 'LODGE_ACCELERATOR is tcg'
+        : `there is ${isThere ? 'a /dev/kvm on which no guest boots' : 'no /dev/kvm'}`;
+    const detail = `${why}: agents run under emulation, which QEMU itself does not count as a wall against hostile guests`;
     return warn(name, detail, 'use a machine with KVM for agents that you do not trust');
+  },
+};
+
+/** The kernel's own judgement: `Vulnerable`, or `SMT vulnerable` beside a mitigation. */
+const processor: Check = {
+  name: 'processor',
+  async look({ root, accelerator }, name) {
+    if (accelerator === 'tcg') return ok(name, 'emulated');
+    const folder = join(root, '/sys/devices/system/cpu/vulnerabilities');
+    const flaws = (await readdir(folder).catch(() => [])).toSorted((a, b) => a.localeCompare(b));
+    const states = await Promise.all(flaws.map((flaw) => readFile(join(folder, flaw), 'utf8').catch(() => '')));
+    const open = flaws.filter((_, index) => /\bvulnerable\b/i.test(states[index]!));
+    if (open.length === 0) return ok(name, 'the kernel names no open flaw');
+    const detail = `the kernel does not fully mitigate ${open.join(', ')}: an agent may read memory of the host and of other agents`;
+    return warn(name, detail, 'update kernel and microcode, and switch SMT off where the kernel names it');
   },
 };
 
@@ -29,13 +44,9 @@ const groups = '/sys/fs/cgroup';
 /** A check of whether the kernel offers a controller; `what` is how agents are then not bound. */
 const controller = (kind: 'memory' | 'cpu', what: string): Check => ({
   name: `${kind} controller`,
-  async look(facts, name) {
-    const unified = await fileOf(facts, `${groups}/cgroup.controllers`);
-    const isThere =
-      unified === null
-        ? (await fileOf(facts, `${groups}/${kind}/cgroup.procs`)) !== null
-        : unified.split(/\s+/).includes(kind);
-    if (isThere) return ok(name, 'the kernel bounds each agent');
+  async look({ root }, name) {
+    const missing = await missingControllers(join(root, groups));
+    if (missing.every((lack) => lack.controller !== kind)) return ok(name, 'the kernel bounds each agent');
     return warn(name, `the kernel has none: ${what}`, `mount the ${kind} controller at ${groups}`);
   },
 });
@@ -84,26 +95,13 @@ const clock: Check = {
   },
 };
 
-const connectionTable: Check = {
-  name: 'connection table',
-  async look(facts, name) {
-    const text = await fileOf(facts, '/proc/sys/net/netfilter/nf_conntrack_max');
-    if (text === null) return note(name, 'not loaded yet: the first agent loads it');
-    const [max, agents] = [Number(text), facts.config.maxRunning];
-    const needed = agents * connectionsOfGuest + connectionsOfHost;
-    if (max >= needed) return ok(name, `${max} connections`);
-    const detail = `${max} connections: ${agents} busy agents, which one account may run, can fill it, and then nobody connects`;
-    return warn(name, detail, `sysctl -w net.netfilter.nf_conntrack_max=${needed}, and write it into /etc/sysctl.d`);
-  },
-};
-
 export const machineChecks: readonly Check[] = [
   kvm,
+  processor,
   controller('memory', 'an agent can take more memory than its size'),
   controller('cpu', 'an agent can take more processors than its size'),
   cgroupVersion,
   qemu,
   swap,
   clock,
-  connectionTable,
 ];

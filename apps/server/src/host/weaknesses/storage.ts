@@ -2,13 +2,11 @@
 import type { Stats, StatsFs } from 'node:fs';
 import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { sizes } from '@lodge/domain';
+import { defaultDisk, diskLevel, fitsDisk } from '@lodge/domain';
 import { masterKeySource } from '../../config/master-key-source.ts';
 import { fail, isRoot, note, ok, warn } from '../finding.ts';
 import type { Finding } from '../finding.ts';
 import type { Check } from './check.ts';
-
-const gib = 2 ** 30;
 
 const masterKey: Check = {
   name: 'master key',
@@ -56,20 +54,41 @@ const database: Check = {
   },
 };
 
-/** Each agent's disk may grow to its size, and the embedded database shares the file system. */
+/** What the settings of the disk leave of the real one (docs/adr/0033-disk-is-capacity.md). */
 const disk: Check = {
   name: 'disk',
   async look({ config }, name) {
-    const { bavail, bsize } = await statfsAbove(config.dataDir);
-    const [free, mayWrite] = [(bavail * bsize) / gib, config.maxRunning * diskGib];
-    const detail = `${free.toFixed(0)} GiB free in ${config.dataDir}; the running agents of one account may write ${mayWrite} GiB`;
-    if (free >= mayWrite) return ok(name, detail);
-    const shared = config.databaseUrl === null ? ', and the database is on the same disk' : '';
-    return warn(name, `${detail}${shared}`, 'add disk, or lower LODGE_MAX_RUNNING and LODGE_MAX_AGENTS');
+    const { dataDir, diskFloorMib: floorMib, diskReservedMib: reservedMib, diskOvercommit: overcommit } = config;
+    const { bavail, bsize } = await statfsAbove(dataDir);
+    const host = { freeMib: (bavail * bsize) / 2 ** 20, floorMib, reservedMib, overcommit };
+    const free = `${gib(host.freeMib)} GiB free in ${dataDir}`;
+    if (['short', 'critical'].includes(diskLevel(host))) {
+      const detail = `${free}, below LODGE_DISK_FLOOR_MIB (${gib(floorMib)} GiB): agents that write are paused, none is made or started`;
+      return warn(name, detail, 'add disk, or remove what fills it');
+    }
+    if (!fitsDisk(host, [smallest])) {
+      const detail = `${free} beside a floor of ${gib(floorMib)} GiB and a reserve of ${gib(reservedMib)} GiB: there is no room for an agent`;
+      return warn(name, detail, 'add disk, or lower LODGE_DISK_RESERVED_MIB');
+    }
+    if (floorMib < defaultDisk.floorMib) {
+      const detail = `LODGE_DISK_FLOOR_MIB is ${floorMib}: writers can fill a fast disk, and stop the database, before they are paused`;
+      return warn(name, detail, `set it to ${defaultDisk.floorMib} or more`);
+    }
+    return ok(name, `${free}; agents are paused below ${gib(floorMib)} GiB`);
   },
 };
 
-const diskGib = Math.max(...Object.values(sizes).map((size) => size.diskGib));
+const gib = (mib: number): string => (mib / 1024).toFixed(1);
+const smallest = { size: 'small', diskMib: 0, snapshotMib: 0 } as const;
+
+const diskRate: Check = {
+  name: 'disk rate',
+  look({ config }, name) {
+    if (config.diskRate > 0) return ok(name, 'agents are bounded by their size');
+    const detail = 'LODGE_DISK_RATE is 0: one agent can keep the disk busy for all others and the database';
+    return warn(name, detail, 'set LODGE_DISK_RATE to 1');
+  },
+};
 
 async function statfsAbove(path: string): Promise<StatsFs> {
   return statfs(path).catch((error: NodeJS.ErrnoException) => {
@@ -86,4 +105,4 @@ const user: Check = {
   },
 };
 
-export const storageChecks: readonly Check[] = [masterKey, database, disk, user];
+export const storageChecks: readonly Check[] = [masterKey, database, disk, diskRate, user];

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { readConfig } from '../../config/config.ts';
 import type { HostFacts } from './check.ts';
-import { lookAtHost, reportWeaknesses } from './table.ts';
+import { hostFacts, lookAtHost, reportWeaknesses } from './table.ts';
 import { sharedDomain } from './web.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'lodge-weak-'));
@@ -20,6 +20,9 @@ const strong: Readonly<Record<string, string>> = {
   '/sys/fs/cgroup/cgroup.controllers': 'cpuset cpu io memory pids\n',
   '/proc/swaps': 'Filename Type Size Used Priority\n/dev/zram0 partition 1 0 5\n',
   '/proc/sys/net/netfilter/nf_conntrack_max': '262144\n',
+  '/sys/devices/system/cpu/vulnerabilities/meltdown': 'Not affected\n',
+  '/sys/devices/system/cpu/vulnerabilities/spectre_v1': 'Mitigation: usercopy/swapgs barriers\n',
+  '/sys/devices/system/cpu/vulnerabilities/srbds': 'Unknown: Dependent on hypervisor status\n',
 };
 let hosts = 0;
 
@@ -35,10 +38,10 @@ async function weak(
     await mkdir(join(root, dirname(path)), { recursive: true });
     await writeFile(join(root, path), text);
   }
-  // Whatever disk the test runs on, one running agent fits.
-  const config = readConfig({ LODGE_DATA_DIR: dataDir, LODGE_CACHE_DIR: dataDir, LODGE_MAX_RUNNING: '1', ...env });
+  const config = readConfig({ LODGE_DATA_DIR: dataDir, LODGE_CACHE_DIR: dataDir, ...env });
   const emulator = { version: 'QEMU 10.0', mapsReadOnly: true };
-  const facts: HostFacts = { config, root, people: 2, emulator, clockIsSet: true, ...given };
+  const usual = { people: 2, emulator, accelerator: 'kvm', guests: 24, clockIsSet: true } as const;
+  const facts: HostFacts = { config, root, ...usual, ...given };
   const findings = await lookAtHost(facts);
   for (const { state, detail, advice } of findings) {
     assert.ok(detail !== '' && (state === 'ok' || state === 'note' || advice), 'a weakness says what to do');
@@ -57,13 +60,27 @@ test('each weakness of the machine is found', async () => {
   const legacy = { '/sys/fs/cgroup/cgroup.controllers': null, '/sys/fs/cgroup/memory/cgroup.procs': '' };
   const old = { emulator: { version: 'QEMU 7.2', mapsReadOnly: false } };
   const swapped = `Filename Type Size Used Priority\n/dev/sda2 partition 1 0 -2\n`;
-  assert.deepEqual(await weak({ '/dev/kvm': null }), { KVM: 'warn' });
+  const [emulated, untried] = [{ accelerator: 'tcg' }, { accelerator: null }] as const;
+  assert.deepEqual(await weak({ '/dev/kvm': null }, {}, emulated), { KVM: 'warn' });
+  assert.deepEqual(await weak({}, {}, emulated), { KVM: 'warn' }, 'no guest boots on what is there');
+  assert.deepEqual(await weak({}, {}, untried), {});
+  const flaws = '/sys/devices/system/cpu/vulnerabilities';
+  for (const state of ['Mitigation: PTE Inversion; VMX: SMT vulnerable\n', 'KVM: Vulnerable\n']) {
+    assert.deepEqual(await weak({ [`${flaws}/l1tf`]: state }), { processor: 'warn' });
+    assert.deepEqual(await weak({ [`${flaws}/l1tf`]: state }, {}, emulated), { KVM: 'warn' }, 'of a real one alone');
+  }
   assert.deepEqual(await weak({ '/sys/fs/cgroup/cgroup.controllers': 'cpu io\n' }), { 'memory controller': 'warn' });
   assert.deepEqual(await weak(legacy), { 'cpu controller': 'warn', 'control groups': 'warn' });
   assert.deepEqual(await weak({ '/proc/swaps': swapped }), { swap: 'warn' });
   assert.deepEqual(await weak({ '/proc/sys/net/netfilter/nf_conntrack_max': '16384\n' }), {
     'connection table': 'warn',
   });
+  const table = { '/proc/sys/net/netfilter/nf_conntrack_max': '262144\n' };
+  assert.deepEqual(
+    await weak(table, {}, { guests: 60 }),
+    { 'connection table': 'warn' },
+    'by the guests that it is shared by',
+  );
   assert.deepEqual(await weak({ '/proc/sys/net/netfilter/nf_conntrack_max': null }), {}, 'it is not loaded');
   assert.deepEqual(await weak({}, {}, { clockIsSet: false }), { clock: 'warn' });
   assert.deepEqual(await weak({}, {}, { clockIsSet: null }), {}, 'nothing tells of it');
@@ -92,9 +109,27 @@ test('each weakness of how Lodge is reached is found', async () => {
     [{ DATABASE_URL: 'postgres://a:b@db.example.com/lodge?sslmode=verify-full' }, []],
     [{ DATABASE_URL: 'postgres://a:b@localhost/lodge' }, []],
     [{ DATABASE_URL: 'postgres:///lodge?host=/run/postgresql' }, []],
+    [{ LODGE_EGRESS_MAIL: 'open' }, ['mail']],
+    [{ LODGE_NETWORK_MBIT: '0' }, ['bandwidth']],
+    [{ LODGE_DISK_RATE: '0' }, ['disk rate']],
     [{ LODGE_MASTER_KEY: Buffer.alloc(32).toString('base64') }, ['master key']],
   ];
   for (const [env, names] of cases) assert.deepEqual(Object.keys(await weak({}, env)), names, JSON.stringify(env));
+});
+
+test('what the settings leave of the real disk is told', async () => {
+  const cases: readonly (readonly [Record<string, string>, RegExp])[] = [
+    [{ LODGE_DISK_FLOOR_MIB: '1048576' }, /below LODGE_DISK_FLOOR_MIB \(1024\.0 GiB\): agents that write are paused/],
+    [{ LODGE_DISK_FLOOR_MIB: '64', LODGE_DISK_RESERVED_MIB: '1048576' }, /no room for an agent/],
+    [{ LODGE_DISK_FLOOR_MIB: '64', LODGE_DISK_OVERCOMMIT: '64' }, /LODGE_DISK_FLOOR_MIB is 64: writers can fill/],
+  ];
+  for (const [env, wanted] of cases) {
+    const config = readConfig({ LODGE_DATA_DIR: dataDir, LODGE_CACHE_DIR: dataDir, ...env });
+    const findings = await lookAtHost(await hostFacts(config, 1));
+    const { state, detail } = findings.find(({ name }) => name === 'disk')!;
+    assert.equal(state, 'warn');
+    assert.match(detail, wanted);
+  }
 });
 
 test('names share a domain where somebody could own it', () => {

@@ -5,16 +5,18 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import type { Log } from '@lodge/ports';
-import { inspectEmulator } from '@lodge/vm';
+import { expectedAccelerator, inspectEmulator } from '@lodge/vm';
 import type { Config } from '../../config/config.ts';
 import { found } from '../finding.ts';
 import type { Finding } from '../finding.ts';
+import { mostVms } from '../machines.ts';
 import type { Check, HostFacts } from './check.ts';
 import { machineChecks } from './machine.ts';
+import { networkChecks } from './network.ts';
 import { storageChecks } from './storage.ts';
 import { webChecks } from './web.ts';
 
-const checks: readonly Check[] = [...webChecks, ...machineChecks, ...storageChecks];
+const checks: readonly Check[] = [...webChecks, ...machineChecks, ...networkChecks, ...storageChecks];
 
 /** All findings, in the order of the table. */
 export const lookAtHost = (facts: HostFacts): Promise<Finding[]> =>
@@ -23,7 +25,9 @@ export const lookAtHost = (facts: HostFacts): Promise<Finding[]> =>
 /** `people` as in `HostFacts`. */
 export async function hostFacts(config: Config, people: number | null): Promise<HostFacts> {
   const [emulator, clockIsSet] = await Promise.all([inspectEmulator().catch(() => null), askClock()]);
-  return { config, root: '/', people, emulator, clockIsSet };
+  const { accelerator: setting, cacheDir } = config;
+  const accelerator = await expectedAccelerator({ setting, cacheDir, emulatorVersion: emulator?.version ?? '' });
+  return { config, root: '/', people, emulator, accelerator, guests: mostVms(config), clockIsSet };
 }
 
 async function askClock(): Promise<boolean | null> {

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access, readFile } from 'node:fs/promises';
 import { run } from './commands.ts';
-import { narrow, shareOf, tableSize, wantedTable } from './connection-share.ts';
+import { shareOf } from './connection-share.ts';
 import { foreignChains, hasLegacyRules, isOpenToGuests } from './foreign-firewall.ts';
 import { hostRules } from './host-rules.ts';
 import { namespaceRules } from './namespace-rules.ts';
@@ -73,18 +73,6 @@ async function ipForwarding(): Promise<Finding> {
   return fine(on ? 'on' : 'off; it is switched on when the control plane starts');
 }
 
-/** Advice where a guest has less than half of what it may want. */
-async function connectionTable({ guests }: NetworkPlan): Promise<Finding> {
-  const [size, wanted] = [await tableSize(), wantedTable(guests)];
-  if (size === null || size === 0) return fine('without a bound so far');
-  if (shareOf(size, guests).open * 2 >= shareOf(wanted, guests).open)
-    return fine(`room for ${size} connections, a quarter of it kept from guests`);
-  return lack(
-    narrow(size, guests),
-    `the control plane raises it at its start where it may; where it may not: sysctl -w net.netfilter.nf_conntrack_max=${wanted}`,
-  );
-}
-
 async function otherFirewalls(plan: NetworkPlan): Promise<Finding> {
   const closed = (await foreignChains(plan)).filter((chain) => chain.closed);
   const shut = closed.filter((chain) => !isOpenToGuests(chain));
@@ -115,7 +103,6 @@ export async function checkNetwork(options: NetworkOptions): Promise<NetworkFact
     ['firewall', () => firewall(plan)],
     ['address range', () => rangeFree(plan)],
     ['forwarding', ipForwarding],
-    ['connection table', () => connectionTable(plan)],
     ['other firewalls', () => otherFirewalls(plan)],
   ];
   const facts: NetworkFact[] = [

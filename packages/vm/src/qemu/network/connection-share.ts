@@ -69,8 +69,16 @@ export async function fitConnectionTable(guests: number, log: (message: string) 
   else log(`network: ${narrow(found, guests)}`);
 }
 
+/** What is weak about a table where a guest has less than half of what it may want, and what to do; null for any other. */
+export function narrowTable(size: number, guests: number): { readonly detail: string; readonly advice: string } | null {
+  const wanted = wantedTable(guests);
+  if (size === 0 || shareOf(size, guests).open * 2 >= shareOf(wanted, guests).open) return null;
+  const advice = `a start raises it where it may; where it may not: sysctl -w net.netfilter.nf_conntrack_max=${wanted}`;
+  return { detail: narrow(size, guests), advice };
+}
+
 /** In words, where guests have less than they may want. */
-export function narrow(found: number, guests: number): string {
+function narrow(found: number, guests: number): string {
   const { open } = shareOf(found, guests);
   return `the host’s connection table has room for ${found} connections, so each of ${guests} guests may have ${open} open`;
 }
