@@ -16,6 +16,16 @@ export function parseProviderModel(model: string): ProviderModel | null {
   return match ? { provider: match[1]!, name: match[2]! } : null;
 }
 
+/** Models that a refusal names: more help nobody. */
+const maxNamed = 20;
+
+/** Models that may be used, in words, each once. */
+export function namedModels(models: readonly string[]): string {
+  const named = [...new Set(models)];
+  const more = named.length > maxNamed ? ` and ${named.length - maxNamed} more` : '';
+  return named.length === 0 ? 'no model' : named.slice(0, maxNamed).join(', ') + more;
+}
+
 /** Providers that serve models of many houses under `<house>/<model>` names, in order of preference. */
 const aggregators = ['openrouter', 'together', 'fireworks', 'huggingface', 'nvidia', 'groq'] as const;
 

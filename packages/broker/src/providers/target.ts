@@ -1,4 +1,4 @@
-import { agentModel, parseProviderModel, unmaskModel } from '@lodge/domain';
+import { agentModel, namedModels, parseProviderModel, unmaskModel } from '@lodge/domain';
 import type { ProviderModel } from '@lodge/domain';
 import type { BrokerAgent, Provider, ProviderEndpoint } from '@lodge/ports';
 import { CallError, invalidRequest } from '../call/call-error.ts';
@@ -54,9 +54,6 @@ export function pickTarget(agent: BrokerAgent, requested: string, { api }: Wire,
   return { provider, endpoint, model: chosen.name };
 }
 
-/** Names of models that a refusal gives: more help nobody. */
-const maxNamed = 20;
-
 /** The operator's list binds every agent; an agent's own list leaves it its own model. */
 function refuseUnlisted(agent: BrokerAgent, provider: Provider, chosen: ProviderModel, catalogue: Catalogue): void {
   const name = `${chosen.provider}/${chosen.name}`;
@@ -70,10 +67,7 @@ function refuseUnlisted(agent: BrokerAgent, provider: Provider, chosen: Provider
 }
 
 function notAllowed(name: string, who: string, models: readonly string[]): CallError {
-  const named = [...new Set(models)];
-  const more = named.length > maxNamed ? ` and ${named.length - maxNamed} more` : '';
-  const may = named.length === 0 ? 'no model' : named.slice(0, maxNamed).join(', ') + more;
-  return new CallError(`The model ${name} is not allowed. ${who}: ${may}.`, {
+  return new CallError(`The model ${name} is not allowed. ${who}: ${namedModels(models)}.`, {
     status: 403,
     kind: 'permission',
     code: 'model_not_allowed',

@@ -47,6 +47,28 @@ test('a provider that serves models of many houses has names with a slash', () =
   assert.equal(chosenModel(offer, 'runtime_b', 'meta/llama', ['openai']), 'meta/llama', 'a house that is no provider');
 });
 
+test('a model that the operator leaves out of a provider is refused with those that are not', () => {
+  const own = {
+    ...provider('own', true),
+    onlyModels: true,
+    models: ['large', 'house/small'].map((name) => ({ name, contextWindow: null, prices: null })),
+  };
+  const narrow = { providers: [provider('openai'), own], defaultModel: 'openai/gpt-5' };
+  const message = /^model own\/other is not allowed: provider own offers own\/large, own\/house\/small\.$/;
+  assert.throws(() => chosenModel(narrow, 'runtime_a', 'own/other', []), refused(message));
+  assert.equal(chosenModel(narrow, 'runtime_a', 'own/house/small', []), 'own/house/small');
+  assert.throws(
+    () => chosenModel(narrow, 'runtime_b', 'other', ['own']),
+    refused(/^model other is not allowed: provider own offers large, house\/small\.$/),
+  );
+  assert.equal(chosenModel(narrow, 'runtime_b', 'large', ['own']), 'large');
+  assert.throws(() => chosenModel(narrow, 'runtime_b', null, ['own']), refused(/^model gpt-5 is not allowed/), 'usual');
+  assert.equal(chosenModel(narrow, 'runtime_b', 'other', []), 'other', 'another provider has any');
+  assert.throws(() => checkedModels(['own/large', 'own/other'], narrow.providers), refused(/^models\[1\] own\/other/));
+  const before = ['own/other'];
+  assert.deepEqual(checkedModels(before, narrow.providers, before), before, 'it was there before');
+});
+
 test('models that may be called name a provider that is known, each once, whatever was there before', () => {
   const { providers } = offer;
   assert.equal(checkedModels(null, providers), null);

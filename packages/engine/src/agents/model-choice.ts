@@ -1,5 +1,13 @@
-import { Refusal, abilitiesOf, agentModel, bareModelFault, parseProviderModel, servesManyHouses } from '@lodge/domain';
-import type { RuntimeKind } from '@lodge/domain';
+import {
+  Refusal,
+  abilitiesOf,
+  agentModel,
+  bareModelFault,
+  namedModels,
+  parseProviderModel,
+  servesManyHouses,
+} from '@lodge/domain';
+import type { ProviderModel, RuntimeKind } from '@lodge/domain';
 import type { Provider } from '@lodge/ports';
 import type { AgentsDeps } from './deps.ts';
 
@@ -14,12 +22,13 @@ export function chosenModel(
 ): string {
   const usual = parseProviderModel(defaultModel);
   if (!abilitiesOf(kind).hasBareModels) return checkPrefixed(wanted ?? defaultModel, providers);
-  if (wanted === null) return usual?.name ?? defaultModel;
-  const own = agentModel({ runtimeKind: kind, model: wanted, keyProviders }, usual?.provider ?? null)?.provider;
-  const provider = providers.find(({ id }) => id === own);
-  const fault = bareModelFault(wanted, prefixesRefused(provider, providers));
+  const model = wanted ?? usual?.name ?? defaultModel;
+  const own = agentModel({ runtimeKind: kind, model, keyProviders }, usual?.provider ?? null);
+  const provider = providers.find(({ id }) => id === own?.provider);
+  const fault = wanted === null ? null : bareModelFault(wanted, prefixesRefused(provider, providers));
   if (fault !== null) throw new Refusal('invalid_request', fault);
-  return wanted;
+  if (own) refuseUnoffered(own, provider, { field: 'model', prefix: '' });
+  return model;
 }
 
 /** A provider that serves models of many houses may name them `<house>/<model>`; what an operator added may be one. */
@@ -46,10 +55,26 @@ export function checkedModels(
 function checkPrefixed(model: string, providers: readonly Provider[], field = 'model'): string {
   const parsed = parseProviderModel(model);
   if (!parsed) throw new Refusal('invalid_request', `${field} must have the form <provider>/<model_name>.`);
-  if (!providers.some(({ id }) => id === parsed.provider)) {
+  const provider = providers.find(({ id }) => id === parsed.provider);
+  if (!provider) {
     throw new Refusal('invalid_request', `${field} names an unknown provider; known are: ${idsOf(providers)}.`);
   }
+  refuseUnoffered(parsed, provider, { field, prefix: `${provider.id}/` });
   return model;
+}
+
+/** The operator's list of what may be asked of a provider binds every call, so an agent with another model could make none. */
+function refuseUnoffered(
+  { name }: ProviderModel,
+  provider: Provider | undefined,
+  { field, prefix }: { readonly field: string; readonly prefix: string },
+): void {
+  if (!provider?.onlyModels || provider.models.some((model) => model.name === name)) return;
+  const offered = namedModels(provider.models.map((model) => prefix + model.name));
+  throw new Refusal(
+    'invalid_request',
+    `${field} ${prefix}${name} is not allowed: provider ${provider.id} offers ${offered}.`,
+  );
 }
 
 export const idsOf = (providers: readonly Pick<Provider, 'id'>[]): string => providers.map(({ id }) => id).join(', ');
