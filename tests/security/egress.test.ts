@@ -18,7 +18,7 @@ import { listen } from './listeners.ts';
 import { lookUp } from './look-up.ts';
 import type { NameRecord, Zone } from './name-server.ts';
 import { answers, each, reached, tcp, udp, words } from './places.ts';
-import { ip, letGo, nft } from './shell.ts';
+import { ip, letGo, nft, sysctl } from './shell.ts';
 import * as at from './world.ts';
 
 enterPrivateHost(import.meta.filename);
@@ -297,6 +297,32 @@ test('what is refused is told once, with what and when, and the rest is counted'
   await agent.guest.ask(many);
   const { refused, more } = await network.readRefused(1);
   assert.deepEqual([refused.length, more], [100, 100]);
+});
+
+test('while nothing is refused no process is started to look for it, and what is refused then is told', async () => {
+  await using agent = await agentWith(1, list('shop.example'));
+  await found(agent, 'shop.example');
+  const inside = spawn('nsenter', [`--net=/run/netns/${agent.vm.name}`, 'sleep', '600'], { stdio: 'ignore' });
+  letGo(inside);
+  await once(inside, 'spawn');
+  // Its kernel asks for routers now and then, which nobody lets out.
+  await sysctl(agent.guest.namespace, { 'ipv6/conf/all/disable_ipv6': 1 });
+  const read = (): Promise<string[]> =>
+    network.readRefused(1, inside.pid!).then(({ refused }) => refused.map(wordsOf).toSorted());
+  const spared = (): Promise<void> => sleep(1000);
+  await spared();
+  await read();
+  await spared();
+  // Nobody sent this: whoever looks into the kernel's sets finds it.
+  await nft(agent.vm.name, 'add element inet lodge refused_pings { 23.9.9.9 }');
+  assert.deepEqual(await reached(agent.guest, [tcp(shop, 80), broker]), [tcp(shop, 80), broker].map(words));
+  assert.deepEqual(await read(), []);
+  await reached(agent.guest, [tcp(other, 80)]);
+  assert.deepEqual(await read(), ['icmp 23.9.9.9', `tcp ${other} 80`]);
+  await reached(agent.guest, [tcp(other, 80)]);
+  assert.deepEqual(await read(), [], 'reads have a pace');
+  await spared();
+  assert.deepEqual(await read(), [`tcp ${other} 80`]);
 });
 
 test('a refused TCP connection fails at once', async () => {

@@ -46,8 +46,9 @@ export class Egress {
     return this.lookups(slot).egress.set(rules);
   }
 
-  readRefused(slot: number): Promise<Refused> {
-    return this.lookups(slot).egress.readRefused();
+  readRefused(slot: number, emulator?: number): Promise<Refused> {
+    const guests = this.bySlot.size;
+    return this.lookups(slot).egress.readRefused(emulator === undefined ? undefined : { emulator, guests });
   }
 
   /** Before the slot's namespace goes: whoever has it next has nothing of this one's. */

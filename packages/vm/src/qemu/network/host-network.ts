@@ -50,8 +50,11 @@ export interface HostNetwork {
   setEgress(slot: number, rules: EgressRules): Promise<void>;
   /** Bounds what the slot's guest sends and receives beyond the host, Mbit/s each way; null: no bound. */
   setBandwidth(slot: number, mbit: number | null): Promise<void>;
-  /** What the slot's guest was refused since the last call, oldest first; at most 100. */
-  readRefused(slot: number): Promise<Refused>;
+  /**
+   * What the slot's guest was refused since the last call, oldest first; at most 100. With a process that runs in the namespace, few processes are started, whatever
+   * the number of slots and calls: none while nothing was refused, and what was is told a little later where many slots have something.
+   */
+  readRefused(slot: number, emulator?: number): Promise<Refused>;
   /** Stops serving names. Everything else is the kernel's, and stays. */
   stop(): void;
   /** Removes everything of this instance. Forwarding is switched off again if `start` switched it on and nobody else forwards. */
@@ -348,7 +351,7 @@ export function createHostNetwork(options: HostNetworkOptions): HostNetwork {
       await run('nsenter', [`--net=${namespaceOf(slot)}`, 'nft', '-f', '-'], bandwidthRules(mbit));
     },
     setEgress: (slot, rules) => egress.set(slot, rules),
-    readRefused: (slot) => egress.readRefused(slot),
+    readRefused: (slot, emulator) => egress.readRefused(slot, emulator),
     stop: () => egress.stop(),
     teardown: async () => {
       egress.stop();

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { RefusedConnection } from '@lodge/ports';
 import { run } from './commands.ts';
 
@@ -57,20 +58,21 @@ interface SetListing {
 
 const protocols: Readonly<Record<number, RefusedConnection['protocol']>> = { 6: 'tcp', 17: 'udp' };
 const sets = ['refused_places', 'refused_pings'];
-const read = `
-for set in ${sets.join(' ')}; do nft -j -nn list set inet lodge $set; done
-nft -j reset counter inet lodge refused_more
-nft '${sets.map((set) => `flush set inet lodge ${set}`).join('; ')}'
-`;
+const listAll = [...sets.map((set) => `list set inet lodge ${set}`), 'reset counter inet lodge refused_more'].join(
+  '; ',
+);
+const flushAll = sets.map((set) => `flush set inet lodge ${set}`).join('; ');
 
-/** Reads what was refused in a namespace since the last time, in no order, and how many packets more found no room. */
+/** Reads what was refused in a namespace since the last time, in no order, and how many packets more found no room. Two processes; one where there is nothing. */
 export async function readRefusals(
   namespace: string,
 ): Promise<{ readonly refused: RefusedConnection[]; readonly more: number }> {
-  const answer = await run('nsenter', [`--net=${namespace}`, 'sh', '-euc', read]);
+  const inside = [`--net=${namespace}`, 'nft'];
+  const answer = await run('nsenter', [...inside, '-j', '-nn', listAll]);
   const listings = answer.split('\n').filter((line) => line !== '');
   const objects = listings.flatMap((line) => (JSON.parse(line) as SetListing).nftables);
   const elements = objects.flatMap(({ set }) => set?.elem ?? []);
+  if (elements.length > 0) await run('nsenter', [...inside, flushAll]);
   const refused = elements.map(({ elem: { val, expires } }): RefusedConnection => {
     const at = new Date(Date.now() - (keptSeconds - expires) * 1000);
     if (typeof val === 'string') return { at, protocol: 'icmp', address: val, port: null, name: null };
@@ -78,4 +80,46 @@ export async function readRefusals(
     return { at, protocol: protocols[protocol] ?? 'tcp', address, port, name: null };
   });
   return { refused, more: objects.find(({ counter }) => counter !== undefined)?.counter?.packets ?? 0 };
+}
+
+/** Reads of the kernel's sets a second, of all guests together: each is a process or two. */
+const readsPerSecond = 4;
+/** What is counted of links can be made to look as it was; so the sets are read this often whatever the links say, ms. */
+const unseenMs = 60_000;
+
+/**
+ * Says when one guest's refusals are worth a read. A look at its links costs no process: what came in at `tap0` and did not go out at `up0` was refused, or was for
+ * nobody. The kernel keeps refusals for an hour, so a read that comes late tells the same.
+ */
+export class RefusalWatch {
+  private heldBack: number | null = null;
+  private readAt = -Infinity;
+
+  /** `emulator`: a process in the guest's namespace; `guests`: how many share the reads. */
+  async isDue(emulator: number, guests: number): Promise<boolean> {
+    const now = performance.now();
+    if (now - this.readAt < (guests / readsPerSecond) * 1000) return false;
+    const heldBack = await framesHeldBack(emulator);
+    const isDue = heldBack === null || heldBack !== this.heldBack || now - this.readAt > unseenMs;
+    if (!isDue) return false;
+    // What is refused from here on is in this read or makes the next one due.
+    this.heldBack = heldBack;
+    this.readAt = now;
+    return true;
+  }
+}
+
+/** Frames of the guest that did not leave its namespace; null where the process, or a link there, is gone. */
+async function framesHeldBack(emulator: number): Promise<number | null> {
+  const text = await readFile(`/proc/${emulator}/net/dev`, 'utf8').catch(() => '');
+  // Each line has eight numbers of what was received and eight of what was sent; packets are second.
+  const numbersOf = (link: string): number[] =>
+    (text.split('\n').find((line) => line.trimStart().startsWith(`${link}:`)) ?? '')
+      .split(':')
+      .at(-1)!
+      .trim()
+      .split(/\s+/)
+      .map(Number);
+  const [received, sent] = [numbersOf('tap0')[1], numbersOf('up0')[9]];
+  return received === undefined || sent === undefined ? null : received - sent;
 }

@@ -3,7 +3,7 @@ import type { RefusedConnection } from '@lodge/ports';
 import { run } from './commands.ts';
 import { type Allowance, type Pin, allowanceOf, egressRules, mostPins, pinText } from './egress-rules.ts';
 import type { NetworkPlan } from './plan.ts';
-import { readRefusals } from './refused.ts';
+import { RefusalWatch, readRefusals } from './refused.ts';
 
 /** What `readRefused` gives. */
 export interface Refused {
@@ -40,6 +40,7 @@ export class SlotEgress {
   private pins = new Map<string, Pin>();
   private names = new Map<string, Date>();
   private moreNames = 0;
+  private readonly watch = new RefusalWatch();
   private ended = false;
   private turn: Promise<unknown> = Promise.resolve();
 
@@ -104,10 +105,11 @@ export class SlotEgress {
     else this.moreNames++;
   }
 
-  /** What was refused since the last call, oldest first. */
-  readRefused(): Promise<Refused> {
+  /** What was refused since the last call, oldest first. With `seen` the kernel is asked only where that is worth a process. */
+  readRefused(seen?: { readonly emulator: number; readonly guests: number }): Promise<Refused> {
     return this.inTurn(async () => {
-      const { refused, more } = await readRefusals(this.namespace);
+      const isDue = seen === undefined || (await this.watch.isDue(seen.emulator, seen.guests));
+      const { refused, more } = isDue ? await readRefusals(this.namespace) : { refused: [], more: 0 };
       const names = [...this.names].map(([name, at]): RefusedConnection => ({
         at,
         protocol: 'dns',
