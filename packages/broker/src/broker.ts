@@ -12,6 +12,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { TokenBuckets } from '@lodge/domain';
 import type { AgentDirectory, BrokerAgent, CallLedger, Log, PriceBook, Provider, SecretBox } from '@lodge/ports';
 import { plainAddress } from './upstream/addresses.ts';
 import { CallError } from './call/call-error.ts';
@@ -24,7 +25,6 @@ import { Recorder } from './metering/recorder.ts';
 import type { UnpricedModels } from './metering/recorder.ts';
 import type { DearestPrices } from './prices/price-book.ts';
 import { sendError } from './call/send-error.ts';
-import { Rate } from './call/rate.ts';
 import { Shares } from './call/shares.ts';
 import { Turns } from './call/turns.ts';
 import { createUpstream } from './upstream/upstream.ts';
@@ -84,14 +84,17 @@ export function createBroker(options: BrokerOptions): Broker {
       inAll: limits.calls,
       few: limits.callsPerAgent,
     }),
-    rate: new Rate(limits.callsPerAgentPerMinute / 4, limits.callsPerAgentPerMinute / 60),
+    rate: new TokenBuckets({ perSecond: limits.callsPerAgentPerMinute / 60, burst: limits.callsPerAgentPerMinute / 4 }),
     bodies: new Shares({
       perAgent: limits.heldBytesPerAgent,
       perAccount: limits.heldBytesPerAccount,
       inAll: limits.heldBytes,
       few: limits.bodyBytes,
     }),
-    bodyRate: new Rate(limits.bytesPerAgentPerMinute / 2, limits.bytesPerAgentPerMinute / 60),
+    bodyRate: new TokenBuckets({
+      perSecond: limits.bytesPerAgentPerMinute / 60,
+      burst: limits.bytesPerAgentPerMinute / 2,
+    }),
     turns: new Turns(),
     limits,
     log: options.log,
@@ -144,7 +147,7 @@ class Handler {
   readonly #keepAwake: (agentId: string) => () => void;
   readonly #deps: CallDeps;
   readonly #running = new Map<Call, Promise<void>>();
-  readonly #strangers = new Rate(5, 1);
+  readonly #strangers = new TokenBuckets({ perSecond: 1, burst: 5 });
 
   constructor(directory: AgentDirectory, keepAwake: (agentId: string) => () => void, deps: CallDeps) {
     this.#directory = directory;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { refilled, sliceOf, waitFor } from './rate-limit.ts';
+import { TokenBucket, TokenBuckets, refilled, sliceOf, waitFor } from './rate-limit.ts';
 
 const rule = { perMinute: 60 };
 
@@ -27,4 +27,26 @@ test('a slice is a tenth, and at least one', () => {
     [1, 9, 60, 600].map((perMinute) => sliceOf({ perMinute })),
     [1, 1, 6, 60],
   );
+});
+
+test('a bucket gives its burst, then its rate, whole or in part', () => {
+  const bucket = new TokenBucket({ perSecond: 10, burst: 20 });
+  assert.equal(bucket.take(50, 0), 20);
+  assert.equal(bucket.take(1, 0), 0);
+  assert.equal(bucket.take(3, 500), 3);
+  assert.equal(bucket.allows(3, 500), false);
+  assert.equal(bucket.take(3, 500), 2);
+  assert.equal(bucket.allows(21, 60_000), false, 'more than there can ever be');
+  assert.equal(bucket.allows(20, 60_000), true);
+  assert.equal(bucket.take(1, 50_000), 0, 'a clock that goes back gives none');
+});
+
+test('each name has a bucket of its own, and the names are bounded', () => {
+  const buckets = new TokenBuckets({ perSecond: 1, burst: 2 }, 2);
+  const spend = (name: string): boolean[] => [0, 0, 0].map((nowMs) => buckets.allows(name, nowMs));
+  assert.deepEqual(spend('a'), [true, true, false]);
+  assert.deepEqual(spend('b'), [true, true, false]);
+  assert.equal(buckets.allows('a', 1_000), true);
+  assert.equal(buckets.allows('c', 1_000), true, 'b was not asked for longest');
+  assert.deepEqual(spend('b'), [true, true, false], 'and begins full again');
 });

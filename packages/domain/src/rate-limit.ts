@@ -5,9 +5,72 @@ export interface RateRule {
   readonly perMinute: number;
 }
 
+/** A bucket that begins full with `burst`. */
+export interface BucketRate {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+const afterMs = (tokens: number, { perSecond, burst }: BucketRate, elapsedMs: number): number =>
+  Math.min(burst, tokens + (Math.max(0, elapsedMs) * perSecond) / 1000);
+
 /** Tokens there are after `elapsedMs` without a request. */
 export function refilled(tokens: number, { perMinute }: RateRule, elapsedMs: number): number {
-  return Math.min(perMinute, tokens + (Math.max(0, elapsedMs) * perMinute) / 60_000);
+  return afterMs(tokens, { perSecond: perMinute / 60, burst: perMinute }, elapsedMs);
+}
+
+/** A bucket that one process alone takes from. `nowMs` is of any clock, the same each time. */
+export class TokenBucket {
+  private readonly rate: BucketRate;
+  private tokens: number;
+  private atMs: number | null = null;
+
+  constructor(rate: BucketRate) {
+    this.rate = rate;
+    this.tokens = rate.burst;
+  }
+
+  /** Takes as many whole ones as there are, at most `wanted`, and says how many. */
+  take(wanted: number, nowMs: number): number {
+    this.refill(nowMs);
+    const taken = Math.min(wanted, Math.floor(this.tokens));
+    this.tokens -= taken;
+    return taken;
+  }
+
+  /** Takes all of `amount` or nothing, and says whether it did. */
+  allows(amount: number, nowMs: number): boolean {
+    this.refill(nowMs);
+    if (this.tokens < amount) return false;
+    this.tokens -= amount;
+    return true;
+  }
+
+  private refill(nowMs: number): void {
+    this.tokens = afterMs(this.tokens, this.rate, nowMs - (this.atMs ?? nowMs));
+    this.atMs = nowMs;
+  }
+}
+
+/** A bucket for each name. Of more than `maxNames`, those that were not asked for longest are forgotten, and begin full again. */
+export class TokenBuckets {
+  private readonly rate: BucketRate;
+  private readonly maxNames: number;
+  private readonly buckets = new Map<string, TokenBucket>();
+
+  constructor(rate: BucketRate, maxNames = 10_000) {
+    this.rate = rate;
+    this.maxNames = maxNames;
+  }
+
+  /** As `TokenBucket.allows`, of the bucket of that name. */
+  allows(name: string, nowMs: number, amount = 1): boolean {
+    const bucket = this.buckets.get(name) ?? new TokenBucket(this.rate);
+    this.buckets.delete(name);
+    this.buckets.set(name, bucket);
+    if (this.buckets.size > this.maxNames) this.buckets.delete(this.buckets.keys().next().value!);
+    return bucket.allows(amount, nowMs);
+  }
 }
 
 /** Milliseconds until `wanted` tokens are there again; 0 when they are. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
+import type { TokenBuckets } from '@lodge/domain';
 import { ArrivingBody } from '../json/body.ts';
 import type { JsonBody } from '../json/body.ts';
 import { CallError, invalidRequest, tooMany } from './call-error.ts';
-import type { Rate } from './rate.ts';
 import type { Holder, Shares } from './shares.ts';
 import type { Turns } from './turns.ts';
 
@@ -11,7 +11,7 @@ export interface BodyDeps {
   /** Bytes of bodies that are held. */
   readonly bodies: Shares;
   /** Bytes of bodies that each agent sends over time. */
-  readonly bodyRate: Rate;
+  readonly bodyRate: TokenBuckets;
   readonly turns: Turns;
 }
 

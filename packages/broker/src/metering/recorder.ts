@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { TokenBuckets } from '@lodge/domain';
 import type { CallLedger, LlmCall, Log, OpenCall, PriceBook, SealedContent, TokenUsage } from '@lodge/ports';
 import { CallError } from '../call/call-error.ts';
-import { Rate } from '../call/rate.ts';
 import type { DearestPrices } from '../prices/price-book.ts';
 import { noTokens } from '../wires/wire.ts';
 
@@ -26,7 +26,7 @@ export class Recorder {
   readonly #prices: PriceBook & Partial<DearestPrices>;
   readonly #unpriced: UnpricedModels;
   readonly #log: Log;
-  readonly #refused = new Rate(refusedBurst, 1);
+  readonly #refused = new TokenBuckets({ perSecond: 1, burst: refusedBurst });
   readonly #closing = new AbortController();
 
   constructor(ledger: CallLedger, prices: PriceBook & Partial<DearestPrices>, unpriced: UnpricedModels, log: Log) {

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { TokenBucket } from '@lodge/domain';
 import type {
   AgentLogStore,
   AgentRow,
@@ -12,7 +13,6 @@ import { maxLogLine } from '@lodge/ports';
 import { guestOfRow } from '../agents/guest-of.ts';
 import { LineCleaner, LineSplitter } from './lines.ts';
 import { refusedEntries } from './refused.ts';
-import { TokenBucket } from './token-bucket.ts';
 
 /** What is kept of one agent's lines, all sources together. */
 export interface LogRate {
@@ -102,7 +102,7 @@ export class AgentReader {
     leftOut = 0,
   ): Promise<NewLogEntry[]> {
     // Before anything costly is done with them.
-    const taken = this.lineBucket.take(count);
+    const taken = this.lineBucket.take(count, performance.now());
     const entries: NewLogEntry[] = [];
     let cleaned = 0;
     let sliceEnd = sliceChars;
@@ -110,7 +110,7 @@ export class AgentReader {
     for (; index < taken; index += 1) {
       const { at, level, message } = lineAt(index);
       const chars = Math.min(message.length, maxLogLine);
-      if (this.charBucket.take(chars) < chars) break;
+      if (this.charBucket.take(chars, performance.now()) < chars) break;
       const clean = this.cleaners[source].clean(message);
       if (clean !== null) entries.push({ level, source, message: clean, ...(at === null ? {} : { at }) });
       cleaned += chars;

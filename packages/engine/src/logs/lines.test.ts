@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LineCleaner, LineSplitter, plainText } from './lines.ts';
-import { TokenBucket } from './token-bucket.ts';
 
 test('what steers a terminal is taken out, and what stands at the end of a line stays', () => {
   for (const [line, plain] of [
@@ -42,16 +41,4 @@ test('lines come out whole, however they were cut up', () => {
   assert.deepEqual(splitter.flush(), []);
   const endless = Array.from({ length: 100 }, () => splitter.push('x'.repeat(1_000))).flat();
   assert.ok(endless.every((line) => line.length <= 17_000) && endless.length > 4);
-});
-
-test('a bucket gives its burst, then its rate', () => {
-  let now = 0;
-  const bucket = new TokenBucket({ perSecond: 10, burst: 20 }, () => now);
-  assert.equal(bucket.take(50), 20);
-  assert.equal(bucket.take(1), 0);
-  now = 500;
-  assert.equal(bucket.take(3), 3);
-  assert.equal(bucket.take(3), 2);
-  now = 60_000;
-  assert.equal(bucket.take(50), 20);
 });

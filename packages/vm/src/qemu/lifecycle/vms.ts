@@ -278,10 +278,9 @@ export class Vms {
     const slot = await this.slotOf(agentId);
     if (slot === null) return { refused: [], more: 0 };
     // Asked beside everything else: the namespace may go meanwhile, or not be there yet.
-    const emulator = this.parts.watch.get(agentId)?.process.pid;
-    return this.parts.options.network.readRefused(slot, emulator).catch(async (error: unknown) => {
-      if ((await this.parts.options.network.slots()).includes(slot) && (await this.slotOf(agentId)) === slot)
-        throw error;
+    const { network } = this.parts.options;
+    return network.readRefused(slot, this.parts.watch.get(agentId)?.process.pid).catch(async (error: unknown) => {
+      if ((await network.slots()).includes(slot) && (await this.slotOf(agentId)) === slot) throw error;
       return { refused: [], more: 0 };
     });
   }

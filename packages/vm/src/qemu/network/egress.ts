@@ -3,6 +3,7 @@ import { type NetworkPlan, blockTest } from './plan.ts';
 import { Lookups, type PinBounds } from './resolver/lookups.ts';
 import { NameServers } from './resolver/name-servers.ts';
 import { NameResolver } from './resolver/resolver.ts';
+import { paceOfReads } from './refused.ts';
 import { type Refused, SlotEgress } from './slot-egress.ts';
 
 const usualPinBounds: PinBounds = { leastSeconds: 60, mostSeconds: 3600 };
@@ -12,6 +13,7 @@ export class Egress {
   private readonly plan: NetworkPlan;
   private readonly namespaceOf: (slot: number) => string;
   private readonly upstream;
+  private readonly pace = paceOfReads();
   private readonly bySlot = new Map<number, Lookups>();
   private readonly byAddress = new Map<string, Lookups>();
   private readonly resolver = new NameResolver((address) => this.byAddress.get(address) ?? null);
@@ -47,8 +49,8 @@ export class Egress {
   }
 
   readRefused(slot: number, emulator?: number): Promise<Refused> {
-    const guests = this.bySlot.size;
-    return this.lookups(slot).egress.readRefused(emulator === undefined ? undefined : { emulator, guests });
+    const shared = { guests: this.bySlot.size, pace: this.pace };
+    return this.lookups(slot).egress.readRefused(emulator === undefined ? undefined : { ...shared, emulator });
   }
 
   /** Before the slot's namespace goes: whoever has it next has nothing of this one's. */

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { TokenBucket } from '@lodge/domain';
 import type { RefusedConnection } from '@lodge/ports';
 import { run } from './commands.ts';
 
@@ -82,10 +83,20 @@ export async function readRefusals(
   return { refused, more: objects.find(({ counter }) => counter !== undefined)?.counter?.packets ?? 0 };
 }
 
-/** Reads of the kernel's sets a second, of all guests together: each is a process or two. */
-const readsPerSecond = 4;
+/** Reads of the kernel's sets, of all guests together: each is a process or two. */
+const reads = { perSecond: 4, burst: 8 };
 /** What is counted of links can be made to look as it was; so the sets are read this often whatever the links say, ms. */
 const unseenMs = 60_000;
+
+/** What all guests of a host share, and one of them has. */
+export interface Seen {
+  /** A process in the guest's namespace. */
+  readonly emulator: number;
+  readonly guests: number;
+  readonly pace: TokenBucket;
+}
+
+export const paceOfReads = (): TokenBucket => new TokenBucket(reads);
 
 /**
  * Says when one guest's refusals are worth a read. A look at its links costs no process: what came in at `tap0` and did not go out at `up0` was refused, or was for
@@ -95,13 +106,13 @@ export class RefusalWatch {
   private heldBack: number | null = null;
   private readAt = -Infinity;
 
-  /** `emulator`: a process in the guest's namespace; `guests`: how many share the reads. */
-  async isDue(emulator: number, guests: number): Promise<boolean> {
+  async isDue({ emulator, guests, pace }: Seen): Promise<boolean> {
     const now = performance.now();
-    if (now - this.readAt < (guests / readsPerSecond) * 1000) return false;
+    // Whoever was read leaves the next reads to the others.
+    if (now - this.readAt < (guests / reads.perSecond) * 1000) return false;
     const heldBack = await framesHeldBack(emulator);
     const isDue = heldBack === null || heldBack !== this.heldBack || now - this.readAt > unseenMs;
-    if (!isDue) return false;
+    if (!isDue || !pace.allows(1, now)) return false;
     // What is refused from here on is in this read or makes the next one due.
     this.heldBack = heldBack;
     this.readAt = now;

@@ -3,7 +3,7 @@ import type { RefusedConnection } from '@lodge/ports';
 import { run } from './commands.ts';
 import { type Allowance, type Pin, allowanceOf, egressRules, mostPins, pinText } from './egress-rules.ts';
 import type { NetworkPlan } from './plan.ts';
-import { RefusalWatch, readRefusals } from './refused.ts';
+import { RefusalWatch, type Seen, readRefusals } from './refused.ts';
 
 /** What `readRefused` gives. */
 export interface Refused {
@@ -106,9 +106,9 @@ export class SlotEgress {
   }
 
   /** What was refused since the last call, oldest first. With `seen` the kernel is asked only where that is worth a process. */
-  readRefused(seen?: { readonly emulator: number; readonly guests: number }): Promise<Refused> {
+  readRefused(seen?: Seen): Promise<Refused> {
     return this.inTurn(async () => {
-      const isDue = seen === undefined || (await this.watch.isDue(seen.emulator, seen.guests));
+      const isDue = seen === undefined || (await this.watch.isDue(seen));
       const { refused, more } = isDue ? await readRefusals(this.namespace) : { refused: [], more: 0 };
       const names = [...this.names].map(([name, at]): RefusedConnection => ({
         at,

@@ -1,7 +1,7 @@
+import { TokenBucket } from '@lodge/domain';
 import type { AllowedName, Allowance } from '../egress-rules.ts';
 import { allowedBy } from '../egress-rules.ts';
 import type { SlotEgress } from '../slot-egress.ts';
-import { Budget } from './budget.ts';
 import { type Address, type Question, type Rcode, mostAnswers, rcodes } from './message.ts';
 import type { NameServers } from './name-servers.ts';
 
@@ -33,8 +33,8 @@ interface Known {
 const mostLookupsOfGuest = 8;
 const mostKnown = 256;
 /** Everything that a guest asks, and what of it goes on to the host's name servers: a name below `*.host` may carry the guest's own words there. */
-const questions = { perSecond: 20, most: 100 };
-const questionsUpstream = { perSecond: 1, most: 60 };
+const questions = { perSecond: 20, burst: 100 };
+const questionsUpstream = { perSecond: 1, burst: 60 };
 
 const nothing = (rcode: Rcode): Reply => ({ rcode, addresses: [] });
 const label = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?';
@@ -46,8 +46,8 @@ const isHostName = (name: string): boolean => name.length <= longestName && host
 export class Lookups {
   readonly egress: SlotEgress;
   private readonly upstream: Upstream;
-  private readonly budget = new Budget(questions);
-  private readonly upstreamBudget = new Budget(questionsUpstream);
+  private readonly budget = new TokenBucket(questions);
+  private readonly upstreamBudget = new TokenBucket(questionsUpstream);
   private readonly known = new Map<string, Known>();
   private underWay = 0;
 
@@ -58,7 +58,7 @@ export class Lookups {
 
   /** Null: no reply. */
   async answer({ name, type }: Question): Promise<Reply | null> {
-    if (!this.budget.take()) return null;
+    if (!this.budget.allows(1, performance.now())) return null;
     const { allowance } = this.egress;
     // Of a guest whose rules are not known yet, or name nothing: this is not where it looks names up.
     if (allowance === null) return nothing(rcodes.failed);
@@ -76,7 +76,8 @@ export class Lookups {
   }
 
   private async lookUp(asked: string, { mark }: AllowedName, allowance: Allowance): Promise<Reply> {
-    if (this.underWay >= mostLookupsOfGuest || !this.upstreamBudget.take()) return nothing(rcodes.failed);
+    if (this.underWay >= mostLookupsOfGuest || !this.upstreamBudget.allows(1, performance.now()))
+      return nothing(rcodes.failed);
     this.underWay++;
     try {
       const { rcode, addresses } = await this.upstream.nameServers.addressesOf(asked);
