@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { connect } from 'node:net';
 import { before, test } from 'node:test';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,11 +13,12 @@ import type { EgressRules } from '@lodge/domain';
 import type { RefusedConnection } from '@lodge/ports';
 import { type HostNetwork, createHostNetwork } from '../../packages/vm/src/qemu/network/index.ts';
 import { enterPrivateHost } from '../../packages/vm/src/qemu/network/testing/private-host.ts';
-import { type StubAgent, startAgent } from './agent.ts';
+import { type StubAgent, guestPorts, startAgent } from './agent.ts';
 import { Conversation, serveEcho } from './conversation.ts';
 import { listen } from './listeners.ts';
 import { lookUp } from './look-up.ts';
 import type { NameRecord, Zone } from './name-server.ts';
+import { makeOlder } from './older-rules.ts';
 import { answers, each, reached, tcp, udp, words } from './places.ts';
 import { ip, letGo, nft, sysctl } from './shell.ts';
 import * as at from './world.ts';
@@ -323,6 +325,65 @@ test('while nothing is refused no process is started to look for it, and what is
   assert.deepEqual(await read(), [], 'reads have a pace');
   await spared();
   assert.deepEqual(await read(), [`tcp ${other} 80`]);
+});
+
+test('a machine that an older release started takes bandwidth and rules, which hold, and is reached as before', async () => {
+  await using agent = await agentWith(1, open);
+  const { brokerHost } = network;
+  await makeOlder(agent.vm.name, { guestSide: agent.vm.guestAddress, brokerHost, range, resolver: nameServer });
+  using conversation = (await Conversation.open(agent.guest.namespace, shop, echoPort))!;
+  assert.equal(await conversation.say('hello'), 'answered', 'every public address');
+  const isReached = (): Promise<boolean> =>
+    new Promise((resolve) => {
+      const socket = connect({ host: agent.vm.guestAddress, port: guestPorts[0]!, timeout: 3000 });
+      for (const [event, answer] of [
+        ['connect', true],
+        ['error', false],
+        ['timeout', false],
+      ] as const)
+        socket.once(event, () => resolve(answer) ?? socket.destroy());
+    });
+  assert.equal(await isReached(), true);
+  // A control plane that finds it.
+  const next = createHostNetwork(options);
+  network.stop();
+  await next.start();
+  try {
+    await next.setBandwidth(1, 50);
+    await next.setBandwidth(1, 50);
+    assert.deepEqual(await reached(agent.guest, [tcp(other, 80)]), [], 'nothing until its rules are put on it');
+    await next.setEgress(1, list('shop.example'));
+    assert.equal(await conversation.say('hello'), 'closed');
+    assert.deepEqual(await found(agent, 'shop.example', 'other.example'), [shop, 'NXDOMAIN']);
+    const targets = [broker, tcp(shop, 80), tcp(other, 80), tcp('10.9.9.9', 80)];
+    assert.deepEqual(await reached(agent.guest, targets), [broker, tcp(shop, 80)].map(words));
+    const { refused } = await next.readRefused(1);
+    assert.ok(refused.map(wordsOf).includes(`tcp ${other} 80`));
+    assert.equal(await isReached(), true);
+    assert.ok((await next.egressBytes(1)) > 0, 'what was counted before is kept');
+  } finally {
+    next.stop();
+    await network.start();
+  }
+});
+
+test('an older machine takes rules first and bandwidth then', async () => {
+  await using agent = await agentWith(1, open);
+  const { brokerHost } = network;
+  await makeOlder(agent.vm.name, { guestSide: agent.vm.guestAddress, brokerHost, range, resolver: nameServer });
+  const next = createHostNetwork(options);
+  network.stop();
+  await next.start();
+  try {
+    await next.setEgress(1, open);
+    await next.setBandwidth(1, 50);
+    const targets = [broker, tcp(other, 80), tcp(other, 25), tcp('10.9.9.9', 80)];
+    assert.deepEqual(await reached(agent.guest, targets), [broker, tcp(other, 80)].map(words));
+    assert.deepEqual(await found(agent, 'other.example'), [other]);
+  } finally {
+    next.stop();
+    await network.start();
+  }
 });
 
 test('a refused TCP connection fails at once', async () => {

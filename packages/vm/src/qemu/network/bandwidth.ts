@@ -11,9 +11,7 @@ const frames = 'limit rate over 50000/second burst 20000 packets';
 const floods = 'limit rate over 20000/second burst 10000 packets';
 
 /** First in the chain that sees a guest's frames. */
-export const frameLimits = `
-    ${frames} counter drop
-    meta l4proto { icmp, udp } ${floods} counter drop`;
+export const frameLimits = [`${frames} counter drop`, `meta l4proto { icmp, udp } ${floods} counter drop`];
 
 /** The chains, empty, for the namespace's table. */
 export const emptyBandwidth = `

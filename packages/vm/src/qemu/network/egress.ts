@@ -5,13 +5,14 @@ import { NameServers } from './resolver/name-servers.ts';
 import { NameResolver } from './resolver/resolver.ts';
 import { paceOfReads } from './refused.ts';
 import { type Refused, SlotEgress } from './slot-egress.ts';
+import type { SlotFirewall } from './slot-firewall.ts';
 
 const usualPinBounds: PinBounds = { leastSeconds: 60, mostSeconds: 3600 };
 
 /** Egress rules of every slot, and the resolver that serves those that have an allow list. */
 export class Egress {
   private readonly plan: NetworkPlan;
-  private readonly namespaceOf: (slot: number) => string;
+  private readonly firewallOf: (slot: number) => SlotFirewall;
   private readonly upstream;
   private readonly pace = paceOfReads();
   private readonly bySlot = new Map<number, Lookups>();
@@ -20,10 +21,10 @@ export class Egress {
 
   constructor(
     plan: NetworkPlan,
-    options: { readonly namespaceOf: (slot: number) => string; readonly pinBounds?: PinBounds | undefined },
+    options: { readonly firewallOf: (slot: number) => SlotFirewall; readonly pinBounds?: PinBounds | undefined },
   ) {
     this.plan = plan;
-    this.namespaceOf = options.namespaceOf;
+    this.firewallOf = options.firewallOf;
     this.upstream = {
       nameServers: new NameServers(plan.nameServers),
       pinBounds: options.pinBounds ?? usualPinBounds,
@@ -64,7 +65,7 @@ export class Egress {
   private lookups(slot: number): Lookups {
     const there = this.bySlot.get(slot);
     if (there) return there;
-    const lookups = new Lookups(new SlotEgress(this.plan, this.namespaceOf(slot)), this.upstream);
+    const lookups = new Lookups(new SlotEgress(this.plan, this.firewallOf(slot)), this.upstream);
     this.bySlot.set(slot, lookups);
     this.byAddress.set(this.plan.slotAddresses(slot).guestSide, lookups);
     return lookups;

@@ -8,11 +8,12 @@ import { ipBatch, nft, run } from './commands.ts';
 import { connectionShare, fitConnectionTable } from './connection-share.ts';
 import { closeForeignChains, hasLegacyRules, openForeignChains, othersForward } from './foreign-firewall.ts';
 import { allowBrokerPort, forgetBrokerPort, hostRules } from './host-rules.ts';
-import { namespaceRules } from './namespace-rules.ts';
+import { namespaceRules, renewedRules } from './namespace-rules.ts';
 import { type NetworkOptions, type NetworkPlan, checkPort, planNetwork } from './plan.ts';
 import type { PinBounds } from './resolver/lookups.ts';
 import { rangeUse } from './routes.ts';
 import type { Refused } from './slot-egress.ts';
+import { SlotFirewall } from './slot-firewall.ts';
 
 /**
  * Network of the VMs of one instance on this host (needs root).
@@ -304,12 +305,17 @@ export interface HostNetworkOptions extends NetworkOptions {
 
 export function createHostNetwork(options: HostNetworkOptions): HostNetwork {
   const plan = planNetwork(options);
-  const namespaceOf = (slot: number): string => `${namespaces}/${plan.slotName(slot)}`;
-  const egress = new Egress(plan, { namespaceOf, pinBounds: options.pinBounds });
   /** The table as the last start left it. */
   let rules: string | null = null;
   /** Ports that slots made by this process have at the broker's address, where they are not the usual one. */
   const brokerPorts = new Map<number, number>();
+  const firewallOf = (slot: number): SlotFirewall =>
+    new SlotFirewall(`${namespaces}/${plan.slotName(slot)}`, async () => {
+      const brokerPort = brokerPorts.get(slot) ?? plan.brokerPort;
+      const share = await connectionShare(plan.guests);
+      return renewedRules({ plan, addresses: plan.slotAddresses(slot), brokerPort, share });
+    });
+  const egress = new Egress(plan, { firewallOf, pinBounds: options.pinBounds });
   /** Whether forwarding is to be switched off in the end: a mark in the kernel says so, which goes with a flush. */
   let marked = false;
   const start = async (): Promise<void> => {
@@ -347,9 +353,7 @@ export function createHostNetwork(options: HostNetworkOptions): HostNetwork {
     },
     slots: () => listSlots(plan),
     egressBytes: (slot) => egressBytes(plan, slot),
-    setBandwidth: async (slot, mbit) => {
-      await run('nsenter', [`--net=${namespaceOf(slot)}`, 'nft', '-f', '-'], bandwidthRules(mbit));
-    },
+    setBandwidth: (slot, mbit) => firewallOf(slot).apply(bandwidthRules(mbit)),
     setEgress: (slot, rules) => egress.set(slot, rules),
     readRefused: (slot, emulator) => egress.readRefused(slot, emulator),
     stop: () => egress.stop(),

@@ -1,15 +1,12 @@
+import { type Chain, inner, tableText } from './chains.ts';
 import { closedTimeout, setClosedTimeout } from './connection-share.ts';
 import { type NetworkPlan } from './plan.ts';
 
-interface Chain {
-  readonly name: string;
-  /** Type, hook and priority where the kernel enters it; null: only other chains do. */
-  readonly hook: string | null;
-  readonly rules: readonly string[];
-}
-
-const inner = (name: string, ...rules: string[]): Chain => ({ name, hook: null, rules });
-const base = (name: string, hook: string, ...rules: string[]): Chain => ({ name, hook, rules });
+const base = (name: string, hook: string, ...rules: string[]): Chain => ({
+  name,
+  hook: `${hook}; policy accept`,
+  rules,
+});
 const filter = (hook: string, priority = 'filter'): string => `type filter hook ${hook} priority ${priority}`;
 const guests = (plan: NetworkPlan): string => `"${plan.linkPrefix}*"`;
 const toResolver = ({ resolver }: NetworkPlan): string[] =>
@@ -102,18 +99,7 @@ function fromHost(plan: NetworkPlan): Chain[] {
  */
 export function hostRules(plan: NetworkPlan): string {
   const chains = [...arriving(plan), ...toHost(plan), ...throughHost(plan), ...fromHost(plan)];
-  const header = ({ name, hook }: Chain): string =>
-    `chain ${name} { ${hook === null ? '' : `${hook}; policy accept;`} }`;
-  return [
-    `table inet ${plan.table} {`,
-    'map slots { type ifname : verdict; }',
-    closedTimeout,
-    ...chains.map(header),
-    '}',
-    ...chains.map(({ name }) => `flush chain inet ${plan.table} ${name}`),
-    ...chains.flatMap(({ name, rules }) => rules.map((rule) => `add rule inet ${plan.table} ${name} ${rule}`)),
-    '',
-  ].join('\n');
+  return tableText(`inet ${plan.table}`, ['map slots { type ifname : verdict; }', closedTimeout], chains);
 }
 
 /** Lets the slot reach another port at the broker's address than the usual one: a template that is made has a stub there. */

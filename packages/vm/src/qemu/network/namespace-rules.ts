@@ -1,10 +1,11 @@
 import { type EgressRules, publicEgress } from '@lodge/domain';
 import { guestAddress, guestBrokerPort, hostAddress } from '@lodge/guest';
 import { bandwidthRules, emptyBandwidth, frameLimits } from './bandwidth.ts';
+import { type Chain, inner, tableText } from './chains.ts';
 import { type ConnectionShare, closedTimeout, setClosedTimeout } from './connection-share.ts';
 import { allowanceOf, egressRules, emptyEgress } from './egress-rules.ts';
 import { type NetworkPlan, type SlotAddresses } from './plan.ts';
-import { refusals } from './refused.ts';
+import { refusals, refuseChains } from './refused.ts';
 
 export interface NamespaceFirewall {
   readonly plan: NetworkPlan;
@@ -29,66 +30,88 @@ export interface NamespaceFirewall {
  * Nothing in the namespace itself can be spoken to, and no process in it (an emulator that was taken over) can speak to anyone: what may leave it by itself is the
  * kernel's word to the guest that a connection is refused.
  */
-export function namespaceRules({
+export function namespaceRules({ egress = publicEgress, mbit = null, ...frame }: NamespaceFirewall): string {
+  return frameRules(frame) + egressRules(frame.plan, allowanceOf(egress)) + bandwidthRules(mbit);
+}
+
+type Frame = Omit<NamespaceFirewall, 'egress' | 'mbit'>;
+
+/**
+ * The same for a namespace that an older release made, in one transaction: chains that are missing are there afterwards, and empty, which lets nothing out; what the
+ * guest's rules and bandwidth have in theirs stays. There the link's end on the host had an address, and the host speaks to the guest from it.
+ */
+export function renewedRules(frame: Frame): string {
+  return frameRules({ ...frame, hostAddresses: [frame.plan.brokerHost, frame.addresses.formerHostSide] });
+}
+
+function frameRules({
   plan,
   addresses,
   brokerPort,
   share,
-  egress = publicEgress,
-  mbit = null,
   tap = 'tap0',
-}: NamespaceFirewall): string {
-  return `
-table netdev lodge {
-  chain guest_frames {
-    type filter hook ingress device "${tap}" priority filter; policy drop;${frameLimits}
-    ether type arp arp htype 1 arp ptype ip arp hlen 6 arp plen 4 arp saddr ip ${guestAddress} accept
-    ether type ip ip hdrlength 5 ip saddr ${guestAddress} accept
-    counter drop
-  }
-}
-table inet lodge {
-  counter egress { }
-  ${closedTimeout}
-${refusals}
-${emptyEgress}
-${emptyBandwidth}
-${translation(plan, addresses, brokerPort, tap)}
-${fromGuest(plan, brokerPort, share)}
-  chain to_guest {
-    ct state established,related ct original ip saddr ${plan.brokerHost} accept
-    ct state established,related ct original ip daddr ${hostAddress} accept
-    ct state new ip saddr ${plan.brokerHost} accept
-    jump bandwidth_in
-    goto answers
-  }
-  chain forwarding {
-    type filter hook forward priority filter; policy drop;
-    iifname "${tap}" oifname "up0" meta nfproto ipv4 goto from_guest
-    iifname "up0" oifname "${tap}" meta nfproto ipv4 goto to_guest
-  }
-  chain to_namespace { type filter hook input priority filter; policy drop; }
-  chain from_namespace {
-    type filter hook output priority filter; policy drop;
-    oifname "${tap}" ip saddr != ${hostAddress} tcp flags & (syn | rst) == rst accept
-  }
-}
-${egressRules(plan, allowanceOf(egress))}${bandwidthRules(mbit)}`;
+  hostAddresses = [plan.brokerHost],
+}: Frame & { readonly hostAddresses?: readonly string[] }): string {
+  const drop = (name: string, hook: string, ...rules: string[]): Chain => {
+    return { name, hook: `type filter hook ${hook} priority filter; policy drop`, rules };
+  };
+  const frames = drop(
+    'guest_frames',
+    `ingress device "${tap}"`,
+    ...frameLimits,
+    `ether type arp arp htype 1 arp ptype ip arp hlen 6 arp plen 4 arp saddr ip ${guestAddress} accept`,
+    `ether type ip ip hdrlength 5 ip saddr ${guestAddress} accept`,
+    'counter drop',
+  );
+  const host = `{ ${hostAddresses.join(', ')} }`;
+  const chains = [
+    ...refuseChains,
+    ...translation(plan, addresses, brokerPort, tap),
+    ...fromGuest(plan, brokerPort, share),
+    inner(
+      'to_guest',
+      `ct state established,related ct original ip saddr ${host} accept`,
+      `ct state established,related ct original ip daddr ${hostAddress} accept`,
+      `ct state new ip saddr ${host} accept`,
+      'jump bandwidth_in',
+      'goto answers',
+    ),
+    drop(
+      'forwarding',
+      'forward',
+      `iifname "${tap}" oifname "up0" meta nfproto ipv4 goto from_guest`,
+      `iifname "up0" oifname "${tap}" meta nfproto ipv4 goto to_guest`,
+    ),
+    drop('to_namespace', 'input'),
+    drop(
+      'from_namespace',
+      'output',
+      `oifname "${tap}" ip saddr != ${hostAddress} tcp flags & (syn | rst) == rst accept`,
+    ),
+  ];
+  const objects = ['counter egress { }', closedTimeout, refusals, emptyEgress, emptyBandwidth];
+  return tableText('netdev lodge', [], [frames]) + tableText('inet lodge', objects, chains);
 }
 
-function translation(plan: NetworkPlan, { guestSide }: SlotAddresses, brokerPort: number, tap: string): string {
-  return `
-  chain translate_destination {
-    type nat hook prerouting priority dstnat; policy accept;
-    iifname "up0" ip daddr ${guestSide} dnat ip to ${guestAddress}
-    iifname "${tap}" ip daddr ${hostAddress} tcp dport ${guestBrokerPort} dnat ip to ${plan.brokerHost}:${brokerPort}
-    iifname "${tap}" jump translate_names
-  }
-  chain translate_source {
-    type nat hook postrouting priority srcnat; policy accept;
-    oifname "${tap}" snat ip to ${hostAddress}
-    oifname "up0" snat ip to ${guestSide}
-  }`;
+function translation(plan: NetworkPlan, { guestSide }: SlotAddresses, brokerPort: number, tap: string): Chain[] {
+  const nat = (name: string, hook: string, ...rules: string[]): Chain => {
+    return { name, hook: `type nat hook ${hook}; policy accept`, rules };
+  };
+  return [
+    nat(
+      'translate_destination',
+      'prerouting priority dstnat',
+      `iifname "up0" ip daddr ${guestSide} dnat ip to ${guestAddress}`,
+      `iifname "${tap}" ip daddr ${hostAddress} tcp dport ${guestBrokerPort} dnat ip to ${plan.brokerHost}:${brokerPort}`,
+      `iifname "${tap}" jump translate_names`,
+    ),
+    nat(
+      'translate_source',
+      'postrouting priority srcnat',
+      `oifname "${tap}" snat ip to ${hostAddress}`,
+      `oifname "up0" snat ip to ${guestSide}`,
+    ),
+  ];
 }
 
 /** Broker and resolver only at the address that stands for them, whichever address they have in truth. */
@@ -96,29 +119,33 @@ function fromGuest(
   { range, brokerHost, closedBlocks }: NetworkPlan,
   brokerPort: number,
   share: ConnectionShare,
-): string {
+): Chain[] {
   const { open, newPerSecond, newAtOnce } = share;
-  return `
-  chain to_host {
-    ct state established,related accept
-    ct original ip daddr ${hostAddress} ip daddr ${brokerHost} tcp dport ${brokerPort} accept
-    goto refuse
-  }
-  chain leaving {
-    ct state established,related counter name egress accept
-    meta l4proto { tcp, udp } counter name egress accept
-    icmp type echo-request counter name egress accept
-    goto refuse
-  }
-  chain from_guest {
-    ct state invalid counter name refused drop
-    ct state new limit rate over ${newPerSecond}/second burst ${newAtOnce} packets counter name refused drop
-    ct state new ct count over ${open} counter name refused drop
-    ${setClosedTimeout}
-    jump names
-    ip daddr ${range} goto to_host
-    ip daddr { ${closedBlocks.join(', ')} } goto refuse
-    jump bandwidth_out
-    jump egress
-  }`;
+  return [
+    inner(
+      'to_host',
+      'ct state established,related accept',
+      `ct original ip daddr ${hostAddress} ip daddr ${brokerHost} tcp dport ${brokerPort} accept`,
+      'goto refuse',
+    ),
+    inner(
+      'leaving',
+      'ct state established,related counter name egress accept',
+      'meta l4proto { tcp, udp } counter name egress accept',
+      'icmp type echo-request counter name egress accept',
+      'goto refuse',
+    ),
+    inner(
+      'from_guest',
+      'ct state invalid counter name refused drop',
+      `ct state new limit rate over ${newPerSecond}/second burst ${newAtOnce} packets counter name refused drop`,
+      `ct state new ct count over ${open} counter name refused drop`,
+      setClosedTimeout,
+      'jump names',
+      `ip daddr ${range} goto to_host`,
+      `ip daddr { ${closedBlocks.join(', ')} } goto refuse`,
+      'jump bandwidth_out',
+      'jump egress',
+    ),
+  ];
 }

@@ -17,8 +17,8 @@ test('every slot has four addresses of its own, and the last four are the broker
     assert.throws(() => plan.slotAddresses(maxSlots), /No slot/);
   }
   const plan = planNetwork(options);
-  assert.deepEqual(plan.slotAddresses(0), { guestSide: '10.201.0.2' });
-  assert.deepEqual(plan.slotAddresses(64), { guestSide: '10.201.1.2' });
+  assert.deepEqual(plan.slotAddresses(0), { guestSide: '10.201.0.2', formerHostSide: '10.201.0.1' });
+  assert.deepEqual(plan.slotAddresses(64), { guestSide: '10.201.1.2', formerHostSide: '10.201.1.1' });
 });
 
 test('names fit the kernel and tell instances apart', () => {

@@ -16,6 +16,8 @@ export interface Range {
 export interface SlotAddresses {
   /** In the namespace: what the host connects to, and the source of everything the guest sends. */
   readonly guestSide: string;
+  /** The host's end of a link that an older release made; of no other. */
+  readonly formerHostSide: string;
 }
 
 /** Names and addresses that follow from the options of one instance. Pure: nothing here looks at the host. */
@@ -179,7 +181,7 @@ export function planNetwork(options: NetworkOptions): NetworkPlan {
     slotName: (slot) => `${linkPrefix}${checked(slot)}`,
     slotAddresses: (slot) => {
       const block = range.base + checked(slot) * 4;
-      return { guestSide: toAddress(block + 2) };
+      return { guestSide: toAddress(block + 2), formerHostSide: toAddress(block + 1) };
     },
     slotOf: (name) => {
       const digits = name.startsWith(linkPrefix) ? name.slice(linkPrefix.length) : '';

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { TokenBucket } from '@lodge/domain';
 import type { RefusedConnection } from '@lodge/ports';
+import { type Chain, inner } from './chains.ts';
 import { run } from './commands.ts';
 
 /**
@@ -13,7 +14,7 @@ const keptSeconds = 3600;
 /** Told to the guest a second at most; the rest of its tries is dropped in silence. */
 const tellings = 'limit rate 50/second burst 50 packets';
 
-/** For the namespace's table: who goes to `refuse` ends there. */
+/** For the namespace's table, with `refuseChains`: who goes to `refuse` ends there. */
 export const refusals = `
   counter refused { }
   counter refused_more { }
@@ -29,17 +30,19 @@ export const refusals = `
     flags dynamic,timeout
     timeout ${keptSeconds}s
   }
-  chain tell_refused {
-    meta l4proto tcp ${tellings} reject with tcp reset
-    drop
-  }
-  chain refuse {
-    counter name refused
-    meta l4proto { tcp, udp } add @refused_places { meta l4proto . ip daddr . th dport } goto tell_refused
-    meta l4proto icmp add @refused_pings { ip daddr } goto tell_refused
-    counter name refused_more
-    goto tell_refused
-  }`;
+`;
+
+export const refuseChains: readonly Chain[] = [
+  inner('tell_refused', `meta l4proto tcp ${tellings} reject with tcp reset`, 'drop'),
+  inner(
+    'refuse',
+    'counter name refused',
+    'meta l4proto { tcp, udp } add @refused_places { meta l4proto . ip daddr . th dport } goto tell_refused',
+    'meta l4proto icmp add @refused_pings { ip daddr } goto tell_refused',
+    'counter name refused_more',
+    'goto tell_refused',
+  ),
+];
 
 /** As `nft -j` prints it, see libnftables-json(5). */
 interface SetListing {

@@ -1,9 +1,9 @@
 import type { EgressRules } from '@lodge/domain';
 import type { RefusedConnection } from '@lodge/ports';
-import { run } from './commands.ts';
 import { type Allowance, type Pin, allowanceOf, egressRules, mostPins, pinText } from './egress-rules.ts';
 import type { NetworkPlan } from './plan.ts';
 import { RefusalWatch, type Seen, readRefusals } from './refused.ts';
+import type { SlotFirewall } from './slot-firewall.ts';
 
 /** What `readRefused` gives. */
 export interface Refused {
@@ -35,7 +35,7 @@ export class SlotEgress {
   /** Null while every public address is allowed. */
   allowance: Allowance | null = null;
   private readonly plan: NetworkPlan;
-  private readonly namespace: string;
+  private readonly firewall: SlotFirewall;
   private rules: EgressRules | null = null;
   private pins = new Map<string, Pin>();
   private names = new Map<string, Date>();
@@ -44,9 +44,9 @@ export class SlotEgress {
   private ended = false;
   private turn: Promise<unknown> = Promise.resolve();
 
-  constructor(plan: NetworkPlan, namespace: string) {
+  constructor(plan: NetworkPlan, firewall: SlotFirewall) {
     this.plan = plan;
-    this.namespace = namespace;
+    this.firewall = firewall;
   }
 
   /** Of a namespace that is made with these rules. */
@@ -66,7 +66,7 @@ export class SlotEgress {
       const marks = new Set(allowance?.names.map(({ mark }) => mark));
       const pins = known ? [...this.pins.values()] : await this.readPins();
       const kept = pins.filter(({ mark, until }) => marks.has(mark) && until > Date.now());
-      await this.nft(egressRules(this.plan, allowance, kept));
+      await this.firewall.apply(egressRules(this.plan, allowance, kept));
       this.pins = new Map(kept.map((pin) => [pin.address, pin]));
       this.allowance = allowance;
       this.rules = rules;
@@ -86,13 +86,13 @@ export class SlotEgress {
         // Two entries may have one address: the one that came first keeps it, or the other's connections would be cut.
         return { address, mark: this.pins.get(address)?.mark ?? mark, until };
       });
-      await this.nft(pins.map((pin) => pinText(pin, this.pins.get(pin.address))).join('')).catch(
-        async (error: unknown) => {
+      await this.firewall
+        .apply(pins.map((pin) => pinText(pin, this.pins.get(pin.address))).join(''))
+        .catch(async (error: unknown) => {
           // What is held here and what the kernel has went apart; the next question finds them together.
           this.pins = new Map((await this.readPins()).map((pin) => [pin.address, pin]));
           throw error;
-        },
-      );
+        });
       for (const pin of pins) this.pins.set(pin.address, pin);
     });
   }
@@ -109,7 +109,7 @@ export class SlotEgress {
   readRefused(seen?: Seen): Promise<Refused> {
     return this.inTurn(async () => {
       const isDue = seen === undefined || (await this.watch.isDue(seen));
-      const { refused, more } = isDue ? await readRefusals(this.namespace) : { refused: [], more: 0 };
+      const { refused, more } = isDue ? await readRefusals(this.firewall.namespace) : { refused: [], more: 0 };
       const names = [...this.names].map(([name, at]): RefusedConnection => ({
         at,
         protocol: 'dns',
@@ -140,14 +140,9 @@ export class SlotEgress {
   }
 
   private async readPins(): Promise<Pin[]> {
-    const argv = ['nft', '-j', '-nn', 'list', 'map', 'inet', 'lodge', 'pins'];
-    const { nftables } = JSON.parse(await run('nsenter', [`--net=${this.namespace}`, ...argv])) as PinListing;
+    const { nftables } = JSON.parse(await this.firewall.list('map', 'inet', 'lodge', 'pins')) as PinListing;
     const elements = nftables.flatMap(({ map }) => map?.elem ?? []);
     return elements.map(([{ elem }, mark]) => ({ address: elem.val, mark, until: Date.now() + elem.expires * 1000 }));
-  }
-
-  private async nft(text: string): Promise<void> {
-    await run('nsenter', [`--net=${this.namespace}`, 'nft', '-f', '-'], text);
   }
 
   private inTurn<T>(work: () => Promise<T>): Promise<T> {
