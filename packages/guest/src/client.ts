@@ -67,7 +67,7 @@ export interface GuestClient {
   writeTree(paths: readonly string[], tar: Readable, options: { readonly signal: AbortSignal }): Promise<void>;
 }
 
-export { GuestError } from './call.ts';
+export { GuestError, ReplyTooLongError } from './call.ts';
 export type { ExecEvent } from './exec-events.ts';
 export type { GuestTerminal, TerminalHandlers } from './terminal.ts';
 export type { CallOptions, Guest } from './transport.ts';

@@ -115,6 +115,15 @@ test('instructions come and go in a block of SOUL.md, and what else is there sta
   assert.equal(guest.files.get(soul), "You are Hermes.\n\n\n\nThe agent's own note.\n");
 });
 
+test('a SOUL.md that is longer than any prompt is put aside, and the instructions have effect', async () => {
+  const soul = '/workspace/SOUL.md';
+  guest.files.set(soul, 'x'.repeat(1024 * 1024 + 1));
+  guest.events.length = 0;
+  await runtime.apply(guest, facts, { ...settings, instructions: 'Be brief.' }, never);
+  assert.equal(guest.events[0], `exec ${soul}.too-long`);
+  assert.match(guest.files.get(soul)!, /^<!--[^\n]*-->\nBe brief\.\n<!--[^\n]*-->\n$/);
+});
+
 test('the dashboard gets a login of the host’s making, and the host a session of it', async () => {
   await runtime.apply(guest, facts, { ...settings, dashboard: true }, never);
   const env = guest.files.get('/home/agent/.lodge/dashboard.env')!;

@@ -2,7 +2,7 @@
  * The agent's instructions within SOUL.md, where Hermes reads who it is: a block of its own behind what the agent or its
  * owner wrote there.
  */
-import { GuestError } from '@lodge/guest';
+import { GuestError, ReplyTooLongError } from '@lodge/guest';
 import { workspacePath } from './config.ts';
 import type { HermesGuest } from './gateway.ts';
 
@@ -10,8 +10,9 @@ const path = `${workspacePath}/SOUL.md`;
 const begin = '<!-- Instructions of the agent, set by API: changes in this block are lost. -->';
 const end = '<!-- End of the instructions set by API. -->';
 const scriptTimeoutMs = 60_000;
-/** A text that is longer fits into no prompt. */
+/** A text that is longer fits into no prompt: it is put aside, and the agent may take from it what it wants. */
 const maxSoulBytes = 1024 * 1024;
+const asidePath = `${path}.too-long`;
 
 /** `text` with these instructions, and no earlier ones. */
 export function withInstructions(text: string, instructions: string | null): string {
@@ -26,10 +27,10 @@ export function withInstructions(text: string, instructions: string | null): str
 
 /** Hermes keeps the system prompt of each conversation: those made from another SOUL.md are made anew by their next turn. */
 const forgetPrompts = `
-import sqlite3, sys
-soul = open('${path}', encoding='utf-8').read().strip()
+import os, sqlite3
+soul = open('${path}', encoding='utf-8', errors='replace').read(${maxSoulBytes}).strip() if os.path.isfile('${path}') else ''
 db = sqlite3.connect('${workspacePath}/state.db', timeout=20)
-db.execute("update sessions set system_prompt = null where system_prompt is not null and instr(system_prompt, ?) = 0", (soul,))
+db.execute("update sessions set system_prompt = null where system_prompt is not null and (?1 = '' or instr(system_prompt, ?1) = 0)", (soul,))
 db.commit()
 `;
 
@@ -40,14 +41,23 @@ export async function applyInstructions(
 ): Promise<void> {
   const text = await guest.readFile(path, { signal, maxBytes: maxSoulBytes }).then(
     (bytes) => Buffer.from(bytes).toString('utf8'),
-    (error: unknown) => {
+    async (error: unknown) => {
       if (error instanceof GuestError && error.status === 404) return '';
-      throw error;
+      if (!isNoText(error)) throw error;
+      await run(guest, ['mv', '-fT', path, asidePath], signal);
+      return '';
     },
   );
   const wanted = withInstructions(text, instructions);
   if (wanted !== text) await guest.writeFile(path, wanted, { mode: 0o644, owner: 'agent' }, { signal });
-  const argv = ['/opt/hermes/bin/python', '-c', forgetPrompts];
+  await run(guest, ['/opt/hermes/bin/python', '-c', forgetPrompts], signal);
+}
+
+/** Too long, or no regular file. */
+const isNoText = (error: unknown): boolean =>
+  error instanceof ReplyTooLongError || (error instanceof GuestError && [409, 413].includes(error.status ?? 0));
+
+async function run(guest: HermesGuest['guest'], argv: readonly string[], signal: AbortSignal): Promise<void> {
   const { exitCode, stderr } = await guest.exec({ argv, timeoutMs: scriptTimeoutMs }, { signal });
-  if (exitCode !== 0) throw new Error(`Hermes's conversations could not be told their new instructions: ${stderr}`);
+  if (exitCode !== 0) throw new Error(`Hermes could not be told its new instructions: ${stderr.trim().slice(0, 500)}`);
 }
