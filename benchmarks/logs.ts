@@ -153,7 +153,7 @@ async function measurePrune(
 ): Promise<{ readonly pruneMs: number; readonly slowestAppendMs: number }> {
   const begun = performance.now();
   const pruned = { ms: 0 };
-  const pruning = logs.prune({ maxEntries: lineCount, maxAgeMs: 7 * 86_400_000 }).then(() => {
+  const pruning = logs.prune({ maxEntries: lineCount, maxBytes: 2 ** 40, maxAgeMs: 7 * 86_400_000 }).then(() => {
     pruned.ms = performance.now() - begun;
   });
   let slowestAppendMs = 0;

@@ -154,6 +154,8 @@ CREATE TABLE agent_log_heads (
   last_id bigint NOT NULL,
   last_at timestamp(3) with time zone NOT NULL,
   previous_at timestamp(3) with time zone NOT NULL,
+  bytes bigint NOT NULL DEFAULT 0,
+  counted_after bigint NOT NULL DEFAULT 0,
   CONSTRAINT agent_log_heads_pkey PRIMARY KEY (agent_id),
   CONSTRAINT agent_log_heads_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id)
 );

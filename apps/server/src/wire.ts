@@ -178,8 +178,9 @@ function engineSettings(config: Config) {
   };
 }
 
-const logBounds = ({ logMaxEntries, logMaxAgeDays }: Config) => ({
+const logBounds = ({ logMaxEntries, logMaxMib, logMaxAgeDays }: Config) => ({
   maxEntries: logMaxEntries,
+  maxBytes: logMaxMib * 2 ** 20,
   maxAgeMs: logMaxAgeDays * dayMs,
 });
 

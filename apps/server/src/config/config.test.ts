@@ -131,6 +131,7 @@ const refused: Record<string, readonly string[]> = {
   LODGE_CREATE_WAIT_MS: ['600001', '1m'],
   LODGE_LIFECYCLE_WAIT_MS: ['600001', '1m'],
   LODGE_LOG_MAX_ENTRIES: ['999', '10000001'],
+  LODGE_LOG_MAX_MIB: ['0', '1GiB'],
   LODGE_LOG_MAX_AGE_DAYS: ['0', '3651', '1w'],
   LODGE_EVENT_MAX: ['999', '10000001'],
   LODGE_EVENT_MAX_DAYS: ['0', '3651', '1w'],

@@ -226,6 +226,13 @@ export const settings = {
     "Most entries that are kept of one agent's log; the oldest go first.",
     integer(1000, 10_000_000),
   ),
+  logMaxMib: required(
+    'LODGE_LOG_MAX_MIB',
+    'MiB, 1..1048576',
+    '64',
+    "Most text that is kept of one agent's log; the oldest entries go first. Indexes take about as much again.",
+    integer(1, 1_048_576),
+  ),
   logMaxAgeDays: required(
     'LODGE_LOG_MAX_AGE_DAYS',
     'days, 1..3650',

@@ -109,7 +109,7 @@ function collect(t: TestContext, holder: string, guests: Guests, timing: Partial
     driver: guests.driver,
     runtimes: new Map([['runtime_a', guests.runtime]]),
     log: silent,
-    bounds: { maxEntries: 5_000, maxAgeMs: 3_600_000 },
+    bounds: { maxEntries: 5_000, maxBytes: 2 ** 30, maxAgeMs: 3_600_000 },
     holder,
     timing: { ...fast, ...timing },
   });

@@ -43,6 +43,8 @@ export interface LogQuery {
 /** Bounds on what is kept of one agent's log. */
 export interface LogBounds {
   readonly maxEntries: number;
+  /** Of messages, in UTF-8. */
+  readonly maxBytes: number;
   readonly maxAgeMs: number;
 }
 

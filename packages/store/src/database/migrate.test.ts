@@ -50,6 +50,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0015_one_door.sql',
     '0016_egress.sql',
     '0017_disk.sql',
+    '0018_log_bytes.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [

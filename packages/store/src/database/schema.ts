@@ -184,6 +184,9 @@ interface AgentLogHeadsTable {
   last_id: string;
   last_at: Date;
   previous_at: Date;
+  /** Of the messages that are kept, of entries after this id. */
+  bytes: Generated<string>;
+  counted_after: Generated<string>;
 }
 
 interface AgentLogsTable {

@@ -188,17 +188,44 @@ test('prune takes the oldest out, by count and by age, of every agent', async ()
     line('fresh'),
   ]);
   await logs.append(few, lines(3));
-  await logs.prune({ maxEntries: 100, maxAgeMs: 1_800_000 });
+  await logs.prune({ maxEntries: 100, maxBytes: 2 ** 30, maxAgeMs: 1_800_000 });
   const left = await page(many);
   assert.equal(left.length, 100);
   assert.equal(left.at(-1)!.message, 'line 999');
   assert.deepEqual(messages(await page(old)), ['fresh']);
   assert.equal((await page(few)).length, 3);
   const { id: last } = left.at(-1)!;
-  await logs.prune({ maxEntries: 0, maxAgeMs: 1_800_000 });
+  await logs.prune({ maxEntries: 0, maxBytes: 2 ** 30, maxAgeMs: 1_800_000 });
   assert.deepEqual(await page(many), []);
   await logs.append(many, [line('next')]);
   assert.equal((await page(many))[0]!.id, last + 1n, 'ids of what is gone do not come back');
+});
+
+test('prune takes the oldest out by bytes, as many as must go, whatever was there before they were counted', async (t) => {
+  const client = new Client(database);
+  await client.connect();
+  t.after(() => client.end());
+  const [large, small] = [await newLog(), await newLog()];
+  const bytesOf = async (id: string): Promise<string> =>
+    (await client.query(`select bytes from agent_log_heads where agent_id = '${id}'`)).rows[0].bytes;
+  const bounds = { maxEntries: 100_000, maxAgeMs: 3_600_000 };
+  await logs.append(large, lines(10, 'of an older release'));
+  await client.query(`update agent_log_heads set bytes = 0, counted_after = last_id where agent_id = '${large}'`);
+  // Two bytes a character: 2,000 bytes each.
+  for (let n = 0; n < 5; n += 1) await logs.append(large, Array(1_000).fill(line('ö'.repeat(1_000))));
+  await logs.append(small, lines(3));
+  assert.equal(await bytesOf(large), '10000000');
+  await logs.prune({ ...bounds, maxBytes: 10_000_000 });
+  assert.equal((await page(large, { limit: 10 }))[0]!.id, 1n, 'the bound itself is within it');
+  await logs.prune({ ...bounds, maxBytes: 999_999 });
+  assert.equal(await bytesOf(large), '998000');
+  const left = await page(large);
+  assert.deepEqual([left.length, left.at(-1)!.id], [499, 5_010n]);
+  assert.equal((await page(small)).length, 3);
+  await logs.prune({ ...bounds, maxEntries: 100, maxBytes: 999_999 });
+  assert.equal(await bytesOf(large), '200000', 'what goes by count is not counted either');
+  await logs.prune({ ...bounds, maxBytes: 0 });
+  assert.deepEqual([await bytesOf(large), await page(large), await page(small)], ['0', [], []]);
 });
 
 test('a position moves with its entries, and a source has its own', async () => {

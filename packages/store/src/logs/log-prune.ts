@@ -2,7 +2,7 @@ import type { LogBounds } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Database } from '../database/connection.ts';
 
-/** Entries deleted in one statement: some tens of milliseconds. Nobody waits for their rows; appends lock only the head. */
+/** Entries deleted in one transaction: some tens of milliseconds. Nobody waits for their rows; appends lock only the head. */
 const step = 2_000;
 
 interface Excess {
@@ -12,8 +12,25 @@ interface Excess {
   readonly last: string;
 }
 
-/** Two looks into an index per agent, then deletes by ranges of ids. What a kill leaves is found by the next run. */
-export async function pruneLogs(database: Database, { maxEntries, maxAgeMs }: LogBounds): Promise<void> {
+/** Deletes by ranges of ids. What a kill leaves is found by the next run. */
+export async function pruneLogs(database: Database, { maxEntries, maxBytes, maxAgeMs }: LogBounds): Promise<void> {
+  for (const { agent_id, first, last } of await overCountOrAge(database, maxEntries, maxAgeMs)) {
+    for (let from = BigInt(first); from <= BigInt(last); from += BigInt(step)) {
+      const to = from + BigInt(step) - 1n;
+      await remove(database, agent_id, to < BigInt(last) ? to : BigInt(last));
+    }
+  }
+  for (const agentId of await overBytes(database, maxBytes)) {
+    for (;;) {
+      const last = await oldestOverBytes(database, agentId, maxBytes);
+      if (last === null) break;
+      await remove(database, agentId, last);
+    }
+  }
+}
+
+/** Two looks into an index for each agent. */
+async function overCountOrAge(database: Database, maxEntries: number, maxAgeMs: number): Promise<readonly Excess[]> {
   const { rows } = await database.repeatable((db) =>
     sql<Excess>`
       select h.agent_id, oldest.id as first, greatest(h.last_id - ${maxEntries}, aged.id) as last
@@ -29,14 +46,50 @@ export async function pruneLogs(database: Database, { maxEntries, maxAgeMs }: Lo
       where oldest.id <= greatest(h.last_id - ${maxEntries}, aged.id)
     `.execute(db),
   );
-  for (const { agent_id, first, last } of rows) {
-    for (let from = BigInt(first); from <= BigInt(last); from += BigInt(step)) {
-      const below = from + BigInt(step);
-      await database.repeatable((db) =>
-        sql`
-          delete from agent_logs where agent_id = ${agent_id} and id >= ${from} and id < ${below} and id <= ${last}
-        `.execute(db),
-      );
-    }
-  }
+  return rows;
+}
+
+/** One look at the heads alone. */
+async function overBytes(database: Database, maxBytes: number): Promise<readonly string[]> {
+  const { rows } = await database.repeatable((db) =>
+    sql<{ agent_id: string }>`select agent_id from agent_log_heads where bytes > ${maxBytes}`.execute(db),
+  );
+  return rows.map(({ agent_id }) => agent_id);
+}
+
+/** Of the oldest entries, at most a step of them, the newest that must go; null where the log is within the bound. */
+async function oldestOverBytes(database: Database, agentId: string, maxBytes: number): Promise<bigint | null> {
+  const { rows } = await database.repeatable((db) =>
+    sql<{ last: string | null }>`
+      select max(id) as last from (
+        select l.id, h.bytes - coalesce(sum(
+          case when l.id > h.counted_after then octet_length(l.message) else 0 end
+        ) over (order by l.id rows between unbounded preceding and 1 preceding), 0) as kept
+        from agent_log_heads h
+        cross join lateral (
+          select id, message from agent_logs where agent_id = h.agent_id order by id limit ${step}
+        ) l
+        where h.agent_id = ${agentId}
+      ) oldest
+      where kept > ${maxBytes}
+    `.execute(db),
+  );
+  const last = rows[0]?.last ?? null;
+  return last === null ? null : BigInt(last);
+}
+
+/** Deletes entries up to that id and takes their bytes from the head, both or neither. */
+async function remove(database: Database, agentId: string, last: bigint): Promise<void> {
+  await database.transaction(async (trx) => {
+    const { rows } = await sql<{ bytes: string | null }>`
+      with gone as (
+        delete from agent_logs where agent_id = ${agentId} and id <= ${last} returning id, octet_length(message) as bytes
+      )
+      select sum(gone.bytes) as bytes from gone, agent_log_heads h
+      where h.agent_id = ${agentId} and gone.id > h.counted_after
+    `.execute(trx);
+    await sql`
+      update agent_log_heads set bytes = bytes - ${rows[0]?.bytes ?? 0}::bigint where agent_id = ${agentId}
+    `.execute(trx);
+  });
 }

@@ -40,12 +40,13 @@ export function logLines(agentId: string, entries: readonly NewLogEntry[]): RawB
         with ordinality e (at, level, source, message, n),
         (select clock_timestamp() as moment offset 0) clock
     ), head as (
-      insert into agent_log_heads as h (agent_id, last_id, last_at, previous_at)
-      select ${agentId}, ${entries.length}::bigint, max(at), '-infinity' from given
+      insert into agent_log_heads as h (agent_id, last_id, last_at, previous_at, bytes)
+      select ${agentId}, ${entries.length}::bigint, max(at), '-infinity', sum(octet_length(message)) from given
       on conflict (agent_id) do update set
         last_id = h.last_id + excluded.last_id,
         last_at = greatest(h.last_at, excluded.last_at),
-        previous_at = h.last_at
+        previous_at = h.last_at,
+        bytes = h.bytes + excluded.bytes
       returning last_id, previous_at
     ), lines as (
       insert into agent_logs (agent_id, id, at, level, source, message)
