@@ -41,13 +41,20 @@ before(async () => {
   world = await openWorld({ loopBounds, runtime: { chatEndpoint: () => ({ baseUrl, headers: {}, model: 'm' }) } });
   client = new Client(world);
   llm = await startStubLlm();
-  llm.rule(() => ({ text: 'plum', usage: dime, delayMs: 50 }));
+  llm.rule((request) => {
+    if (!request.lastUserText.startsWith('greedy')) return { text: 'plum', usage: dime, delayMs: 50 };
+    const usage = { input: 0, output: tokensOf(request.body) };
+    return request.lastUserText === 'greedy and gone' ? { hang: 'at-once' } : { text: 'plum', usage, delayMs: 20 };
+  });
   const acme = {
     id: 'acme',
     base_url: llm.openaiBaseUrl,
     private_addresses: true,
     needs_key: false,
-    models: [{ name: 'm', prices: { input: '0', output: '1' } }],
+    models: [
+      { name: 'm', prices: { input: '0', output: '1' } },
+      { name: 'dear', prices: { input: '0', output: '10' } },
+    ],
   };
   const providers = parseOperatorProviders(JSON.stringify([acme]));
   broker = createBroker({
@@ -95,6 +102,11 @@ const ask = (localAddress: string, text: string): Promise<Response> =>
     body: JSON.stringify({ model: 'default', max_tokens: 100_000, messages: [{ role: 'user', content: text }] }),
     dispatcher: new Agent({ localAddress, pipelining: 0 }),
   });
+
+/** Tokens that a provider may bill for what such a request asks, and what they cost in micro-dollars. */
+const tokensOf = ({ max_tokens, max_completion_tokens, n }: Record<string, any>): number =>
+  Math.max(max_tokens ?? 0, max_completion_tokens ?? 0, max_tokens || max_completion_tokens ? 0 : 4096) * (n ?? 1);
+const billedMicroUsd = (body: Record<string, any>): number => tokensOf(body) * (body['model'] === 'dear' ? 10 : 1);
 
 /** Makes the calls that the message says, refused ones until it is cut, then answers `plum`. */
 async function answer(request: AsyncIterable<Buffer>, response: ServerResponse): Promise<void> {
@@ -179,6 +191,56 @@ describe('limits of agents', { concurrency: true }, () => {
       [id],
     );
     assert.deepEqual(rows, [{ usd: '1' }]);
+  });
+
+  test('a guest that chooses models, tiers and counts, spells fields otherwise and hangs up overshoots by one call at most', async () => {
+    const limitUsd = 2;
+    const id = await agent({ daily_usd: String(limitUsd), action: 'block' });
+    const message = `"messages":[{"role":"user","content":"greedy ${id}"}]`;
+    const bodies = [
+      `{"model":"acme/m","max_tokens":90000,${message}}`,
+      `{"model":"acme/dear","max_completion_tokens":11000,${message}}`,
+      `{"model":"acme/dear","max_tokens":1,"max_completion_tokens":9000,${message}}`,
+      `{"model":"default","n":3,"max_tokens":40000,${message}}`,
+      `{"model":"acme/m",${message}}`,
+      `{"model":"acme/dear","n":7,${message}}`,
+      String.raw`{"model":"acme\/de\u0061r","max_token\u0073":12000,${message}}`,
+      `{"model":"acme/m","max_tokens":1,"max_tokens":90000,${message}}`,
+      `{"model":"acme/m","max_tokens":1,"Max_Tokens":90000,${message}}`,
+      `{"model":"acme/m","max_tokens":"1",${message}}`,
+      `{"model":"acme/m","service_tier":"priority","max_tokens":9,${message}}`,
+      `{"model":"acme/nobody-knows","max_tokens":9,${message}}`,
+      `{"model":"acme/m","max_tokens":70000,"stream":true,"messages":[{"role":"user","content":"greedy and gone"}]}`,
+    ];
+    const seenBefore = llm.requests.length;
+    const dispatcher = new Agent({ localAddress: addressOf(id), pipelining: 0 });
+    const statuses = new Map<string, Set<number>>();
+    const greed = async (body: string): Promise<void> => {
+      const signal = AbortSignal.timeout(body.includes('and gone') ? 400 : 60_000);
+      const [method, headers] = ['POST', { 'content-type': 'application/json' }];
+      const path = `http://127.0.0.1:${brokerPort}/openai/v1/chat/completions`;
+      const reply = await fetch(path, { method, headers, body, signal, dispatcher }).catch(() => null);
+      await reply?.arrayBuffer().catch(() => undefined);
+      statuses.set(body, (statuses.get(body) ?? new Set()).add(reply?.status ?? 0));
+    };
+    for (let round = 0; round < 8; round += 1) {
+      await Promise.all(bodies.map((_, index) => greed(bodies[(index * 5 + round) % bodies.length]!)));
+    }
+    const served = llm.requests
+      .slice(seenBefore)
+      .filter(({ lastUserText }) => lastUserText === `greedy ${id}` || lastUserText === 'greedy and gone');
+    const billed = served.map(({ body }) => billedMicroUsd(body) / 1e6);
+    const sum = billed.reduce((all, one) => all + one, 0);
+    const largest = Math.max(...bodies.slice(0, 7).map((text) => billedMicroUsd(JSON.parse(text)) / 1e6), 0.29);
+    assert.ok(sum > limitUsd / 2 && sum <= limitUsd + largest, `$${sum} of $${limitUsd}`);
+    const { rows } = await world.sql.query<{ usd: string }>(
+      "select spent_usd::text as usd from spend_windows where id = $1 and period = 'day'",
+      [id],
+    );
+    assert.ok(Number(rows[0]!.usd) >= sum - 1e-6, `booked $${rows[0]!.usd} of $${sum}`);
+    // Whatever its spelling, what has no price or two meanings goes nowhere, whether there is money left or not.
+    for (const body of bodies.slice(7, 12)) assert.ok(!statuses.get(body)!.has(200), body);
+    assert.equal((await ask(addressOf(id), 'call')).status, 429);
   });
 
   test('block: the turn is cut with 429 until the window ends, streamed or not; a raised limit works with the next message', async () => {

@@ -11,28 +11,38 @@ import { stubProviders, type Tested } from './world.ts';
 export function apis(results: Results, subject: Subject, agent: () => Tested): void {
   for (const api of subject.apis) {
     const { id: provider, wire } = stubProviders[api];
-    results.case(`a tool turn over ${api}, streamed and not, by a change of model and key alone`, async () => {
-      const { llm, keys } = agent().world;
-      // With one key there is one provider that a bare model name can mean.
-      const move = (model: string, from: string, to: { provider: string; api_key: string }) => {
-        const gone = from === to.provider ? [] : [{ provider: from, api_key: null }];
-        return agent().patch({ model, llm_keys: [...gone, to] });
-      };
-      await move(subject.model('any-model', provider), 'standin', { provider, api_key: keys[1] });
-      for (const streamed of [false, true]) {
-        const number = randomInt(1e9);
-        llm.script([{ toolCalls: [subject.shell(`echo $((${number} + 1))`)] }, { text: `Over ${api}.` }]);
-        const before = llm.requests.length;
-        const said = streamed ? (await agent().stream('Run it.')).text : await agent().answer('Run it.');
-        assert.match(said, new RegExp(`Over ${api}\\.`));
-        const seen = llm.requests.slice(before);
-        assert.equal(seen.length, 2, 'one call for the tool call, one with its result');
-        for (const call of seen) {
-          assert.deepEqual([call.wire, call.key, call.model], [wire, keys[1], 'any-model']);
+    results.case(
+      `a tool turn over ${api}, streamed and not, under a spend limit, by a change of model and key alone`,
+      async () => {
+        const { llm, keys } = agent().world;
+        // With one key there is one provider that a bare model name can mean.
+        const move = (model: string, from: string, to: { provider: string; api_key: string }, change: object) => {
+          const gone = from === to.provider ? [] : [{ provider: from, api_key: null }];
+          return agent().patch({ model, llm_keys: [...gone, to], ...change });
+        };
+        // Under a limit the broker refuses whatever has no price, so nothing of that kind is what the runtime adds by itself.
+        const spend_limit = { daily_usd: '1000', action: 'block' };
+        await move(subject.model('any-model', provider), 'standin', { provider, api_key: keys[1] }, { spend_limit });
+        for (const streamed of [false, true]) {
+          const number = randomInt(1e9);
+          llm.script([{ toolCalls: [subject.shell(`echo $((${number} + 1))`)] }, { text: `Over ${api}.` }]);
+          const before = llm.requests.length;
+          const said = streamed ? (await agent().stream('Run it.')).text : await agent().answer('Run it.');
+          assert.match(said, new RegExp(`Over ${api}\\.`));
+          const seen = llm.requests.slice(before);
+          assert.equal(seen.length, 2, 'one call for the tool call, one with its result');
+          for (const call of seen) {
+            assert.deepEqual([call.wire, call.key, call.model], [wire, keys[1], 'any-model']);
+          }
+          assert.match(agent().lastSeen, new RegExp(String(number + 1)), 'the result went back to the model');
         }
-        assert.match(agent().lastSeen, new RegExp(String(number + 1)), 'the result went back to the model');
-      }
-      await move(subject.model('test-model'), provider, { provider: 'standin', api_key: keys[0] });
-    });
+        await move(
+          subject.model('test-model'),
+          provider,
+          { provider: 'standin', api_key: keys[0] },
+          { spend_limit: null },
+        );
+      },
+    );
   }
 }

@@ -36,7 +36,8 @@ export async function openWorld({ name }: Subject): Promise<World> {
   const keys = [marked('first'), marked('second')] as const;
   const llm = await startStubLlm({ keys, strict: true });
   const providers = Object.entries(stubProviders).map(([api, { id, path }]) => {
-    return { id, api, base_url: `http://127.0.0.1:${llm.port}${path}`, needs_key: true };
+    const models = [{ name: 'any-model', prices: { input: '1', output: '5' } }];
+    return { id, api, base_url: `http://127.0.0.1:${llm.port}${path}`, needs_key: true, models };
   });
   const service = await Service.start({
     entry: new URL('lodge.ts', import.meta.url),
