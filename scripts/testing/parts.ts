@@ -72,6 +72,7 @@ const costs: Readonly<Record<string, Cost>> = {
   'tests/failure/two-servers.test.ts': { seconds: 90, cores: 0.8 },
   'packages/vm/conformance/qemu-vm.test.ts': { seconds: 80, cores: 0.8 },
   'tests/failure/down.test.ts': { seconds: 60, cores: 0.8 },
+  'tests/security/egress-of-guest.test.ts': { seconds: 80, cores: 0.5 },
   'tests/security/keys.test.ts': { seconds: 60, cores: 0.6 },
   'tests/security/guest.test.ts': { seconds: 60, cores: 0.5 },
   'tests/security/reachability.test.ts': { seconds: 60, cores: 0.2 },

@@ -3,111 +3,50 @@
  * made to say; rules that change hold for what is open; what is refused is told.
  */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { connect } from 'node:net';
 import { before, test } from 'node:test';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EgressRules } from '@lodge/domain';
-import type { RefusedConnection } from '@lodge/ports';
 import { type HostNetwork, createHostNetwork } from '../../packages/vm/src/qemu/network/index.ts';
 import { enterPrivateHost } from '../../packages/vm/src/qemu/network/testing/private-host.ts';
-import { type StubAgent, guestPorts, startAgent } from './agent.ts';
-import { Conversation, serveEcho } from './conversation.ts';
-import { listen } from './listeners.ts';
+import { startAgent } from './agent.ts';
+import { Conversation } from './conversation.ts';
+import {
+  a,
+  buildEgressWorld,
+  echoPort,
+  found,
+  inBlock,
+  list,
+  mailPorts,
+  nameServer,
+  none,
+  open,
+  options,
+  other,
+  shop,
+  shopMoved,
+  wild,
+} from './egress-world.ts';
+import type { EgressWorld } from './egress-world.ts';
 import { lookUp } from './look-up.ts';
-import type { NameRecord, Zone } from './name-server.ts';
-import { makeOlder } from './older-rules.ts';
+import type { Names } from './names.ts';
 import { answers, each, reached, tcp, udp, words } from './places.ts';
-import { ip, letGo, nft, sysctl } from './shell.ts';
+import { nft } from './shell.ts';
 import * as at from './world.ts';
 
 enterPrivateHost(import.meta.filename);
 
-const nameServer = '9.9.9.10';
-const shop = '23.1.1.1';
-const shopMoved = '23.1.1.2';
-const wild = '23.1.1.3';
-const other = '23.1.1.4';
-const inBlock = '23.2.0.5';
-const elsewhere = [shop, shopMoved, wild, other, inBlock];
-const echoPort = 7;
-const mailPorts = [25, 465, 587];
-/** So that a test sees an end of them. */
-const pinBounds = { leastSeconds: 2, mostSeconds: 600 };
-const range = '10.203.0.0/24';
-const options = {
-  instance: 'e',
-  range,
-  brokerPort: at.brokerPort,
-  resolver: nameServer,
-  pinBounds,
-  log: () => undefined,
-};
-
-const a = (data: string, ttl = 600): NameRecord => ({ type: 'A', data, ttl });
-const zone: Zone = {
-  'shop.example': [a(shop)],
-  'short.example': [a(shopMoved, 0)],
-  'alias.example': [{ type: 'CNAME', data: 'away.elsewhere.test', ttl: 600 }],
-  'away.elsewhere.test': [a(shopMoved)],
-  'deep.wild.example': [a(wild)],
-  'wild.example': [a(other)],
-  'other.example': [a(other)],
-  'rebound.example': ['10.9.9.9', '169.254.169.254', '168.63.129.16', '127.0.0.1', '5.9.10.2', '10.203.0.253'].map(
-    (to) => a(to),
-  ),
-  'half-rebound.example': [a('169.254.169.254'), a(shop), a('168.63.129.16')],
-  'six.example': [{ type: 'AAAA', data: '2606:2800:21f:cb07::1', ttl: 600 }],
-};
-
 let world: at.World;
 let network: HostNetwork;
-const asked: string[] = [];
-let addToZone: (zone: Zone) => void;
-
-const list = (...allow: string[]): EgressRules => ({ mode: 'allowlist', allow });
-const none: EgressRules = { mode: 'none', allow: [] };
-const open: EgressRules = { mode: 'public', allow: [] };
+let names: Names;
+let asked: readonly string[];
+let agentWith: EgressWorld['agentWith'];
+let told: EgressWorld['told'];
 
 before(async () => {
-  world = await at.buildWorld();
-  for (const address of [nameServer, ...elsewhere]) {
-    await ip('internet', `address add ${address}/32 dev lo`);
-  }
-  await serveEcho('internet', echoPort);
-  await world.listenIn('internet', {
-    name: 'far',
-    tcp: mailPorts.map((port) => ({ address: '::', port })),
-    udp: elsewhere.map((address) => ({ address, port: at.udpPort })),
-  });
-  const script = new URL('name-server.ts', import.meta.url).pathname;
-  const argv = [process.execPath, script, JSON.stringify({ address: nameServer, zone })];
-  const child = spawn('nsenter', ['--net=/run/netns/internet', ...argv], { stdio: ['pipe', 'pipe', 'inherit'] });
-  const lines = createInterface(child.stdout);
-  await once(lines, 'line');
-  lines.on('line', (line) => asked.push((JSON.parse(line) as { name: string }).name));
-  addToZone = (more) => child.stdin.write(`${JSON.stringify(more)}\n`);
-  letGo(child);
-  network = createHostNetwork(options);
-  await network.start();
-  await listen(
-    { name: 'broker', tcp: [{ address: network.brokerHost, port: at.brokerPort }], udp: [] },
-    () => undefined,
-  );
+  ({ world, network, names, agentWith, told } = await buildEgressWorld());
+  ({ asked } = names);
 });
 
-const agentWith = (slot: number, egress: EgressRules): Promise<StubAgent> =>
-  startAgent(world, network, slot, { egress });
-const found = async (agent: StubAgent, ...names: string[]): Promise<(string | null)[]> => {
-  const results = await lookUp(agent.guest.namespace, ...names.map((name) => ({ name })));
-  return results.map((result) => result && (result.addresses.join(' ') || result.rcode));
-};
-const told = async (slot: number): Promise<string[]> =>
-  (await network.readRefused(slot)).refused.map(wordsOf).toSorted();
-const wordsOf = ({ protocol, address, port, name }: RefusedConnection): string =>
-  [protocol, address, port, name].filter((part) => part !== null).join(' ');
 const broker = tcp('10.0.2.2', at.brokerPort);
 
 test('an allow list reaches the names and blocks that it names, and its broker', async () => {
@@ -182,11 +121,11 @@ test('with none an agent reaches its broker alone', async () => {
 test('an allowed name that says a private address opens nothing and is told', async () => {
   await using agent = await agentWith(1, list('*.example', 'rebound.example', '10.0.0.0/8', '169.254.169.254'));
   assert.deepEqual(await found(agent, 'rebound.example', 'half-rebound.example'), ['5.9.10.2', shop]);
-  addToZone({ 'rebound.example': [a('10.9.9.9')] });
+  names.add({ 'rebound.example': [a('10.9.9.9')] });
   await sleep(2500);
   const all = each([...at.privateAddresses, ...at.hostAddresses, '168.63.129.16', '127.0.0.1'], [22, 80]);
   assert.deepEqual(await reached(agent.guest, all), [], 'blocks of the rules open none of them either');
-  addToZone({ 'late.example': [a('10.9.9.9')] });
+  names.add({ 'late.example': [a('10.9.9.9')] });
   await sleep(200);
   assert.deepEqual(await found(agent, 'late.example'), ['NOERROR']);
   assert.ok((await told(1)).includes('dns late.example'));
@@ -279,111 +218,6 @@ test('the next guest of a slot has nothing of the last one’s', async () => {
   assert.deepEqual(await told(1), []);
   assert.deepEqual(await reached(agent.guest, [tcp(shop, 80)]), []);
   assert.deepEqual(await found(agent, 'shop.example'), ['NXDOMAIN']);
-});
-
-test('what is refused is told once, with what and when, and the rest is counted', async () => {
-  await using agent = await agentWith(1, list('shop.example'));
-  const since = Date.now();
-  await reached(agent.guest, [tcp(other, 80), tcp(other, 80), udp(other, at.udpPort), tcp('10.9.9.9', 80)]);
-  await found(agent, 'other.example', 'other.example');
-  const first = await network.readRefused(1);
-  assert.deepEqual(first.refused.map(wordsOf).toSorted(), [
-    'dns other.example',
-    `tcp 10.9.9.9 80`,
-    `tcp ${other} 80`,
-    `udp ${other} ${at.udpPort}`,
-  ]);
-  for (const { at: when } of first.refused) assert.ok(when.getTime() > since - 2000 && when.getTime() <= Date.now());
-  assert.deepEqual(await network.readRefused(1), { refused: [], more: 0 });
-  const many = Array.from({ length: 200 }, (_, i) => udp(other, 1000 + i));
-  await agent.guest.ask(many);
-  const { refused, more } = await network.readRefused(1);
-  assert.deepEqual([refused.length, more], [100, 100]);
-});
-
-test('while nothing is refused no process is started to look for it, and what is refused then is told', async () => {
-  await using agent = await agentWith(1, list('shop.example'));
-  await found(agent, 'shop.example');
-  const inside = spawn('nsenter', [`--net=/run/netns/${agent.vm.name}`, 'sleep', '600'], { stdio: 'ignore' });
-  letGo(inside);
-  await once(inside, 'spawn');
-  // Its kernel asks for routers now and then, which nobody lets out.
-  await sysctl(agent.guest.namespace, { 'ipv6/conf/all/disable_ipv6': 1 });
-  const read = (): Promise<string[]> =>
-    network.readRefused(1, inside.pid!).then(({ refused }) => refused.map(wordsOf).toSorted());
-  const spared = (): Promise<void> => sleep(1000);
-  await spared();
-  await read();
-  await spared();
-  // Nobody sent this: whoever looks into the kernel's sets finds it.
-  await nft(agent.vm.name, 'add element inet lodge refused_pings { 23.9.9.9 }');
-  assert.deepEqual(await reached(agent.guest, [tcp(shop, 80), broker]), [tcp(shop, 80), broker].map(words));
-  assert.deepEqual(await read(), []);
-  await reached(agent.guest, [tcp(other, 80)]);
-  assert.deepEqual(await read(), ['icmp 23.9.9.9', `tcp ${other} 80`]);
-  await reached(agent.guest, [tcp(other, 80)]);
-  assert.deepEqual(await read(), [], 'reads have a pace');
-  await spared();
-  assert.deepEqual(await read(), [`tcp ${other} 80`]);
-});
-
-test('a machine that an older release started takes bandwidth and rules, which hold, and is reached as before', async () => {
-  await using agent = await agentWith(1, open);
-  const { brokerHost } = network;
-  await makeOlder(agent.vm.name, { guestSide: agent.vm.guestAddress, brokerHost, range, resolver: nameServer });
-  using conversation = (await Conversation.open(agent.guest.namespace, shop, echoPort))!;
-  assert.equal(await conversation.say('hello'), 'answered', 'every public address');
-  const isReached = (): Promise<boolean> =>
-    new Promise((resolve) => {
-      const socket = connect({ host: agent.vm.guestAddress, port: guestPorts[0]!, timeout: 3000 });
-      for (const [event, answer] of [
-        ['connect', true],
-        ['error', false],
-        ['timeout', false],
-      ] as const)
-        socket.once(event, () => resolve(answer) ?? socket.destroy());
-    });
-  assert.equal(await isReached(), true);
-  // A control plane that finds it.
-  const next = createHostNetwork(options);
-  network.stop();
-  await next.start();
-  try {
-    await next.setBandwidth(1, 50);
-    await next.setBandwidth(1, 50);
-    assert.deepEqual(await reached(agent.guest, [tcp(other, 80)]), [], 'nothing until its rules are put on it');
-    await next.setEgress(1, list('shop.example'));
-    assert.equal(await conversation.say('hello'), 'closed');
-    assert.deepEqual(await found(agent, 'shop.example', 'other.example'), [shop, 'NXDOMAIN']);
-    const targets = [broker, tcp(shop, 80), tcp(other, 80), tcp('10.9.9.9', 80)];
-    assert.deepEqual(await reached(agent.guest, targets), [broker, tcp(shop, 80)].map(words));
-    const { refused } = await next.readRefused(1);
-    assert.ok(refused.map(wordsOf).includes(`tcp ${other} 80`));
-    assert.equal(await isReached(), true);
-    assert.ok((await next.egressBytes(1)) > 0, 'what was counted before is kept');
-  } finally {
-    next.stop();
-    await network.start();
-  }
-});
-
-test('an older machine takes rules first and bandwidth then', async () => {
-  await using agent = await agentWith(1, open);
-  const { brokerHost } = network;
-  await makeOlder(agent.vm.name, { guestSide: agent.vm.guestAddress, brokerHost, range, resolver: nameServer });
-  const next = createHostNetwork(options);
-  network.stop();
-  await next.start();
-  try {
-    await next.setEgress(1, open);
-    await next.setBandwidth(1, 50);
-    const targets = [broker, tcp(other, 80), tcp(other, 25), tcp('10.9.9.9', 80)];
-    assert.deepEqual(await reached(agent.guest, targets), [broker, tcp(other, 80)].map(words));
-    assert.deepEqual(await found(agent, 'other.example'), [other]);
-  } finally {
-    next.stop();
-    await network.start();
-  }
 });
 
 test('a refused TCP connection fails at once', async () => {

@@ -62,7 +62,7 @@ export interface World {
 
 const everywhere = (ports: readonly number[]) => ports.map((port) => ({ address: '::', port }));
 
-async function buildInternet(): Promise<void> {
+export async function buildInternet(): Promise<void> {
   await ip(
     null,
     'netns add internet',
@@ -99,23 +99,30 @@ async function buildInternet(): Promise<void> {
   await sysctl(null, { 'ipv6/conf/all/forwarding': 1 });
 }
 
+/** Starts a process that listens in a namespace; `hear` gets each datagram's text. */
+export async function listenApart(
+  namespace: string,
+  listening: Listening,
+  hear: (text: string) => void,
+): Promise<void> {
+  const argv = [process.execPath, join(import.meta.dirname, 'listeners.ts'), JSON.stringify(listening)];
+  const child = spawn('nsenter', [`--net=/run/netns/${namespace}`, ...argv], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const lines = createInterface(child.stdout);
+  const ready = new Promise<void>((resolve, reject) => {
+    lines.on('line', (line) => {
+      if (line === 'ready') resolve();
+      else hear((JSON.parse(line) as { heard: string }).heard);
+    });
+    child.on('exit', () => reject(new Error(`the listener ${listening.name} ended`)));
+  });
+  await ready;
+  letGo(child);
+}
+
 export async function buildWorld(log: (message: string) => void = () => {}): Promise<World> {
   const heard: string[] = [];
-  const listenIn = async (namespace: string, listening: Listening): Promise<void> => {
-    const argv = [process.execPath, join(import.meta.dirname, 'listeners.ts'), JSON.stringify(listening)];
-    const child = spawn('nsenter', [`--net=/run/netns/${namespace}`, ...argv], { stdio: ['pipe', 'pipe', 'inherit'] });
-    const lines = createInterface(child.stdout);
-    const ready = new Promise<void>((resolve, reject) => {
-      lines.on('line', (line) => {
-        if (line === 'ready') resolve();
-        else heard.push(`${listening.name}: ${(JSON.parse(line) as { heard: string }).heard}`);
-      });
-      child.on('exit', () => reject(new Error(`the listener ${listening.name} ended`)));
-    });
-    await ready;
-    letGo(child);
-  };
-
+  const listenIn = (namespace: string, listening: Listening): Promise<void> =>
+    listenApart(namespace, listening, (text) => heard.push(`${listening.name}: ${text}`));
   await buildInternet();
   const usual = { brokerPort, log };
   const a = createHostNetwork({ ...usual, instance: 'a', range: '10.201.0.0/16', resolver });

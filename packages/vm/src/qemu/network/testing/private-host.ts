@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 
-const inside = 'LODGE_TEST_PRIVATE_HOST';
+const inside = 'TEST_PRIVATE_HOST';
 
 /**
  * Gives a test file a host of its own: its own network, namespaces, process ids and tap device, so that nothing it does is seen outside, no packet leaves, and
