@@ -7,14 +7,7 @@ import type { Scope, RuntimeKind } from '@lodge/domain';
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { cryptography, createSecretBox, hashApiKey, lastFour, makeApiKey } from '@lodge/access';
-import {
-  createAccounts,
-  createAgentVisits,
-  createApiKeyVerifier,
-  Meter,
-  MeteredDriver,
-  createEngine,
-} from '@lodge/engine';
+import { createAgentVisits, Meter, MeteredDriver, createEngine } from '@lodge/engine';
 import { builtinProviders } from '@lodge/broker';
 import type { Engine, EngineDeps } from '@lodge/engine';
 import { scopes as allScopes } from '@lodge/domain';
@@ -31,9 +24,9 @@ import { createHttpApp } from '../../../apps/server/src/http/app.ts';
 import type { NetworkSettings } from '../../../apps/server/src/http/context.ts';
 import type { RateSettings } from '../../../apps/server/src/http/pipeline/limits/limits.ts';
 import { startGateway } from './gateway.ts';
+import { accountsOver, silent } from '../../../packages/testkit/src/plane/wired-accounts.ts';
 import { guestRuntime, noTroubles } from '../../../packages/testkit/src/plane/guest-runtime.ts';
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const image = { id: 'image', rootDisk: '/nowhere', kernel: '/nowhere', initrd: '/nowhere' };
 
 /** As many as a test can ask. */
@@ -130,19 +123,8 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
     holder: holderOf(process.pid),
     provisionTimeoutMs: 240_000,
   });
-  const accounts = createAccounts({
-    crypto: cryptography,
-    store: store.accounts,
-    secrets,
-    log: silent,
-    registrationOpen: false,
-  });
-  const verifier = createApiKeyVerifier({
-    apiKeys: cryptography.apiKeys,
-    store: store.apiKeys,
-    changes: store.apiKeys,
-    log: silent,
-  });
+  const wired = accountsOver(store, { secrets });
+  const { accounts, verifier } = wired;
   let origin = '';
   const app = createHttpApp({
     account: { accounts, spend: store.spend, origin: () => origin, pages: null },
@@ -195,8 +177,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
       await app.close();
       await engine.stop();
       await driver.stop();
-      await accounts.close();
-      await verifier.close();
+      await wired.close();
       await store.close();
       gateway.closeAllConnections();
       await new Promise((resolve) => gateway.close(resolve));

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { brotliDecompressSync } from 'node:zlib';
 import type { NetworkSettings } from './context.ts';
-import { agentRow, testApp, unlimited } from '../../../../packages/testkit/src/plane/http/test-app.ts';
+import { agentRow, openLimits, testApp } from '../../../../packages/testkit/src/plane/http/test-app.ts';
 
 const settings: NetworkSettings = { maxConnections: 100, trustedProxies: [], corsOrigins: [] };
 const origin = 'https://app.example.com';
@@ -82,7 +82,7 @@ test('with certificate and key the API answers over TLS', async () => {
 test('who asks is what a trusted proxy says, and nobody else is believed', async () => {
   const asked = async (trustedProxies: readonly string[]): Promise<string[]> => {
     const subjects: string[] = [];
-    const { app, call } = testApp({ network: { ...settings, trustedProxies }, ...countingLimits(subjects) });
+    const { app, call } = testApp({ network: { ...settings, trustedProxies }, limits: openLimits(subjects) });
     await call('GET', '/v1/agents', { key: null, headers: { 'x-forwarded-for': '203.0.113.9' } });
     await app.close();
     return subjects;
@@ -91,22 +91,3 @@ test('who asks is what a trusted proxy says, and nobody else is believed', async
   assert.ok((await asked(['127.0.0.1'])).some((subject) => subject.includes('203.0.113.9')));
   assert.ok(!(await asked(['10.0.0.0/8'])).some((subject) => subject.includes('203.0.113.9')));
 });
-
-function countingLimits(subjects: string[]): Partial<Parameters<typeof testApp>[0]> {
-  return {
-    limits: {
-      store: {
-        lease: async (subject, { perMinute }, wanted) => {
-          subjects.push(subject);
-          return { granted: wanted, left: perMinute };
-        },
-        enter: async () => 'place',
-        leave: async () => undefined,
-        prune: async () => undefined,
-      },
-      rates: { reads: 600, writes: 120, creates: 30, calls: 600, address: 60, createsAtOnce: 5 },
-      quotas: { agents: 100, running: 20 },
-      spend: unlimited,
-    },
-  };
-}

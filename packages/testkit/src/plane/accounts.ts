@@ -2,19 +2,15 @@
 /* oxlint-disable no-restricted-imports -- only tests import this file */
 import { cryptography } from '@lodge/access';
 import { randomBytes } from 'node:crypto';
-import { migrate, openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
-import { testDatabase } from '@lodge/testkit/postgres';
 import type { TestDatabase } from '@lodge/testkit/postgres';
 import type { Caller, OpenedSession } from '@lodge/ports';
 import { TOTP } from 'otpauth';
-import { createAccounts } from '../../../engine/src/accounts/accounts.ts';
 import type { ClosableAccounts } from '../../../engine/src/accounts/accounts.ts';
-import { ensureFirstKey } from '../../../../apps/server/src/host/first-key.ts';
 import { createOwnerLink } from '../../../engine/src/accounts/operator-links.ts';
-import { createSecretBox } from '../../../access/src/secret-box.ts';
+import { openAccounts, silent } from './wired-accounts.ts';
 
-export const silent = { debug() {}, info() {}, warn() {}, error() {} };
+export { silent };
 export const password = 'correct horse battery staple';
 
 let requests = 0;
@@ -39,18 +35,8 @@ export interface TestAccounts {
 }
 
 export async function testAccounts(registrationOpen = false): Promise<TestAccounts> {
-  const database = await testDatabase();
-  await migrate(database);
-  const store = await openStore({ ...database, log: silent });
-  const accounts = createAccounts({
-    crypto: cryptography,
-    store: store.accounts,
-    secrets: createSecretBox(randomBytes(32)),
-    log: silent,
-    registrationOpen,
-    clock: () => new Date(now),
-  });
-  await (await ensureFirstKey(store.apiKeys, `/tmp/lodge-first-key-${randomBytes(6).toString('hex')}`))!.shown();
+  const opened = await openAccounts({ registrationOpen, clock: () => new Date(now) });
+  const { database, store, accounts } = opened;
   const token = await createOwnerLink(store.accounts, cryptography.tokens);
   const owner = await accounts.setUp({ token, email: 'owner@example.com', name: 'Ada', password }, caller());
   return {
@@ -63,11 +49,7 @@ export async function testAccounts(registrationOpen = false): Promise<TestAccoun
       const email = `${randomBytes(6).toString('hex')}@example.com`;
       return accounts.acceptInvitation({ token: invitation.token, email, name: 'Bo', password }, caller());
     },
-    async close() {
-      await accounts.close();
-      await store.close();
-      await database.drop();
-    },
+    close: () => opened.close(),
   };
 }
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { testWorld } from '../../../../../packages/testkit/src/plane/http/account-area.ts';
-import { testApp } from '../../../../../packages/testkit/src/plane/http/test-app.ts';
+import { openLimits, testApp } from '../../../../../packages/testkit/src/plane/http/test-app.ts';
 import type { Reply } from '../../../../../packages/testkit/src/plane/http/account-area.ts';
 
 const world = await testWorld();
@@ -157,20 +157,7 @@ test('a name that leads here is not ours by that: a page of it is foreign where 
 
 test('a session is counted by itself, whatever its address; what is refused is counted by address', async () => {
   const subjects: string[] = [];
-  const limits = {
-    store: {
-      lease: async (subject: string, { perMinute }: { readonly perMinute: number }, wanted: number) => {
-        subjects.push(subject);
-        return { granted: wanted, left: perMinute };
-      },
-      enter: async () => 'place',
-      leave: async () => undefined,
-      prune: async () => undefined,
-    },
-    rates: { reads: 600, writes: 120, creates: 30, calls: 600, address: 60, createsAtOnce: 5 },
-    quotas: { agents: 100, running: 20 },
-    spend: world.store.spend,
-  };
+  const limits = { ...openLimits(subjects), spend: world.store.spend };
   const { accounts } = world;
   const account = { accounts, spend: world.store.spend, origin: () => 'http://localhost:8080', pages: null };
   const { app } = testApp({ accounts, account, limits });

@@ -1,21 +1,16 @@
 /** For tests: the account area over a real database, and browsers that use it. */
 /* oxlint-disable no-restricted-imports -- only tests import this file */
 import { createHmac, randomBytes } from 'node:crypto';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { cryptography, createSecretBox } from '@lodge/access';
-import { createAccounts, createApiKeyVerifier, createOwnerLink } from '@lodge/engine';
-import { ensureFirstKey } from '../../../../../apps/server/src/host/first-key.ts';
+import { cryptography } from '@lodge/access';
+import { createOwnerLink } from '@lodge/engine';
 import type { ClosableAccounts } from '@lodge/engine';
-import { migrate, openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
-import { testDatabase } from '@lodge/testkit/postgres';
 import type { TestDatabase } from '@lodge/testkit/postgres';
 import type { FastifyInstance } from 'fastify';
+import { openAccounts } from '../wired-accounts.ts';
 import { testApp } from './test-app.ts';
 
 export const password = 'correct horse battery staple';
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 export interface Reply {
   readonly status: number;
@@ -96,22 +91,8 @@ export class Browser {
 }
 
 export async function testWorld(origin = 'http://localhost:8080', registrationOpen = false): Promise<World> {
-  const database = await testDatabase();
-  await migrate(database);
-  const store = await openStore({ ...database, log: silent });
-  const secrets = createSecretBox(randomBytes(32));
-  const accounts = createAccounts({
-    crypto: cryptography,
-    store: store.accounts,
-    secrets,
-    log: silent,
-    registrationOpen,
-    clock: () => new Date(now),
-  });
-  const file = join(tmpdir(), `lodge-first-key-${randomBytes(6).toString('hex')}`);
-  const first = (await ensureFirstKey(store.apiKeys, file))!;
-  await first.shown();
-  const verifier = createApiKeyVerifier({ apiKeys: cryptography.apiKeys, store: store.apiKeys, log: silent });
+  const opened = await openAccounts({ registrationOpen, clock: () => new Date(now) });
+  const { database, store, accounts, verifier, firstKey } = opened;
   const account = { accounts, spend: store.spend, origin: () => origin, pages: null };
   const { app, logged } = testApp({ verifier, accounts, account });
   const owner = new Browser(app, origin);
@@ -124,7 +105,7 @@ export async function testWorld(origin = 'http://localhost:8080', registrationOp
     database,
     accounts,
     logged,
-    firstKey: first.plaintext,
+    firstKey,
     owner,
     browser: () => new Browser(app, origin),
     async member(role = 'member') {
@@ -137,10 +118,7 @@ export async function testWorld(origin = 'http://localhost:8080', registrationOp
     },
     async close() {
       await app.close();
-      await accounts.close();
-      await verifier.close();
-      await store.close();
-      await database.drop();
+      await opened.close();
     },
   };
 }

@@ -28,6 +28,24 @@ export const unlimited: SpendStore = {
   ofAccount: async () => ({ limit: null, daySpentUsd: '0', monthSpentUsd: '0' }),
 };
 
+/** Buckets that are never empty; `subjects` gets the name of each that is taken from. */
+export function openLimits(subjects: string[] = []): NonNullable<HttpAppOptions['limits']> {
+  return {
+    store: {
+      lease: async (subject, { perMinute }, wanted) => {
+        subjects.push(subject);
+        return { granted: wanted, left: perMinute };
+      },
+      enter: async () => 'place',
+      leave: async () => undefined,
+      prune: async () => undefined,
+    },
+    rates: { reads: 600, writes: 120, creates: 30, calls: 600, address: 60, createsAtOnce: 5 },
+    quotas: { agents: 100, running: 20 },
+    spend: unlimited,
+  };
+}
+
 export interface TestApp {
   readonly app: FastifyInstance;
   readonly agents: MemoryAgents;
@@ -88,18 +106,7 @@ export function testApp(options: Partial<HttpAppOptions> = {}): TestApp {
     accounts: { account: async () => someone, update: async (_, change) => ({ ...someone, ...change }) },
     places: noPlaces,
     usage: { report: async () => 'too_many', knows: async () => false, calls: async () => [], call: async () => null },
-    limits: {
-      // Buckets that are never empty.
-      store: {
-        lease: async (_subject, { perMinute }, wanted) => ({ granted: wanted, left: perMinute }),
-        enter: async () => 'place',
-        leave: async () => undefined,
-        prune: async () => undefined,
-      },
-      rates: { reads: 600, writes: 120, creates: 30, calls: 600, address: 60, createsAtOnce: 5 },
-      quotas: { agents: 100, running: 20 },
-      spend: unlimited,
-    },
+    limits: openLimits(),
     ready: () => ({ ready: true, step: null }),
     agentUrl: {
       scheme: 'http',
