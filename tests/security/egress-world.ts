@@ -56,9 +56,9 @@ export interface EgressWorld {
   readonly world: at.World;
   readonly network: HostNetwork;
   readonly names: Names;
-  agentWith(slot: number, egress: EgressRules): Promise<StubAgent>;
+  readonly agentWith: (slot: number, egress: EgressRules) => Promise<StubAgent>;
   /** What a slot's guest was refused since the last call. */
-  told(slot: number): Promise<string[]>;
+  readonly told: (slot: number) => Promise<string[]>;
 }
 
 export async function buildEgressWorld(): Promise<EgressWorld> {
