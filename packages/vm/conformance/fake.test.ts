@@ -12,6 +12,7 @@ import {
 import type { FakeDriver, FakeStep } from '../src/fake/index.ts';
 import { make } from './harness.ts';
 import type { Call, DriverHarness, GuestProbe, Moment } from './harness.ts';
+import { remoteHarness } from './remote.ts';
 import { describeVmDriver } from './suite.ts';
 
 const steps: Readonly<Record<Call['do'], readonly FakeStep[]>> = {
@@ -90,3 +91,4 @@ function probe(host: FakeHost, address: string): GuestProbe {
 }
 
 describeVmDriver('fake', async () => openFake());
+describeVmDriver('fake, over the channel of the machine host', () => remoteHarness(openFake()));

@@ -1,0 +1,143 @@
+/**
+ * Messages between two processes over one stream: a length of four bytes, then JSON. Each message is an object whose `kind`
+ * names who receives it. The other end may be hostile: a message is bounded before it is held and measured before it is read.
+ * What is no message of this protocol ends the channel: nothing that follows could be told apart.
+ */
+import type { Duplex } from 'node:stream';
+import { boundedJson } from '@lodge/domain';
+
+/** A list of 16,384 VMs is the largest message there is; what a control plane sends is far smaller. */
+export const maxReplyBytes = 16 * 2 ** 20;
+export const maxRequestBytes = 2 ** 20;
+const lengthBytes = 4;
+const maxDepth = 64;
+const maxElements = 2 ** 18;
+/** An end that does not read is ended when so much waits for it. */
+const maxUnsentBytes = 64 * 2 ** 20;
+
+export type Message = Readonly<Record<string, unknown>> & { readonly kind: string };
+export type Receiver = (message: Message) => void;
+
+/** What a message broke. The channel has ended. */
+export class ChannelError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'ChannelError';
+  }
+}
+
+export interface ChannelOptions {
+  /** Bound of one message that arrives; a larger one ends the channel before it is held. */
+  readonly maxBytes: number;
+}
+
+export class Channel {
+  /** Resolves when the channel has ended: with why, or with null when the other end closed it. */
+  readonly ended: Promise<ChannelError | null>;
+  private readonly stream: Duplex;
+  private readonly maxBytes: number;
+  private readonly receivers = new Map<string, Receiver>();
+  private readonly end: (why: ChannelError | null) => void;
+  private chunks: Buffer[] = [];
+  private held = 0;
+  private isOpen = true;
+
+  /** Nothing is read before `open`. */
+  constructor(stream: Duplex, { maxBytes }: ChannelOptions) {
+    this.stream = stream;
+    this.maxBytes = maxBytes;
+    const { promise, resolve } = Promise.withResolvers<ChannelError | null>();
+    this.ended = promise;
+    this.end = (why) => {
+      this.isOpen = false;
+      resolve(why);
+    };
+    stream.on('error', () => this.close()).on('close', () => this.close());
+  }
+
+  /** Whom messages of this kind go to. */
+  receive(kind: string, receiver: Receiver): void {
+    this.receivers.set(kind, receiver);
+  }
+
+  /** Begins to read: every receiver is known. */
+  open(): void {
+    this.stream.on('data', (chunk: Buffer) => this.take(chunk)).on('end', () => this.close());
+  }
+
+  /** Nothing is sent once the channel has ended. While the other end does not read, nothing more of it is read either. */
+  send(message: Message): void {
+    if (!this.isOpen) return;
+    const body = Buffer.from(JSON.stringify(message));
+    const frame = Buffer.allocUnsafe(lengthBytes + body.length);
+    frame.writeUInt32BE(body.length);
+    body.copy(frame, lengthBytes);
+    if (this.stream.writableLength + frame.length > maxUnsentBytes) {
+      this.fail('the other end does not read');
+    } else if (!this.stream.write(frame) && !this.stream.isPaused()) {
+      this.stream.pause();
+      this.stream.once('drain', () => this.stream.resume());
+    }
+  }
+
+  close(): void {
+    this.end(null);
+    this.stream.destroy();
+  }
+
+  private fail(why: string): void {
+    this.end(new ChannelError(why));
+    this.stream.destroy();
+  }
+
+  private take(chunk: Buffer): void {
+    this.chunks.push(chunk);
+    this.held += chunk.length;
+    while (this.isOpen && this.held >= lengthBytes) {
+      const bytes = this.peekLength();
+      if (bytes > this.maxBytes) return this.fail(`a message of ${bytes} bytes, more than ${this.maxBytes}`);
+      if (this.held < lengthBytes + bytes) return;
+      this.dispatch(this.cut(lengthBytes + bytes).subarray(lengthBytes));
+    }
+  }
+
+  private peekLength(): number {
+    if (this.chunks[0]!.length < lengthBytes) this.join();
+    return this.chunks[0]!.readUInt32BE();
+  }
+
+  private cut(bytes: number): Buffer {
+    if (this.chunks[0]!.length < bytes) this.join();
+    const [first] = this.chunks as [Buffer];
+    this.held -= bytes;
+    if (first.length === bytes) this.chunks.shift();
+    else this.chunks[0] = first.subarray(bytes);
+    return first.subarray(0, bytes);
+  }
+
+  private join(): void {
+    this.chunks = [Buffer.concat(this.chunks)];
+  }
+
+  private dispatch(body: Buffer): void {
+    let message: unknown;
+    try {
+      message = boundedJson(body, { bytes: this.maxBytes, depth: maxDepth, elements: maxElements });
+    } catch (error) {
+      return this.fail((error as Error).name === 'JsonBoundsError' ? (error as Error).message : 'a message is no JSON');
+    }
+    const kind = isRecord(message) ? message['kind'] : undefined;
+    const receiver = typeof kind === 'string' ? this.receivers.get(kind) : undefined;
+    if (!receiver) return this.fail('a message of no known kind');
+    try {
+      receiver(message as Message);
+    } catch (error) {
+      if (!(error instanceof ChannelError)) throw error;
+      this.fail(error.message);
+    }
+  }
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

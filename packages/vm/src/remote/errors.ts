@@ -1,0 +1,36 @@
+/** Failures as they cross the channel. Their messages are for the operator's log, at both ends. */
+import { VmError } from '@lodge/ports';
+import type { VmErrorCode } from '@lodge/ports';
+import { isRecord } from './channel.ts';
+
+export interface SentError {
+  /** Null: no failure of a driver's own. */
+  readonly code: VmErrorCode | null;
+  readonly name: string;
+  readonly message: string;
+}
+
+const maxNameCharacters = 64;
+const maxMessageCharacters = 8192;
+
+export function sentError(error: unknown): SentError {
+  const { name, message } = error instanceof Error ? error : { name: 'Error', message: String(error) };
+  const code = error instanceof VmError ? error.code : null;
+  return { code, name: name.slice(0, maxNameCharacters), message: message.slice(0, maxMessageCharacters) };
+}
+
+/** What a machine host sent, which is trusted. */
+export function receivedError({ code, name, message }: SentError): Error {
+  if (code !== null) return new VmError(code, message);
+  const error = new Error(message);
+  error.name = name;
+  return error;
+}
+
+/** What a control plane sent of a preparation that failed, which may be anything. */
+export function untrustedError(value: unknown): Error {
+  const { name, message } = isRecord(value) ? value : {};
+  const error = new Error(typeof message === 'string' ? message.slice(0, maxMessageCharacters) : 'it did not say why');
+  if (typeof name === 'string') error.name = name.slice(0, maxNameCharacters);
+  return error;
+}

@@ -1,0 +1,205 @@
+/** The control plane's side: a driver and a builder of images whose work is done by the machine host. */
+import { VmError } from '@lodge/ports';
+import type {
+  GuestAddress,
+  ImageBuilder,
+  ReportProgress,
+  RuntimeFacts,
+  TemplateBuild,
+  Vm,
+  VmDriver,
+  VmRequest,
+} from '@lodge/ports';
+import type { Channel, Message } from './channel.ts';
+import { receivedError, sentError } from './errors.ts';
+import type { SentError } from './errors.ts';
+import type { ArgsOf, MethodName, ResultOf } from './methods.ts';
+
+export interface RemoteMachines {
+  readonly driver: VmDriver;
+  readonly images: ImageBuilder;
+}
+
+/** Calls under way at a time; more wait here, in order. */
+const maxAtOnce = 1024;
+/** A caller that is this far behind has lost its way. */
+const maxWaiting = 65_536;
+
+type Exit = { readonly agentId: string; readonly executionId: string };
+
+interface CallOptions {
+  readonly signal?: AbortSignal;
+  readonly progress?: ReportProgress;
+  readonly prepare?: TemplateBuild['prepare'];
+}
+
+interface Pending extends CallOptions {
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: Error) => void;
+  preparing: AbortController | null;
+  /** What a preparation failed of: its caller gets it as it was thrown. */
+  preparationError: { readonly sent: string; readonly error: Error } | null;
+}
+
+/** `brokerHost` as the driver there says. The channel is to be opened by the caller. */
+export function createRemoteMachines(channel: Channel, { brokerHost }: Pick<VmDriver, 'brokerHost'>): RemoteMachines {
+  const calls = new Calls(channel);
+  return { driver: remoteDriver(calls, brokerHost), images: remoteImages(calls) };
+}
+
+function remoteImages(calls: Calls): ImageBuilder {
+  return {
+    idOf: (runtime) => calls.call('imageIdOf', { runtime }),
+    find: (runtime) => calls.call('findImage', { runtime }),
+    ensure: (runtime, progress, signal) => calls.call('ensureImage', { runtime }, { progress, signal }),
+  };
+}
+
+function remoteDriver(calls: Calls, brokerHost: string): VmDriver {
+  const call = calls.call.bind(calls);
+  return {
+    brokerHost,
+    start: () => call('start', {}),
+    stop: () => call('stop', {}),
+    findTemplate: ({ image, variant }) => call('findTemplate', { imageId: image.id, variant }),
+    getTemplate: (id) => call('getTemplate', { id }),
+    buildTemplate: ({ image, variant, brokerPort, prepare, progress }, signal) =>
+      call('buildTemplate', { imageId: image.id, variant, brokerPort }, { prepare, progress, signal }),
+    create: (request, signal) => call('create', createArgs(request), { signal }) as Promise<Vm>,
+    pause: (agentId, executionId) => call('pause', { agentId, executionId }),
+    resume: (agentId, executionId) => call('resume', { agentId, executionId }),
+    suspend: (agentId, executionId, facts, signal) => call('suspend', { agentId, executionId, facts }, { signal }),
+    backUp: (agentId, executionId, { facts, data }, signal) =>
+      call('backUp', { agentId, executionId, facts, data }, { signal }),
+    carryOver: (agentId, executionId, data, signal) => call('carryOver', { agentId, executionId, data }, { signal }),
+    rollBack: (agentId) => call('rollBack', { agentId }),
+    dropBackup: (agentId) => call('dropBackup', { agentId }),
+    resize: (agentId, executionId, machine, signal) => call('resize', { agentId, executionId, machine }, { signal }),
+    guestCredential: (agentId, address) => call('guestCredential', { agentId, address }),
+    usage: (agentId) => call('usage', { agentId }),
+    readConsole: (agentId) => call('readConsole', { agentId }),
+    setEgress: (agentId, rules) => call('setEgress', { agentId, rules }),
+    async readRefused(agentId) {
+      const { refused, more } = await call('readRefused', { agentId });
+      // A date crosses as its text.
+      return { refused: refused.map((each) => ({ ...each, at: new Date(each.at) })), more };
+    },
+    collectTemplates: (keep) => call('collectTemplates', { keep: [...keep] }),
+    inspect: (agentId) => call('inspect', { agentId }),
+    list: () => call('list', {}),
+    remove: (agentId, { keepDisk }) => call('remove', { agentId, keepDisk }),
+    onExit: (listener) => calls.onExit(listener),
+    hostMemory: () => call('hostMemory', {}),
+    hostDisk: () => call('hostDisk', {}),
+    diskUse: (of) => call('diskUse', { of }),
+  };
+}
+
+const createArgs = ({ agentId, executionId, machine, template, from, egress }: VmRequest): ArgsOf<'create'> => {
+  const { vcpus, memoryMib, diskGib } = machine;
+  const plain = { vcpus, memoryMib, diskGib };
+  return { agentId, executionId, machine: plain, templateId: template.id, from, egress: egress ?? null };
+};
+
+class Calls {
+  private readonly channel: Channel;
+  private readonly pending = new Map<number, Pending>();
+  private readonly waiting: (() => void)[] = [];
+  private readonly exitListeners = new Set<(exit: Exit) => void>();
+  private lastId = 0;
+  private atOnce = 0;
+  private gone: VmError | null = null;
+
+  constructor(channel: Channel) {
+    this.channel = channel;
+    channel.receive('reply', (message) => this.settle(message));
+    channel.receive('progress', ({ id, step, fraction }) => {
+      this.pending.get(id as number)?.progress?.(step as string, fraction as number | undefined);
+    });
+    channel.receive('prepare', (message) => void this.prepare(message));
+    channel.receive('unprepare', ({ id }) => this.pending.get(id as number)?.preparing?.abort());
+    channel.receive('exit', (message) => {
+      const { agentId, executionId } = message as unknown as Exit;
+      for (const listener of this.exitListeners) listener({ agentId, executionId });
+    });
+    void channel.ended.then(() => this.endAll());
+  }
+
+  onExit(listener: (exit: Exit) => void): () => void {
+    this.exitListeners.add(listener);
+    return () => this.exitListeners.delete(listener);
+  }
+
+  async call<N extends MethodName>(method: N, args: ArgsOf<N>, options: CallOptions = {}): Promise<ResultOf<N>> {
+    await this.place();
+    this.lastId += 1;
+    const id = this.lastId;
+    const { promise, resolve, reject } = Promise.withResolvers<ResultOf<N>>();
+    const pending: Pending = { ...options, resolve, reject, preparing: null, preparationError: null };
+    const abort = (): void => this.channel.send({ kind: 'abort', id });
+    try {
+      if (this.gone) throw this.gone;
+      this.pending.set(id, pending);
+      this.channel.send({ kind: 'call', id, method, args });
+      if (options.signal?.aborted) abort();
+      options.signal?.addEventListener('abort', abort, { once: true });
+      return await promise;
+    } catch (error) {
+      throw this.asThrownHere(error as Error, pending);
+    } finally {
+      options.signal?.removeEventListener('abort', abort);
+      this.pending.delete(id);
+      this.atOnce -= 1;
+      this.waiting.shift()?.();
+    }
+  }
+
+  private async place(): Promise<void> {
+    this.atOnce += 1;
+    if (this.atOnce <= maxAtOnce) return;
+    if (this.waiting.length >= maxWaiting) {
+      this.atOnce -= 1;
+      throw new VmError('failed', 'too many calls of the machine host are waiting');
+    }
+    await new Promise<void>((resolve) => this.waiting.push(resolve));
+  }
+
+  private settle({ id, value, error }: Message): void {
+    const pending = this.pending.get(id as number);
+    if (error === undefined) pending?.resolve(value as never);
+    else pending?.reject(receivedError(error as SentError));
+  }
+
+  /** A reason that began on this side comes back as it is. */
+  private asThrownHere(error: Error, { signal, preparationError }: Pending): Error {
+    if (preparationError !== null && error.message === preparationError.sent) return preparationError.error;
+    const isAborted = error instanceof VmError && error.code === 'aborted' && signal?.aborted === true;
+    return isAborted && signal.reason instanceof VmError ? signal.reason : error;
+  }
+
+  private async prepare({ id, address, credential }: Message): Promise<void> {
+    const pending = this.pending.get(id as number);
+    if (!pending?.prepare) return;
+    pending.preparing = new AbortController();
+    const known = credential as string | null;
+    const guest: GuestAddress = { address: address as string, credential: () => Promise.resolve(known) };
+    let answer: { readonly facts: RuntimeFacts } | { readonly error: SentError };
+    try {
+      answer = { facts: await pending.prepare(guest, pending.preparing.signal) };
+    } catch (error) {
+      const sent = sentError(error);
+      if (error instanceof Error) pending.preparationError = { sent: sent.message, error };
+      answer = { error: sent };
+    }
+    pending.preparing = null;
+    this.channel.send({ kind: 'prepared', id, ...answer });
+  }
+
+  private endAll(): void {
+    this.gone = new VmError('aborted', 'the machine host is gone');
+    for (const { reject, preparing } of this.pending.values()) {
+      preparing?.abort();
+      reject(this.gone);
+    }
+  }
+}

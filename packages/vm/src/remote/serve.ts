@@ -1,0 +1,128 @@
+/**
+ * The machine host's side: answers the calls of a control plane that may be hostile. A call is checked whole before anything
+ * is done; one that is refused touches nothing.
+ *
+ *   call    -> checked -> under way -> reply (a value, or why not)
+ *   abort   -> the call under way is told; its reply still comes
+ *   prepare <- a template's guest is to be prepared -> prepared (facts, or why not); unprepare <- no more
+ *   progress, exit <- told as they happen
+ */
+import { agentIdPattern } from '@lodge/domain';
+import { VmError } from '@lodge/ports';
+import type { GuestAddress, Log, RuntimeFacts, VmDriver } from '@lodge/ports';
+import { ChannelError } from './channel.ts';
+import type { Channel, Message } from './channel.ts';
+import { sentError, untrustedError } from './errors.ts';
+import type { SentError } from './errors.ts';
+import type { KnownImages } from './known-images.ts';
+import { methodsFor, prepareCall } from './methods.ts';
+import { facts, ShapeError } from './shapes.ts';
+
+/** A caller that sends more at once has lost its way: `remote-machines.ts` stays far below. */
+export const maxCallsUnderWay = 2048;
+
+export interface MachinesToServe {
+  readonly driver: VmDriver;
+  readonly images: KnownImages;
+  readonly log: Log;
+  /** What an agent's id looks like; by default as the domain makes them. */
+  readonly agentIds?: RegExp;
+}
+
+interface Preparing {
+  readonly resolve: (facts: RuntimeFacts) => void;
+  readonly reject: (error: Error) => void;
+}
+
+interface UnderWay {
+  readonly abort: AbortController;
+  preparing: Preparing | null;
+}
+
+/** Serves until the channel ends; then every call under way is told, and what it asked for is given up or completed. */
+export function serveMachines(channel: Channel, { log, agentIds = agentIdPattern, ...served }: MachinesToServe): void {
+  const methods = methodsFor(agentIds);
+  const calls = new Map<number, UnderWay>();
+  const reply = (id: number, outcome: { readonly value: unknown } | { readonly error: SentError }): void =>
+    channel.send({ kind: 'reply', id, ...outcome });
+
+  channel.receive('call', (message) => {
+    const id = idOf(message);
+    if (calls.has(id)) throw new ChannelError(`two calls have the number ${id}`);
+    let run: ReturnType<typeof prepareCall>;
+    try {
+      if (calls.size >= maxCallsUnderWay) throw new VmError('failed', 'too many calls are under way');
+      run = prepareCall(methods, message['method'], message['args']);
+    } catch (error) {
+      if (!(error instanceof ShapeError || error instanceof VmError)) throw error;
+      log.warn({ why: error.message }, 'a call of the control plane was refused');
+      reply(id, { error: sentError(new VmError('failed', error.message)) });
+      return;
+    }
+    const own: UnderWay = { abort: new AbortController(), preparing: null };
+    calls.set(id, own);
+    const { signal } = own.abort;
+    const progress = (step: string, fraction?: number): void => channel.send({ kind: 'progress', id, step, fraction });
+    const prepare = (guest: GuestAddress, until: AbortSignal) => prepareThere(channel, id, own, guest, until);
+    // A call that throws at once is one that rejects.
+    void (async () => run(served, { signal, progress, prepare }))()
+      .then(
+        (value) => reply(id, { value: value ?? null }),
+        (error: unknown) => reply(id, { error: sentError(error) }),
+      )
+      .finally(() => calls.delete(id));
+  });
+  channel.receive('abort', (message) => calls.get(idOf(message))?.abort.abort());
+  channel.receive('prepared', (message) => {
+    const preparing = calls.get(idOf(message))?.preparing;
+    if (!preparing) return;
+    if (message['error'] != null) return preparing.reject(untrustedError(message['error']));
+    try {
+      preparing.resolve(facts(message['facts'], 'prepared.facts'));
+    } catch (error) {
+      preparing.reject(error as Error);
+    }
+  });
+  const forget = served.driver.onExit(({ agentId, executionId }) =>
+    channel.send({ kind: 'exit', agentId, executionId }),
+  );
+  void channel.ended.then(() => {
+    forget();
+    const gone = new VmError('aborted', 'the control plane is gone');
+    for (const { abort, preparing } of calls.values()) {
+      abort.abort(gone);
+      preparing?.reject(gone);
+    }
+  });
+}
+
+/** Has the control plane prepare a guest, which it reaches by itself. */
+async function prepareThere(
+  channel: Channel,
+  id: number,
+  own: UnderWay,
+  guest: GuestAddress,
+  signal: AbortSignal,
+): Promise<RuntimeFacts> {
+  const credential = await guest.credential();
+  const { promise, resolve, reject } = Promise.withResolvers<RuntimeFacts>();
+  own.preparing = { resolve, reject };
+  const giveUp = (): void => {
+    channel.send({ kind: 'unprepare', id });
+    reject(signal.reason instanceof Error ? signal.reason : new VmError('aborted', 'the preparation was given up'));
+  };
+  signal.addEventListener('abort', giveUp, { once: true });
+  try {
+    if (signal.aborted) giveUp();
+    else channel.send({ kind: 'prepare', id, address: guest.address, credential });
+    return await promise;
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+    own.preparing = null;
+  }
+}
+
+function idOf({ id }: Message): number {
+  if (typeof id === 'number' && Number.isSafeInteger(id) && id >= 0) return id;
+  throw new ChannelError('a message has no number');
+}
