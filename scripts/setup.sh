@@ -60,12 +60,14 @@ install_debian_packages() {
     exec apt-get -qq -o DPkg::Lock::Timeout=300 install -y --no-install-recommends "$@"' setup "${packages[@]}" >/dev/null
 }
 
+# make_system_user NAME WHAT: makes the user that WHAT runs as, where it is missing.
 make_system_user() {
-  local name=${LODGE_SYSTEM_USER:-lodge}
+  local name=$1 what=$2
   getent passwd "$name" >/dev/null && return 0
-  say "Making the system user $name, which the database runs as."
+  say "Making the system user $name, which $what."
   need_root "make the system user $name"
-  "${as_root[@]}" useradd --system --user-group --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin -- "$name"
+  "${as_root[@]}" useradd --system --user-group --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin -- "$name" ||
+    die "The system user $name could not be made. Make it by other means, or name one that exists and runs nothing else (LODGE_SYSTEM_USER, LODGE_CONTROL_USER)."
 }
 
 install_npm_packages() {
@@ -80,5 +82,6 @@ command -v npm >/dev/null || die 'Lodge needs Node.js 20 or newer with npm, to i
 install_npm_packages
 if [ "${1:-}" != packages ]; then
   install_debian_packages
-  make_system_user
+  make_system_user "${LODGE_SYSTEM_USER:-lodge}" 'the database runs as'
+  make_system_user "${LODGE_CONTROL_USER:-lodge-control}" 'the API, the broker and the engine run as'
 fi

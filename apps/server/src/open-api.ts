@@ -10,6 +10,7 @@ import type { Config } from './config/config.ts';
 import { networkSettings, rateSettings } from './config/network-settings.ts';
 import { publicUrl } from './config/public-url.ts';
 import { createHttpApp } from './http/app.ts';
+import type { Tls } from './machine-host/host.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { version } from './version.ts';
 
@@ -19,6 +20,7 @@ export interface ApiParts {
   readonly metrics: Metrics | null;
   readonly secrets: SecretBox;
   readonly cryptography: Cryptography;
+  readonly tls: Tls | null;
   readonly log: Log;
 }
 
@@ -31,7 +33,7 @@ export interface OpenApi {
 
 export async function openApi(
   config: Config,
-  { store, engine, metrics, secrets, cryptography, log }: ApiParts,
+  { store, engine, metrics, secrets, cryptography, tls, log }: ApiParts,
   closing: (() => Promise<unknown> | void)[],
 ): Promise<OpenApi> {
   const { apiKeys } = cryptography;
@@ -58,7 +60,7 @@ export async function openApi(
       quotas: { agents: config.maxAgents, running: config.maxRunning },
       spend: store.spend,
     },
-    network: await networkSettings(config),
+    network: networkSettings(config, tls),
     account: { accounts, spend: store.spend, origin: () => url.origin, pages: builtPages() },
     ready: async () => {
       await store.ping();

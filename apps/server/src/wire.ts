@@ -5,7 +5,7 @@
 import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { cryptography, openSecretBox, readMasterKey } from '@lodge/access';
+import { cryptography, openSecretBox } from '@lodge/access';
 import {
   Meter,
   MeteredDriver,
@@ -30,17 +30,17 @@ import { parseProviderModel } from '@lodge/domain';
 import type { RuntimeKind } from '@lodge/domain';
 import type { Engine, TemplateProgress } from '@lodge/engine';
 import type { AgentRuntime, CallLedger, KeyChecker, Log, Provider } from '@lodge/ports';
-import { createImageBuilder } from '@lodge/images';
 import { createGateway, createHermesRuntime, createOpenclawRuntime } from '@lodge/runtimes';
-import { migrate, openStore, startEmbeddedPostgres } from '@lodge/store';
+import { migrate, openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
 import type { Config } from './config/config.ts';
 import { spendDefaults } from './config/spend-defaults.ts';
 import { lockInstance } from './host/instance-lock.ts';
 import type { Finding } from './host/finding.ts';
-import { openMachines } from './host/machines.ts';
 import { reportWeaknesses } from './host/weaknesses/table.ts';
-import { masterKeySource } from './config/master-key-source.ts';
+import { makeOwnFolder, ownFolderOf } from './machine-host/control-user.ts';
+import { closeAll, openHost } from './machine-host/host.ts';
+import type { Closing, Host } from './machine-host/host.ts';
 import { watchEventLoop } from './metrics/event-loop.ts';
 import { listenForScrapes } from './metrics/listener.ts';
 import { createMetrics } from './metrics/metrics.ts';
@@ -66,13 +66,12 @@ export interface Lodge {
 
 export interface LodgeOptions {
   readonly log: Log;
+  /** What a machine host handed over; by default this process is the host itself, and needs root. */
+  readonly host?: Host;
   /** What can run in guests; by default every runtime Lodge has. */
   readonly runtimes?: ReadonlyMap<RuntimeKind, AgentRuntime>;
   readonly onTemplateProgress?: (progress: TemplateProgress) => void;
 }
-
-/** Undo steps, run in reverse: what was begun last ends first. */
-type Closing = (() => Promise<unknown> | void)[];
 
 export async function startLodge(config: Config, options: LodgeOptions): Promise<Lodge> {
   const closing: Closing = [];
@@ -81,18 +80,12 @@ export async function startLodge(config: Config, options: LodgeOptions): Promise
   const close = async (): Promise<void> => {
     await endRequests().catch((error: unknown) => options.log.error({ err: error }, 'requests did not end cleanly'));
     await ready.catch(() => undefined);
-    for (const end of closing.splice(0).toReversed()) {
-      try {
-        await end();
-      } catch (error) {
-        options.log.error({ err: error }, 'a part did not end cleanly');
-      }
-    }
+    await closeAll(closing, options.log);
   };
   try {
-    await mkdir(config.dataDir, { recursive: true, mode: 0o711 });
-    closing.push(await lockInstance(config.dataDir));
-    const assembled = await assemble(config, { ...options, log: withRequestFields(options.log) }, closing);
+    const log = withRequestFields(options.log);
+    const host = options.host ?? (await openHere(config, log, closing));
+    const assembled = await assemble(config, { ...options, host, log }, closing);
     const { baseUrl, firstKey, ownerLink, weaknesses } = assembled;
     endRequests = assembled.endRequests;
     ready = assembled.startMachines();
@@ -103,25 +96,36 @@ export async function startLodge(config: Config, options: LodgeOptions): Promise
   }
 }
 
+/** For tests and measurements: all of it in one process. */
+async function openHere(config: Config, log: Log, closing: Closing): Promise<Host> {
+  await mkdir(config.dataDir, { recursive: true, mode: 0o711 });
+  closing.push(await lockInstance(config.dataDir));
+  await makeOwnFolder(config, null);
+  return openHost(config, log, closing);
+}
+
 interface Assembled extends Pick<Lodge, 'baseUrl' | 'firstKey' | 'ownerLink' | 'weaknesses'> {
   readonly startMachines: () => Promise<void>;
   /** Takes no more requests and gives those under way a bounded while, with everything that they need still there. */
   readonly endRequests: () => Promise<void>;
 }
 
-async function assemble(config: Config, options: LodgeOptions, closing: Closing): Promise<Assembled> {
-  const { log } = options;
-  const store = await startStore(config, log, closing);
+async function assemble(
+  config: Config,
+  options: LodgeOptions & { readonly host: Host },
+  closing: Closing,
+): Promise<Assembled> {
+  const { log, host } = options;
+  const store = await startStore(config, host, log, closing);
   const metrics = config.metricsPort === null ? null : createMetrics(version);
   const loop = watchEventLoop({ log, ...(metrics && { observe: metrics.loopDelay }) });
   closing.push(() => loop.stop());
-  const secrets = await openSecretBox(store.secrets, await readMasterKey(masterKeySource(config)));
+  const secrets = await openSecretBox(store.secrets, host.masterKey);
   const providers = [...builtinProviders, ...parseOperatorProviders(config.providers)];
   const prices = createPriceBook(providers, parsePrices(config.prices));
   const keyChecker = openKeyChecker(config, providers, closing);
-  const { network, driver: bare } = await openMachines(config, log);
-  const meter = new Meter({ driver: bare, usage: store.usage, log });
-  const driver = new MeteredDriver(bare, meter);
+  const meter = new Meter({ driver: host.driver, usage: store.usage, log });
+  const driver = new MeteredDriver(host.driver, meter);
   const runtimes = options.runtimes ?? allRuntimes();
   const holder = `${config.instance}@${hostname()}`;
   const shared = { store: store.agents, logs: store.agentLogs, driver, runtimes, log, holder };
@@ -130,7 +134,7 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
     ...engineSettings(config),
     events: store.events,
     spend: store.spend,
-    images: createImageBuilder({ cacheDir: config.cacheDir, log }),
+    images: host.images,
     gateway: createGateway(),
     providers,
     secrets,
@@ -141,10 +145,10 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
   const eventKeeper = createEventKeeper({ events: store.events, bounds: eventBounds(config), log });
   if (options.onTemplateProgress) engine.onTemplateProgress(options.onTemplateProgress);
   if (metrics) await openMetrics(config, { metrics, store, engine, log }, closing);
-  const api = { store, engine, metrics, secrets, cryptography, log };
+  const api = { store, engine, metrics, secrets, cryptography, tls: host.tls, log };
   const { baseUrl, endRequests } = await openApi(config, api, closing);
-  const firstKey = await ensureFirstKey(store.apiKeys, join(config.dataDir, 'first-key'));
-  const ownerLink = await ensureOwnerLink(store.accounts, join(config.dataDir, 'owner-link'));
+  const firstKey = await ensureFirstKey(store.apiKeys, join(ownFolderOf(config), 'first-key'));
+  const ownerLink = await ensureOwnerLink(store.accounts, join(ownFolderOf(config), 'owner-link'));
   const weaknesses = reportWeaknesses(config, async () => (await store.accounts.members()).length, log);
 
   const startMachines = async (): Promise<void> => {
@@ -156,7 +160,7 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
     const keepAwake = (agentId: string) => engine.agents.busy(agentId);
     const known = { directory: store.directoryOf(holder), secrets, prices, providers };
     const broker = createBroker({ ...brokerSettings(config), ...known, ledger, keepAwake, log });
-    await broker.listen({ host: network.brokerHost, port: config.brokerPort });
+    await broker.listen({ host: driver.brokerHost, port: config.brokerPort });
     closing.push(() => broker.close());
     for (const part of [engine, meter, logCollector, eventKeeper]) {
       part.start();
@@ -237,17 +241,7 @@ async function openMetrics(
   closing.push(() => listener.close());
 }
 
-async function startStore(config: Config, log: Log, closing: Closing): Promise<Store> {
-  let connectionString = config.databaseUrl;
-  if (connectionString === null) {
-    const postgres = await startEmbeddedPostgres({
-      dataDir: join(config.dataDir, 'postgres'),
-      user: config.systemUser,
-      log,
-    });
-    closing.push(() => postgres.stop());
-    connectionString = postgres.connectionString;
-  }
+async function startStore(config: Config, { connectionString }: Host, log: Log, closing: Closing): Promise<Store> {
   await migrate({ connectionString });
   const store = await openStore({ connectionString, log, spendDefaults: spendDefaults(config) });
   closing.push(() => store.close());

@@ -1,7 +1,14 @@
 /** A driver behind the machine host's protocol: what a control plane without privileges has in place of its own. */
 import { duplexPair } from 'node:stream';
 import type { ImageBuilder, VmDriver } from '@lodge/ports';
-import { Channel, createRemoteMachines, KnownImages, maxReplyBytes, maxRequestBytes, serveMachines } from '../src/remote/index.ts';
+import {
+  Channel,
+  createRemoteMachines,
+  KnownImages,
+  maxReplyBytes,
+  maxRequestBytes,
+  serveMachines,
+} from '../src/remote/index.ts';
 import type { DriverHarness } from './harness.ts';
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };

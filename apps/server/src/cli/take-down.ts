@@ -149,8 +149,8 @@ const stoppedNow = ({ cause }: Operation) => ({
 });
 
 async function withStore(config: Config, log: Log, work: (store: Store) => Promise<void>): Promise<void> {
-  const { databaseUrl, systemUser } = config;
-  const options = { dataDir: postgresFolder(config), user: systemUser, log };
+  const { databaseUrl, systemUser: user, controlUser: client } = config;
+  const options = { dataDir: postgresFolder(config), user, client, log };
   const postgres = databaseUrl === null ? await startEmbeddedPostgres(options) : null;
   try {
     const connectionString = databaseUrl ?? postgres!.connectionString;

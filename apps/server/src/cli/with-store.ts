@@ -25,7 +25,12 @@ export async function withStore<T>(
   const unlock = await orCommandError(lockInstance(config.dataDir));
   try {
     if (config.databaseUrl !== null) return await useStore(config.databaseUrl, log, work);
-    const postgres = await startEmbeddedPostgres({ dataDir: postgresFolder(config), user: config.systemUser, log });
+    const postgres = await startEmbeddedPostgres({
+      dataDir: postgresFolder(config),
+      user: config.systemUser,
+      client: config.controlUser,
+      log,
+    });
     try {
       return await useStore(postgres.connectionString, log, work);
     } finally {

@@ -35,6 +35,8 @@ import { nearest } from './nearest.ts';
 /** One address quadruple, so one VM, for each /30 of the network range: the most VMs a /16 can hold. */
 const maxVms = 2 ** 14;
 
+const userName = matching(/^[a-z_][a-z0-9_-]{0,30}$/, 'a user name of lower-case letters, digits, _ and -');
+
 export const settings = {
   host: required(
     'LODGE_HOST',
@@ -303,7 +305,14 @@ export const settings = {
     'user name',
     'lodge',
     'Unprivileged user that the embedded database runs as; set-up makes it.',
-    matching(/^[a-z_][a-z0-9_-]{0,30}$/, 'a user name of lower-case letters, digits, _ and -'),
+    userName,
+  ),
+  controlUser: required(
+    'LODGE_CONTROL_USER',
+    'user name',
+    'lodge-control',
+    'Unprivileged user that the API, the broker and the engine run as, and nothing else; set-up makes it.',
+    userName,
   ),
   databaseUrl: {
     ...optional(
@@ -379,6 +388,8 @@ function disagreements(config: Parsed): string[] {
   }
   if ((config.tlsCert === null) !== (config.tlsKey === null))
     found.push('LODGE_TLS_CERT and LODGE_TLS_KEY go together');
+  // The database could read the control plane's memory, and the keys in it.
+  if (config.systemUser === config.controlUser) found.push('LODGE_SYSTEM_USER and LODGE_CONTROL_USER must differ');
   if (config.port === config.brokerPort) found.push('LODGE_BROKER_PORT and LODGE_PORT must differ');
   if (config.port === config.metricsPort) found.push('LODGE_METRICS_PORT and LODGE_PORT must differ');
   if (config.brokerPort === config.metricsPort) found.push('LODGE_METRICS_PORT and LODGE_BROKER_PORT must differ');

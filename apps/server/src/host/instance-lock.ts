@@ -6,7 +6,9 @@
 import { createHash } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import type { Server } from 'node:net';
 import { join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A process that cannot be mistaken for a later one with the same pid. */
 export interface ProcessMark {
@@ -28,17 +30,8 @@ const fileIn = (dataDir: string): string => join(dataDir, 'control-plane.json');
 
 /** Takes the lock or throws `AlreadyRunningError`. Give it back with the returned function; ending the process does too. */
 export async function lockInstance(dataDir: string): Promise<() => Promise<void>> {
-  const name = createHash('sha256').update(resolve(dataDir)).digest('hex').slice(0, 32);
-  const server = createServer((socket) => socket.destroy());
-  const bound = Promise.withResolvers<void>();
-  server.once('error', bound.reject).listen(`\0lodge-${name}`, bound.resolve);
-  try {
-    await bound.promise;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
-    throw new AlreadyRunningError(dataDir, await lockHolder(dataDir));
-  }
-  server.unref();
+  const server = await bind(socketName(dataDir));
+  if (server === null) throw new AlreadyRunningError(dataDir, await lockHolder(dataDir));
   const mark: ProcessMark = { pid: process.pid, startTime: (await startTimeOf(process.pid)) ?? '' };
   const file = fileIn(dataDir);
   await writeFile(`${file}.new`, `${JSON.stringify(mark)}\n`);
@@ -47,6 +40,37 @@ export async function lockInstance(dataDir: string): Promise<() => Promise<void>
     await rm(file, { force: true });
     server.close();
   };
+}
+
+/**
+ * The lock of the process without privileges, which ends a moment after the machine host that was killed: waits for it at
+ * most `timeoutMs`. Held until this process ends.
+ */
+export async function lockControlPlane(dataDir: string, timeoutMs: number): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  while ((await bind(`${socketName(dataDir)}-control-plane`)) === null) {
+    if (performance.now() > deadline) throw new Error(`An earlier control plane on ${dataDir} does not end.`);
+    await sleep(lockEveryMs);
+  }
+}
+
+const lockEveryMs = 10;
+
+const socketName = (dataDir: string): string =>
+  `\0lodge-${createHash('sha256').update(resolve(dataDir)).digest('hex').slice(0, 32)}`;
+
+/** Null when another process has the name. */
+async function bind(name: string): Promise<Server | null> {
+  const server = createServer((socket) => socket.destroy());
+  const bound = Promise.withResolvers<void>();
+  server.once('error', bound.reject).listen(name, bound.resolve);
+  try {
+    await bound.promise;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+    return null;
+  }
+  return server.unref();
 }
 
 /** The control plane that runs on this data folder, or null when none does. */

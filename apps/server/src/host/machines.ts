@@ -5,6 +5,7 @@ import type { Log, VmDriver } from '@lodge/ports';
 import { createHostNetwork, createQemuDriver } from '@lodge/vm';
 import type { HostNetwork, NetworkOptions } from '@lodge/vm';
 import type { Config } from '../config/config.ts';
+import { findUser } from '../machine-host/control-user.ts';
 import { resolverFor } from './resolver.ts';
 
 /** The network of the VMs, as configured. */
@@ -13,9 +14,11 @@ export async function networkOptions(config: Config): Promise<NetworkOptions> {
   const resolver = await resolverFor(dns);
   // The host itself asks for names of allow lists, so a resolver on its loopback will do, which guests cannot be given.
   const nameServers = resolver === null && dns === 'auto' ? getServers() : undefined;
+  const controlUser = await findUser(config.controlUser);
   return {
     instance,
     range,
+    ...(controlUser && { hostUid: controlUser.uid }),
     brokerPort,
     resolver,
     ...(nameServers && { nameServers }),

@@ -25,7 +25,7 @@ const database = 'postgres';
  *   <dataDir>/postgres-<version>/   programs
  *   <dataDir>/partial-*             either of the others while it is made
  *   <dataDir>/cluster/              PGDATA, 0700, of the user
- *   <dataDir>/socket/               0700, of the user
+ *   <dataDir>/socket/               0700, of the user; where there is a client, its group passes (0710)
  *   <dataDir>/pg_hba.conf, pg_ident.conf, postgres.log
  */
 export interface Cluster {
@@ -36,10 +36,17 @@ export interface Cluster {
   readonly identFile: string;
   readonly logFile: string;
   readonly user: RunAs;
+  /** Who may log in beside the account this process runs under; null where root is not who asks, or nobody was named. */
+  readonly client: Client | null;
 }
 
-/** Checks the folder and makes what is missing around the cluster itself. */
-export async function prepareCluster(dataDir: string, userName: string): Promise<Cluster> {
+interface Client {
+  readonly name: string;
+  readonly gid: number;
+}
+
+/** Checks the folder and makes what is missing around the cluster itself. `clientName`: as in `EmbeddedPostgresOptions`. */
+export async function prepareCluster(dataDir: string, userName: string, clientName: string | null): Promise<Cluster> {
   const cluster: Cluster = {
     dataDir,
     cluster: join(dataDir, 'cluster'),
@@ -48,6 +55,7 @@ export async function prepareCluster(dataDir: string, userName: string): Promise
     identFile: join(dataDir, 'pg_ident.conf'),
     logFile: join(dataDir, 'postgres.log'),
     user: await runAs(userName),
+    client: clientName === null ? null : await clientOf(clientName),
   };
   const socketPath = join(cluster.socketDir, socketName);
   const excess = Buffer.byteLength(socketPath) - maxSocketPathBytes;
@@ -56,9 +64,17 @@ export async function prepareCluster(dataDir: string, userName: string): Promise
   await mkdir(dataDir, { recursive: true });
   await chmod(dataDir, 0o711);
   await assertPassable(dataDir, cluster.user);
-  await makeOwned(cluster.socketDir, cluster.user);
-  await writeAccessRules(cluster);
+  await makeOwned(cluster.socketDir, cluster.user, cluster.client);
   return cluster;
+}
+
+/** A user that does not exist logs in nowhere. */
+async function clientOf(name: string): Promise<Client | null> {
+  if (process.geteuid!() !== 0) return null;
+  return runAs(name).then(
+    ({ gid }) => ({ name, gid: gid! }),
+    () => null,
+  );
 }
 
 /** Runs initdb unless that is done. It works in a folder beside, renamed at the end: a kill leaves no half-made cluster. */
@@ -110,12 +126,28 @@ async function versionOf(cluster: string): Promise<string | null> {
 }
 
 /**
- * Who may log in: the account this process runs under, known to the kernel from the socket (peer), as the one role. So there
- * is no password to keep, and neither another local user nor Postgres's own can come in, even if they reach the socket.
+ * Who may log in: the account this process runs under and the client, known to the kernel from the socket (peer), as the one
+ * role. So there is no password to keep, and neither another local user nor Postgres's own can come in, even if they reach
+ * the socket.
  */
-async function writeAccessRules(cluster: Cluster): Promise<void> {
-  await writeAtomically(cluster.hbaFile, `local all ${role} peer map=lodge\n`);
-  await writeAtomically(cluster.identFile, `lodge "${userInfo().username}" ${role}\n`);
+const accessRules = ({ hbaFile, identFile, client }: Cluster): readonly (readonly [file: string, text: string])[] => {
+  const names = [userInfo().username, ...(client ? [client.name] : [])];
+  return [
+    [hbaFile, `local all ${role} peer map=lodge\n`],
+    [identFile, names.map((name) => `lodge "${name}" ${role}\n`).join('')],
+  ];
+};
+
+/** Whether a server that runs on the cluster has read these rules, when it was started with the files as they are. */
+export async function hasAccessRules(cluster: Cluster): Promise<boolean> {
+  for (const [file, text] of accessRules(cluster)) {
+    if ((await readFile(file, 'utf8').catch(() => null)) !== text) return false;
+  }
+  return true;
+}
+
+export async function writeAccessRules(cluster: Cluster): Promise<void> {
+  for (const [file, text] of accessRules(cluster)) await writeAtomically(file, text);
 }
 
 async function writeAtomically(path: string, text: string): Promise<void> {
@@ -125,10 +157,11 @@ async function writeAtomically(path: string, text: string): Promise<void> {
   await rename(partial, path);
 }
 
-async function makeOwned(dir: string, user: RunAs): Promise<void> {
+/** The client passes the folder and does not list it. */
+async function makeOwned(dir: string, user: RunAs, client: Client | null = null): Promise<void> {
   await mkdir(dir, { recursive: true, mode: 0o700 });
-  await chmod(dir, 0o700);
-  if (user.uid !== undefined) await chown(dir, user.uid, user.gid);
+  if (user.uid !== undefined) await chown(dir, user.uid, client?.gid ?? user.gid);
+  await chmod(dir, client ? 0o710 : 0o700);
 }
 
 async function syncFolder(dir: string): Promise<void> {

@@ -235,6 +235,32 @@ test("other local users cannot log in, not even Postgres's own", asRoot, async (
   }
 });
 
+test(
+  'a further user logs in where it is named, and a server that was started without it is started again',
+  asRoot,
+  async (t) => {
+    const folder = await testServerFolder();
+    t.after(() => folder.remove());
+    const earlier = spawnControlPlane(t, folder);
+    const server = await serverOf(earlier);
+    earlier.kill('SIGKILL');
+    const postgres = await startEmbeddedPostgres({ ...folder, client: 'daemon', log: silent });
+    t.after(() => postgres.stop());
+    assert.notEqual(postgres.pid, server);
+    const answers = [];
+    for (const user of ['daemon', 'bin', folder.user]) {
+      const script = `
+      const { Client } = require('pg');
+      const client = new Client({ connectionString: ${JSON.stringify(postgres.connectionString)} });
+      client.connect().then(() => console.log('in'), (error) => console.log(error.code)).finally(() => client.end());`;
+      const child = spawn(process.execPath, ['-e', script], { ...(await userId(user)), cwd: import.meta.dirname });
+      const [answer] = (await once(child.stdout, 'data')) as [Buffer];
+      answers.push(String(answer).trim());
+    }
+    assert.deepEqual(answers, ['in', 'EACCES', '28000']);
+  },
+);
+
 async function userId(name: string): Promise<{ readonly uid: number; readonly gid: number }> {
   const passwd = await readFile('/etc/passwd', 'utf8');
   const [, , uid, gid] = passwd

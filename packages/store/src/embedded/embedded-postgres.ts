@@ -14,7 +14,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '@lodge/ports';
 import { installBinaries } from './binaries.ts';
 import type { Binaries } from './binaries.ts';
-import { connectionStringOf, initialise, prepareCluster, removeLeftovers } from './cluster.ts';
+import {
+  connectionStringOf,
+  hasAccessRules,
+  initialise,
+  prepareCluster,
+  removeLeftovers,
+  writeAccessRules,
+} from './cluster.ts';
 import type { Cluster } from './cluster.ts';
 import { ask, awaitReady, endPostmaster, findPostmaster, isAlive, runsFrom, spawnPostmaster } from './postmaster.ts';
 import type { Postmaster } from './postmaster.ts';
@@ -24,6 +31,8 @@ export interface EmbeddedPostgresOptions {
   readonly dataDir: string;
   /** System user Postgres runs as when we are root; not looked at otherwise. It should run nothing else. */
   readonly user: string;
+  /** A further system user that may log in, when we are root; ignored where it does not exist. Default: none. */
+  readonly client?: string;
   readonly log: Log;
 }
 
@@ -55,13 +64,25 @@ const stableMs = 10_000;
 
 /** Starts the server of `dataDir`, or adopts the one that an earlier process left running. Rejects with what to do about it. */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
-  const cluster = await prepareCluster(options.dataDir, options.user);
+  const cluster = await prepareCluster(options.dataDir, options.user, options.client ?? null);
   const binaries = await installBinaries(options.dataDir);
   await initialise(cluster, binaries);
+  await applyAccessRules(cluster, options.log);
   const supervisor = new Supervisor(cluster, binaries, options.log);
   await supervisor.start();
   await removeLeftovers(options.dataDir, binaries);
   return supervisor;
+}
+
+/** A server reads them as it starts: one that was started with others is ended before they are written, so a kill loses neither. */
+async function applyAccessRules(cluster: Cluster, log: Log): Promise<void> {
+  if (await hasAccessRules(cluster)) return;
+  const postmaster = await findPostmaster(cluster);
+  if (postmaster) {
+    log.info({ pid: postmaster.pid }, 'ending a Postgres that lets others log in');
+    await endPostmaster(postmaster, stopTimeoutMs);
+  }
+  await writeAccessRules(cluster);
 }
 
 class Supervisor implements EmbeddedPostgres {

@@ -81,7 +81,8 @@ function settingsOf(cluster: Cluster): string[] {
   const settings = {
     listen_addresses: '',
     unix_socket_directories: `"${cluster.socketDir}"`,
-    unix_socket_permissions: '0700',
+    // The folder keeps out whoever is not to reach it.
+    unix_socket_permissions: cluster.client ? '0777' : '0700',
     hba_file: cluster.hbaFile,
     ident_file: cluster.identFile,
     fsync: 'on',

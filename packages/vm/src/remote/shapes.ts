@@ -62,7 +62,8 @@ export const record =
   <F extends Fields>(fields: F): Shape<Shaped<F>> =>
   (value, name) => {
     if (!isRecord(value)) throw new ShapeError(`${name} must be an object`);
-    if (Object.keys(value).some((key) => !Object.hasOwn(fields, key))) throw new ShapeError(`${name} has another field`);
+    if (Object.keys(value).some((key) => !Object.hasOwn(fields, key)))
+      throw new ShapeError(`${name} has another field`);
     const entries = Object.entries(fields).map(([key, of]) => [key, of(value[key], `${name}.${key}`)]);
     return Object.fromEntries(entries) as Shaped<F>;
   };

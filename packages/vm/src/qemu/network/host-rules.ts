@@ -67,7 +67,7 @@ function throughHost(plan: NetworkPlan): Chain[] {
   ];
 }
 
-/** What is sent to a slot that is gone is refused at once; what is sent to a guest must come from a process of root. */
+/** What is sent to a slot that is gone is refused at once; what is sent to a guest must come from a process of root or of the control plane. */
 function fromHost(plan: NetworkPlan): Chain[] {
   return [
     base(
@@ -80,7 +80,7 @@ function fromHost(plan: NetworkPlan): Chain[] {
       'to_guest_from_host',
       'meta nfproto != ipv4 counter drop',
       'ct state established,related accept',
-      'meta skuid 0 accept',
+      `meta skuid { ${plan.hostUids.join(', ')} } accept`,
       'counter drop',
     ),
     base(
@@ -93,7 +93,7 @@ function fromHost(plan: NetworkPlan): Chain[] {
 
 /**
  * The instance's own table of the host's firewall, as nft text. It holds by itself, whatever a namespace lets through, for every address the host has or will have:
- * a guest reaches the broker (and the resolver) and public addresses, never another guest; guests are reached by root's processes on this host alone.
+ * a guest reaches the broker (and the resolver) and public addresses, never another guest; guests are reached by processes of root and of the control plane on this host alone.
  * Applied as a whole in one transaction; may be repeated. The map `slots` and the chains it leads to stay as they are: they hold the slots whose broker port is not
  * the usual one. What is neither from nor to a guest passes, and no other table is touched.
  */

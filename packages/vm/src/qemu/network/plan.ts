@@ -39,6 +39,8 @@ export interface NetworkPlan {
   readonly closedBlocks: readonly string[];
   /** Destination ports that no guest reaches. */
   readonly closedPorts: readonly number[];
+  /** User ids whose processes on the host reach guests. */
+  readonly hostUids: readonly number[];
   /** The instance's table of the host's firewall (family inet). */
   readonly table: string;
   readonly maxSlots: number;
@@ -67,6 +69,8 @@ export interface NetworkOptions {
   readonly guests?: number;
   /** Whether guests reach the ports of mail servers; by default `closed`. */
   readonly mail?: 'open' | 'closed';
+  /** User id of a control plane that is not root's: its processes reach guests, as root's do. */
+  readonly hostUid?: number;
 }
 
 /** SMTP, and submission with and without TLS: what a host is put on block lists for. */
@@ -175,6 +179,7 @@ export function planNetwork(options: NetworkOptions): NetworkPlan {
     nameServers: options.nameServers ?? (resolver === null ? [] : [resolver]),
     closedBlocks: disjointBlocks([...specialIpv4Blocks, ...(options.blocked ?? [])]),
     closedPorts: options.mail === 'open' ? [] : mailPorts,
+    hostUids: [0, ...(options.hostUid ? [options.hostUid] : [])],
     table: `lodge_${instance}`,
     maxSlots,
     guests: Math.min(maxSlots, options.guests ?? usualGuests),

@@ -1,0 +1,87 @@
+/** The control plane as a process without privileges, at the other end of a channel that nobody else can reach. */
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import { Channel, maxRequestBytes } from '@lodge/vm/remote';
+import type { Config } from '../config/config.ts';
+import { ControlUserError } from './control-user.ts';
+import type { User } from './control-user.ts';
+import { channelFd, controlPlaneRole } from './handover.ts';
+
+export interface ControlProcess {
+  readonly pid: number;
+  readonly channel: Channel;
+  /** Resolves with the process' exit code when it has ended; 1 where a signal ended it. */
+  readonly ended: Promise<number>;
+  kill(): void;
+}
+
+export interface ControlProcessOptions {
+  /** File to run, as this process was run. */
+  readonly entry: string;
+  readonly user: User;
+  readonly ownFolder: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly config: Config;
+}
+
+/** Starts it. It does nothing before it was handed what it needs. */
+export async function startControlProcess(options: ControlProcessOptions): Promise<ControlProcess> {
+  const { entry, user, ownFolder, env, config } = options;
+  await assertReadable(entry, user);
+  const argv = [process.execPath, ...process.execArgv, entry, controlPlaneRole];
+  // The fourth, at `channelFd`, is a pair of sockets without a name.
+  const child = spawn('setpriv', [...asUser(user, await capabilities(config)), '--', ...argv], {
+    cwd: '/',
+    env: environment(env, user, ownFolder),
+    stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
+  });
+  const ended = endOf(child);
+  await once(child, 'spawn');
+  const channel = new Channel(child.stdio[channelFd] as Duplex, { maxBytes: maxRequestBytes });
+  return { pid: child.pid!, channel, ended, kill: () => void child.kill('SIGKILL') };
+}
+
+/** Ends with this process, whatever ends it, and can never have more privileges than these. */
+const asUser = ({ uid, gid }: User, capability: string | null): string[] => [
+  `--reuid=${uid}`,
+  `--regid=${gid}`,
+  '--clear-groups',
+  '--no-new-privs',
+  `--inh-caps=-all${capability ? `,+${capability}` : ''}`,
+  `--ambient-caps=-all${capability ? `,+${capability}` : ''}`,
+  `--bounding-set=-all${capability ? `,+${capability}` : ''}`,
+  '--pdeathsig=KILL',
+];
+
+/** None, but where a port is configured that only root may listen on. */
+async function capabilities({ port, brokerPort, metricsPort }: Config): Promise<string | null> {
+  const text = await readFile('/proc/sys/net/ipv4/ip_unprivileged_port_start', 'utf8').catch(() => '1024');
+  const ports = [port, brokerPort, metricsPort ?? 0].filter((each) => each !== 0);
+  return ports.some((each) => each < Number(text)) ? 'net_bind_service' : null;
+}
+
+/** Root must never run what it compiled: its cache lies in its own folder. */
+function environment(env: NodeJS.ProcessEnv, { name }: User, ownFolder: string): NodeJS.ProcessEnv {
+  const { NODE_COMPILE_CACHE: cache, ...rest } = env;
+  const identity = { HOME: ownFolder, USER: name, LOGNAME: name };
+  return { ...rest, ...identity, ...(cache && { NODE_COMPILE_CACHE: join(ownFolder, 'node') }) };
+}
+
+async function endOf(child: ChildProcess): Promise<number> {
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return code ?? 1;
+}
+
+async function assertReadable(entry: string, user: User): Promise<void> {
+  const ids = { uid: user.uid, gid: user.gid };
+  const child = spawn('/usr/bin/test', ['-r', entry], { ...ids, stdio: 'ignore' });
+  const [code] = (await once(child, 'exit')) as [number | null];
+  if (code === 0) return;
+  throw new ControlUserError(
+    `${entry} is closed to the user ${user.name}, which the API, the broker and the engine run as. Open it with chmod -R go=rX, and its folders with chmod o+x, or keep Lodge elsewhere, such as in /opt.`,
+  );
+}

@@ -1,0 +1,57 @@
+/** What the machine host hands to its control plane over the channel, once: nothing of it is in an environment or a command line. */
+import type { Message } from '@lodge/vm/remote';
+import { secretVariables } from '../config/config.ts';
+import type { Host } from './host.ts';
+
+/** Argument by which an entry's process knows that it is the control plane. */
+export const controlPlaneRole = 'control-plane';
+/** The channel's file descriptor there. */
+export const channelFd = 3;
+
+export interface Handover extends Pick<Host, 'connectionString' | 'masterKey' | 'tls'> {
+  /** Address that the broker listens on. */
+  readonly brokerHost: string;
+  /** Variables of the configuration that may hold a credential. */
+  readonly secrets: Readonly<Record<string, string>>;
+}
+
+/** Root runs it: whoever reads the key needs no command. What stands here tells the control plane where its key is from. */
+const masterKeyCommand = 'LODGE_MASTER_KEY_COMMAND';
+const commandStandsElsewhere = '# run by the machine host';
+
+/** Takes the secrets out of an environment: what this process starts inherits the rest. */
+export function takeSecrets(env: NodeJS.ProcessEnv): Record<string, string> {
+  const secrets: Record<string, string> = {};
+  for (const name of secretVariables) {
+    const value = env[name];
+    delete env[name];
+    if (value) secrets[name] = name === masterKeyCommand ? commandStandsElsewhere : value;
+  }
+  return secrets;
+}
+
+export function handoverMessage({ masterKey, tls, ...plain }: Handover): Message {
+  const base64 = (bytes: Buffer): string => bytes.toString('base64');
+  return {
+    kind: 'handover',
+    ...plain,
+    masterKey: base64(masterKey),
+    tls: tls && { cert: base64(tls.cert), key: base64(tls.key) },
+  };
+}
+
+/** As `handoverMessage` made it. */
+export function readHandover(message: Message): Handover {
+  const { masterKey, tls, connectionString, brokerHost, secrets } = message as unknown as {
+    readonly masterKey: string;
+    readonly tls: { readonly cert: string; readonly key: string } | null;
+  } & Pick<Handover, 'connectionString' | 'brokerHost' | 'secrets'>;
+  const bytes = (base64: string): Buffer => Buffer.from(base64, 'base64');
+  return {
+    connectionString,
+    brokerHost,
+    secrets,
+    masterKey: bytes(masterKey),
+    tls: tls && { cert: bytes(tls.cert), key: bytes(tls.key) },
+  };
+}

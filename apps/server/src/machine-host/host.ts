@@ -1,0 +1,72 @@
+/** What needs root, or what only root may read: the network and the driver of VMs, images, the database's process, keys. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { readMasterKey } from '@lodge/access/master-key';
+import { createImageBuilder } from '@lodge/images';
+import type { ImageBuilder, Log, VmDriver } from '@lodge/ports';
+import { startEmbeddedPostgres } from '@lodge/store/embedded';
+import type { Config } from '../config/config.ts';
+import { masterKeySource } from '../config/master-key-source.ts';
+import { openMachines } from '../host/machines.ts';
+
+/** What a control plane is given. Everything else it makes itself. */
+export interface Host {
+  readonly driver: VmDriver;
+  readonly images: ImageBuilder;
+  /** URL of the database. */
+  readonly connectionString: string;
+  readonly masterKey: Buffer;
+  /** Certificate and key of the API, PEM; null without TLS. */
+  readonly tls: Tls | null;
+}
+
+export interface Tls {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
+
+/** Undo steps, run in reverse: what was begun last ends first. */
+export type Closing = (() => Promise<unknown> | void)[];
+
+/** Ends what was begun, whatever fails on the way. */
+export async function closeAll(closing: Closing, log: Log): Promise<void> {
+  for (const end of closing.splice(0).toReversed()) {
+    try {
+      await end();
+    } catch (error) {
+      log.error({ err: error }, 'a part did not end cleanly');
+    }
+  }
+}
+
+/** Starts the database and reads keys; the driver is not started. Rejects with what to do about it. */
+export async function openHost(config: Config, log: Log, closing: Closing): Promise<Host> {
+  const connectionString = await openDatabase(config, log, closing);
+  const masterKey = await readMasterKey(masterKeySource(config));
+  const tls = await readTls(config);
+  const { driver } = await openMachines(config, log);
+  const images = createImageBuilder({ cacheDir: config.cacheDir, log });
+  return { driver, images, connectionString, masterKey, tls };
+}
+
+async function openDatabase(config: Config, log: Log, closing: Closing): Promise<string> {
+  if (config.databaseUrl !== null) return config.databaseUrl;
+  const { systemUser: user, controlUser: client } = config;
+  const dataDir = join(config.dataDir, 'postgres');
+  const postgres = await startEmbeddedPostgres({ dataDir, user, client, log });
+  closing.push(() => postgres.stop());
+  return postgres.connectionString;
+}
+
+async function readTls({ tlsCert, tlsKey }: Config): Promise<Tls | null> {
+  if (tlsCert === null || tlsKey === null) return null;
+  return { cert: await pem('LODGE_TLS_CERT', tlsCert), key: await pem('LODGE_TLS_KEY', tlsKey) };
+}
+
+async function pem(variable: string, path: string): Promise<Buffer> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    throw new Error(`${variable}: ${path} cannot be read.`, { cause: error });
+  }
+}

@@ -1,0 +1,100 @@
+/**
+ * The machine host: the process that `npm start` starts, as root. It does what needs root for a control plane that has none
+ * (ADR 35), and lives as long as that:
+ *
+ *   lock ─> control plane spawned ─> database, keys, driver ─> handed over ─> serves ─> control plane ended ─> all ended
+ *
+ * - The control plane ends: so does this process, with its exit code. Machines go on.
+ * - This process is killed: the kernel kills the control plane with it.
+ * - A signal: the control plane is told to end, and has a bounded while to do so.
+ */
+import { mkdir } from 'node:fs/promises';
+import type { Log } from '@lodge/ports';
+import { KnownImages, serveMachines } from '@lodge/vm/remote';
+import { readConfig } from '../config/config.ts';
+import type { Config } from '../config/config.ts';
+import { AlreadyRunningError, lockInstance } from '../host/instance-lock.ts';
+import { configOrExit, exitWith, processLog } from '../process-output.ts';
+import { version } from '../version.ts';
+import { startControlProcess } from './control-process.ts';
+import type { ControlProcess } from './control-process.ts';
+import { ControlUserError, controlUser, makeOwnFolder } from './control-user.ts';
+import { handoverMessage, takeSecrets } from './handover.ts';
+import { closeAll, openHost } from './host.ts';
+import type { Closing } from './host.ts';
+
+/** A second signal, or this long after the first, ends the process as it is: every part survives that. */
+const closeTimeoutMs = 30_000;
+
+/** `entry`: the file that this process runs, which is run again as the control plane. */
+export async function runMachineHost(env: NodeJS.ProcessEnv, entry: string): Promise<void> {
+  const config = configOrExit(() => readConfig(env));
+  const secrets = takeSecrets(env);
+  const log = processLog(config, env);
+  process.stdout.write(`Lodge ${version}\n`);
+  const closing: Closing = [];
+  try {
+    const control = await openControlProcess(config, env, entry, closing);
+    endOnSignal(control);
+    const host = await Promise.race([openHost(config, log, closing), control.ended]);
+    // It has said why.
+    if (typeof host === 'number') return await endWith(control, closing, log);
+    const { driver, images, ...handed } = host;
+    closing.push(() => driver.stop());
+    serveMachines(control.channel, { driver, images: new KnownImages(images), log });
+    control.channel.send(handoverMessage({ ...handed, brokerHost: driver.brokerHost, secrets }));
+    control.channel.open();
+    await endWith(control, closing, log);
+  } catch (error) {
+    await closeAll(closing, log);
+    const isPlain = error instanceof AlreadyRunningError || error instanceof ControlUserError;
+    if (!isPlain) log.fatal({ err: error }, 'Lodge did not start');
+    exitWith(error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function openControlProcess(
+  config: Config,
+  env: NodeJS.ProcessEnv,
+  entry: string,
+  closing: Closing,
+): Promise<ControlProcess> {
+  const user = await controlUser(config);
+  await mkdir(config.dataDir, { recursive: true, mode: 0o711 });
+  closing.push(await lockInstance(config.dataDir));
+  const ownFolder = await makeOwnFolder(config, user);
+  const control = await startControlProcess({ entry, user, ownFolder, env, config });
+  closing.push(async () => {
+    control.kill();
+    await control.ended;
+  });
+  return control;
+}
+
+/** Until the control plane has ended, or broke the protocol and is ended. */
+async function endWith(control: ControlProcess, closing: Closing, log: Log): Promise<never> {
+  void control.channel.ended.then((why) => {
+    if (why === null) return;
+    log.error({ why: why.message }, 'the control plane broke the protocol of the machine host and is ended');
+    control.kill();
+  });
+  const code = await control.ended;
+  await closeAll(closing, log);
+  process.exit(code);
+}
+
+function endOnSignal(control: ControlProcess): void {
+  let isEnding = false;
+  const now = (code: number): void => {
+    control.kill();
+    process.exit(code);
+  };
+  const end = (): void => {
+    if (isEnding) return now(130);
+    isEnding = true;
+    process.stdout.write('Stopping; the agents go on running (npm run down stops them too).\n');
+    setTimeout(() => now(1), closeTimeoutMs).unref();
+    control.channel.send({ kind: 'end' });
+  };
+  process.on('SIGINT', end).on('SIGTERM', end);
+}
