@@ -51,7 +51,7 @@ export async function runAttacks(world: World, options: RunOptions): Promise<Run
     const outcome = await work().catch((error: unknown) => `failed: ${String(error).slice(0, 300)}`);
     bystander.begin();
     if (attack !== 'quiet') options.onOutcome?.(attack, outcome);
-    return { attack, on, outcome, felt, rssMib: await rssMib(world.service.pid) };
+    return { attack, on, outcome, felt, rssMib: await rssMib(await world.service.controlPlanePid()) };
   };
   const rest = (ms: number) => async (): Promise<string> => {
     await sleep(ms);

@@ -7,9 +7,11 @@ import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { Channel, maxRequestBytes } from '@lodge/vm/remote';
 import type { Config } from '../config/config.ts';
-import { ControlUserError } from './control-user.ts';
 import type { User } from './control-user.ts';
 import { channelFd, controlPlaneRole } from './handover.ts';
+import { programFor } from './program.ts';
+
+const ownCheckout = join(import.meta.dirname, '../../../..');
 
 export interface ControlProcess {
   readonly pid: number;
@@ -22,6 +24,8 @@ export interface ControlProcess {
 export interface ControlProcessOptions {
   /** File to run, as this process was run. */
   readonly entry: string;
+  /** The folder that has the file and Node; by default the one of this file. */
+  readonly checkout?: string;
   readonly user: User;
   readonly ownFolder: string;
   readonly env: NodeJS.ProcessEnv;
@@ -30,11 +34,13 @@ export interface ControlProcessOptions {
 
 /** Starts it. It does nothing before it was handed what it needs. */
 export async function startControlProcess(options: ControlProcessOptions): Promise<ControlProcess> {
-  const { entry, user, ownFolder, env, config } = options;
-  await assertReadable(entry, user);
-  const argv = [process.execPath, ...process.execArgv, entry, controlPlaneRole];
+  const { entry, checkout = ownCheckout, user, ownFolder, env, config } = options;
+  const place = { node: process.execPath, entry, checkout, view: join(config.dataDir, 'program') };
+  const { through, argv } = await programFor(user, place);
+  const become = ['setpriv', ...asUser(user, await capabilities(config)), '--'];
+  const [command, ...args] = [...through, ...become, ...argv, controlPlaneRole];
   // The fourth, at `channelFd`, is a pair of sockets without a name.
-  const child = spawn('setpriv', [...asUser(user, await capabilities(config)), '--', ...argv], {
+  const child = spawn(command!, args, {
     cwd: '/',
     env: environment(env, user, ownFolder),
     stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
@@ -74,14 +80,4 @@ function environment(env: NodeJS.ProcessEnv, { name }: User, ownFolder: string):
 async function endOf(child: ChildProcess): Promise<number> {
   const [code] = (await once(child, 'exit')) as [number | null];
   return code ?? 1;
-}
-
-async function assertReadable(entry: string, user: User): Promise<void> {
-  const ids = { uid: user.uid, gid: user.gid };
-  const child = spawn('/usr/bin/test', ['-r', entry], { ...ids, stdio: 'ignore' });
-  const [code] = (await once(child, 'exit')) as [number | null];
-  if (code === 0) return;
-  throw new ControlUserError(
-    `${entry} is closed to the user ${user.name}, which the API, the broker and the engine run as. Open it with chmod -R go=rX, and its folders with chmod o+x, or keep Lodge elsewhere, such as in /opt.`,
-  );
 }

@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -89,6 +89,16 @@ export class Service {
   get pid(): number {
     if (this.child?.pid === undefined) throw new Error('the service does not run');
     return this.child.pid;
+  }
+
+  /** Of the process without privileges that the one of `pid` has started: HTTP, broker and engine. */
+  async controlPlanePid(): Promise<number> {
+    const children = await readFile(`/proc/${this.pid}/task/${this.pid}/children`, 'utf8');
+    for (const pid of children.trim().split(' ')) {
+      const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+      if (command.endsWith('\0control-plane\0')) return Number(pid);
+    }
+    throw new Error('the service has no control plane');
   }
 
   /** Starts the process again on the same data. */

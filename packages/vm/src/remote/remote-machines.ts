@@ -140,8 +140,7 @@ class Calls {
     try {
       if (this.gone) throw this.gone;
       this.pending.set(id, pending);
-      this.channel.send({ kind: 'call', id, method, args });
-      if (options.signal?.aborted) abort();
+      this.channel.send({ kind: 'call', id, method, args, ...(options.signal?.aborted && { aborted: true }) });
       options.signal?.addEventListener('abort', abort, { once: true });
       return await promise;
     } catch (error) {

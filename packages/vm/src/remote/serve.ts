@@ -61,6 +61,8 @@ export function serveMachines(channel: Channel, { log, agentIds = agentIdPattern
     }
     const own: UnderWay = { abort: new AbortController(), preparing: null };
     calls.set(id, own);
+    // Given up before it was sent: a create still takes the place of earlier ones.
+    if (message['aborted'] === true) own.abort.abort();
     const { signal } = own.abort;
     const progress = (step: string, fraction?: number): void => channel.send({ kind: 'progress', id, step, fraction });
     const prepare = (guest: GuestAddress, until: AbortSignal) => prepareThere(channel, id, own, guest, until);

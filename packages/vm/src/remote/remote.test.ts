@@ -1,0 +1,322 @@
+/** A control plane that was taken over, at the machine host's channel: it is refused by name, and nothing is touched. */
+import assert from 'node:assert/strict';
+import { duplexPair } from 'node:stream';
+import type { Duplex } from 'node:stream';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { publicEgress, sizes } from '@lodge/domain';
+import { VmError } from '@lodge/ports';
+import type { Image, TemplateBuild, VmDriver } from '@lodge/ports';
+import { createFakeDriver, FakeHost } from '../fake/index.ts';
+import { Channel, createRemoteMachines, KnownImages, maxReplyBytes, maxRequestBytes, serveMachines } from './index.ts';
+import { maxCallsUnderWay } from './serve.ts';
+
+const never = new AbortController().signal;
+const image: Image = { id: 'image', rootDisk: '/root.qcow2', kernel: '/kernel', initrd: '/initrd' };
+const [agentId, executionId] = ['abcdefghijk1', 'e1'];
+
+/** The machine host's side over a driver that notes what it is asked, and the raw other end of its channel. */
+function openHost(driver: Partial<VmDriver> = {}) {
+  const asked: unknown[][] = [];
+  const warned: string[] = [];
+  const noting = new Proxy(driver, {
+    get(target, name: keyof VmDriver) {
+      if (name === 'onExit') return target.onExit ?? (() => () => undefined);
+      return (...args: unknown[]) => {
+        asked.push([name, ...args]);
+        const own = target[name] as ((...args: unknown[]) => unknown) | undefined;
+        return own ? own(...args) : Promise.resolve(null);
+      };
+    },
+  }) as VmDriver;
+  const builder = {
+    idOf: async (runtime: string) => (asked.push(['idOf', runtime]), 'image'),
+    find: async (runtime: string) => (asked.push(['find', runtime]), image),
+    ensure: async (runtime: string) => (asked.push(['ensure', runtime]), image),
+  };
+  const log = {
+    debug() {},
+    info() {},
+    warn: ({ why }: { why?: string }) => void warned.push(String(why)),
+    error() {},
+  };
+  const [there, here] = duplexPair();
+  const channel = new Channel(there, { maxBytes: maxRequestBytes });
+  serveMachines(channel, { driver: noting, images: new KnownImages(builder), log });
+  channel.open();
+  return { asked, warned, channel, here };
+}
+
+function frame(body: string | Buffer): Buffer {
+  const bytes = Buffer.from(body);
+  const length = Buffer.alloc(4);
+  length.writeUInt32BE(bytes.length);
+  return Buffer.concat([length, bytes]);
+}
+
+const callOf = (id: number, method: unknown, args: unknown): Buffer =>
+  frame(JSON.stringify({ kind: 'call', id, method, args }));
+
+/** Replies as they come, by their number. */
+function repliesOf(here: Duplex): Map<number, { value?: unknown; error?: { message: string } }> {
+  const replies = new Map<number, { value?: unknown; error?: { message: string } }>();
+  let held = Buffer.alloc(0);
+  here.on('data', (chunk: Buffer) => {
+    held = Buffer.concat([held, chunk]);
+    while (held.length >= 4 && held.length >= 4 + held.readUInt32BE()) {
+      const end = 4 + held.readUInt32BE();
+      const message = JSON.parse(held.subarray(4, end).toString()) as { kind: string; id: number; value?: unknown };
+      if (message.kind === 'reply') replies.set(message.id, message);
+      held = held.subarray(end);
+    }
+  });
+  return replies;
+}
+
+async function eventually(holds: () => boolean): Promise<void> {
+  for (const until = Date.now() + 10_000; !holds(); await sleep(1)) assert.ok(Date.now() < until, 'not within 10 s');
+}
+
+const machine = { ...sizes.small };
+const create = { agentId, executionId, machine, templateId: 't1', from: 'clone', egress: null };
+const data = { folders: ['/workspace'], except: [] };
+
+const refused: readonly (readonly [method: unknown, args: unknown, why: RegExp])[] = [
+  ['destroy', {}, /no such method/],
+  ['constructor', {}, /no such method/],
+  ['__proto__', {}, /no such method/],
+  [null, {}, /no such method/],
+  ['pause', null, /pause must be an object/],
+  ['pause', [], /pause must be an object/],
+  ['pause', { agentId }, /pause\.executionId must be/],
+  ['pause', { agentId, executionId, force: true }, /pause has another field/],
+  ['pause', { agentId: '../../../../etc', executionId }, /pause\.agentId must be/],
+  ['pause', { agentId: 'abcdefghijk1/../x', executionId }, /pause\.agentId must be/],
+  ['pause', { agentId: `${agentId}\n`, executionId }, /pause\.agentId must be/],
+  ['pause', { agentId: { toString: 'abcdefghijk1' }, executionId }, /pause\.agentId must be/],
+  ['pause', { agentId, executionId: 'e/1' }, /pause\.executionId must be/],
+  ['pause', { agentId, executionId: 'e'.repeat(65) }, /pause\.executionId must be/],
+  ['remove', { agentId, keepDisk: 'no' }, /remove\.keepDisk must be true or false/],
+  ['getTemplate', { id: '../../images' }, /getTemplate\.id must be/],
+  ['getTemplate', { id: '.' }, /getTemplate\.id must be/],
+  ['getTemplate', { id: '' }, /getTemplate\.id must be/],
+  ['findImage', { runtime: '../base' }, /findImage\.runtime must be/],
+  ['findImage', { runtime: 'Base' }, /findImage\.runtime must be/],
+  ['findTemplate', { imageId: 'image', variant: 'v' }, /no image of that id/],
+  ['findTemplate', { imageId: '/etc/shadow', variant: 'v' }, /findTemplate\.imageId must be/],
+  ['findTemplate', { image, variant: 'v' }, /findTemplate has another field/],
+  ['buildTemplate', { imageId: 'image', variant: 'a b', brokerPort: 4000 }, /buildTemplate\.variant must be/],
+  ['buildTemplate', { imageId: 'image', variant: 'v', brokerPort: 65_536 }, /buildTemplate\.brokerPort must be/],
+  ['collectTemplates', { keep: Array.from({ length: 4097 }, () => 't') }, /collectTemplates\.keep must be a list/],
+  ['collectTemplates', { keep: ['t', '../t'] }, /collectTemplates\.keep\[1\] must be/],
+  ['create', { ...create, templateId: '../t' }, /create\.templateId must be/],
+  ['create', { ...create, template: { id: 't1', rootDisk: '/etc/shadow' } }, /create has another field/],
+  ['create', { ...create, from: 'file' }, /create\.from must be one of/],
+  ['create', { ...create, machine: { ...machine, vcpus: 0.5 } }, /create\.machine\.vcpus must be/],
+  ['create', { ...create, machine: { ...machine, memoryMib: 1e300 } }, /create\.machine\.memoryMib must be/],
+  ['create', { ...create, machine: { ...machine, kernel: '/k' } }, /create\.machine has another field/],
+  ['create', { ...create, egress: { mode: 'all', allow: [] } }, /create\.egress\.mode must be one of/],
+  ['create', { ...create, egress: { mode: 'allowlist', allow: ['10.0.0.0/8'] } }, /create\.egress has an entry/],
+  [
+    'setEgress',
+    { agentId, rules: { mode: 'allowlist', allow: ['a; flush ruleset'] } },
+    /setEgress\.rules has an entry/,
+  ],
+  ['setEgress', { agentId, rules: { mode: 'allowlist', allow: ['a'.repeat(257)] } }, /allow\[0\] must be text/],
+  ['setEgress', { agentId, rules: { mode: 'public', allow: ['a.example'] } }, /setEgress\.rules has an entry/],
+  ['suspend', { agentId, executionId, facts: 'none' }, /suspend\.facts must be an object/],
+  [
+    'carryOver',
+    { agentId, executionId, data: { ...data, folders: ['workspace'] } },
+    /folders\[0\] must be an absolute/,
+  ],
+  [
+    'carryOver',
+    { agentId, executionId, data: { ...data, folders: ['/a/../../etc'] } },
+    /folders\[0\] must be an absolute/,
+  ],
+  ['carryOver', { agentId, executionId, data: { ...data, folders: ['/a\0b'] } }, /folders\[0\] must be an absolute/],
+  ['carryOver', { agentId, executionId, data: { ...data, except: ['//a'] } }, /except\[0\] must be an absolute/],
+  ['backUp', { agentId, executionId, facts: {}, data: { folders: '/' } }, /folders must be a list/],
+  ['guestCredential', { agentId, address: '10.0.0.1/../x' }, /guestCredential\.address must be/],
+  ['diskUse', { of: 'everything' }, /diskUse\.of must be one of/],
+];
+
+test('a call that is not as its method wants it is refused by name, and the driver hears nothing', async () => {
+  const { asked, warned, here } = openHost();
+  const replies = repliesOf(here);
+  for (const [id, [method, args]] of refused.entries()) here.write(callOf(id, method, args));
+  await eventually(() => replies.size === refused.length);
+  for (const [id, [method, args, why]] of refused.entries()) {
+    const told = JSON.stringify([method, args]).slice(0, 200);
+    assert.match(replies.get(id)?.error?.message ?? 'taken', why, told);
+  }
+  assert.deepEqual(asked, []);
+  assert.equal(warned.length, refused.length - 1, 'each is in the log but the image that is not known');
+  assert.ok(!warned.some((line) => /etc|shadow|flush/.test(line)), 'which repeats nothing of them');
+});
+
+test('what a call may hold reaches the driver as it is', async () => {
+  const { asked, here } = openHost();
+  const replies = repliesOf(here);
+  const rules = { mode: 'allowlist', allow: ['*.example.com', '9.9.9.0/24'] };
+  here.write(callOf(1, 'create', { ...create, egress: rules }));
+  here.write(callOf(2, 'setEgress', { agentId, rules: publicEgress }));
+  here.write(callOf(3, 'carryOver', { agentId, executionId, data }));
+  await eventually(() => replies.size === 3);
+  const template = { id: 't1', imageId: '', facts: {} };
+  const signalFree = asked.map((call) => call.filter((each) => !(each instanceof AbortSignal)));
+  assert.deepEqual(signalFree, [
+    ['create', { agentId, executionId, machine, from: 'clone', template, egress: rules }],
+    ['setEgress', agentId, publicEgress],
+    ['carryOver', agentId, executionId, data],
+  ]);
+});
+
+const garbage: readonly (readonly [what: string, bytes: Buffer, why: RegExp])[] = [
+  ['no JSON', frame('{'), /no JSON/],
+  ['no object', frame('7'), /no known kind/],
+  ['another kind', frame('{"kind":"shell"}'), /no known kind/],
+  ['a kind of the host', frame('{"kind":"reply","id":1}'), /no known kind/],
+  ['no number', frame('{"kind":"call","method":"list","args":{}}'), /no number/],
+  ['a negative number', frame('{"kind":"abort","id":-1}'), /no number/],
+  ['four gigabytes', Buffer.from([0xff, 0xff, 0xff, 0xff]), /4294967295 bytes, more than/],
+  ['deep', frame(`{"kind":${'['.repeat(5000)}${']'.repeat(5000)}}`), /levels/],
+  ['many', frame(`{"kind":[${'0,'.repeat(300_000)}0]}`), /elements/],
+];
+
+for (const [what, bytes, why] of garbage) {
+  test(`a message that is none ends the channel: ${what}`, async () => {
+    const { asked, channel, here } = openHost();
+    here.on('error', () => undefined).resume();
+    here.write(bytes);
+    here.write(callOf(1, 'list', {}));
+    assert.match((await channel.ended)?.message ?? 'nothing', why);
+    assert.deepEqual(asked, []);
+  });
+}
+
+test('two calls of one number end the channel', async () => {
+  const { channel, here } = openHost({ list: () => new Promise(() => undefined) });
+  here.resume();
+  for (let n = 0; n < 2; n += 1) here.write(callOf(1, 'list', {}));
+  assert.match((await channel.ended)?.message ?? 'nothing', /two calls/);
+});
+
+test('calls under way are counted, and those beyond the bound are refused', async () => {
+  const { asked, here } = openHost({ list: () => new Promise(() => undefined) });
+  const replies = repliesOf(here);
+  for (let id = 0; id < maxCallsUnderWay + 10; id += 1) here.write(callOf(id, 'list', {}));
+  await eventually(() => replies.size === 10);
+  assert.equal(asked.length, maxCallsUnderWay);
+  for (const { error } of replies.values()) assert.match(error!.message, /too many calls/);
+});
+
+test('a control plane that asks and never reads is not read either: what waits for it is bounded', async () => {
+  const long = 'x'.repeat(64 * 1024);
+  const { asked, channel, here } = openHost({ readConsole: async () => long });
+  for (let id = 0; id < 5000; id += 1) {
+    if (!here.write(callOf(id, 'readConsole', { agentId }))) await sleep(1);
+  }
+  await sleep(200);
+  assert.ok(asked.length < 1500, `${asked.length} calls were served`);
+  channel.close();
+});
+
+test('when the control plane is gone, what it had under way is given up', async () => {
+  let given: AbortSignal | undefined;
+  const { asked, here } = openHost({
+    create: (_, signal) => {
+      given = signal;
+      return new Promise(() => undefined);
+    },
+  });
+  here.on('error', () => undefined).write(callOf(1, 'create', create));
+  await eventually(() => asked.length === 1);
+  here.destroy();
+  await eventually(() => given!.aborted);
+});
+
+/** Both ends as they are used. */
+function openBoth(driver: VmDriver) {
+  const [there, here] = duplexPair();
+  const server = new Channel(there, { maxBytes: maxRequestBytes });
+  const client = new Channel(here, { maxBytes: maxReplyBytes });
+  const log = { debug() {}, info() {}, warn() {}, error() {} };
+  const builder = { idOf: async () => 'image', find: async () => image, ensure: async () => image };
+  serveMachines(server, { driver, images: new KnownImages(builder), log });
+  const machines = createRemoteMachines(client, driver);
+  server.open();
+  client.open();
+  return { ...machines, server, client };
+}
+
+const build = (prepare: TemplateBuild['prepare']): TemplateBuild => ({
+  image,
+  variant: 'v',
+  brokerPort: 4001,
+  prepare,
+  progress: () => undefined,
+});
+
+test('an error of a preparation comes back as it was thrown, and a driver’s own with its code', async () => {
+  const { driver, images } = openBoth(createFakeDriver(new FakeHost()));
+  await driver.start();
+  await images.find('base');
+  class OwnError extends Error {}
+  const thrown = new OwnError('told to fail');
+  await assert.rejects(
+    driver.buildTemplate(
+      build(() => Promise.reject(thrown)),
+      never,
+    ),
+    (error) => error === thrown,
+  );
+  await assert.rejects(driver.pause(agentId, executionId), { name: 'VmError', code: 'gone' });
+  await driver.stop();
+});
+
+test('a build that is given up ends the preparation under way', async () => {
+  const { driver, images } = openBoth(createFakeDriver(new FakeHost()));
+  await driver.start();
+  await images.find('base');
+  const giveUp = new AbortController();
+  const begun = Promise.withResolvers<AbortSignal>();
+  const prepare: TemplateBuild['prepare'] = (_, signal) => {
+    begun.resolve(signal);
+    return new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(new Error('given up')));
+    });
+  };
+  const building = driver.buildTemplate(build(prepare), giveUp.signal);
+  const signal = await begun.promise;
+  giveUp.abort();
+  await assert.rejects(building, { name: 'VmError', code: 'aborted' });
+  await eventually(() => signal.aborted);
+  await driver.stop();
+});
+
+test('a reason of the caller’s own is what the call rejects with', async () => {
+  const { driver } = openBoth(createFakeDriver(new FakeHost()));
+  await driver.start();
+  const reason = new VmError('superseded', 'another takes its place');
+  const request = { agentId, executionId, machine, from: 'clone' as const };
+  const template = { id: 't', imageId: 'image', facts: {} };
+  const creating = driver.create({ ...request, template }, AbortSignal.abort(reason));
+  await assert.rejects(creating, (error) => error === reason);
+  await driver.stop();
+});
+
+test('when the machine host is gone, every call rejects, and those that come after', async () => {
+  const fake = createFakeDriver(new FakeHost());
+  const { driver, server } = openBoth({
+    ...fake,
+    list: () => new Promise(() => undefined),
+    onExit: () => () => undefined,
+  });
+  const listing = driver.list();
+  await sleep(5);
+  server.close();
+  await assert.rejects(listing, { name: 'VmError', code: 'aborted' });
+  await assert.rejects(driver.inspect(agentId), { name: 'VmError', code: 'aborted' });
+});
