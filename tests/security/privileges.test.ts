@@ -1,0 +1,208 @@
+/** What runs as root on the host, and what the process that parses strangers' text may do there. */
+import assert from 'node:assert/strict';
+import { execFile, execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { get } from 'node:https';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { settings } from '../../apps/server/src/config/config.ts';
+import { findUser } from '../../apps/server/src/machine-host/control-user.ts';
+import { Service } from '@lodge/testkit/service';
+
+const run = promisify(execFile);
+const entry = new URL('../failure/lodge-with-bare-guests.ts', import.meta.url);
+const cacheDir = settings.cacheDir.fallback!;
+const controlUser = settings.controlUser.fallback!;
+const checkout = join(import.meta.dirname, '../..');
+/** Longest that a process may take to be gone after one that it lives by. */
+const goneMs = 2_000;
+
+let service: Service;
+let agentId: string;
+before(async () => {
+  service = await Service.start({ entry });
+  await service.awaitTemplate(10 * 60_000);
+  const { status, body } = await service.call('POST', '/agents', { name: 'Confined', size: 'small' });
+  assert.equal(status, 201, JSON.stringify(body));
+  agentId = body.id as string;
+});
+after(() => service?.destroy());
+
+async function statusOf(pid: number): Promise<Readonly<Record<string, string>>> {
+  const lines = (await readFile(`/proc/${pid}/status`, 'utf8')).trim().split('\n');
+  return Object.fromEntries(lines.map((line) => line.split(/:\s*/, 2) as [string, string]));
+}
+
+const none = '0000000000000000';
+const bindAlone = '0000000000000400';
+
+/** TCP ports that a process listens on, with their addresses. */
+async function listeners(pid: number): Promise<string[]> {
+  const { stdout } = await run('ss', ['-Hltnp']);
+  const own = stdout.split('\n').filter((line) => line.includes(`pid=${pid},`));
+  return own.map((line) => line.split(/\s+/)[3]!);
+}
+
+/** What a command prints that runs as the control plane does. */
+async function asControlPlane(...command: string[]): Promise<string> {
+  const { uid, gid } = (await findUser(controlUser))!;
+  const become = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--no-new-privs', '--inh-caps=-all'];
+  const options = { cwd: '/', maxBuffer: 64 * 2 ** 20 };
+  return run('setpriv', [...become, '--bounding-set=-all', '--', ...command], options).then(
+    ({ stdout }) => stdout,
+    (error: { stdout?: string }) => error.stdout ?? '',
+  );
+}
+
+async function isGone(pid: number): Promise<boolean> {
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  return text === '' || /\) [ZX] /.test(text);
+}
+
+test('the process that serves HTTP and the broker has no privileges and can get none', async () => {
+  const status = await statusOf(await service.controlPlanePid());
+  const { uid, gid } = (await findUser(controlUser))!;
+  assert.equal(status['Uid'], Array(4).fill(uid).join('\t'));
+  assert.equal(status['Gid'], Array(4).fill(gid).join('\t'));
+  assert.equal(status['Groups']!.trim(), '');
+  for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb']) assert.equal(status[set], none, set);
+  assert.equal(status['NoNewPrivs'], '1');
+});
+
+test('no port of the API, the broker or metrics is root’s: root listens for guests’ look-ups of names alone', async () => {
+  const api = new URL(service.baseUrl).host;
+  const ofControlPlane = await listeners(await service.controlPlanePid());
+  assert.ok(ofControlPlane.includes(api), ofControlPlane.join(' '));
+  assert.equal(ofControlPlane.filter((each) => each.endsWith(':4000')).length, 1, ofControlPlane.join(' '));
+  const [brokerHost] = ofControlPlane.find((each) => each.endsWith(':4000'))!.split(':');
+  assert.deepEqual(await listeners(service.pid), [`${brokerHost}:4053`]);
+});
+
+test('the control plane’s user writes nothing that root runs, opens or trusts', async () => {
+  // By their names too, which a closed folder does not list.
+  const { stdout: known } = await run('find', [service.dataDir, cacheDir, '!', '-type', 'l'], {
+    maxBuffer: 64 * 2 ** 20,
+  });
+  const list = join(tmpdir(), `lodge-known-${process.pid}`);
+  await writeFile(list, known);
+  const byName = await asControlPlane(
+    'sh',
+    '-c',
+    `while read -r path; do [ -w "$path" ] && echo "$path"; done <${list}`,
+  );
+  await rm(list);
+  const inCheckout = await asControlPlane('find', checkout, '!', '-type', 'l', '-writable');
+  const own = join(service.dataDir, 'control-plane');
+  const writable = `${byName}\n${inCheckout}`.split('\n').filter((path) => path !== '');
+  const foreign = writable.filter((path) => path !== own && !path.startsWith(`${own}/`));
+  // The database's socket, which is how it is reached.
+  assert.deepEqual(foreign, [join(service.dataDir, 'postgres', 'socket', '.s.PGSQL.5432')]);
+  assert.ok(writable.includes(own), 'what is its own was found');
+});
+
+test('the control plane’s user reads no key, no agent’s disk or credential, and no template', async () => {
+  const { templateId } = JSON.parse(await readFile(join(service.dataDir, 'vms', agentId, 'vm.json'), 'utf8')) as {
+    templateId: string;
+  };
+  const templates = join(cacheDir, 'templates');
+  const closed = [
+    join(service.dataDir, 'master.key'),
+    join(service.dataDir, 'vms', agentId, 'vm.json'),
+    join(service.dataDir, 'vms', agentId, 'disk.qcow2'),
+    join(service.dataDir, 'postgres', 'cluster', 'PG_VERSION'),
+    join(templates, templateId, 'manifest.json'),
+    join(templates, templateId, 'memory'),
+  ];
+  for (const path of closed) {
+    await stat(path);
+    assert.equal(await asControlPlane('head', '-c', '16', path), '', path);
+  }
+  const secrets = await asControlPlane('find', templates, join(service.dataDir, 'vms'), '-type', 'f', '-readable');
+  assert.equal(secrets, '');
+});
+
+test('the control plane reaches its guests; another user of the host does not', async () => {
+  const { status, body } = await service.call('POST', `/agents/${agentId}/exec`, { command: 'echo reached' });
+  assert.deepEqual([status, body.stdout], [200, 'reached\n'], JSON.stringify(body));
+});
+
+test('when the control plane is killed the machine host ends, machines go on, and the next start has them', async () => {
+  const host = service.pid;
+  const killed = await service.controlPlanePid();
+  const began = performance.now();
+  process.kill(killed, 'SIGKILL');
+  while (!(await isGone(host))) {
+    assert.ok(performance.now() - began < 30_000, 'the machine host lives on');
+    await sleep(5);
+  }
+  await service.end('SIGKILL');
+  await service.up();
+  assert.equal((await service.call('GET', `/agents/${agentId}`)).body.status, 'running');
+});
+
+test('when the machine host is killed the control plane is gone at once', async () => {
+  const left = await service.controlPlanePid();
+  const began = performance.now();
+  await service.end('SIGKILL');
+  while (!(await isGone(left))) {
+    assert.ok(performance.now() - began < goneMs, `it lives ${goneMs} ms later`);
+    await sleep(1);
+  }
+  await service.up();
+  assert.equal((await service.call('GET', `/agents/${agentId}`)).body.status, 'running');
+});
+
+test('a signal to both, as a terminal sends it, ends them in order and is told once', async () => {
+  const before = service.output.length;
+  const left = await service.controlPlanePid();
+  process.kill(left, 'SIGINT');
+  await service.end('SIGINT');
+  assert.ok(await isGone(left));
+  const said = service.output.slice(before);
+  assert.equal(said.split('Stopping;').length, 2, said);
+  assert.doesNotMatch(said, /"level":[56]0/);
+  await service.up();
+});
+
+test(
+  'keys and certificates are root’s to read, and a low port costs the one privilege for it',
+  { timeout: 120_000 },
+  async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'lodge-tls-'));
+    const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+    const subject = ['-subj', '/CN=localhost', '-days', '1', '-nodes'];
+    execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-keyout', key, '-out', cert, ...subject], {
+      stdio: 'ignore',
+    });
+    for (const file of [cert, key]) await chmod(file, 0o600);
+    const masterKey = randomBytes(32).toString('base64');
+    const port = String(700 + (process.pid % 300));
+    const env = { LODGE_TLS_CERT: cert, LODGE_TLS_KEY: key, LODGE_MASTER_KEY: masterKey, LODGE_PORT: port };
+    const second = await Service.start({ entry, env });
+    try {
+      const pid = await second.controlPlanePid();
+      const status = await statusOf(pid);
+      for (const set of ['CapPrm', 'CapEff', 'CapBnd', 'CapAmb']) assert.equal(status[set], bindAlone, set);
+      assert.equal(status['NoNewPrivs'], '1');
+      const answered = new Promise<number>((resolve, reject) => {
+        const url = `${second.baseUrl}/health`;
+        get(url, { rejectUnauthorized: false }, (response) => resolve(response.resume().statusCode!)).on(
+          'error',
+          reject,
+        );
+      });
+      assert.ok([200, 503].includes(await answered));
+      for (const each of [pid, second.pid]) {
+        assert.ok(!(await readFile(`/proc/${each}/cmdline`, 'utf8')).includes(masterKey));
+      }
+      assert.ok(!(await readFile(`/proc/${pid}/environ`, 'utf8')).includes(masterKey));
+    } finally {
+      await second.destroy();
+      await rm(dirname(key), { recursive: true });
+    }
+  },
+);
