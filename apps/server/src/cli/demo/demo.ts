@@ -11,12 +11,12 @@ import type { StubLlm } from '@lodge/testkit/llm';
 import { readConfig } from '../../config/config.ts';
 import type { Config } from '../../config/config.ts';
 import { AlreadyRunningError } from '../../host/instance-lock.ts';
-import { startLodge } from '../../wire.ts';
 import { CommandError, commandLog, say } from '../command.ts';
 import type { Command } from '../command.ts';
 import { stubAnswer } from '../stub-llm-answers.ts';
 import { takeDown } from '../take-down.ts';
 import { playRound } from './round.ts';
+import { startService } from './service.ts';
 import { TemplateTeller } from './template-teller.ts';
 
 /** Beside the 16,384 user ids of a Lodge in use. */
@@ -37,10 +37,11 @@ export const demo: Command = async (args, env) => {
 
   say('A Lodge of its own with a stub for the LLM provider. Ctrl-C takes everything down.\n');
   const llm = await startStubLlm();
-  const config = demoConfig(env, values['network-range'], llm);
+  const own = demoEnvironment(env, values['network-range'], llm);
+  const config = readConfig(own);
   try {
     await clear(config, env, () => undefined);
-    await runDemo(config, env, llm, tell, interrupted.signal);
+    await runDemo(config, own, llm, tell, interrupted.signal);
     return 0;
   } catch (error) {
     if (!interrupted.signal.aborted) throw error;
@@ -52,9 +53,9 @@ export const demo: Command = async (args, env) => {
   }
 };
 
-function demoConfig(env: NodeJS.ProcessEnv, networkRange: string, llm: StubLlm): Config {
+function demoEnvironment(env: NodeJS.ProcessEnv, networkRange: string, llm: StubLlm): NodeJS.ProcessEnv {
   const operators = readConfig(env);
-  return readConfig({
+  return {
     ...env,
     DATABASE_URL: '',
     LODGE_HOST: '',
@@ -67,7 +68,7 @@ function demoConfig(env: NodeJS.ProcessEnv, networkRange: string, llm: StubLlm):
     LODGE_VM_UID_BASE: String(operators.vmUidBase + uidDistance),
     LODGE_PROVIDERS: JSON.stringify([{ id: 'standin', name: 'Stub', base_url: llm.openaiBaseUrl }]),
     LODGE_DEFAULT_MODEL: 'standin/demo',
-  });
+  };
 }
 
 async function runDemo(
@@ -86,22 +87,15 @@ async function runDemo(
   });
   tell(`stub LLM provider at ${llm.openaiBaseUrl}`);
   const teller = new TemplateTeller(tell);
-  const lodge = await startLodge(config, {
-    log: commandLog(env),
-    onTemplateProgress: (progress) => teller.hear(progress),
-  });
+  const lodge = await startService(env, (line) => teller.hear(line));
   try {
     tell(`Lodge answers at ${lodge.baseUrl}`);
-    await lodge.ready;
-    if (lodge.firstKey === null) throw new Error('a fresh Lodge gave no API key');
-    await teller.untilReady(signal);
-    await playRound({
-      baseUrl: lodge.baseUrl,
-      apiKey: lodge.firstKey.plaintext,
-      dataDir: config.dataDir,
-      tell,
-      signal,
-    });
+    const round = async (): Promise<void> => {
+      await teller.untilReady(signal);
+      const { baseUrl, apiKey } = lodge;
+      await playRound({ baseUrl, apiKey, dataDir: config.dataDir, tell, signal });
+    };
+    await Promise.race([round(), lodge.ended]);
   } finally {
     await lodge.close();
   }

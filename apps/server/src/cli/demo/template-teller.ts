@@ -1,14 +1,9 @@
-import type { TemplateProgress } from '@lodge/engine';
 import { CommandError } from '../command.ts';
 
-const everyMs = 10_000;
-
-/** Tells how the making of the template goes: each step as it begins, and a long one every ten seconds. */
+/** Tells how the making of the template goes, by what a Lodge prints of it: each step as it begins, and a long one every while. */
 export class TemplateTeller {
   private readonly tell: (what: string) => void;
   private readonly ready = Promise.withResolvers<void>();
-  private lastStep = '';
-  private lastAt = 0;
 
   constructor(tell: (what: string) => void) {
     this.tell = tell;
@@ -16,17 +11,14 @@ export class TemplateTeller {
     this.ready.promise.catch(() => undefined);
   }
 
-  hear({ runtime, state, step, fraction }: TemplateProgress): void {
-    if (state === 'failed') return this.ready.reject(new CommandError(`The ${runtime} template was not made: ${step}`));
-    const now = performance.now();
-    // A step may count its own seconds: that makes it no other step.
-    const name = step.replace(/ \(\d+ s\)$/, '');
-    if (name !== this.lastStep || now - this.lastAt >= everyMs) {
-      const percent = fraction === null || state === 'ready' ? '' : ` (${Math.round(fraction * 100)} %)`;
-      this.tell(`template of ${runtime}: ${step}${percent}`);
-      this.lastStep = name;
-      this.lastAt = now;
+  hear(line: string): void {
+    const [, runtime, state] = /^ {2}Template {2,}(\S+) (.*)$/.exec(line) ?? [];
+    if (runtime === undefined || state === undefined) return;
+    const failed = /^failed, to be tried again: (.*)$/.exec(state)?.[1];
+    if (failed !== undefined) {
+      return this.ready.reject(new CommandError(`The ${runtime} template was not made: ${failed}`));
     }
+    this.tell(`template of ${runtime}: ${state}`);
     if (state === 'ready') this.ready.resolve();
   }
 
