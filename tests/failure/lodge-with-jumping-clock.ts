@@ -30,4 +30,3 @@ function jumpThere(): void {
 }
 
 await import('./lodge-with-bare-guests.ts');
-export {};

@@ -14,6 +14,8 @@ import {
   createLogCollector,
   createUsageKeeper,
 } from '@lodge/engine';
+import { closeAll } from './closing.ts';
+import type { Closing } from './closing.ts';
 import { ensureFirstKey } from './host/first-key.ts';
 import { ensureOwnerLink } from './host/owner-link.ts';
 import type { FirstKey } from './host/first-key.ts';
@@ -39,8 +41,7 @@ import { lockInstance } from './host/instance-lock.ts';
 import type { Finding } from './host/finding.ts';
 import { reportWeaknesses } from './host/weaknesses/table.ts';
 import { makeOwnFolder, ownFolderOf } from './machine-host/control-user.ts';
-import { closeAll, openHost } from './machine-host/host.ts';
-import type { Closing, Host } from './machine-host/host.ts';
+import type { Host } from './machine-host/host.ts';
 import { watchEventLoop } from './metrics/event-loop.ts';
 import { listenForScrapes } from './metrics/listener.ts';
 import { createMetrics } from './metrics/metrics.ts';
@@ -101,6 +102,8 @@ async function openHere(config: Config, log: Log, closing: Closing): Promise<Hos
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 });
   closing.push(await lockInstance(config.dataDir));
   await makeOwnFolder(config, null);
+  // A control plane without privileges has no use for it.
+  const { openHost } = await import('./machine-host/host.ts');
   return openHost(config, log, closing);
 }
 

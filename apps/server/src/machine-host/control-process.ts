@@ -40,7 +40,7 @@ export async function startControlProcess(options: ControlProcessOptions): Promi
   const become = ['setpriv', ...asUser(user, await capabilities(config)), '--'];
   const [command, ...args] = [...through, ...become, ...argv, controlPlaneRole];
   // The fourth, at `channelFd`, is a pair of sockets without a name.
-  const child = spawn(command!, args, {
+  const child = spawn(command, args, {
     cwd: '/',
     env: environment(env, user, ownFolder),
     stdio: ['ignore', 'inherit', 'inherit', 'pipe'],

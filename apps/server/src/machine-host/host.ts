@@ -5,6 +5,7 @@ import { readMasterKey } from '@lodge/access/master-key';
 import { createImageBuilder } from '@lodge/images';
 import type { ImageBuilder, Log, VmDriver } from '@lodge/ports';
 import { startEmbeddedPostgres } from '@lodge/store/embedded';
+import type { Closing } from '../closing.ts';
 import type { Config } from '../config/config.ts';
 import { masterKeySource } from '../config/master-key-source.ts';
 import { openMachines } from '../host/machines.ts';
@@ -23,20 +24,6 @@ export interface Host {
 export interface Tls {
   readonly cert: Buffer;
   readonly key: Buffer;
-}
-
-/** Undo steps, run in reverse: what was begun last ends first. */
-export type Closing = (() => Promise<unknown> | void)[];
-
-/** Ends what was begun, whatever fails on the way. */
-export async function closeAll(closing: Closing, log: Log): Promise<void> {
-  for (const end of closing.splice(0).toReversed()) {
-    try {
-      await end();
-    } catch (error) {
-      log.error({ err: error }, 'a part did not end cleanly');
-    }
-  }
 }
 
 /** Starts the database and reads keys; the driver is not started. Rejects with what to do about it. */

@@ -59,7 +59,7 @@ function moved(path: string, checkout: string, view: string): string | null {
 async function isReadable(user: User, { through }: Program, { node, entry }: Pick<Place, 'node' | 'entry'>) {
   const become = ['setpriv', `--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups', '--'];
   const [command, ...args] = [...through, ...become, 'test', '-x', node, '-a', '-r', entry];
-  const child = spawn(command!, args, { stdio: 'ignore' });
+  const child = spawn(command, args, { stdio: 'ignore' });
   const [code] = (await once(child, 'exit')) as [number | null];
   return code === 0;
 }

@@ -11,6 +11,8 @@
 import { mkdir } from 'node:fs/promises';
 import type { Log } from '@lodge/ports';
 import { KnownImages, serveMachines } from '@lodge/vm/remote';
+import { closeAll } from '../closing.ts';
+import type { Closing } from '../closing.ts';
 import { readConfig } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
 import { AlreadyRunningError, lockInstance } from '../host/instance-lock.ts';
@@ -20,8 +22,7 @@ import { startControlProcess } from './control-process.ts';
 import type { ControlProcess } from './control-process.ts';
 import { ControlUserError, controlUser, makeOwnFolder } from './control-user.ts';
 import { handoverMessage, takeSecrets } from './handover.ts';
-import { closeAll, openHost } from './host.ts';
-import type { Closing } from './host.ts';
+import { openHost } from './host.ts';
 
 /** A second signal, or this long after the first, ends the process as it is: every part survives that. */
 const closeTimeoutMs = 30_000;

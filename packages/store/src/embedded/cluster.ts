@@ -72,7 +72,7 @@ export async function prepareCluster(dataDir: string, userName: string, clientNa
 async function clientOf(name: string): Promise<Client | null> {
   if (process.geteuid!() !== 0) return null;
   return runAs(name).then(
-    ({ gid }) => ({ name, gid: gid! }),
+    ({ gid }) => ({ name, gid }),
     () => null,
   );
 }

@@ -56,35 +56,43 @@ const templateRequest = { imageId, variant };
 /** More templates than a host ever has. */
 const maxTemplates = 4096;
 
-/** `agentIds`: what an agent's id looks like. It names folders of the host. */
-export function methodsFor(agentIds: RegExp) {
+/** Of the host as a whole, its images and its templates. */
+const hostMethods = {
+  start: method({}, ({ driver }) => driver.start()),
+  stop: method({}, ({ driver }) => driver.stop()),
+
+  imageIdOf: method({ runtime: runtimeName }, ({ images }, { runtime }) => images.idOf(runtime)),
+  findImage: method({ runtime: runtimeName }, ({ images }, { runtime }) => images.find(runtime)),
+  ensureImage: method({ runtime: runtimeName }, ({ images }, { runtime }, { progress, signal }) =>
+    images.ensure(runtime, progress, signal),
+  ),
+
+  findTemplate: method(templateRequest, ({ driver, images }, request) =>
+    driver.findTemplate({ image: images.byId(request.imageId), variant: request.variant }),
+  ),
+  getTemplate: method({ id: templateId }, ({ driver }, { id }) => driver.getTemplate(id)),
+  buildTemplate: method({ ...templateRequest, brokerPort: integer(1, 65_535) }, ({ driver, images }, build, call) => {
+    const { brokerPort, variant: wanted } = build;
+    const { progress, prepare, signal } = call;
+    const image: Image = images.byId(build.imageId);
+    return driver.buildTemplate({ image, variant: wanted, brokerPort, progress, prepare }, signal);
+  }),
+  collectTemplates: method({ keep: listOf(templateId, maxTemplates) }, ({ driver }, { keep }) =>
+    driver.collectTemplates(new Set(keep)),
+  ),
+
+  list: method({}, ({ driver }) => driver.list()),
+  hostMemory: method({}, ({ driver }) => driver.hostMemory()),
+  hostDisk: method({}, ({ driver }) => driver.hostDisk()),
+  diskUse: method({ of: oneOf('all', 'running') }, ({ driver }, { of }) => driver.diskUse(of)),
+};
+
+/** Of one agent's VM. `agentIds`: what an agent's id looks like. It names folders of the host. */
+function vmMethods(agentIds: RegExp) {
   const agentId = matching(agentIds, 'the id of an agent');
   const ofAgent = { agentId };
   const ofExecution = { agentId, executionId };
   return {
-    start: method({}, ({ driver }) => driver.start()),
-    stop: method({}, ({ driver }) => driver.stop()),
-
-    imageIdOf: method({ runtime: runtimeName }, ({ images }, { runtime }) => images.idOf(runtime)),
-    findImage: method({ runtime: runtimeName }, ({ images }, { runtime }) => images.find(runtime)),
-    ensureImage: method({ runtime: runtimeName }, ({ images }, { runtime }, { progress, signal }) =>
-      images.ensure(runtime, progress, signal),
-    ),
-
-    findTemplate: method(templateRequest, ({ driver, images }, request) =>
-      driver.findTemplate({ image: images.byId(request.imageId), variant: request.variant }),
-    ),
-    getTemplate: method({ id: templateId }, ({ driver }, { id }) => driver.getTemplate(id)),
-    buildTemplate: method({ ...templateRequest, brokerPort: integer(1, 65_535) }, ({ driver, images }, build, call) => {
-      const { brokerPort, variant: wanted } = build;
-      const { progress, prepare, signal } = call;
-      const image: Image = images.byId(build.imageId);
-      return driver.buildTemplate({ image, variant: wanted, brokerPort, progress, prepare }, signal);
-    }),
-    collectTemplates: method({ keep: listOf(templateId, maxTemplates) }, ({ driver }, { keep }) =>
-      driver.collectTemplates(new Set(keep)),
-    ),
-
     create: method(
       { ...ofExecution, machine, templateId, from: oneOf('clone', 'boot', 'snapshot'), egress: optional(egress) },
       async ({ driver }, { templateId: id, egress: rules, ...request }, { signal }) => {
@@ -121,12 +129,10 @@ export function methodsFor(agentIds: RegExp) {
     readConsole: method(ofAgent, ({ driver }, call) => driver.readConsole(call.agentId)),
     readRefused: method(ofAgent, ({ driver }, call) => driver.readRefused(call.agentId)),
     inspect: method(ofAgent, ({ driver }, call) => driver.inspect(call.agentId)),
-    list: method({}, ({ driver }) => driver.list()),
-    hostMemory: method({}, ({ driver }) => driver.hostMemory()),
-    hostDisk: method({}, ({ driver }) => driver.hostDisk()),
-    diskUse: method({ of: oneOf('all', 'running') }, ({ driver }, { of }) => driver.diskUse(of)),
   };
 }
+
+export const methodsFor = (agentIds: RegExp) => ({ ...hostMethods, ...vmMethods(agentIds) });
 
 export type Methods = ReturnType<typeof methodsFor>;
 export type MethodName = keyof Methods;

@@ -6,7 +6,6 @@ import type {
   ReportProgress,
   RuntimeFacts,
   TemplateBuild,
-  Vm,
   VmDriver,
   VmRequest,
 } from '@lodge/ports';
@@ -65,7 +64,7 @@ function remoteDriver(calls: Calls, brokerHost: string): VmDriver {
     getTemplate: (id) => call('getTemplate', { id }),
     buildTemplate: ({ image, variant, brokerPort, prepare, progress }, signal) =>
       call('buildTemplate', { imageId: image.id, variant, brokerPort }, { prepare, progress, signal }),
-    create: (request, signal) => call('create', createArgs(request), { signal }) as Promise<Vm>,
+    create: (request, signal) => call('create', createArgs(request), { signal }),
     pause: (agentId, executionId) => call('pause', { agentId, executionId }),
     resume: (agentId, executionId) => call('resume', { agentId, executionId }),
     suspend: (agentId, executionId, facts, signal) => call('suspend', { agentId, executionId, facts }, { signal }),

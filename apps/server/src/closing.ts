@@ -1,0 +1,15 @@
+import type { Log } from '@lodge/ports';
+
+/** Undo steps, run in reverse: what was begun last ends first. */
+export type Closing = (() => Promise<unknown> | void)[];
+
+/** Ends what was begun, whatever fails on the way. */
+export async function closeAll(closing: Closing, log: Log): Promise<void> {
+  for (const end of closing.splice(0).toReversed()) {
+    try {
+      await end();
+    } catch (error) {
+      log.error({ err: error }, 'a part did not end cleanly');
+    }
+  }
+}

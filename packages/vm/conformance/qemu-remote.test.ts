@@ -1,0 +1,51 @@
+/** The QEMU driver behind the machine host's protocol: one life of a VM. That the protocol keeps every promise, the fake driver shows. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { sizes } from '@lodge/domain';
+import { baseImage } from './base-image.ts';
+import { destroyHost, driverOf, holdingsOf, newHostSettings, probeGuest } from './qemu-host.ts';
+import { overChannel } from './remote.ts';
+import { KnownImages } from '../src/remote/index.ts';
+
+const never = new AbortController().signal;
+const settings = await newHostSettings();
+after(() => destroyHost(settings));
+
+test('a VM is cloned, sized, frozen, saved and started again over the channel', { timeout: 20 * 60_000 }, async () => {
+  const image = await baseImage();
+  const images = new KnownImages({ idOf: async () => image.id, find: async () => image, ensure: async () => image });
+  await images.find('base');
+  const driver = overChannel(driverOf(settings), images);
+  await driver.start();
+  const steps: string[] = [];
+  const build = { image, variant: 'suite', brokerPort: 4001, progress: (step: string) => void steps.push(step) };
+  const prepare = async (guest: { readonly address: string }) => {
+    await probeGuest(settings, guest).writeFile('from-template', 'on disk');
+    return { token: 'opaque' };
+  };
+  const template = await driver.buildTemplate({ ...build, prepare }, never);
+  assert.deepEqual(template.facts, { token: 'opaque' });
+  assert.ok(steps.includes('booting the guest'));
+
+  const ids = ['lives', 'e1'] as const;
+  const request = { agentId: ids[0], executionId: ids[1], machine: sizes.small, template };
+  const vm = await driver.create({ ...request, from: 'clone' }, never);
+  assert.equal(await probeGuest(settings, vm).readFile('from-template'), 'on disk');
+  const rules = { mode: 'allowlist', allow: ['*.example.com', '9.9.9.0/24'] } as const;
+  await driver.setEgress(ids[0], rules);
+  assert.deepEqual(await driver.resize(...ids, sizes.medium, never), sizes.medium);
+  await driver.pause(...ids);
+  assert.equal((await driver.inspect(ids[0]))?.state, 'paused');
+  await driver.resume(...ids);
+  await probeGuest(settings, vm).remember('before', 'the stop');
+  assert.ok((await driver.suspend(...ids, { kept: true }, never)).bytes > 0);
+  const again = await driver.create({ ...request, executionId: 'e2', machine: sizes.medium, from: 'snapshot' }, never);
+  assert.deepEqual(again.facts, { kept: true });
+  assert.equal(await probeGuest(settings, again).recall('before'), 'the stop');
+  await assert.rejects(driver.pause(...ids), { name: 'VmError', code: 'gone' });
+
+  await driver.remove(ids[0], { keepDisk: false });
+  assert.deepEqual(await driver.list(), []);
+  await driver.stop();
+  assert.deepEqual(await holdingsOf(settings), []);
+});
