@@ -161,6 +161,7 @@ const refused: Record<string, readonly string[]> = {
   LODGE_LOG_LEVEL: ['verbose'],
   LODGE_VM_UID_BASE: ['0', '2147483647'],
   LODGE_SYSTEM_USER: ['Lodge', 'a:b'],
+  LODGE_CONTROL_USER: ['Lodge', '0', 'lodge'],
   DATABASE_URL: ['localhost:5432', 'http://db/lodge'],
 };
 

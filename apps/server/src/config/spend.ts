@@ -1,5 +1,5 @@
 /** Settings of what agents may spend on model calls, and when these are a loop. */
-import { patterns } from '@lodge/contract';
+import { patterns } from '@lodge/contract/patterns';
 import { integer, matching, oneOf } from './values.ts';
 import { optional, required } from './setting.ts';
 

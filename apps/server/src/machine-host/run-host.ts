@@ -22,7 +22,7 @@ import { startControlProcess } from './control-process.ts';
 import type { ControlProcess } from './control-process.ts';
 import { ControlUserError, controlUser, makeOwnFolder } from './control-user.ts';
 import { handoverMessage, takeSecrets } from './handover.ts';
-import { openHost } from './host.ts';
+import type { Host, openHost } from './host.ts';
 
 /** A second signal, or this long after the first, ends the process as it is: every part survives that. */
 const closeTimeoutMs = 30_000;
@@ -37,7 +37,7 @@ export async function runMachineHost(env: NodeJS.ProcessEnv, entry: string): Pro
   try {
     const control = await openControlProcess(config, env, entry, closing);
     endOnSignal(control);
-    const host = await Promise.race([openHost(config, log, closing), control.ended]);
+    const host = await Promise.race([openHere(config, log, closing), control.ended]);
     // It has said why.
     if (typeof host === 'number') return await endWith(control, closing, log);
     const { driver, images, ...handed } = host;
@@ -70,6 +70,12 @@ async function openControlProcess(
     await control.ended;
   });
   return control;
+}
+
+/** Both processes load their modules at the same time. */
+async function openHere(...given: Parameters<typeof openHost>): Promise<Host> {
+  const { openHost: open } = await import('./host.ts');
+  return open(...given);
 }
 
 /** Until the control plane has ended, or broke the protocol and is ended. */
