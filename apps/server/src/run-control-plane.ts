@@ -6,7 +6,7 @@ import { Socket } from 'node:net';
 import type { RuntimeKind } from '@lodge/domain';
 import type { TemplateProgress } from '@lodge/engine';
 import type { AgentRuntime } from '@lodge/ports';
-import { Channel, createRemoteMachines, maxReplyBytes } from '@lodge/vm/remote';
+import { Channel, createRemoteMachines } from '@lodge/vm/remote';
 import { readConfig } from './config/config.ts';
 import { lockControlPlane } from './host/instance-lock.ts';
 import { channelFd, readHandover } from './machine-host/handover.ts';
@@ -63,7 +63,7 @@ async function greet(lodge: Lodge, dataDir: string): Promise<void> {
 
 function openChannel(): Channel {
   try {
-    return new Channel(new Socket({ fd: channelFd, readable: true, writable: true }), { maxBytes: maxReplyBytes });
+    return new Channel(new Socket({ fd: channelFd, readable: true, writable: true }), { peer: 'machineHost' });
   } catch {
     return exitWith('The control plane is started by npm start, never by itself.');
   }

@@ -1,14 +1,7 @@
 /** A driver behind the machine host's protocol: what a control plane without privileges has in place of its own. */
 import { duplexPair } from 'node:stream';
 import type { ImageBuilder, VmDriver } from '@lodge/ports';
-import {
-  Channel,
-  createRemoteMachines,
-  KnownImages,
-  maxReplyBytes,
-  maxRequestBytes,
-  serveMachines,
-} from '../src/remote/index.ts';
+import { Channel, createRemoteMachines, KnownImages, serveMachines } from '../src/remote/index.ts';
 import type { DriverHarness } from './harness.ts';
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -17,8 +10,8 @@ const agentIds = /^[a-z][A-Za-z0-9-]{0,31}$/;
 
 export function overChannel(driver: VmDriver, images: KnownImages): VmDriver {
   const [there, here] = duplexPair();
-  const server = new Channel(there, { maxBytes: maxRequestBytes });
-  const client = new Channel(here, { maxBytes: maxReplyBytes });
+  const server = new Channel(there, { peer: 'controlPlane' });
+  const client = new Channel(here, { peer: 'machineHost' });
   serveMachines(server, { driver, images, log, agentIds });
   const { driver: remote } = createRemoteMachines(client, driver);
   server.open();

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { Channel, maxRequestBytes } from '@lodge/vm/remote';
+import { Channel } from '@lodge/vm/remote';
 import type { Config } from '../config/config.ts';
 import type { User } from './control-user.ts';
 import { channelFd, controlPlaneRole } from './handover.ts';
@@ -47,7 +47,7 @@ export async function startControlProcess(options: ControlProcessOptions): Promi
   });
   const ended = endOf(child);
   await once(child, 'spawn');
-  const channel = new Channel(child.stdio[channelFd] as Duplex, { maxBytes: maxRequestBytes });
+  const channel = new Channel(child.stdio[channelFd] as Duplex, { peer: 'controlPlane' });
   return { pid: child.pid!, channel, ended, kill: () => void child.kill('SIGKILL') };
 }
 

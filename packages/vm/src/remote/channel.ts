@@ -6,19 +6,18 @@
 import type { Duplex } from 'node:stream';
 import { boundedJson } from '@lodge/domain';
 
-/** A list of 16,384 VMs is the largest message there is; what a control plane sends is far smaller. */
-export const maxReplyBytes = 16 * 2 ** 20;
-export const maxRequestBytes = 2 ** 20;
+/** What one message may hold, by who sent it. A list of 16,384 VMs is the largest there is; a control plane sends far less. */
+const maxBytesOf = { machineHost: 16 * 2 ** 20, controlPlane: 2 ** 20 } as const;
 const lengthBytes = 4;
 const maxDepth = 64;
 const maxElements = 2 ** 18;
-/** An end that does not read is ended when so much waits for it. */
+/** A control plane that does not read is ended when so much waits for it. */
 const maxUnsentBytes = 64 * 2 ** 20;
 
 export type Message = Readonly<Record<string, unknown>> & { readonly kind: string };
 export type Receiver = (message: Message) => void;
 
-/** What a message broke. The channel has ended. */
+/** What a message broke. */
 export class ChannelError extends Error {
   constructor(message: string) {
     super(message);
@@ -27,8 +26,11 @@ export class ChannelError extends Error {
 }
 
 export interface ChannelOptions {
-  /** Bound of one message that arrives; a larger one ends the channel before it is held. */
-  readonly maxBytes: number;
+  /**
+   * Who is at the other end. A control plane that does not read is not read either: what waits for it is bounded. The machine
+   * host is always read: were both to wait for the other to read, neither would.
+   */
+  readonly peer: keyof typeof maxBytesOf;
 }
 
 export class Channel {
@@ -36,6 +38,8 @@ export class Channel {
   readonly ended: Promise<ChannelError | null>;
   private readonly stream: Duplex;
   private readonly maxBytes: number;
+  private readonly maxSentBytes: number;
+  private readonly waitsForReader: boolean;
   private readonly receivers = new Map<string, Receiver>();
   private readonly end: (why: ChannelError | null) => void;
   private chunks: Buffer[] = [];
@@ -43,9 +47,11 @@ export class Channel {
   private isOpen = true;
 
   /** Nothing is read before `open`. */
-  constructor(stream: Duplex, { maxBytes }: ChannelOptions) {
+  constructor(stream: Duplex, { peer }: ChannelOptions) {
     this.stream = stream;
-    this.maxBytes = maxBytes;
+    this.maxBytes = maxBytesOf[peer];
+    this.maxSentBytes = maxBytesOf[peer === 'controlPlane' ? 'machineHost' : 'controlPlane'];
+    this.waitsForReader = peer === 'controlPlane';
     const { promise, resolve } = Promise.withResolvers<ChannelError | null>();
     this.ended = promise;
     this.end = (why) => {
@@ -65,16 +71,19 @@ export class Channel {
     this.stream.on('data', (chunk: Buffer) => this.take(chunk)).on('end', () => this.close());
   }
 
-  /** Nothing is sent once the channel has ended. While the other end does not read, nothing more of it is read either. */
+  /** Nothing is sent once the channel has ended. Throws `ChannelError` for a message that the other end would refuse. */
   send(message: Message): void {
     if (!this.isOpen) return;
     const body = Buffer.from(JSON.stringify(message));
+    if (body.length > this.maxSentBytes) {
+      throw new ChannelError(`a message of ${body.length} bytes, more than ${this.maxSentBytes}`);
+    }
     const frame = Buffer.allocUnsafe(lengthBytes + body.length);
     frame.writeUInt32BE(body.length);
     body.copy(frame, lengthBytes);
-    if (this.stream.writableLength + frame.length > maxUnsentBytes) {
+    if (this.waitsForReader && this.stream.writableLength + frame.length > maxUnsentBytes) {
       this.fail('the other end does not read');
-    } else if (!this.stream.write(frame) && !this.stream.isPaused()) {
+    } else if (!this.stream.write(frame) && this.waitsForReader && !this.stream.isPaused()) {
       this.stream.pause();
       this.stream.once('drain', () => this.stream.resume());
     }

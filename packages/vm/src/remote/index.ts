@@ -1,4 +1,4 @@
-export { Channel, ChannelError, maxReplyBytes, maxRequestBytes } from './channel.ts';
+export { Channel, ChannelError } from './channel.ts';
 export type { ChannelOptions, Message, Receiver } from './channel.ts';
 export { KnownImages } from './known-images.ts';
 export { createRemoteMachines } from './remote-machines.ts';

@@ -1,14 +1,7 @@
 /** The control plane's side: a driver and a builder of images whose work is done by the machine host. */
 import { VmError } from '@lodge/ports';
-import type {
-  GuestAddress,
-  ImageBuilder,
-  ReportProgress,
-  RuntimeFacts,
-  TemplateBuild,
-  VmDriver,
-  VmRequest,
-} from '@lodge/ports';
+import type { GuestAddress, ImageBuilder, ReportProgress, TemplateBuild, VmDriver, VmRequest } from '@lodge/ports';
+import { ChannelError } from './channel.ts';
 import type { Channel, Message } from './channel.ts';
 import { receivedError, sentError } from './errors.ts';
 import type { SentError } from './errors.ts';
@@ -170,6 +163,7 @@ class Calls {
 
   /** A reason that began on this side comes back as it is. */
   private asThrownHere(error: Error, { signal, preparationError }: Pending): Error {
+    if (error instanceof ChannelError) return new VmError('failed', error.message, { cause: error });
     if (preparationError !== null && error.message === preparationError.sent) return preparationError.error;
     const isAborted = error instanceof VmError && error.code === 'aborted' && signal?.aborted === true;
     return isAborted && signal.reason instanceof VmError ? signal.reason : error;
@@ -181,16 +175,15 @@ class Calls {
     pending.preparing = new AbortController();
     const known = credential as string | null;
     const guest: GuestAddress = { address: address as string, credential: () => Promise.resolve(known) };
-    let answer: { readonly facts: RuntimeFacts } | { readonly error: SentError };
     try {
-      answer = { facts: await pending.prepare(guest, pending.preparing.signal) };
+      const facts = await pending.prepare(guest, pending.preparing.signal);
+      this.channel.send({ kind: 'prepared', id, facts });
     } catch (error) {
       const sent = sentError(error);
       if (error instanceof Error) pending.preparationError = { sent: sent.message, error };
-      answer = { error: sent };
+      this.channel.send({ kind: 'prepared', id, error: sent });
     }
     pending.preparing = null;
-    this.channel.send({ kind: 'prepared', id, ...answer });
   }
 
   private endAll(): void {

@@ -8,7 +8,7 @@ import { publicEgress, sizes } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type { Image, TemplateBuild, VmDriver } from '@lodge/ports';
 import { createFakeDriver, FakeHost } from '../fake/index.ts';
-import { Channel, createRemoteMachines, KnownImages, maxReplyBytes, maxRequestBytes, serveMachines } from './index.ts';
+import { Channel, createRemoteMachines, KnownImages, serveMachines } from './index.ts';
 import { maxCallsUnderWay } from './serve.ts';
 
 const never = new AbortController().signal;
@@ -41,7 +41,7 @@ function openHost(driver: Partial<VmDriver> = {}) {
     error() {},
   };
   const [there, here] = duplexPair();
-  const channel = new Channel(there, { maxBytes: maxRequestBytes });
+  const channel = new Channel(there, { peer: 'controlPlane' });
   serveMachines(channel, { driver: noting, images: new KnownImages(builder), log });
   channel.open();
   return { asked, warned, channel, here };
@@ -240,8 +240,8 @@ test('when the control plane is gone, what it had under way is given up', async 
 /** Both ends as they are used. */
 function openBoth(driver: VmDriver) {
   const [there, here] = duplexPair();
-  const server = new Channel(there, { maxBytes: maxRequestBytes });
-  const client = new Channel(here, { maxBytes: maxReplyBytes });
+  const server = new Channel(there, { peer: 'controlPlane' });
+  const client = new Channel(here, { peer: 'machineHost' });
   const log = { debug() {}, info() {}, warn() {}, error() {} };
   const builder = { idOf: async () => 'image', find: async () => image, ensure: async () => image };
   serveMachines(server, { driver, images: new KnownImages(builder), log });
@@ -305,6 +305,26 @@ test('a reason of the caller’s own is what the call rejects with', async () =>
   const creating = driver.create({ ...request, template }, AbortSignal.abort(reason));
   await assert.rejects(creating, (error) => error === reason);
   await driver.stop();
+});
+
+test('long calls and long replies at once keep neither end from reading', async () => {
+  const long = 'x'.repeat(64 * 1024);
+  const fake = createFakeDriver(new FakeHost());
+  const driver: Partial<VmDriver> = {
+    brokerHost: fake.brokerHost,
+    onExit: () => () => undefined,
+    readConsole: async () => long,
+    suspend: async () => ({ bytes: 1, ms: 1 }),
+  };
+  const { driver: remote } = openBoth(driver as VmDriver);
+  const [facts, calls] = [{ long: long.repeat(4) }, Array.from({ length: 300 })];
+  const consoles = calls.map(() => remote.readConsole(agentId));
+  const suspended = calls.map(() => remote.suspend(agentId, executionId, facts, never));
+  for (const text of await Promise.all(consoles)) assert.equal(text.length, long.length);
+  assert.equal((await Promise.all(suspended)).length, calls.length);
+  const tooLong = remote.suspend(agentId, executionId, { long: long.repeat(17) }, never);
+  await assert.rejects(tooLong, { name: 'VmError', message: /more than 1048576/ });
+  assert.equal(await remote.readConsole(agentId), long, 'which ended that call alone');
 });
 
 test('when the machine host is gone, every call rejects, and those that come after', async () => {

@@ -68,10 +68,8 @@ export function serveMachines(channel: Channel, { log, agentIds = agentIdPattern
     const prepare = (guest: GuestAddress, until: AbortSignal) => prepareThere(channel, id, own, guest, until);
     // A call that throws at once is one that rejects.
     void (async () => run(served, { signal, progress, prepare }))()
-      .then(
-        (value) => reply(id, { value: value ?? null }),
-        (error: unknown) => reply(id, { error: sentError(error) }),
-      )
+      .then((value) => reply(id, { value: value ?? null }))
+      .catch((error: unknown) => reply(id, { error: sentError(error) }))
       .finally(() => calls.delete(id));
   });
   channel.receive('abort', (message) => calls.get(idOf(message))?.abort.abort());

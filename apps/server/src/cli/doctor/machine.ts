@@ -11,6 +11,7 @@ import type { Config } from '../../config/config.ts';
 import { version } from '../../version.ts';
 import { fail, found, ok } from '../../host/finding.ts';
 import type { Finding, Section } from '../../host/finding.ts';
+import { findUser } from '../../machine-host/control-user.ts';
 
 const run = promisify(execFile);
 const gib = 2 ** 30;
@@ -30,6 +31,7 @@ export async function machineSection(config: Config): Promise<Section> {
       found('data folder', () => disk('data folder', config.dataDir, dataNeedsBytes)),
       found('cache folder', () => disk('cache folder', config.cacheDir, cacheNeedsBytes)),
       found('user ids', () => userIds(config.vmUidBase)),
+      found('users', () => users(config)),
       found('stopped agents', stoppedAgents),
     ]),
   };
@@ -113,6 +115,17 @@ async function userIds(base: number): Promise<Finding> {
     `${base} to ${base + vmUids - 1} do not exist here, a container maps other ids`,
     'set LODGE_VM_UID_BASE to the first of 16384 ids that do',
   );
+}
+
+/** The database and the control plane have one each. */
+async function users({ systemUser, controlUser }: Config): Promise<Finding> {
+  const names = [systemUser, controlUser];
+  const there = await Promise.all(names.map((name) => findUser(name)));
+  const missing = names.filter((_, index) => there[index] === null);
+  if (missing.length === 0) return ok('users', `${systemUser} for the database, ${controlUser} for the control plane`);
+  const make = 'useradd --system --user-group --no-create-home --shell /usr/sbin/nologin';
+  const advice = `npm start makes them, or: ${missing.map((name) => `${make} ${name}`).join(' && ')}`;
+  return fail('users', `missing: ${missing.join(', ')}`, advice);
 }
 
 /** Programs whose version says something, and the package each comes from. */
