@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { settings } from '../../apps/server/src/config/config.ts';
 import { findUser } from '../../apps/server/src/machine-host/control-user.ts';
+import { guestdPort } from '@lodge/guest';
 import { Service } from '@lodge/testkit/service';
 
 const run = promisify(execFile);
@@ -56,6 +57,12 @@ async function asControlPlane(...command: string[]): Promise<string> {
     ({ stdout }) => stdout,
     (error: { stdout?: string }) => error.stdout ?? '',
   );
+}
+
+/** What root has written down of the agent's VM. */
+async function recordOf(id: string): Promise<{ readonly templateId: string; readonly address: string }> {
+  const text = await readFile(join(service.dataDir, 'vms', id, 'vm.json'), 'utf8');
+  return JSON.parse(text) as { readonly templateId: string; readonly address: string };
 }
 
 async function isGone(pid: number): Promise<boolean> {
@@ -105,9 +112,7 @@ test('the control plane’s user writes nothing that root runs, opens or trusts'
 });
 
 test('the control plane’s user reads no key, no agent’s disk or credential, and no template', async () => {
-  const { templateId } = JSON.parse(await readFile(join(service.dataDir, 'vms', agentId, 'vm.json'), 'utf8')) as {
-    templateId: string;
-  };
+  const { templateId } = await recordOf(agentId);
   const templates = join(cacheDir, 'templates');
   const closed = [
     join(service.dataDir, 'master.key'),
@@ -128,6 +133,15 @@ test('the control plane’s user reads no key, no agent’s disk or credential, 
 test('the control plane reaches its guests; another user of the host does not', async () => {
   const { status, body } = await service.call('POST', `/agents/${agentId}/exec`, { command: 'echo reached' });
   assert.deepEqual([status, body.stdout], [200, 'reached\n'], JSON.stringify(body));
+  const { address } = await recordOf(agentId);
+  const connects = (uid: number, gid: number): Promise<boolean> =>
+    run('timeout', ['2', 'bash', '-c', `</dev/tcp/${address}/${guestdPort}`], { uid, gid, cwd: '/' }).then(
+      () => true,
+      () => false,
+    );
+  const own = (await findUser(controlUser))!;
+  assert.equal(await connects(own.uid, own.gid), true);
+  assert.equal(await connects(65_534, 65_534), false);
 });
 
 test('when the control plane is killed the machine host ends, machines go on, and the next start has them', async () => {
