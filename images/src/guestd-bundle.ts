@@ -1,11 +1,10 @@
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { build } from 'tsdown';
 import { ImageError } from './errors.ts';
 
 /** The guest daemon as one JavaScript file without dependencies, for the image's Node. */
 export async function bundleGuestd(): Promise<string> {
-  // Only a process that names images needs the bundler and its memory.
-  const { build } = await import('tsdown');
   const entry = fileURLToPath(import.meta.resolve('@lodge/guestd'));
   const bundles = await build({
     cwd: dirname(entry),
