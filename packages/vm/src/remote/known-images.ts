@@ -1,27 +1,32 @@
 import { VmError } from '@lodge/ports';
 import type { Image, ImageBuilder } from '@lodge/ports';
 
+/** A builder reads each recipe that is named and keeps it: far more than there are. */
+const maxRuntimes = 64;
+
 /** A builder that remembers the images it gave: whoever names one by its id gets the files that were found here. */
 export class KnownImages implements ImageBuilder {
   private readonly builder: ImageBuilder;
   /** As many as there are releases of runtimes in one life of a process. */
   private readonly images = new Map<string, Image>();
 
+  private readonly runtimes = new Set<string>();
+
   constructor(builder: ImageBuilder) {
     this.builder = builder;
   }
 
-  idOf(runtime: string): Promise<string> {
-    return this.builder.idOf(runtime);
+  async idOf(runtime: string): Promise<string> {
+    return this.builder.idOf(this.counted(runtime));
   }
 
   async find(runtime: string): Promise<Image | null> {
-    const image = await this.builder.find(runtime);
+    const image = await this.builder.find(this.counted(runtime));
     return image && this.known(image);
   }
 
-  async ensure(...call: Parameters<ImageBuilder['ensure']>): Promise<Image> {
-    return this.known(await this.builder.ensure(...call));
+  async ensure(runtime: string, ...call: Tail<Parameters<ImageBuilder['ensure']>>): Promise<Image> {
+    return this.known(await this.builder.ensure(this.counted(runtime), ...call));
   }
 
   /** Throws `VmError` for one that was never found. */
@@ -31,8 +36,18 @@ export class KnownImages implements ImageBuilder {
     return image;
   }
 
+  private counted(runtime: string): string {
+    if (!this.runtimes.has(runtime) && this.runtimes.size >= maxRuntimes) {
+      throw new VmError('failed', 'too many runtimes were named');
+    }
+    this.runtimes.add(runtime);
+    return runtime;
+  }
+
   private known(image: Image): Image {
     this.images.set(image.id, image);
     return image;
   }
 }
+
+type Tail<T extends readonly unknown[]> = T extends readonly [unknown, ...infer Rest] ? Rest : never;

@@ -212,6 +212,16 @@ test('calls under way are counted, and those beyond the bound are refused', asyn
   for (const { error } of replies.values()) assert.match(error!.message, /too many calls/);
 });
 
+test('runtimes are counted: the builder keeps what it reads of each', async () => {
+  const { asked, here } = openHost();
+  const replies = repliesOf(here);
+  for (let id = 0; id < 100; id += 1) here.write(callOf(id, 'findImage', { runtime: `r${id}` }));
+  here.write(callOf(100, 'findImage', { runtime: 'r0' }));
+  await eventually(() => replies.size === 101);
+  assert.equal(asked.length, 65, 'one that is known is still found');
+  assert.match(replies.get(99)!.error!.message, /too many runtimes/);
+});
+
 test('a control plane that asks and never reads is not read either: what waits for it is bounded', async () => {
   const long = 'x'.repeat(64 * 1024);
   const { asked, channel, here } = openHost({ readConsole: async () => long });
