@@ -68,7 +68,7 @@ test('while nothing is refused no process is started to look for it, and what is
   // Its kernel asks for routers now and then, which nobody lets out.
   await sysctl(agent.guest.namespace, { 'ipv6/conf/all/disable_ipv6': 1 });
   const read = (): Promise<string[]> =>
-    network.readRefused(1, inside.pid!).then(({ refused }) => refused.map(wordsOf).toSorted());
+    network.readRefused(1, inside.pid).then(({ refused }) => refused.map(wordsOf).toSorted());
   const spared = (): Promise<void> => sleep(1000);
   await spared();
   const targets = [tcp(shop, 80), tcp('10.0.2.2', at.brokerPort)];
