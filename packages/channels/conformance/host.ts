@@ -29,7 +29,7 @@ export class TestHost implements ConnectionHost {
   /** Everything that was logged or told, with all that hangs on it. */
   readonly lines: string[] = [];
   behaviour: CommitBehaviour = 'commit';
-  /** Calls of `received` with messages. */
+  /** Calls of `received` with messages, and of the vault that a lost lease refused. */
   attempts = 0;
   private readonly onState: ((state: ConnectionState) => void) | undefined;
 
@@ -81,7 +81,10 @@ export class TestHost implements ConnectionHost {
       ),
     set: async (values, messages) => {
       if (messages) await this.received(messages);
-      else if (this.behaviour === 'lease_lost') throw new LeaseLost();
+      else if (this.behaviour === 'lease_lost') {
+        this.attempts += 1;
+        throw new LeaseLost();
+      }
       for (const { type, id, value } of values) {
         if (value === null) this.kept.values.delete(`${type}/${id}`);
         else this.kept.values.set(`${type}/${id}`, value);

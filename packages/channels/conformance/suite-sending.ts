@@ -153,7 +153,7 @@ export function describeSending(context: SuiteContext): void {
       await world.account.userWrites({ text: 'think' });
       const { conversation, replyTo } = await world.host.message('think');
       await world.connection!.typing({ conversationId: conversation.id, replyTo }, AbortSignal.timeout(5_000));
-      assert.ok(world.account.typings() > 0);
+      await world.host.until(() => world.account.typings() > 0, 'the sign');
     });
   });
 }
