@@ -1,0 +1,50 @@
+/**
+ * WhatsApp by a linked device, as WhatsApp Web is one. Not an interface that WhatsApp offers: accounts that use it can be banned.
+ * It answers those who write and opens no chats.
+ */
+import type { Platform } from '@lodge/ports';
+import { whatsAppRoot } from './certificate.ts';
+import { WhatsAppConnection } from './connection.ts';
+import { Limiter } from './limiter.ts';
+import { maxTextChars, render } from './render.ts';
+import { usualTimings } from './timings.ts';
+import type { WhatsAppTimings } from './timings.ts';
+
+export { Limiter } from './limiter.ts';
+export type { WhatsAppTimings } from './timings.ts';
+
+export interface WhatsAppOptions {
+  /** From the operator's configuration alone. `ws:` only to this host itself: what protects the handshake is TLS. */
+  readonly url?: string;
+  /** Public key of the root of the server's certificates, 32 bytes. Default: WhatsApp's. */
+  readonly certificateRoot?: Uint8Array;
+  readonly timings?: Partial<WhatsAppTimings>;
+  /** Of all connections of a process. Default: four handshakes at a time. */
+  readonly limiter?: Limiter;
+}
+
+const usualUrl = 'wss://web.whatsapp.com/ws/chat';
+const usualHandshakes = 4;
+
+export function createWhatsApp(options: WhatsAppOptions = {}): Platform {
+  const url = checkedUrl(options.url ?? usualUrl);
+  const root = options.certificateRoot ?? whatsAppRoot;
+  if (root.length !== 32) throw new Error('the certificate root of WhatsApp has 32 bytes');
+  const timings = { ...usualTimings, ...options.timings };
+  const limiter = options.limiter ?? new Limiter(usualHandshakes);
+  return {
+    channel: 'whatsapp',
+    limits: { textChars: maxTextChars, fileInBytes: 0, fileOutBytes: 0, typingEveryMs: 10_000 },
+    sendsOnce: true,
+    verify: null,
+    render,
+    connect: (_account, host) => new WhatsAppConnection({ url, root, timings, limiter }, host),
+  };
+}
+
+function checkedUrl(given: string): URL {
+  const url = URL.parse(given);
+  const isLoopback = url !== null && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
+  if (url?.protocol === 'wss:' || (url?.protocol === 'ws:' && isLoopback)) return url;
+  throw new Error('the address of WhatsApp must begin with wss://, or be ws:// to this host itself');
+}

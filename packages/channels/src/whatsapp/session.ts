@@ -1,0 +1,136 @@
+/** One socket of a linked device, from its handshake to its end. */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { InboundMessage, Log } from '@lodge/ports';
+import type { Chats } from './chats.ts';
+import type { DeviceKeys } from './keys.ts';
+import { envelopeOf, openSocket, ownCodes } from './library.ts';
+import type { Envelope, Repository, Socket, Stanza, Update } from './library.ts';
+import { conversationOf, inboundOf, numberOf } from './message.ts';
+import { Ratchet } from './ratchet.ts';
+import type { Decrypted, Staged } from './ratchet.ts';
+import { Sender } from './sender.ts';
+import type { WhatsAppTimings } from './timings.ts';
+
+export interface SessionOptions {
+  readonly url: URL;
+  readonly root: Uint8Array;
+  readonly timings: WhatsAppTimings;
+  readonly keys: DeviceKeys;
+  readonly chats: Chats;
+  readonly log: Log;
+  onUpdate(update: Update): void;
+  /** How many messages the server had kept back until this socket was open. */
+  onBacklog(messages: number): void;
+}
+
+export class Session {
+  readonly sender: Sender;
+  readonly socket: Socket;
+  /** The code of its end. */
+  readonly ended: Promise<number>;
+  private readonly options: SessionOptions;
+  private readonly ratchet: Ratchet;
+  private readonly opening: NodeJS.Timeout;
+  private readonly silence: NodeJS.Timeout;
+
+  constructor(options: SessionOptions) {
+    this.options = options;
+    const { keys, timings, url, root } = options;
+    const ended = Promise.withResolvers<number>();
+    this.ended = ended.promise;
+    this.opening = setTimeout(() => this.end(ownCodes.timeout), timings.openWithinMs);
+    this.silence = setTimeout(() => this.end(ownCodes.fresh), timings.freshAfterMs);
+    this.sender = new Sender(keys, () => this.socket);
+    const staged = new AsyncLocalStorage<Staged>();
+    keys.staged = () => staged.getStore();
+    this.ratchet = new Ratchet({
+      staged,
+      read: (decrypted, repository) => this.read(decrypted, repository),
+      commit: ({ rows, messages }) => keys.write(rows, messages),
+      onEncrypt: () => this.sender.encrypts(),
+      keyOwnerOf: (stanza) => this.envelopeOf(stanza).keyOwner,
+    });
+    this.socket = openSocket({
+      url,
+      root,
+      credentials: keys.credentials,
+      keys: keys.signalKeys,
+      connectTimeoutMs: timings.connectTimeoutMs,
+      pingEveryMs: timings.pingEveryMs,
+      queryTimeoutMs: timings.queryTimeoutMs,
+      guard: (inner, transactions) => this.ratchet.guard(inner, transactions),
+      sentBefore: (id) => this.sender.sentBefore(id),
+      onStanza: (stanza) => this.see(stanza),
+      onCredentials: () => keys.credentialsChanged(),
+      onUpdate: (update) => {
+        if (update.qr !== undefined || update.isOpen) clearTimeout(this.opening);
+        // A code waits for a person for as long as it is shown.
+        if (update.qr !== undefined) clearTimeout(this.silence);
+        if (update.closed !== undefined) {
+          clearTimeout(this.opening);
+          clearTimeout(this.silence);
+          this.sender.end();
+          ended.resolve(update.closed);
+        }
+        options.onUpdate(update);
+      },
+    });
+  }
+
+  /** Nothing more is sent or acknowledged from the next statement on. */
+  end(code: number): void {
+    clearTimeout(this.opening);
+    clearTimeout(this.silence);
+    this.sender.end();
+    this.socket.end(code);
+  }
+
+  private see(stanza: Stanza): void {
+    this.ratchet.see(stanza);
+    this.sender.see(stanza);
+    if (stanza.tag === 'message') this.silence.refresh();
+    if (stanza.tag === 'ib' && Array.isArray(stanza.content)) {
+      const offline = stanza.content.find(({ tag }) => tag === 'offline');
+      if (offline) this.options.onBacklog(Number(offline.attrs['count'] ?? 0));
+    }
+  }
+
+  /** What the relay is to keep of a decrypted message, with the row that says that its conversation wrote. */
+  private async read(
+    { stanza, content }: Decrypted,
+    repository: Repository,
+  ): Promise<{ messages: readonly InboundMessage[]; rows: Staged['rows'] }> {
+    const nothing = { messages: [], rows: [] };
+    try {
+      const { me } = this.socket;
+      const envelope = this.envelopeOf(stanza);
+      if (!me || envelope.fromMe || this.isOld(envelope)) return nothing;
+      const number = await numberBehind(envelope, repository);
+      const title = envelope.isGroup
+        ? this.options.chats.titleOf(envelope.chat, () => this.socket.groupTitle(envelope.chat))
+        : null;
+      const message = inboundOf(content, { envelope, number, title, me });
+      if (!message) return nothing;
+      const rows = this.options.chats.rowsOf(conversationOf(envelope, number), envelope.chat);
+      return { messages: [message], rows };
+    } catch {
+      this.options.log.warn({}, 'a message of WhatsApp could not be understood');
+      return nothing;
+    }
+  }
+
+  private isOld({ sentAt }: Envelope): boolean {
+    return Date.now() - sentAt.getTime() > this.options.timings.maxAgeMs;
+  }
+
+  private envelopeOf(stanza: Stanza): Envelope {
+    return envelopeOf(stanza, this.socket.me ?? { id: '', lid: null, name: null });
+  }
+}
+
+/** The author's phone number, from what the stanza says or from what is known of its lid. */
+async function numberBehind({ author, authorAlt }: Envelope, repository: Repository): Promise<string | null> {
+  const said = numberOf(author) ?? numberOf(authorAlt);
+  if (said !== null || !author.endsWith('@lid')) return said;
+  return numberOf(await repository.lidMapping.getPNForLID(author));
+}
