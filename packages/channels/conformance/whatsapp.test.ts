@@ -1,6 +1,7 @@
 import { startWhatsAppStub } from '@lodge/testkit/whatsapp';
 import type { Account, Group, Person, WhatsAppStub } from '@lodge/testkit/whatsapp';
 import { createWhatsApp } from '../src/whatsapp/index.ts';
+import '../src/whatsapp/testing/timers.ts';
 import { describePlatform } from './suite.ts';
 import type { AccountUnderTest, PlatformUnderTest, SentByAgent, UserMessage, Written } from './under-test.ts';
 
@@ -12,7 +13,7 @@ const abilities = {
   files: false,
   limitsSends: false,
   deafWithinMs: 6_000,
-  // A device that is not paired yet has nothing to revoke: whatsapp.test.ts has the case.
+  // A device that is not paired yet has nothing to revoke: device.test.ts has the case.
   revokes: false,
 };
 
@@ -26,6 +27,7 @@ describePlatform('WhatsApp', abilities, async (): Promise<PlatformUnderTest> => 
       backoff: { firstMs: 50, maxMs: 300, stableMs: 2_000 },
       connectTimeoutMs: 3_000,
       pingEveryMs: 1_000,
+      queryTimeoutMs: 3_000,
       freshAfterMs: 2_500,
     },
   });

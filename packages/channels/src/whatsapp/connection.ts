@@ -61,6 +61,7 @@ export class WhatsAppConnection implements ChannelConnection {
     this.backoff = new Backoff(options.timings.backoff);
     this.pairing = new Pairing({
       rounds: options.timings.pairingRounds,
+      codeShownMs: options.timings.codeShownMs,
       tell: (state) => this.tell(state),
       isPaired: () => this.keys.isPaired,
       codeFor: (phoneNumber) => this.session!.socket.pairingCode(phoneNumber),

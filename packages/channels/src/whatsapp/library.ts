@@ -133,6 +133,7 @@ export interface SocketOptions {
   readonly connectTimeoutMs: number;
   readonly pingEveryMs: number;
   readonly queryTimeoutMs: number;
+  readonly codeShownMs: number;
   guard(inner: Repository, transactions: Transactions): Repository;
   /** A message sent before, for a phone that could not read it. */
   sentBefore(id: string): Promise<Content | undefined>;
@@ -231,6 +232,7 @@ function configOf(options: SocketOptions): Parameters<typeof makeWASocket>[0] {
     connectTimeoutMs: options.connectTimeoutMs,
     keepAliveIntervalMs: options.pingEveryMs,
     defaultQueryTimeoutMs: options.queryTimeoutMs,
+    qrTimeout: options.codeShownMs,
     markOnlineOnConnect: false,
     emitOwnEvents: false,
     // No history: an agent answers what is written to it from now on.

@@ -11,16 +11,14 @@ const ranOut: ChannelReason = {
   message: 'Nobody scanned a code. Restart the channel for a new one.',
 };
 
-/** How long the library shows the first code of a socket, and the others. */
-const firstShownMs = 60_000;
-const shownMs = 20_000;
-/** Codes of a socket, all together: WhatsApp gives six. */
-const roundMs = firstShownMs + 5 * shownMs;
+/** Codes of one socket: WhatsApp gives so many. */
+const codesOfRound = 6;
 const maxWaitMs = 30_000;
 
 export interface PairingOptions {
   /** Sockets that show codes to nobody, before it waits to be asked. */
   readonly rounds: number;
+  readonly codeShownMs: number;
   readonly signal: AbortSignal;
   tell(state: ConnectionState): void;
   isPaired(): boolean;
@@ -59,10 +57,12 @@ export class Pairing {
   }
 
   show(qr: string): void {
-    if (!this.wasShown) this.roundEndsAt = Date.now() + roundMs;
-    const expiresAt = new Date(Date.now() + (this.wasShown ? shownMs : firstShownMs));
+    const { codeShownMs } = this.options;
+    if (!this.wasShown) this.roundEndsAt = Date.now() + codesOfRound * codeShownMs;
+    const expiresAt = new Date(Date.now() + codeShownMs);
     this.wasShown = true;
-    if (this.byCode) return;
+    // A phone has taken a code, and the socket is about to be made anew.
+    if (this.byCode || this.options.isPaired()) return;
     if (this.wanted) return void this.showCode(this.wanted);
     this.attempt += 1;
     const code = { qr, pairingCode: null, expiresAt, attempt: this.attempt };

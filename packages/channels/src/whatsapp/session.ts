@@ -58,6 +58,7 @@ export class Session {
       connectTimeoutMs: timings.connectTimeoutMs,
       pingEveryMs: timings.pingEveryMs,
       queryTimeoutMs: timings.queryTimeoutMs,
+      codeShownMs: timings.codeShownMs,
       guard: (inner, transactions) => this.ratchet.guard(inner, transactions),
       sentBefore: (id) => this.sender.sentBefore(id),
       onStanza: (stanza) => this.see(stanza),

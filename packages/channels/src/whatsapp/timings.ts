@@ -16,7 +16,9 @@ export interface WhatsAppTimings {
   readonly freshAfterMs: number;
   /** Messages older than this are not answered: what waited for a device that was away for long. */
   readonly maxAgeMs: number;
-  /** Sockets that show codes to nobody, before it waits to be asked. Each shows some six codes in under three minutes. */
+  /** How long each code to scan is shown. WhatsApp takes none that is older than 20 s, but for the first. */
+  readonly codeShownMs: number;
+  /** Sockets that show codes to nobody, before it waits to be asked. Each shows six codes in two minutes. */
   readonly pairingRounds: number;
 }
 
@@ -28,5 +30,6 @@ export const usualTimings: WhatsAppTimings = {
   queryTimeoutMs: 20_000,
   freshAfterMs: 30 * 60_000,
   maxAgeMs: 7 * 24 * 60 * 60_000,
+  codeShownMs: 20_000,
   pairingRounds: 3,
 };

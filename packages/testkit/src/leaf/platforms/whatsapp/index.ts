@@ -75,6 +75,8 @@ export class WhatsAppStub {
   /** Stanzas that devices sent, by their tags, oldest first: the last thousand. */
   readonly seen: string[] = [];
   handshakes = 0;
+  /** Handshakes that the client finished: it said who it is. */
+  finished = 0;
   /** All that devices sent, without pings. */
   stanzas = 0;
   private readonly sockets: WebSocketServer;
@@ -119,7 +121,11 @@ export class WhatsAppStub {
   /** The account's owner types the code that a device shows for this phone's number. */
   async type(account: Account, code: string): Promise<void> {
     const { number } = account.phone;
-    const registration = [...this.registrations.values()].find(({ waitsFor }) => waitsFor === number);
+    const waiting = (): Registration | undefined =>
+      [...this.registrations.values()].find(({ waitsFor }) => waitsFor === number);
+    // A device shows its code as soon as it has asked for it.
+    for (let tries = 0; tries < 50 && !waiting(); tries += 1) await new Promise((resolve) => setTimeout(resolve, 20));
+    const registration = waiting();
     if (!registration) throw new Error(`nothing asks ${number} for a code`);
     await registration.type(account, code);
   }
@@ -216,6 +222,7 @@ export class WhatsAppStub {
   }
 
   private enter(link: Link, payload: proto.IClientPayload): void {
+    this.finished += 1;
     if (payload.devicePairingData) {
       const registration = new Registration(link, payload.devicePairingData);
       this.registrations.set(link, registration);

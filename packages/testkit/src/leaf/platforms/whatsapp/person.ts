@@ -55,17 +55,22 @@ export class Person {
   readonly sawTyping: string[] = [];
   /** Ciphertexts that this phone could not open: a client's mistake. */
   readonly unreadable: string[] = [];
-  private readonly creds: AuthenticationCreds = initAuthCreds();
+  private readonly creds: AuthenticationCreds;
   private readonly keys: SignalKeyStoreWithTransaction;
   private readonly repository: SignalRepositoryWithLIDStore;
   private readonly toldGroupKeys = new Set<string>();
   private preKeyId = 100;
 
-  constructor(number: string, name: string) {
+  /** `kept`: keys of an earlier time, by type and id. Default: a new phone. */
+  constructor(number: string, name: string, kept?: { creds: AuthenticationCreds; keys: Record<string, any> }) {
     this.number = number;
+    this.creds = kept?.creds ?? initAuthCreds();
     this.lidNumber = `9${number}`;
     this.name = name;
-    this.keys = addTransactionCapability(memoryKeys(), quietLogger, { maxCommitRetries: 1, delayBetweenTriesMs: 10 });
+    this.keys = addTransactionCapability(memoryKeys(kept?.keys), quietLogger, {
+      maxCommitRetries: 1,
+      delayBetweenTriesMs: 10,
+    });
     const auth = { creds: this.creds, keys: this.keys };
     this.repository = DEFAULT_CONNECTION_CONFIG.makeSignalRepository(auth, quietLogger, async () => []);
   }
@@ -161,8 +166,11 @@ export const newMessageId = (): string => randomBytes(16).toString('hex').toUppe
 
 const decode = (padded: Uint8Array): proto.Message => proto.Message.decode(unpadRandomMax16(padded));
 
-function memoryKeys(): Parameters<typeof addTransactionCapability>[0] {
+function memoryKeys(kept: Record<string, any> = {}): Parameters<typeof addTransactionCapability>[0] {
   const rows = new Map<string, any>();
+  for (const [type, values] of Object.entries(kept)) {
+    for (const [id, value] of Object.entries(values)) rows.set(`${type}:${id}`, value);
+  }
   return {
     get: async (type: string, ids: string[]) => {
       const found: Record<string, any> = {};
