@@ -140,6 +140,17 @@ describe('pairing', () => {
     await assert.rejects(each.connection!.pairByNumber!(each.account.phone.number), /paired already/);
   });
 
+  test('no code is told that WhatsApp did not take', async (t) => {
+    const each = new Case(t, stub);
+    each.scans = false;
+    each.begin();
+    await each.host.reaches('pending_pairing');
+    stub.misbehave.refusesCodes = true;
+    t.after(() => (stub.misbehave.refusesCodes = false));
+    await assert.rejects(each.connection!.pairByNumber!(each.account.phone.number), /gave no code/);
+    assert.ok(each.host.states.every((state) => state.status !== 'pending_pairing' || !state.code?.pairingCode));
+  });
+
   test('a code that was mistyped pairs nothing', async (t) => {
     const each = new Case(t, stub);
     each.scans = false;

@@ -8,7 +8,9 @@
  * - it logs keys and texts (its logger is silent).
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  Browsers,
   BufferJSON,
   Curve,
   decodeMessageNode,
@@ -181,6 +183,8 @@ export function openSocket(options: SocketOptions): Socket {
     endedBy ??= code;
     void socket.end(undefined).catch(() => undefined);
   };
+  /** The library tells of a code before WhatsApp has taken it. */
+  let asked: PromiseWithResolvers<void> | null = null;
   let isTrusted = false;
   const judge = (frame: Uint8Array): void => {
     isTrusted = isTrustedServer(proto.HandshakeMessage.decode(frame).serverHello, { ephemeral, root: options.root });
@@ -191,8 +195,10 @@ export function openSocket(options: SocketOptions): Socket {
     } catch {
       isTrusted = false;
     }
-    if (!isTrusted) end(ownCodes.untrusted);
-    else if (!(frame instanceof Uint8Array)) options.onStanza(frame);
+    if (!isTrusted) return end(ownCodes.untrusted);
+    if (frame instanceof Uint8Array) return;
+    if (asked) judgeCode(frame, asked);
+    options.onStanza(frame);
   });
   socket.ws.on('unexpected-response', () => end(ownCodes.refused));
   socket.ev.on('creds.update', () => options.onCredentials());
@@ -214,7 +220,13 @@ export function openSocket(options: SocketOptions): Socket {
     get isOpen() {
       return endedBy === null && socket.ws.isOpen;
     },
-    pairingCode: (phoneNumber) => socket.requestPairingCode(phoneNumber),
+    pairingCode: async (phoneNumber) => {
+      asked = Promise.withResolvers<void>();
+      asked.promise.catch(() => undefined);
+      const code = await socket.requestPairingCode(phoneNumber);
+      await Promise.race([asked.promise, failAfter(options.queryTimeoutMs)]);
+      return code;
+    },
     relay: async (jid, content, id) => void (await socket.relayMessage(jid, content, { messageId: id })),
     composing: (jid) => socket.sendPresenceUpdate('composing', jid),
     groupTitle: async (jid) => (await socket.groupMetadata(jid)).subject ?? '',
@@ -228,7 +240,8 @@ function configOf(options: SocketOptions): Parameters<typeof makeWASocket>[0] {
     auth: { creds: options.credentials, keys: options.keys },
     waWebSocketUrl: options.url,
     logger: silent,
-    browser: ['Lodge', 'Chrome', '1.0.0'],
+    // WhatsApp gives no code to type to a device of any other name (baileys issue 2560).
+    browser: Browsers.ubuntu('Chrome'),
     connectTimeoutMs: options.connectTimeoutMs,
     keepAliveIntervalMs: options.pingEveryMs,
     defaultQueryTimeoutMs: options.queryTimeoutMs,
@@ -307,6 +320,17 @@ function boundClosing({ ws }: WASocket): void {
       clearTimeout(timer);
     }
   };
+}
+
+function judgeCode({ tag, attrs, content }: Stanza, asked: PromiseWithResolvers<void>): void {
+  if (tag !== 'iq') return;
+  if (attrs['type'] === 'error') asked.reject(new Error('WhatsApp refused to give a code'));
+  else if (Array.isArray(content) && content[0]?.tag === 'link_code_companion_reg') asked.resolve();
+}
+
+async function failAfter(timeoutMs: number): Promise<never> {
+  await sleep(timeoutMs, undefined, { ref: false });
+  throw new Error('WhatsApp did not answer');
 }
 
 function restrictedUntil(lock: { isActive?: boolean; timeEnforcementEnds?: Date }): Date | null {

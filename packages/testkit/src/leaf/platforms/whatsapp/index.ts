@@ -50,6 +50,8 @@ export interface Misbehaviour {
   silent: boolean;
   /** The server says that it has a pre-key of a new device: it uploads 5 and not 812, which takes a second. */
   fewPreKeys: boolean;
+  /** Devices that ask for a code to type are given none. */
+  refusesCodes: boolean;
   /** Connections are closed before the handshake. */
   refusesConnections: boolean;
 }
@@ -70,6 +72,7 @@ export class WhatsAppStub {
     delayMs: 0,
     silent: false,
     fewPreKeys: false,
+    refusesCodes: false,
     refusesConnections: false,
   };
   /** Stanzas that devices sent, by their tags, oldest first: the last thousand. */
@@ -271,6 +274,10 @@ export class WhatsAppStub {
 
   private takeOfPairing(registration: Registration, stanza: BinaryNode): void {
     const request = childOf(stanza, 'link_code_companion_reg');
+    if (request && this.misbehave.refusesCodes) {
+      const attrs = { from: server, type: 'error', id: stanza.attrs['id']! };
+      return registration.link.send(node('iq', attrs, [node('error', { code: '429', text: 'rate-overlimit' })]));
+    }
     if (request?.attrs['stage'] === 'companion_hello') return registration.takeHello(stanza, request);
     if (request?.attrs['stage'] === 'companion_finish') return registration.takeFinish(stanza, request);
     if (childOf(stanza, 'pair-device-sign')) registration.link.end(streamError({ code: '515' }));

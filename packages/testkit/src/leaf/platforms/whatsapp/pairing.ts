@@ -11,6 +11,8 @@ import { bytesOf, childOf, node, seconds, server } from './nodes.ts';
 
 const derive = promisify(pbkdf2);
 const refsOfQr = 6;
+/** WhatsApp refuses a device that calls itself otherwise (baileys issue 2560). */
+const knownDisplays = /^(Chrome|Edge|Firefox|Opera|Safari) \((Linux|Mac OS|Ubuntu|Windows)\)$/;
 
 /** A link that has logged in as nobody, and waits to be paired. */
 export class Registration {
@@ -53,6 +55,11 @@ export class Registration {
 
   /** The device asks to be paired by a code that it shows. */
   takeHello(iq: BinaryNode, request: BinaryNode): void {
+    const display = bytesOf(childOf(request, 'companion_platform_display')).toString();
+    if (!knownDisplays.test(display)) {
+      const error = node('error', { code: '400', text: 'bad-request' });
+      return this.link.send(node('iq', { from: server, type: 'error', id: iq.attrs['id']! }, [error]));
+    }
     const ref = randomBytes(16);
     const wrapped = bytesOf(childOf(request, 'link_code_pairing_wrapped_companion_ephemeral_pub'));
     this.hello = { number: request.attrs['jid']!.split('@')[0]!, ref, wrapped };
