@@ -17,6 +17,7 @@ export * from './accounts/cryptography.ts';
 export * from './channels/channel-check.ts';
 export * from './channels/channel-store.ts';
 export * from './channels/channel-turns.ts';
+export * from './channels/gmail-consent.ts';
 export * from './channels/platform.ts';
 export * from './channels/relay-store.ts';
 export * from './database.ts';
