@@ -1,3 +1,5 @@
 export * from './telegram/index.ts';
 export { createWhatsApp, Limiter as WhatsAppLimiter } from './whatsapp/index.ts';
 export type { WhatsAppOptions } from './whatsapp/index.ts';
+export { createGmail, createGmailConsent } from './gmail/index.ts';
+export type { GmailOptions } from './gmail/index.ts';

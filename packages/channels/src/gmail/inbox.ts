@@ -1,0 +1,156 @@
+/**
+ * What came into a mailbox, in order: read, committed, and only then is the place in the mailbox's history moved.
+ *
+ * The history says what came since a place in it. Gmail keeps it for a week as a rule; behind that the inbox is listed by date. Both
+ * may show a mail twice: the relay knows it by its id.
+ */
+import type { ConnectionHost, InboundMessage } from '@lodge/ports';
+import { maxAtOnce, committed } from '../shared/commit.ts';
+import type { Backoff } from '../shared/backoff.ts';
+import type { GmailApi } from './api/gmail-api.ts';
+import { cursorJson } from './cursor.ts';
+import type { Cursor } from './cursor.ts';
+import { answeredJson, conversationId, fileRef } from './ids.ts';
+import { UnreadableError } from './mail/mail-thread.ts';
+import type { MailThread } from './mail/mail-thread.ts';
+import type { ReadFile, ReadMail } from './mail/read-mail.ts';
+
+export interface InboxParts {
+  readonly api: GmailApi;
+  readonly thread: MailThread;
+  readonly host: ConnectionHost;
+  readonly backoff: Backoff;
+  readonly signal: AbortSignal;
+  readonly keepMs: number;
+}
+
+/** Clocks of Gmail and ours may differ. */
+const overlapMs = 2 * 60_000;
+const maxListed = 5_000;
+const maxKnown = 1_000;
+
+export class Inbox {
+  readonly #parts: InboxParts;
+  #cursor: Cursor;
+  #keptAtMs = Date.now();
+  /** Ids of mail that is committed or skipped: a history repeats itself. */
+  readonly #known = new Set<string>();
+
+  constructor(parts: InboxParts, cursor: Cursor) {
+    this.#parts = parts;
+    this.#cursor = cursor;
+  }
+
+  get historyId(): string {
+    return this.#cursor.historyId;
+  }
+
+  /** Takes in what came since the last look. */
+  async look(): Promise<void> {
+    const { api, signal } = this.#parts;
+    const startedAtMs = Date.now();
+    const from = this.#cursor.historyId;
+    let next: string | null = null;
+    do {
+      const page = await api.history(from, next, signal);
+      if (page === null) return this.listAgain('the history of the mailbox does not reach back so far');
+      next = page.next;
+      const isNewer = BigInt(page.historyId) > BigInt(this.#cursor.historyId);
+      await this.#take(page.ids, {
+        ...this.#cursor,
+        ...(isNewer && { historyId: page.historyId }),
+        ...(next === null && { seenAtMs: startedAtMs }),
+      });
+    } while (next !== null && !signal.aborted);
+  }
+
+  /** Lists the inbox by date, from the last time when everything had been seen. */
+  async listAgain(why: string): Promise<void> {
+    const { api, signal, host } = this.#parts;
+    host.log.warn({ since: new Date(this.#cursor.seenAtMs).toISOString() }, `mail is listed by date: ${why}`);
+    const seenAtMs = Date.now();
+    // What comes while it is listed is in the history from here.
+    const { historyId } = await api.profile(signal);
+    const seconds = Math.max(0, Math.floor((this.#cursor.seenAtMs - overlapMs) / 1_000));
+    const ids: string[] = [];
+    let next: string | null = null;
+    do {
+      const page = await api.listAfter(seconds, next, signal);
+      ids.push(...page.ids);
+      next = page.next;
+    } while (next !== null && ids.length < maxListed && !signal.aborted);
+    if (next !== null)
+      host.log.error({ kept: ids.length }, 'more mail came than can be taken in: the oldest is left out');
+    await this.#take(ids.toReversed(), { ...this.#cursor, historyId, seenAtMs });
+  }
+
+  /** Reads and commits mail in its order; the cursor goes with the last of it. */
+  async #take(ids: readonly string[], cursor: Cursor): Promise<void> {
+    const { host, signal, backoff, keepMs } = this.#parts;
+    const unknown = [...new Set(ids)].filter((id) => !this.#known.has(id));
+    // Few at once: each may have a text of 64 Ki characters.
+    for (let from = 0; from < unknown.length; from += maxAtOnce / 4) {
+      const some = unknown.slice(from, from + maxAtOnce / 4);
+      const messages: InboundMessage[] = [];
+      for (const id of some) messages.push(...(await this.#read(id)));
+      const isLast = from + some.length >= unknown.length;
+      if (messages.length > 0 || isLast) {
+        const place = isLast ? cursorJson(cursor) : undefined;
+        if (!(await committed(host, messages, place, { backoff, signal }))) return signal.throwIfAborted();
+      }
+      for (const id of some) this.#know(id);
+    }
+    const hasMoved = cursor.historyId !== this.#cursor.historyId;
+    this.#cursor = cursor;
+    if (unknown.length > 0) this.#keptAtMs = Date.now();
+    else if (hasMoved && Date.now() - this.#keptAtMs >= keepMs) {
+      await committed(host, [], cursorJson(cursor), { backoff, signal });
+      this.#keptAtMs = Date.now();
+    }
+  }
+
+  /** Nothing: the mail is gone, or not for the agent. */
+  async #read(id: string): Promise<InboundMessage[]> {
+    const { api, thread, host, signal } = this.#parts;
+    try {
+      const { address: mailbox } = this.#cursor;
+      const reading = await thread.withMail(
+        () => api.raw(id, signal),
+        (answer) => (answer === null ? null : thread.run<'read'>({ kind: 'read', answer, mailbox })),
+      );
+      if (reading === null) return [];
+      if ('mail' in reading) return [messageOf(reading.mail)];
+      host.log.info({ mail: id, reason: reading.skipped }, 'mail is not for the agent');
+    } catch (error) {
+      if (!(error instanceof UnreadableError)) throw error;
+      host.log.warn({ mail: id, reason: 'unreadable' }, 'mail is not for the agent');
+    }
+    return [];
+  }
+
+  #know(id: string): void {
+    this.#known.add(id);
+    if (this.#known.size > maxKnown) this.#known.delete(this.#known.values().next().value!);
+  }
+}
+
+function messageOf({ id, threadId, sender, subject, text, sentAtMs, files, references }: ReadMail): InboundMessage {
+  return {
+    id,
+    conversation: { id: conversationId({ threadId, address: sender.address }), kind: 'direct', title: null },
+    sender: { id: sender.address, name: sender.name, isBot: false },
+    addressed: true,
+    text,
+    sentAt: new Date(sentAtMs),
+    files: files.map((file) => ({
+      ref: fileRef(id, file.index),
+      name: file.name,
+      mediaType: file.mediaType,
+      bytes: file.bytes,
+      kind: kindOf(file),
+    })),
+    replyTo: answeredJson({ mail: id, subject, references }),
+  };
+}
+
+const kindOf = ({ mediaType }: ReadFile): 'file' | 'image' => (mediaType.startsWith('image/') ? 'image' : 'file');

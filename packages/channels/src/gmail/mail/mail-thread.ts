@@ -1,0 +1,123 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { ownMemory } from './mail-jobs.ts';
+import type { MailJob, MailResult, MailResults } from './mail-jobs.ts';
+
+export interface MailThreadLimits {
+  /** For one job, and for a thread to begin. */
+  readonly timeoutMs: number;
+  /** A thread without a job for so long is ended: it holds 20 MiB. */
+  readonly idleMs: number;
+  /** Mails that are fetched and read at once, each of up to 72 MiB. */
+  readonly mails: number;
+}
+
+const usualLimits: MailThreadLimits = { timeoutMs: 10_000, idleMs: 60_000, mails: 3 };
+const maxHeapMib = 512;
+
+/** A mail could not be read in the time and memory that it had. */
+export class UnreadableError extends Error {
+  constructor(cause?: unknown) {
+    super('the mail could not be read', { cause });
+    this.name = 'UnreadableError';
+  }
+}
+
+/**
+ * Reads mail in a thread of its own, one at a time: a mail of the largest size takes seconds. A thread that takes too long, or too
+ * much memory, is ended with its mail, and the next mail gets another.
+ */
+export class MailThread {
+  readonly #limits: MailThreadLimits;
+  #worker: Worker | null = null;
+  #last: Promise<unknown> = Promise.resolve();
+  #idle: NodeJS.Timeout | undefined;
+  #waiting = 0;
+  #places: number;
+  readonly #queue: (() => void)[] = [];
+
+  constructor(limits: MailThreadLimits = usualLimits) {
+    this.#limits = limits;
+    this.#places = limits.mails;
+  }
+
+  /** Fetches a mail and does the job with it. At most `mails` of them are in memory at once. */
+  async withMail<Mail, Done>(fetch: () => Promise<Mail>, work: (answer: Mail) => Promise<Done> | Done): Promise<Done> {
+    if (this.#places > 0) this.#places -= 1;
+    else await new Promise<void>((resolve) => this.#queue.push(resolve));
+    try {
+      return await work(await fetch());
+    } finally {
+      const next = this.#queue.shift();
+      if (next) next();
+      else this.#places += 1;
+    }
+  }
+
+  /** Rejects with `UnreadableError`. */
+  run<Kind extends MailJob['kind']>(job: Extract<MailJob, { kind: Kind }>): Promise<MailResults[Kind]> {
+    clearTimeout(this.#idle);
+    this.#waiting += 1;
+    const done = this.#last.then(() => this.#run(job)).finally(() => this.#rest());
+    this.#last = done.catch(() => undefined);
+    return done as Promise<MailResults[Kind]>;
+  }
+
+  async #run(job: MailJob): Promise<MailResults[MailJob['kind']]> {
+    try {
+      if (!this.#worker) {
+        this.#worker = newWorker();
+        await this.#said(this.#worker);
+      }
+      const said = this.#said(this.#worker);
+      this.#worker.postMessage(job, job.kind === 'html' ? [] : ownMemory(job.answer));
+      const answer = (await said) as MailResult;
+      if ('result' in answer) return answer.result;
+    } catch (error) {
+      await this.#worker?.terminate();
+      this.#worker = null;
+      throw new UnreadableError(error);
+    }
+    throw new UnreadableError();
+  }
+
+  #rest(): void {
+    this.#waiting -= 1;
+    if (this.#waiting > 0) return;
+    this.#idle = setTimeout(() => {
+      void this.#worker?.terminate();
+      this.#worker = null;
+    }, this.#limits.idleMs);
+    this.#idle.unref();
+  }
+
+  async #said(worker: Worker): Promise<unknown> {
+    const over = new AbortController();
+    const timer = setTimeout(() => over.abort(new Error('too slow')), this.#limits.timeoutMs);
+    const ended = once(worker, 'exit', { signal: over.signal }).then(() => {
+      throw new Error('its thread ended');
+    });
+    try {
+      const [message] = (await Promise.race([once(worker, 'message', { signal: over.signal }), ended])) as [unknown];
+      return message;
+    } finally {
+      clearTimeout(timer);
+      over.abort();
+      ended.catch(() => undefined);
+    }
+  }
+}
+
+function newWorker(): Worker {
+  const worker = new Worker(new URL('mail-worker.ts', import.meta.url), {
+    resourceLimits: { maxOldGenerationSizeMb: maxHeapMib },
+    // Nothing that the process was given is its business.
+    env: {},
+    argv: [],
+    execArgv: [],
+  });
+  worker.unref();
+  // Where it matters somebody waits for it.
+  worker.on('error', () => {});
+  return worker;
+}

@@ -1,0 +1,55 @@
+/** The operator's Google client, where Google is, and how often it is asked. */
+import type { BackoffTimings } from '../shared/backoff.ts';
+import { usualBackoff } from '../shared/backoff.ts';
+
+export interface GmailOptions {
+  readonly clientId: string;
+  /** Never logged. */
+  readonly clientSecret: string;
+  /** From the operator's configuration alone. */
+  readonly endpoints?: Partial<GmailEndpoints>;
+  readonly timings?: Partial<GmailTimings>;
+}
+
+export interface GmailEndpoints {
+  /** Ends with a slash. */
+  readonly api: string;
+  readonly consent: string;
+  readonly token: string;
+}
+
+export interface GmailTimings {
+  /** Between two looks at a mailbox. */
+  readonly pollMs: number;
+  /** Between two checks that the history, which is looked at, has what the mailbox has. */
+  readonly probeMs: number;
+  /** Of one call. */
+  readonly callMs: number;
+  /** Of a mail with its files, in and out. */
+  readonly mailMs: number;
+  /** How often the place in a history without mail is kept. A history is kept by Gmail for at least a week as a rule. */
+  readonly keepMs: number;
+  readonly backoff: BackoffTimings;
+}
+
+export const googleEndpoints: GmailEndpoints = {
+  api: 'https://gmail.googleapis.com/',
+  consent: 'https://accounts.google.com/o/oauth2/v2/auth',
+  token: 'https://oauth2.googleapis.com/token',
+};
+
+/**
+ * A look costs 2 units: at 15 s a mailbox uses 8 of its 6,000 a minute and 11,520 a day, and 6,900 mailboxes stay within the
+ * 80,000,000 a day that a project has free of charge (developers.google.com/workspace/gmail/api/reference/quota).
+ */
+export const usualTimings: GmailTimings = {
+  pollMs: 15_000,
+  probeMs: 5 * 60_000,
+  callMs: 30_000,
+  mailMs: 120_000,
+  keepMs: 10 * 60_000,
+  backoff: usualBackoff,
+};
+
+/** Reads, sends and labels mail; deletes nothing for good. */
+export const gmailScopes = ['https://www.googleapis.com/auth/gmail.modify'] as const;
