@@ -154,7 +154,7 @@ export class GmailConnection implements ChannelConnection {
     }
     this.#failures += 1;
     if (!(error instanceof GoogleFailure))
-      this.#host.log.warn({ failures: this.#failures }, 'the mailbox was not looked at');
+      this.#host.log.warn({ failures: this.#failures, error: nameOf(error) }, 'the mailbox was not looked at');
     // One look that fails says little.
     if (this.#failures === 2 || (this.#failures === 1 && !this.#isConnected)) {
       this.#isConnected = false;
@@ -168,6 +168,9 @@ export class GmailConnection implements ChannelConnection {
     return pollMs * (1 - jitter + 2 * jitter * Math.random());
   }
 }
+
+/** Of an error that is none of Google's: a name, never what a library wrote into it. */
+const nameOf = (error: unknown): string => (error instanceof Error ? error.name.slice(0, 80) : 'unknown');
 
 const chunkBytes = 256 * 1024;
 

@@ -196,6 +196,7 @@ export class GmailApi {
 
   async #once(signal: AbortSignal, { bytes, timeoutMs }: CallLimits, call: Calls): Promise<Uint8Array> {
     const token = await this.#tokens.access();
+    // Knows this token alone, and so renews none. One that is kept would hold 30 KiB for each mailbox.
     const auth = new OAuth2Client({ transporterOptions: { fetchImplementation: boundedFetch() } });
     auth.setCredentials({ access_token: token });
     const answer = (await within(timeoutMs, signal, async (own) =>

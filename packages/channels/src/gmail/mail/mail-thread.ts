@@ -4,7 +4,7 @@ import { ownMemory } from './mail-jobs.ts';
 import type { MailJob, MailResult, MailResults } from './mail-jobs.ts';
 
 export interface MailThreadLimits {
-  /** For one job, and for a thread to begin. */
+  /** For one job. A mail of 36 MiB takes 0.7 s on a quiet host. */
   readonly timeoutMs: number;
   /** A thread without a job for so long is ended: it holds 20 MiB. */
   readonly idleMs: number;
@@ -12,8 +12,10 @@ export interface MailThreadLimits {
   readonly mails: number;
 }
 
-const usualLimits: MailThreadLimits = { timeoutMs: 10_000, idleMs: 60_000, mails: 3 };
+const usualLimits: MailThreadLimits = { timeoutMs: 20_000, idleMs: 60_000, mails: 3 };
 const maxHeapMib = 512;
+/** For a thread to begin. When that fails no mail is to blame. */
+const startMs = 60_000;
 
 /** A mail could not be read in the time and memory that it had. */
 export class UnreadableError extends Error {
@@ -54,7 +56,7 @@ export class MailThread {
     }
   }
 
-  /** Rejects with `UnreadableError`. */
+  /** Rejects with `UnreadableError`, and with another error when no thread begins. */
   run<Kind extends MailJob['kind']>(job: Extract<MailJob, { kind: Kind }>): Promise<MailResults[Kind]> {
     clearTimeout(this.#idle);
     this.#waiting += 1;
@@ -64,21 +66,34 @@ export class MailThread {
   }
 
   async #run(job: MailJob): Promise<MailResults[MailJob['kind']]> {
+    const worker = this.#worker ?? (await this.#begun());
+    this.#worker = worker;
+    let answer: MailResult;
     try {
-      if (!this.#worker) {
-        this.#worker = newWorker();
-        await this.#said(this.#worker);
-      }
-      const said = this.#said(this.#worker);
-      this.#worker.postMessage(job, job.kind === 'html' ? [] : ownMemory(job.answer));
-      const answer = (await said) as MailResult;
-      if ('result' in answer) return answer.result;
+      const said = messageOf(worker, this.#limits.timeoutMs);
+      worker.postMessage(job, job.kind === 'html' ? [] : ownMemory(job.answer));
+      answer = (await said) as MailResult;
     } catch (error) {
-      await this.#worker?.terminate();
       this.#worker = null;
+      await worker.terminate();
       throw new UnreadableError(error);
     }
-    throw new UnreadableError();
+    if ('failed' in answer) throw new UnreadableError();
+    return answer.result;
+  }
+
+  async #begun(): Promise<Worker> {
+    const worker = newWorker();
+    try {
+      await messageOf(worker, startMs);
+      worker.once('exit', () => {
+        if (this.#worker === worker) this.#worker = null;
+      });
+      return worker;
+    } catch (error) {
+      await worker.terminate();
+      throw new Error('the mail thread did not begin', { cause: error });
+    }
   }
 
   #rest(): void {
@@ -90,21 +105,22 @@ export class MailThread {
     }, this.#limits.idleMs);
     this.#idle.unref();
   }
+}
 
-  async #said(worker: Worker): Promise<unknown> {
-    const over = new AbortController();
-    const timer = setTimeout(() => over.abort(new Error('too slow')), this.#limits.timeoutMs);
-    const ended = once(worker, 'exit', { signal: over.signal }).then(() => {
-      throw new Error('its thread ended');
-    });
-    try {
-      const [message] = (await Promise.race([once(worker, 'message', { signal: over.signal }), ended])) as [unknown];
-      return message;
-    } finally {
-      clearTimeout(timer);
-      over.abort();
-      ended.catch(() => undefined);
-    }
+/** What a thread says next. */
+async function messageOf(worker: Worker, timeoutMs: number): Promise<unknown> {
+  const over = new AbortController();
+  const timer = setTimeout(() => over.abort(new Error('too slow')), timeoutMs);
+  const ended = once(worker, 'exit', { signal: over.signal }).then(() => {
+    throw new Error('its thread ended');
+  });
+  try {
+    const [message] = (await Promise.race([once(worker, 'message', { signal: over.signal }), ended])) as [unknown];
+    return message;
+  } finally {
+    clearTimeout(timer);
+    over.abort();
+    ended.catch(() => undefined);
   }
 }
 
