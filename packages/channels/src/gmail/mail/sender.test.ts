@@ -74,6 +74,19 @@ describe('the sender as Google proved it', () => {
     assert.ok(proves(`mx.google.com;\t${dkim} ;  ${dmarc};`));
   });
 
+  test('fields as Google writes them are understood', () => {
+    const of = 'prvs=1078cbd532=ann@example.org';
+    for (const results of [
+      `dkim=pass header.i=@example.org header.s=s1 header.b="IaQ/H0Sz"; ${spf}; ${dmarc}; dara=pass header.i=@gmail.com`,
+      `${dkim}; spf=pass (google.com: domain of ${of} designates 192.0.2.7 as permitted sender) smtp.mailfrom="${of}"; ${dmarc}`,
+      `dkim=neutral (no key) header.i=@x.example header.s=a; ${dkim}; arc=pass (i=2 spf=pass spfdomain=a.org dkim=pass dkdomain=a.org dmarc=pass fromdomain=a.org); ` +
+        `spf=pass (google.com: domain of b+caf_=c=gmail.com@gmail.com designates 192.0.2.7 as permitted sender) smtp.mailfrom="b+caf_=c=gmail.com@gmail.com"; ${dmarc}; dara=pass header.i=@gmail.com`,
+      `${dkim}; spf=permerror (google.com: permanent error in processing during lookup of x.org: y not found) smtp.mailfrom=x.org; ${dmarc}`,
+      `${dkim}; spf=none (google.com: x.org does not designate permitted sender hosts) smtp.helo=x.org; ${dmarc}; new-method=pass header.x=y`,
+    ])
+      assert.ok(proves(`mx.google.com; ${results}`), results);
+  });
+
   test('nothing else does', () => {
     for (const results of [
       '',
@@ -104,9 +117,19 @@ describe('the sender as Google proved it', () => {
       'a\\);dmarc=pass header.from=example.org',
       'a (;dmarc=pass header.from=example.org',
       'a;dkim=pass header.i=@example.org;x',
+      'a);dmarc=pass header.from=example.org;spf=pass (b',
+      'a);dmarc=pass header.from=example.org;arc=pass (b',
+      'a);dmarc=pass header.from=example.org;other=pass (b',
+      'a) smtp.mailfrom=ann@example.org (b',
+      'a);dkim=pass header.i=@example.org;other=pass header.b="(b',
     ]) {
       const written = `spf=pass (google.com: domain of ${injected}@evil.example designates 192.0.2.7 as permitted sender) smtp.mailfrom=${injected}@evil.example`;
       assert.equal(proves(`mx.google.com; ${written}`), false, injected);
+      const quoted = written.replace(
+        `smtp.mailfrom=${injected}@evil.example`,
+        `smtp.mailfrom="${injected}@evil.example"`,
+      );
+      assert.equal(proves(`mx.google.com; ${quoted}`), false, quoted);
       assert.equal(proves(`mx.google.com; ${written}; dmarc=fail header.from=example.org`), false, injected);
     }
     assert.equal(proves(`mx.google.com; ${dmarc}; ${dmarc}`), false);

@@ -5,7 +5,7 @@
  * Google's word is the field `Authentication-Results` (RFC 8601). A sender can write such a field too, and can put words into
  * Google's own: the address of the envelope is repeated there. So
  * - only the first field of the mail counts, and only directly below Google's own `Received`: servers put theirs on top;
- * - a field with a quote or a backslash, or that is not of the plain form that Google writes, proves nothing;
+ * - a field that is not of the form that Google writes proves nothing;
  * - what is said twice proves nothing.
  */
 import { decodeWords } from 'postal-mime';
@@ -128,48 +128,73 @@ const isGoogleHop = (value: string): boolean =>
   value.slice(0, maxFieldChars).replaceAll(/\s+/g, ' ').includes(` by ${googleServer} with `);
 
 function resultsIn(value: string): readonly Result[] | null {
-  if (value.length > maxFieldChars || !/^[\t\u0020-\u007e]*$/.test(value) || /["\\]/.test(value)) return null;
-  const plain = withoutComments(value);
-  if (plain === null) return null;
-  const [server = '', ...parts] = plain.split(';').map((part) => part.trim());
-  if (server !== googleServer || parts.length > maxResults) return null;
-  const results: Result[] = [];
-  for (const part of parts) {
-    if (part === '' || part === 'none') continue;
-    const result = resultOf(part);
-    if (result === null) return null;
-    results.push(result);
-  }
-  return results;
+  if (value.length > maxFieldChars || !/^[\t\u0020-\u007e]*$/.test(value)) return null;
+  const parts = partsOf(value);
+  if (parts === null || parts[0]?.join(' ') !== googleServer || parts.length > maxResults) return null;
+  const results = parts
+    .slice(1)
+    .filter((words) => words.length > 0 && words.join(' ') !== 'none')
+    .map(resultOf);
+  return results.every((result) => result !== null) ? results : null;
 }
 
-/** Null where parentheses are not in pairs or stand within each other, and where a semicolon stands in them. */
-function withoutComments(value: string): string | null {
-  let plain = '';
-  for (let at = 0; at < value.length;) {
-    const open = value.indexOf('(', at);
-    const before = value.slice(at, open === -1 ? value.length : open);
-    if (before.includes(')')) return null;
-    plain += before;
-    if (open === -1) break;
-    const close = value.indexOf(')', open);
-    // The address of the envelope stands here too: with a semicolon in it, it ends a result and begins another.
-    if (close === -1 || /[(;]/.test(value.slice(open + 1, close))) return null;
-    plain += ' ';
-    at = close + 1;
+const plainEnd = /^[\s;]?$/;
+
+/**
+ * Words between semicolons, without comments; what stands in quotes is the end of a word. Null for anything that two readers may
+ * read in two ways. The address of the envelope stands in a comment as it is, and as a value within quotes where it needs them.
+ */
+function partsOf(value: string): readonly (readonly string[])[] | null {
+  const parts: string[][] = [[]];
+  let word = '';
+  const endWord = (): void => {
+    if (word !== '') parts.at(-1)!.push(word.toLowerCase());
+    word = '';
+  };
+  for (let at = 0; at < value.length; at += 1) {
+    const character = value[at]!;
+    if (character === ')' || character === '\\') return null;
+    if (character === '(' || character === '"') {
+      const isComment = character === '(';
+      const end = value.indexOf(isComment ? ')' : '"', at + 1);
+      const inside = value.slice(at + 1, end);
+      const isInPlace = isComment ? word === '' : word.endsWith('=') && word.indexOf('=') === word.length - 1;
+      if (end === -1 || !isInPlace || !plainEnd.test(value.slice(end + 1, end + 2))) return null;
+      if (/[("\\]/.test(inside) || (isComment && inside.includes(';'))) return null;
+      if (!isComment) word += inside;
+      at = end;
+    } else if (character === ';') {
+      endWord();
+      parts.push([]);
+    } else if (character === ' ' || character === '\t') endWord();
+    else word += character;
   }
-  return plain;
+  endWord();
+  return parts;
 }
+
+/** What Google says of each method. Of others that it may invent: nothing of the envelope, where a stranger's words are. */
+const properties: Readonly<Record<string, readonly string[]>> = {
+  dkim: ['header.i', 'header.d', 'header.s', 'header.b', 'header.a'],
+  spf: ['smtp.mailfrom', 'smtp.helo'],
+  dmarc: ['header.from'],
+  arc: [],
+};
 
 /** `method=result property=value ...`; null for any other form. */
-function resultOf(part: string): Result | null {
-  const words = part.toLowerCase().split(/\s+/);
+function resultOf(words: readonly string[]): Result | null {
   const pairs = words.map((word) => [word.slice(0, word.indexOf('=')), word.slice(word.indexOf('=') + 1)] as const);
-  const properties = new Map(pairs.slice(1));
+  const [method, result] = pairs[0]!;
+  const given = new Map(pairs.slice(1));
+  const known = Object.hasOwn(properties, method) ? properties[method]! : null;
   const isPlain =
     words.every((word) => word.indexOf('=') > 0) &&
-    properties.size === pairs.length - 1 &&
-    pairs.every(([name], index) => (index === 0 ? /^[a-z0-9-]+$/ : /^[a-z]+\.[a-z0-9-]+$/).test(name));
-  const [method, result] = pairs[0]!;
-  return isPlain && /^[a-z]+$/.test(result) ? { method, result, properties } : null;
+    given.size === pairs.length - 1 &&
+    /^[a-z0-9-]+$/.test(method) &&
+    /^[a-z]+$/.test(result) &&
+    [...given.keys()].every((name) =>
+      known ? known.includes(name) : /^(?:header|policy|body)\.[a-z0-9-]+$/.test(name),
+    );
+  const isWhole = method !== 'spf' || given.size > 0;
+  return isPlain && isWhole ? { method, result, properties: given } : null;
 }
