@@ -3,3 +3,5 @@ export { createWhatsApp, Limiter as WhatsAppLimiter } from './whatsapp/index.ts'
 export type { WhatsAppOptions } from './whatsapp/index.ts';
 export { createGmail, createGmailConsent } from './gmail/index.ts';
 export type { GmailOptions } from './gmail/index.ts';
+export { createSlack } from './slack/slack.ts';
+export type { SlackOptions } from './slack/slack.ts';

@@ -1,0 +1,292 @@
+import { ChannelFailure, LeaseLost } from '@lodge/ports';
+import type {
+  ChannelAccount,
+  ChannelConnection,
+  ConnectionHost,
+  ConnectionState,
+  OutboundPart,
+  SendTarget,
+} from '@lodge/ports';
+import type { ChannelReason } from '@lodge/domain';
+import { Backoff } from '../shared/backoff.ts';
+import type { BackoffTimings } from '../shared/backoff.ts';
+import { committed } from '../shared/commit.ts';
+import { within } from '../shared/deadline.ts';
+import { textOf } from '../shared/plain.ts';
+import { callSlack, isRecord, listOf, SlackError } from './calls.ts';
+import type { SlackApi } from './calls.ts';
+import { isSlackUrl, openFile } from './files.ts';
+import { Inbox } from './inbox.ts';
+import { missedMessages } from './missed.ts';
+import { SlackNames } from './names.ts';
+import { placeOf, Places } from './places.ts';
+import { inboundOf, slackMessageOf } from './reader.ts';
+import type { SlackMessage } from './reader.ts';
+import { fatalReason, passingReason } from './reasons.ts';
+import { sendPart } from './send.ts';
+import { SlackSocket } from './socket.ts';
+import type { Envelope, SocketEnd, SocketTimings } from './socket.ts';
+import { TypingSigns } from './typing.ts';
+import { failed, slackTokens, whoAmI } from './verify.ts';
+import type { SlackSelf } from './verify.ts';
+
+export interface SlackTimings extends SocketTimings {
+  readonly backoff: BackoffTimings;
+  /** Without an event, histories are compared. */
+  readonly compareAfterMs: number;
+  /** A message that is older when it is found so was not on its way any more: the socket is deaf. */
+  readonly lateMs: number;
+  readonly lookAgainMs: number;
+}
+
+/**
+ * One agent's Slack app. Sockets are opened for ever; the next one is open before Slack closes the one before. Events wait in
+ * one inbox: each is committed, then acknowledged. Where no socket was, or nothing came for long, the histories of the recent
+ * conversations are compared with what was taken. What a person must mend ends it in `error`.
+ */
+export class SlackConnection implements ChannelConnection {
+  private readonly api: SlackApi;
+  private readonly timings: SlackTimings;
+  private readonly account: ChannelAccount;
+  private readonly host: ConnectionHost;
+  private readonly places: Places;
+  private readonly inbox: Inbox;
+  private readonly ending = new AbortController();
+  private readonly sockets = new Set<SlackSocket>();
+  private readonly running: Promise<void>;
+  private token = '';
+  private self: SlackSelf | null = null;
+  private names: SlackNames | null = null;
+  private typingSigns: TypingSigns | null = null;
+  private lastEventAt = performance.now();
+  private isOver = false;
+
+  constructor(api: SlackApi, timings: SlackTimings, account: ChannelAccount, host: ConnectionHost) {
+    this.api = api;
+    this.timings = timings;
+    this.account = account;
+    this.host = host;
+    this.places = new Places(account.cursor);
+    this.inbox = new Inbox((error) => this.giveUp(error));
+    this.host.changed({ status: 'connecting' });
+    this.running = this.run().catch((error: unknown) => this.giveUp(error));
+  }
+
+  async send(to: SendTarget, part: OutboundPart, key: string, signal: AbortSignal): Promise<{ readonly id: string }> {
+    const sender = {
+      api: this.api,
+      token: slackTokens(this.account.credentials).bot,
+      lookAgainMs: this.timings.lookAgainMs,
+    };
+    const sent = await sendPart(sender, to, part, key, signal);
+    if (to.index >= to.count - 1) this.typingSigns?.takeBack(to, this.ending.signal);
+    return sent;
+  }
+
+  async typing(to: Pick<SendTarget, 'conversationId' | 'replyTo'>, signal: AbortSignal): Promise<void> {
+    await this.typingSigns?.show(to, signal);
+  }
+
+  async open(ref: string, maxBytes: number, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+    return openFile(this.api, slackTokens(this.account.credentials).bot, ref, maxBytes, signal);
+  }
+
+  async close(): Promise<void> {
+    this.isOver = true;
+    this.ending.abort();
+    await Promise.all([...this.sockets].map((socket) => socket.close()));
+    await Promise.all([this.inbox.end(), this.running]);
+  }
+
+  private async run(): Promise<void> {
+    const tokens = slackTokens(this.account.credentials);
+    this.token = tokens.bot;
+    const { signal } = this.ending;
+    const backoff = new Backoff(this.timings.backoff);
+    const self = await this.tried(backoff, 'bot', async () => (await whoAmI(this.api, tokens.bot, signal)).self);
+    if (!self) return;
+    this.self = self;
+    this.names = new SlackNames(this.api, tokens.bot);
+    this.typingSigns = new TypingSigns(this.api, tokens.bot);
+    await this.keepOpen(tokens.app, backoff);
+  }
+
+  /** Two sockets at the most: the one that Slack is about to close, and the next. */
+  private async keepOpen(appToken: string, backoff: Backoff): Promise<void> {
+    let before: SlackSocket | null = null;
+    let isKept = this.account.cursor !== null;
+    while (!this.isOver) {
+      const socket = await this.tried(backoff, 'app', () => this.openSocket(appToken));
+      if (!socket) return;
+      // Before the very first socket there was nothing to miss.
+      const hadGap = before ? !this.sockets.has(before) : this.account.cursor !== null;
+      void before?.close();
+      if (!isKept) isKept = await this.keepBeginning();
+      if (hadGap) this.inbox.add(0, () => this.compare('gap', socket));
+      backoff.succeeded();
+      this.changed({ status: 'connected', identity: { id: this.self!.userId, name: this.self!.name } });
+      const why = await this.untilReplaced(socket);
+      if (this.isOver) return;
+      if (why === 'disabled') throw failed('platform_refused', socketModeOff);
+      if (why !== 'refresh') {
+        this.changed({ status: 'disconnected', reason: lostReasons[why] });
+        await backoff.wait(this.ending.signal);
+      }
+      before = socket;
+    }
+  }
+
+  /** So that what is written from now on is found, also when this connection dies before its first message. */
+  private async keepBeginning(): Promise<boolean> {
+    try {
+      await within(beginningTimeoutMs, this.ending.signal, () => this.host.at(this.places.cursor()));
+      return true;
+    } catch (error) {
+      if (error instanceof LeaseLost) throw error;
+      return false;
+    }
+  }
+
+  /** Resolves when another socket is needed. Compares histories after each long silence until then. */
+  private async untilReplaced(socket: SlackSocket): Promise<SocketEnd> {
+    this.lastEventAt = performance.now();
+    const timer = setInterval(() => {
+      if (performance.now() - this.lastEventAt < this.timings.compareAfterMs) return;
+      this.lastEventAt = performance.now();
+      this.inbox.add(0, () => this.compare('silence', socket));
+    }, this.timings.compareAfterMs / 4);
+    try {
+      return await socket.wantsReplacement;
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  /** Tries until it works; null when the connection ended meanwhile. Throws `ChannelFailure` for what a person must mend. */
+  private async tried<T>(backoff: Backoff, kind: 'app' | 'bot', work: () => Promise<T>): Promise<T | null> {
+    while (!this.isOver) {
+      try {
+        return await work();
+      } catch (error) {
+        if (this.isOver) return null;
+        if (error instanceof ChannelFailure) throw error;
+        const fatal = fatalReason(error, kind);
+        if (fatal) throw new ChannelFailure(fatal);
+        if (this.sockets.size === 0) this.changed({ status: 'disconnected', reason: passingReason(error) });
+        await backoff.wait(this.ending.signal, error instanceof SlackError ? error.retryAfterMs : 0);
+      }
+    }
+    return null;
+  }
+
+  private async openSocket(appToken: string): Promise<SlackSocket> {
+    const { signal } = this.ending;
+    const answer = await callSlack(this.api, appToken, 'apps.connections.open', {}, signal);
+    const url = textOf(answer['url'], 4_000);
+    if (!isSlackUrl(url, this.api) || !url.startsWith('ws')) throw new SlackError('refused', 'no_socket_url');
+    const socket = await SlackSocket.open(url, this.timings, (envelope, from) => this.take(envelope, from), signal);
+    this.sockets.add(socket);
+    void socket.ended.then(() => this.sockets.delete(socket));
+    return socket;
+  }
+
+  private take(envelope: Envelope, socket: SlackSocket): void {
+    this.lastEventAt = performance.now();
+    const hasRoom = this.inbox.add(envelope.bytes, async () => {
+      if (await this.process(envelope)) socket.acknowledge(envelope);
+    });
+    // Later events would pass the one that had no room: what was missed is read after the next socket's hello.
+    if (!hasRoom) socket.terminate('closed');
+  }
+
+  /** True: committed, or of no interest. Rejects with `LeaseLost`. */
+  private async process({ type, payload }: Envelope): Promise<boolean> {
+    if (this.isOver) return false;
+    if (type !== 'events_api' || !isRecord(payload) || !this.isOurs(payload)) return true;
+    const message = slackMessageOf(payload['event'], this.self!);
+    return message ? this.deliver([message]) : true;
+  }
+
+  /** An app that is installed in several workspaces has their events on the same sockets. */
+  private isOurs({ authorizations }: Readonly<Record<string, unknown>>): boolean {
+    const all = listOf(authorizations, 20).filter(isRecord);
+    return (
+      all.length === 0 ||
+      all.some(({ user_id: user, team_id: team }) => user === this.self!.userId || team === this.self!.teamId)
+    );
+  }
+
+  private async deliver(messages: readonly SlackMessage[]): Promise<boolean> {
+    const { signal } = this.ending;
+    const naming = { self: this.self!, names: this.names! };
+    const wanted = messages.filter((each) => this.isWanted(each));
+    const inbound = [];
+    for (const message of wanted) inbound.push(await inboundOf(message, naming, signal));
+    if (signal.aborted) return false;
+    for (const message of messages) this.places.saw(message.place, message.ts);
+    for (const [at, { conversation }] of inbound.entries()) {
+      const { place, ts } = wanted[at]!;
+      for (const each of [place, placeOf(conversation.id)]) this.places.took(each, ts);
+    }
+    if (inbound.length === 0) return true;
+    return committed(this.host, inbound, this.places.cursor(), { backoff: new Backoff(this.timings.backoff), signal });
+  }
+
+  private isWanted({ isAddressed }: SlackMessage): boolean {
+    return isAddressed || this.account.wantsUnaddressed;
+  }
+
+  private async compare(why: 'gap' | 'silence', socket: SlackSocket): Promise<void> {
+    const { signal } = this.ending;
+    const access = { api: this.api, token: this.token, self: this.self!, retryMs: this.timings.backoff.firstMs };
+    let isDeaf = false;
+    for await (const messages of missedMessages(access, this.places, signal)) {
+      isDeaf ||= messages.some(
+        (each) => this.isWanted(each) && Date.now() - Number(each.ts) * 1000 > this.timings.lateMs,
+      );
+      if (!(await this.deliver(messages))) return;
+    }
+    if (why === 'gap' || !isDeaf || this.isOver) return;
+    this.host.log.warn({ channel: 'slack' }, 'an open socket delivered nothing; it is replaced');
+    socket.terminate('deaf');
+  }
+
+  private changed(state: ConnectionState): void {
+    if (!this.isOver) this.host.changed(state);
+  }
+
+  /** After the lease is lost nothing is said: another relay speaks for the channel. */
+  private giveUp(error: unknown): void {
+    if (this.isOver) return;
+    if (!(error instanceof LeaseLost)) {
+      if (!(error instanceof ChannelFailure))
+        this.host.log.error({ channel: 'slack' }, 'a connection ended by a fault of its own');
+      this.changed({ status: 'error', reason: error instanceof ChannelFailure ? error.reason : brokenReason });
+    }
+    this.isOver = true;
+    this.ending.abort();
+    for (const socket of this.sockets) socket.terminate('closed');
+  }
+}
+
+const beginningTimeoutMs = 5_000;
+
+const socketModeOff =
+  "Socket Mode is switched off for this Slack app. Switch it on in the app's settings, then restart the channel.";
+
+const brokenReason: ChannelReason = {
+  code: 'platform_refused',
+  message: 'The connection failed unexpectedly. Restart the channel.',
+};
+
+const unreachable = (message: string): ChannelReason => ({ code: 'platform_unreachable', message });
+
+const lostReasons: Readonly<Record<Exclude<SocketEnd, 'refresh' | 'disabled'>, ChannelReason>> = {
+  closed: unreachable('The connection to Slack ended. It is opened again by itself.'),
+  dead: unreachable('Slack answered nothing for too long. The connection is opened again by itself.'),
+  deaf: { code: 'deaf', message: 'The connection was open and Slack delivered nothing. It is opened again by itself.' },
+  too_many: {
+    code: 'used_elsewhere',
+    message: 'The Slack app has 10 connections open, the most there are. Something else uses its tokens.',
+  },
+};

@@ -1,0 +1,56 @@
+/** Of frames that wait for a commit. Beyond it the socket is given up: Slack delivers again, and the histories are compared. */
+const maxWaiting = 500;
+const maxWaitingBytes = 8 * 1024 * 1024;
+
+interface Task {
+  readonly bytes: number;
+  run(): Promise<void>;
+}
+
+/** One thing after another, in the order in which they came. A task that rejects ends the inbox, and the rest is dropped. */
+export class Inbox {
+  private readonly tasks: Task[] = [];
+  private readonly onFailure: (error: unknown) => void;
+  private bytes = 0;
+  private working: Promise<void> | null = null;
+  private isOver = false;
+
+  constructor(onFailure: (error: unknown) => void) {
+    this.onFailure = onFailure;
+  }
+
+  /** False: there is no room. */
+  add(bytes: number, run: () => Promise<void>): boolean {
+    if (this.isOver) return true;
+    if (this.tasks.length >= maxWaiting || this.bytes + bytes > maxWaitingBytes) return false;
+    this.tasks.push({ bytes, run });
+    this.bytes += bytes;
+    this.working ??= this.work();
+    return true;
+  }
+
+  /** Takes nothing more; resolves when the task in hand is over. */
+  async end(): Promise<void> {
+    this.isOver = true;
+    this.tasks.length = 0;
+    await this.working;
+  }
+
+  private async work(): Promise<void> {
+    // Never within `add`, whose caller may hold a state of its own.
+    await Promise.resolve();
+    try {
+      for (let task = this.tasks[0]; task; task = this.tasks[0]) {
+        await task.run();
+        this.tasks.shift();
+        this.bytes = this.isOver ? 0 : this.bytes - task.bytes;
+      }
+    } catch (error) {
+      this.isOver = true;
+      this.tasks.length = 0;
+      this.onFailure(error);
+    } finally {
+      this.working = null;
+    }
+  }
+}

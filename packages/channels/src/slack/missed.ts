@@ -1,0 +1,110 @@
+import { pause } from '../shared/backoff.ts';
+import { idOf } from '../shared/plain.ts';
+import { callSlack, isRecord, listOf, SlackError } from './calls.ts';
+import type { SlackApi } from './calls.ts';
+import { isLater, maxPlaces, placeOf, tsOf } from './places.ts';
+import type { Places } from './places.ts';
+import { slackMessageOf } from './reader.ts';
+import type { SlackMessage } from './reader.ts';
+import type { SlackSelf } from './verify.ts';
+
+const pageMessages = 200;
+const maxPages = 5;
+const maxTries = 4;
+
+/** Time that a message may take from Slack's clock to its history and to ours. */
+const marginMs = 60_000;
+
+interface Access {
+  readonly api: SlackApi;
+  readonly token: string;
+  readonly self: SlackSelf;
+  readonly retryMs: number;
+}
+
+/**
+ * What stands in the histories of the recent conversations behind the place up to which they were taken, oldest first, one
+ * conversation after the other. A conversation that cannot be read any more is forgotten. Those in which nothing was taken yet
+ * are read from where everything was; the places then move up to the beginning of this reading.
+ */
+export async function* missedMessages(
+  access: Access,
+  places: Places,
+  signal: AbortSignal,
+): AsyncGenerator<readonly SlackMessage[]> {
+  const since = tsOf(Date.now() - marginMs);
+  const known = places.all();
+  const others = (await otherChannels(access, signal)).filter((id) => !known.some(([each]) => each === id));
+  const unknown = others.slice(0, maxPlaces).map((id) => [id, places.since] as const);
+  for (const [id, ts] of [...known, ...unknown]) {
+    if (signal.aborted) return;
+    const found = await messagesAfter(access, id, ts, signal);
+    if (found === 'gone') places.forget(id);
+    else if (found !== null && found.length > 0) yield found;
+  }
+  if (isLater(since, places.since)) places.since = since;
+}
+
+/** Conversations that the bot is in, people who write to it first. Empty where it may not know. */
+async function otherChannels({ api, token }: Access, signal: AbortSignal): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (const types of ['im,mpim', 'public_channel,private_channel']) {
+    const args = { types, exclude_archived: true, limit: 200 };
+    const answer = await callSlack(api, token, 'users.conversations', args, signal).catch(() => null);
+    for (const each of listOf(answer?.['channels'], 200)) {
+      const id = isRecord(each) ? idOf(each['id'], 40) : null;
+      if (id !== null) ids.push(id);
+    }
+  }
+  return ids;
+}
+
+/** Null: Slack could not be asked. */
+async function messagesAfter(
+  access: Access,
+  id: string,
+  ts: string,
+  signal: AbortSignal,
+): Promise<readonly SlackMessage[] | 'gone' | null> {
+  for (let tries = 0; tries < maxTries && !signal.aborted; tries += 1) {
+    try {
+      return await readAfter(access, id, ts, signal);
+    } catch (error) {
+      if (error instanceof SlackError && error.kind === 'refused') return 'gone';
+      const waitMs = error instanceof SlackError ? Math.min(error.retryAfterMs, 60_000) : 0;
+      await pause(waitMs + access.retryMs * (tries + 1), signal);
+    }
+  }
+  return null;
+}
+
+async function readAfter(
+  { api, token, self }: Access,
+  id: string,
+  oldest: string,
+  signal: AbortSignal,
+): Promise<readonly SlackMessage[]> {
+  const { channel, threadTs } = placeOf(id);
+  const method = threadTs === null ? 'conversations.history' : 'conversations.replies';
+  const found: SlackMessage[] = [];
+  let cursor = '';
+  for (let page = 0; page < maxPages; page += 1) {
+    const asked = {
+      channel,
+      oldest,
+      limit: pageMessages,
+      ...(threadTs !== null && { ts: threadTs }),
+      ...(cursor && { cursor }),
+    };
+    const answer = await callSlack(api, token, method, asked, signal);
+    for (const each of listOf(answer['messages'], pageMessages)) {
+      const message = slackMessageOf(each, self, channel);
+      if (message && isLater(message.ts, oldest)) found.push(message);
+    }
+    const metadata = answer['response_metadata'];
+    const next = isRecord(metadata) ? metadata['next_cursor'] : undefined;
+    if (answer['has_more'] !== true || typeof next !== 'string' || next === '' || next.length > 1_000) break;
+    cursor = next;
+  }
+  return found.toSorted((one, other) => Number(one.ts) - Number(other.ts));
+}
