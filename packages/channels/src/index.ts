@@ -5,3 +5,5 @@ export { createGmail, createGmailConsent } from './gmail/index.ts';
 export type { GmailOptions } from './gmail/index.ts';
 export { createSlack } from './slack/slack.ts';
 export type { SlackOptions } from './slack/slack.ts';
+export { createDiscord } from './discord/discord.ts';
+export type { DiscordOptions } from './discord/discord.ts';

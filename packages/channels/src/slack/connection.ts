@@ -16,7 +16,7 @@ import { textOf } from '../shared/plain.ts';
 import { callSlack, isRecord, listOf, SlackError } from './calls.ts';
 import type { SlackApi } from './calls.ts';
 import { isSlackUrl, openFile } from './files.ts';
-import { Inbox } from './inbox.ts';
+import { Inbox } from '../shared/inbox.ts';
 import { missedMessages } from './missed.ts';
 import { SlackNames } from './names.ts';
 import { placeOf, Places } from './places.ts';

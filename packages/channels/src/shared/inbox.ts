@@ -1,4 +1,4 @@
-/** Of frames that wait for a commit. Beyond it the socket is given up: Slack delivers again, and the histories are compared. */
+/** Of frames that wait for a commit. Beyond it a socket is given up: the platform delivers again, or its histories are read. */
 const maxWaiting = 500;
 const maxWaitingBytes = 8 * 1024 * 1024;
 
@@ -27,6 +27,15 @@ export class Inbox {
     this.bytes += bytes;
     this.working ??= this.work();
     return true;
+  }
+
+  get isIdle(): boolean {
+    return this.working === null;
+  }
+
+  /** Resolves when nothing waits any more, or the inbox is over. */
+  async drained(): Promise<void> {
+    while (this.working) await this.working;
   }
 
   /** Takes nothing more; resolves when the task in hand is over. */

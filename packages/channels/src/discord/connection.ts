@@ -1,0 +1,353 @@
+import { ChannelFailure, LeaseLost } from '@lodge/ports';
+import type {
+  ChannelAccount,
+  ChannelConnection,
+  ConnectionHost,
+  ConnectionState,
+  InboundMessage,
+  OutboundPart,
+  SendTarget,
+} from '@lodge/ports';
+import type { ChannelIdentity, ChannelReason } from '@lodge/domain';
+import { GatewayIntentBits } from 'discord-api-types/v10';
+import { Backoff, pause } from '../shared/backoff.ts';
+import type { BackoffTimings } from '../shared/backoff.ts';
+import { committed } from '../shared/commit.ts';
+import { within } from '../shared/deadline.ts';
+import { Inbox } from '../shared/inbox.ts';
+import { GatewayRefusal, GatewaySocket } from './gateway.ts';
+import type { Dispatch, GatewayEnd, GatewayTimings } from './gateway.ts';
+import { gatewayOf } from './login.ts';
+import { Candidates, missedMessages } from './missed.ts';
+import { Places } from './places.ts';
+import type { DiscordSession } from './places.ts';
+import { channelOf, discordMessageOf, inboundOf } from './reader.ts';
+import type { DiscordMessage } from './reader.ts';
+import { failureOf, fatalClose, passingReason } from './reasons.ts';
+import { DiscordError, DiscordRest } from './rest.ts';
+import type { DiscordApi } from './rest.ts';
+import { Rooms } from './rooms.ts';
+import type { Room } from './rooms.ts';
+import { openFile, sendPart } from './send.ts';
+import { discordToken, whoAmI } from './verify.ts';
+
+export interface DiscordTimings extends GatewayTimings {
+  readonly backoff: BackoffTimings;
+  /** Discord wants 1 to 5 s before a login after a session that was refused. */
+  readonly loginWaitMs: number;
+  /** After a login, until the servers of the bot are told. */
+  readonly settleMs: number;
+  /** Without an event, recent channels are read. */
+  readonly compareAfterMs: number;
+  /** A message that is older when it is found so was not on its way any more. */
+  readonly lateMs: number;
+  readonly keepPlaceEveryMs: number;
+}
+
+const maxFailedResumes = 3;
+
+/**
+ * One agent's bot. Its session is resumed where it can be: events that came meanwhile are told again by the gateway. Events wait
+ * in one inbox; the place in the session is kept with the messages that were committed up to it, never before. Where a session
+ * is lost, recent channels are read from the last message that was taken.
+ */
+export class DiscordConnection implements ChannelConnection {
+  private readonly api: DiscordApi;
+  private readonly timings: DiscordTimings;
+  private readonly account: ChannelAccount;
+  private readonly host: ConnectionHost;
+  private readonly places: Places;
+  private readonly inbox: Inbox;
+  private readonly candidates = new Candidates();
+  private readonly ending = new AbortController();
+  private readonly running: Promise<void>;
+  private rest: DiscordRest | null = null;
+  private rooms: Rooms | null = null;
+  private self: ChannelIdentity | null = null;
+  private socket: GatewaySocket | null = null;
+  /** As far as its events were taken; those of them that wait are in the inbox. */
+  private live: DiscordSession | null;
+  private failedResumes = 0;
+  /** A first place is kept: from there on messages may be missed. */
+  private isBegun: boolean;
+  private lastEventAt = performance.now();
+  private isOver = false;
+
+  constructor(api: DiscordApi, timings: DiscordTimings, account: ChannelAccount, host: ConnectionHost) {
+    this.api = api;
+    this.timings = timings;
+    this.account = account;
+    this.host = host;
+    this.places = new Places(account.cursor);
+    this.live = this.places.session;
+    this.isBegun = account.cursor !== null;
+    this.inbox = new Inbox((error) => this.giveUp(error));
+    this.host.changed({ status: 'connecting' });
+    this.running = this.run().catch((error: unknown) => this.giveUp(error));
+  }
+
+  async send(to: SendTarget, part: OutboundPart, key: string, signal: AbortSignal): Promise<{ readonly id: string }> {
+    return sendPart(this.restOf(), to, part, key, signal);
+  }
+
+  async typing(to: Pick<SendTarget, 'conversationId'>, signal: AbortSignal): Promise<void> {
+    const channelId = channelOf(to.conversationId);
+    if (channelId !== null) await this.restOf().call('POST', `/channels/${channelId}/typing`, signal);
+  }
+
+  async open(ref: string, maxBytes: number, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+    return openFile(this.restOf(), this.api, ref, maxBytes, signal);
+  }
+
+  async close(): Promise<void> {
+    this.isOver = true;
+    this.ending.abort();
+    await this.socket?.close();
+    await Promise.all([this.inbox.end(), this.running]);
+    this.rest?.end();
+  }
+
+  private restOf(): DiscordRest {
+    this.rest ??= new DiscordRest(this.api, discordToken(this.account.credentials));
+    return this.rest;
+  }
+
+  private async run(): Promise<void> {
+    const rest = this.restOf();
+    const backoff = new Backoff(this.timings.backoff);
+    this.rooms = new Rooms(rest);
+    while (!this.self && !this.isOver) {
+      this.self = await whoAmI(rest, this.ending.signal).catch((error: unknown) => this.afterFailure(error, backoff));
+    }
+    while (!this.isOver) {
+      const socket = await this.openSocket(backoff).catch((error: unknown) => this.afterFailure(error, backoff));
+      if (!socket || this.isOver) continue;
+      this.socket = socket;
+      await this.opened(socket, backoff);
+      const end = await this.untilEnded(socket);
+      this.socket = null;
+      if (!this.isOver) await this.afterEnd(end, socket, backoff);
+    }
+  }
+
+  private async openSocket(backoff: Backoff): Promise<GatewaySocket | null> {
+    const { signal } = this.ending;
+    const token = discordToken(this.account.credentials);
+    const session = this.live;
+    // The address of the session may be gone for good while Discord is there.
+    const url = await gatewayOf(this.restOf(), this.api, this.failedResumes === 0 ? session : null, signal);
+    const login = { token, intents: intentsOf(this.account), session };
+    const isNew = session === null;
+    try {
+      const socket = await GatewaySocket.open(
+        url,
+        login,
+        this.timings,
+        (event, from) => this.take(event, from),
+        signal,
+      );
+      this.failedResumes = 0;
+      if (isNew && this.isBegun) this.inbox.add(0, () => this.compare('gap', socket));
+      return socket;
+    } catch (error) {
+      if (!(error instanceof GatewayRefusal) || this.isOver) throw error;
+      const { end, wasAsked } = error;
+      this.assertMendable(end);
+      if (!isNew) {
+        this.failedResumes += 1;
+        const isGone = wasAsked && (isSessionGone(end) || this.failedResumes >= maxFailedResumes);
+        if (isGone) await this.loseSession();
+      }
+      if (this.live !== null || isNew) {
+        this.changed({ status: 'disconnected', reason: passingReason(error) });
+        await backoff.wait(signal);
+      }
+      return null;
+    }
+  }
+
+  private async opened(socket: GatewaySocket, backoff: Backoff): Promise<void> {
+    backoff.succeeded();
+    this.live = socket.session;
+    if (!this.isBegun) await this.keepPlace(beginningTimeoutMs);
+    this.isBegun = true;
+    this.lastEventAt = performance.now();
+    this.changed({ status: 'connected', identity: this.self! });
+  }
+
+  private async untilEnded(socket: GatewaySocket): Promise<GatewayEnd> {
+    const { compareAfterMs, keepPlaceEveryMs } = this.timings;
+    const silence = setInterval(() => {
+      if (performance.now() - this.lastEventAt < compareAfterMs) return;
+      this.lastEventAt = performance.now();
+      this.inbox.add(0, () => this.compare('silence', socket));
+    }, compareAfterMs / 4);
+    const keeping = setInterval(() => {
+      if (this.inbox.isIdle) void this.keepPlace(keepPlaceEveryMs).catch((error: unknown) => this.giveUp(error));
+    }, keepPlaceEveryMs);
+    try {
+      return await socket.ended;
+    } finally {
+      clearInterval(silence);
+      clearInterval(keeping);
+      this.live = socket.session;
+    }
+  }
+
+  private async afterEnd(end: GatewayEnd, socket: GatewaySocket, backoff: Backoff): Promise<void> {
+    this.assertMendable(end);
+    if (isSessionGone(end)) await this.loseSession();
+    if (end.why === 'full') await this.inbox.drained();
+    // Discord asks for it every few hours, and the session goes on.
+    if (end.why === 'reconnect') return;
+    this.changed({ status: 'disconnected', reason: end.why === 'deaf' ? deafReason : lostReason });
+    await backoff.wait(this.ending.signal);
+  }
+
+  private async loseSession(): Promise<void> {
+    this.live = null;
+    this.failedResumes = 0;
+    await pause(this.timings.loginWaitMs * (1 + 4 * Math.random()), this.ending.signal);
+  }
+
+  private assertMendable(end: GatewayEnd): void {
+    const fatal = end.why === 'closed' ? fatalClose(end.code) : null;
+    if (fatal) throw new ChannelFailure(fatal);
+  }
+
+  /** Waits before the next try. Throws what a person must mend. */
+  private async afterFailure(error: unknown, backoff: Backoff): Promise<null> {
+    if (this.isOver) return null;
+    if (error instanceof ChannelFailure || error instanceof LeaseLost) throw error;
+    if (error instanceof DiscordError && error.status === 401) throw failureOf(error);
+    this.changed({ status: 'disconnected', reason: passingReason(error) });
+    await backoff.wait(this.ending.signal, error instanceof DiscordError ? error.retryAfterMs : 0);
+    return null;
+  }
+
+  /** False: there is no room. */
+  private take({ type, seq, data, bytes }: Dispatch, socket: GatewaySocket): boolean {
+    this.lastEventAt = performance.now();
+    if (type === 'GUILD_CREATE') this.candidates.note(data, this.places);
+    const message = type === 'MESSAGE_CREATE' && this.self ? discordMessageOf(data, this.self.id, 'event') : null;
+    if (message) {
+      return this.inbox.add(Math.min(bytes, 64 * 1024), async () => {
+        await this.deliver([message], socket.session && { ...socket.session, seq });
+      });
+    }
+    // While something waits, the place stays behind it.
+    if (this.inbox.isIdle && socket.session) this.places.session = { ...socket.session, seq };
+    return true;
+  }
+
+  /** `session`: the place that is reached with the messages. Those that were wanted, once committed; null: it ended before. Rejects with `LeaseLost`. */
+  private async deliver(
+    messages: readonly DiscordMessage[],
+    session: DiscordSession | null,
+  ): Promise<readonly InboundMessage[] | null> {
+    const { signal } = this.ending;
+    const inbound: InboundMessage[] = [];
+    for (const message of messages) {
+      if (message.isDirect === false && !this.isWanted(message.isForAgent)) continue;
+      const of = inboundOf(message, message.isDirect === true ? direct : await this.roomOf(message.channelId));
+      if (this.isWanted(of.addressed)) inbound.push(of);
+    }
+    if (signal.aborted) return null;
+    for (const { channelId, id } of messages) {
+      if (inbound.some((each) => each.id === id)) this.places.took(channelId, id);
+      else this.places.saw(channelId, id);
+    }
+    if (session) this.places.session = session;
+    const tries = { backoff: new Backoff(this.timings.backoff), signal };
+    const isDone = inbound.length === 0 || (await committed(this.host, inbound, this.places.cursor(), tries));
+    return isDone ? inbound : null;
+  }
+
+  private isWanted(isAddressed: boolean): boolean {
+    return isAddressed || this.account.wantsUnaddressed;
+  }
+
+  /** A channel that cannot be seen for long is taken for one without a name. */
+  private async roomOf(channelId: string): Promise<Room> {
+    const { signal } = this.ending;
+    const backoff = new Backoff(this.timings.backoff);
+    for (let tries = 0; tries < 5 && !signal.aborted; tries += 1) {
+      try {
+        return (await this.rooms!.of(channelId, signal)) ?? nameless;
+      } catch (error) {
+        await backoff.wait(signal, error instanceof DiscordError ? error.retryAfterMs : 0);
+      }
+    }
+    return nameless;
+  }
+
+  private async compare(why: 'gap' | 'silence', socket: GatewaySocket): Promise<void> {
+    const { signal } = this.ending;
+    if (why === 'gap') await pause(this.timings.settleMs, signal);
+    const access = { rest: this.restOf(), selfId: this.self!.id, retryMs: this.timings.backoff.firstMs };
+    let isDeaf = false;
+    for await (const messages of missedMessages(access, this.places, this.candidates.take(), signal)) {
+      const wanted = await this.deliver(messages, null);
+      if (!wanted) return;
+      isDeaf ||= wanted.some(({ sentAt }) => Date.now() - sentAt.getTime() > this.timings.lateMs);
+    }
+    if (why === 'gap' || !isDeaf || this.isOver) return;
+    this.host.log.warn({ channel: 'discord' }, 'an open session delivered nothing; it is replaced');
+    socket.terminate({ why: 'deaf' });
+  }
+
+  /** So that the next connection need not be told everything again. */
+  private async keepPlace(timeoutMs: number): Promise<void> {
+    await within(timeoutMs, this.ending.signal, () => this.host.at(this.places.cursor())).catch((error: unknown) => {
+      if (error instanceof LeaseLost) throw error;
+    });
+  }
+
+  private changed(state: ConnectionState): void {
+    if (!this.isOver) this.host.changed(state);
+  }
+
+  /** After the lease is lost nothing is said: another relay speaks for the channel. */
+  private giveUp(error: unknown): void {
+    if (this.isOver) return;
+    if (!(error instanceof LeaseLost)) {
+      if (!(error instanceof ChannelFailure))
+        this.host.log.error({ channel: 'discord' }, 'a connection ended by a fault of its own');
+      this.changed({ status: 'error', reason: error instanceof ChannelFailure ? error.reason : brokenReason });
+    }
+    this.isOver = true;
+    this.ending.abort();
+    this.socket?.terminate({ why: 'reconnect' });
+    this.rest?.end();
+  }
+}
+
+/** What needs no switch in Discord's portal; the contents of all messages do. */
+const intentsOf = ({ wantsUnaddressed }: ChannelAccount): number =>
+  GatewayIntentBits.Guilds |
+  GatewayIntentBits.GuildMessages |
+  GatewayIntentBits.DirectMessages |
+  (wantsUnaddressed ? GatewayIntentBits.MessageContent : 0);
+
+/** Whether the session cannot be resumed: 1000, not authenticated, wrong number, timed out, or refused. */
+const isSessionGone = (end: GatewayEnd): boolean =>
+  end.why === 'deaf' ||
+  (end.why === 'invalid' && !end.canResume) ||
+  (end.why === 'closed' && [1_000, 4_003, 4_007, 4_009].includes(end.code));
+
+const beginningTimeoutMs = 5_000;
+const direct: Room = { isDirect: true, parentId: null, title: null };
+const nameless: Room = { isDirect: false, parentId: null, title: null };
+
+const lostReason: ChannelReason = {
+  code: 'platform_unreachable',
+  message: 'The connection to Discord ended. It is opened again by itself.',
+};
+const deafReason: ChannelReason = {
+  code: 'deaf',
+  message: 'The connection was open and Discord delivered nothing. It is opened again by itself.',
+};
+const brokenReason: ChannelReason = {
+  code: 'platform_refused',
+  message: 'The connection failed unexpectedly. Restart the channel.',
+};

@@ -1,0 +1,139 @@
+import type { DiscordBot, DiscordMessage, Place } from './server.ts';
+
+export interface RestRequest {
+  readonly method: string;
+  /** Behind the version. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly files: readonly { readonly name: string; readonly type: string; readonly content: Buffer }[];
+}
+
+export interface RestAnswer {
+  readonly status: number;
+  readonly body?: unknown;
+}
+
+export interface RestWorld {
+  readonly baseUrl: string;
+  nextId(): string;
+  gatewayOf(bot: DiscordBot): { readonly startsLeft: number };
+  told(bot: DiscordBot, message: DiscordMessage, guildId: string | undefined): void;
+}
+
+export const maxContentChars = 2_000;
+export const maxFileBytes = 10 * 1024 * 1024;
+
+const error = (status: number, code: number, message: string): RestAnswer => ({ status, body: { code, message } });
+
+/** What the platform answers to a bot's request. */
+export function answerRest(bot: DiscordBot, request: RestRequest, world: RestWorld): RestAnswer {
+  const { method, path } = request;
+  switch (`${method} ${path}`) {
+    case 'GET /users/@me':
+      return { status: 200, body: bot.user };
+    case 'GET /applications/@me':
+      return { status: 200, body: { id: bot.applicationId, name: 'agent', flags: bot.mayReadContent ? 1 << 19 : 0 } };
+    case 'GET /gateway/bot':
+      return {
+        status: 200,
+        body: {
+          url: world.baseUrl.replace('http', 'ws'),
+          shards: 1,
+          session_start_limit: {
+            total: 1_000,
+            remaining: world.gatewayOf(bot).startsLeft,
+            reset_after: 500,
+            max_concurrency: 1,
+          },
+        },
+      };
+    default: {
+      const [, channelId = '', rest = ''] = /^\/channels\/(\d+)(.*)$/.exec(path) ?? [];
+      const place = bot.places.get(channelId);
+      if (channelId === '' || !place) return error(404, 10_003, 'Unknown Channel');
+      if (!place.isAllowed) return error(403, 50_001, 'Missing Access');
+      return ofChannel(bot, place, { ...request, path: rest }, world);
+    }
+  }
+}
+
+function ofChannel(bot: DiscordBot, place: Place, request: RestRequest, world: RestWorld): RestAnswer {
+  const { method, path } = request;
+  if (method === 'GET' && path === '') return { status: 200, body: place.channel };
+  if (method === 'POST' && path === '/typing') {
+    bot.typings.push(place.channel.id);
+    return { status: 204 };
+  }
+  if (method === 'POST' && path === '/messages') return create(bot, place, request, world);
+  if (method === 'GET' && path === '/messages') return { status: 200, body: pageOf(place, request.query) };
+  const [, id] = /^\/messages\/(\d+)$/.exec(path) ?? [];
+  const message = place.messages.find((each) => each.id === id);
+  if (method === 'GET' && id !== undefined)
+    return message ? { status: 200, body: message } : error(404, 10_008, 'Unknown Message');
+  return error(404, 0, '404: Not Found');
+}
+
+/** The newest first, as the platform has it, also of those after a message. */
+function pageOf({ messages }: Place, query: URLSearchParams): readonly DiscordMessage[] {
+  const limit = Number(query.get('limit') ?? 50);
+  const after = query.get('after');
+  const later =
+    after === null ? messages.slice(-limit) : messages.filter(({ id }) => BigInt(id) > BigInt(after)).slice(0, limit);
+  return later.toReversed();
+}
+
+function create(bot: DiscordBot, place: Place, { body, files }: RestRequest, world: RestWorld): RestAnswer {
+  const content = typeof body['content'] === 'string' ? body['content'] : '';
+  const nonce = typeof body['nonce'] === 'string' ? body['nonce'] : undefined;
+  if (Array.from(content).length > maxContentChars) return error(400, 50_035, 'Invalid Form Body');
+  if (nonce !== undefined && nonce.length > 25) return error(400, 50_035, 'Invalid Form Body');
+  if (content.trim() === '' && files.length === 0) return error(400, 50_006, 'Cannot send an empty message');
+  if (files.some((file) => file.content.length > maxFileBytes)) return error(413, 40_005, 'Request entity too large');
+  const earlier =
+    nonce === undefined || body['enforce_nonce'] !== true ? null : place.messages.find((each) => each.nonce === nonce);
+  if (earlier) return { status: 200, body: earlier };
+  const reference = body['message_reference'] as { message_id: string; fail_if_not_exists?: boolean } | undefined;
+  const answered = place.messages.find(({ id }) => id === reference?.message_id);
+  if (reference && !answered && reference.fail_if_not_exists !== false) return error(400, 50_035, 'Invalid Form Body');
+  const id = world.nextId();
+  const attachments = files.map((file) => attachmentOf(bot, { channelId: place.channel.id, ...file }, world));
+  const message: DiscordMessage = {
+    id,
+    type: answered ? 19 : 0,
+    channel_id: place.channel.id,
+    author: bot.user,
+    content,
+    timestamp: new Date().toISOString(),
+    mentions: [],
+    attachments,
+    embeds: [],
+    ...(nonce !== undefined && { nonce }),
+    ...(answered && { message_reference: { message_id: answered.id }, referenced_message: answered }),
+  };
+  place.messages.push(message);
+  bot.bodies.push(body);
+  bot.sent.push({
+    channelId: place.channel.id,
+    message,
+    file: files[0] ? { name: files[0].name, content: files[0].content } : null,
+  });
+  world.told(bot, message, place.channel.guild_id);
+  return { status: 200, body: message };
+}
+
+export function attachmentOf(
+  bot: DiscordBot,
+  file: { readonly channelId: string; readonly name: string; readonly type: string; readonly content: Buffer },
+  world: Pick<RestWorld, 'baseUrl' | 'nextId'>,
+) {
+  const id = world.nextId();
+  bot.files.set(id, file.content);
+  return {
+    id,
+    filename: file.name,
+    size: file.content.length,
+    content_type: file.type,
+    url: `${world.baseUrl}/attachments/${file.channelId}/${id}/${encodeURIComponent(file.name)}?ex=1&is=1&hm=stub`,
+  };
+}
