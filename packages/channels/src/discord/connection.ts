@@ -87,7 +87,7 @@ export class DiscordConnection implements ChannelConnection {
   }
 
   async send(to: SendTarget, part: OutboundPart, key: string, signal: AbortSignal): Promise<{ readonly id: string }> {
-    return sendPart(this.restOf(), to, part, key, signal);
+    return sendPart(() => this.restOf(), to, part, key, signal);
   }
 
   async typing(to: Pick<SendTarget, 'conversationId'>, signal: AbortSignal): Promise<void> {
@@ -124,9 +124,10 @@ export class DiscordConnection implements ChannelConnection {
       if (!socket || this.isOver) continue;
       this.socket = socket;
       await this.opened(socket, backoff);
+      const openedAt = performance.now();
       const end = await this.untilEnded(socket);
       this.socket = null;
-      if (!this.isOver) await this.afterEnd(end, socket, backoff);
+      if (!this.isOver) await this.afterEnd(end, performance.now() - openedAt < hastyMs, backoff);
     }
   }
 
@@ -147,7 +148,7 @@ export class DiscordConnection implements ChannelConnection {
         signal,
       );
       this.failedResumes = 0;
-      if (isNew && this.isBegun) this.inbox.add(0, () => this.compare('gap', socket));
+      if (isNew && this.isBegun) this.inbox.addOwn(() => this.compare('gap', socket));
       return socket;
     } catch (error) {
       if (!(error instanceof GatewayRefusal) || this.isOver) throw error;
@@ -180,7 +181,7 @@ export class DiscordConnection implements ChannelConnection {
     const silence = setInterval(() => {
       if (performance.now() - this.lastEventAt < compareAfterMs) return;
       this.lastEventAt = performance.now();
-      this.inbox.add(0, () => this.compare('silence', socket));
+      if (this.inbox.isIdle) this.inbox.addOwn(() => this.compare('silence', socket));
     }, compareAfterMs / 4);
     const keeping = setInterval(() => {
       if (this.inbox.isIdle) void this.keepPlace(keepPlaceEveryMs).catch((error: unknown) => this.giveUp(error));
@@ -194,14 +195,14 @@ export class DiscordConnection implements ChannelConnection {
     }
   }
 
-  private async afterEnd(end: GatewayEnd, socket: GatewaySocket, backoff: Backoff): Promise<void> {
+  private async afterEnd(end: GatewayEnd, isHasty: boolean, backoff: Backoff): Promise<void> {
     this.assertMendable(end);
     if (isSessionGone(end)) await this.loseSession();
     if (end.why === 'full') await this.inbox.drained();
     // Discord asks for it every few hours, and the session goes on.
-    if (end.why === 'reconnect') return;
-    this.changed({ status: 'disconnected', reason: end.why === 'deaf' ? deafReason : lostReason });
-    await backoff.wait(this.ending.signal);
+    const isAsked = end.why === 'reconnect';
+    if (!isAsked) this.changed({ status: 'disconnected', reason: end.why === 'deaf' ? deafReason : lostReason });
+    if (!isAsked || isHasty) await backoff.wait(this.ending.signal);
   }
 
   private async loseSession(): Promise<void> {
@@ -335,6 +336,8 @@ const isSessionGone = (end: GatewayEnd): boolean =>
   (end.why === 'invalid' && !end.canResume) ||
   (end.why === 'closed' && [1_000, 4_003, 4_007, 4_009].includes(end.code));
 
+/** A socket that is to be replaced sooner is not replaced at once. */
+const hastyMs = 10_000;
 const beginningTimeoutMs = 5_000;
 const direct: Room = { isDirect: true, parentId: null, title: null };
 const nameless: Room = { isDirect: false, parentId: null, title: null };

@@ -51,6 +51,7 @@ const untilMendedMs = 60_000;
 
 export function sendFailureOf(error: unknown): SendFailure {
   if (error instanceof SendFailure) return error;
+  if (error instanceof ChannelFailure) return new SendFailure('retry', error.message, { retryAfterMs: untilMendedMs });
   if (!(error instanceof DiscordError)) return new SendFailure('unknown', 'Discord gave no answer.');
   switch (error.kind) {
     case 'limited':

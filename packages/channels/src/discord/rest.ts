@@ -4,12 +4,14 @@ import { DiscordAPIError, HTTPError, RateLimitError, REST } from '@discordjs/res
 import type { RequestData, ResponseLike } from '@discordjs/rest';
 import { readUpTo } from '../shared/bounded.ts';
 import { within } from '../shared/deadline.ts';
-import type { InvalidRequests } from './invalid.ts';
+import { InvalidRequests } from './invalid.ts';
 
 /** Of an answer: a page of 100 messages with their embeds. */
 const answerBounds: JsonBounds = { bytes: 8 * 1024 * 1024, depth: 64, elements: 200_000 };
 /** A shorter wait for a limit is waited out by the library. */
 const maxQuietWaitMs = 2_000;
+/** One bot does not use up what all bots of this process have. */
+const maxInvalidOfBot = 200;
 
 /**
  * - `refused`: Discord's answer was no, with its `code` and HTTP status.
@@ -51,6 +53,7 @@ export class DiscordRest {
   private readonly api: DiscordApi;
   private readonly rest: REST;
   private readonly token: string;
+  private readonly invalid = new InvalidRequests(maxInvalidOfBot);
 
   constructor(api: DiscordApi, token: string) {
     this.api = api;
@@ -73,7 +76,9 @@ export class DiscordRest {
     data: RequestData = {},
   ): Promise<unknown> {
     if (signal.aborted) throw new DiscordError('unreached');
-    if (this.api.invalid.mustRest()) throw new DiscordError('limited', { retryAfterMs: this.api.invalid.restMs() });
+    for (const invalid of [this.api.invalid, this.invalid]) {
+      if (invalid.mustRest()) throw new DiscordError('limited', { retryAfterMs: invalid.restMs() });
+    }
     try {
       return await within(this.api.callTimeoutMs, signal, (ends) => {
         // The library drops its token after a 401.
@@ -93,7 +98,7 @@ export class DiscordRest {
 
   private async fetch(url: string, init: RequestInit): Promise<ResponseLike> {
     const response = await fetch(url, { ...init, redirect: 'error' });
-    this.api.invalid.count(response.status);
+    for (const invalid of [this.api.invalid, this.invalid]) invalid.count(response.status);
     const body = response.body ? await readUpTo(response.body, answerBounds.bytes) : Buffer.alloc(0);
     const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
     if (isJson && body.length > 0) boundedJson(body, answerBounds);

@@ -13,7 +13,7 @@ export const maxFileBytes = 10 * 1024 * 1024;
 
 /** Rejects with a `SendFailure`. */
 export async function sendPart(
-  rest: DiscordRest,
+  restOf: () => DiscordRest,
   to: SendTarget,
   part: OutboundPart,
   key: string,
@@ -31,7 +31,10 @@ export async function sendPart(
     allowed_mentions: { parse: [] },
   };
   try {
-    const sent = await rest.call('POST', `/channels/${channelId}/messages`, signal, { body, ...(files && { files }) });
+    const sent = await restOf().call('POST', `/channels/${channelId}/messages`, signal, {
+      body,
+      ...(files && { files }),
+    });
     const { id } = (sent ?? {}) as { readonly id?: unknown };
     if (!isSnowflake(id)) throw new SendFailure('unknown', 'Discord did not name the message.');
     return { id };

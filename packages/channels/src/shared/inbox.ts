@@ -21,12 +21,17 @@ export class Inbox {
 
   /** False: there is no room. */
   add(bytes: number, run: () => Promise<void>): boolean {
-    if (this.isOver) return true;
-    if (this.tasks.length >= maxWaiting || this.bytes + bytes > maxWaitingBytes) return false;
+    if (!this.isOver && (this.tasks.length >= maxWaiting || this.bytes + bytes > maxWaitingBytes)) return false;
+    this.addOwn(run, bytes);
+    return true;
+  }
+
+  /** Work of our own, which has room always: at most a few. */
+  addOwn(run: () => Promise<void>, bytes = 0): void {
+    if (this.isOver) return;
     this.tasks.push({ bytes, run });
     this.bytes += bytes;
     this.working ??= this.work();
-    return true;
   }
 
   get isIdle(): boolean {

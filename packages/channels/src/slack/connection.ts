@@ -22,7 +22,7 @@ import { SlackNames } from './names.ts';
 import { placeOf, Places } from './places.ts';
 import { inboundOf, slackMessageOf } from './reader.ts';
 import type { SlackMessage } from './reader.ts';
-import { fatalReason, passingReason } from './reasons.ts';
+import { fatalReason, lostReasons, passingReason } from './reasons.ts';
 import { sendPart } from './send.ts';
 import { SlackSocket } from './socket.ts';
 import type { Envelope, SocketEnd, SocketTimings } from './socket.ts';
@@ -75,7 +75,7 @@ export class SlackConnection implements ChannelConnection {
   async send(to: SendTarget, part: OutboundPart, key: string, signal: AbortSignal): Promise<{ readonly id: string }> {
     const sender = {
       api: this.api,
-      token: slackTokens(this.account.credentials).bot,
+      token: this.account.credentials['botToken'] ?? '',
       lookAgainMs: this.timings.lookAgainMs,
     };
     const sent = await sendPart(sender, to, part, key, signal);
@@ -122,16 +122,16 @@ export class SlackConnection implements ChannelConnection {
       const hadGap = before ? !this.sockets.has(before) : this.account.cursor !== null;
       void before?.close();
       if (!isKept) isKept = await this.keepBeginning();
-      if (hadGap) this.inbox.add(0, () => this.compare('gap', socket));
+      if (hadGap) this.inbox.addOwn(() => this.compare('gap', socket));
       backoff.succeeded();
       this.changed({ status: 'connected', identity: { id: this.self!.userId, name: this.self!.name } });
+      const openedAt = performance.now();
       const why = await this.untilReplaced(socket);
       if (this.isOver) return;
       if (why === 'disabled') throw failed('platform_refused', socketModeOff);
-      if (why !== 'refresh') {
-        this.changed({ status: 'disconnected', reason: lostReasons[why] });
-        await backoff.wait(this.ending.signal);
-      }
+      if (why !== 'refresh') this.changed({ status: 'disconnected', reason: lostReasons[why] });
+      if (why === 'full') await this.inbox.drained();
+      if (why !== 'refresh' || performance.now() - openedAt < hastyMs) await backoff.wait(this.ending.signal);
       before = socket;
     }
   }
@@ -153,7 +153,7 @@ export class SlackConnection implements ChannelConnection {
     const timer = setInterval(() => {
       if (performance.now() - this.lastEventAt < this.timings.compareAfterMs) return;
       this.lastEventAt = performance.now();
-      this.inbox.add(0, () => this.compare('silence', socket));
+      if (this.inbox.isIdle) this.inbox.addOwn(() => this.compare('silence', socket));
     }, this.timings.compareAfterMs / 4);
     try {
       return await socket.wantsReplacement;
@@ -196,7 +196,7 @@ export class SlackConnection implements ChannelConnection {
       if (await this.process(envelope)) socket.acknowledge(envelope);
     });
     // Later events would pass the one that had no room: what was missed is read after the next socket's hello.
-    if (!hasRoom) socket.terminate('closed');
+    if (!hasRoom) socket.terminate('full');
   }
 
   /** True: committed, or of no interest. Rejects with `LeaseLost`. */
@@ -269,6 +269,8 @@ export class SlackConnection implements ChannelConnection {
   }
 }
 
+/** A socket that is to be replaced sooner is not replaced at once. */
+const hastyMs = 10_000;
 const beginningTimeoutMs = 5_000;
 
 const socketModeOff =
@@ -277,16 +279,4 @@ const socketModeOff =
 const brokenReason: ChannelReason = {
   code: 'platform_refused',
   message: 'The connection failed unexpectedly. Restart the channel.',
-};
-
-const unreachable = (message: string): ChannelReason => ({ code: 'platform_unreachable', message });
-
-const lostReasons: Readonly<Record<Exclude<SocketEnd, 'refresh' | 'disabled'>, ChannelReason>> = {
-  closed: unreachable('The connection to Slack ended. It is opened again by itself.'),
-  dead: unreachable('Slack answered nothing for too long. The connection is opened again by itself.'),
-  deaf: { code: 'deaf', message: 'The connection was open and Slack delivered nothing. It is opened again by itself.' },
-  too_many: {
-    code: 'used_elsewhere',
-    message: 'The Slack app has 10 connections open, the most there are. Something else uses its tokens.',
-  },
 };

@@ -69,12 +69,15 @@ export async function inboundOf(
     },
     sender: { id: message.userId, name, isBot: false },
     addressed: message.isAddressed,
-    text: cut(readableText(withoutMention(message.text, self.userId)), maxInboundChars),
+    text: cut(asCommand(readableText(withoutMention(message.text, self.userId))), maxInboundChars),
     sentAt: new Date(Number(message.ts) * 1000),
     files: message.files,
     replyTo: { ts: message.ts },
   };
 }
+
+/** Slack keeps lines that begin with a slash to itself, so people put a space before it. */
+const asCommand = (text: string): string => (/^\s{1,5}\//.test(text) ? text.trimStart() : text);
 
 const direct = { title: null, isGroupDm: false } as const;
 

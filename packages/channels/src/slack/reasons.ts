@@ -1,6 +1,8 @@
 import { SendFailure } from '@lodge/ports';
 import type { ChannelReason } from '@lodge/domain';
 import { SlackError } from './calls.ts';
+import { SocketRefusal } from './socket.ts';
+import type { SocketEnd } from './socket.ts';
 
 export type TokenKind = 'app' | 'bot';
 
@@ -59,12 +61,29 @@ export function missingScopes(scopes: readonly string[], kind: TokenKind): strin
 
 /** Why a connection is not open that will be opened again. */
 export function passingReason(error: unknown): ChannelReason {
+  if (error instanceof SocketRefusal && error.end === 'too_many') return lostReasons.too_many;
   if (error instanceof SlackError && error.kind === 'limited') {
     return { code: 'rate_limited', message: 'Slack asks to wait. It is tried again by itself.' };
   }
   const word = error instanceof SlackError && error.kind === 'refused' ? ` (${error.code})` : '';
   return { code: 'platform_unreachable', message: `Slack cannot be reached${word}. It is tried again by itself.` };
 }
+
+const unreachable = (message: string): ChannelReason => ({ code: 'platform_unreachable', message });
+
+export const lostReasons: Readonly<Record<Exclude<SocketEnd, 'refresh' | 'disabled'>, ChannelReason>> = {
+  full: {
+    code: 'relay_down',
+    message: 'Messages came faster than they could be kept. They are read again by themselves.',
+  },
+  closed: unreachable('The connection to Slack ended. It is opened again by itself.'),
+  dead: unreachable('Slack answered nothing for too long. The connection is opened again by itself.'),
+  deaf: { code: 'deaf', message: 'The connection was open and Slack delivered nothing. It is opened again by itself.' },
+  too_many: {
+    code: 'used_elsewhere',
+    message: 'The Slack app has 10 connections open, the most there are. Something else uses its tokens.',
+  },
+};
 
 /** How long a part waits when the token itself is refused: a person has to act. */
 const untilMendedMs = 60_000;

@@ -3,24 +3,11 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ChannelFailure, SendFailure } from '@lodge/ports';
-import type { ChannelConnection } from '@lodge/ports';
-import { manifestScopes, startSlackStub } from '@lodge/testkit/slack';
-import type { SlackApp, SlackStub } from '@lodge/testkit/slack';
+import { startSlackStub } from '@lodge/testkit/slack';
+import type { SlackStub } from '@lodge/testkit/slack';
 import { Kept, TestHost } from '../../conformance/host.ts';
 import { targetOf } from '../../conformance/world.ts';
-import { createSlack } from './slack.ts';
-
-const backoff = { firstMs: 20, maxMs: 100, stableMs: 1_000 };
-const timings = {
-  backoff,
-  helloTimeoutMs: 500,
-  pingEveryMs: 100,
-  deadAfterMs: 400,
-  compareAfterMs: 60_000,
-  lateMs: 100,
-  lookAgainMs: 20,
-};
+import { connectedTo, platformAt } from './testing/world.ts';
 
 describe('Slack', { timeout: 30_000 }, () => {
   let stub: SlackStub;
@@ -29,29 +16,8 @@ describe('Slack', { timeout: 30_000 }, () => {
   });
   after(() => stub.close());
 
-  const platform = (more: object = {}) =>
-    createSlack({ apiUrl: stub.apiUrl, callTimeoutMs: 1_000, timings: { ...timings, ...more } });
-
-  async function connected(
-    t: TestContext,
-    more: { readonly app?: SlackApp; readonly wantsUnaddressed?: boolean } = {},
-  ) {
-    const app = more.app ?? stub.addApp();
-    const { appToken, botToken } = app;
-    const host = new TestHost(new Kept({ appToken, botToken }));
-    const connection: ChannelConnection = platform().connect(
-      {
-        agentId: 'one',
-        credentials: { appToken, botToken },
-        wantsUnaddressed: more.wantsUnaddressed ?? false,
-        cursor: null,
-      },
-      host,
-    );
-    t.after(() => connection.close());
-    await host.reaches('connected');
-    return { app, host, connection, events: stub.events(app) };
-  }
+  const platform = () => platformAt(stub);
+  const connected = (t: TestContext, more: Parameters<typeof connectedTo>[2] = {}) => connectedTo(stub, t, more);
 
   test('at a refresh the next socket is open before the last one closes, and nothing is missed', async (t) => {
     const { app, host, events } = await connected(t);
@@ -118,6 +84,53 @@ describe('Slack', { timeout: 30_000 }, () => {
       text: 'see <https://a.example/x?a=1&amp;b=2|the page> &amp; <#C1|general>, <!here>: 1 &lt; 2 <',
     });
     await host.message('see [the page](https://a.example/x?a=1&b=2) & #general, @here: 1 < 2 <');
+  });
+
+  test('events out of their order and twice are all taken, once', async (t) => {
+    const { app, host, events } = await connected(t);
+    app.isDoubled = true;
+    events.hold();
+    for (const text of ['one', 'two', 'three']) stub.write(app, { channel: 'D1', text });
+    events.releaseReversed();
+    await host.message('one');
+    await host.until(() => events.acknowledged.length === 6, 'all acknowledgements');
+    assert.equal(host.kept.messages.length, 3);
+    const { places } = host.kept.cursor as { places: [string, string][] };
+    assert.equal(places[0]![1], app.channels.get('D1')!.messages.at(-1)!.ts);
+  });
+
+  test('a command with a space before it is a command', async (t) => {
+    const { app, host } = await connected(t);
+    stub.write(app, { channel: 'D1', text: ' /help' });
+    await host.message('/help');
+  });
+
+  test('sockets that something else holds are named', async (t) => {
+    const app = stub.addApp();
+    const others = await Promise.all(Array.from({ length: 10 }, () => connected(t, { app })));
+    const { appToken, botToken } = app;
+    const host = new TestHost(new Kept({ appToken, botToken }));
+    const account = { agentId: 'late', credentials: { appToken, botToken }, wantsUnaddressed: false, cursor: null };
+    const connection = platform().connect(account, host);
+    t.after(() => connection.close());
+    await host.reaches('disconnected');
+    const last = host.states.at(-1)!;
+    assert.ok(last.status === 'disconnected' && last.reason.code === 'used_elsewhere', JSON.stringify(last));
+    await others[0]!.connection.close();
+    await host.reaches('connected');
+  });
+
+  test('what comes faster than it is kept is read from the history', async (t) => {
+    const { app, host, events } = await connected(t);
+    stub.write(app, { channel: 'D1', text: 'first' });
+    await host.message('first');
+    host.behaviour = 'reject';
+    for (let each = 0; each < 520; each += 1) stub.write(app, { channel: 'D1', text: `number ${each}` });
+    await host.reaches('disconnected');
+    host.behaviour = 'commit';
+    await host.message('number 519', 10_000);
+    await host.until(() => host.kept.messages.length === 521, 'all of them');
+    assert.equal(events.open, 1);
   });
 
   test('edits, joins and what the agent itself wrote are no messages', async (t) => {
@@ -223,135 +236,5 @@ describe('Slack', { timeout: 30_000 }, () => {
     stub.fail({ method: 'apps.connections.open', body: '{"ok":true,"url":"wss://evil.example/link"}', times: 2 });
     const { host } = await connected(t, { app });
     assert.ok(host.states.some(({ status }) => status === 'disconnected'));
-  });
-
-  describe('tokens are verified', () => {
-    const verify = (credentials: Record<string, string>) =>
-      platform().verify!(credentials, new AbortController().signal);
-    const refused = async (credentials: Record<string, string>, code: string, words: RegExp) =>
-      assert.rejects(verify(credentials), (error) => {
-        assert.ok(error instanceof ChannelFailure);
-        assert.equal(error.reason.code, code);
-        assert.match(error.message, words);
-        return true;
-      });
-
-    test('by their kind', async () => {
-      const { appToken, botToken } = stub.addApp();
-      await refused({ appToken, botToken: 'xoxp-1-2' }, 'wrong_kind_of_credential', /user token/);
-      await refused({ appToken: botToken, botToken }, 'wrong_kind_of_credential', /this is a bot token/);
-      await refused({ appToken, botToken: appToken }, 'wrong_kind_of_credential', /app-level token/);
-      await refused({ appToken, botToken: `${botToken}\r\nx: y` }, 'invalid_credentials', /character/);
-      await refused({}, 'wrong_kind_of_credential', /appToken/);
-    });
-
-    test('by their scopes, which are named', async () => {
-      const { appToken, botToken } = stub.addApp(
-        manifestScopes.filter((scope) => !['files:read', 'im:history'].includes(scope)),
-      );
-      await refused({ appToken, botToken }, 'missing_permission', /files:read, im:history/);
-      const other = stub.addApp();
-      stub.fail({
-        method: 'apps.connections.open',
-        body: '{"ok":false,"error":"missing_scope","needed":"connections:write"}',
-      });
-      await refused({ appToken: other.appToken, botToken: other.botToken }, 'missing_permission', /connections:write/);
-    });
-
-    test('by their app', async () => {
-      const [one, two] = [stub.addApp(), stub.addApp()];
-      await refused({ appToken: one.appToken, botToken: two.botToken }, 'wrong_kind_of_credential', /two Slack apps/);
-    });
-
-    test('and good ones say who the agent is', async () => {
-      const { appToken, botToken, teamId, botUserId } = stub.addApp();
-      assert.deepEqual(await verify({ appToken, botToken }), {
-        identity: { id: botUserId, name: 'agent' },
-        accountKey: `${teamId}/${botUserId}`,
-      });
-    });
-  });
-
-  describe('answers', () => {
-    const text = (given: string, format: string | null = 'markdown') =>
-      ({ kind: 'text', text: given, format }) as const;
-
-    test('one whose outcome was unclear is looked up, and found by its key', async (t) => {
-      const { app, host, connection } = await connected(t);
-      stub.write(app, { channel: 'D1', text: 'hello' });
-      const target = targetOf(await host.message('hello'));
-      stub.fail({ method: 'chat.postMessage', isLost: true });
-      const { id } = await connection.send(target, text('once'), 'key-1', AbortSignal.timeout(2_000));
-      assert.deepEqual(
-        app.sent.map(({ ts }) => ts),
-        [id],
-      );
-      stub.fail({ method: 'chat.postMessage', isCut: true });
-      await assert.rejects(
-        connection.send(target, text('never'), 'key-2', AbortSignal.timeout(2_000)),
-        (error) => error instanceof SendFailure && error.outcome === 'unknown',
-      );
-      assert.equal(app.sent.length, 1);
-    });
-
-    test('where Slack does not take Markdown, its own marks are sent', async (t) => {
-      const { app, host, connection } = await connected(t);
-      stub.write(app, { channel: 'D1', text: 'hello' });
-      const target = targetOf(await host.message('hello'));
-      stub.fail({ method: 'chat.postMessage', error: 'invalid_blocks' });
-      await connection.send(
-        target,
-        text('# A\n**b** [c](https://d.example/?e&f) `**g**`'),
-        'k',
-        AbortSignal.timeout(2_000),
-      );
-      assert.equal(app.sent[0]!.text, '*A*\n*b* <https://d.example/?e&amp;f|c> `**g**`');
-    });
-
-    test('a reaction shows the work on a direct message, and goes with the answer', async (t) => {
-      const { app, host, connection } = await connected(t);
-      stub.write(app, { channel: 'D1', text: 'hello' });
-      const target = targetOf(await host.message('hello'));
-      await connection.typing(target, AbortSignal.timeout(2_000));
-      await connection.typing(target, AbortSignal.timeout(2_000));
-      await connection.send(target, text('there'), 'k', AbortSignal.timeout(2_000));
-      await host.until(() => app.reactions.length === 2, 'the reaction to go');
-      assert.deepEqual(
-        app.reactions.map(({ isAdded }) => isAdded),
-        [true, false],
-      );
-    });
-
-    test('a refusal is told from what may be tried again', async (t) => {
-      const { app, host, connection } = await connected(t);
-      stub.write(app, { channel: 'D1', text: 'hello' });
-      const target = targetOf(await host.message('hello'));
-      for (const [error, outcome] of [
-        ['is_archived', 'refused'],
-        ['channel_not_found', 'refused'],
-        ['ratelimited', 'retry'],
-        ['token_revoked', 'retry'],
-        ['fatal_error', 'unknown'],
-      ]) {
-        stub.fail({ method: 'chat.postMessage', error: error! });
-        await assert.rejects(
-          connection.send(target, text('x'), 'k', AbortSignal.timeout(2_000)),
-          (failure) => failure instanceof SendFailure && failure.outcome === outcome,
-          error,
-        );
-      }
-    });
-  });
-
-  test('a file is fetched from Slack alone, and a page to sign in is no file', async (t) => {
-    const { app, host, connection } = await connected(t);
-    const content = Buffer.from('abc');
-    stub.write(app, { channel: 'D1', text: 'file', files: [{ name: 'a.txt', mimetype: 'text/plain', content }] });
-    const [file] = (await host.message('file')).files;
-    const { signal } = new AbortController();
-    stub.fail({ method: 'file', body: 'http://localhost:9/elsewhere' });
-    await assert.rejects(connection.open(file!.ref, 100, signal), /not lie at Slack/);
-    app.scopes.delete('files:read');
-    await assert.rejects(connection.open(file!.ref, 100, signal));
   });
 });

@@ -15,7 +15,17 @@ export interface SocketTimings {
 }
 
 /** Why a socket ended, or should be replaced. */
-export type SocketEnd = 'refresh' | 'closed' | 'dead' | 'disabled' | 'too_many' | 'deaf';
+export type SocketEnd = 'refresh' | 'closed' | 'dead' | 'disabled' | 'too_many' | 'deaf' | 'full';
+
+/** It ended before its hello. */
+export class SocketRefusal extends Error {
+  readonly end: SocketEnd;
+  constructor(end: SocketEnd) {
+    super(`a socket of Slack ended before its hello: ${end}`);
+    this.name = 'SocketRefusal';
+    this.end = end;
+  }
+}
 
 export interface Envelope {
   readonly id: string;
@@ -113,7 +123,7 @@ export class SlackSocket {
     clearInterval(this.heartbeat ?? undefined);
     this.end.resolve(why);
     this.replacement.resolve(why);
-    this.hello.reject(new Error(`the socket ended before its hello: ${why}`));
+    this.hello.reject(new SocketRefusal(why));
   }
 
   private beat(): void {

@@ -21,6 +21,7 @@ export class SlackEvents {
   private readonly waiting = new Map<string, Envelope>();
   private readonly taken = new Set<object>();
   private lastTold: { readonly channel: SlackChannel; readonly message: SlackMessage } | null = null;
+  private held: Envelope[] | null = null;
   private serial = 0;
 
   /** `retriesMs`: how long an event waits for its acknowledgement before it is delivered again; it is dropped after the last. */
@@ -106,6 +107,18 @@ export class SlackEvents {
     for (const socket of this.sockets) this.deaf.add(socket);
   }
 
+  /** Events are kept back until they are released. */
+  hold(): void {
+    this.held ??= [];
+  }
+
+  /** The last one first, as events of a platform may come. */
+  releaseReversed(): void {
+    const held = this.held ?? [];
+    this.held = null;
+    for (const envelope of held.toReversed()) this.send(envelope);
+  }
+
   /** Anything, to every socket. */
   say(frame: string | object): void {
     for (const socket of this.sockets) socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame));
@@ -134,6 +147,7 @@ export class SlackEvents {
 
   /** To one of the sockets, as the platform shares events among them. */
   private send(envelope: Envelope): void {
+    if (this.held) return void this.held.push(envelope);
     const { id, attempt } = envelope;
     const open = [...this.sockets].filter((socket) => socket.readyState === socket.OPEN);
     const sockets = open.filter((socket) => !this.deaf.has(socket));
