@@ -271,6 +271,237 @@ CREATE TABLE attempts (
 );
 CREATE INDEX attempts_by_age ON attempts USING btree (last_at);
 
+CREATE TABLE channels (
+  agent_id text NOT NULL,
+  channel text NOT NULL,
+  account_id text NOT NULL,
+  enabled boolean NOT NULL,
+  access jsonb NOT NULL,
+  revision integer NOT NULL DEFAULT 1,
+  account_key text,
+  status text NOT NULL,
+  status_code text,
+  status_message text,
+  status_at timestamp(3) with time zone,
+  note text,
+  identity jsonb,
+  pairing_sealed text,
+  pairing_expires_at timestamp(3) with time zone,
+  pairing_attempt integer,
+  cursor jsonb,
+  lease_holder text,
+  lease_number integer NOT NULL DEFAULT 0,
+  lease_until timestamp(3) with time zone,
+  lease_revision integer,
+  last_inbound_at timestamp(3) with time zone,
+  last_outbound_at timestamp(3) with time zone,
+  refused_count bigint NOT NULL DEFAULT 0,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT channels_pkey PRIMARY KEY (agent_id, channel),
+  CONSTRAINT channels_access_check CHECK (jsonb_typeof(access) = 'object'::text),
+  CONSTRAINT channels_channel_check CHECK (channel = ANY (ARRAY['slack'::text, 'discord'::text, 'telegram'::text, 'whatsapp'::text, 'gmail'::text])),
+  CONSTRAINT channels_lease_whole CHECK ((lease_holder IS NULL) = (lease_until IS NULL)),
+  CONSTRAINT channels_pairing_whole CHECK ((pairing_sealed IS NULL) = (pairing_expires_at IS NULL) AND (pairing_sealed IS NULL) = (pairing_attempt IS NULL)),
+  CONSTRAINT channels_reason_whole CHECK ((status_code IS NULL) = (status_message IS NULL) AND (status_code IS NULL) = (status_at IS NULL)),
+  CONSTRAINT channels_status_check CHECK (status = ANY (ARRAY['pending_pairing'::text, 'connecting'::text, 'connected'::text, 'disconnected'::text, 'error'::text, 'disabled'::text])),
+  CONSTRAINT channels_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id)
+);
+CREATE UNIQUE INDEX channels_account ON channels USING btree (channel, account_key) WHERE account_key IS NOT NULL;
+
+CREATE TABLE channel_conversations (
+  id text NOT NULL DEFAULT gen_random_uuid()::text,
+  agent_id text NOT NULL,
+  channel text NOT NULL,
+  account_id text NOT NULL,
+  conversation_id text NOT NULL,
+  kind text NOT NULL,
+  title text,
+  session integer NOT NULL DEFAULT 1,
+  reply_to jsonb,
+  waiting_since timestamp(3) with time zone,
+  not_before timestamp(3) with time zone,
+  claim integer NOT NULL DEFAULT 0,
+  claim_holder text,
+  claim_until timestamp(3) with time zone,
+  last_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT channel_conversations_pkey PRIMARY KEY (id),
+  CONSTRAINT channel_conversations_agent_id_channel_conversation_id_key UNIQUE (agent_id, channel, conversation_id),
+  CONSTRAINT channel_conversations_claim_whole CHECK ((claim_holder IS NULL) = (claim_until IS NULL)),
+  CONSTRAINT channel_conversations_kind_check CHECK (kind = ANY (ARRAY['direct'::text, 'group'::text])),
+  CONSTRAINT channel_conversations_agent_id_channel_fkey FOREIGN KEY (agent_id, channel) REFERENCES channels(agent_id, channel) ON DELETE CASCADE
+);
+CREATE INDEX channel_conversations_claimed ON channel_conversations USING btree (claim_until) WHERE claim_until IS NOT NULL;
+CREATE INDEX channel_conversations_waiting ON channel_conversations USING btree (waiting_since) WHERE waiting_since IS NOT NULL;
+
+CREATE TABLE channel_answers (
+  id text NOT NULL DEFAULT gen_random_uuid()::text,
+  seq bigint GENERATED ALWAYS AS IDENTITY,
+  conversation text NOT NULL,
+  reply_to jsonb,
+  text text NOT NULL,
+  state text NOT NULL DEFAULT 'queued'::text,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  ended_at timestamp(3) with time zone,
+  CONSTRAINT channel_answers_pkey PRIMARY KEY (id),
+  CONSTRAINT channel_answers_ended CHECK ((state = 'queued'::text) = (ended_at IS NULL)),
+  CONSTRAINT channel_answers_state_check CHECK (state = ANY (ARRAY['queued'::text, 'sent'::text, 'failed'::text, 'unknown'::text])),
+  CONSTRAINT channel_answers_conversation_fkey FOREIGN KEY (conversation) REFERENCES channel_conversations(id) ON DELETE CASCADE
+);
+CREATE INDEX channel_answers_by_end ON channel_answers USING btree (ended_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX channel_answers_of_conversation ON channel_answers USING btree (conversation);
+
+CREATE TABLE channel_credentials (
+  agent_id text NOT NULL,
+  channel text NOT NULL,
+  name text NOT NULL,
+  sealed text NOT NULL,
+  last4 text NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT channel_credentials_pkey PRIMARY KEY (agent_id, channel, name),
+  CONSTRAINT channel_credentials_last4_check CHECK (length(last4) <= 4),
+  CONSTRAINT channel_credentials_agent_id_channel_fkey FOREIGN KEY (agent_id, channel) REFERENCES channels(agent_id, channel) ON DELETE CASCADE
+);
+
+CREATE TABLE channel_messages (
+  id text NOT NULL DEFAULT gen_random_uuid()::text,
+  seq bigint GENERATED ALWAYS AS IDENTITY,
+  agent_id text NOT NULL,
+  channel text NOT NULL,
+  account_id text NOT NULL,
+  conversation text NOT NULL,
+  sender_id text NOT NULL,
+  sender_name text NOT NULL,
+  text text NOT NULL,
+  command text,
+  reply_to jsonb,
+  state text NOT NULL,
+  reason text,
+  sent_at timestamp(3) with time zone NOT NULL,
+  received_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  answered_at timestamp(3) with time zone,
+  attempts integer NOT NULL DEFAULT 0,
+  claim integer,
+  answer_id text,
+  CONSTRAINT channel_messages_pkey PRIMARY KEY (id),
+  CONSTRAINT channel_messages_state_check CHECK (state = ANY (ARRAY['received'::text, 'answered'::text, 'failed'::text, 'unknown'::text, 'refused'::text])),
+  CONSTRAINT channel_messages_answer_id_fkey FOREIGN KEY (answer_id) REFERENCES channel_answers(id) ON DELETE SET NULL,
+  CONSTRAINT channel_messages_conversation_fkey FOREIGN KEY (conversation) REFERENCES channel_conversations(id) ON DELETE CASCADE
+);
+CREATE INDEX channel_messages_by_age ON channel_messages USING btree (received_at) WHERE state <> 'received'::text;
+CREATE INDEX channel_messages_of_agent ON channel_messages USING btree (agent_id, seq);
+CREATE INDEX channel_messages_of_answer ON channel_messages USING btree (answer_id) WHERE answer_id IS NOT NULL;
+CREATE INDEX channel_messages_of_conversation ON channel_messages USING btree (conversation, seq);
+CREATE INDEX channel_messages_of_sender ON channel_messages USING btree (agent_id, channel, sender_id, received_at);
+CREATE INDEX channel_messages_refused ON channel_messages USING btree (agent_id, channel, received_at) WHERE state = 'refused'::text;
+CREATE INDEX channel_messages_waiting ON channel_messages USING btree (conversation, seq) WHERE state = 'received'::text AND answer_id IS NULL;
+
+CREATE TABLE channel_files (
+  id text NOT NULL DEFAULT gen_random_uuid()::text,
+  message_id text NOT NULL,
+  agent_id text NOT NULL,
+  channel text NOT NULL,
+  "position" integer NOT NULL,
+  ref text NOT NULL,
+  name text NOT NULL,
+  media_type text NOT NULL,
+  kind text NOT NULL,
+  bytes bigint,
+  file_key text,
+  reason text,
+  attempts integer NOT NULL DEFAULT 0,
+  due_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT channel_files_pkey PRIMARY KEY (id),
+  CONSTRAINT channel_files_kind_check CHECK (kind = ANY (ARRAY['file'::text, 'image'::text, 'voice'::text])),
+  CONSTRAINT channel_files_message_id_fkey FOREIGN KEY (message_id) REFERENCES channel_messages(id) ON DELETE CASCADE
+);
+CREATE INDEX channel_files_of_message ON channel_files USING btree (message_id);
+CREATE INDEX channel_files_to_fetch ON channel_files USING btree (agent_id, channel, due_at) WHERE file_key IS NULL AND reason IS NULL;
+
+CREATE TABLE channel_oauth_sessions (
+  agent_id text NOT NULL,
+  id text NOT NULL,
+  account_id text NOT NULL,
+  state_hash bytea NOT NULL,
+  verifier_sealed text NOT NULL,
+  redirect_uri text NOT NULL,
+  return_url text,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  expires_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT channel_oauth_sessions_pkey PRIMARY KEY (agent_id, id),
+  CONSTRAINT channel_oauth_sessions_state_hash_key UNIQUE (state_hash),
+  CONSTRAINT channel_oauth_sessions_state_hash_check CHECK (octet_length(state_hash) = 32),
+  CONSTRAINT channel_oauth_sessions_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id)
+);
+CREATE INDEX channel_oauth_sessions_by_end ON channel_oauth_sessions USING btree (expires_at);
+
+CREATE TABLE channel_parts (
+  id text NOT NULL DEFAULT gen_random_uuid()::text,
+  answer_id text NOT NULL,
+  agent_id text NOT NULL,
+  channel text NOT NULL,
+  conversation text NOT NULL,
+  seq bigint NOT NULL,
+  "position" integer NOT NULL,
+  kind text NOT NULL,
+  text text,
+  format text,
+  file_name text,
+  media_type text,
+  bytes bigint,
+  file_key text,
+  state text NOT NULL DEFAULT 'waiting'::text,
+  sending_lease integer,
+  attempts integer NOT NULL DEFAULT 0,
+  due_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  reason text,
+  platform_id text,
+  CONSTRAINT channel_parts_pkey PRIMARY KEY (id),
+  CONSTRAINT channel_parts_answer_id_position_key UNIQUE (answer_id, "position"),
+  CONSTRAINT channel_parts_kind_check CHECK (kind = ANY (ARRAY['markdown'::text, 'text'::text, 'file'::text])),
+  CONSTRAINT channel_parts_state_check CHECK (state = ANY (ARRAY['waiting'::text, 'sending'::text, 'sent'::text, 'failed'::text, 'unknown'::text, 'dropped'::text])),
+  CONSTRAINT channel_parts_answer_id_fkey FOREIGN KEY (answer_id) REFERENCES channel_answers(id) ON DELETE CASCADE
+);
+CREATE INDEX channel_parts_to_send ON channel_parts USING btree (agent_id, channel, conversation, seq, "position") WHERE state = ANY (ARRAY['waiting'::text, 'sending'::text]);
+
+CREATE TABLE channel_seen (
+  agent_id text NOT NULL,
+  channel text NOT NULL,
+  platform_id text NOT NULL,
+  at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT channel_seen_pkey PRIMARY KEY (agent_id, channel, platform_id),
+  CONSTRAINT channel_seen_agent_id_channel_fkey FOREIGN KEY (agent_id, channel) REFERENCES channels(agent_id, channel) ON DELETE CASCADE
+);
+CREATE INDEX channel_seen_by_age ON channel_seen USING btree (at);
+
+CREATE TABLE channel_senders (
+  agent_id text NOT NULL,
+  channel text NOT NULL,
+  sender_id text NOT NULL,
+  name text NOT NULL,
+  state text NOT NULL,
+  code text,
+  asked_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  decided_at timestamp(3) with time zone,
+  refused_count bigint NOT NULL DEFAULT 0,
+  CONSTRAINT channel_senders_pkey PRIMARY KEY (agent_id, channel, sender_id),
+  CONSTRAINT channel_senders_decided CHECK ((state = 'pending'::text) = (code IS NOT NULL) AND (state = 'pending'::text) = (decided_at IS NULL)),
+  CONSTRAINT channel_senders_state_check CHECK (state = ANY (ARRAY['pending'::text, 'approved'::text, 'denied'::text])),
+  CONSTRAINT channel_senders_agent_id_channel_fkey FOREIGN KEY (agent_id, channel) REFERENCES channels(agent_id, channel) ON DELETE CASCADE
+);
+CREATE UNIQUE INDEX channel_senders_by_code ON channel_senders USING btree (agent_id, channel, code) WHERE code IS NOT NULL;
+CREATE INDEX channel_senders_pending ON channel_senders USING btree (agent_id, channel, asked_at) WHERE state = 'pending'::text;
+
+CREATE TABLE channel_vault (
+  agent_id text NOT NULL,
+  channel text NOT NULL,
+  type text NOT NULL,
+  id text NOT NULL,
+  sealed text NOT NULL,
+  CONSTRAINT channel_vault_pkey PRIMARY KEY (agent_id, channel, type, id),
+  CONSTRAINT channel_vault_agent_id_channel_fkey FOREIGN KEY (agent_id, channel) REFERENCES channels(agent_id, channel) ON DELETE CASCADE
+);
+
 CREATE TABLE compute_prices (
   size text NOT NULL,
   running_usd numeric NOT NULL,

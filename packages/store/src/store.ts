@@ -12,11 +12,15 @@ import type {
   AuditLog,
   CallLedger,
   CallSweeper,
+  ChannelStore,
+  ChannelTurns,
   DataKeyStore,
   EventStore,
   IdempotencyStore,
   LimitStore,
   Log,
+  OAuthSessionStore,
+  RelayStore,
   SealedValueStore,
   SpendStore,
   UsageStore,
@@ -30,6 +34,10 @@ import { PostgresApiKeyStore } from './accounts/api-keys.ts';
 import { PostgresAuditLog } from './events/audit.ts';
 import { EndedOperations } from './events/ended-operations.ts';
 import { PostgresEventStore } from './events/events.ts';
+import { PostgresChannelStore } from './channels/channels.ts';
+import { PostgresOAuthSessionStore } from './channels/oauth-sessions.ts';
+import { PostgresRelayStore } from './channels/relay.ts';
+import { PostgresChannelTurns } from './channels/turns.ts';
 import { Changes } from './database/notifications.ts';
 import { awaitingDatabase, openDatabase } from './database/connection.ts';
 import type { DatabaseConfig } from './database/connection.ts';
@@ -59,6 +67,10 @@ export interface Store {
   readonly spend: SpendStore;
   readonly idempotency: IdempotencyStore;
   readonly secrets: DataKeyStore & SealedValueStore;
+  readonly channels: ChannelStore;
+  readonly channelTurns: ChannelTurns;
+  readonly relay: RelayStore;
+  readonly oauthSessions: OAuthSessionStore;
   /** Resolves when the database answers. Tried once: for a health check. */
   ping(): Promise<void>;
   /** Waits for the statements under way. */
@@ -100,6 +112,10 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     spend: new PostgresSpendStore(database, spendDefaults),
     idempotency: new PostgresIdempotencyStore(database),
     secrets: new PostgresSecretStore(database),
+    channels: new PostgresChannelStore(database, changes),
+    channelTurns: new PostgresChannelTurns(database, changes),
+    relay: new PostgresRelayStore(database, changes),
+    oauthSessions: new PostgresOAuthSessionStore(database),
     ping: () => database.ping(),
     close: async () => {
       await changes.close();

@@ -41,6 +41,7 @@ export const channelEvents = {
     public: 'A message for the agent was taken up.',
     sentence: null,
   }),
+  'message.retried': quiet<Message>(),
   'message.answered': kind<Message & { readonly duration_ms: number }>({
     level: 'info',
     public: 'The answer to a message was sent, in all its parts.',

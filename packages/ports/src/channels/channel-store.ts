@@ -8,7 +8,7 @@ import type {
   ConversationKind,
   MessageState,
 } from '@lodge/domain';
-import type { ChangeNote } from '../events/change-note.ts';
+import type { ActorNote, ChangeNote } from '../events/change-note.ts';
 
 export interface ChannelRow {
   readonly accountId: string;
@@ -122,7 +122,7 @@ export interface ChannelStore {
       readonly code: string;
       readonly approve: boolean;
     },
-    note?: ChangeNote,
+    note?: ActorNote,
   ): Promise<ChannelSender | null>;
   /** Newest first; `before` is an id of the last page. */
   messages(query: MessageQuery): Promise<readonly ChannelMessage[]>;
@@ -134,7 +134,7 @@ export interface ChannelStore {
     accountId: string,
     agentId: string,
     messageId: string,
-    note?: ChangeNote,
+    note?: ActorNote,
   ): Promise<ChannelMessage | 'not_retryable' | null>;
   /** Queues a text of ours into a conversation that wrote before. False: there is no such conversation. */
   say(accountId: string, agentId: string, channel: ChannelName, conversationId: string, text: string): Promise<boolean>;

@@ -1,6 +1,6 @@
 /**
  * Messages that wait for a turn, as who makes the turns sees them. A conversation has one turn at a time; all messages that wait
- * in it when the turn begins are a part of it, in their order.
+ * in it when the turn begins are a part of it, in their order. A command (`commandIn`) is claimed alone, and texts up to the next one.
  */
 import type { ChannelName, ConversationKind } from '@lodge/domain';
 
@@ -19,7 +19,9 @@ export interface WaitingConversation {
   readonly claim: number;
   /** Claims of these messages before this one: of processes that died, or turns that could not begin. */
   readonly attempts: number;
-  /** Oldest first, at most `maxJoined`. */
+  /** The owner's sentence about the last message of this conversation that came to an end; null where it was answered, or there is none. */
+  readonly lastReason: string | null;
+  /** Oldest first, at most `maxJoined`: texts, or a command alone. */
   readonly messages: readonly WaitingMessage[];
 }
 

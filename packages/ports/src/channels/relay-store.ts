@@ -97,6 +97,8 @@ export interface RelayStore {
 
   /** Conversations of these channels that have a turn under way. */
   working(leases: readonly LeaseRef[]): Promise<readonly Working[]>;
+  /** Deletes what is over the bounds of age and number, in short steps. What waits is kept. */
+  prune(): Promise<void>;
   /** Calls back when anything of channels may have changed: something to send, to fetch, to connect, to let go of. */
   onWork(listener: (what: { readonly agentId: string | null }) => void): () => void;
 }

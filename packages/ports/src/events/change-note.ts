@@ -8,3 +8,6 @@ export interface ChangeNote {
   /** Key of the idempotent request (`IdempotencyStore`) whose effect this is. */
   readonly idempotencyKey?: string;
 }
+
+/** Of a change whose event the store alone can tell in full. */
+export type ActorNote = Omit<ChangeNote, 'event'>;

@@ -1,4 +1,12 @@
-import { callContentContext, llmKeyContext, totpContext } from '@lodge/ports';
+import {
+  callContentContext,
+  channelCredentialContext,
+  channelPairingContext,
+  channelVaultContext,
+  llmKeyContext,
+  oauthVerifierContext,
+  totpContext,
+} from '@lodge/ports';
 import type { DataKeyRow, DataKeyStore, SealedValue, SealedValueStore } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Database } from '../database/connection.ts';
@@ -10,7 +18,7 @@ interface SealedPlace {
   /** The table's primary key. */
   readonly key: readonly string[];
   /** The `SecretBox` context, from the primary key's values. */
-  readonly context: (...id: [string, string]) => string;
+  readonly context: (...id: [string, string, string, string]) => string;
 }
 
 export const sealedPlaces: readonly SealedPlace[] = [
@@ -18,6 +26,25 @@ export const sealedPlaces: readonly SealedPlace[] = [
   { table: 'llm_call_contents', column: 'sealed', key: ['call_id'], context: callContentContext },
   { table: 'accounts', column: 'totp_sealed', key: ['id'], context: totpContext },
   { table: 'accounts', column: 'totp_pending_sealed', key: ['id'], context: totpContext },
+  {
+    table: 'channel_credentials',
+    column: 'sealed',
+    key: ['agent_id', 'channel', 'name'],
+    context: channelCredentialContext,
+  },
+  {
+    table: 'channel_vault',
+    column: 'sealed',
+    key: ['agent_id', 'channel', 'type', 'id'],
+    context: channelVaultContext,
+  },
+  {
+    table: 'channel_oauth_sessions',
+    column: 'verifier_sealed',
+    key: ['agent_id', 'id'],
+    context: oauthVerifierContext,
+  },
+  { table: 'channels', column: 'pairing_sealed', key: ['agent_id', 'channel'], context: channelPairingContext },
 ];
 
 const nameOf = ({ table, column }: SealedPlace): string => `${table}.${column}`;
@@ -73,7 +100,7 @@ export class PostgresSecretStore implements DataKeyStore, SealedValueStore {
       place: nameOf(place),
       id,
       sealed,
-      context: place.context(id[0]!, id[1] ?? ''),
+      context: place.context(id[0]!, id[1] ?? '', id[2] ?? '', id[3] ?? ''),
     }));
   }
 

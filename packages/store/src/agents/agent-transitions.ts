@@ -107,6 +107,13 @@ export async function finishDelete(database: Database, id: string, lease: string
       .with('keys', (cte) =>
         cte.deleteFrom('llm_keys').where('agent_id', 'in', (eb) => eb.selectFrom('gone').select('id')),
       )
+      // With all that is theirs: credentials, senders, conversations, messages.
+      .with('channels', (cte) =>
+        cte.deleteFrom('channels').where('agent_id', 'in', (eb) => eb.selectFrom('gone').select('id')),
+      )
+      .with('consents', (cte) =>
+        cte.deleteFrom('channel_oauth_sessions').where('agent_id', 'in', (eb) => eb.selectFrom('gone').select('id')),
+      )
       .selectFrom('gone')
       .select('account_id')
       .executeTakeFirst();

@@ -12,6 +12,8 @@ export const advisoryLocks = {
   firstOwnerLink: 7_305,
   /** A round of summing usage up: two at once would take the same entries. */
   usageSums: 7_307,
+  /** Conversations of channels are claimed one claimer at a time: those of an agent are counted under it. */
+  channelClaims: 7_310,
 } as const;
 
 /** The same by a class and the hash of an id: of several at once, those with one id wait for each other. */

@@ -51,6 +51,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0016_egress.sql',
     '0017_disk.sql',
     '0018_log_bytes.sql',
+    '0019_channels.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [
@@ -65,6 +66,17 @@ test("this package's migrations apply to an empty database, and repeating them d
     'agents',
     'api_keys',
     'attempts',
+    'channel_answers',
+    'channel_conversations',
+    'channel_credentials',
+    'channel_files',
+    'channel_messages',
+    'channel_oauth_sessions',
+    'channel_parts',
+    'channel_seen',
+    'channel_senders',
+    'channel_vault',
+    'channels',
     'compute_prices',
     'compute_rates',
     'compute_steps',

@@ -7,7 +7,14 @@ import { connectClient } from './connection.ts';
 /** Called with the id of what changed: of an agent, a key or an account, as the topic says. Null: anything may have changed. */
 export type ChangeListener = (id: string | null) => void;
 
-const topics = ['agent_changed', 'agent_log_changed', 'api_key_changed', 'event_appended'] as const;
+const topics = [
+  'agent_changed',
+  'agent_log_changed',
+  'api_key_changed',
+  'channel_changed',
+  'channel_work',
+  'event_appended',
+] as const;
 export type Topic = (typeof topics)[number];
 
 interface Listening {
@@ -22,7 +29,7 @@ const lastRetryMs = 2_000;
 const heartbeatMs = 15_000;
 const heartbeatTimeoutMs = 5_000;
 
-/** Listens, on a connection of its own, for the notifications that come with each commit: of agents and keys from their triggers, of logs and events from whoever appends. */
+/** Listens, on a connection of its own, for the notifications that come with each commit: of agents and keys from their triggers, of logs, events and channels from whoever writes. */
 export class Changes {
   private readonly config: DatabaseConfig;
   private readonly log: Log;

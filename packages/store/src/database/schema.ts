@@ -14,9 +14,10 @@ import type {
 import type { AgentMember, LlmApi, LlmCall } from '@lodge/ports';
 import type { ColumnType, Generated } from 'kysely';
 import type { AccountColumns, AccountTables } from '../accounts/account-tables.ts';
+import type { ChannelTables } from '../channels/tables.ts';
 
 /** The tables as the migrations leave them. */
-export interface Schema extends AccountTables {
+export interface Schema extends AccountTables, ChannelTables {
   accounts: AccountsTable;
   api_keys: ApiKeysTable;
   agents: AgentsTable;

@@ -39,3 +39,45 @@ export async function appendEvent(
     select pg_notify('event_appended', ${accountId}) ${line === null ? sql`` : sql`, pg_notify('agent_log_changed', ${agentId})`}
   `.execute(trx);
 }
+
+/**
+ * Several events of one account, in one transaction. Those with a line in the agent's log come first: whoever has the account's
+ * turn waits for no log.
+ */
+export async function appendEvents(trx: Kysely<Schema>, events: readonly NewEvent[]): Promise<void> {
+  const hasLine = (event: NewEvent): boolean => event.agentId !== null && sentenceOf(event) !== null;
+  for (const event of events.filter(hasLine)) await appendEvent(trx, event);
+  const quiet = events.filter((event) => !hasLine(event));
+  const [first] = quiet;
+  if (first === undefined) return;
+  const rows = quiet.map((event, n) => ({
+    n,
+    agent_id: event.agentId,
+    type: event.type,
+    level: levelCodes[levelOf(event)],
+    data: event.data,
+    actor_kind: event.by?.actor.kind ?? null,
+    actor_id: event.by?.actor.id ?? null,
+    address: event.by?.address ?? null,
+    request_id: event.by?.requestId ?? null,
+    target_kind: event.target?.kind ?? null,
+    target_id: event.target?.id ?? null,
+  }));
+  await sql`
+    with turn as materialized (
+      select pg_advisory_xact_lock(${advisoryLockClasses.accountEvents}, hashtext(${first.accountId}))
+    ), written as (
+      insert into events (
+        account_id, agent_id, type, level, data, actor_kind, actor_id, address, request_id, target_kind, target_id, created_at
+      )
+      select ${first.accountId}, e.agent_id, e.type, e.level, e.data, e.actor_kind, e.actor_id, e.address, e.request_id,
+        e.target_kind, e.target_id, clock_timestamp()
+      from turn, jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) e (
+        n integer, agent_id text, type text, level smallint, data jsonb, actor_kind text, actor_id text, address text,
+        request_id text, target_kind text, target_id text
+      )
+      order by e.n
+    )
+    select pg_notify('event_appended', ${first.accountId})
+  `.execute(trx);
+}

@@ -1,5 +1,5 @@
 import type { Happening } from '@lodge/domain';
-import type { ChangeNote } from '@lodge/ports';
+import type { ActorNote, ChangeNote } from '@lodge/ports';
 import type { Transaction } from 'kysely';
 import { markEffective } from '../http/idempotency.ts';
 import type { Schema } from '../database/schema.ts';
@@ -10,9 +10,10 @@ export async function writeNote(
   trx: Transaction<Schema>,
   { accountId, agentId }: { readonly accountId: string; readonly agentId: string },
   own: Happening,
-  note: ChangeNote | undefined,
+  note: ChangeNote | ActorNote | undefined,
 ): Promise<void> {
-  const { event = own, by = null, idempotencyKey } = note ?? {};
+  const { by = null, idempotencyKey } = note ?? {};
+  const event = note !== undefined && 'event' in note ? note.event : own;
   if (idempotencyKey !== undefined) await markEffective(trx, accountId, idempotencyKey);
   await appendEvent(trx, { ...event, accountId, agentId, by });
 }

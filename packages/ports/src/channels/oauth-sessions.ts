@@ -1,0 +1,53 @@
+/** A person's consent that an agent may use a mailbox: begun by the owner, finished by who comes back from Google. */
+import type { ChannelSecrets, Verified } from './platform.ts';
+
+export interface NewOAuthSession {
+  readonly id: string;
+  readonly accountId: string;
+  readonly agentId: string;
+  /** SHA-256 of the state that goes through the browser. */
+  readonly stateHash: Uint8Array;
+  /** The PKCE verifier; see `oauthVerifierContext`. */
+  readonly sealedVerifier: string;
+  /** The redirect URI that Google was given: the exchange must name the same. */
+  readonly redirectUri: string;
+  /** Where the person goes on afterwards; null: nowhere. */
+  readonly returnUrl: string | null;
+}
+
+export interface OAuthSession extends NewOAuthSession {
+  readonly expiresAt: Date;
+}
+
+/** What is bound to a sealed PKCE verifier: in another place it does not open. */
+export const oauthVerifierContext = (agentId: string, id: string): string =>
+  `channel/${agentId}/gmail/oauth-session/${id}`;
+
+export interface OAuthSessionStore {
+  /** Ends `ttlMs` from now, by the database's clock. Sessions that have ended go, and the oldest of an agent beyond 10. */
+  begin(session: NewOAuthSession, ttlMs: number): Promise<{ readonly expiresAt: Date }>;
+  /** Gives it once, and removes it. Null: no such state, or its time is over. */
+  take(stateHash: Uint8Array): Promise<OAuthSession | null>;
+}
+
+/** Google's side of a consent. Reaches Google's own hosts alone. */
+export interface GmailConsent {
+  /** Where the person consents: PKCE with S256, offline access, the consent asked for anew. */
+  authorizationUrl(ask: {
+    readonly state: string;
+    readonly codeChallenge: string;
+    readonly redirectUri: string;
+    readonly loginHint: string | null;
+  }): string;
+  /** Rejects with a `ChannelFailure` whose sentence the owner can act on: a permission left out, a code used before. */
+  exchange(
+    grant: { readonly code: string; readonly codeVerifier: string; readonly redirectUri: string },
+    signal: AbortSignal,
+  ): Promise<GmailGrant>;
+}
+
+export interface GmailGrant {
+  /** By the names that the connection reads them by, the refresh token among them. */
+  readonly credentials: ChannelSecrets;
+  readonly verified: Verified;
+}

@@ -1,0 +1,82 @@
+import { channelTitles } from '@lodge/domain';
+import type { ChannelName } from '@lodge/domain';
+import type { ChannelCredential, ChannelRow } from '@lodge/ports';
+import { sql } from 'kysely';
+import type { Kysely, Selectable } from 'kysely';
+import type { Schema } from '../database/schema.ts';
+import type { ChannelsTable } from './tables.ts';
+
+/** A lease that ended so long ago was not taken by anybody: the process that holds connections is not there. */
+const relayGraceMs = 30_000;
+
+interface Found extends Selectable<ChannelsTable> {
+  readonly credentials: readonly { name: string; sealed: string; last4: string; created_at: string }[] | null;
+  readonly is_alone: boolean;
+  readonly now: Date;
+}
+
+export async function selectChannels(
+  db: Kysely<Schema>,
+  accountId: string,
+  agentId: string,
+  channel?: ChannelName,
+): Promise<readonly ChannelRow[]> {
+  const { rows } = await sql<Found>`
+    select c.*, clock_timestamp() as now,
+      coalesce(c.lease_until < clock_timestamp() - ${relayGraceMs} * interval '1 millisecond', false) as is_alone,
+      (
+        select json_agg(k order by k.name) from channel_credentials k where k.agent_id = c.agent_id and k.channel = c.channel
+      ) as credentials
+    from channels c
+    where c.agent_id = ${agentId} and c.account_id = ${accountId} and c.channel = coalesce(${channel ?? null}, c.channel)
+      and exists (select from agents a where a.id = c.agent_id and a.desired = 'running')
+    order by c.channel
+  `.execute(db);
+  return rows.map(toChannelRow);
+}
+
+function toChannelRow(row: Found): ChannelRow {
+  const isUp = row.status === 'connected' || row.status === 'disconnected';
+  return {
+    accountId: row.account_id,
+    agentId: row.agent_id,
+    channel: row.channel,
+    enabled: row.enabled,
+    access: row.access,
+    credentials: (row.credentials ?? []).map(toCredential),
+    revision: row.revision,
+    ...(isUp && row.is_alone ? relayDown(row) : statusOf(row)),
+    note: row.note,
+    identity: row.identity,
+    pairing:
+      row.pairing_sealed === null || row.pairing_expires_at! <= row.now
+        ? null
+        : { sealed: row.pairing_sealed, expiresAt: row.pairing_expires_at!, attempt: row.pairing_attempt! },
+    lastInboundAt: row.last_inbound_at,
+    lastOutboundAt: row.last_outbound_at,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}
+
+const statusOf = (row: Found): Pick<ChannelRow, 'status' | 'statusReason'> => ({
+  status: row.status,
+  statusReason:
+    row.status_code === null ? null : { code: row.status_code, message: row.status_message!, at: row.status_at! },
+});
+
+const relayDown = ({ channel, lease_until }: Found): Pick<ChannelRow, 'status' | 'statusReason'> => ({
+  status: 'disconnected',
+  statusReason: {
+    code: 'relay_down',
+    message: `The process that holds the connection to ${channelTitles[channel]} is not running. It is started again by itself.`,
+    at: lease_until!,
+  },
+});
+
+const toCredential = (key: NonNullable<Found['credentials']>[number]): ChannelCredential => ({
+  name: key.name,
+  sealed: key.sealed,
+  last4: key.last4,
+  createdAt: new Date(key.created_at),
+});

@@ -1,0 +1,278 @@
+import { channelCredentials, channelTitles } from '@lodge/domain';
+import type { ChannelName } from '@lodge/domain';
+import type {
+  ActorNote,
+  ChangeNote,
+  ChannelChange,
+  ChannelMessage,
+  ChannelRow,
+  ChannelSender,
+  ChannelStore,
+  MessageQuery,
+} from '@lodge/ports';
+import { sql } from 'kysely';
+import type { Transaction, Updateable } from 'kysely';
+import type { Database } from '../database/connection.ts';
+import type { Changes } from '../database/notifications.ts';
+import type { Schema } from '../database/schema.ts';
+import { writeNote } from '../events/change-note.ts';
+import { selectChannels } from './channel-row.ts';
+import { messagePage, retryMessage } from './messages.ts';
+import { notify } from './notify.ts';
+import { queueAnswer } from './queue.ts';
+import { decideSender, sendersOf } from './senders.ts';
+import { isUniqueViolation } from './states.ts';
+import type { ChannelsTable } from './tables.ts';
+import { storable, storableJson } from './text.ts';
+
+/** `ChannelStore` in Postgres. */
+export class PostgresChannelStore implements ChannelStore {
+  private readonly database: Database;
+  private readonly changes: Changes;
+
+  constructor(database: Database, changes: Changes) {
+    this.database = database;
+    this.changes = changes;
+  }
+
+  ofAgent(accountId: string, agentId: string): Promise<readonly ChannelRow[]> {
+    return this.database.repeatable((db) => selectChannels(db, accountId, agentId));
+  }
+
+  async find(accountId: string, agentId: string, channel: ChannelName): Promise<ChannelRow | null> {
+    const [row] = await this.database.repeatable((db) => selectChannels(db, accountId, agentId, channel));
+    return row ?? null;
+  }
+
+  async put(
+    change: ChannelChange,
+    note?: ChangeNote,
+  ): Promise<{ readonly row: ChannelRow; readonly isNew: boolean } | 'conflict' | 'no_agent'> {
+    try {
+      return await this.database.transaction((trx) => put(trx, change, note));
+    } catch (error) {
+      if (isUniqueViolation(error)) return 'conflict';
+      throw error;
+    }
+  }
+
+  remove(accountId: string, agentId: string, channel: ChannelName, note?: ChangeNote): Promise<boolean> {
+    return this.database.transaction(async (trx) => {
+      const { numDeletedRows } = await trx
+        .deleteFrom('channels')
+        .where('account_id', '=', accountId)
+        .where('agent_id', '=', agentId)
+        .where('channel', '=', channel)
+        .executeTakeFirst();
+      if (numDeletedRows === 0n) return false;
+      await notify(trx, agentId, 'channel_changed');
+      await writeNote(trx, { accountId, agentId }, { type: 'channel.removed', data: { channel } }, note);
+      return true;
+    });
+  }
+
+  restart(accountId: string, agentId: string, channel: ChannelName, note?: ChangeNote): Promise<ChannelRow | null> {
+    return this.database.transaction(async (trx) => {
+      const row = await lockChannel(trx, accountId, agentId, channel);
+      if (row === undefined) return null;
+      const state = row.enabled ? await stateOf(trx, agentId, channel) : { status: 'disabled' as const };
+      await trx
+        .updateTable('channels')
+        .set((eb) => ({ ...withoutState, ...state, revision: eb('revision', '+', 1), updated_at: now }))
+        .where('agent_id', '=', agentId)
+        .where('channel', '=', channel)
+        .execute();
+      const [restarted] = await selectChannels(trx, accountId, agentId, channel);
+      await notify(trx, agentId, 'channel_changed');
+      await writeNote(trx, { accountId, agentId }, { type: 'channel.restarted', data: { channel } }, note);
+      return restarted ?? null;
+    });
+  }
+
+  senders(
+    accountId: string,
+    agentId: string,
+    channel: ChannelName,
+    state?: ChannelSender['state'],
+  ): Promise<readonly ChannelSender[]> {
+    return this.database.repeatable((db) => sendersOf(db, { accountId, agentId, channel }, state));
+  }
+
+  decide(decision: Parameters<ChannelStore['decide']>[0], note?: ActorNote): Promise<ChannelSender | null> {
+    return this.database.transaction((trx) => decideSender(trx, decision, note));
+  }
+
+  messages(query: MessageQuery): Promise<readonly ChannelMessage[]> {
+    return this.database.repeatable((db) => messagePage(db, query));
+  }
+
+  retry(
+    accountId: string,
+    agentId: string,
+    messageId: string,
+    note?: ActorNote,
+  ): Promise<ChannelMessage | 'not_retryable' | null> {
+    return this.database.transaction((trx) => retryMessage(trx, { accountId, agentId, messageId }, note));
+  }
+
+  say(
+    accountId: string,
+    agentId: string,
+    channel: ChannelName,
+    conversationId: string,
+    text: string,
+  ): Promise<boolean> {
+    return this.database.transaction(async (trx) => {
+      const conversation = await trx
+        .selectFrom('channel_conversations')
+        .select('id')
+        .where('account_id', '=', accountId)
+        .where('agent_id', '=', agentId)
+        .where('channel', '=', channel)
+        .where('conversation_id', '=', storable(conversationId))
+        .forKeyShare()
+        .executeTakeFirst();
+      if (conversation === undefined) return false;
+      const answer = { text, files: [] };
+      await queueAnswer(trx, { conversation: conversation.id, agentId, channel, replyTo: null, answer });
+      return true;
+    });
+  }
+
+  onChange(listener: (agentId: string | null) => void): () => void {
+    return this.changes.on('channel_changed', listener);
+  }
+}
+
+const now = sql<Date>`clock_timestamp()`;
+
+const withoutState = {
+  status_code: null,
+  status_message: null,
+  status_at: null,
+  note: null,
+  pairing_sealed: null,
+  pairing_expires_at: null,
+  pairing_attempt: null,
+} as const satisfies Updateable<ChannelsTable>;
+
+const lockChannel = (trx: Transaction<Schema>, accountId: string, agentId: string, channel: ChannelName) =>
+  trx
+    .selectFrom('channels')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('agent_id', '=', agentId)
+    .where('channel', '=', channel)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+
+async function put(
+  trx: Transaction<Schema>,
+  change: ChannelChange,
+  note: ChangeNote | undefined,
+): Promise<{ readonly row: ChannelRow; readonly isNew: boolean } | 'no_agent'> {
+  const { accountId, agentId, channel, enabled, access, accountKey } = change;
+  if (!(await lockLiving(trx, accountId, agentId))) return 'no_agent';
+  const before = await lockChannel(trx, accountId, agentId, channel);
+  if (typeof accountKey === 'string') await freeOfDeleted(trx, channel, accountKey);
+  const isAnother =
+    typeof accountKey === 'string' &&
+    before != null &&
+    before.account_key !== null &&
+    before.account_key !== accountKey;
+  await trx
+    .insertInto('channels')
+    .values({
+      agent_id: agentId,
+      channel,
+      account_id: accountId,
+      enabled,
+      access: storableJson(access),
+      status: 'connecting',
+      account_key: accountKey ?? null,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['agent_id', 'channel']).doUpdateSet((eb) => ({
+        enabled,
+        access: storableJson(access),
+        revision: eb('channels.revision', '+', 1),
+        ...(accountKey !== undefined && { account_key: accountKey }),
+        // Another account has other messages, which may have the same ids.
+        ...(isAnother && { cursor: null, identity: null }),
+        updated_at: now,
+      })),
+    )
+    .execute();
+  if (isAnother)
+    await trx.deleteFrom('channel_seen').where('agent_id', '=', agentId).where('channel', '=', channel).execute();
+  await putCredentials(trx, change);
+  await trx
+    .updateTable('channels')
+    .set({ ...withoutState, ...(enabled ? await stateOf(trx, agentId, channel) : { status: 'disabled' }) })
+    .where('agent_id', '=', agentId)
+    .where('channel', '=', channel)
+    .execute();
+  const [row] = await selectChannels(trx, accountId, agentId, channel);
+  await notify(trx, agentId, 'channel_changed', 'channel_work');
+  await writeNote(trx, { accountId, agentId }, { type: 'channel.configured', data: { channel, enabled } }, note);
+  return { row: row!, isNew: before === undefined };
+}
+
+/** Not being deleted: the end of a deletion sees every channel that was put before it was wanted. */
+async function lockLiving(trx: Transaction<Schema>, accountId: string, agentId: string): Promise<boolean> {
+  const agent = await trx
+    .selectFrom('agents')
+    .select('id')
+    .where('id', '=', agentId)
+    .where('account_id', '=', accountId)
+    .where('desired', '=', 'running')
+    .where('deleted_at', 'is', null)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  return agent !== undefined;
+}
+
+/** An agent that is being deleted gives its account back at once. */
+async function freeOfDeleted(trx: Transaction<Schema>, channel: ChannelName, accountKey: string): Promise<void> {
+  await sql`
+    update channels c set account_key = null from agents a
+    where c.channel = ${channel} and c.account_key = ${accountKey} and a.id = c.agent_id and a.desired = 'deleted'
+  `.execute(trx);
+}
+
+async function putCredentials(
+  trx: Transaction<Schema>,
+  { agentId, channel, credentials }: ChannelChange,
+): Promise<void> {
+  if (credentials.length === 0) return;
+  await trx
+    .insertInto('channel_credentials')
+    .values(credentials.map(({ name, sealed, last4 }) => ({ agent_id: agentId, channel, name, sealed, last4 })))
+    .onConflict((conflict) =>
+      conflict.columns(['agent_id', 'channel', 'name']).doUpdateSet((eb) => ({
+        sealed: eb.ref('excluded.sealed'),
+        last4: eb.ref('excluded.last4'),
+        created_at: now,
+      })),
+    )
+    .execute();
+}
+
+/** Of a channel whose connection is to be opened anew. */
+async function stateOf(trx: Transaction<Schema>, agentId: string, channel: ChannelName) {
+  if (channelCredentials[channel].length > 0) return { status: 'connecting' } as const;
+  const kept = await trx
+    .selectFrom('channel_credentials')
+    .select('name')
+    .where('agent_id', '=', agentId)
+    .where('channel', '=', channel)
+    .limit(1)
+    .executeTakeFirst();
+  if (kept !== undefined) return { status: 'connecting' } as const;
+  const code = channel === 'gmail' ? 'consent_needed' : 'pairing_needed';
+  const message =
+    channel === 'gmail'
+      ? 'Nobody has consented yet: open the authorization URL and allow access to the mailbox.'
+      : `${channelTitles[channel]} is not paired yet: scan the code, or type it on the phone.`;
+  return { status: 'pending_pairing', status_code: code, status_message: message, status_at: now } as const;
+}

@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LeaseLost } from '@lodge/ports';
+import type { Lease } from '@lodge/ports';
+import { execute } from '@lodge/testkit/postgres';
+import { agentWithChannel, inbound, leasesOf, openAccess } from '../testing/channel-fixture.ts';
+import { firstAccount } from '../testing/fixture.ts';
+import { testStore } from '../testing/test-store.ts';
+
+const { database, store, another } = await testStore();
+const other = await another();
+const accountId = await firstAccount(store.apiKeys);
+const lease = async (id: string): Promise<Lease> => (await leasesOf(store, [id]))[0]!;
+const expire = (id: string) =>
+  execute(
+    database.connectionString,
+    `update channels set lease_until = clock_timestamp() - interval '1 ms' where agent_id = '${id}'`,
+  );
+
+test('of relays that ask at once each channel has one', async () => {
+  const ids = await Promise.all(Array.from({ length: 20 }, () => agentWithChannel(store, accountId)));
+  const taken = await Promise.all(
+    Array.from({ length: 8 }, (_, n) =>
+      [store, other][n % 2]!.relay.acquire({ relay: `r${n}`, channels: ['telegram'], limit: 10, leaseMs: 60_000 }),
+    ),
+  );
+  const all = taken.flat().map(({ agentId }) => agentId);
+  assert.equal(new Set(all).size, all.length);
+  const rest = await store.relay.acquire({ relay: 'r', channels: ['telegram'], limit: 100, leaseMs: 60_000 });
+  assert.deepEqual([...all, ...rest.map(({ agentId }) => agentId)].toSorted(), ids.toSorted());
+});
+
+test('a lease has credentials, access and place; it ends by itself, and the next one has a higher number', async () => {
+  const id = await agentWithChannel(store, accountId);
+  const first = await lease(id);
+  assert.deepEqual(first.credentials, { botToken: 'sealed token' });
+  assert.deepEqual([first.access, first.cursor, first.accountId], [openAccess, null, accountId]);
+  await store.relay.moveTo(first, { offset: 5 });
+  assert.deepEqual(await leasesOf(other, [id]), []);
+  await expire(id);
+  const [second] = await leasesOf(other, [id]);
+  assert.equal(second!.number, first.number + 1);
+  assert.deepEqual(second!.cursor, { offset: 5 });
+});
+
+test('an earlier holder writes nothing: messages, place, keys, state, files, parts', async () => {
+  const id = await agentWithChannel(store, accountId);
+  const old = await lease(id);
+  await store.relay.receive(old, [
+    inbound({ files: [{ ref: 'r', name: 'f', mediaType: 'm', bytes: 1, kind: 'file' }] }),
+  ]);
+  const [file] = await store.relay.filesToFetch([old], 1);
+  await store.channels.say(accountId, id, 'telegram', 'c1', 'hello');
+  const [part] = await store.relay.partsToSend([old], 1);
+  await store.relay.split(old, part!.id, [{ text: 'hello', format: null }]);
+  await expire(id);
+  const writes: (() => Promise<unknown>)[] = [
+    () => store.relay.receive(old, [inbound()]),
+    () => store.relay.receive(old, []),
+    () => store.relay.moveTo(old, { offset: 9 }),
+    () => store.relay.keep(old, { refreshToken: 's' }),
+    () => store.relay.vaultGet(old, 'session', ['1']),
+    () => store.relay.vaultSet(old, [{ type: 'session', id: '1', sealed: 's' }]),
+    () => store.relay.vaultClear(old),
+    () => store.relay.fetched(old, file!.id, { key: 'k', bytes: 1 }),
+  ];
+  for (const isTaken of [false, true]) {
+    if (isTaken) assert.equal((await leasesOf(store, [id])).length, 1);
+    for (const write of writes) await assert.rejects(write, LeaseLost);
+    assert.equal(await store.relay.changed(old, { status: 'connecting' }, null), false);
+    assert.deepEqual(await store.relay.renew([old], 1_000), []);
+    assert.equal(await store.relay.sending(old, part!.id), false);
+    assert.deepEqual(await store.relay.partsToSend([old], 9), []);
+    assert.deepEqual(await store.relay.filesToFetch([old], 9), []);
+  }
+  await store.relay.release(old);
+  assert.deepEqual(await leasesOf(store, [id]), [], 'the release of an earlier holder frees nothing');
+});
+
+test('a lease that is renewed goes on; one whose channel is wanted otherwise is not renewed, and free after its release', async () => {
+  const change = async (id: string, how: string): Promise<unknown> => {
+    if (how === 'restart') return store.channels.restart(accountId, id, 'telegram');
+    if (how === 'remove') return store.channels.remove(accountId, id, 'telegram');
+    if (how === 'delete') return store.agents.markDeleted(accountId, id);
+    const put = { accountId, agentId: id, channel: 'telegram' as const, access: openAccess, credentials: [] };
+    return store.channels.put({ ...put, enabled: how !== 'disable' });
+  };
+  for (const how of ['restart', 'put', 'disable', 'remove', 'delete']) {
+    const id = await agentWithChannel(store, accountId);
+    const held = await lease(id);
+    assert.deepEqual(
+      (await store.relay.renew([held], 60_000)).map(({ number }) => number),
+      [held.number],
+    );
+    await change(id, how);
+    assert.deepEqual(await store.relay.renew([held], 60_000), [], how);
+    assert.deepEqual(await leasesOf(store, [id]), [], `${how}: its holder has not ended yet`);
+    await store.relay.release(held);
+    assert.equal((await leasesOf(store, [id])).length, how === 'restart' || how === 'put' ? 1 : 0, how);
+  }
+});
+
+test('a channel in error is taken after its owner has changed or restarted it, never before', async () => {
+  const id = await agentWithChannel(store, accountId);
+  const held = await lease(id);
+  const reason = { code: 'revoked', message: 'The token was revoked.' } as const;
+  await store.relay.changed(held, { status: 'error', reason }, null);
+  await store.relay.release(held);
+  assert.deepEqual(await leasesOf(store, [id]), []);
+  await store.channels.restart(accountId, id, 'telegram');
+  const again = await lease(id);
+  assert.equal(again.revision, held.revision + 1);
+  assert.equal(await store.relay.changed(held, { status: 'connecting' }, null), false);
+});
+
+test('two relays that take, renew, lose and write at random never both write under a lease in force', async () => {
+  await leasesOf(store, []);
+  const id = await agentWithChannel(store, accountId);
+  const end = Date.now() + 2_000;
+  let writes = 0;
+  const run = async (of: typeof store, name: string): Promise<void> => {
+    while (Date.now() < end) {
+      const leaseMs = 5 + Math.floor(Math.random() * 200);
+      const [held] = await of.relay.acquire({ relay: name, channels: ['telegram'], limit: 1, leaseMs });
+      if (held === undefined) continue;
+      for (let n = 0; n < 3; n += 1) {
+        const written = await of.relay.receive(held, [inbound({ text: String(held.number) })]).then(
+          () => 1,
+          (error: unknown) => (assert.ok(error instanceof LeaseLost), 0),
+        );
+        writes += written;
+        await sleep(Math.random() * 15);
+        if (Math.random() < 0.5) await of.relay.renew([held], leaseMs);
+      }
+    }
+  };
+  await Promise.all([run(store, 'a'), run(other, 'b'), run(store, 'c')]);
+  const rows = await execute<{ text: string }>(
+    database.connectionString,
+    `select text from channel_messages where agent_id = '${id}' order by seq`,
+  );
+  assert.equal(rows.length, writes);
+  assert.ok(writes > 0);
+  const numbers = rows.map(({ text }) => Number(text));
+  assert.deepEqual(
+    numbers,
+    numbers.toSorted((a, b) => a - b),
+    'what an earlier number wrote lies before what a later one did',
+  );
+});
+
+test('a channel whose relay has died says so', async () => {
+  const id = await agentWithChannel(store, accountId);
+  const held = await lease(id);
+  await store.relay.changed(held, { status: 'connected', identity: { id: '1', name: 'bot' } }, null);
+  await execute(
+    database.connectionString,
+    `update channels set lease_until = clock_timestamp() - interval '40 s' where agent_id = '${id}'`,
+  );
+  const row = await store.channels.find(accountId, id, 'telegram');
+  assert.deepEqual([row!.status, row!.statusReason!.code], ['disconnected', 'relay_down']);
+});

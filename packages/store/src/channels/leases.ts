@@ -1,0 +1,137 @@
+/**
+ * Leases: one relay at a time has a channel. A lease ends by the database's clock alone, and its number rises with each holder.
+ *
+ * A holder's writes name the number, and are refused in the same transaction once another number is there or the time is over.
+ * The commit of a number waits for the disk: one that a crash forgot would be given out again.
+ */
+import { LeaseLost } from '@lodge/ports';
+import type { Lease, LeaseRef, RelayStore } from '@lodge/ports';
+import { sql } from 'kysely';
+import type { RawBuilder, Selectable, SqlBool, Transaction } from 'kysely';
+import type { Database } from '../database/connection.ts';
+import type { Schema } from '../database/schema.ts';
+import type { ChannelsTable } from './tables.ts';
+
+/** Tables that the statements of one relay join with. */
+export const leaseRows = (leases: readonly LeaseRef[]): RawBuilder<unknown> => sql`
+  unnest(
+    ${leases.map(({ agentId }) => agentId)}::text[],
+    ${leases.map(({ channel }) => channel)}::text[],
+    ${leases.map(({ number }) => number)}::integer[]
+  ) l (agent_id, channel, number)
+`;
+
+/** Of a row `c` of channels. */
+export const holds = ({ agentId, channel, number }: LeaseRef): RawBuilder<SqlBool> => sql<SqlBool>`
+  c.agent_id = ${agentId} and c.channel = ${channel} and c.lease_number = ${number} and c.lease_until > clock_timestamp()
+`;
+
+/** Of a row `c` of channels, and one of `leaseRows`. */
+export const isHeld = sql<SqlBool>`
+  c.agent_id = l.agent_id and c.channel = l.channel and c.lease_number = l.number and c.lease_until > clock_timestamp()
+`;
+
+export const inMs = (ms: number): RawBuilder<Date> => sql<Date>`clock_timestamp() + ${ms} * interval '1 millisecond'`;
+
+/** Nobody takes the lease before the transaction ends. Throws `LeaseLost`. */
+export async function lockHeld(
+  trx: Transaction<Schema>,
+  lease: LeaseRef,
+): Promise<Pick<Selectable<ChannelsTable>, 'access' | 'account_id'>> {
+  const { rows } = await sql<Pick<Selectable<ChannelsTable>, 'access' | 'account_id'>>`
+    select c.access, c.account_id from channels c where ${holds(lease)} and c.enabled for no key update
+  `.execute(trx);
+  const [row] = rows;
+  if (row === undefined) throw new LeaseLost();
+  return row;
+}
+
+type Taken = Pick<
+  Selectable<ChannelsTable>,
+  'agent_id' | 'account_id' | 'channel' | 'lease_number' | 'revision' | 'access' | 'cursor'
+>;
+
+export function acquire(
+  database: Database,
+  { relay, channels, limit, leaseMs }: Parameters<RelayStore['acquire']>[0],
+): Promise<readonly Lease[]> {
+  return database.transaction(async (trx) => {
+    const { rows } = await sql<Taken>`
+      with free as (
+        select c.agent_id, c.channel from channels c
+        where c.enabled and c.channel = any(${channels}::text[])
+          and (c.lease_until is null or c.lease_until <= clock_timestamp())
+          -- A person has to mend these; whoever does so changes their state.
+          and c.status <> 'error' and c.status_code is distinct from 'logged_out'
+          and exists (select from agents a where a.id = c.agent_id and a.desired = 'running')
+        order by c.updated_at, c.agent_id
+        limit ${limit}
+        for no key update skip locked
+      )
+      update channels c set lease_holder = ${relay}, lease_number = c.lease_number + 1, lease_until = ${inMs(leaseMs)},
+        lease_revision = c.revision
+      from free where c.agent_id = free.agent_id and c.channel = free.channel
+      returning c.agent_id, c.account_id, c.channel, c.lease_number, c.revision, c.access, c.cursor
+    `.execute(trx);
+    if (rows.length === 0) return [];
+    // A statement of its own: it sees what was committed before the rows were locked, and nobody changes it meanwhile.
+    const sealed = await trx
+      .selectFrom('channel_credentials')
+      .select(['agent_id', 'channel', 'name', 'sealed'])
+      .where('agent_id', '=', sql<string>`any(${rows.map((row) => row.agent_id)}::text[])`)
+      .execute();
+    return rows.map((row) => ({
+      agentId: row.agent_id,
+      accountId: row.account_id,
+      channel: row.channel,
+      number: row.lease_number,
+      revision: row.revision,
+      access: row.access,
+      credentials: Object.fromEntries(
+        sealed
+          .filter((each) => each.agent_id === row.agent_id && each.channel === row.channel)
+          .map((each) => [each.name, each.sealed]),
+      ),
+      cursor: row.cursor,
+    }));
+  });
+}
+
+export async function renew(
+  database: Database,
+  leases: readonly LeaseRef[],
+  leaseMs: number,
+): Promise<readonly Pick<Lease, 'agentId' | 'channel' | 'number' | 'access'>[]> {
+  if (leases.length === 0) return [];
+  const { rows } = await database.repeatable((db) =>
+    sql<Pick<Taken, 'agent_id' | 'channel' | 'lease_number' | 'access'>>`
+      update channels c set lease_until = ${inMs(leaseMs)}
+      from ${leaseRows(leases)}
+      where ${isHeld} and c.enabled and c.revision = c.lease_revision
+        and exists (select from agents a where a.id = c.agent_id and a.desired = 'running')
+      returning c.agent_id, c.channel, c.lease_number, c.access
+    `.execute(db),
+  );
+  return rows.map((row) => ({
+    agentId: row.agent_id,
+    channel: row.channel,
+    number: row.lease_number,
+    access: row.access,
+  }));
+}
+
+/** The time of the end stays: who shows the channel sees by it that nobody takes it up. */
+export async function release(database: Database, { agentId, channel, number }: LeaseRef): Promise<void> {
+  await database.transaction(async (trx) => {
+    // Not waited for on the disk: a release that a crash forgets is over with its time.
+    await sql`select set_config('synchronous_commit', 'off', true)`.execute(trx);
+    await sql`
+      with freed as (
+        update channels set lease_until = least(lease_until, clock_timestamp())
+        where agent_id = ${agentId} and channel = ${channel} and lease_number = ${number} and lease_until is not null
+        returning 1
+      )
+      select pg_notify('channel_changed', ${agentId}) from freed
+    `.execute(trx);
+  });
+}

@@ -1,0 +1,57 @@
+/** What waits to be sent. Answers of a conversation go one after another, an answer's parts too. */
+import type { ChannelName, Json } from '@lodge/domain';
+import type { ChannelAnswer } from '@lodge/ports';
+import { sql } from 'kysely';
+import type { Transaction } from 'kysely';
+import type { Schema } from '../database/schema.ts';
+import { storable, storableJson } from './text.ts';
+
+/** Parts of a text take the places below. */
+const firstFilePosition = 1_000_000;
+
+export interface QueuedAnswer {
+  /** Our own id. */
+  readonly conversation: string;
+  readonly agentId: string;
+  readonly channel: ChannelName;
+  readonly replyTo: Json | null;
+  readonly answer: ChannelAnswer;
+}
+
+/** Gives the answer's id; null where there is nothing to say. */
+export async function queueAnswer(
+  trx: Transaction<Schema>,
+  { conversation, agentId, channel, replyTo, answer }: QueuedAnswer,
+): Promise<string | null> {
+  const text = storable(answer.text);
+  const parts = [
+    ...(text.trim() === '' ? [] : [{ position: 0, kind: 'markdown', text }]),
+    ...answer.files.map((file, index) => ({
+      position: firstFilePosition + index,
+      kind: 'file',
+      file_name: storable(file.name),
+      media_type: storable(file.mediaType),
+      bytes: file.bytes,
+      file_key: file.key,
+    })),
+  ];
+  if (parts.length === 0) return null;
+  const { rows } = await sql<{ id: string }>`
+    with answer as (
+      insert into channel_answers (conversation, reply_to, text)
+      values (${conversation}, ${replyTo && storableJson(replyTo)}::jsonb, ${text})
+      returning id, seq
+    ), parts as (
+      insert into channel_parts (
+        answer_id, agent_id, channel, conversation, seq, position, kind, text, file_name, media_type, bytes, file_key
+      )
+      select answer.id, ${agentId}, ${channel}, ${conversation}, answer.seq, p.position, p.kind, p.text, p.file_name,
+        p.media_type, p.bytes, p.file_key
+      from answer, jsonb_to_recordset(${JSON.stringify(parts)}::jsonb) p (
+        position integer, kind text, text text, file_name text, media_type text, bytes bigint, file_key text
+      )
+    )
+    select id from answer, pg_notify('channel_work', ${agentId})
+  `.execute(trx);
+  return rows[0]!.id;
+}

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { defaultAccess } from '@lodge/domain';
+import type { ChannelAccess } from '@lodge/domain';
+import type { Lease } from '@lodge/ports';
+import { execute } from '@lodge/testkit/postgres';
+import { agentWithChannel, inbound, leasesOf, openAccess } from '../testing/channel-fixture.ts';
+import { firstAccount } from '../testing/fixture.ts';
+import { testStore } from '../testing/test-store.ts';
+
+const { database, store, another } = await testStore();
+const other = await another();
+const accountId = await firstAccount(store.apiKeys);
+const run = <Row extends Record<string, unknown>>(statement: string) =>
+  execute<Row>(database.connectionString, statement);
+
+async function open(access: Partial<ChannelAccess> = {}): Promise<{ id: string; lease: Lease }> {
+  const id = await agentWithChannel(store, accountId, { access: { ...openAccess, ...access } });
+  const [lease] = await leasesOf(store, [id]);
+  return { id, lease: lease! };
+}
+
+const messagesOf = (agentId: string) => store.channels.messages({ accountId, agentId, limit: 1_000 });
+
+test('a message that is delivered again, also at once by two connections, is taken up once', async () => {
+  const { id, lease } = await open();
+  const message = inbound();
+  await Promise.all(
+    Array.from({ length: 10 }, (_, n) => [store, other][n % 2]!.relay.receive(lease, [message, message, inbound()])),
+  );
+  const texts = (await messagesOf(id)).map(({ text }) => text);
+  assert.equal(texts.length, 11);
+  assert.equal(texts.filter((text) => text === message.text).length, 1);
+  const page = await store.events.page({
+    accountId,
+    types: ['message.received'],
+    agentId: id,
+    direction: 'asc',
+    limit: 99,
+  });
+  assert.equal(page.length, 11);
+});
+
+test('messages and place are committed together, or neither', async () => {
+  const { id, lease } = await open();
+  await store.relay.receive(lease, [inbound()], { offset: 1 });
+  await assert.rejects(
+    store.relay.receive(
+      lease,
+      Array.from({ length: 101 }, () => inbound()),
+      { offset: 2 },
+    ),
+    RangeError,
+  );
+  const rows = await run<{ cursor: unknown }>(`select cursor from channels where agent_id = '${id}'`);
+  assert.deepEqual(rows[0]!.cursor, { offset: 1 });
+  assert.equal((await messagesOf(id)).length, 1);
+  await store.relay.vaultSet(lease, [{ type: 't', id: '1', sealed: 's' }], [inbound()]);
+  await assert.rejects(
+    store.relay.vaultSet(
+      lease,
+      [{ type: 't', id: '1', sealed: 'other' }],
+      Array.from({ length: 101 }, () => inbound()),
+    ),
+    RangeError,
+  );
+  assert.deepEqual(await store.relay.vaultGet(lease, 't', ['1', '2']), { 1: 's' });
+  assert.equal((await messagesOf(id)).length, 2);
+});
+
+test('an unknown sender is told one code an hour; its owner hears of it; once approved the messages are turns', async () => {
+  const { id, lease } = await open({ mode: 'pairing' });
+  for (let n = 0; n < 3; n += 1) await store.relay.receive(lease, [inbound(), inbound()]);
+  const parts = await store.relay.partsToSend([lease], 9);
+  assert.equal(parts.length, 1);
+  const [sender] = await store.channels.senders(accountId, id, 'telegram', 'pending');
+  assert.match((parts[0]!.content as { markdown: string }).markdown, new RegExp(sender!.code!));
+  const events = () =>
+    store.events.page({ accountId, types: ['channel.access_requested'], agentId: id, direction: 'asc', limit: 9 });
+  assert.deepEqual(
+    (await events()).map(({ data }) => data),
+    [{ channel: 'telegram', sender_id: 'u1', sender_name: 'Ann', code: sender!.code }],
+  );
+  await run(`update channel_senders set asked_at = asked_at - interval '61 minutes' where agent_id = '${id}'`);
+  await store.relay.receive(lease, [inbound()]);
+  assert.equal((await events()).length, 2);
+  assert.equal((await store.channels.senders(accountId, id, 'telegram'))[0]!.code, sender!.code);
+
+  const decision = { accountId, agentId: id, channel: 'telegram', approve: true } as const;
+  assert.equal(await store.channels.decide({ ...decision, code: 'ABCDEFGH' }), null);
+  const decided = await store.channels.decide({ ...decision, code: ` ${sender!.code!.toLowerCase()} ` });
+  assert.deepEqual([decided!.state, decided!.code, decided!.senderId], ['approved', null, 'u1']);
+  assert.equal(await store.channels.decide({ ...decision, code: sender!.code! }), null, 'a code decides once');
+  await store.relay.receive(lease, [inbound({ text: 'now' })]);
+  const [last, ...earlier] = await messagesOf(id);
+  assert.deepEqual([last!.state, last!.text], ['received', 'now']);
+  assert.ok(earlier.every(({ state, reason }) => state === 'refused' && reason === 'The sender is not approved yet.'));
+});
+
+test('a flood of strangers leaves a bounded number of rows, and a friend still comes through', async () => {
+  const { id, lease } = await open({ mode: 'pairing', allowFrom: ['friend'] });
+  for (let batch = 0; batch < 10; batch += 1) {
+    const from = (n: number) => inbound({ sender: { id: `s${batch}-${n}` }, conversation: { id: `c${batch}-${n}` } });
+    await store.relay.receive(
+      lease,
+      Array.from({ length: 100 }, (_, n) => from(n)),
+    );
+  }
+  await store.relay.receive(
+    lease,
+    Array.from({ length: 100 }, () => inbound({ sender: { id: 's0-0' } })),
+  );
+  await store.relay.receive(lease, [inbound({ sender: { id: 'friend' }, text: 'hi' })]);
+  const [counts] = await run(`
+    select (select count(*)::int from channel_senders where agent_id = '${id}') as senders,
+      (select count(*)::int from channel_messages where agent_id = '${id}') as messages,
+      (select count(*)::int from channel_conversations where agent_id = '${id}') as conversations,
+      (select count(*)::int from channel_seen where agent_id = '${id}') as seen,
+      (select count(*)::int from channel_parts where agent_id = '${id}') as parts,
+      (select refused_count::int from channels where agent_id = '${id}') as refused
+  `);
+  assert.deepEqual(counts, { senders: 100, messages: 201, conversations: 201, seen: 201, parts: 100, refused: 900 });
+  const [sender] = await run<{ n: number }>(
+    `select refused_count::int as n from channel_senders where agent_id = '${id}' and sender_id = 's0-0'`,
+  );
+  assert.equal(sender!.n, 100);
+  assert.equal((await messagesOf(id))[0]!.text, 'hi');
+});
+
+test('a sender beyond the hourly limit is refused, also within one batch, until the hour is over', async () => {
+  const { id, lease } = await open({ perSenderHourly: 3 });
+  await store.relay.receive(lease, [inbound(), inbound()]);
+  await store.relay.receive(lease, [inbound(), inbound(), inbound({ sender: { id: 'u2' } })]);
+  const states = async () => (await messagesOf(id)).map(({ state }) => state).toReversed();
+  assert.deepEqual(await states(), ['received', 'received', 'received', 'refused', 'received']);
+  await run(`update channel_messages set received_at = received_at - interval '61 minutes' where agent_id = '${id}'`);
+  await store.relay.receive(lease, [inbound()]);
+  assert.equal((await states()).at(-1), 'received');
+});
+
+test('what addresses nobody in a group, and what a bot says, leaves nothing', async () => {
+  const { id, lease } = await open({ groups: { ...defaultAccess.groups, mode: 'open' } });
+  const group = { id: 'g', kind: 'group', title: 'Team' } as const;
+  await store.relay.receive(lease, [
+    inbound({ addressed: false, conversation: group }),
+    inbound({ sender: { isBot: true } }),
+    inbound({ conversation: group, text: 'you' }),
+  ]);
+  assert.deepEqual(
+    (await messagesOf(id)).map(({ text, conversationKind }) => [text, conversationKind]),
+    [['you', 'group']],
+  );
+});
+
+test('texts that Postgres cannot hold are kept without what it cannot', async () => {
+  const { id, lease } = await open();
+  const bad = 'a\0b\ud800c';
+  await store.relay.receive(
+    lease,
+    [inbound({ text: bad, replyTo: { x: bad }, sender: { id: bad, name: bad }, sentAt: new Date(Number.NaN) })],
+    { at: bad },
+  );
+  const [message] = await messagesOf(id);
+  assert.deepEqual([message!.text, message!.senderId], ['ab\ufffdc', 'ab\ufffdc']);
+});
+
+test('ids outlive pruned messages, so that an old delivery is no new message', async () => {
+  const { id, lease } = await open({ mode: 'allowlist', allowFrom: ['u1'] });
+  const message = inbound();
+  await store.relay.receive(lease, [message, inbound({ sender: { id: 'x' } })]);
+  await run(`
+    update channel_messages set received_at = received_at - interval '31 days', state = 'answered' where agent_id = '${id}'
+  `);
+  await run(`update channel_seen set at = at - interval '8 days' where agent_id = '${id}'`);
+  await store.relay.prune();
+  assert.deepEqual(await messagesOf(id), []);
+  await store.relay.receive(lease, [message]);
+  assert.deepEqual(await messagesOf(id), []);
+  await run(`update channel_seen set at = at - interval '8 days' where agent_id = '${id}'`);
+  await store.relay.prune();
+  assert.deepEqual(await run(`select from channel_seen where agent_id = '${id}'`), []);
+});

@@ -1,0 +1,288 @@
+/**
+ * Takes up what a connection brings, in one transaction: messages that are new, each as the channel's access decides, and the
+ * place that the connection has got to.
+ *
+ * The channel's row is locked meanwhile, so messages of a channel are numbered in the order of their receipt. What strangers
+ * make Lodge keep is bounded: so many senders that wait for a decision, so many refused messages a day. More are counted.
+ */
+import { randomInt } from 'node:crypto';
+import { commandIn, decideAccess, makePairingCode, pairingText } from '@lodge/domain';
+import type { AccessDecision, ChannelAccess, ConversationKind, Json, RefusedReason } from '@lodge/domain';
+import { maxInboundChars, maxInboundFiles } from '@lodge/ports';
+import type { InboundMessage, LeaseRef, NewEvent } from '@lodge/ports';
+import { sql } from 'kysely';
+import type { Transaction } from 'kysely';
+import type { Schema } from '../database/schema.ts';
+import { appendEvents } from '../events/append.ts';
+import { lockHeld } from './leases.ts';
+import { queueAnswer } from './queue.ts';
+import { keepMessages } from './kept-messages.ts';
+import type { KeptMessage } from './kept-messages.ts';
+import { storable, storableJson } from './text.ts';
+
+const maxBatch = 100;
+const maxNameChars = 200;
+/** Of a refused message: enough for the owner to see what it was. */
+const maxRefusedChars = 1_000;
+/** Refused messages that are kept of a channel in a day, and of one sender in an hour. */
+const maxRefusedDaily = 200;
+const maxRefusedOfSender = 5;
+/** Senders of a channel that wait for a decision. */
+const maxPending = 100;
+/** Messages of a channel that wait for a turn. */
+const maxWaiting = 2_000;
+const tellAgainAfterMs = 3_600_000;
+
+/** What is known before the messages are looked at. */
+interface Known {
+  readonly seen: readonly string[];
+  readonly senders: readonly { readonly sender_id: string; readonly state: 'pending' | 'approved' | 'denied' }[];
+  readonly hours: readonly { readonly sender_id: string; readonly passed: number; readonly refused: number }[];
+  readonly waiting: number;
+  readonly refused: number;
+}
+
+export async function receive(
+  trx: Transaction<Schema>,
+  lease: LeaseRef,
+  given: readonly InboundMessage[],
+  cursor?: Json,
+): Promise<void> {
+  if (given.length > maxBatch) throw new RangeError(`more than ${maxBatch} messages at once`);
+  const channel = await lockHeld(trx, lease);
+  const messages = given.map(bounded);
+  const known = messages.length === 0 ? null : await lookUp(trx, lease, channel.access, messages);
+  const batch = known && new Batch(channel.access, known);
+  for (const message of messages) batch?.add(message);
+  const events: NewEvent[] = [];
+  const of = { accountId: channel.account_id, agentId: lease.agentId, by: null };
+  if (batch !== null) {
+    for (const sender of batch.asking.values()) {
+      const code = await ask(trx, lease, channel.account_id, sender);
+      const name = sender.sender.name;
+      if (code === null) continue;
+      const data = { channel: lease.channel, sender_id: sender.sender.id, sender_name: name, code };
+      events.push({ type: 'channel.access_requested', data, ...of });
+    }
+    const ids = await keepMessages(trx, lease, channel.account_id, batch.kept);
+    for (const [index, { state, message }] of batch.kept.entries()) {
+      if (state !== 'received') continue;
+      const data = { channel: lease.channel, message_id: ids[index]!, conversation: message.conversation.id };
+      events.push({ type: 'message.received', data, ...of });
+    }
+    await countRefused(trx, lease, batch.counted);
+  }
+  await sql`
+    update channels set
+      cursor = coalesce(${cursor === undefined ? null : storableJson(cursor)}::jsonb, cursor),
+      last_inbound_at = case when ${batch?.hasNew ?? false} then clock_timestamp() else last_inbound_at end,
+      refused_count = refused_count + ${batch?.counted.length ?? 0}
+    where agent_id = ${lease.agentId} and channel = ${lease.channel}
+  `.execute(trx);
+  await appendEvents(trx, events);
+}
+
+/** Decides about one message after another, each with what was decided before. */
+class Batch {
+  readonly kept: KeptMessage[] = [];
+  /** The first message of each sender who is to be told a code. */
+  readonly asking = new Map<string, InboundMessage>();
+  /** Senders of messages that are refused and not kept. */
+  readonly counted: string[] = [];
+  hasNew = false;
+  private readonly access: ChannelAccess;
+  private readonly seen: Set<string>;
+  private readonly standing: Map<string, 'pending' | 'approved' | 'denied'>;
+  private readonly hours: Map<string, { passed: number; refused: number }>;
+  private waiting: number;
+  private refused: number;
+
+  constructor(access: ChannelAccess, known: Known) {
+    this.access = access;
+    this.seen = new Set(known.seen);
+    this.standing = new Map(known.senders.map(({ sender_id, state }) => [sender_id, state]));
+    this.hours = new Map(known.hours.map(({ sender_id, passed, refused }) => [sender_id, { passed, refused }]));
+    this.waiting = known.waiting;
+    this.refused = known.refused;
+  }
+
+  add(message: InboundMessage): void {
+    if (this.seen.has(message.id)) return;
+    this.seen.add(message.id);
+    const hour = this.hourOf(message.sender.id);
+    const decision = this.decide(message, hour.passed);
+    if (decision.to === 'ignore') return;
+    this.hasNew = true;
+    if (decision.to !== 'pass') {
+      if (decision.to === 'pair' && !this.asking.has(message.sender.id)) this.asking.set(message.sender.id, message);
+      this.refuse(message, decision.to === 'pair' ? unpaired : refusals[decision.reason]);
+    } else if (this.waiting >= maxWaiting) {
+      this.refuse(message, `More than ${maxWaiting} messages wait already.`);
+    } else {
+      this.waiting += 1;
+      hour.passed += 1;
+      this.kept.push({ message, state: 'received', reason: null, command: commandIn(message.text) });
+    }
+  }
+
+  private decide(message: InboundMessage, lastHour: number): AccessDecision {
+    const { conversation, sender, addressed } = message;
+    const standing = this.standing.get(sender.id);
+    return decideAccess(this.access, {
+      kind: conversation.kind,
+      senderId: sender.id,
+      conversationId: conversation.id,
+      isBot: sender.isBot,
+      addressed,
+      standing: standing === undefined || standing === 'pending' ? 'unknown' : standing,
+      lastHour,
+    });
+  }
+
+  private refuse(message: InboundMessage, reason: string): void {
+    const hour = this.hourOf(message.sender.id);
+    if (this.refused >= maxRefusedDaily || hour.refused >= maxRefusedOfSender) {
+      this.counted.push(message.sender.id);
+      return;
+    }
+    this.refused += 1;
+    hour.refused += 1;
+    const short = { ...message, text: message.text.slice(0, maxRefusedChars), files: [] };
+    this.kept.push({ message: short, state: 'refused', reason, command: null });
+  }
+
+  private hourOf(senderId: string): { passed: number; refused: number } {
+    const hour = this.hours.get(senderId) ?? { passed: 0, refused: 0 };
+    this.hours.set(senderId, hour);
+    return hour;
+  }
+}
+
+const unpaired = 'The sender is not approved yet.';
+const refusals: Readonly<Record<RefusedReason, string>> = {
+  not_allowed: 'The sender is not among those who may write.',
+  denied: 'The sender was denied.',
+  sender_limit: 'The sender has written as many messages as are taken within an hour.',
+};
+
+function bounded(message: InboundMessage): InboundMessage {
+  const { conversation, sender } = message;
+  return {
+    ...message,
+    id: storable(message.id, maxNameChars),
+    conversation: {
+      ...conversation,
+      id: storable(conversation.id, maxNameChars),
+      title: conversation.title === null ? null : storable(conversation.title, maxNameChars),
+    },
+    sender: { ...sender, id: storable(sender.id, maxNameChars), name: storable(sender.name, maxNameChars) },
+    text: storable(message.text, maxInboundChars),
+    files: message.files.slice(0, maxInboundFiles),
+  };
+}
+
+/** Looks no further than a bound: beyond it the count makes no difference. */
+async function lookUp(
+  trx: Transaction<Schema>,
+  { agentId, channel }: LeaseRef,
+  { perSenderHourly }: ChannelAccess,
+  messages: readonly InboundMessage[],
+): Promise<Known> {
+  const ids = messages.map(({ id }) => id);
+  const senders = [...new Set(messages.map(({ sender }) => sender.id))];
+  const { rows } = await sql<{ known: Known }>`
+    select json_build_object(
+      'seen', (
+        select coalesce(json_agg(platform_id), '[]') from channel_seen
+        where agent_id = ${agentId} and channel = ${channel} and platform_id = any(${ids}::text[])
+      ),
+      'senders', (
+        select coalesce(json_agg(json_build_object('sender_id', sender_id, 'state', state)), '[]') from channel_senders
+        where agent_id = ${agentId} and channel = ${channel} and sender_id = any(${senders}::text[])
+      ),
+      'hours', (
+        select coalesce(json_agg(json_build_object('sender_id', s.id, 'passed', h.passed, 'refused', h.refused)), '[]')
+        from unnest(${senders}::text[]) s (id), lateral (
+          select count(*) filter (where state <> 'refused') as passed, count(*) filter (where state = 'refused') as refused
+          from (
+            select state from channel_messages m
+            where m.agent_id = ${agentId} and m.channel = ${channel} and m.sender_id = s.id
+              and m.received_at > clock_timestamp() - interval '1 hour'
+            limit ${perSenderHourly + maxRefusedOfSender}
+          ) latest
+        ) h
+      ),
+      'waiting', (
+        select count(*) from (
+          select from channel_conversations v join channel_messages m on m.conversation = v.id
+          where v.agent_id = ${agentId} and v.channel = ${channel} and v.waiting_since is not null
+            and m.state = 'received' and m.answer_id is null
+          limit ${maxWaiting}
+        ) w
+      ),
+      'refused', (
+        select count(*) from (
+          select from channel_messages where agent_id = ${agentId} and channel = ${channel} and state = 'refused'
+            and received_at > clock_timestamp() - interval '1 day'
+          limit ${maxRefusedDaily}
+        ) r
+      )
+    ) as known
+  `.execute(trx);
+  return rows[0]!.known;
+}
+
+/** Tells a sender the code, once an hour. Null: it was told already, or too many wait. */
+async function ask(
+  trx: Transaction<Schema>,
+  lease: LeaseRef,
+  accountId: string,
+  { sender, conversation, replyTo }: InboundMessage,
+): Promise<string | null> {
+  const { agentId, channel } = lease;
+  const { rows } = await sql<{ code: string }>`
+    insert into channel_senders as s (agent_id, channel, sender_id, name, state, code)
+    select ${agentId}, ${channel}, ${sender.id}, ${sender.name}, 'pending', ${makePairingCode(randomInt)}
+    where (
+      select count(*) from channel_senders where agent_id = ${agentId} and channel = ${channel} and state = 'pending'
+        and sender_id <> ${sender.id}
+    ) < ${maxPending}
+    on conflict (agent_id, channel, sender_id) do update set asked_at = clock_timestamp(), name = excluded.name
+      where s.state = 'pending' and s.asked_at < clock_timestamp() - ${tellAgainAfterMs} * interval '1 millisecond'
+    returning code
+  `.execute(trx);
+  const code = rows[0]?.code;
+  if (code === undefined) return null;
+  const id = await conversationOf(trx, lease, accountId, conversation);
+  const answer = { text: pairingText(code), files: [] };
+  await queueAnswer(trx, { conversation: id, agentId, channel, replyTo, answer });
+  return code;
+}
+
+async function conversationOf(
+  trx: Transaction<Schema>,
+  { agentId, channel }: LeaseRef,
+  accountId: string,
+  { id, kind, title }: { readonly id: string; readonly kind: ConversationKind; readonly title: string | null },
+): Promise<string> {
+  const row = await trx
+    .insertInto('channel_conversations')
+    .values({ agent_id: agentId, channel, account_id: accountId, conversation_id: id, kind, title })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['agent_id', 'channel', 'conversation_id'])
+        .doUpdateSet({ last_at: sql<Date>`clock_timestamp()` }),
+    )
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return row.id;
+}
+
+async function countRefused(trx: Transaction<Schema>, lease: LeaseRef, senders: readonly string[]): Promise<void> {
+  if (senders.length === 0) return;
+  await sql`
+    update channel_senders s set refused_count = s.refused_count + n.n
+    from (select id, count(*) as n from unnest(${senders}::text[]) id group by id) n
+    where s.agent_id = ${lease.agentId} and s.channel = ${lease.channel} and s.sender_id = n.id
+  `.execute(trx);
+}

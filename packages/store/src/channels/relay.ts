@@ -1,0 +1,154 @@
+import type { Json } from '@lodge/domain';
+import { LeaseLost } from '@lodge/ports';
+import type { ConnectionState, FileToFetch, InboundMessage, LeaseRef, RelayStore } from '@lodge/ports';
+import { sql } from 'kysely';
+import type { Database } from '../database/connection.ts';
+import type { Changes } from '../database/notifications.ts';
+import { fetched, filesToFetch } from './files.ts';
+import { acquire, holds, lockHeld, release, renew } from './leases.ts';
+import { partsToSend, sendFailed, sending, sendLater, sent, split, working } from './outbox.ts';
+import { pruneChannels } from './prune.ts';
+import { receive } from './receive.ts';
+import { changed, keepSealed, writeVault } from './states.ts';
+import type { VaultValue } from './states.ts';
+import { storableJson } from './text.ts';
+
+/** `RelayStore` in Postgres. */
+export class PostgresRelayStore implements RelayStore {
+  private readonly database: Database;
+  private readonly changes: Changes;
+
+  constructor(database: Database, changes: Changes) {
+    this.database = database;
+    this.changes = changes;
+  }
+
+  acquire(options: Parameters<RelayStore['acquire']>[0]): ReturnType<RelayStore['acquire']> {
+    return acquire(this.database, options);
+  }
+
+  renew(leases: readonly LeaseRef[], leaseMs: number): ReturnType<RelayStore['renew']> {
+    return renew(this.database, leases, leaseMs);
+  }
+
+  release(lease: LeaseRef): Promise<void> {
+    return release(this.database, lease);
+  }
+
+  async receive(lease: LeaseRef, messages: readonly InboundMessage[], cursor?: Json): Promise<void> {
+    await this.database.transaction((trx) => receive(trx, lease, messages, cursor));
+  }
+
+  async moveTo(lease: LeaseRef, cursor: Json): Promise<void> {
+    await this.database.transaction(async (trx) => {
+      await lockHeld(trx, lease);
+      await trx
+        .updateTable('channels')
+        .set({ cursor: storableJson(cursor) })
+        .where('agent_id', '=', lease.agentId)
+        .where('channel', '=', lease.channel)
+        .execute();
+    });
+  }
+
+  changed(
+    lease: LeaseRef,
+    state: ConnectionState,
+    sealedCode: string | null,
+    accountKey?: string,
+  ): Promise<boolean | 'conflict'> {
+    return changed(this.database, lease, state, sealedCode, accountKey);
+  }
+
+  async keep(lease: LeaseRef, sealed: Readonly<Record<string, string>>): Promise<void> {
+    await this.database.transaction((trx) => keepSealed(trx, lease, sealed));
+  }
+
+  async vaultGet(lease: LeaseRef, type: string, ids: readonly string[]): Promise<Readonly<Record<string, string>>> {
+    const { rows } = await this.database.repeatable((db) =>
+      sql<{ values: Record<string, string> | null }>`
+        select (
+          select json_object_agg(v.id, v.sealed) from channel_vault v
+          where v.agent_id = c.agent_id and v.channel = c.channel and v.type = ${type} and v.id = any(${ids}::text[])
+        ) as values
+        from channels c where ${holds(lease)}
+      `.execute(db),
+    );
+    const [row] = rows;
+    // A holder that another has followed would go on with keys that are used up.
+    if (row === undefined) throw new LeaseLost();
+    return row.values ?? {};
+  }
+
+  async vaultSet(
+    lease: LeaseRef,
+    values: readonly VaultValue[],
+    messages: readonly InboundMessage[] = [],
+  ): Promise<void> {
+    await this.database.transaction(async (trx) => {
+      await lockHeld(trx, lease);
+      await writeVault(trx, lease, values);
+      if (messages.length > 0) await receive(trx, lease, messages);
+    });
+  }
+
+  async vaultClear(lease: LeaseRef): Promise<void> {
+    await this.database.transaction(async (trx) => {
+      await lockHeld(trx, lease);
+      await trx
+        .deleteFrom('channel_vault')
+        .where('agent_id', '=', lease.agentId)
+        .where('channel', '=', lease.channel)
+        .execute();
+    });
+  }
+
+  filesToFetch(leases: readonly LeaseRef[], limit: number): Promise<readonly FileToFetch[]> {
+    return filesToFetch(this.database, leases, limit);
+  }
+
+  fetched(...args: Parameters<RelayStore['fetched']>): Promise<void> {
+    return fetched(this.database, ...args);
+  }
+
+  partsToSend(leases: readonly LeaseRef[], limit: number): ReturnType<RelayStore['partsToSend']> {
+    return partsToSend(this.database, leases, limit);
+  }
+
+  split(...args: Parameters<RelayStore['split']>): Promise<void> {
+    return split(this.database, ...args);
+  }
+
+  sending(lease: LeaseRef, partId: string): Promise<boolean> {
+    return sending(this.database, lease, partId);
+  }
+
+  sent(lease: LeaseRef, partId: string, platformId: string): Promise<void> {
+    return sent(this.database, lease, partId, platformId);
+  }
+
+  sendLater(...args: Parameters<RelayStore['sendLater']>): Promise<void> {
+    return sendLater(this.database, ...args);
+  }
+
+  sendFailed(...args: Parameters<RelayStore['sendFailed']>): Promise<void> {
+    return sendFailed(this.database, ...args);
+  }
+
+  working(leases: readonly LeaseRef[]): ReturnType<RelayStore['working']> {
+    return working(this.database, leases);
+  }
+
+  prune(): Promise<void> {
+    return pruneChannels(this.database);
+  }
+
+  onWork(listener: (what: { readonly agentId: string | null }) => void): () => void {
+    const ends = (['channel_work', 'channel_changed'] as const).map((topic) =>
+      this.changes.on(topic, (agentId) => listener({ agentId })),
+    );
+    return () => {
+      for (const end of ends) end();
+    };
+  }
+}

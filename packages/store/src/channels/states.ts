@@ -1,0 +1,193 @@
+/** What a connection says of itself, and what it keeps. */
+import { channelTitles } from '@lodge/domain';
+import type { Happening } from '@lodge/domain';
+import type { ConnectionState, LeaseRef } from '@lodge/ports';
+import { sql } from 'kysely';
+import type { Selectable, Transaction } from 'kysely';
+import type { Database } from '../database/connection.ts';
+import type { Schema } from '../database/schema.ts';
+import { appendEvent } from '../events/append.ts';
+import { holds, lockHeld } from './leases.ts';
+import { notify } from './notify.ts';
+import type { ChannelsTable } from './tables.ts';
+import { storable, storableJson } from './text.ts';
+
+const maxSentenceChars = 1_000;
+
+type Before = Pick<Selectable<ChannelsTable>, 'account_id' | 'status' | 'status_code' | 'identity'>;
+
+/** False: the lease is lost, or another revision is wanted by now. */
+export function changed(
+  database: Database,
+  lease: LeaseRef,
+  state: ConnectionState,
+  sealedCode: string | null,
+  accountKey?: string,
+): Promise<boolean | 'conflict'> {
+  return database.transaction(async (trx) => {
+    const { rows } = await sql<Before>`
+      select c.account_id, c.status, c.status_code, c.identity from channels c
+      where ${holds(lease)} and c.enabled and c.revision = c.lease_revision for no key update
+    `.execute(trx);
+    const [before] = rows;
+    if (before === undefined) return false;
+    const isTaken = accountKey !== undefined && !(await takeAccount(trx, lease, accountKey));
+    const now = isTaken ? takenState(lease) : state;
+    await write(trx, lease, now, isTaken ? null : sealedCode);
+    await notify(trx, lease.agentId, 'channel_changed');
+    const event = eventOf(lease, before, now);
+    if (event !== null) {
+      await appendEvent(trx, { ...event, accountId: before.account_id, agentId: lease.agentId, by: null });
+    }
+    return isTaken ? 'conflict' : true;
+  });
+}
+
+const takenState = ({ channel }: LeaseRef): ConnectionState => ({
+  status: 'error',
+  reason: {
+    code: 'used_elsewhere',
+    message: `Another agent is connected to ${channelTitles[channel]} as this account. Remove the channel there, or use another account here.`,
+  },
+});
+
+/** The unique index decides between two that come at once; the savepoint leaves the transaction whole. */
+async function takeAccount(trx: Transaction<Schema>, lease: LeaseRef, accountKey: string): Promise<boolean> {
+  const { rows } = await sql`
+    select from channels where channel = ${lease.channel} and account_key = ${accountKey} and agent_id <> ${lease.agentId}
+  `.execute(trx);
+  if (rows.length > 0) return false;
+  await sql`savepoint taking`.execute(trx);
+  try {
+    await trx
+      .updateTable('channels')
+      .set({ account_key: accountKey })
+      .where('agent_id', '=', lease.agentId)
+      .where('channel', '=', lease.channel)
+      .where('account_key', 'is distinct from', accountKey)
+      .execute();
+    await sql`release savepoint taking`.execute(trx);
+    return true;
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    await sql`rollback to savepoint taking`.execute(trx);
+    return false;
+  }
+}
+
+/** SQLSTATE 23505, unique_violation. */
+export const isUniqueViolation = (error: unknown): boolean => (error as { readonly code?: unknown }).code === '23505';
+
+async function write(
+  trx: Transaction<Schema>,
+  { agentId, channel }: LeaseRef,
+  state: ConnectionState,
+  sealedCode: string | null,
+): Promise<void> {
+  const reason = 'reason' in state ? state.reason : null;
+  const code = state.status === 'pending_pairing' && sealedCode !== null ? state.code : undefined;
+  const isUp = state.status === 'connected';
+  await trx
+    .updateTable('channels')
+    .set({
+      status: state.status,
+      status_code: reason?.code ?? null,
+      status_message: reason === null ? null : storable(reason.message, maxSentenceChars),
+      status_at: reason === null ? null : sql<Date>`clock_timestamp()`,
+      pairing_sealed: code === undefined ? null : sealedCode,
+      pairing_expires_at: code?.expiresAt ?? null,
+      pairing_attempt: code?.attempt ?? null,
+      note: isUp && state.note !== undefined ? storable(state.note, maxSentenceChars) : null,
+      ...(isUp && { identity: storableJson({ id: state.identity.id, name: state.identity.name.slice(0, 200) }) }),
+      updated_at: sql<Date>`clock_timestamp()`,
+    })
+    .where('agent_id', '=', agentId)
+    .where('channel', '=', channel)
+    .execute();
+}
+
+/** Null where it is as before: another sentence of the same reason is no event. */
+function eventOf({ channel }: LeaseRef, before: Before, state: ConnectionState): Happening | null {
+  const isSame =
+    state.status === before.status && ('reason' in state ? state.reason.code === before.status_code : true);
+  if (isSame) return null;
+  switch (state.status) {
+    case 'connecting':
+      return null;
+    case 'connected':
+      return { type: 'channel.connected', data: { channel, identity: storable(state.identity.name, 200) } };
+    case 'disconnected':
+    case 'error': {
+      const { code, message } = state.reason;
+      const { status } = state;
+      return {
+        type: 'channel.disconnected',
+        data: { channel, code, message: storable(message, maxSentenceChars), status },
+      };
+    }
+    case 'pending_pairing': {
+      const { code, message } = state.reason;
+      return {
+        type: 'channel.pairing_required',
+        data: { channel, code, message: storable(message, maxSentenceChars) },
+      };
+    }
+  }
+}
+
+/** Throws `LeaseLost`. */
+export async function keepSealed(
+  trx: Transaction<Schema>,
+  lease: LeaseRef,
+  sealed: Readonly<Record<string, string>>,
+): Promise<void> {
+  await lockHeld(trx, lease);
+  const rows = Object.entries(sealed).map(([name, value]) => ({
+    agent_id: lease.agentId,
+    channel: lease.channel,
+    name,
+    sealed: value,
+    last4: '',
+  }));
+  if (rows.length === 0) return;
+  await trx
+    .insertInto('channel_credentials')
+    .values(rows)
+    .onConflict((conflict) =>
+      conflict
+        .columns(['agent_id', 'channel', 'name'])
+        .doUpdateSet((eb) => ({ sealed: eb.ref('excluded.sealed'), last4: '' })),
+    )
+    .execute();
+}
+
+export interface VaultValue {
+  readonly type: string;
+  readonly id: string;
+  readonly sealed: string | null;
+}
+
+/** The channel's row is locked by the caller. Of a key that is given twice the last value counts. */
+export async function writeVault(
+  trx: Transaction<Schema>,
+  { agentId, channel }: LeaseRef,
+  values: readonly VaultValue[],
+): Promise<void> {
+  const last = [...new Map(values.map((value) => [JSON.stringify([value.type, value.id]), value])).values()];
+  const kept = last.filter(({ sealed }) => sealed !== null);
+  const gone = last.filter(({ sealed }) => sealed === null);
+  if (kept.length > 0) {
+    await sql`
+      insert into channel_vault (agent_id, channel, type, id, sealed)
+      select ${agentId}, ${channel}, type, id, sealed
+      from jsonb_to_recordset(${JSON.stringify(kept)}::jsonb) v (type text, id text, sealed text)
+      on conflict (agent_id, channel, type, id) do update set sealed = excluded.sealed
+    `.execute(trx);
+  }
+  if (gone.length > 0) {
+    await sql`
+      delete from channel_vault v using jsonb_to_recordset(${JSON.stringify(gone)}::jsonb) g (type text, id text)
+      where v.agent_id = ${agentId} and v.channel = ${channel} and v.type = g.type and v.id = g.id
+    `.execute(trx);
+  }
+}

@@ -1,0 +1,235 @@
+/**
+ * Turns of conversations. A claim is a number of the conversation that rises: what an earlier claimer writes is refused.
+ *
+ * Messages that a claim has taken keep its number until they are answered. A claim that ends without an answer leaves them
+ * waiting, and the next one takes them again, with those that came meanwhile.
+ */
+import type { ChannelCommand, ChannelName, ConversationKind } from '@lodge/domain';
+import { maxJoined } from '@lodge/ports';
+import type { ChannelTurns, WaitingConversation, WaitingFile } from '@lodge/ports';
+import { sql } from 'kysely';
+import type { RawBuilder, Transaction } from 'kysely';
+import type { Database } from '../database/connection.ts';
+import { advisoryLocks } from '../database/locks.ts';
+import type { Changes } from '../database/notifications.ts';
+import type { Schema } from '../database/schema.ts';
+import { answerClaim } from './answers.ts';
+import { inMs } from './leases.ts';
+import { storable } from './text.ts';
+
+type Claim = Pick<WaitingConversation, 'id' | 'claim'>;
+
+/** A file that is not there after so long is given up: its message waits no longer for it. */
+const fileWaitMs = 900_000;
+
+/** `ChannelTurns` in Postgres. */
+export class PostgresChannelTurns implements ChannelTurns {
+  private readonly database: Database;
+  private readonly changes: Changes;
+
+  constructor(database: Database, changes: Changes) {
+    this.database = database;
+    this.changes = changes;
+  }
+
+  claim(options: Parameters<ChannelTurns['claim']>[0]): Promise<readonly WaitingConversation[]> {
+    return this.database.transaction(async (trx) => {
+      await sql`select pg_advisory_xact_lock(${advisoryLocks.channelClaims})`.execute(trx);
+      const taken = await takeConversations(trx, options);
+      if (taken.length === 0) return [];
+      const messages = await takeMessages(trx, taken);
+      const claimed = taken.map((row) =>
+        toWaiting(
+          row,
+          messages.filter(({ conversation }) => conversation === row.id),
+        ),
+      );
+      return claimed.filter((each) => each.messages.length > 0);
+    });
+  }
+
+  async renew(claims: readonly Claim[], leaseMs: number): Promise<ReadonlySet<string>> {
+    if (claims.length === 0) return new Set();
+    const { rows } = await this.database.repeatable((db) =>
+      sql<{ id: string }>`
+        update channel_conversations v set claim_until = ${inMs(leaseMs)}
+        from ${claimRows(claims)} where v.id = k.id and v.claim = k.claim and v.claim_until is not null
+        returning v.id
+      `.execute(db),
+    );
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  answer(claim: Claim, result: Parameters<ChannelTurns['answer']>[1]): Promise<boolean> {
+    return this.database.transaction((trx) => answerClaim(trx, claim, result));
+  }
+
+  postpone({ id, claim }: Claim, at: Date, reason: string): Promise<boolean> {
+    return this.database.transaction(async (trx) => {
+      const { numAffectedRows } = await sql`
+        update channel_conversations set claim_holder = null, claim_until = null, not_before = ${at}
+        where id = ${id} and claim = ${claim} and claim_until is not null
+      `.execute(trx);
+      if (numAffectedRows !== 1n) return false;
+      await sql`
+        update channel_messages set reason = ${storable(reason, 1_000)}
+        where conversation = ${id} and claim = ${claim} and state = 'received' and answer_id is null
+      `.execute(trx);
+      return true;
+    });
+  }
+
+  async stopsWanted(claims: readonly Claim[]): Promise<ReadonlySet<string>> {
+    if (claims.length === 0) return new Set();
+    const { rows } = await this.database.repeatable((db) =>
+      sql<{ id: string }>`
+        select v.id from channel_conversations v join ${claimRows(claims)} on v.id = k.id and v.claim = k.claim
+        where v.claim_until is not null and exists (
+          select from channel_messages m
+          where m.conversation = v.id and m.state = 'received' and m.answer_id is null and m.command = 'stop'
+            and m.claim is distinct from v.claim
+        )
+      `.execute(db),
+    );
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  onWork(listener: () => void): () => void {
+    return this.changes.on('channel_work', () => listener());
+  }
+}
+
+const claimRows = (claims: readonly Claim[]): RawBuilder<unknown> => sql`
+  unnest(${claims.map(({ id }) => id)}::text[], ${claims.map(({ claim }) => claim)}::integer[]) k (id, claim)
+`;
+
+interface Taken {
+  readonly id: string;
+  readonly account_id: string;
+  readonly agent_id: string;
+  readonly channel: ChannelName;
+  readonly kind: ConversationKind;
+  readonly title: string | null;
+  readonly session: number;
+  readonly claim: number;
+  readonly last_reason: string | null;
+}
+
+/** Of a row `m` of messages: its files are there, or waited for long enough. */
+const isReady = sql<boolean>`
+  (
+    m.received_at < clock_timestamp() - ${fileWaitMs} * interval '1 millisecond'
+    or not exists (select from channel_files f where f.message_id = m.id and f.file_key is null and f.reason is null)
+  )
+`;
+
+/** The account's n-th conversation waits behind the n-th of all others, however long it has waited. */
+async function takeConversations(
+  trx: Transaction<Schema>,
+  { holder, limit, perAgent, leaseMs }: Parameters<ChannelTurns['claim']>[0],
+): Promise<readonly Taken[]> {
+  const { rows } = await sql<Taken>`
+    with busy as materialized (
+      select agent_id, account_id from channel_conversations where claim_until > clock_timestamp()
+    ), ready as (
+      select v.id, v.agent_id, v.account_id, v.waiting_since,
+        row_number() over (partition by v.agent_id order by v.waiting_since, v.id)
+          + (select count(*) from busy b where b.agent_id = v.agent_id) as of_agent
+      from channel_conversations v
+      join channels c on c.agent_id = v.agent_id and c.channel = v.channel and c.enabled
+      join agents a on a.id = v.agent_id and a.desired = 'running'
+      where v.waiting_since is not null and (v.claim_until is null or v.claim_until <= clock_timestamp())
+        and (v.not_before is null or v.not_before <= clock_timestamp())
+        and (
+          select ${isReady} from channel_messages m
+          where m.conversation = v.id and m.state = 'received' and m.answer_id is null order by m.seq limit 1
+        )
+    ), ranked as (
+      select id, waiting_since,
+        row_number() over (partition by account_id order by waiting_since, id)
+          + (select count(*) from busy b where b.account_id = ready.account_id) as of_account
+      from ready where of_agent <= ${perAgent}
+    ), chosen as (
+      select id, of_account, waiting_since from ranked order by of_account, waiting_since, id limit ${limit}
+    ), taken as (
+      update channel_conversations v set claim = v.claim + 1, claim_holder = ${holder}, claim_until = ${inMs(leaseMs)},
+        not_before = null
+      from chosen where v.id = chosen.id
+      returning v.id, v.account_id, v.agent_id, v.channel, v.kind, v.title, v.session, v.claim
+    )
+    select taken.*, (
+      select case when m.state = 'answered' then null else m.reason end from channel_messages m
+      where m.conversation = taken.id and m.state <> 'received' order by m.seq desc limit 1
+    ) as last_reason
+    from taken join chosen using (id) order by chosen.of_account, chosen.waiting_since, id
+  `.execute(trx);
+  return rows;
+}
+
+interface TakenMessage {
+  readonly id: string;
+  readonly conversation: string;
+  readonly sender_id: string;
+  readonly sender_name: string;
+  readonly text: string;
+  readonly command: ChannelCommand | null;
+  readonly sent_at: string;
+  readonly attempts: number;
+  readonly ready: boolean;
+  readonly files: readonly WaitingFile[];
+}
+
+/** The first messages that wait: a command alone, or texts up to the next command or the next file that is not there. */
+async function takeMessages(trx: Transaction<Schema>, taken: readonly Taken[]): Promise<readonly TakenMessage[]> {
+  const { rows } = await sql<{ message: TakenMessage }>`
+    select json_build_object(
+      'id', m.id, 'conversation', m.conversation, 'sender_id', m.sender_id, 'sender_name', m.sender_name, 'text', m.text,
+      'command', m.command, 'sent_at', m.sent_at, 'attempts', m.attempts, 'ready', ${isReady}, 'files', (
+        select coalesce(json_agg(json_build_object(
+          'name', f.name, 'mediaType', f.media_type, 'kind', f.kind, 'key', f.file_key, 'reason',
+          case when f.file_key is null then coalesce(f.reason, 'it did not come in time') end
+        ) order by f.position), '[]') from channel_files f where f.message_id = m.id
+      )
+    ) as message
+    from unnest(${taken.map(({ id }) => id)}::text[]) v (id), lateral (
+      select * from channel_messages m
+      where m.conversation = v.id and m.state = 'received' and m.answer_id is null order by m.seq limit ${maxJoined}
+    ) m
+    order by m.seq
+  `.execute(trx);
+  const messages = taken.flatMap(({ id }) =>
+    firstRun(rows.map((row) => row.message).filter((m) => m.conversation === id)),
+  );
+  await sql`
+    update channel_messages m set claim = k.claim, attempts = m.attempts + 1
+    from ${claimRows(taken)} where m.conversation = k.id and m.id = any(${messages.map(({ id }) => id)}::text[])
+  `.execute(trx);
+  return messages;
+}
+
+function firstRun(messages: readonly TakenMessage[]): readonly TakenMessage[] {
+  if (messages[0]?.ready && messages[0].command !== null) return [messages[0]];
+  const end = messages.findIndex(({ command, ready }) => command !== null || !ready);
+  return end === -1 ? messages : messages.slice(0, end);
+}
+
+const toWaiting = (row: Taken, messages: readonly TakenMessage[]): WaitingConversation => ({
+  id: row.id,
+  accountId: row.account_id,
+  agentId: row.agent_id,
+  channel: row.channel,
+  kind: row.kind,
+  title: row.title,
+  session: row.session,
+  claim: row.claim,
+  lastReason: row.last_reason,
+  attempts: Math.max(0, ...messages.map(({ attempts }) => attempts)),
+  messages: messages.map((message) => ({
+    id: message.id,
+    senderId: message.sender_id,
+    senderName: message.sender_name,
+    text: message.text,
+    sentAt: new Date(message.sent_at),
+    files: message.files,
+  })),
+});

@@ -1,0 +1,63 @@
+/* oxlint-disable no-restricted-imports -- only tests import this file */
+import { defaultAccess } from '@lodge/domain';
+import type { ChannelAccess, ChannelName } from '@lodge/domain';
+import type { ChannelChange, InboundMessage, Lease } from '@lodge/ports';
+import { admitAll, newAgent } from './fixture.ts';
+import type { Store } from '../store.ts';
+
+export const openAccess: ChannelAccess = {
+  ...defaultAccess,
+  mode: 'open',
+  groups: { mode: 'open', allow: [], requireMention: false },
+  perSenderHourly: 1_000,
+};
+
+/** An agent with a Telegram channel that anybody may write to. */
+export async function agentWithChannel(
+  store: Store,
+  accountId: string,
+  given: Partial<ChannelChange> = {},
+): Promise<string> {
+  const { id } = await store.agents.create(newAgent(accountId), admitAll);
+  const put = await store.channels.put({
+    accountId,
+    agentId: id,
+    channel: 'telegram',
+    enabled: true,
+    access: openAccess,
+    credentials: [{ name: 'botToken', sealed: 'sealed token', last4: 'oken' }],
+    accountKey: `bot-${id}`,
+    ...given,
+  });
+  if (typeof put === 'string') throw new Error(put);
+  return id;
+}
+
+/** Leases on the channels of these agents. All others that are free now are taken, too, and kept. */
+export async function leasesOf(store: Store, agentIds: readonly string[], relay = 'relay'): Promise<readonly Lease[]> {
+  const channels: readonly ChannelName[] = ['telegram', 'slack', 'discord', 'whatsapp', 'gmail'];
+  const all = await store.relay.acquire({ relay, channels, limit: 1_000, leaseMs: 600_000 });
+  return agentIds.flatMap((id) => all.filter(({ agentId }) => agentId === id));
+}
+
+let made = 0;
+
+export function inbound(
+  given: Partial<Omit<InboundMessage, 'conversation' | 'sender'>> & {
+    readonly conversation?: Partial<InboundMessage['conversation']>;
+    readonly sender?: Partial<InboundMessage['sender']>;
+  } = {},
+): InboundMessage {
+  made += 1;
+  return {
+    id: `m${made}`,
+    addressed: true,
+    text: `text ${made}`,
+    sentAt: new Date(),
+    files: [],
+    replyTo: { message: made },
+    ...given,
+    conversation: { id: 'c1', kind: 'direct', title: null, ...given.conversation },
+    sender: { id: 'u1', name: 'Ann', isBot: false, ...given.sender },
+  };
+}
