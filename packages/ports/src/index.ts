@@ -3,6 +3,7 @@ export * from './vm/vm-driver.ts';
 export * from './guest/endpoint.ts';
 export * from './guest/gateway.ts';
 export * from './guest/guest-address.ts';
+export * from './guest/guest-files.ts';
 export * from './guest/runtime.ts';
 export * from './agents/agent-logs.ts';
 export * from './agents/published-ports.ts';

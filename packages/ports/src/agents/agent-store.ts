@@ -1,6 +1,8 @@
 import type {
   Admission,
   AgentStatus,
+  ChannelName,
+  ChannelStatus,
   EgressRules,
   Happening,
   Lifecycle,
@@ -12,6 +14,7 @@ import type {
   StatusReason,
 } from '@lodge/domain';
 import type { ChangeNote } from '../events/change-note.ts';
+import type { NewChannel } from '../channels/channel-store.ts';
 import type { Machine } from '../vm/vm-driver.ts';
 
 /** An agent as the store has it: what is wanted (`desired`, `generation`) beside what is so (`status` and what follows it). */
@@ -39,6 +42,8 @@ export interface AgentRow {
   /** Further agents in the same machine, oldest first; runtime_a alone. */
   readonly members: readonly AgentMember[];
   readonly llmKeys: readonly LlmKeyRow[];
+  /** Its messaging channels, by name. */
+  readonly channels: readonly { readonly channel: ChannelName; readonly status: ChannelStatus }[];
   readonly desired: 'running' | 'deleted';
   /** The change of the machine that is under way: admitted, and not ended yet. */
   readonly operation: Operation | null;
@@ -97,6 +102,8 @@ export interface NewAgent
     >,
     Partial<Pick<AgentRow, 'instructions' | 'dashboard' | 'spendLimit' | 'egress' | 'models'>> {
   readonly llmKeys: readonly Omit<LlmKeyRow, 'createdAt'>[];
+  /** Written with it. */
+  readonly channels?: readonly NewChannel[];
 }
 
 /** An agent that is not deleted, by what it takes of its host. */
@@ -210,7 +217,7 @@ export class InvalidCursorError extends Error {
 
 /** Agents in Postgres. Deleted agents (`deletedAt` set) are invisible to every method. */
 export interface AgentStore {
-  /** One transaction: `admit` sees what is committed and throws to refuse (nothing is written then), else the agent is there, desired `running`, status `provisioning`. */
+  /** One transaction: `admit` sees what is committed and throws to refuse (nothing is written then), else the agent is there, desired `running`, status `provisioning`. Rejects with a `ChannelConflictError`. */
   create(agent: NewAgent, admit: (committed: Committed) => void, note?: ChangeNote): Promise<AgentRow>;
   get(accountId: string, id: string): Promise<AgentRow | null>;
   /** The account's agents, and how many of them run or are on their way to it. */

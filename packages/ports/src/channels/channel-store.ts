@@ -48,9 +48,13 @@ export const channelVaultContext = (agentId: string, channel: string, type: stri
 export const channelPairingContext = (agentId: string, channel: string): string =>
   `channel/${agentId}/${channel}/pairing`;
 
-export interface ChannelChange {
+export interface ChannelChange extends NewChannel {
   readonly accountId: string;
   readonly agentId: string;
+}
+
+/** A channel of an agent that may not be there yet. */
+export interface NewChannel {
   readonly channel: ChannelName;
   readonly enabled: boolean;
   readonly access: ChannelAccess;
@@ -58,6 +62,16 @@ export interface ChannelChange {
   readonly credentials: readonly Omit<ChannelCredential, 'createdAt'>[];
   /** What only one connection may use, as `Verified.accountKey`; null where it is not known yet. Undefined: as it was. */
   readonly accountKey?: string | null;
+}
+
+/** Another agent's channel has this account key, and nothing was written. */
+export class ChannelConflictError extends Error {
+  readonly channel: ChannelName;
+  constructor(channel: ChannelName) {
+    super(`the account of ${channel} is another agent's`);
+    this.name = 'ChannelConflictError';
+    this.channel = channel;
+  }
 }
 
 /** Somebody who asked to talk to the agent, or whom its owner decided about. Names are the sender's own text. */

@@ -1,5 +1,4 @@
 /** A person's consent that an agent may use a mailbox: begun by the owner, finished by who comes back from Google. */
-import type { ChannelSecrets, Verified } from './platform.ts';
 
 export interface NewOAuthSession {
   readonly id: string;
@@ -28,26 +27,4 @@ export interface OAuthSessionStore {
   begin(session: NewOAuthSession, ttlMs: number): Promise<{ readonly expiresAt: Date }>;
   /** Gives it once, and removes it. Null: no such state, or its time is over. */
   take(stateHash: Uint8Array): Promise<OAuthSession | null>;
-}
-
-/** Google's side of a consent. Reaches Google's own hosts alone. */
-export interface GmailConsent {
-  /** Where the person consents: PKCE with S256, offline access, the consent asked for anew. */
-  authorizationUrl(ask: {
-    readonly state: string;
-    readonly codeChallenge: string;
-    readonly redirectUri: string;
-    readonly loginHint: string | null;
-  }): string;
-  /** Rejects with a `ChannelFailure` whose sentence the owner can act on: a permission left out, a code used before. */
-  exchange(
-    grant: { readonly code: string; readonly codeVerifier: string; readonly redirectUri: string },
-    signal: AbortSignal,
-  ): Promise<GmailGrant>;
-}
-
-export interface GmailGrant {
-  /** By the names that the connection reads them by, the refresh token among them. */
-  readonly credentials: ChannelSecrets;
-  readonly verified: Verified;
 }

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Expression, RawBuilder } from 'kysely';
 import { liveAgents, llmKeysOf, now, toAgentRow } from './agent-row.ts';
 import type { SelectedAgent } from './agent-row.ts';
+import { channelStatusesOf } from '../channels/channel-row.ts';
 import type { Database } from '../database/connection.ts';
 
 /**
@@ -23,7 +24,9 @@ export async function hold(database: Database, id: string, holder: string, ttlMs
         select id, ${holder}, ${fromNow(ttlMs)} from active
         on conflict (agent_id, holder) do update set until = greatest(agent_holds.until, excluded.until)
       )
-      select active.*, ${llmKeysOf(sql.ref('active.id'))} as llm_keys from active
+      select active.*, ${llmKeysOf(sql.ref('active.id'))} as llm_keys,
+        ${channelStatusesOf(sql.ref('active.id'))} as channels
+      from active
     `.execute(db),
   );
   return rows[0] ? toAgentRow(rows[0]) : null;

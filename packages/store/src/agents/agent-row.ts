@@ -2,6 +2,7 @@ import type { AgentRow, LlmKeyRow } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Expression, Kysely, RawBuilder, Selectable } from 'kysely';
 import type { AgentsTable, Schema } from '../database/schema.ts';
+import { channelStatusesOf } from '../channels/channel-row.ts';
 import { statement } from '../database/statement.ts';
 import type { InJson } from '../database/statement.ts';
 
@@ -73,6 +74,7 @@ const columns = [
 /** An agent as `liveAgents` selects it. */
 export type SelectedAgent = Pick<Selectable<AgentsTable>, (typeof columns)[number]> & {
   readonly llm_keys: readonly LlmKeyJson[];
+  readonly channels: AgentRow['channels'];
 };
 
 export const now = sql<Date>`clock_timestamp()`;
@@ -81,7 +83,10 @@ export const liveAgents = (db: Kysely<Schema>) =>
   db
     .selectFrom('agents')
     .selectAll('agents')
-    .select((eb) => llmKeysOf(eb.ref('agents.id')).as('llm_keys'))
+    .select((eb) => [
+      llmKeysOf(eb.ref('agents.id')).as('llm_keys'),
+      channelStatusesOf(eb.ref('agents.id')).as('channels'),
+    ])
     .where('deleted_at', 'is', null);
 
 /** The agent with this id, `$1`. */
@@ -89,7 +94,10 @@ export const agentById = statement<SelectedAgent>('agent_by_id', (db) =>
   db
     .selectFrom('agents')
     .select(columns)
-    .select((eb) => llmKeysOf(eb.ref('agents.id')).as('llm_keys'))
+    .select((eb) => [
+      llmKeysOf(eb.ref('agents.id')).as('llm_keys'),
+      channelStatusesOf(eb.ref('agents.id')).as('channels'),
+    ])
     .where('deleted_at', 'is', null)
     .where('id', '=', ''),
 );
@@ -125,6 +133,7 @@ export function toAgentRow(row: SelectedAgent | InJson<SelectedAgent>): AgentRow
     models: row.models,
     members: row.members.map((member) => ({ ...member, createdAt: new Date(member.createdAt) })),
     llmKeys: row.llm_keys.map((key) => ({ ...key, createdAt: new Date(key.createdAt) })),
+    channels: row.channels,
     desired: row.desired,
     operation:
       row.operation_kind === null

@@ -56,6 +56,7 @@ test('a created agent reads back as it was given, desired running and provisioni
     host: null,
     machine: null,
     members: [],
+    channels: [],
     settingsApplied: 'template',
     egressVersion: 1,
     egressApplied: 1,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { agentIdPattern } from '@lodge/domain';
+import { ChannelConflictError } from '@lodge/ports';
 import type { Admission, OperationCause, SizeName } from '@lodge/domain';
 import type {
   AgentChange,
@@ -12,6 +13,7 @@ import type {
   Committed,
   DecisionFacts,
   NewAgent,
+  NewChannel,
   Observation,
 } from '@lodge/ports';
 import { sql } from 'kysely';
@@ -21,6 +23,8 @@ import { countAgents, holders, readCommitted, sizesHeld } from './agent-capacity
 import { begin, change, insertKeys, lifecycleColumns } from './agent-decisions.ts';
 import { agentById, liveAgents, now, selectAgent, toAgentRow } from './agent-row.ts';
 import { finishDelete, observe } from './agent-transitions.ts';
+import { putChannel } from '../channels/channels.ts';
+import { isUniqueViolation } from '../channels/states.ts';
 import { writeNote } from '../events/change-note.ts';
 import type { EndedOperations } from '../events/ended-operations.ts';
 import type { Changes } from '../database/notifications.ts';
@@ -28,6 +32,15 @@ import type { Database } from '../database/connection.ts';
 import { decodeCursor, encodeCursor } from '../database/cursor.ts';
 import type { Schema } from '../database/schema.ts';
 import { advisoryLocks } from '../database/locks.ts';
+
+/** Throws a `ChannelConflictError`; nothing of the transaction is written then. */
+async function putChannelOf(trx: Transaction<Schema>, agent: NewAgent, channel: NewChannel): Promise<void> {
+  try {
+    await putChannel(trx, { accountId: agent.accountId, agentId: agent.id, ...channel }, undefined);
+  } catch (error) {
+    throw isUniqueViolation(error) ? new ChannelConflictError(channel.channel) : error;
+  }
+}
 
 /**
  * The commit does not wait for the disk. A lease that a crash of the database forgets makes whatever was decided under it
@@ -56,10 +69,10 @@ export class PostgresAgentStore implements AgentStore {
         await sql`select pg_advisory_xact_lock(${advisoryLocks.createAgent})`.execute(trx);
         admit(await readCommitted(trx, agent.accountId));
         await insertAgent(trx, agent);
-        const row = (await selectAgent(trx, agent.id))!;
         const own = { type: 'agent.created', data: { name: agent.name } } as const;
         await writeNote(trx, { accountId: agent.accountId, agentId: agent.id }, own, note);
-        return row;
+        for (const channel of agent.channels ?? []) await putChannelOf(trx, agent, channel);
+        return (await selectAgent(trx, agent.id))!;
       }),
     );
   }

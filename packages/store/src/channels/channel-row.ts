@@ -1,13 +1,24 @@
 import { channelTitles } from '@lodge/domain';
 import type { ChannelName } from '@lodge/domain';
-import type { ChannelCredential, ChannelRow } from '@lodge/ports';
+import type { AgentRow, ChannelCredential, ChannelRow } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { Kysely, Selectable } from 'kysely';
+import type { Expression, Kysely, RawBuilder, Selectable } from 'kysely';
 import type { Schema } from '../database/schema.ts';
 import type { ChannelsTable } from './tables.ts';
 
 /** A lease that ended so long ago was not taken by anybody: the process that holds connections is not there. */
 const relayGraceMs = 30_000;
+
+/** Channels of the agent whose id `agentId` is, each with its status as `selectChannels` has it, as one JSON column. */
+export function channelStatusesOf(agentId: Expression<string>): RawBuilder<AgentRow['channels']> {
+  return sql<AgentRow['channels']>`(
+    select coalesce(json_agg(json_build_object('channel', c.channel, 'status', case
+      when c.status = 'connected' and c.lease_until < clock_timestamp() - ${sql.lit(relayGraceMs)} * interval '1 millisecond'
+      then 'disconnected' else c.status end
+    ) order by c.channel), '[]')
+    from channels c where c.agent_id = ${agentId}
+  )`;
+}
 
 interface Found extends Selectable<ChannelsTable> {
   readonly credentials: readonly { name: string; sealed: string; last4: string; created_at: string }[] | null;

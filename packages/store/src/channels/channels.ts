@@ -49,7 +49,7 @@ export class PostgresChannelStore implements ChannelStore {
     note?: ChangeNote,
   ): Promise<{ readonly row: ChannelRow; readonly isNew: boolean } | 'conflict' | 'no_agent'> {
     try {
-      return await this.database.transaction((trx) => put(trx, change, note));
+      return await this.database.transaction((trx) => putChannel(trx, change, note));
     } catch (error) {
       if (isUniqueViolation(error)) return 'conflict';
       throw error;
@@ -166,7 +166,7 @@ const lockChannel = (trx: Transaction<Schema>, accountId: string, agentId: strin
     .forNoKeyUpdate()
     .executeTakeFirst();
 
-async function put(
+export async function putChannel(
   trx: Transaction<Schema>,
   change: ChannelChange,
   note: ChangeNote | undefined,

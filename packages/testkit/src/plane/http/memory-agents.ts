@@ -28,6 +28,7 @@ export function agentRow(row: Partial<AgentRow> = {}): AgentRow {
     models: null,
     members: [],
     llmKeys: [],
+    channels: [],
     desired: 'running',
     operation: null,
     generation: 1,
