@@ -25,6 +25,11 @@ import type { SpendingDeps } from './spend/spending.ts';
 import { createTemplates } from './templates/templates.ts';
 import type { TemplateProgress, Templates } from './templates/templates.ts';
 import { createAgents } from './agents/use-cases.ts';
+import { Answering } from './channels/answering/answering.ts';
+import { defaultAnsweringBounds } from './channels/answering/bounds.ts';
+import type { Channels } from './channels/channels.ts';
+import type { ChannelParts } from './channels/deps.ts';
+import { createChannels } from './channels/use-cases.ts';
 import type { AgentsDeps } from './agents/deps.ts';
 import { KeepAwakeLeases } from './turns/keep-awake.ts';
 import { createRunTurn } from './turns/run-turn.ts';
@@ -53,10 +58,14 @@ export interface EngineDeps
   readonly idleEveryMs?: number;
   /** Told when a turn begins; gives what to call when it has ended. */
   readonly onTurn?: (origin: TurnOrigin) => () => void;
+  /** Messaging channels; without them there are none. */
+  readonly channels?: ChannelParts;
 }
 
 export interface Engine {
   readonly agents: Agents;
+  /** Throws where the engine was given no channels. */
+  readonly channels: Channels;
   /** Says something to an agent, whoever asks. */
   readonly runTurn: RunTurn;
   /** The ledger in which the broker writes: calls are seen as parts of turns, and cut where they go in circles. */
@@ -104,11 +113,17 @@ export function createEngine(deps: EngineDeps): Engine {
   const { spend, turns, sleeper } = createSpending(deps);
   const health = watchHealth(deps, templates);
   const loop = createLoop(deps, { templates, settingsOf, health, keepAwake, disk });
-  const loops = [loop, disk, idleness, relief, health, sleeper];
   const agents = createAgents({ ...deps, spend, turns, templates, settingsOf, keepAwake, relief, disk, deleteWaitMs });
+  const runTurn = createRunTurn({ ...deps, agents });
+  const channels = deps.channels && createChannels({ ...deps.channels, agents, secrets: deps.secrets, log });
+  const loops = [loop, disk, idleness, relief, health, sleeper, ...answering(deps, agents, runTurn)];
   return {
     agents,
-    runTurn: createRunTurn({ ...deps, agents }),
+    get channels() {
+      if (!channels) throw new Error('the engine was given no channels');
+      return channels;
+    },
+    runTurn,
     watchCalls: (ledger) => turns.watch(ledger),
     start() {
       templates.start();
@@ -123,6 +138,14 @@ export function createEngine(deps: EngineDeps): Engine {
     templateProgress: () => [...runtimes.keys()].map((kind) => templates.progress(kind)),
     onTemplateProgress: (listener) => templates.onProgress(listener),
   };
+}
+
+/** What answers on channels, where there are any. */
+function answering({ channels, holder, log }: EngineDeps, agents: Agents, runTurn: RunTurn): Answering[] {
+  if (!channels) return [];
+  const bounds = { ...defaultAnsweringBounds, ...channels.bounds };
+  // Two servers of one host have claims of their own.
+  return [new Answering({ ...channels, bounds, agents, runTurn, log, holder: `${holder}/${randomUUID()}` })];
 }
 
 interface LoopParts {

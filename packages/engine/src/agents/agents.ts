@@ -28,6 +28,8 @@ import type {
   WebPage,
 } from '@lodge/ports';
 
+import type { CheckedChannel } from '../channels/channels.ts';
+
 /** A create as the API took it: checked against the schema, defaults not yet filled in. */
 export interface CreateAgentInput {
   readonly name: string;
@@ -40,6 +42,8 @@ export interface CreateAgentInput {
   readonly size: SizeName;
   readonly lifecycle: Lifecycle;
   readonly metadata: Readonly<Record<string, string>>;
+  /** As `Channels.check` gives them. */
+  readonly channels?: readonly CheckedChannel[];
   readonly instructions?: string | null;
   readonly dashboard?: boolean;
   readonly spendLimit?: SpendLimit | null;

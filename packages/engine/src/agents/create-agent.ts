@@ -6,6 +6,7 @@ import { llmKeyContext } from '@lodge/ports';
 import type { AgentRow, Committed, NewAgent, Provider, SecretBox } from '@lodge/ports';
 import { checkDiskForCreate, hostMemory, noRoom, withRoom } from './capacity.ts';
 import { refuseBadKeys } from './check-keys.ts';
+import { newChannel, refusingConflicts } from '../channels/put.ts';
 import type { AgentsDeps } from './deps.ts';
 import { checkedModels, chosenModel, idsOf } from './model-choice.ts';
 
@@ -41,10 +42,13 @@ export async function createAgent(
     egress: input.egress ?? publicEgress,
     models,
     llmKeys: input.llmKeys.map((key) => sealKey(deps.secrets, id, key)),
+    channels: (input.channels ?? []).map((channel) => newChannel(deps.secrets, id, channel)),
   };
   return withRoom(deps, input.size, async () => {
     const [memory, disk] = await Promise.all([hostMemory(deps), deps.disk.host()]);
-    return deps.store.create(agent, (committed) => admit(committed, { memory, disk }, input, deps), note);
+    return refusingConflicts(
+      deps.store.create(agent, (committed) => admit(committed, { memory, disk }, input, deps), note),
+    );
   });
 }
 

@@ -7,6 +7,8 @@ import type { FailureFacts, Gateway, GatewayAnswer, GatewayEvent, GatewayTurn } 
 export type Step =
   | { readonly text: string }
   | { readonly failure: FailureFacts }
+  /** Goes on once this has come. */
+  | { readonly after: Promise<unknown> }
   /** Nothing more comes until the turn is cut. */
   | 'silence';
 
@@ -35,6 +37,7 @@ export class FakeGateway implements Gateway {
 async function* eventsOf(steps: readonly Step[], signal: AbortSignal): AsyncGenerator<GatewayEvent> {
   for (const step of steps) {
     if (step === 'silence') await cut(signal);
+    else if ('after' in step) await step.after;
     else if ('failure' in step) throw new GatewayFailure(step.failure, new Error('told to fail'));
     else yield eventOf(step.text, false);
   }

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { createSecretBox } from '@lodge/access';
 import { defaultLifecycle } from '@lodge/domain';
 import { createEngine } from '@lodge/engine';
-import type { CreateAgentInput, Engine, EngineDeps } from '@lodge/engine';
+import type { ChannelParts, CreateAgentInput, Engine, EngineDeps } from '@lodge/engine';
 import type { AgentRow } from '@lodge/ports';
 import { createGateway } from '@lodge/runtimes';
 import { migrate, openStore } from '@lodge/store';
@@ -12,6 +12,7 @@ import { testDatabase } from '@lodge/testkit/postgres';
 import type { TestDatabase } from '@lodge/testkit/postgres';
 import { createFakeDriver } from '@lodge/vm/fake';
 import type { FakeDriver, FakeHost } from '@lodge/vm/fake';
+import { channelParts } from './channels.ts';
 import { guestRuntime, noTroubles } from './guest-runtime.ts';
 import type { GuestTroubles } from './guest-runtime.ts';
 
@@ -90,11 +91,17 @@ export interface Plane {
   end(): Promise<void>;
 }
 
+export interface PlaneOptions extends Omit<Partial<EngineDeps>, 'channels'> {
+  readonly release?: string;
+  /** With channels, and what of them is not the usual fakes'. */
+  readonly channels?: Partial<ChannelParts>;
+}
+
 /** A control plane on the host; those of another `release` have templates of their own. */
 export async function startPlane(
   world: World,
   host: FakeHost,
-  { release, ...changes }: Partial<EngineDeps> & { readonly release?: string } = {},
+  { release, channels, ...changes }: PlaneOptions = {},
 ): Promise<Plane> {
   const life = { ended: false, sent: new Set<Promise<unknown>>() };
   const driver = createFakeDriver(host);
@@ -114,6 +121,11 @@ export async function startPlane(
       return life.ended;
     },
     sent: new Set(),
+  };
+  const rooms = {
+    channels: mortal(opened.channels, life),
+    channelTurns: mortal(opened.channelTurns, life),
+    oauthSessions: mortal(opened.oauthSessions, life),
   };
   const engine = createEngine({
     store,
@@ -136,6 +148,7 @@ export async function startPlane(
     holder: holderOf(host),
     provisionTimeoutMs: 20_000,
     idleEveryMs: 50,
+    ...(channels && { channels: channelParts(rooms, channels) }),
     ...changes,
   });
   await driver.start();

@@ -1,0 +1,57 @@
+/** What Lodge says in an agent's place, and what it tells the owner. A sender learns nothing of the owner's account. */
+import { helpText } from '@lodge/domain';
+import type { ChannelCommand } from '@lodge/domain';
+import type { AgentRow } from '@lodge/ports';
+
+export const sayings = {
+  cannot: 'I cannot answer right now.',
+  notDone: 'I could not finish this. Please try again later.',
+  tooLong: 'That is too long for me.',
+  refused: 'I cannot do this.',
+  off: 'I am switched off at the moment.',
+  nothing: 'I have no answer to that.',
+  stopped: 'Stopped.',
+  fresh: 'A new conversation begins.',
+  cut: '\n\n(The rest of the answer was too long.)',
+} as const;
+
+export const reasons = {
+  off: 'The agent does not run, and its lifecycle.wake_on_message is false.',
+  stopped: 'The sender stopped it.',
+  tooOften: 'The turn was begun several times and never came to its end.',
+  ours: 'Something failed within this service.',
+  closing: 'The service ended while the agent was at work.',
+} as const;
+
+/** What a command is answered with; what it does besides is done where it is found. */
+export function commandAnswer(command: ChannelCommand, agent: AgentRow): string {
+  switch (command) {
+    case 'help':
+      return helpText;
+    case 'new':
+      return sayings.fresh;
+    case 'stop':
+      return sayings.stopped;
+    case 'status':
+      return statusText(agent);
+  }
+}
+
+function statusText({ status, lifecycle }: AgentRow): string {
+  switch (status) {
+    case 'running':
+      return 'I am awake.';
+    case 'provisioning':
+      return 'I am starting.';
+    case 'paused':
+    case 'stopped':
+      return lifecycle.wakeOnMessage ? 'I am asleep. A message wakes me.' : sayings.off;
+    case 'error':
+      return sayings.cannot;
+  }
+}
+
+const maxReasonChars = 500;
+
+/** One bounded line for the owner. */
+export const reasonOf = (text: string): string => text.replaceAll(/\s+/g, ' ').slice(0, maxReasonChars).toWellFormed();

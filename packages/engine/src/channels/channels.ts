@@ -1,0 +1,137 @@
+import type { ChannelAccess, ChannelIdentity, ChannelName, ChannelReason } from '@lodge/domain';
+import type {
+  ActorNote,
+  ChangeNote,
+  ChannelMessage,
+  ChannelRow,
+  ChannelSecrets,
+  ChannelSender,
+  MessageQuery,
+} from '@lodge/ports';
+
+/** A channel as its owner puts it. */
+export interface ChannelInput {
+  readonly channel: ChannelName;
+  readonly enabled: boolean;
+  readonly access: ChannelAccess;
+  /** By the names of `channelCredentials`; those that are left out stay as they are stored. */
+  readonly credentials: ChannelSecrets;
+}
+
+export interface PutOptions {
+  /** False: the platform is not asked whether the credentials are good. */
+  readonly verify: boolean;
+  /** What stands before a field's name in a refusal. */
+  readonly prefix?: string;
+  readonly signal: AbortSignal;
+}
+
+/** Checked, and not yet written. */
+export interface CheckedChannel {
+  readonly input: ChannelInput;
+  /** As of `ChannelChange`. */
+  readonly accountKey?: string | null;
+}
+
+export interface Test {
+  readonly row: ChannelRow;
+  /** Who the platform says that the credentials belong to; null where it was not asked, or says no. */
+  readonly identity: ChannelIdentity | null;
+  /** Why it does not work; null where the platform said nothing against it. */
+  readonly reason: ChannelReason | null;
+  /** Whether a text was queued into a conversation. */
+  readonly isQueued: boolean;
+}
+
+export interface Pairing {
+  readonly status: 'pending' | 'connected' | 'expired' | 'failed';
+  readonly reason: ChannelReason | null;
+  /** A code to scan; null while there is none. */
+  readonly qr: string | null;
+  /** A code to type in on the phone; null where none was asked for. */
+  readonly pairingCode: string | null;
+  readonly expiresAt: Date | null;
+  readonly attempt: number;
+}
+
+export interface OAuthStart {
+  readonly id: string;
+  readonly authorizationUrl: string;
+  readonly state: string;
+  readonly expiresAt: Date;
+}
+
+export interface OAuthEnd {
+  readonly agentId: string;
+  /** The address that the agent answers from now on. */
+  readonly mailbox: string;
+  /** Where the person goes on; null: nowhere. */
+  readonly returnUrl: string | null;
+}
+
+/** Whose, and which. */
+export interface ChannelPlace {
+  readonly accountId: string;
+  readonly agentId: string;
+  readonly channel: ChannelName;
+}
+
+/**
+ * What owners do with the channels of their agents, in every state of the agent. Each refuses with `agent_not_found` where the
+ * account has no such agent, and with `channel_not_found` where the agent has no such channel.
+ */
+export interface Channels {
+  list(accountId: string, agentId: string): Promise<readonly ChannelRow[]>;
+  /** Null: it was never put. */
+  find(place: ChannelPlace): Promise<ChannelRow | null>;
+  /** Channels of an agent that is not there yet. Refuses as `put` does, a conflict aside. */
+  check(inputs: readonly ChannelInput[], options: PutOptions): Promise<readonly CheckedChannel[]>;
+  /** Refuses with `invalid_request` and the field, or `channel_conflict`. */
+  put(
+    accountId: string,
+    agentId: string,
+    input: ChannelInput,
+    options: PutOptions & { readonly note?: ChangeNote },
+  ): Promise<{ readonly row: ChannelRow; readonly isNew: boolean }>;
+  remove(place: ChannelPlace, note?: ChangeNote): Promise<void>;
+  restart(place: ChannelPlace, note?: ChangeNote): Promise<ChannelRow>;
+  /** Asks the platform now; with a conversation, queues a text into it. */
+  test(place: ChannelPlace, conversation: string | null, signal: AbortSignal): Promise<Test>;
+  senders(place: ChannelPlace, state?: ChannelSender['state']): Promise<readonly ChannelSender[]>;
+  /** Refuses with `approval_not_found`. */
+  decide(
+    place: ChannelPlace,
+    decision: { readonly code: string; readonly approve: boolean },
+    note?: ActorNote,
+  ): Promise<ChannelSender>;
+  messages(query: MessageQuery): Promise<readonly ChannelMessage[]>;
+  /** Refuses with `message_not_found` or `message_not_retryable`. */
+  retry(accountId: string, agentId: string, messageId: string, note?: ActorNote): Promise<ChannelMessage>;
+  /** Calls back when a channel of the agent may have changed. */
+  onChange(agentId: string, listener: () => void): () => void;
+  readonly whatsapp: {
+    /** Wants a code; makes the channel where there is none. Refuses with `agent_not_running`. Resolves once there is a code, or with `waitMs`. */
+    pair(accountId: string, agentId: string, ask: PairAsk): Promise<Pairing>;
+    pairing(accountId: string, agentId: string): Promise<Pairing>;
+  };
+  readonly gmail: {
+    /** Refuses with `gmail_not_configured`. */
+    start(accountId: string, agentId: string, ask: ConsentAsk): Promise<OAuthStart>;
+    /** What the browser came back with. Refuses with `link_not_valid`, `invalid_request` or `channel_conflict`. */
+    finish(back: { readonly state: string; readonly code: string | null }, signal: AbortSignal): Promise<OAuthEnd>;
+  };
+}
+
+export interface PairAsk {
+  /** Digits alone; null: a code to scan. */
+  readonly phoneNumber: string | null;
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+  readonly note?: ChangeNote;
+}
+
+export interface ConsentAsk {
+  readonly redirectUri: string;
+  readonly returnUrl: string | null;
+  readonly loginHint: string | null;
+}

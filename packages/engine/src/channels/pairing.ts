@@ -1,0 +1,111 @@
+/** Pairing of a WhatsApp account: codes to scan or to type, which the connection gives and the owner is shown. */
+import { defaultAccess, Refusal } from '@lodge/domain';
+import { channelPairingContext } from '@lodge/ports';
+import type { ChannelRow } from '@lodge/ports';
+import type { PairAsk, Pairing } from './channels.ts';
+import type { ChannelsDeps } from './deps.ts';
+import { noChannel } from './not-found.ts';
+import { stored } from './put.ts';
+
+const channel = 'whatsapp';
+
+export async function pair(deps: ChannelsDeps, accountId: string, agentId: string, ask: PairAsk): Promise<Pairing> {
+  const { status } = await deps.agents.get(accountId, agentId);
+  if (status !== 'running' && status !== 'paused') {
+    throw new Refusal('agent_not_running', 'Agent is not running. Start it first.', { agentId });
+  }
+  const row = await wanted(deps, accountId, agentId, ask);
+  if (ask.phoneNumber !== null) await askForNumber(deps, agentId, ask.phoneNumber);
+  return awaitCode(deps, row, ask);
+}
+
+export async function pairing(deps: ChannelsDeps, accountId: string, agentId: string): Promise<Pairing> {
+  await deps.agents.get(accountId, agentId);
+  const row = await deps.store.find(accountId, agentId, channel);
+  if (row === null) throw noChannel(channel);
+  return pairingOf(deps, row);
+}
+
+/** The channel, enabled, with a connection that asks for a code or is about to. */
+async function wanted(
+  { store }: ChannelsDeps,
+  accountId: string,
+  agentId: string,
+  { note }: PairAsk,
+): Promise<ChannelRow> {
+  const row = await store.find(accountId, agentId, channel);
+  if (row === null || !row.enabled) {
+    const access = row?.access ?? defaultAccess;
+    const change = { accountId, agentId, channel, enabled: true, access, credentials: [] } as const;
+    return (await stored(store, change, note)).row;
+  }
+  const isOver = row.status === 'error' || (row.status === 'pending_pairing' && row.pairing === null);
+  if (!isOver) return row;
+  const fresh = await store.restart(accountId, agentId, channel, note);
+  if (fresh === null) throw noChannel(channel);
+  return fresh;
+}
+
+async function askForNumber({ check }: ChannelsDeps, agentId: string, phoneNumber: string): Promise<void> {
+  if (await check.pairByNumber(agentId, channel, phoneNumber)) return;
+  throw new Refusal('agent_unavailable', 'The connection to WhatsApp is not open yet. Try again shortly.');
+}
+
+/** Until there is a code to show, or the time is over. */
+async function awaitCode(deps: ChannelsDeps, first: ChannelRow, { waitMs, signal }: PairAsk): Promise<Pairing> {
+  const { accountId, agentId } = first;
+  const changed = new Signal();
+  const unsubscribe = deps.store.onChange((id) => (id === null || id === agentId) && changed.give());
+  const deadline = Date.now() + waitMs;
+  try {
+    for (let row: ChannelRow | null = first; ; row = await deps.store.find(accountId, agentId, channel)) {
+      if (row === null) throw noChannel(channel);
+      const leftMs = deadline - Date.now();
+      const isKnown = row.pairing !== null || row.status === 'connected' || row.status === 'error';
+      if (isKnown || leftMs <= 0 || signal.aborted) return pairingOf(deps, row);
+      await changed.await(Math.min(leftMs, lookEveryMs), signal);
+    }
+  } finally {
+    unsubscribe();
+  }
+}
+
+const lookEveryMs = 2_000;
+
+/** Remembers that it was given while nobody waited. */
+class Signal {
+  private next = Promise.withResolvers<void>();
+
+  give(): void {
+    this.next.resolve();
+  }
+
+  async await(timeoutMs: number, signal: AbortSignal): Promise<void> {
+    const bound = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    const over = new Promise<void>((resolve) => bound.addEventListener('abort', () => resolve(), { once: true }));
+    await Promise.race([this.next.promise, over]);
+    this.next = Promise.withResolvers();
+  }
+}
+
+export function pairingOf({ secrets, log }: Pick<ChannelsDeps, 'secrets' | 'log'>, row: ChannelRow): Pairing {
+  const { agentId, status, statusReason, pairing } = row;
+  const none = { qr: null, pairingCode: null, expiresAt: null, attempt: 0 };
+  const reason = statusReason && { code: statusReason.code, message: statusReason.message };
+  if (status === 'connected') return { status: 'connected', reason: null, ...none };
+  if (status === 'error') return { status: 'failed', reason, ...none };
+  if (pairing === null) return { status: 'pending', reason, ...none };
+  const { expiresAt, attempt } = pairing;
+  if (expiresAt.getTime() <= Date.now()) return { status: 'expired', reason, ...none, expiresAt, attempt };
+  try {
+    const opened = JSON.parse(secrets.open(pairing.sealed, channelPairingContext(agentId, channel))) as {
+      readonly qr: string | null;
+      readonly pairingCode: string | null;
+    };
+    return { status: 'pending', reason, qr: opened.qr, pairingCode: opened.pairingCode, expiresAt, attempt };
+  } catch {
+    // Sealed with a key that has gone: the next code is readable.
+    log.warn({ agent_id: agentId }, 'a code to pair could not be opened');
+    return { status: 'expired', reason, ...none, expiresAt, attempt };
+  }
+}

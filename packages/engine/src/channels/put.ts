@@ -1,0 +1,82 @@
+import { Refusal, channelTitles } from '@lodge/domain';
+import type { ChannelName } from '@lodge/domain';
+import { ChannelConflictError } from '@lodge/ports';
+import type { ChangeNote, ChannelChange, ChannelRow, NewChannel, SecretBox } from '@lodge/ports';
+import { notFound } from '../agents/reading.ts';
+import type { ChannelInput, CheckedChannel, PutOptions } from './channels.ts';
+import { merged, sealedOf, unverifiedKey, verified } from './credentials.ts';
+import type { ChannelsDeps } from './deps.ts';
+
+/** Asks the platform only of credentials that are new: a change of access needs no platform. */
+export async function checked(
+  deps: ChannelsDeps,
+  input: ChannelInput,
+  stored: ChannelRow | null,
+  options: PutOptions,
+): Promise<CheckedChannel> {
+  const { channel, credentials } = input;
+  const all = merged(deps.secrets, input, stored, options.prefix);
+  if (Object.keys(credentials).length === 0) return { input };
+  if (!options.verify) return { input, accountKey: unverifiedKey(channel, all) };
+  const known = await verified(deps, channel, all, options);
+  return { input, accountKey: known?.accountKey ?? unverifiedKey(channel, all) };
+}
+
+export async function put(
+  deps: ChannelsDeps,
+  accountId: string,
+  agentId: string,
+  input: ChannelInput,
+  options: PutOptions & { readonly note?: ChangeNote },
+): Promise<{ readonly row: ChannelRow; readonly isNew: boolean }> {
+  await deps.agents.get(accountId, agentId);
+  const stored = await deps.store.find(accountId, agentId, input.channel);
+  return write(deps, accountId, agentId, await checked(deps, input, stored, options), options.note);
+}
+
+async function write(
+  { store, secrets }: Pick<ChannelsDeps, 'store' | 'secrets'>,
+  accountId: string,
+  agentId: string,
+  checked: CheckedChannel,
+  note?: ChangeNote,
+): Promise<{ readonly row: ChannelRow; readonly isNew: boolean }> {
+  return stored(store, { accountId, agentId, ...newChannel(secrets, agentId, checked) }, note);
+}
+
+/** What was checked, as it is kept. */
+export function newChannel(
+  secrets: SecretBox,
+  agentId: string,
+  { input: { channel, enabled, access, credentials }, accountKey }: CheckedChannel,
+): NewChannel {
+  const sealed = sealedOf(secrets, agentId, channel, credentials);
+  return { channel, enabled, access, credentials: sealed, ...(accountKey !== undefined && { accountKey }) };
+}
+
+/** As `ChannelStore.put`, with its refusals. */
+export async function stored(
+  store: ChannelsDeps['store'],
+  change: ChannelChange,
+  note?: ChangeNote,
+): Promise<{ readonly row: ChannelRow; readonly isNew: boolean }> {
+  const result = await store.put(change, note);
+  if (result === 'no_agent') throw notFound(change.agentId);
+  if (result === 'conflict') throw conflict(change.channel);
+  return result;
+}
+
+/** The same promise, with a conflict of channels as a refusal. */
+export async function refusingConflicts<T>(written: Promise<T>): Promise<T> {
+  try {
+    return await written;
+  } catch (error) {
+    throw error instanceof ChannelConflictError ? conflict(error.channel) : error;
+  }
+}
+
+const conflict = (channel: ChannelName): Refusal =>
+  new Refusal(
+    'channel_conflict',
+    `Another agent of this deployment is connected to ${channelTitles[channel]} by the same account. Give this one its own, or remove the other's channel.`,
+  );

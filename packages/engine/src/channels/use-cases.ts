@@ -1,0 +1,112 @@
+import { Refusal } from '@lodge/domain';
+import { ChannelFailure } from '@lodge/ports';
+import type { ChannelRow } from '@lodge/ports';
+import type { ChannelPlace, Channels, Test } from './channels.ts';
+import { finishConsent, startConsent } from './consent.ts';
+import { asked, openedOf } from './credentials.ts';
+import type { ChannelsDeps } from './deps.ts';
+import { noChannel } from './not-found.ts';
+import { pair, pairing } from './pairing.ts';
+import { checked, put } from './put.ts';
+
+const testText = 'This is a test message: the channel works.';
+
+/** The use-cases of owners over their ports. */
+export function createChannels(deps: ChannelsDeps): Channels {
+  const { store, agents } = deps;
+  return {
+    async list(accountId, agentId) {
+      await agents.get(accountId, agentId);
+      return store.ofAgent(accountId, agentId);
+    },
+    find: (place) => find(deps, place),
+    check: (inputs, options) =>
+      Promise.all(
+        inputs.map((input) => checked(deps, input, null, { ...options, prefix: `channels.${input.channel}.` })),
+      ),
+    put: (accountId, agentId, input, options) => put(deps, accountId, agentId, input, options),
+    async remove(place, note) {
+      const { accountId, agentId, channel } = place;
+      await agents.get(accountId, agentId);
+      if (!(await store.remove(accountId, agentId, channel, note))) throw noChannel(channel);
+    },
+    async restart({ accountId, agentId, channel }, note) {
+      await agents.get(accountId, agentId);
+      const row = await store.restart(accountId, agentId, channel, note);
+      if (row === null) throw noChannel(channel);
+      return row;
+    },
+    test: (place, conversation, signal) => test(deps, place, conversation, signal),
+    ...messagesOf(deps),
+    onChange: (agentId, listener) => store.onChange((id) => (id === null || id === agentId) && listener()),
+    whatsapp: {
+      pair: (accountId, agentId, ask) => pair(deps, accountId, agentId, ask),
+      pairing: (accountId, agentId) => pairing(deps, accountId, agentId),
+    },
+    gmail: {
+      start: (accountId, agentId, ask) => startConsent(deps, accountId, agentId, ask),
+      finish: (back, signal) => finishConsent(deps, back, signal),
+    },
+  };
+}
+
+async function find({ agents, store }: ChannelsDeps, { accountId, agentId, channel }: ChannelPlace) {
+  await agents.get(accountId, agentId);
+  return store.find(accountId, agentId, channel);
+}
+
+async function there(deps: ChannelsDeps, place: ChannelPlace): Promise<ChannelRow> {
+  const row = await find(deps, place);
+  if (row === null) throw noChannel(place.channel);
+  return row;
+}
+
+function messagesOf(deps: ChannelsDeps): Pick<Channels, 'senders' | 'decide' | 'messages' | 'retry'> {
+  const { store, agents } = deps;
+  return {
+    async senders(place, state) {
+      await there(deps, place);
+      return store.senders(place.accountId, place.agentId, place.channel, state);
+    },
+    async decide(place, decision, note) {
+      await there(deps, place);
+      const sender = await store.decide({ ...place, ...decision }, note);
+      if (sender !== null) return sender;
+      throw new Refusal('approval_not_found', 'Nobody waits with this code: code is wrong, or was decided before.');
+    },
+    async messages(query) {
+      await agents.get(query.accountId, query.agentId);
+      return store.messages(query);
+    },
+    async retry(accountId, agentId, messageId, note) {
+      await agents.get(accountId, agentId);
+      // No id of ours is longer, or has anything else in it.
+      const isId = /^[\w-]{1,64}$/.test(messageId);
+      const message = isId ? await store.retry(accountId, agentId, messageId, note) : null;
+      if (message === null) throw new Refusal('message_not_found', 'The agent has no such message.');
+      if (message !== 'not_retryable') return message;
+      throw new Refusal('message_not_retryable', 'Only a message in the state failed or unknown can be retried.');
+    },
+  };
+}
+
+async function test(
+  deps: ChannelsDeps,
+  place: ChannelPlace,
+  conversation: string | null,
+  signal: AbortSignal,
+): Promise<Test> {
+  const row = await there(deps, place);
+  const { accountId, agentId, channel } = place;
+  const isQueued = conversation !== null && (await deps.store.say(accountId, agentId, channel, conversation, testText));
+  if (conversation !== null && !isQueued) {
+    throw new Refusal('invalid_request', 'conversation is none that wrote to the agent on this channel.');
+  }
+  try {
+    const known = await asked(deps, channel, openedOf(deps.secrets, row), signal);
+    return { row, identity: known?.identity ?? row.identity, reason: null, isQueued };
+  } catch (error) {
+    if (!(error instanceof ChannelFailure)) throw error;
+    return { row, identity: null, reason: error.reason, isQueued };
+  }
+}
