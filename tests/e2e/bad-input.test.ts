@@ -20,6 +20,7 @@ import { testDatabase } from '@lodge/testkit/postgres';
 import { Client } from 'pg';
 import { createHttpApp } from '../../apps/server/src/http/app.ts';
 import { createFakeDriver, FakeHost } from '@lodge/vm/fake';
+import { channelParts } from '../../packages/testkit/src/plane/channels.ts';
 import { badRequests } from './bad-requests.ts';
 import type { BadRequest, Facts } from './bad-request.ts';
 
@@ -62,6 +63,7 @@ async function startService() {
       memory: { reservedMib: 1024, overcommit: 1 },
       holder: 'test',
       provisionTimeoutMs: 60_000,
+      channels: channelParts(store),
     });
     const verifier = createApiKeyVerifier({ apiKeys: cryptography.apiKeys, store: store.apiKeys, log: silent });
     undo.push(() => verifier.close());
@@ -78,6 +80,7 @@ async function startService() {
       agents: engine.agents,
       runTurn: engine.runTurn,
       verifier,
+      channels: { channels: engine.channels, origin: () => 'http://localhost' },
       places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits, cryptography.tokens) },
       audit: store.audit,
       events: store.events,

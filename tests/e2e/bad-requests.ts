@@ -1,4 +1,5 @@
 /** The table of tests/e2e/bad-input.test.ts. */
+import { channelRequests } from './bad-channel-requests.ts';
 import { lifecycleRequests } from './bad-lifecycle-requests.ts';
 import {
   chat,
@@ -89,7 +90,15 @@ const fields: BadRequest[] = [
   create('a number as size', { size: 2 }, 'size'),
   create('an unknown machine_size', { machine_size: 'tiny' }, 'machine_size'),
   create('two sizes', { size: 'small', machine_size: 'large' }, ['size', 'machine_size']),
-  create('channels', { channels: { slack: { appToken: 'xapp-1', botToken: 'xoxb-1' } } }, 'channels'),
+  create('half of what a channel needs', { channels: { slack: { botToken: 'xoxb-1' } } }, 'channels.slack.appToken'),
+  create('an unknown channel', { channels: { fax: {} } }, 'channels.fax'),
+  create('a secret of another channel', { channels: { whatsapp: { botToken: 'x' } } }, 'channels.whatsapp.botToken'),
+  create('a secret with a space', { channels: { discord: { botToken: 'a b' } } }, 'channels.discord.botToken'),
+  create('both names of one channel', { channels: { gmail: {}, email: {} } }, ['channels.gmail', 'channels.email']),
+  create('a token that the platform refuses', { channels: { discord: { botToken: 'bad:x' } } }, [
+    'channels.discord.botToken',
+    'not known',
+  ]),
   create('an array of channels', { channels: [] }, 'channels'),
   create('an unknown egress mode', { egress: { mode: 'open' } }, ['egress.mode', 'allowlist']),
   create('an allow list that nobody reads', { egress: { mode: 'none', allow: ['a.example'] } }, 'egress.allow'),
@@ -347,6 +356,7 @@ const chats: BadRequest[] = [
 
 export const badRequests: readonly BadRequest[] = [
   ...lifecycleRequests,
+  ...channelRequests,
   ...names,
   ...fields,
   ...nested,

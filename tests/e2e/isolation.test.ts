@@ -42,7 +42,16 @@ after(() => world?.close());
 /** Everything of the owner's. */
 async function contents(): Promise<string> {
   const ofAccount = ['agents', 'events', 'idempotency_keys', 'agent_visits'];
-  const tables = [...ofAccount, 'llm_call_contents', 'llm_keys', 'agent_holds', 'agent_logs', 'agent_ports'];
+  const tables = [
+    ...ofAccount,
+    'llm_call_contents',
+    'llm_keys',
+    'agent_holds',
+    'agent_logs',
+    'agent_ports',
+    'channels',
+    'channel_credentials',
+  ];
   const rows = [];
   for (const table of tables) {
     const of = ofAccount.includes(table)
@@ -69,6 +78,8 @@ const bodies: Readonly<Record<string, object>> = {
   'POST /v1/agents/{id}/members': { name: 'scout' },
   'PATCH /v1/agents/{id}/members/{name}': { instructions: 'x' },
   'POST /v1/agents/{id}/ports': { port: 3000 },
+  'PUT /v1/agents/{id}/channels/{channel}': { botToken: '1:x' },
+  'POST /v1/agents/{id}/channels/{channel}/approvals': { code: 'x', action: 'approve' },
   'POST /v1/agents': { name: 'of the stranger' },
 };
 

@@ -51,6 +51,7 @@ export async function openApi(
     events: store.events,
     accounts,
     places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits, cryptography.tokens) },
+    channels: { channels: engine.channels, origin: () => url.origin },
     usage: store.usage,
     idempotency: store.idempotency,
     secrets,

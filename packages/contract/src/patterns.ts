@@ -9,6 +9,9 @@ export const patterns = {
   agentId: '^[a-z][a-z0-9]{11}$',
   /** Not those that a runtime has a meaning of its own for. */
   memberName: '^(?!(?:main|default|openclaw)$)[a-z][a-z0-9-]{0,30}[a-z0-9]$',
+  phoneNumber: '^\\+?[1-9]\\d{6,14}$',
+  /** Of the web, in printable ASCII: what a page can lead on to. */
+  webUrl: '^https?://[\\u0021\\u0023-\\u003b\\u003d\\u003f-\\u005b\\u005d\\u005f\\u0061-\\u007a\\u007e]+$',
   /** An amount of money: more than nothing, exact to the micro-dollar. */
   usd: '^(?!0(\\.0*)?$)(0|[1-9]\\d{0,8})(\\.\\d{1,6})?$',
   /** RFC 3339; whether the day exists is checked as the format `date-time`. */

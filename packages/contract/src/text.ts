@@ -12,6 +12,8 @@ export const patternMeanings: Readonly<Record<string, string>> = {
   [patterns.text]: 'must not contain NUL or unpaired surrogates',
   [patterns.localPath]: 'must be a path such as /chat?new=1, in printable ASCII',
   [patterns.token]: 'must be printable ASCII without spaces',
+  [patterns.phoneNumber]: 'must be a phone number with its country, such as +4915112345678',
+  [patterns.webUrl]: 'must be a URL that begins with https:// or http://, in printable ASCII',
   [patterns.memberName]:
     'must be 2 to 32 lower case letters, digits and hyphens, a letter first, no hyphen last, and not main, default or openclaw',
 };

@@ -9,11 +9,11 @@ import type { AddressInfo } from 'node:net';
 import { cryptography, createSecretBox, hashApiKey, lastFour, makeApiKey } from '@lodge/access';
 import { createAgentVisits, Meter, MeteredDriver, createEngine } from '@lodge/engine';
 import { builtinProviders } from '@lodge/broker';
-import type { Engine, EngineDeps } from '@lodge/engine';
+import type { ChannelParts, Engine, EngineDeps } from '@lodge/engine';
 import { scopes as allScopes } from '@lodge/domain';
 import type { Accounts, AgentRuntime } from '@lodge/ports';
 import { guestClient, noCredential } from '@lodge/guest';
-import { createGateway } from '@lodge/runtimes';
+import { createGateway, createGuestFiles } from '@lodge/runtimes';
 import { migrate, openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
 import { testDatabase } from '@lodge/testkit/postgres';
@@ -23,6 +23,7 @@ import { Daemon } from '../../../apps/guestd/src/testing.ts';
 import { createHttpApp } from '../../../apps/server/src/http/app.ts';
 import type { NetworkSettings } from '../../../apps/server/src/http/context.ts';
 import type { RateSettings } from '../../../apps/server/src/http/pipeline/limits/limits.ts';
+import { channelParts } from '../../../packages/testkit/src/plane/channels.ts';
 import { startGateway } from './gateway.ts';
 import { accountsOver, silent } from '../../../packages/testkit/src/plane/wired-accounts.ts';
 import { guestRuntime, noTroubles } from '../../../packages/testkit/src/plane/guest-runtime.ts';
@@ -60,6 +61,8 @@ export interface ServerOptions {
   /** Name of the API's host, where it is one within the agents' domain: agents' pages are then of its site. */
   readonly apiHost?: string;
   readonly loopBounds?: EngineDeps['loopBounds'];
+  /** What of channels is not the usual fakes'. */
+  readonly channels?: Partial<ChannelParts>;
   /** Told what went wrong inside. */
   readonly onError?: (fields: object, message: string) => void;
 }
@@ -96,6 +99,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
     }),
     ...options.runtime,
   };
+  const guestAt = () => guestClient({ address: '127.0.0.1', port: options.guestPort ?? 1, credential: noCredential });
   const maxAgents = options.maxAgents ?? 1000;
   const running = options.maxRunning ?? 1000;
   const secrets = createSecretBox(Buffer.alloc(32, 7));
@@ -119,6 +123,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
     maxRunningPerAccount: running,
     memory: { reservedMib: 1024, overcommit: 16 },
     spend: store.spend,
+    channels: channelParts(store, { guestFiles: createGuestFiles(guestAt), ...options.channels }),
     ...(options.loopBounds && { loopBounds: options.loopBounds }),
     holder: holderOf(process.pid),
     provisionTimeoutMs: 240_000,
@@ -134,6 +139,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
     audit: store.audit,
     events: store.events,
     accounts,
+    channels: { channels: engine.channels, origin: () => origin },
     places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits, cryptography.tokens) },
     usage: store.usage,
     idempotency: store.idempotency,
@@ -157,7 +163,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
     lifecycleWaitMs: options.lifecycleWaitMs ?? 10_000,
     chatTimeoutMs: 120_000,
     drainMs: 0,
-    guestAt: () => guestClient({ address: '127.0.0.1', port: options.guestPort ?? 1, credential: noCredential }),
+    guestAt,
     ...(options.terminalIdleMs !== undefined && { terminalIdleMs: options.terminalIdleMs }),
     version: '0',
     log,

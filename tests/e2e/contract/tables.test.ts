@@ -56,6 +56,14 @@ const endpoints: readonly [string, string, unknown, number, string?][] = [
   ['PUT', '/agents/:id/files/a', 'bytes', 201, 'agents:write'],
   ['DELETE', '/agents/:id/files/a', undefined, 200, 'agents:write'],
   ['POST', '/agents/:id/exec', { command: 'true' }, 200, 'agents:write'],
+  ['GET', '/agents/:id/channels', undefined, 200, 'agents:read'],
+  ['PUT', '/agents/:id/channels/slack', { appToken: 'xapp-1', botToken: 'xoxb-1' }, 200, 'agents:write'],
+  ['GET', '/agents/:id/channels/slack', undefined, 200, 'agents:read'],
+  ['POST', '/agents/:id/channels/slack/restart', undefined, 200, 'agents:write'],
+  ['POST', '/agents/:id/channels/slack/test', undefined, 200, 'agents:write'],
+  ['GET', '/agents/:id/channels/slack/approvals', undefined, 200, 'agents:read'],
+  ['DELETE', '/agents/:id/channels/slack', undefined, 200, 'agents:write'],
+  ['GET', '/agents/:id/messages', undefined, 200, 'agents:read'],
   ['GET', '/audit-events', undefined, 200, 'agents:read'],
   ['GET', '/events', undefined, 200, 'agents:read'],
   ['GET', '/usage', undefined, 200, 'usage:read'],
@@ -95,8 +103,6 @@ for (const [method, pattern, given, wanted, scope] of endpoints) {
 
 /** Rows of the endpoint table that no route serves yet: a route that comes takes its row from here to the table above. */
 const later = [
-  'GET /agents/:id/channels',
-  'PUT /agents/:id/channels/slack',
   'GET /agents/:id/schedules',
   'GET /agents/:id/snapshots',
   'POST /agents/:id/restore',

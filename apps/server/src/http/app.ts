@@ -46,6 +46,12 @@ import { getAgentRoute } from './routes/agents/get.ts';
 import { listAgentsRoute } from './routes/agents/list.ts';
 import { updateAgentRoute } from './routes/agents/update.ts';
 import { listAuditEventsRoute } from './routes/audit/list.ts';
+import { channelActRoutes } from './routes/channels/acts.ts';
+import { approvalRoutes } from './routes/channels/approvals.ts';
+import { channelRoutes } from './routes/channels/channels.ts';
+import { gmailRoutes } from './routes/channels/gmail.ts';
+import { messageRoutes } from './routes/channels/messages.ts';
+import { whatsAppRoutes } from './routes/channels/whatsapp.ts';
 import { chatRoutes } from './routes/chat/create.ts';
 import { listEventsRoute } from './routes/events/list.ts';
 import { execRoute } from './routes/exec/create.ts';
@@ -176,6 +182,12 @@ const routes: readonly ((app: App, whole: Whole) => void)[] = [
   createLinkRoute,
   memberRoutes,
   portRoutes,
+  channelRoutes,
+  channelActRoutes,
+  approvalRoutes,
+  whatsAppRoutes,
+  gmailRoutes,
+  messageRoutes,
   responseRoutes,
   accountRoutes,
   limitsRoute,

@@ -1,5 +1,5 @@
 import type { ErrorCode, Scope, RuntimeKind } from '@lodge/domain';
-import type { Agents, RunTurn } from '@lodge/engine';
+import type { Agents, Channels, RunTurn } from '@lodge/engine';
 import type {
   Accounts,
   AgentPortStore,
@@ -73,6 +73,13 @@ export interface AccountArea {
   readonly pages: string | null;
 }
 
+/** Messaging channels. */
+export interface ChannelArea {
+  readonly channels: Channels;
+  /** Where browsers reach this service. Known only once it listens. */
+  readonly origin: () => string;
+}
+
 /** What the whole API is made of. Each part names what it needs of it (`needs.ts`). */
 export interface HttpAppOptions {
   readonly agents: Agents;
@@ -83,6 +90,7 @@ export interface HttpAppOptions {
   readonly accounts: OwnAccounts;
   /** What of agents is served under their own addresses, and to whom. */
   readonly places: AgentPlaces;
+  readonly channels: ChannelArea;
   readonly usage: Pick<UsageStore, 'report' | 'knows' | 'calls' | 'call'>;
   /** Nobody is trusted and no other origin is let in where it is not given. */
   readonly network?: NetworkSettings;

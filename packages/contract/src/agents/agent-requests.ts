@@ -4,6 +4,7 @@ import { agentStatuses, runtimeKindNames, sizeNames } from '@lodge/domain';
 import { Lifecycle } from './agent.ts';
 import { SpendLimit } from '../account/spend.ts';
 import { EgressInput } from './egress.ts';
+import { ChannelsInput, VerifyQuery } from './channel-input.ts';
 import { Instructions } from './instructions.ts';
 import { Metadata, nullable, oneOf, pageCursor, patterns } from '../text.ts';
 
@@ -51,9 +52,6 @@ export const modelNames = (more = '') =>
     examples: [['openai/gpt-5-mini']],
   });
 
-/** A field of the contract that this version does not serve: only its empty value is taken. */
-export const notYet = 'Not available in this version yet: only the empty value is taken.';
-
 export const CreateAgent = Type.Object(
   {
     name: Type.String({
@@ -93,7 +91,7 @@ export const CreateAgent = Type.Object(
       Type.Partial(Lifecycle, { additionalProperties: false, description: 'What is left out keeps its default.' }),
     ),
     metadata: Type.Optional(Metadata),
-    channels: Type.Optional(Type.Object({}, { additionalProperties: true, description: notYet })),
+    channels: Type.Optional(ChannelsInput),
     spend_limit: Type.Optional(nullable(SpendLimit)),
     egress: Type.Optional(nullable(EgressInput)),
     models: Type.Optional(nullable(modelNames())),
@@ -187,6 +185,11 @@ export const ChatQuery = Type.Object(
 );
 
 export type ChatQuery = Static<typeof ChatQuery>;
+
+export const CreateAgentQuery = Type.Object(
+  { ...WaitQuery.properties, ...VerifyQuery.properties },
+  { additionalProperties: false },
+);
 
 /** The body of a request that says everything by its path. */
 export const NoBody = Type.Object({}, { additionalProperties: false, description: 'Nothing, or an empty object.' });

@@ -1,6 +1,14 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { agentStatuses, keepAwakeModes, runtimeKinds, sizeNames, verbs } from '@lodge/domain';
+import {
+  agentStatuses,
+  channelNames,
+  channelStatuses,
+  keepAwakeModes,
+  runtimeKinds,
+  sizeNames,
+  verbs,
+} from '@lodge/domain';
 import { SpendLimit } from '../account/spend.ts';
 import { Egress } from './egress.ts';
 import { Metadata, Timestamp, listOf, nullable, oneOf, patterns } from '../text.ts';
@@ -110,7 +118,7 @@ export const Agent = Type.Object(
     dashboard_url: nullable(Type.String()),
     llm_keys: Type.Array(AgentLlmKey),
     channels: Type.Array(
-      Type.Object({ channel: Type.String(), status: Type.String() }, { additionalProperties: false }),
+      Type.Object({ channel: oneOf(channelNames), status: oneOf(channelStatuses) }, { additionalProperties: false }),
     ),
     lifecycle: Lifecycle,
     spend_limit: nullable(SpendLimit),

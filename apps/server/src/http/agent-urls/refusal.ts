@@ -4,6 +4,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import type { Log } from '@lodge/ports';
 import { policy } from '../pages.ts';
 import { refusalHeaders, toRefusal } from '../pipeline/errors.ts';
+import { smallPage } from '../reply/small-page.ts';
 
 const titles: Readonly<Record<number, string>> = {
   401: 'This address opens with a link',
@@ -30,7 +31,7 @@ export function refuse(log: Log, error: unknown, { request, response, requestId 
   if (known.cause !== undefined) log[status === 500 ? 'error' : 'info']({ err: known.cause }, known.message);
   const asPage = wantsPage(request);
   const body = asPage
-    ? pageOf(titles[status] ?? 'This did not work', known.message)
+    ? smallPage(titles[status] ?? 'This did not work', known.message)
     : JSON.stringify({ error: { type, code: known.code, message: known.message } });
   const headers: OutgoingHttpHeaders = {
     'content-type': `${asPage ? 'text/html' : 'application/json'}; charset=utf-8`,
@@ -50,16 +51,3 @@ export function refuse(log: Log, error: unknown, { request, response, requestId 
 
 const wantsPage = ({ headers }: IncomingMessage): boolean =>
   /\btext\/html\b/i.test(headers.accept ?? '') && headers['x-api-key'] === undefined && !headers.authorization;
-
-const pageOf = (title: string, text: string): string =>
-  `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
-  `<title>${title}</title></head><body><main><h1>${title}</h1><p>${escaped(text)}</p></main></body></html>\n`;
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  "'": '&#39;',
-};
-const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => entities[character]!);

@@ -1,5 +1,5 @@
 import { noSpendDefaults } from '@lodge/domain';
-import type { Agents } from '@lodge/engine';
+import type { Agents, Channels } from '@lodge/engine';
 import type { Accounts } from '@lodge/ports';
 import { createHttpApp } from '../app.ts';
 import type { AccountArea } from '../context.ts';
@@ -30,6 +30,7 @@ export async function openApiJson(): Promise<string> {
       ports: { ofAgent: never, find: never, publish: never, unpublish: never },
       visits: { createLink: never, openLink: never, visit: never },
     },
+    channels: { channels: new Proxy({} as Channels, { get: () => never }), origin: noAccountArea.origin },
     account: noAccountArea,
     usage: { report: never, knows: never, calls: never, call: never },
     limits: {

@@ -44,7 +44,7 @@ export function agentRecord(row: AgentRow, agents: Agents, url: AgentUrlSettings
       last4,
       created_at: createdAt.toISOString(),
     })),
-    channels: [],
+    channels: row.channels.map(({ channel, status }) => ({ channel, status })),
     lifecycle: lifecycleRecord(row.lifecycle),
     spend_limit: spendLimitRecord(row.spendLimit),
     egress: { mode: row.egress.mode, allow: [...row.egress.allow] },

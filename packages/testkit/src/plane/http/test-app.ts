@@ -2,6 +2,7 @@
 import type { Scope } from '@lodge/domain';
 import { scopes, noSpendDefaults } from '@lodge/domain';
 import { createRunTurn } from '@lodge/engine';
+import type { Channels } from '@lodge/engine';
 import type { AccountRow, KeyRefusal, Principal, SpendStore } from '@lodge/ports';
 import { createGateway } from '@lodge/runtimes';
 import type { FastifyInstance } from 'fastify';
@@ -93,6 +94,13 @@ const noPlaces: HttpAppOptions['places'] = {
   visits: { createLink: async () => null, openLink: async () => null, visit: async () => null },
 };
 
+/** Routes of channels are tested over a real store. */
+const noChannels = new Proxy({} as Channels, {
+  get() {
+    throw new Error('this test has no channels');
+  },
+});
+
 export function testApp(options: Partial<HttpAppOptions> = {}): TestApp {
   const agents = new MemoryAgents();
   const logged: string[] = [];
@@ -105,6 +113,7 @@ export function testApp(options: Partial<HttpAppOptions> = {}): TestApp {
     events: { page: async () => [], onAppend: () => () => undefined },
     accounts: { account: async () => someone, update: async (_, change) => ({ ...someone, ...change }) },
     places: noPlaces,
+    channels: { channels: noChannels, origin: () => 'http://localhost' },
     usage: { report: async () => 'too_many', knows: async () => false, calls: async () => [], call: async () => null },
     limits: openLimits(),
     ready: () => ({ ready: true, step: null }),

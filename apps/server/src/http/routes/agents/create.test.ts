@@ -254,19 +254,6 @@ test("the engine's refusals have the contract's status and type; 429 and 503 say
   }
 });
 
-test('400: what this version does not have is refused by name, not dropped', async () => {
-  const { call, agents } = testApp();
-  const given = {
-    channels: { slack: { appToken: 'xapp-1', botToken: 'xoxb-1' } },
-  };
-  for (const [field, value] of Object.entries(given)) {
-    const answer = await call('POST', '/v1/agents', { body: { name: 'x', [field]: value } });
-    assert.deepEqual([answer.status, answer.body.error.code], [400, 'invalid_request']);
-    assert.ok(answer.body.error.message.startsWith(field), answer.body.error.message);
-  }
-  assert.equal(agents.created.length, 0);
-});
-
 test('instructions have 32 KB of UTF-8, and nothing but white space is none', async () => {
   const { call, agents } = testApp();
   const create = (instructions: unknown) => call('POST', '/v1/agents', { body: { name: 'x', instructions } });

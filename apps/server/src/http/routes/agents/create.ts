@@ -8,11 +8,13 @@ import {
   defaultRuntimeKind,
 } from '@lodge/domain';
 import { randomInt } from 'node:crypto';
-import { Agent, CreateAgent, PreferHeaders, WaitQuery } from '@lodge/contract';
+import { Agent, CreateAgent, CreateAgentQuery, PreferHeaders } from '@lodge/contract';
 import type { CreateAgentInput } from '@lodge/engine';
 import type { AgentRow } from '@lodge/ports';
-import type { FastifyRequest } from 'fastify';
-import { checkAvailable, egressOf, instructionsOf, sizeOf, trimName } from './fields.ts';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { channelInputs } from '../channels/input.ts';
+import type { ChannelNeeds } from '../channels/shared.ts';
+import { egressOf, instructionsOf, sizeOf, trimName } from './fields.ts';
 import { agentHeaders, agentPath, agentReply } from '../../reply/agent-record.ts';
 import { changeNote } from '../../identity/change-note.ts';
 import { clientGone } from '../../pipeline/client-gone.ts';
@@ -30,7 +32,7 @@ const schema = {
   description:
     'Provisioning starts at once, and the reply comes when the agent runs. When that takes longer than the create wait (60 s unless set otherwise), or with `Prefer: respond-async` or `?wait=false`, it is 202 with the agent in `provisioning`: poll the agent then.',
   headers: PreferHeaders,
-  querystring: WaitQuery,
+  querystring: CreateAgentQuery,
   body: CreateAgent,
   response: {
     201: { ...Agent, 'x-response-description': 'The agent runs.', headers },
@@ -41,10 +43,10 @@ const schema = {
 const config = {
   rate: 'creates',
   scopes: ['agents:write'],
-  errors: ['quota_exceeded', 'provisioning_failed', 'insufficient_capacity'],
+  errors: ['channel_conflict', 'quota_exceeded', 'provisioning_failed', 'insufficient_capacity'],
 } as const;
 
-interface Needs extends AgentReplies, Waiting {
+interface Needs extends AgentReplies, Waiting, ChannelNeeds {
   /** How long a create waits for the agent to run before it answers 202. */
   readonly createWaitMs: number;
 }
@@ -59,7 +61,7 @@ export function createAgentRoute(app: App, context: Needs): void {
     preValidation: trimName,
     handler: async (request, reply) => {
       const { accountId } = request.principal;
-      const created = await createOnce(context, request, inputOf(request.body));
+      const created = await createOnce(context, request, request.body, reply);
       request.scope.fields.agent_id = created.id;
       reply.header('location', agentPath(created.id));
       if (wantsNoWait(request, reply)) return reply.code(202).send(agentReply(reply, created, context));
@@ -72,12 +74,23 @@ export function createAgentRoute(app: App, context: Needs): void {
 }
 
 /** The agent's id is decided before: a second attempt of an idempotent request finds what the first has made. */
-function createOnce({ agents }: Needs, request: FastifyRequest, input: CreateAgentInput): Promise<AgentRow> {
+async function createOnce(
+  { agents, channels: { channels } }: Needs,
+  request: FastifyRequest,
+  body: CreateAgent,
+  reply: FastifyReply,
+): Promise<AgentRow> {
   const { principal, idempotent } = request;
+  const input = inputOf(body);
   if (idempotent?.effective) return agents.get(principal.accountId, idempotent.agentId);
   const id = idempotent?.agentId ?? makeAgentId(randomInt);
   const note = changeNote(request, { type: 'agent.created', data: { name: input.name } });
-  return agents.create(principal.accountId, input, { id, note });
+  const { verify } = request.query as { readonly verify?: string };
+  // Before anything is written; the rest is checked by the create itself, which writes them with the agent.
+  const inputs = channelInputs(body.channels);
+  const options = { verify: verify !== 'false', signal: clientGone(reply) };
+  const checked = inputs.length === 0 ? [] : await channels.check(inputs, options);
+  return agents.create(principal.accountId, { ...input, channels: checked }, { id, note });
 }
 
 function checkOutcome(row: AgentRow | null): asserts row is AgentRow {
@@ -89,7 +102,6 @@ function checkOutcome(row: AgentRow | null): asserts row is AgentRow {
 }
 
 function inputOf(body: CreateAgent): CreateAgentInput {
-  checkAvailable(body);
   return {
     name: body.name,
     ...(body.model !== undefined && { model: body.model }),

@@ -2,7 +2,7 @@
 import { Refusal, checkedEgress } from '@lodge/domain';
 import { domainToASCII } from 'node:url';
 import { maxInstructionBytes } from '@lodge/contract';
-import type { CreateAgent, EgressInput, UpdateAgent } from '@lodge/contract';
+import type { EgressInput } from '@lodge/contract';
 import type { EgressRules, SizeName } from '@lodge/domain';
 import type { FastifyRequest } from 'fastify';
 
@@ -40,14 +40,4 @@ function inAscii(entry: string): string {
   if (!/^[\w.\u0080-\uffff-]+$/.test(name) || /^[\w.-]+$/.test(name)) return entry;
   const ascii = domainToASCII(name);
   return /[a-z]/.test(ascii) ? wildcard + ascii : entry;
-}
-
-/** Fields of the contract that this version does not serve are refused: dropping them in silence would be a lie. */
-export function checkAvailable(body: Partial<CreateAgent> | UpdateAgent): void {
-  const given = {
-    channels: 'channels' in body && Object.keys(body.channels ?? {}).length > 0,
-  };
-  for (const [field, isGiven] of Object.entries(given)) {
-    if (isGiven) throw new Refusal('invalid_request', `${field} is not available in this version yet.`);
-  }
 }

@@ -2,7 +2,7 @@ import { Agent, AgentParams, IfMatchHeaders, NoQuery, UpdateAgent } from '@lodge
 import { defaultLifecycle, defaultSize } from '@lodge/domain';
 import type { Lifecycle } from '@lodge/domain';
 import type { UpdateAgentInput } from '@lodge/engine';
-import { checkAvailable, egressOf, instructionsOf, sizeOf, trimName } from './fields.ts';
+import { egressOf, instructionsOf, sizeOf, trimName } from './fields.ts';
 import { agentHeaders, agentReply, checkAgentId } from '../../reply/agent-record.ts';
 import { changeNote } from '../../identity/change-note.ts';
 import type { App } from '../../app-types.ts';
@@ -39,7 +39,6 @@ export function updateAgentRoute(app: App, context: AgentReplies & Waiting): voi
     handler: async (request, reply) => {
       const { id } = request.params;
       const { body } = request;
-      checkAvailable(body);
       const change = inputOf(body);
       checkAgentId(id);
       const row = await agents.update(request.principal.accountId, id, change, {

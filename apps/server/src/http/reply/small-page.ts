@@ -1,0 +1,23 @@
+/** A page of a few words, for people whose browser came where no application is. */
+export interface PageLink {
+  readonly url: string;
+  readonly text: string;
+}
+
+export function smallPage(title: string, text: string, link: PageLink | null = null): string {
+  const to = link === null ? '' : `<p><a href="${escaped(link.url)}" rel="noreferrer">${escaped(link.text)}</a></p>`;
+  return (
+    `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
+    `<title>${escaped(title)}</title></head><body><main><h1>${escaped(title)}</h1><p>${escaped(text)}</p>${to}` +
+    `</main></body></html>\n`
+  );
+}
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => entities[character]!);

@@ -1,0 +1,83 @@
+import { Approval, ApprovalList, ApprovalsQuery, ChannelParams, DecideApproval, NoQuery } from '@lodge/contract';
+import { Refusal } from '@lodge/domain';
+import type { ChannelPlace, Channels } from '@lodge/engine';
+import type { ChannelSender } from '@lodge/ports';
+import { actorNote } from '../../identity/change-note.ts';
+import type { App } from '../../app-types.ts';
+import { changeConfig, placeOf, readConfig, tags } from './shared.ts';
+import type { ChannelNeeds } from './shared.ts';
+
+/** `GET` and `POST /v1/agents/:id/channels/:channel/approvals`: who may talk to the agent. */
+export function approvalRoutes(app: App, needs: ChannelNeeds): void {
+  listRoute(app, needs);
+  decideRoute(app, needs);
+}
+
+function listRoute(app: App, needs: ChannelNeeds): void {
+  const { channels } = needs.channels;
+  app.route({
+    method: 'GET',
+    url: '/v1/agents/:id/channels/:channel/approvals',
+    schema: {
+      operationId: 'listApprovals',
+      tags,
+      summary: 'List who asked to talk to an agent',
+      params: ChannelParams,
+      querystring: ApprovalsQuery,
+      response: { 200: { ...ApprovalList, 'x-response-description': 'Senders, newest first.' } },
+    },
+    config: readConfig,
+    handler: async (request) => {
+      const senders = await channels.senders(await placeOf(needs, request), request.query.state);
+      return {
+        object: 'list' as const,
+        data: senders.map(approvalRecord),
+        has_more: false as const,
+        next_cursor: null,
+      };
+    },
+  });
+}
+
+function decideRoute(app: App, needs: ChannelNeeds): void {
+  const { channels } = needs.channels;
+  app.route({
+    method: 'POST',
+    url: '/v1/agents/:id/channels/:channel/approvals',
+    schema: {
+      operationId: 'decideApproval',
+      tags,
+      summary: 'Approve or deny who asked to talk to an agent',
+      params: ChannelParams,
+      querystring: NoQuery,
+      body: DecideApproval,
+      response: { 200: { ...Approval, 'x-response-description': 'The sender, decided.' } },
+    },
+    config: { ...changeConfig, errors: [...changeConfig.errors, 'approval_not_found'] },
+    handler: async (request) => {
+      const place = await placeOf(needs, request);
+      const { code, action } = request.body;
+      const approve = action === 'approve';
+      if (request.idempotent?.effective) return approvalRecord(await lastDecided(channels, place));
+      return approvalRecord(await channels.decide(place, { code, approve }, actorNote(request)));
+    },
+  });
+}
+
+/** An attempt before this one has decided, and was killed before it could answer. */
+async function lastDecided(channels: Channels, place: ChannelPlace): Promise<ChannelSender> {
+  const decided = (await channels.senders(place)).filter(({ decidedAt }) => decidedAt !== null);
+  const last = decided.sort((a, b) => b.decidedAt!.getTime() - a.decidedAt!.getTime())[0];
+  if (last === undefined) throw new Refusal('approval_not_found', 'Nobody waits with this code.');
+  return last;
+}
+
+const approvalRecord = ({ channel, senderId, name, state, code, askedAt, decidedAt }: ChannelSender): Approval => ({
+  object: 'approval',
+  channel,
+  sender: { id: senderId, name },
+  state,
+  code,
+  asked_at: askedAt.toISOString(),
+  decided_at: decidedAt && decidedAt.toISOString(),
+});

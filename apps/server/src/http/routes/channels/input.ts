@@ -1,0 +1,42 @@
+/** Bodies of channels, checked against what their platform needs. */
+import { channelCredentials, channelNamed, channelTitles, defaultAccess, Refusal } from '@lodge/domain';
+import type { ChannelAccess, ChannelName } from '@lodge/domain';
+import type { ChannelsInput, PutChannel } from '@lodge/contract';
+import type { ChannelInput } from '@lodge/engine';
+
+const secretNames = ['appToken', 'botToken'] as const;
+
+export function channelInput(channel: ChannelName, body: PutChannel, prefix = ''): ChannelInput {
+  const credentials: Record<string, string> = {};
+  for (const name of secretNames) {
+    const value = body[name];
+    if (value === undefined) continue;
+    if (!channelCredentials[channel].includes(name)) {
+      throw new Refusal('invalid_request', `${prefix}${name} is not a known field of ${channelTitles[channel]}.`);
+    }
+    credentials[name] = value;
+  }
+  return { channel, enabled: body.enabled ?? true, access: accessOf(body.access), credentials };
+}
+
+/** Channels of an agent that is made; each is checked as its own PUT is. */
+export function channelInputs(given: ChannelsInput = {}): readonly ChannelInput[] {
+  if (given.gmail !== undefined && given.email !== undefined) {
+    throw new Refusal('invalid_request', 'channels.gmail and channels.email are two names of one channel.');
+  }
+  return Object.entries(given).map(([name, body]) => channelInput(channelNamed(name)!, body, `channels.${name}.`));
+}
+
+function accessOf(given: PutChannel['access'] = {}): ChannelAccess {
+  const { groups = {} } = given;
+  return {
+    mode: given.mode ?? defaultAccess.mode,
+    allowFrom: given.allow_from ?? defaultAccess.allowFrom,
+    groups: {
+      mode: groups.mode ?? defaultAccess.groups.mode,
+      allow: groups.allow ?? defaultAccess.groups.allow,
+      requireMention: groups.require_mention ?? defaultAccess.groups.requireMention,
+    },
+    perSenderHourly: given.per_sender_hourly ?? defaultAccess.perSenderHourly,
+  };
+}

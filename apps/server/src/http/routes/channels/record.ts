@@ -1,0 +1,67 @@
+import { channelCredentials, defaultAccess } from '@lodge/domain';
+import type { ChannelAccess } from '@lodge/domain';
+import type { Channel } from '@lodge/contract';
+import type { ChannelPlace } from '@lodge/engine';
+import type { ChannelRow } from '@lodge/ports';
+
+/** The public record of a channel: the only place where a row becomes one. */
+export function channelRecord(row: ChannelRow): Channel {
+  return {
+    object: 'channel',
+    agent_id: row.agentId,
+    channel: row.channel,
+    enabled: row.enabled,
+    status: row.status,
+    status_reason: row.statusReason && {
+      code: row.statusReason.code,
+      message: row.statusReason.message,
+      at: row.statusReason.at.toISOString(),
+    },
+    identity: row.identity && { id: row.identity.id, name: row.identity.name },
+    credentials: credentialsOf(row),
+    access: accessRecord(row.access),
+    delivery: { held_by: 'host', note: row.note },
+    last_inbound_at: timestamp(row.lastInboundAt),
+    last_outbound_at: timestamp(row.lastOutboundAt),
+    created_at: row.createdAt.toISOString(),
+    updated_at: row.updatedAt.toISOString(),
+  };
+}
+
+/** Of a channel that was never put. */
+export const emptyRecord = ({ agentId, channel }: ChannelPlace): Channel => ({
+  object: 'channel',
+  agent_id: agentId,
+  channel,
+  enabled: false,
+  status: 'not_configured',
+  status_reason: null,
+  identity: null,
+  credentials: {},
+  access: accessRecord(defaultAccess),
+  delivery: { held_by: 'host', note: null },
+  last_inbound_at: null,
+  last_outbound_at: null,
+  created_at: null,
+  updated_at: null,
+});
+
+/** Those that a person gave. What a connection keeps by itself is its own affair. */
+function credentialsOf({ channel, credentials }: ChannelRow): Channel['credentials'] {
+  const given = credentials.filter(({ name }) => channelCredentials[channel].includes(name));
+  return Object.fromEntries(
+    given.map(({ name, last4, createdAt }) => [
+      name,
+      { set: true as const, last4, created_at: createdAt.toISOString() },
+    ]),
+  );
+}
+
+const accessRecord = ({ mode, allowFrom, groups, perSenderHourly }: ChannelAccess): Channel['access'] => ({
+  mode,
+  allow_from: [...allowFrom],
+  groups: { mode: groups.mode, allow: [...groups.allow], require_mention: groups.requireMention },
+  per_sender_hourly: perSenderHourly,
+});
+
+const timestamp = (at: Date | null): string | null => at && at.toISOString();

@@ -1,0 +1,147 @@
+import { AgentParams, NoQuery, Pairing, PairWhatsApp } from '@lodge/contract';
+import type { Channels, Pairing as PairingState } from '@lodge/engine';
+import type { Log } from '@lodge/ports';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { checkAgentId } from '../../reply/agent-record.ts';
+import { sendEvents } from '../../reply/event-stream.ts';
+import { changeNote } from '../../identity/change-note.ts';
+import type { Endings } from '../../identity/ended.ts';
+import { clientGone } from '../../pipeline/client-gone.ts';
+import type { App } from '../../app-types.ts';
+import { qrPng } from './qr-png.ts';
+import { changeConfig, readConfig, tags } from './shared.ts';
+import type { ChannelNeeds } from './shared.ts';
+
+/** How long a reply waits for the first code. */
+const codeWaitMs = 10_000;
+/** A stream that nobody ends; the page asks again. */
+const streamMs = 10 * 60_000;
+const lookEveryMs = 5_000;
+
+interface Needs extends ChannelNeeds {
+  readonly endings: Endings;
+  readonly closing: AbortSignal;
+  readonly logSilenceMs?: number;
+  readonly log: Log;
+}
+
+const url = '/v1/agents/:id/channels/whatsapp/pair';
+const response = { 200: { ...Pairing, 'x-response-description': 'How the pairing is.' } };
+
+/** `POST` and `GET /v1/agents/:id/channels/whatsapp/pair`. */
+export function whatsAppRoutes(app: App, needs: Needs): void {
+  app.route({
+    method: 'POST',
+    url,
+    schema: {
+      operationId: 'pairWhatsApp',
+      tags,
+      summary: 'Pair WhatsApp with an agent',
+      description:
+        'Asks for a code to scan, or with `phone_number` for one to type in on the phone. Makes the channel where there is none, enables it, and begins anew where a pairing has failed. The reply waits some seconds for the code; poll or follow the same path with GET. The agent must be live.',
+      params: AgentParams,
+      querystring: NoQuery,
+      body: PairWhatsApp,
+      response,
+    },
+    config: {
+      ...changeConfig,
+      secretReply: true,
+      errors: ['agent_not_found', 'agent_not_running', 'agent_unavailable'],
+    },
+    handler: async (request, reply) => {
+      const { id } = request.params;
+      checkAgentId(id);
+      const data = { channel: 'whatsapp', enabled: true } as const;
+      const pairing = await needs.channels.channels.whatsapp.pair(request.principal.accountId, id, {
+        phoneNumber: request.body.phone_number?.replace('+', '') ?? null,
+        waitMs: codeWaitMs,
+        signal: AbortSignal.any([clientGone(reply), needs.closing]),
+        note: changeNote(request, { type: 'channel.configured', data }),
+      });
+      return pairingRecord(pairing, true);
+    },
+  });
+  app.route({
+    method: 'GET',
+    url,
+    schema: {
+      operationId: 'getWhatsAppPairing',
+      tags,
+      summary: 'Read or follow the pairing of WhatsApp',
+      description:
+        'With `Accept: text/event-stream` each change comes as an event, until it is connected or has failed. The codes are shown to who may change the agent.',
+      params: AgentParams,
+      querystring: NoQuery,
+      response,
+    },
+    config: readConfig,
+    compress: false,
+    handler: (request, reply) => read(needs, request, reply),
+  });
+}
+
+async function read(needs: Needs, request: FastifyRequest, reply: FastifyReply) {
+  const { id } = request.params as { readonly id: string };
+  checkAgentId(id);
+  const { channels } = needs.channels;
+  const { accountId, scopes } = request.principal;
+  const isShown = scopes.includes('agents:write');
+  const look = async (): Promise<Pairing> => pairingRecord(await channels.whatsapp.pairing(accountId, id), isShown);
+  const first = await look();
+  if (!/\btext\/event-stream\b/i.test(request.headers.accept ?? '')) return first;
+  const signal = AbortSignal.any([
+    clientGone(reply),
+    needs.closing,
+    needs.endings.of(request, reply),
+    AbortSignal.timeout(streamMs),
+  ]);
+  const blocks = follow(channels, id, first, { look, signal });
+  return sendEvents(reply, blocks, { silenceMs: needs.logSilenceMs });
+}
+
+interface Following {
+  readonly look: () => Promise<Pairing>;
+  readonly signal: AbortSignal;
+}
+
+async function* follow(
+  channels: Channels,
+  agentId: string,
+  first: Pairing,
+  { look, signal }: Following,
+): AsyncGenerator<string> {
+  let wake = Promise.withResolvers<void>();
+  const unsubscribe = channels.onChange(agentId, () => wake.resolve());
+  const ended = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  try {
+    let told = '';
+    for (let pairing = first; ; pairing = await look()) {
+      const data = JSON.stringify(pairing);
+      if (data !== told) yield `event: pairing\ndata: ${data}\n\n`;
+      told = data;
+      if (pairing.status === 'connected' || pairing.status === 'failed' || signal.aborted) return;
+      // A code expires without a change.
+      const timer = setTimeout(() => wake.resolve(), lookEveryMs);
+      await Promise.race([wake.promise, ended]).finally(() => clearTimeout(timer));
+      if (signal.aborted) return;
+      wake = Promise.withResolvers();
+    }
+  } catch {
+    // The channel or its agent is gone.
+  } finally {
+    unsubscribe();
+  }
+}
+
+const pairingRecord = (pairing: PairingState, isShown: boolean): Pairing => ({
+  object: 'pairing',
+  channel: 'whatsapp',
+  status: pairing.status,
+  reason: pairing.reason && { code: pairing.reason.code, message: pairing.reason.message },
+  qr: isShown ? pairing.qr : null,
+  qr_png: isShown && pairing.qr !== null ? qrPng(pairing.qr) : null,
+  pairing_code: isShown ? pairing.pairingCode : null,
+  expires_at: pairing.expiresAt && pairing.expiresAt.toISOString(),
+  attempt: pairing.attempt,
+});
