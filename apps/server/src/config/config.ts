@@ -22,6 +22,7 @@ import {
   resolver,
   urlPrefix,
 } from './values.ts';
+import { channelSettings } from './channels.ts';
 import { diskSettings } from './disk.ts';
 import { egressSettings } from './egress.ts';
 import { limitSettings } from './limits.ts';
@@ -218,6 +219,7 @@ export const settings = {
     decimal(0, 1000),
   ),
   ...diskSettings,
+  ...channelSettings,
   ...priceSettings,
   ...limitSettings,
   ...spendSettings,

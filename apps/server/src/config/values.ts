@@ -149,7 +149,7 @@ function listOf(text: string, parse: (item: string) => string): readonly string[
     .map(parse);
 }
 
-function fail(expected: string): never {
+export function fail(expected: string): never {
   throw new Error(expected);
 }
 

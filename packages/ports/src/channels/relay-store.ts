@@ -19,6 +19,8 @@ export interface Lease {
 export type LeaseRef = Pick<Lease, 'agentId' | 'channel' | 'number'>;
 
 export interface RelayStore {
+  /** Platforms of which there is a channel that is enabled. */
+  wanted(): Promise<readonly ChannelName[]>;
   /**
    * Takes leases on enabled channels of these platforms that nobody holds (a holder's time is over, or it gave up), at most
    * `limit`. In the states `error` and `logged_out` a channel is taken only after its revision has risen.
@@ -99,8 +101,11 @@ export interface RelayStore {
   working(leases: readonly LeaseRef[]): Promise<readonly Working[]>;
   /** Deletes what is over the bounds of age and number, in short steps. What waits is kept. */
   prune(): Promise<void>;
-  /** Calls back when anything of channels may have changed: something to send, to fetch, to connect, to let go of. */
-  onWork(listener: (what: { readonly agentId: string | null }) => void): () => void;
+  /**
+   * Calls back when there may be something to do: `channel`, to connect or to let go of; `work`, to send or to fetch. With
+   * `agentId` null of any agent.
+   */
+  onWork(listener: (what: { readonly agentId: string | null; readonly of: 'channel' | 'work' }) => void): () => void;
 }
 
 export interface FileToFetch extends LeaseRef {

@@ -19,7 +19,8 @@ const expire = (id: string) =>
   );
 
 test('of relays that ask at once each channel has one', async () => {
-  const ids = await Promise.all(Array.from({ length: 20 }, () => agentWithChannel(store, accountId)));
+  const ids: string[] = [];
+  for (let n = 0; n < 20; n += 1) ids.push(await agentWithChannel(store, accountId));
   const taken = await Promise.all(
     Array.from({ length: 8 }, (_, n) =>
       [store, other][n % 2]!.relay.acquire({ relay: `r${n}`, channels: ['telegram'], limit: 10, leaseMs: 60_000 }),

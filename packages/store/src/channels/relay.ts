@@ -1,4 +1,4 @@
-import type { Json } from '@lodge/domain';
+import type { ChannelName, Json } from '@lodge/domain';
 import { LeaseLost } from '@lodge/ports';
 import type { ConnectionState, FileToFetch, InboundMessage, LeaseRef, RelayStore } from '@lodge/ports';
 import { sql } from 'kysely';
@@ -21,6 +21,13 @@ export class PostgresRelayStore implements RelayStore {
   constructor(database: Database, changes: Changes) {
     this.database = database;
     this.changes = changes;
+  }
+
+  async wanted(): Promise<readonly ChannelName[]> {
+    const rows = await this.database.repeatable((db) =>
+      db.selectFrom('channels').select('channel').distinct().where('enabled', '=', true).execute(),
+    );
+    return rows.map(({ channel }) => channel);
   }
 
   acquire(options: Parameters<RelayStore['acquire']>[0]): ReturnType<RelayStore['acquire']> {
@@ -143,10 +150,11 @@ export class PostgresRelayStore implements RelayStore {
     return pruneChannels(this.database);
   }
 
-  onWork(listener: (what: { readonly agentId: string | null }) => void): () => void {
-    const ends = (['channel_work', 'channel_changed'] as const).map((topic) =>
-      this.changes.on(topic, (agentId) => listener({ agentId })),
-    );
+  onWork(listener: Parameters<RelayStore['onWork']>[0]): () => void {
+    const ends = [
+      this.changes.on('channel_work', (agentId) => listener({ agentId, of: 'work' })),
+      this.changes.on('channel_changed', (agentId) => listener({ agentId, of: 'channel' })),
+    ];
     return () => {
       for (const end of ends) end();
     };

@@ -1,0 +1,52 @@
+/** What the server and a relay process say to each other. Secrets go here alone, never by arguments or the environment. */
+import type { RelayTimings } from '@lodge/channels/relay';
+import type { ChannelName, ChannelReason } from '@lodge/domain';
+import type { ChannelSecrets, Verified } from '@lodge/ports';
+
+/** Where the platforms are, by the operator's configuration; null: their own. */
+export interface PlatformUrls {
+  readonly telegram: string | null;
+  readonly slack: string | null;
+  readonly discord: string | null;
+  readonly gmail: string | null;
+  readonly googleOauth: string | null;
+  readonly whatsapp: string | null;
+}
+
+export interface RelayStart {
+  readonly type: 'start';
+  readonly connectionString: string;
+  /** In base64. */
+  readonly masterKey: string;
+  readonly name: string;
+  readonly channels: readonly ChannelName[];
+  readonly urls: PlatformUrls;
+  readonly filesDir: string;
+  readonly logLevel: string;
+  /** Of tests. */
+  readonly timings?: RelayTimings;
+}
+
+export type RelayAsk =
+  | {
+      readonly type: 'verify';
+      readonly id: number;
+      readonly channel: ChannelName;
+      readonly credentials: ChannelSecrets;
+    }
+  | {
+      readonly type: 'pair';
+      readonly id: number;
+      readonly channel: ChannelName;
+      readonly agentId: string;
+      readonly phoneNumber: string;
+    }
+  | { readonly type: 'cancel'; readonly id: number };
+
+export type RelayOrder = RelayStart | RelayAsk | { readonly type: 'close' };
+
+export type RelayReply =
+  | { readonly type: 'ready' }
+  | { readonly type: 'verified'; readonly id: number; readonly verified: Verified | null }
+  | { readonly type: 'paired'; readonly id: number; readonly isHere: boolean }
+  | { readonly type: 'failed'; readonly id: number; readonly reason: ChannelReason };

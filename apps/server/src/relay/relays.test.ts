@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { randomBytes, randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { after, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { defaultAccess, defaultLifecycle, makeAgentId } from '@lodge/domain';
+import { ChannelFailure } from '@lodge/ports';
+import { migrate, openStore } from '@lodge/store';
+import { testDatabase } from '@lodge/testkit/postgres';
+import { startTelegramStub } from '@lodge/testkit/telegram';
+import { startRelays } from './relays.ts';
+import type { Relays } from './relays.ts';
+
+const database = await testDatabase();
+await migrate(database);
+const log = { debug() {}, info() {}, warn() {}, error() {} };
+const store = await openStore({ ...database, log });
+const telegram = await startTelegramStub();
+const { signal } = new AbortController();
+const opened: Relays[] = [];
+after(async () => {
+  await Promise.all(opened.map((relays) => relays.close()));
+  await telegram.close();
+  await store.close();
+  await database.drop();
+});
+
+const masterKey = randomBytes(32);
+const settings = {
+  connectionString: database.connectionString,
+  masterKey,
+  urls: { telegram: telegram.apiRoot, slack: null, discord: null, gmail: null, googleOauth: null, whatsapp: null },
+  filesDir: '/nonexistent/channel-files',
+  instance: 'test',
+  logLevel: 'error',
+};
+
+function start(errors: string[] = []): Relays {
+  const relays = startRelays({
+    ...settings,
+    store: store.relay,
+    log: { ...log, error: (_: object, message: string) => errors.push(message) },
+  });
+  opened.push(relays);
+  return relays;
+}
+
+const until = async (is: () => boolean): Promise<void> => {
+  for (let n = 0; n < 2_000 && !is(); n += 1) await sleep(10);
+  assert.ok(is());
+};
+const isThere = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+test('no process runs until somebody asks, or there is a channel; one that dies is started again', async () => {
+  const errors: string[] = [];
+  const relays = start(errors);
+  await sleep(100);
+  assert.deepEqual(relays.pids, []);
+  const bot = telegram.bot();
+  const verified = await relays.check.verify('telegram', { botToken: bot.token }, signal);
+  assert.equal(verified!.identity.id, String(bot.id));
+  const [pid] = relays.pids;
+  process.kill(pid!, 'SIGKILL');
+  await until(() => relays.pids.length === 1 && relays.pids[0] !== pid);
+  assert.deepEqual(errors, ['a relay process ended, and is started again']);
+  assert.equal((await relays.check.verify('telegram', { botToken: bot.token }, signal))!.accountKey, String(bot.id));
+});
+
+test('a platform that refuses, one that hangs, and a process that dies meanwhile are sentences', async () => {
+  const relays = start();
+  const refused = relays.check.verify('telegram', { botToken: `1:${'x'.repeat(35)}` }, signal);
+  await assert.rejects(
+    refused,
+    (error) => error instanceof ChannelFailure && error.reason.code === 'invalid_credentials',
+  );
+  const bot = telegram.bot();
+  bot.misbehave('slow');
+  const aborted = relays.check.verify('telegram', { botToken: bot.token }, AbortSignal.timeout(100));
+  await assert.rejects(aborted, ChannelFailure);
+  const dying = relays.check.verify('telegram', { botToken: bot.token }, signal);
+  process.kill(relays.pids[0]!, 'SIGKILL');
+  await assert.rejects(dying, ChannelFailure);
+  assert.equal(await relays.check.pairByNumber('nobody', 'whatsapp', '+4912345'), false);
+});
+
+test('neither arguments nor the environment of a process have a secret', async () => {
+  const relays = start();
+  await relays.check.verify('telegram', { botToken: telegram.bot().token }, signal);
+  const [pid] = relays.pids;
+  const shown = (await readFile(`/proc/${pid}/cmdline`, 'utf8')) + (await readFile(`/proc/${pid}/environ`, 'utf8'));
+  for (const secret of [database.connectionString, masterKey.toString('base64'), masterKey.toString('hex')]) {
+    assert.ok(!shown.includes(secret));
+  }
+  await relays.close();
+  assert.ok(!isThere(pid!));
+});
+
+test('relays do not outlive a server that is killed', async () => {
+  const script = fileURLToPath(new URL('./testing/run-relays.ts', import.meta.url));
+  const server = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'] });
+  server.stdin.end(JSON.stringify({ ...settings, masterKey: masterKey.toString('base64') }));
+  const [line] = (await once(server.stdout, 'data')) as [Buffer];
+  const pids = JSON.parse(line.toString()) as number[];
+  assert.ok(pids.length > 0 && pids.every(isThere));
+  server.kill('SIGKILL');
+  await until(() => !pids.some(isThere));
+});
+
+test('a channel that is put starts the process of its platform', async () => {
+  const relays = start();
+  const key = { name: 'k', hash: randomBytes(32), last4: '0000', scopes: ['agents:read'], expiresAt: null } as const;
+  const { accountId } = (await store.apiKeys.createFirstAccount('operator', key))!;
+  const agentId = makeAgentId(randomInt);
+  await store.agents.create(
+    {
+      id: agentId,
+      accountId,
+      name: 'bot',
+      description: null,
+      runtimeKind: 'runtime_a',
+      model: 'm/m',
+      size: 'small',
+      lifecycle: defaultLifecycle,
+      metadata: {},
+      llmKeys: [],
+    },
+    () => undefined,
+  );
+  assert.deepEqual(relays.pids, []);
+  const put = {
+    accountId,
+    agentId,
+    channel: 'telegram',
+    enabled: true,
+    access: defaultAccess,
+    credentials: [],
+  } as const;
+  await store.channels.put(put);
+  await until(() => relays.pids.length === 1);
+});

@@ -1,0 +1,1 @@
+export { createChannelFiles } from './channel-files.ts';

@@ -1,0 +1,112 @@
+/** Brings the files of messages onto the host. What cannot be had is said in a few words, and its message goes on without it. */
+import { LeaseLost } from '@lodge/ports';
+import type { ChannelFiles, FileToFetch, Log, RelayStore } from '@lodge/ports';
+import { TooLargeError } from '../shared/bounded.ts';
+import { pause } from '../shared/backoff.ts';
+import type { Held } from './held.ts';
+import type { HeldChannels } from './channels.ts';
+import { settled } from './settle.ts';
+import type { RelayTimings } from './timings.ts';
+
+const maxAtOnce = 8;
+const maxFileBytes = 64 * 1024 * 1024;
+/** Of one agent: what more comes within the hour is left out. */
+const maxHourlyBytes = 512 * 1024 * 1024;
+const maxTries = 3;
+const hourMs = 3_600_000;
+
+export interface FetcherOptions {
+  readonly store: RelayStore;
+  readonly channels: HeldChannels;
+  readonly files: ChannelFiles;
+  readonly log: Log;
+  readonly timings: RelayTimings;
+  readonly onEnd: () => void;
+}
+
+export class Fetcher {
+  private readonly options: FetcherOptions;
+  private readonly underWay = new Map<string, Promise<void>>();
+  private readonly closing = new AbortController();
+  private spent = new Map<string, number>();
+  private spentSince = Date.now();
+
+  constructor(options: FetcherOptions) {
+    this.options = options;
+  }
+
+  async look(): Promise<void> {
+    const { store, channels } = this.options;
+    const free = maxAtOnce - this.underWay.size;
+    if (this.closing.signal.aborted || free <= 0) return;
+    const files = await store.filesToFetch(
+      channels.connected.map(({ lease }) => lease),
+      free,
+    );
+    for (const file of files) {
+      if (this.underWay.has(file.id)) continue;
+      const work = this.fetch(file)
+        .catch((error: unknown) =>
+          this.options.log.warn({ err: error, channel: file.channel }, 'a file was not handled'),
+        )
+        .finally(() => {
+          this.underWay.delete(file.id);
+          this.options.onEnd();
+        });
+      this.underWay.set(file.id, work);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.closing.abort();
+    await Promise.all(this.underWay.values());
+  }
+
+  private async fetch(file: FileToFetch): Promise<void> {
+    const { store, files, channels, log } = this.options;
+    const held = channels.find(file);
+    if (held === undefined) return;
+    const signal = AbortSignal.any([
+      held.signal,
+      this.closing.signal,
+      AbortSignal.timeout(this.options.timings.fetchMs),
+    ]);
+    const result = await this.result(held, file, signal);
+    // The channel ends, or this process: another one fetches it.
+    if (result === null) return;
+    const isWritten = await settled(() => store.fetched(file, file.id, result), this.closing.signal, log);
+    if (!isWritten && 'key' in result) await files.remove(result.key).catch(() => undefined);
+  }
+
+  private async result(
+    held: Held,
+    file: FileToFetch,
+    signal: AbortSignal,
+  ): Promise<{ readonly key: string; readonly bytes: number } | { readonly reason: string } | null> {
+    if (file.attempts >= maxTries) return { reason: 'it could not be fetched' };
+    const left = maxHourlyBytes - this.spentBy(file.agentId);
+    if (left <= 0) return { reason: 'too many bytes of files came within an hour' };
+    const maxBytes = Math.min(maxFileBytes, held.platform.limits.fileInBytes, left);
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const bytes = await held.connection!.open(file.ref, maxBytes, signal);
+        const written = await this.options.files.write(bytes, maxBytes, signal);
+        this.spent.set(file.agentId, this.spentBy(file.agentId) + written.bytes);
+        return written;
+      } catch (error) {
+        if (held.signal.aborted || this.closing.signal.aborted || error instanceof LeaseLost) return null;
+        if (error instanceof TooLargeError || error instanceof RangeError) return { reason: 'it is too large' };
+        if (signal.aborted || tries === maxTries) return { reason: 'it could not be fetched' };
+        await pause(1_000 * tries, signal);
+      }
+    }
+  }
+
+  private spentBy(agentId: string): number {
+    if (Date.now() - this.spentSince > hourMs) {
+      this.spent = new Map();
+      this.spentSince = Date.now();
+    }
+    return this.spent.get(agentId) ?? 0;
+  }
+}

@@ -1,0 +1,141 @@
+/**
+ * A channel that this relay holds: its lease, its connection, and the end of both.
+ *
+ *     opening -> open -> ending -> gone
+ *
+ * The end by this process' clock is never after the database's: it counts from before the lease was asked for. A connection is
+ * closed a margin before it, whatever the database says meanwhile, and the lease is given back once the connection is closed.
+ */
+import { channelCredentialContext } from '@lodge/ports';
+import type {
+  ChannelConnection,
+  ChannelSecrets,
+  ConnectionState,
+  Lease,
+  Log,
+  Platform,
+  RelayStore,
+  SecretBox,
+} from '@lodge/ports';
+import { pause } from '../shared/backoff.ts';
+import { Host } from './host.ts';
+import type { RelayTimings } from './timings.ts';
+
+export interface HeldOptions {
+  readonly lease: Lease;
+  readonly platform: Platform;
+  readonly store: RelayStore;
+  readonly secrets: SecretBox;
+  readonly log: Log;
+  readonly timings: RelayTimings;
+  /** By `performance.now()`. */
+  readonly endsAt: number;
+  readonly onState: () => void;
+  readonly onGone: () => void;
+}
+
+export class Held {
+  readonly lease: Lease;
+  readonly platform: Platform;
+  connection: ChannelConnection | null = null;
+  state: ConnectionState = { status: 'connecting' };
+  endsAt: number;
+  private readonly options: HeldOptions;
+  private readonly host: Host;
+  private readonly stopping = new AbortController();
+  private ending: Promise<void> | null = null;
+
+  constructor(options: HeldOptions) {
+    const { lease, platform, store, secrets, log } = options;
+    this.options = options;
+    this.lease = lease;
+    this.platform = platform;
+    this.endsAt = options.endsAt;
+    this.host = new Host({
+      lease,
+      store,
+      secrets,
+      log: withFields(log, { agent_id: lease.agentId, channel: lease.channel }),
+      tellsAccount: platform.verify === null,
+      onEnd: (isLost) => void this.end(isLost),
+      onState: (state) => {
+        this.state = state;
+        options.onState();
+      },
+    });
+  }
+
+  /** Aborts what is being sent and fetched when the channel is to be given up. */
+  get signal(): AbortSignal {
+    return this.stopping.signal;
+  }
+
+  get isEnding(): boolean {
+    return this.ending !== null;
+  }
+
+  open(): void {
+    if (this.isEnding) return;
+    const { lease, platform } = this;
+    const credentials = this.openCredentials();
+    if (credentials === null) return;
+    const wantsUnaddressed = !lease.access.groups.requireMention;
+    try {
+      const account = { agentId: lease.agentId, credentials, wantsUnaddressed, cursor: lease.cursor };
+      this.connection = platform.connect(account, this.host);
+    } catch {
+      // The error itself may have a token in it.
+      this.host.log.error({}, 'a connection could not be opened');
+      this.fail('platform_refused', 'The connection could not be opened. Restart the channel to try again.');
+    }
+  }
+
+  /** Once. Resolves when the connection is closed and the lease given back, or nothing can be done about it any more. */
+  end(isLost = false): Promise<void> {
+    if (isLost) this.host.end();
+    this.ending ??= this.close();
+    return this.ending;
+  }
+
+  private openCredentials(): ChannelSecrets | null {
+    const { agentId, channel, credentials } = this.lease;
+    try {
+      return Object.fromEntries(
+        Object.entries(credentials).map(([name, sealed]) => [
+          name,
+          this.options.secrets.open(sealed, channelCredentialContext(agentId, channel, name)),
+        ]),
+      );
+    } catch {
+      this.host.log.error({}, 'the stored credentials of a channel do not open');
+      this.fail('invalid_credentials', 'The stored credentials cannot be read. Give them again.');
+      return null;
+    }
+  }
+
+  private fail(code: 'invalid_credentials' | 'platform_refused', message: string): void {
+    this.host.changed({ status: 'error', reason: { code, message } });
+  }
+
+  private async close(): Promise<void> {
+    const { store, timings, log } = this.options;
+    this.stopping.abort();
+    const closing = new AbortController();
+    const closed = Promise.resolve()
+      .then(() => this.connection?.close())
+      .catch(() => log.warn({ channel: this.lease.channel }, 'a connection did not close cleanly'));
+    await Promise.race([closed, pause(timings.closeMs, closing.signal)]);
+    closing.abort();
+    this.host.end();
+    // Where this fails the lease ends by itself.
+    await store.release(this.lease).catch(() => undefined);
+    this.options.onGone();
+  }
+}
+
+const withFields = (log: Log, fields: object): Log => ({
+  debug: (more, message) => log.debug({ ...fields, ...more }, message),
+  info: (more, message) => log.info({ ...fields, ...more }, message),
+  warn: (more, message) => log.warn({ ...fields, ...more }, message),
+  error: (more, message) => log.error({ ...fields, ...more }, message),
+});

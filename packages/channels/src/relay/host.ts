@@ -1,0 +1,138 @@
+import { LeaseLost, channelCredentialContext, channelPairingContext, channelVaultContext } from '@lodge/ports';
+import type {
+  ChannelSecrets,
+  ConnectionHost,
+  ConnectionState,
+  InboundMessage,
+  Lease,
+  Log,
+  RelayStore,
+  SecretBox,
+  Vault,
+} from '@lodge/ports';
+import type { Json } from '@lodge/domain';
+import { pause } from '../shared/backoff.ts';
+
+export interface HostOptions {
+  readonly lease: Lease;
+  readonly store: RelayStore;
+  readonly secrets: SecretBox;
+  readonly log: Log;
+  /** Whether who it is on the platform is known only once it is connected. */
+  readonly tellsAccount: boolean;
+  /** The lease is lost, or the channel is not wanted as it is. */
+  readonly onEnd: (isLost: boolean) => void;
+  readonly onState: (state: ConnectionState) => void;
+}
+
+/** What a connection tells and asks, over the store and under one lease. After `end` nothing is written. */
+export class Host implements ConnectionHost {
+  readonly log: Log;
+  readonly vault: Vault;
+  private readonly options: HostOptions;
+  private readonly ended = new AbortController();
+  private state: ConnectionState | null = null;
+  private isTelling = false;
+
+  constructor(options: HostOptions) {
+    this.options = options;
+    this.log = options.log;
+    this.vault = this.makeVault();
+  }
+
+  end(): void {
+    this.ended.abort();
+  }
+
+  received(messages: readonly InboundMessage[], cursor?: Json): Promise<void> {
+    return this.write((store, lease) => store.receive(lease, messages, cursor));
+  }
+
+  at(cursor: Json): Promise<void> {
+    return this.write((store, lease) => store.moveTo(lease, cursor));
+  }
+
+  changed(state: ConnectionState): void {
+    this.state = state;
+    this.options.onState(state);
+    if (!this.isTelling) void this.tell();
+  }
+
+  keep(credentials: ChannelSecrets): Promise<void> {
+    const { agentId, channel } = this.options.lease;
+    const sealed = Object.entries(credentials).map(([name, value]) => [
+      name,
+      this.options.secrets.seal(value, channelCredentialContext(agentId, channel, name)),
+    ]);
+    return this.write((store, lease) => store.keep(lease, Object.fromEntries(sealed)));
+  }
+
+  /** Until the last state is written, or nothing is written any more. */
+  private async tell(): Promise<void> {
+    this.isTelling = true;
+    for (let waitMs = 200; this.state !== null && !this.ended.signal.aborted;) {
+      const state = this.state;
+      try {
+        await this.writeState(state);
+        if (this.state === state) this.state = null;
+        waitMs = 200;
+      } catch (error) {
+        this.log.warn({ err: error }, 'a state of a channel was not written yet');
+        await pause(waitMs, this.ended.signal);
+        waitMs = Math.min(2 * waitMs, 5_000);
+      }
+    }
+    this.isTelling = false;
+  }
+
+  private async writeState(state: ConnectionState): Promise<void> {
+    const { lease, store, secrets, tellsAccount, onEnd } = this.options;
+    const code = state.status === 'pending_pairing' ? state.code : undefined;
+    const sealed =
+      code === undefined
+        ? null
+        : secrets.seal(
+            JSON.stringify({ qr: code.qr, pairingCode: code.pairingCode }),
+            channelPairingContext(lease.agentId, lease.channel),
+          );
+    const accountKey = tellsAccount && state.status === 'connected' ? state.identity.id : undefined;
+    const written = await store.changed(lease, state, sealed, accountKey);
+    if (written !== true || state.status === 'error') onEnd(false);
+  }
+
+  private async write<T>(call: (store: RelayStore, lease: Lease) => Promise<T>): Promise<T> {
+    if (this.ended.signal.aborted) throw new LeaseLost();
+    try {
+      return await call(this.options.store, this.options.lease);
+    } catch (error) {
+      if (error instanceof LeaseLost) this.options.onEnd(true);
+      throw error;
+    }
+  }
+
+  private makeVault(): Vault {
+    const { lease, secrets } = this.options;
+    const contextOf = (type: string, id: string): string => channelVaultContext(lease.agentId, lease.channel, type, id);
+    return {
+      get: async (type, ids) => {
+        const sealed = await this.write((store, held) => store.vaultGet(held, type, ids));
+        return Object.fromEntries(
+          Object.entries(sealed).map(([id, value]) => [id, secrets.open(value, contextOf(type, id))]),
+        );
+      },
+      set: (values, messages) =>
+        this.write((store, held) =>
+          store.vaultSet(
+            held,
+            values.map(({ type, id, value }) => ({
+              type,
+              id,
+              sealed: value === null ? null : secrets.seal(value, contextOf(type, id)),
+            })),
+            messages,
+          ),
+        ),
+      clear: () => this.write((store, held) => store.vaultClear(held)),
+    };
+  }
+}

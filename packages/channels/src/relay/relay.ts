@@ -1,0 +1,84 @@
+/**
+ * A relay: holds connections to messaging platforms for the agents of a deployment, whatever their machines do.
+ *
+ * It keeps nothing of its own. What it holds, what came in and what is to be sent lie in the database, so it may be killed at
+ * any moment, and another takes over when its leases end. Several run side by side and share the channels.
+ */
+import type { ChannelName } from '@lodge/domain';
+import type { ChannelConnection, ChannelFiles, Log, Platform, RelayStore, SecretBox } from '@lodge/ports';
+import { HeldChannels } from './channels.ts';
+import { Fetcher } from './fetcher.ts';
+import { Loop } from './loop.ts';
+import { Sender } from './sender.ts';
+import { usualRelayTimings } from './timings.ts';
+import type { RelayTimings } from './timings.ts';
+import { Typing } from './typing.ts';
+
+export interface RelayOptions {
+  readonly store: RelayStore;
+  readonly secrets: SecretBox;
+  readonly platforms: readonly Platform[];
+  readonly files: ChannelFiles;
+  /** Shown where a lease is held. */
+  readonly name: string;
+  readonly log: Log;
+  readonly timings?: RelayTimings;
+  /** Channels at most. */
+  readonly maxHeld?: number;
+}
+
+export interface Relay {
+  /** Channels that are held now. */
+  readonly held: number;
+  /** Null where this relay does not hold the channel, or it is not open yet. */
+  connectionOf(agentId: string, channel: ChannelName): ChannelConnection | null;
+  /** Ends connections, gives leases back. What is being sent has a few seconds. */
+  close(): Promise<void>;
+}
+
+const sentWithinMs = 5_000;
+/** Answers are sent and messages have their turns long before; a retry by hand finds files as long. */
+const fileAgeMs = 7 * 24 * 3_600_000;
+
+export function createRelay(options: RelayOptions): Relay {
+  const { store, secrets, files, name, log, timings = usualRelayTimings, maxHeld = 5_000 } = options;
+  const platforms = new Map(options.platforms.map((platform) => [platform.channel, platform]));
+  const loops: Record<string, Loop> = {};
+  const wake = (...names: readonly string[]): void => {
+    for (const each of names) loops[each]?.wake();
+  };
+  const onChange = (): void => wake('acquire', 'send', 'fetch');
+  const channels = new HeldChannels({ store, secrets, platforms, name, maxHeld, log, timings, onChange });
+  const sender = new Sender({ store, channels, files, log, timings, onEnd: () => wake('send') });
+  const fetcher = new Fetcher({ store, channels, files, log, timings, onEnd: () => wake('fetch') });
+  const typing = new Typing(store, channels);
+  const add = (work: string, everyMs: number, run: () => Promise<number | void>, gapMs = 0): void => {
+    loops[work] = new Loop({ name: work, everyMs, gapMs, log }, run);
+  };
+  add('renew', timings.renewEveryMs, () => channels.renew(), Math.min(1_000, timings.renewEveryMs / 4));
+  add('acquire', timings.lookEveryMs, () => channels.acquire(), Math.min(200, timings.lookEveryMs / 4));
+  add('send', timings.lookEveryMs, () => sender.look());
+  add('fetch', timings.lookEveryMs, () => fetcher.look());
+  add('typing', timings.workingEveryMs, () => typing.look());
+  add('sweep', timings.sweepEveryMs, () => sweep(store, files));
+  // A change may be one of what is held: a renewal tells.
+  const forget = store.onWork(({ of }) => (of === 'channel' ? wake('renew', 'acquire') : wake('send', 'fetch')));
+  return {
+    get held() {
+      return channels.all.length;
+    },
+    connectionOf: (agentId, channel) => channels.find({ agentId, channel })?.connection ?? null,
+    async close() {
+      forget();
+      await Promise.all(Object.values(loops).map((loop) => loop.end()));
+      await sender.close(sentWithinMs);
+      await channels.close();
+      await fetcher.close();
+    },
+  };
+}
+
+async function sweep(store: RelayStore, files: ChannelFiles): Promise<void> {
+  for (const key of await files.olderThan(new Date(Date.now() - fileAgeMs))) await files.remove(key);
+  await store.prune();
+}

@@ -1,0 +1,201 @@
+/**
+ * Sends what waits. A conversation has one part under way at a time, conversations go side by side.
+ *
+ * Before the platform is asked the part is `sending` in the database. A process that dies from there on leaves it unclear: it is
+ * sent again only where the platform tells a second try by its key, and is `unknown` elsewhere, never sent twice.
+ */
+import { SendFailure } from '@lodge/ports';
+import type { ChannelFiles, Log, OutboundPart, PartToSend, RelayStore } from '@lodge/ports';
+import { pause } from '../shared/backoff.ts';
+import type { Held } from './held.ts';
+import type { HeldChannels } from './channels.ts';
+import { keyOf } from './channels.ts';
+import { fileStream } from './outbound-file.ts';
+import { settled } from './settle.ts';
+import type { RelayTimings } from './timings.ts';
+
+const maxAtOnce = 32;
+const maxOfChannel = 8;
+/** Parts of one answer. What is beyond is not sent. */
+const maxParts = 100;
+const maxTries = 10;
+const maxRetryAfterMs = 3_600_000;
+
+const died =
+  'The process that sends was ended while it sent the answer, so it may have arrived. Send it again if it did not.';
+const unclear =
+  'The platform did not say whether it took the answer, so it may have arrived. Send it again if it did not.';
+
+export interface SenderOptions {
+  readonly store: RelayStore;
+  readonly channels: HeldChannels;
+  readonly files: ChannelFiles;
+  readonly log: Log;
+  readonly timings: RelayTimings;
+  /** One has ended, so there may be another. */
+  readonly onEnd: () => void;
+}
+
+export class Sender {
+  private readonly options: SenderOptions;
+  /** By conversation. */
+  private readonly underWay = new Map<string, Promise<void>>();
+  private readonly perChannel = new Map<string, number>();
+  private readonly closing = new AbortController();
+
+  constructor(options: SenderOptions) {
+    this.options = options;
+  }
+
+  async look(): Promise<void> {
+    const { store, channels } = this.options;
+    if (this.closing.signal.aborted || this.underWay.size >= maxAtOnce) return;
+    const held = channels.connected.filter(({ lease }) => (this.perChannel.get(keyOf(lease)) ?? 0) < maxOfChannel);
+    const parts = await store.partsToSend(
+      held.map(({ lease }) => lease),
+      2 * maxAtOnce,
+    );
+    for (const part of parts) this.begin(part);
+  }
+
+  /** Waits for what is under way, `withinMs` at most. */
+  async close(withinMs: number): Promise<void> {
+    const all = Promise.all(this.underWay.values());
+    const waiting = new AbortController();
+    await Promise.race([all, pause(withinMs, waiting.signal)]);
+    waiting.abort();
+    this.closing.abort();
+  }
+
+  private begin(part: PartToSend): void {
+    const conversation = JSON.stringify([part.agentId, part.channel, part.conversationId]);
+    const channel = keyOf(part);
+    const held = this.options.channels.find(part);
+    const ofChannel = this.perChannel.get(channel) ?? 0;
+    const isFull = this.underWay.size >= maxAtOnce || ofChannel >= maxOfChannel;
+    if (held === undefined || isFull || this.underWay.has(conversation) || held.lease.number !== part.number) return;
+    this.perChannel.set(channel, ofChannel + 1);
+    const work = this.handle(held, part)
+      .catch((error: unknown) => this.options.log.warn({ err: error, channel: part.channel }, 'a part was not handled'))
+      .finally(() => {
+        this.underWay.delete(conversation);
+        const left = this.perChannel.get(channel)! - 1;
+        if (left === 0) this.perChannel.delete(channel);
+        else this.perChannel.set(channel, left);
+        this.options.onEnd();
+      });
+    this.underWay.set(conversation, work);
+  }
+
+  private async handle(held: Held, part: PartToSend): Promise<void> {
+    const { store } = this.options;
+    const { content } = part;
+    if (part.unclear && !held.platform.sendsOnce) return this.fail(part, 'unknown', died);
+    if (part.attempts >= maxTries)
+      return this.fail(part, part.unclear ? 'unknown' : 'failed', 'It was tried too often.');
+    if (content.kind === 'markdown') return this.render(held, part, content.markdown);
+    const outbound = await this.outboundOf(held, part, content);
+    if (outbound === null) return;
+    let isOurs: boolean;
+    try {
+      isOurs = await store.sending(part, part.id);
+    } catch {
+      // It may be written. Nothing was sent, and this says so.
+      await this.write(() => store.sendLater(part, part.id, new Date(), 'The database did not answer.'));
+      return;
+    }
+    if (isOurs) await this.send(held, part, outbound);
+  }
+
+  private async render(held: Held, part: PartToSend, markdown: string): Promise<void> {
+    let parts: ReturnType<Held['platform']['render']>;
+    try {
+      parts = held.platform.render(markdown).slice(0, maxParts);
+      if (parts.length === 0) throw new RangeError('an answer of no parts');
+    } catch (error) {
+      this.options.log.error({ err: error, channel: part.channel }, 'an answer could not be rendered');
+      return this.fail(part, 'failed', 'The answer could not be put into the form of the platform.');
+    }
+    await this.options.store.split(part, part.id, parts);
+  }
+
+  private async outboundOf(
+    held: Held,
+    part: PartToSend,
+    content: Exclude<PartToSend['content'], { readonly kind: 'markdown' }>,
+  ): Promise<OutboundPart | null> {
+    if (content.kind === 'text') return content;
+    const { name, mediaType, bytes, key } = content;
+    if (bytes > held.platform.limits.fileOutBytes) {
+      await this.fail(
+        part,
+        'failed',
+        `The file is larger than the platform takes (${held.platform.limits.fileOutBytes} bytes).`,
+      );
+      return null;
+    }
+    const open = await fileStream(this.options.files, key);
+    if (open === null) {
+      await this.fail(part, 'failed', 'The file is not on the host any more.');
+      return null;
+    }
+    return { kind: 'file', name, mediaType, bytes, open };
+  }
+
+  private async send(held: Held, part: PartToSend, outbound: OutboundPart): Promise<void> {
+    const { store, timings } = this.options;
+    const { conversationId, conversationKind, replyTo, index, count, sentIds } = part;
+    const to = { conversationId, conversationKind, replyTo, index, count, sentIds };
+    const withinMs = outbound.kind === 'file' ? timings.sendFileMs : timings.sendMs;
+    try {
+      const { connection, signal } = held;
+      if (connection === null || held.isEnding) throw new SendFailure('retry', 'The connection ended.');
+      const within = AbortSignal.any([signal, AbortSignal.timeout(withinMs)]);
+      const { id } = await outcome(connection.send(to, outbound, part.key, within), within);
+      await this.write(() => store.sent(part, part.id, id));
+    } catch (error) {
+      await this.notSent(held, part, error);
+    }
+  }
+
+  private async notSent(held: Held, part: PartToSend, error: unknown): Promise<void> {
+    // What an adapter did not say is not known.
+    const failure = error instanceof SendFailure ? error : new SendFailure('unknown', unclear, { cause: error });
+    const tries = part.attempts + 1;
+    const mayAgain = failure.outcome === 'retry' || (failure.outcome === 'unknown' && held.platform.sendsOnce);
+    if (mayAgain && tries < maxTries) return this.later(part, failure, tries);
+    await this.fail(part, failure.outcome === 'unknown' ? 'unknown' : 'failed', failure.message);
+  }
+
+  private async later(part: PartToSend, failure: SendFailure, tries: number): Promise<void> {
+    const { store, timings } = this.options;
+    const boundMs = Math.min(timings.retryMaxMs, timings.retryFirstMs * 2 ** (tries - 1));
+    const waitMs = Math.min(failure.retryAfterMs, maxRetryAfterMs) + boundMs * (0.5 + Math.random() / 2);
+    await this.write(() => store.sendLater(part, part.id, new Date(Date.now() + waitMs), failure.message));
+  }
+
+  private async fail(part: PartToSend, state: 'failed' | 'unknown', reason: string): Promise<void> {
+    await this.write(() => this.options.store.sendFailed(part, part.id, state, reason));
+  }
+
+  private async write(write: () => Promise<unknown>): Promise<void> {
+    await settled(write, this.closing.signal, this.options.log);
+  }
+}
+
+/** An adapter is bound by the signal. One that is not holds up nothing for ever. */
+async function outcome<T>(sending: Promise<T>, signal: AbortSignal): Promise<T> {
+  const over = Promise.withResolvers<never>();
+  let timer: NodeJS.Timeout | undefined;
+  const end = (): void => {
+    timer = setTimeout(() => over.reject(new SendFailure('unknown', unclear)), 5_000);
+  };
+  if (signal.aborted) end();
+  else signal.addEventListener('abort', end, { once: true });
+  try {
+    return await Promise.race([sending, over.promise]);
+  } finally {
+    signal.removeEventListener('abort', end);
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,38 @@
+export interface RelayTimings {
+  readonly leaseMs: number;
+  /** Well before the end: some renewals may fail. */
+  readonly renewEveryMs: number;
+  /** A connection is closed so long before its lease ends unrenewed. A close takes up to `closeMs`. */
+  readonly marginMs: number;
+  readonly closeMs: number;
+  /** Channels to take, parts to send and files to fetch are looked for so often when nobody tells of any. */
+  readonly lookEveryMs: number;
+  /** Between two connections that are opened: a handshake may take tens of milliseconds of the process. */
+  readonly openEveryMs: number;
+  /** One try to send a text; a file may take longer. */
+  readonly sendMs: number;
+  readonly sendFileMs: number;
+  readonly fetchMs: number;
+  /** After a part surely was not sent: doubled with each try. */
+  readonly retryFirstMs: number;
+  readonly retryMaxMs: number;
+  /** Conversations at work are asked for so often. */
+  readonly workingEveryMs: number;
+  readonly sweepEveryMs: number;
+}
+
+export const usualRelayTimings: RelayTimings = {
+  leaseMs: 60_000,
+  renewEveryMs: 12_000,
+  marginMs: 15_000,
+  closeMs: 6_000,
+  lookEveryMs: 5_000,
+  openEveryMs: 50,
+  sendMs: 60_000,
+  sendFileMs: 600_000,
+  fetchMs: 90_000,
+  retryFirstMs: 1_000,
+  retryMaxMs: 300_000,
+  workingEveryMs: 2_000,
+  sweepEveryMs: 3_600_000,
+};

@@ -1,0 +1,100 @@
+/**
+ * kill -9 of relays in a storm of messages. The guarantee: each message is answered exactly once, or listed as `unknown` with
+ * the reason; none is lost; what is said in a conversation is answered in its order.
+ */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { randomInt } from 'node:crypto';
+import { formOf } from '@lodge/testkit/forms';
+import { ChannelsWorld, ToyAnswerer } from './channels-world.ts';
+
+const agents = formOf({ short: 6, long: 50 });
+const messages = formOf({ short: 300, long: 10_000 });
+const kills = formOf({ short: 3, long: 20 });
+const withinMs = formOf({ short: 3, long: 20 }) * 60_000;
+const chatsOfAgent = 4;
+
+let world: ChannelsWorld;
+let answerer: ToyAnswerer;
+
+before(async () => {
+  world = await ChannelsWorld.start(agents);
+  world.startRelay(0);
+  world.startRelay(1);
+  answerer = new ToyAnswerer(world.store, 3);
+});
+after(async () => {
+  await answerer?.end();
+  await world?.close();
+});
+
+/** `count` words in turn to all chats of all agents; some are delivered twice, or before earlier ones. */
+async function write(count: number): Promise<void> {
+  for (let n = 0; n < count; n += 1) {
+    const { bot } = world.talkers[n % agents]!;
+    const chat = Math.floor(n / agents) % chatsOfAgent;
+    bot.userWrites({ text: `w${n}`, from: { id: 1_000 + chat, name: `User ${chat}` } });
+    if (randomInt(20) === 0) bot.redeliver();
+    if (n % 25 === 0) await sleep(10);
+  }
+}
+
+async function untilQuiet(): Promise<void> {
+  const end = Date.now() + withinMs;
+  for (;;) {
+    const [row] = await world.query<{ all: number; open: number }>(
+      `select count(*)::int as all, (count(*) filter (where state = 'received'))::int as open from channel_messages`,
+    );
+    if (row!.all >= messages && row!.open === 0) return;
+    assert.ok(Date.now() < end, `${row!.all} of ${messages} came in, ${row!.open} wait`);
+    await sleep(500);
+  }
+}
+
+test(`${messages} messages over ${agents} agents, ${kills} kills`, { timeout: withinMs + 60_000 }, async (t) => {
+  const startedAt = performance.now();
+  const writing = write(messages);
+  for (let n = 0; n < kills; n += 1) {
+    await sleep(formOf({ short: 1_500, long: 4_000 }) + randomInt(1_500));
+    await world.killRelay(n % 2);
+  }
+  await writing;
+  await untilQuiet();
+
+  const unknown: string[] = [];
+  let answered = 0;
+  for (const { agentId, bot } of world.talkers) {
+    const kept = await world.messagesOf(agentId);
+    const words = kept.map(({ text }) => text);
+    assert.equal(new Set(words).size, words.length, 'a message was taken up twice');
+    const said = bot.sent.map(({ chatId, text }) => ({ chatId, words: text.split(' ') }));
+    for (const { text, state, reason } of kept) {
+      const times = said.filter((answer) => answer.words.includes(text)).length;
+      if (state === 'answered') answered += 1;
+      else unknown.push(`${text} ${state}: ${reason}`);
+      assert.ok(state === 'answered' || (state === 'unknown' && reason), `${text} is ${state}`);
+      assert.ok(
+        state === 'answered' ? times === 1 : times <= 1,
+        `${text} was answered ${times} times, and is ${state}`,
+      );
+    }
+    // A message that the platform delivers early is early: the order is that of the receipt.
+    const receipt = new Map(kept.map(({ text }, index) => [text, index]));
+    for (const chatId of new Set(said.map((answer) => answer.chatId))) {
+      const order = said
+        .filter((answer) => answer.chatId === chatId)
+        .flatMap((answer) => answer.words.map((word) => receipt.get(word)!));
+      assert.deepEqual(
+        order,
+        order.toSorted((x, y) => x - y),
+        'answers are out of order',
+      );
+    }
+  }
+  assert.equal(answered + unknown.length, messages);
+  t.diagnostic(
+    `${answered} answered, ${unknown.length} unknown, in ${Math.round((performance.now() - startedAt) / 1_000)} s`,
+  );
+  assert.ok(unknown.length <= messages / 10, `${unknown.length} are unknown`);
+});

@@ -1,0 +1,247 @@
+/**
+ * Agents with Telegram channels at a stub, relay processes to be killed, and who answers: everything of a deployment's channels
+ * but its machines.
+ */
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { randomBytes, randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openSecretBox } from '@lodge/access';
+import { usualRelayTimings } from '@lodge/channels/relay';
+import { defaultAccess, defaultLifecycle, makeAgentId } from '@lodge/domain';
+import { channelCredentialContext } from '@lodge/ports';
+import type { ChannelMessage, SecretBox } from '@lodge/ports';
+import { migrate, openStore } from '@lodge/store';
+import type { Store } from '@lodge/store';
+import { execute, testDatabase } from '@lodge/testkit/postgres';
+import type { TestDatabase } from '@lodge/testkit/postgres';
+import { startTelegramStub } from '@lodge/testkit/telegram';
+import type { StubBot, TelegramStub } from '@lodge/testkit/telegram';
+import type { RelayStart } from '../../apps/server/src/relay/protocol.ts';
+
+const timings = {
+  ...usualRelayTimings,
+  leaseMs: 6_000,
+  renewEveryMs: 1_000,
+  marginMs: 1_500,
+  closeMs: 1_000,
+  lookEveryMs: 500,
+  openEveryMs: 5,
+  retryFirstMs: 100,
+};
+const silent = {
+  debug() {},
+  info() {},
+  warn() {},
+  error: (fields: object, message: string) => console.error(message, fields),
+};
+const access = { ...defaultAccess, mode: 'open', perSenderHourly: 100_000 } as const;
+
+export interface Talker {
+  readonly agentId: string;
+  readonly bot: StubBot;
+}
+
+export class ChannelsWorld {
+  readonly store: Store;
+  readonly telegram: TelegramStub;
+  readonly talkers: Talker[] = [];
+  accountId = '';
+  private readonly database: TestDatabase;
+  private readonly secrets: SecretBox;
+  private readonly masterKey: Buffer;
+  private readonly filesDir: string;
+  private readonly relays = new Map<number, ChildProcess>();
+  private isClosing = false;
+
+  private constructor(made: {
+    database: TestDatabase;
+    store: Store;
+    telegram: TelegramStub;
+    secrets: SecretBox;
+    masterKey: Buffer;
+    filesDir: string;
+  }) {
+    this.database = made.database;
+    this.store = made.store;
+    this.telegram = made.telegram;
+    this.secrets = made.secrets;
+    this.masterKey = made.masterKey;
+    this.filesDir = made.filesDir;
+  }
+
+  static async start(agents: number): Promise<ChannelsWorld> {
+    const database = await testDatabase();
+    await migrate(database);
+    const store = await openStore({ ...database, log: silent });
+    const masterKey = randomBytes(32);
+    const secrets = await openSecretBox(store.secrets, masterKey);
+    const filesDir = await mkdtemp(join(tmpdir(), 'channel-files-'));
+    const world = new ChannelsWorld({
+      database,
+      store,
+      telegram: await startTelegramStub(),
+      secrets,
+      masterKey,
+      filesDir,
+    });
+    const key = { name: 'k', hash: randomBytes(32), last4: '0000', scopes: ['agents:read'], expiresAt: null } as const;
+    world.accountId = (await store.apiKeys.createFirstAccount('operator', key))!.accountId;
+    for (let n = 0; n < agents; n += 1) world.talkers.push(await world.addAgent());
+    return world;
+  }
+
+  async addAgent(): Promise<Talker> {
+    const id = makeAgentId(randomInt);
+    await this.store.agents.create(
+      {
+        id,
+        accountId: this.accountId,
+        name: 'bot',
+        description: null,
+        runtimeKind: 'runtime_a',
+        model: 'm/m',
+        size: 'small',
+        lifecycle: defaultLifecycle,
+        metadata: {},
+        llmKeys: [],
+      },
+      () => undefined,
+    );
+    const bot = this.telegram.bot();
+    const sealed = this.secrets.seal(bot.token, channelCredentialContext(id, 'telegram', 'botToken'));
+    const put = await this.store.channels.put({
+      accountId: this.accountId,
+      agentId: id,
+      channel: 'telegram',
+      enabled: true,
+      access,
+      credentials: [{ name: 'botToken', sealed, last4: bot.token.slice(-4) }],
+      accountKey: String(bot.id),
+    });
+    if (typeof put === 'string') throw new Error(put);
+    return { agentId: id, bot };
+  }
+
+  /** One that is killed is followed by another, until the world ends. */
+  startRelay(place: number, given: Partial<typeof timings> = {}): void {
+    const child = fork(new URL('../../apps/server/src/relay/main.ts', import.meta.url), [], {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      env: { PATH: process.env['PATH'] },
+      execArgv: [],
+    });
+    const start: RelayStart = {
+      type: 'start',
+      connectionString: this.database.connectionString,
+      masterKey: this.masterKey.toString('base64'),
+      name: `relay-${place}`,
+      channels: ['telegram'],
+      urls: {
+        telegram: this.telegram.apiRoot,
+        slack: null,
+        discord: null,
+        gmail: null,
+        googleOauth: null,
+        whatsapp: null,
+      },
+      filesDir: this.filesDir,
+      logLevel: 'error',
+      timings: { ...timings, ...given },
+    };
+    child.send(start, () => undefined);
+    this.relays.set(place, child);
+    child.on('exit', () => {
+      if (!this.isClosing) this.startRelay(place, given);
+    });
+  }
+
+  async killRelay(place: number): Promise<void> {
+    const child = this.relays.get(place)!;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+
+  async messagesOf(agentId: string): Promise<readonly ChannelMessage[]> {
+    const all: ChannelMessage[] = [];
+    for (;;) {
+      const last = all.at(-1)?.id;
+      const page = await this.store.channels.messages({
+        accountId: this.accountId,
+        agentId,
+        limit: 500,
+        ...(last !== undefined && { before: last }),
+      });
+      if (page.length === 0) return all.toReversed();
+      all.push(...page);
+    }
+  }
+
+  query<Row extends Record<string, unknown>>(statement: string): Promise<Row[]> {
+    return execute<Row>(this.database.connectionString, statement);
+  }
+
+  async close(): Promise<void> {
+    this.isClosing = true;
+    for (const child of this.relays.values()) {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGKILL');
+        await once(child, 'exit');
+      }
+    }
+    await this.telegram.close();
+    await this.store.close();
+    await this.database.drop();
+    await rm(this.filesDir, { recursive: true });
+  }
+}
+
+/**
+ * Makes turns as an engine does, in this process. Some of them "die": their claim is left to end by its time, and what they say
+ * too late must have no effect. An answer repeats the words that it answers.
+ */
+export class ToyAnswerer {
+  private readonly store: Store;
+  private readonly running: Promise<void>;
+  private isEnding = false;
+  private wake: (() => void) | null = null;
+  private readonly forget: () => void;
+
+  constructor(store: Store, deathsInHundred: number) {
+    this.store = store;
+    this.forget = store.channelTurns.onWork(() => this.wake?.());
+    this.running = this.run(deathsInHundred);
+  }
+
+  async end(): Promise<void> {
+    this.isEnding = true;
+    this.wake?.();
+    this.forget();
+    await this.running;
+  }
+
+  private async run(deathsInHundred: number): Promise<void> {
+    const { channelTurns: turns } = this.store;
+    const dead: { id: string; claim: number }[] = [];
+    while (!this.isEnding) {
+      const claims = await turns.claim({ holder: 'toy', limit: 20, perAgent: 4, leaseMs: 2_000 });
+      for (const claim of claims) {
+        const result = {
+          outcome: 'answered',
+          reason: null,
+          answer: { text: claim.messages.map(({ text }) => text).join(' '), files: [] },
+        } as const;
+        if (randomInt(100) < deathsInHundred) dead.push(claim);
+        else await turns.answer(claim, result);
+        if (dead.length > 3) {
+          const late = dead.shift()!;
+          await turns.answer(late, { ...result, answer: { text: 'too late', files: [] } });
+        }
+      }
+      if (claims.length === 0) await Promise.race([sleep(200), new Promise<void>((resolve) => (this.wake = resolve))]);
+    }
+  }
+}
