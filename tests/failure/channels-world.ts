@@ -11,10 +11,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openSecretBox } from '@lodge/access';
-import { usualRelayTimings } from '@lodge/channels/relay';
+import { createChannelFiles } from '@lodge/channels/files';
+import { createRelay, usualRelayTimings } from '@lodge/channels/relay';
+import type { Relay, RelayTimings } from '@lodge/channels/relay';
 import { defaultAccess, defaultLifecycle, makeAgentId } from '@lodge/domain';
 import { channelCredentialContext } from '@lodge/ports';
-import type { ChannelMessage, SecretBox } from '@lodge/ports';
+import type {
+  ChannelFiles,
+  ChannelMessage,
+  ChannelTurns,
+  Platform,
+  RelayStore,
+  SecretBox,
+  WaitingConversation,
+} from '@lodge/ports';
 import { migrate, openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
@@ -23,7 +33,7 @@ import { startTelegramStub } from '@lodge/testkit/telegram';
 import type { StubBot, TelegramStub } from '@lodge/testkit/telegram';
 import type { RelayStart } from '../../apps/server/src/relay/protocol.ts';
 
-const timings = {
+const timings: RelayTimings = {
   ...usualRelayTimings,
   leaseMs: 6_000,
   renewEveryMs: 1_000,
@@ -39,6 +49,7 @@ const silent = {
   warn() {},
   error: (fields: object, message: string) => console.error(message, fields),
 };
+const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 const access = { ...defaultAccess, mode: 'open', perSenderHourly: 100_000 } as const;
 
 export interface Talker {
@@ -50,6 +61,7 @@ export class ChannelsWorld {
   readonly store: Store;
   readonly telegram: TelegramStub;
   readonly talkers: Talker[] = [];
+  readonly files: ChannelFiles;
   accountId = '';
   private readonly database: TestDatabase;
   private readonly secrets: SecretBox;
@@ -72,6 +84,7 @@ export class ChannelsWorld {
     this.secrets = made.secrets;
     this.masterKey = made.masterKey;
     this.filesDir = made.filesDir;
+    this.files = createChannelFiles(made.filesDir);
   }
 
   static async start(agents: number): Promise<ChannelsWorld> {
@@ -127,8 +140,21 @@ export class ChannelsWorld {
     return { agentId: id, bot };
   }
 
+  /** Ends them all, and starts none. */
+  async endRelays(): Promise<void> {
+    this.isClosing = true;
+    for (const child of this.relays.values()) {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGKILL');
+        await once(child, 'exit');
+      }
+    }
+    this.relays.clear();
+    this.isClosing = false;
+  }
+
   /** One that is killed is followed by another, until the world ends. */
-  startRelay(place: number, given: Partial<typeof timings> = {}): void {
+  startRelay(place: number, given: Partial<RelayTimings> = {}): void {
     const child = fork(new URL('../../apps/server/src/relay/main.ts', import.meta.url), [], {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       env: { PATH: process.env['PATH'] },
@@ -159,6 +185,21 @@ export class ChannelsWorld {
     });
   }
 
+  /** In this process, over any platform and store. */
+  relayHere(platform: Platform, given: Partial<RelayTimings> = {}, store: RelayStore = this.store.relay): Relay {
+    const { secrets, files } = this;
+    const platforms = [platform];
+    return createRelay({
+      store,
+      secrets,
+      platforms,
+      files,
+      name: 'here',
+      log: quiet,
+      timings: { ...timings, ...given },
+    });
+  }
+
   async killRelay(place: number): Promise<void> {
     const child = this.relays.get(place)!;
     child.kill('SIGKILL');
@@ -185,13 +226,7 @@ export class ChannelsWorld {
   }
 
   async close(): Promise<void> {
-    this.isClosing = true;
-    for (const child of this.relays.values()) {
-      if (child.exitCode === null && child.signalCode === null) {
-        child.kill('SIGKILL');
-        await once(child, 'exit');
-      }
-    }
+    await this.endRelays();
     await this.telegram.close();
     await this.store.close();
     await this.database.drop();
@@ -199,9 +234,11 @@ export class ChannelsWorld {
   }
 }
 
+type Result = Parameters<ChannelTurns['answer']>[1];
+
 /**
  * Makes turns as an engine does, in this process. Some of them "die": their claim is left to end by its time, and what they say
- * too late must have no effect. An answer repeats the words that it answers.
+ * late has no effect once another has taken the conversation. An answer repeats the words that it answers.
  */
 export class ToyAnswerer {
   private readonly store: Store;
@@ -225,20 +262,20 @@ export class ToyAnswerer {
 
   private async run(deathsInHundred: number): Promise<void> {
     const { channelTurns: turns } = this.store;
-    const dead: { id: string; claim: number }[] = [];
+    const dead: { readonly claim: WaitingConversation; readonly result: Result }[] = [];
     while (!this.isEnding) {
       const claims = await turns.claim({ holder: 'toy', limit: 20, perAgent: 4, leaseMs: 2_000 });
       for (const claim of claims) {
-        const result = {
+        const result: Result = {
           outcome: 'answered',
           reason: null,
           answer: { text: claim.messages.map(({ text }) => text).join(' '), files: [] },
-        } as const;
-        if (randomInt(100) < deathsInHundred) dead.push(claim);
+        };
+        if (randomInt(100) < deathsInHundred) dead.push({ claim, result });
         else await turns.answer(claim, result);
         if (dead.length > 3) {
           const late = dead.shift()!;
-          await turns.answer(late, { ...result, answer: { text: 'too late', files: [] } });
+          await turns.answer(late.claim, late.result);
         }
       }
       if (claims.length === 0) await Promise.race([sleep(200), new Promise<void>((resolve) => (this.wake = resolve))]);

@@ -1,0 +1,108 @@
+/** A platform in memory: what reaches it stays, whatever becomes of a connection. */
+import { SendFailure } from '@lodge/ports';
+import type {
+  ChannelAccount,
+  ChannelConnection,
+  ConnectionHost,
+  InboundMessage,
+  OutboundPart,
+  Platform,
+  RenderedText,
+} from '@lodge/ports';
+
+export interface Sent {
+  readonly conversationId: string;
+  readonly text: string;
+  readonly key: string;
+  readonly index: number;
+}
+
+export class MemoryPlatform implements Platform {
+  readonly channel = 'telegram';
+  readonly limits = { textChars: 100, fileInBytes: 1_000, fileOutBytes: 1_000, typingEveryMs: 50 };
+  readonly sendsOnce: boolean;
+  readonly verify = () => Promise.resolve({ identity: { id: '1', name: 'memory' }, accountKey: '1' });
+  readonly sent: Sent[] = [];
+  /** Every try, those that were told from an earlier one included. */
+  readonly tries: string[] = [];
+  readonly accounts: ChannelAccount[] = [];
+  readonly typed: string[] = [];
+  /** Connections that are open, and when one was closed, by `performance.now()`. */
+  open: ConnectionHost[] = [];
+  mostOpen = 0;
+  closedAt = 0;
+  onConnect: () => void = () => undefined;
+  onSend: (conversationId: string, tries: number) => Promise<void> = () => Promise.resolve();
+  onTyping: () => void = () => undefined;
+  onClose: () => Promise<void> = () => Promise.resolve();
+
+  constructor(given: { readonly sendsOnce: boolean }) {
+    this.sendsOnce = given.sendsOnce;
+  }
+
+  render(markdown: string): readonly RenderedText[] {
+    if (markdown === 'unrenderable') throw new Error('not this');
+    return markdown.split('|').map((text) => ({ text, format: null }));
+  }
+
+  connect(account: ChannelAccount, host: ConnectionHost): ChannelConnection {
+    this.accounts.push(account);
+    this.onConnect();
+    this.open.push(host);
+    this.mostOpen = Math.max(this.mostOpen, this.open.length);
+    host.changed({ status: 'connected', identity: { id: '1', name: 'memory' } });
+    return {
+      send: async ({ conversationId, index }, part, key) => {
+        this.tries.push(key);
+        await this.onSend(conversationId, this.tries.filter((each) => each === key).length);
+        const text = part.kind === 'text' ? part.text : await textOf(part);
+        const isNew = !this.sendsOnce || this.sent.every((each) => each.key !== key);
+        if (isNew) this.sent.push({ conversationId, text, key, index });
+        return { id: `${this.sent.length}` };
+      },
+      typing: async ({ conversationId }) => {
+        this.typed.push(conversationId);
+        this.onTyping();
+      },
+      open: async (ref) => {
+        if (ref === 'gone') throw new Error('it is gone');
+        return bytesOf(ref);
+      },
+      close: async () => {
+        await this.onClose();
+        this.open = this.open.filter((each) => each !== host);
+        this.closedAt = performance.now();
+      },
+    };
+  }
+}
+
+async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < text.length; at += 100) yield Buffer.from(text.slice(at, at + 100));
+}
+
+async function textOf(part: Extract<OutboundPart, { readonly kind: 'file' }>): Promise<string> {
+  let text = `${part.name}:`;
+  for await (const chunk of part.open()) text += Buffer.from(chunk).toString();
+  return text;
+}
+
+let made = 0;
+
+export function said(text: string, given: Partial<InboundMessage> = {}): InboundMessage {
+  made += 1;
+  return {
+    id: `m${made}`,
+    conversation: { id: 'c1', kind: 'direct', title: null },
+    sender: { id: 'u1', name: 'Ann', isBot: false },
+    addressed: true,
+    text,
+    sentAt: new Date(),
+    files: [],
+    replyTo: null,
+    ...given,
+  };
+}
+
+export const fails = (outcome: SendFailure['outcome'], retryAfterMs = 0): Promise<never> =>
+  Promise.reject(new SendFailure(outcome, `The platform said ${outcome}.`, { retryAfterMs }));
