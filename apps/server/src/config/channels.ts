@@ -1,6 +1,6 @@
 /** Where messaging platforms are reached. Of the operator alone: a tenant could send our requests into the host's network. */
-import { optional } from './setting.ts';
-import { fail, origin } from './values.ts';
+import { optional, required } from './setting.ts';
+import { fail, integer, matching, origin } from './values.ts';
 
 const platform = (name: string, url: string, what: string) =>
   optional(
@@ -17,6 +17,38 @@ export const channelSettings = {
   discordApi: platform('LODGE_DISCORD_API', 'https://discord.com', "Discord's REST API"),
   googleApi: platform('LODGE_GOOGLE_API', 'https://gmail.googleapis.com', 'the Gmail API'),
   googleOauth: platform('LODGE_GOOGLE_OAUTH', 'https://oauth2.googleapis.com', "Google's OAuth"),
+  googleConsent: platform('LODGE_GOOGLE_CONSENT', 'https://accounts.google.com', "Google's consent page"),
+  googleClientId: optional(
+    'LODGE_GOOGLE_CLIENT_ID',
+    'id of an OAuth client',
+    'no agent has a Gmail channel',
+    'The OAuth client by which people let agents read and send their mail.',
+    matching(/^[\w.-]{1,200}$/, 'an id such as 1234-abcd.apps.googleusercontent.com'),
+  ),
+  googleClientSecret: {
+    ...optional(
+      'LODGE_GOOGLE_CLIENT_SECRET',
+      'text',
+      'no agent has a Gmail channel',
+      "The client's secret.",
+      matching(/^[\w.-]{1,200}$/, 'the secret of an OAuth client'),
+    ),
+    secret: true as const,
+  },
+  gmailPollSeconds: required(
+    'LODGE_GMAIL_POLL_SECONDS',
+    'seconds, 1..3600',
+    '15',
+    'How often a mailbox is looked at. At 15 s it uses 8 of the 6,000 units a minute that Google allows it.',
+    integer(1, 3600),
+  ),
+  whatsappRoot: optional(
+    'LODGE_WHATSAPP_ROOT',
+    '64 hex digits',
+    "WhatsApp's own",
+    "Public key of the root of WhatsApp's certificates, for a server of one's own.",
+    matching(/^[0-9a-f]{64}$/, '64 hex digits'),
+  ),
   whatsappUrl: optional(
     'LODGE_WHATSAPP_URL',
     'ws(s) URL',

@@ -63,7 +63,7 @@ async function start(options: RelayStart): Promise<Running> {
   );
   const store = await openStore({ connectionString: options.connectionString, maxConnections, log });
   const secrets = await openSecretBox(store.secrets, Buffer.from(options.masterKey, 'base64'));
-  const platforms = await loadPlatforms(options.channels, options.urls);
+  const platforms = await loadPlatforms(options.channels, options.urls, options.google);
   const relay = createRelay({
     store: store.relay,
     secrets,

@@ -1,21 +1,43 @@
 /** The adapters of a relay process. Only those that it needs are loaded: some take tens of MiB. */
 import type { ChannelName } from '@lodge/domain';
 import type { Platform } from '@lodge/ports';
-import type { PlatformUrls } from './protocol.ts';
+import { googleEndpoints } from './google.ts';
+import type { GoogleClient, PlatformUrls } from './protocol.ts';
 
-type Load = (urls: PlatformUrls) => Promise<Platform>;
+type Load = (urls: PlatformUrls, google: GoogleClient | null) => Promise<Platform | null>;
 
-/** A channel that is missing here is not connected by anybody. */
-const loads: Partial<Readonly<Record<ChannelName, Load>>> = {
+const loads: Readonly<Record<ChannelName, Load>> = {
   telegram: async ({ telegram }) => {
     const { createTelegram } = await import('@lodge/channels/telegram');
     return createTelegram(telegram === null ? {} : { apiRoot: telegram });
+  },
+  slack: async ({ slack }) => {
+    const { createSlack } = await import('@lodge/channels/slack');
+    return createSlack(slack === null ? {} : { apiUrl: `${slack}/api/` });
+  },
+  discord: async ({ discord }) => {
+    const { createDiscord } = await import('@lodge/channels/discord');
+    return createDiscord(discord === null ? {} : { apiUrl: `${discord}/api` });
+  },
+  whatsapp: async ({ whatsapp, whatsappRoot }) => {
+    const { createWhatsApp } = await import('@lodge/channels/whatsapp');
+    const certificateRoot = whatsappRoot === null ? null : Buffer.from(whatsappRoot, 'hex');
+    return createWhatsApp({ ...(whatsapp !== null && { url: whatsapp }), ...(certificateRoot && { certificateRoot }) });
+  },
+  gmail: async (urls, google) => {
+    // Without a client of the operator nobody can have consented.
+    if (google === null) return null;
+    const { createGmail } = await import('@lodge/channels/gmail');
+    const { pollMs, ...client } = google;
+    return createGmail({ ...client, endpoints: googleEndpoints(urls), timings: { pollMs } });
   },
 };
 
 export async function loadPlatforms(
   channels: readonly ChannelName[],
   urls: PlatformUrls,
+  google: GoogleClient | null,
 ): Promise<readonly Platform[]> {
-  return Promise.all(channels.flatMap((channel) => loads[channel]?.(urls) ?? []));
+  const platforms = await Promise.all(channels.map((channel) => loads[channel](urls, google)));
+  return platforms.filter((platform) => platform !== null);
 }

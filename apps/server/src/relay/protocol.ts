@@ -10,7 +10,20 @@ export interface PlatformUrls {
   readonly discord: string | null;
   readonly gmail: string | null;
   readonly googleOauth: string | null;
+  /** The page on which a person consents. */
+  readonly googleConsent: string | null;
   readonly whatsapp: string | null;
+  /** Public key of the root of its certificates, in hex. */
+  readonly whatsappRoot: string | null;
+}
+
+/** The operator's client at Google. */
+export interface GoogleClient {
+  readonly clientId: string;
+  /** Never logged. */
+  readonly clientSecret: string;
+  /** Between two looks at a mailbox. */
+  readonly pollMs: number;
 }
 
 export interface RelayStart {
@@ -21,6 +34,7 @@ export interface RelayStart {
   readonly name: string;
   readonly channels: readonly ChannelName[];
   readonly urls: PlatformUrls;
+  readonly google: GoogleClient | null;
   readonly filesDir: string;
   readonly logLevel: string;
   /** Of tests. */

@@ -13,7 +13,7 @@ import type { RelayTimings } from '@lodge/channels/relay';
 import type { ChannelName } from '@lodge/domain';
 import { ChannelFailure } from '@lodge/ports';
 import type { ChannelCheck, Log, RelayStore } from '@lodge/ports';
-import type { PlatformUrls, RelayAsk, RelayReply, RelayStart } from './protocol.ts';
+import type { GoogleClient, PlatformUrls, RelayAsk, RelayReply, RelayStart } from './protocol.ts';
 
 export const relayGroups: readonly (readonly ChannelName[])[] = [
   ['slack', 'discord', 'telegram', 'gmail'],
@@ -36,6 +36,7 @@ export interface RelaysOptions {
   readonly connectionString: string;
   readonly masterKey: Uint8Array;
   readonly urls: PlatformUrls;
+  readonly google: GoogleClient | null;
   readonly filesDir: string;
   readonly instance: string;
   readonly logLevel: string;
@@ -184,7 +185,7 @@ class RelayProcess {
   }
 
   private startOf(): RelayStart {
-    const { connectionString, masterKey, urls, filesDir, instance, logLevel, timings } = this.options;
+    const { connectionString, masterKey, urls, google, filesDir, instance, logLevel, timings } = this.options;
     return {
       type: 'start',
       connectionString,
@@ -192,6 +193,7 @@ class RelayProcess {
       name: `${instance}@${hostname()}`,
       channels: this.channels,
       urls,
+      google,
       filesDir,
       logLevel,
       ...(timings && { timings }),

@@ -10,7 +10,7 @@ import type { GmailOptions } from './options.ts';
 import { maxFileBytes } from './outbox.ts';
 
 export { createGmailConsent } from './consent.ts';
-export type { GmailOptions } from './options.ts';
+export type { GmailEndpoints, GmailOptions } from './options.ts';
 
 /** Of one mail. Gmail has no limit below 25 MiB; people have. */
 const maxTextChars = 60_000;

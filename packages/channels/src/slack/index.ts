@@ -1,0 +1,2 @@
+export { createSlack } from './slack.ts';
+export type { SlackOptions } from './slack.ts';
