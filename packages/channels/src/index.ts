@@ -7,3 +7,4 @@ export { createSlack } from './slack/index.ts';
 export type { SlackOptions } from './slack/index.ts';
 export { createDiscord } from './discord/index.ts';
 export type { DiscordOptions } from './discord/index.ts';
+export * from './gmail/index.ts';

@@ -94,6 +94,7 @@ export class Inbox {
       const messages: InboundMessage[] = [];
       for (const id of some) messages.push(...(await this.#read(id)));
       const isLast = from + some.length >= unknown.length;
+      signal.throwIfAborted();
       if (messages.length > 0 || isLast) {
         const place = isLast ? cursorJson(cursor) : undefined;
         if (!(await committed(host, messages, place, { backoff, signal }))) return signal.throwIfAborted();
