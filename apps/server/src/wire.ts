@@ -46,8 +46,7 @@ import { watchEventLoop } from './metrics/event-loop.ts';
 import { listenForScrapes } from './metrics/listener.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import { startRelays } from './relay/relays.ts';
-import { relaySettings } from './relay/settings.ts';
+import { startChannels } from './relay/parts.ts';
 import { withRequestFields } from './request-log.ts';
 import { openApi } from './open-api.ts';
 import { version } from './version.ts';
@@ -125,10 +124,7 @@ async function assemble(
   const metrics = config.metricsPort === null ? null : createMetrics(version);
   const loop = watchEventLoop({ log, ...(metrics && { observe: metrics.loopDelay }) });
   closing.push(() => loop.stop());
-  const { connectionString, masterKey } = host;
-  const secrets = await openSecretBox(store.secrets, masterKey);
-  const relays = startRelays({ ...relaySettings(config), store: store.relay, connectionString, masterKey, log });
-  closing.push(() => relays.close());
+  const secrets = await openSecretBox(store.secrets, host.masterKey);
   const providers = [...builtinProviders, ...parseOperatorProviders(config.providers)];
   const prices = createPriceBook(providers, parsePrices(config.prices));
   const keyChecker = openKeyChecker(config, providers, closing);
@@ -147,6 +143,7 @@ async function assemble(
     providers,
     secrets,
     keyChecker,
+    channels: startChannels(config, { ...host, store, log }, closing),
     ...(metrics && { onTurn: metrics.turnBegan }),
   });
   const logCollector = createLogCollector({ ...shared, bounds: logBounds(config) });

@@ -6,7 +6,7 @@
 import type { Scope, RuntimeKind } from '@lodge/domain';
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { cryptography, createSecretBox, hashApiKey, lastFour, makeApiKey } from '@lodge/access';
+import { cryptography, createSecretBox, openSecretBox, hashApiKey, lastFour, makeApiKey } from '@lodge/access';
 import { createAgentVisits, Meter, MeteredDriver, createEngine } from '@lodge/engine';
 import { builtinProviders } from '@lodge/broker';
 import type { ChannelParts, Engine, EngineDeps } from '@lodge/engine';
@@ -40,6 +40,8 @@ export const manyRates: RateSettings = {
   createsAtOnce: 1000,
 };
 
+export const testMasterKey = Buffer.alloc(32, 7);
+
 export interface ServerOptions {
   readonly connectionString: string;
   readonly rates?: Partial<RateSettings>;
@@ -61,6 +63,8 @@ export interface ServerOptions {
   /** Name of the API's host, where it is one within the agents' domain: agents' pages are then of its site. */
   readonly apiHost?: string;
   readonly loopBounds?: EngineDeps['loopBounds'];
+  /** Secrets are sealed by a data key, as other processes of a deployment find it. */
+  readonly hasMasterKey?: true;
   /** What of channels is not the usual fakes'. */
   readonly channels?: Partial<ChannelParts>;
   /** Told what went wrong inside. */
@@ -102,7 +106,9 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
   const guestAt = () => guestClient({ address: '127.0.0.1', port: options.guestPort ?? 1, credential: noCredential });
   const maxAgents = options.maxAgents ?? 1000;
   const running = options.maxRunning ?? 1000;
-  const secrets = createSecretBox(Buffer.alloc(32, 7));
+  const secrets = options.hasMasterKey
+    ? await openSecretBox(store.secrets, testMasterKey)
+    : createSecretBox(testMasterKey);
   const engine = createEngine({
     store: store.agents,
     logs: store.agentLogs,

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
+import { ownFolderOf } from '../machine-host/control-user.ts';
 import type { GoogleClient } from './protocol.ts';
 import type { RelaysOptions } from './relays.ts';
 
@@ -23,7 +24,7 @@ export const relaySettings = (
   logLevel: config.logLevel,
 });
 
-export const channelFilesDir = ({ dataDir }: Config): string => join(dataDir, 'channel-files');
+export const channelFilesDir = (config: Config): string => join(ownFolderOf(config), 'channel-files');
 
 /** Null where the operator has none. */
 export function googleClientOf(config: Config): GoogleClient | null {

@@ -1,0 +1,119 @@
+/** A channel from end to end: the API, the engine, a relay process, and a stub of Telegram that speaks its Bot API. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { createChannelFiles } from '@lodge/channels/files';
+import type { ChannelCheck } from '@lodge/ports';
+import { startTelegramStub } from '@lodge/testkit/telegram';
+import type { StubBot, TelegramStub } from '@lodge/testkit/telegram';
+import { startRelays } from '../../apps/server/src/relay/relays.ts';
+import type { Relays } from '../../apps/server/src/relay/relays.ts';
+import { until } from '../../packages/testkit/src/plane/plane.ts';
+import { openWorld, testMasterKey } from './api/world.ts';
+import type { World } from './api/world.ts';
+import { Client } from './contract/states.ts';
+
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+let telegram: TelegramStub;
+let relays: Relays;
+let filesDir: string;
+let world: World;
+let client: Client;
+let agentId: string;
+let bot: StubBot;
+
+/** The relays come after the world, whose database they are over. */
+const check: ChannelCheck = {
+  verify: (...given) => relays.check.verify(...given),
+  pairByNumber: (...given) => relays.check.pairByNumber(...given),
+};
+
+before(async () => {
+  telegram = await startTelegramStub();
+  filesDir = await mkdtemp(join(tmpdir(), 'lodge-channel-files-'));
+  const files = createChannelFiles(filesDir);
+  world = await openWorld({ withGuest: true, hasMasterKey: true, channels: { check, files } });
+  relays = startRelays({
+    connectionString: world.connectionString,
+    masterKey: testMasterKey,
+    urls: { telegram: telegram.apiRoot, slack: null, discord: null, gmail: null, googleOauth: null, whatsapp: null },
+    store: world.store.relay,
+    filesDir,
+    instance: 'test',
+    logLevel: 'error',
+    log: silent,
+  });
+  client = new Client(world);
+  agentId = await client.agent('running');
+  bot = telegram.bot({ name: 'The bot' });
+});
+after(async () => {
+  await relays?.close();
+  await world?.close();
+  await telegram?.close();
+  await rm(filesDir, { recursive: true, force: true });
+});
+
+const path = (more = ''): string => `/agents/${agentId}/channels/telegram${more}`;
+const sentAfter = async (count: number) => {
+  await until('the bot has answered', () => bot.sent.length > count, 60_000);
+  return bot.sent.slice(count).map(({ text }) => text);
+};
+
+test('a token is verified at the platform, and the channel becomes connected', async () => {
+  const wrong = await client.call('PUT', path(), { botToken: '1:wrong' });
+  assert.deepEqual([wrong.status, wrong.body.error?.code], [400, 'invalid_request'], wrong.text);
+  assert.match(wrong.body.error.message, /^botToken could not be verified: /);
+  const { status, text } = await client.call('PUT', path(), { botToken: bot.token });
+  assert.equal(status, 200, text);
+  await until('it is connected', async () => (await client.call('GET', path())).body.status === 'connected', 60_000);
+  assert.equal((await client.call('GET', path())).body.identity.name.includes(bot.username), true);
+  const tested = await client.call('POST', path('/test'));
+  assert.equal(tested.body.ok, true, tested.text);
+});
+
+test('who is unknown gets a code; once approved the agent answers, and a sleeping one is woken for it', async () => {
+  bot.userWrites({ text: 'Hello' });
+  const [told] = await sentAfter(0);
+  const { body } = await client.call('GET', path('/approvals?state=pending'));
+  const { code } = body.data[0];
+  assert.ok(told!.includes(code));
+  assert.equal((await client.call('POST', path('/approvals'), { code, action: 'approve' })).body.state, 'approved');
+  const count = bot.sent.length;
+  await client.call('POST', `/agents/${agentId}/stop`);
+  bot.userWrites({ text: 'Hello again' });
+  assert.deepEqual(await sentAfter(count), ['plum']);
+  assert.equal(await client.status(agentId), 'running');
+  const messages = await client.call('GET', `/agents/${agentId}/messages?content=true`);
+  await until('it is answered', async () => {
+    const { data } = (await client.call('GET', `/agents/${agentId}/messages?content=true`)).body;
+    return data[0].state === 'answered';
+  });
+  assert.deepEqual([messages.body.data[0].text, messages.body.data[0].answer], ['Hello again', 'plum']);
+});
+
+test('a file that a user sends lies in the workspace when the agent answers', async () => {
+  const count = bot.sent.length;
+  bot.userWrites({ text: 'See', file: { name: 'notes.txt', mediaType: 'text/plain', bytes: Buffer.from('my notes') } });
+  await sentAfter(count);
+  const { rows } = await world.sql.query<{ id: string }>(
+    'select message_id as id from channel_files where agent_id = $1',
+    [agentId],
+  );
+  const file = join(world.guest!.root, 'workspace/inbox', rows[0]!.id, 'notes.txt');
+  assert.equal(readFileSync(file, 'utf8'), 'my notes');
+});
+
+test('a test message reaches the conversation; a removed channel is silent', async () => {
+  const { body } = await client.call('GET', `/agents/${agentId}/messages`);
+  const count = bot.sent.length;
+  const { id: conversation } = body.data[0].conversation;
+  assert.equal((await client.call('POST', path('/test'), { conversation })).body.message_queued, true);
+  assert.match((await sentAfter(count)).join(), /test message/);
+  assert.equal((await client.call('DELETE', path())).status, 200);
+  assert.deepEqual((await client.call('GET', `/agents/${agentId}/channels`)).body.data, []);
+  assert.deepEqual((await client.call('GET', `/agents/${agentId}/messages`)).body.data, []);
+});
