@@ -3,11 +3,18 @@
  * its sockets; the lease fences it. Writes go one after another. Credentials that changed go with the next write of keys, in one
  * transaction, or alone soon after.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { InboundMessage, Vault } from '@lodge/ports';
 import { newCredentials, pack, unpack } from './library.ts';
 import type { Credentials, SignalKeys, SignalValues } from './library.ts';
 
-type Row = Parameters<Vault['set']>[0][number];
+export type Row = Parameters<Vault['set']>[0][number];
+
+export interface Staged {
+  messages: readonly InboundMessage[];
+  rows: readonly Row[];
+  isCommitted: boolean;
+}
 
 const credentialsRow = { type: 'creds', id: 'self' };
 /** Of texts that are kept in memory, in UTF-16 units. */
@@ -25,14 +32,14 @@ const cachedTypes: ReadonlySet<string> = new Set([
 
 export class DeviceKeys {
   credentials: Credentials = newCredentials();
-  /** What has to be committed with the keys that the given work changes; of the work's own asynchronous context. */
-  staged: () => { messages: readonly InboundMessage[]; rows: readonly Row[]; isCommitted: boolean } | undefined = () =>
-    undefined;
+  /** What has to be committed with the keys that a work changes; of the work's own asynchronous context. */
+  readonly staged = new AsyncLocalStorage<Staged>();
   private readonly vault: Vault;
   private readonly onFailure: (error: unknown) => void;
   private readonly cache = new Map<string, string>();
   private cachedChars = 0;
   private writing: Promise<unknown> = Promise.resolve();
+  private last: Promise<unknown> = Promise.resolve();
   private isDirty = false;
   private isClosed = false;
 
@@ -94,6 +101,13 @@ export class DeviceKeys {
     return (await this.vault.get(type, [id]))[id] ?? null;
   }
 
+  /** Runs a work on sessions after all that was asked for before, of whichever socket. */
+  alone<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.last.then(work);
+    this.last = result.catch(() => undefined);
+    return result;
+  }
+
   /** For the library. */
   get signalKeys(): SignalKeys {
     return {
@@ -129,7 +143,7 @@ export class DeviceKeys {
         rows.push({ type, id, value: value === null || value === undefined ? null : pack(value) });
       }
     }
-    const staged = this.staged();
+    const staged = this.staged.getStore();
     await this.write([...rows, ...(staged?.rows ?? [])], staged?.messages);
     if (staged) staged.isCommitted = true;
   }

@@ -6,20 +6,14 @@
  *   message kept, and refuses its second delivery, whose key is used up.
  * - A moved ratchet of a message that is sent is kept before the message leaves, so that no key is ever used twice.
  *
- * One thing at a time: two of them could read the same session, and one of the moves would be lost.
+ * One thing at a time, over all sockets of a device: two of them could read the same session, and one of the moves would be lost.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { InboundMessage, Vault } from '@lodge/ports';
 import { withoutConsole } from './console.ts';
+import type { DeviceKeys, Staged } from './keys.ts';
 import type { Repository, Stanza, Transactions } from './library.ts';
 import { contentOf } from './library.ts';
 import type { Content } from './library.ts';
-
-export interface Staged {
-  messages: readonly InboundMessage[];
-  rows: Parameters<Vault['set']>[0];
-  isCommitted: boolean;
-}
 
 export interface Decrypted {
   readonly stanza: Stanza;
@@ -27,11 +21,9 @@ export interface Decrypted {
 }
 
 export interface RatchetOptions {
-  readonly staged: AsyncLocalStorage<Staged>;
+  readonly keys: DeviceKeys;
   /** What a decrypted stanza becomes. Never throws: what cannot be understood is nothing. */
   read(decrypted: Decrypted, repository: Repository): Promise<Pick<Staged, 'messages' | 'rows'>>;
-  /** Commits what no key was changed with. */
-  commit(staged: Pick<Staged, 'messages' | 'rows'>): Promise<void>;
   /** Called before each encryption: from now on something may have left. */
   onEncrypt(): void;
   keyOwnerOf(stanza: Stanza): string;
@@ -42,7 +34,7 @@ export class Ratchet {
   /** By the very bytes that the library hands on to be decrypted. */
   private readonly stanzas = new WeakMap<Uint8Array, Stanza>();
   private readonly outside = AsyncLocalStorage.snapshot();
-  private last: Promise<unknown> = Promise.resolve();
+  private isOver = false;
 
   constructor(options: RatchetOptions) {
     this.options = options;
@@ -54,6 +46,11 @@ export class Ratchet {
     for (const { tag, content } of stanza.content) {
       if (tag === 'enc' && content instanceof Uint8Array) this.stanzas.set(content, stanza);
     }
+  }
+
+  /** The socket has ended: what it still asks for is refused, for the next one reads the same sessions. */
+  end(): void {
+    this.isOver = true;
   }
 
   guard(inner: Repository, transactions: Transactions): Repository {
@@ -92,7 +89,7 @@ export class Ratchet {
     const { options } = this;
     const stanza = this.stanzas.get(ciphertext);
     const staged: Staged = { messages: [], rows: [], isCommitted: false };
-    const plaintext = await options.staged.run(staged, () =>
+    const plaintext = await options.keys.staged.run(staged, () =>
       transactions.transaction(async () => {
         const plain = await open();
         if (!stanza) return plain;
@@ -103,7 +100,7 @@ export class Ratchet {
         return plain;
       }, key),
     );
-    if (!staged.isCommitted && staged.messages.length > 0) await options.commit(staged);
+    if (!staged.isCommitted && staged.messages.length > 0) await options.keys.write(staged.rows, staged.messages);
     return plaintext;
   }
 
@@ -114,9 +111,10 @@ export class Ratchet {
 
   /** After all that was asked for before, and outside of any transaction of the caller's: it would commit too late. */
   private alone<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.last.then(() => this.outside(() => withoutConsole(work)));
-    this.last = result.catch(() => undefined);
-    return result;
+    return this.options.keys.alone(async () => {
+      if (this.isOver) throw new Error('the socket has ended');
+      return this.outside(() => withoutConsole(work));
+    });
   }
 
   /** Has all methods of an object run outside of the caller's transaction. */

@@ -1,13 +1,12 @@
 /** One socket of a linked device, from its handshake to its end. */
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { InboundMessage, Log } from '@lodge/ports';
 import type { Chats } from './chats.ts';
-import type { DeviceKeys } from './keys.ts';
+import type { DeviceKeys, Staged } from './keys.ts';
 import { envelopeOf, openSocket, ownCodes } from './library.ts';
 import type { Envelope, Repository, Socket, Stanza, Update } from './library.ts';
 import { conversationOf, inboundOf, numberOf } from './message.ts';
 import { Ratchet } from './ratchet.ts';
-import type { Decrypted, Staged } from './ratchet.ts';
+import type { Decrypted } from './ratchet.ts';
 import { Sender } from './sender.ts';
 import type { WhatsAppTimings } from './timings.ts';
 
@@ -41,12 +40,9 @@ export class Session {
     this.opening = setTimeout(() => this.end(ownCodes.timeout), timings.openWithinMs);
     this.silence = setTimeout(() => this.end(ownCodes.fresh), timings.freshAfterMs);
     this.sender = new Sender(keys, () => this.socket);
-    const staged = new AsyncLocalStorage<Staged>();
-    keys.staged = () => staged.getStore();
     this.ratchet = new Ratchet({
-      staged,
+      keys,
       read: (decrypted, repository) => this.read(decrypted, repository),
-      commit: ({ rows, messages }) => keys.write(rows, messages),
       onEncrypt: () => this.sender.encrypts(),
       keyOwnerOf: (stanza) => this.envelopeOf(stanza).keyOwner,
     });
@@ -68,9 +64,7 @@ export class Session {
         // A code waits for a person for as long as it is shown.
         if (update.qr !== undefined) clearTimeout(this.silence);
         if (update.closed !== undefined) {
-          clearTimeout(this.opening);
-          clearTimeout(this.silence);
-          this.sender.end();
+          this.stop();
           ended.resolve(update.closed);
         }
         options.onUpdate(update);
@@ -80,10 +74,15 @@ export class Session {
 
   /** Nothing more is sent or acknowledged from the next statement on. */
   end(code: number): void {
+    this.stop();
+    this.socket.end(code);
+  }
+
+  private stop(): void {
     clearTimeout(this.opening);
     clearTimeout(this.silence);
+    this.ratchet.end();
     this.sender.end();
-    this.socket.end(code);
   }
 
   private see(stanza: Stanza): void {
