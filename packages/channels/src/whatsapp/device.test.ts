@@ -30,7 +30,7 @@ describe('the server', () => {
       assert.equal(stub.finished, finished, 'the handshake was not finished');
       assert.equal(stub.stanzas, stanzas);
       stub.misbehave.certificate = 'good';
-      await each.host.reaches('connected');
+      await each.host.reaches('connected', 15_000);
     });
   }
 
@@ -66,7 +66,7 @@ describe('the server', () => {
     const each = await Case.connected(t, stub);
     stub.sendGarbage(each.account);
     await each.host.reaches('disconnected');
-    await each.host.reaches('connected');
+    await each.host.reaches('connected', 15_000);
     await each.hears('still there?');
   });
 
@@ -80,7 +80,7 @@ describe('the server', () => {
       return error.outcome === 'unknown';
     });
     await each.host.reaches('disconnected', 9_000);
-    await each.host.reaches('connected');
+    await each.host.reaches('connected', 15_000);
     await each.answer('lost', message, 'key-of-lost');
     assert.deepEqual(each.shown(), ['heard', 'lost']);
   });
@@ -101,7 +101,7 @@ describe('pairing', () => {
     assert.ok(codes[0]!.expiresAt.getTime() > Date.now() - 2_000);
     for (const { qr } of codes) for (const line of each.host.lines) assert.ok(!line.includes(qr!));
     stub.scan(each.account, codes.at(-1)!.qr!);
-    await each.host.reaches('connected');
+    await each.host.reaches('connected', 15_000);
     const { identity } = each.last as { identity: { id: string; name: string } };
     assert.equal(identity.id, `${each.account.phone.number}@s.whatsapp.net`);
   });
@@ -135,7 +135,7 @@ describe('pairing', () => {
       each.last.status === 'pending_pairing' && each.last.code?.pairingCode?.length === 8 && each.last.code.qr === null,
     );
     await stub.type(each.account, each.last.code.pairingCode);
-    await each.host.reaches('connected');
+    await each.host.reaches('connected', 15_000);
     assert.equal((await each.hears('by code')).text, 'by code');
     await assert.rejects(each.connection!.pairByNumber!(each.account.phone.number), /paired already/);
   });

@@ -112,7 +112,7 @@ describe('keys', () => {
     await each.write('once');
     await each.host.message('once');
     await each.host.reaches('disconnected');
-    await each.host.reaches('connected');
+    await each.host.reaches('connected', 15_000);
     await each.host.until(() => each.account.waiting.length === 0, 'the acknowledgement');
     await each.hears('and on');
     assert.deepEqual(

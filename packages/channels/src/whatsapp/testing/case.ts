@@ -51,7 +51,7 @@ export class Case {
 
   async connect(): Promise<void> {
     this.begin();
-    await this.host.reaches('connected');
+    await this.host.reaches('connected', 15_000);
   }
 
   write(text: string, options?: Parameters<WhatsAppStub['write']>[3]): Promise<string> {
