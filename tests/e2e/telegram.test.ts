@@ -39,7 +39,15 @@ before(async () => {
   relays = startRelays({
     connectionString: world.connectionString,
     masterKey: testMasterKey,
-    urls: { telegram: telegram.apiRoot, slack: null, discord: null, gmail: null, googleOauth: null, whatsapp: null },
+    urls: {
+      telegram: telegram.apiRoot,
+      slack: null,
+      discord: null,
+      gmail: null,
+      googleOauth: null,
+      googleConsent: null,
+      whatsapp: null,
+    },
     store: world.store.relay,
     filesDir,
     instance: 'test',

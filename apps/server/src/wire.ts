@@ -143,7 +143,7 @@ async function assemble(
     providers,
     secrets,
     keyChecker,
-    channels: startChannels(config, { ...host, store, log }, closing),
+    channels: await startChannels(config, { ...host, store, log }, closing),
     ...(metrics && { onTurn: metrics.turnBegan }),
   });
   const logCollector = createLogCollector({ ...shared, bounds: logBounds(config) });

@@ -1,8 +1,6 @@
 export * from './telegram/index.ts';
 export { createWhatsApp, Limiter as WhatsAppLimiter } from './whatsapp/index.ts';
 export type { WhatsAppOptions } from './whatsapp/index.ts';
-export { createGmail, createGmailConsent } from './gmail/index.ts';
-export type { GmailOptions } from './gmail/index.ts';
 export { createSlack } from './slack/index.ts';
 export type { SlackOptions } from './slack/index.ts';
 export { createDiscord } from './discord/index.ts';

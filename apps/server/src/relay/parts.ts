@@ -1,12 +1,13 @@
 import { createChannelFiles } from '@lodge/channels/files';
 import type { ChannelParts } from '@lodge/engine';
-import type { Log } from '@lodge/ports';
+import type { GmailConsent, Log } from '@lodge/ports';
 import { createGuestFiles } from '@lodge/runtimes';
 import type { Store } from '@lodge/store';
 import type { Closing } from '../closing.ts';
 import type { Config } from '../config/config.ts';
+import { googleEndpoints } from './google.ts';
 import { startRelays } from './relays.ts';
-import { channelFilesDir, relaySettings } from './settings.ts';
+import { channelFilesDir, googleClientOf, relaySettings } from './settings.ts';
 
 interface Given {
   readonly store: Store;
@@ -16,11 +17,11 @@ interface Given {
 }
 
 /** Starts the processes that hold connections; gives what the engine's channels stand on. */
-export function startChannels(
+export async function startChannels(
   config: Config,
   { store, connectionString, masterKey, log }: Given,
   closing: Closing,
-): ChannelParts {
+): Promise<ChannelParts> {
   const relays = startRelays({ ...relaySettings(config), store: store.relay, connectionString, masterKey, log });
   closing.push(() => relays.close());
   return {
@@ -30,7 +31,16 @@ export function startChannels(
     files: createChannelFiles(channelFilesDir(config)),
     guestFiles: createGuestFiles(),
     check: relays.check,
-    gmail: null,
+    gmail: await gmailConsent(config),
     bounds: { turnMs: config.chatTimeoutMs },
   };
+}
+
+/** Null where the operator has no client at Google. Google's library is loaded where it has one. */
+async function gmailConsent(config: Config): Promise<GmailConsent | null> {
+  const google = googleClientOf(config);
+  if (google === null) return null;
+  const { createGmailConsent } = await import('@lodge/channels/gmail');
+  const { pollMs: _, ...client } = google;
+  return createGmailConsent({ ...client, endpoints: googleEndpoints(relaySettings(config).urls) });
 }

@@ -32,7 +32,16 @@ const masterKey = randomBytes(32);
 const settings = {
   connectionString: database.connectionString,
   masterKey,
-  urls: { telegram: telegram.apiRoot, slack: null, discord: null, gmail: null, googleOauth: null, googleConsent: null, whatsapp: null, whatsappRoot: null, },
+  urls: {
+    telegram: telegram.apiRoot,
+    slack: null,
+    discord: null,
+    gmail: null,
+    googleOauth: null,
+    googleConsent: null,
+    whatsapp: null,
+    whatsappRoot: null,
+  },
   google: null,
   filesDir: '/nonexistent/channel-files',
   instance: 'test',
