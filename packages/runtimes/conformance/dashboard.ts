@@ -4,7 +4,8 @@ import { request } from 'undici';
 import { launch } from '../../../tests/web/browser.ts';
 import type { Results } from './results.ts';
 import type { Subject } from './subjects.ts';
-import { until, type Tested } from './world.ts';
+import { type Tested } from './world.ts';
+import { until } from './until.ts';
 
 /** Without KVM its page and the process behind its WebSocket take their time. */
 const pageTimeoutMs = 300_000;

@@ -5,7 +5,8 @@ import { once } from 'node:events';
 import { WebSocket } from 'ws';
 import type { Results } from './results.ts';
 import type { Subject } from './subjects.ts';
-import { until, type Tested } from './world.ts';
+import { type Tested } from './world.ts';
+import { until } from './until.ts';
 
 const screenTimeoutMs = 300_000;
 const terminals = 20;

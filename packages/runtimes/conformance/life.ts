@@ -8,7 +8,8 @@ import { isLongRun } from '@lodge/testkit/forms';
 import { occurrences } from '../../../tests/e2e/guest-memory.ts';
 import type { Results } from './results.ts';
 import type { Subject } from './subjects.ts';
-import { templateTimeoutMs, Tested, until } from './world.ts';
+import { templateTimeoutMs, Tested } from './world.ts';
+import { until } from './until.ts';
 
 /** Wherever a runtime in the guest may keep what it was told. */
 const homes = '/home/agent /workspace';
@@ -120,7 +121,7 @@ export function life(results: Results, subject: Subject, agent: () => Tested): v
   check('no secret in its memory, on its disk or in its files, which have their form', async (agent) => {
     const { service, keys } = agent.world;
     const masterKey = await readFile(join(service.dataDir, 'master.key'));
-    const secrets = [...keys, service.apiKey].map((text) => Buffer.from(text));
+    const secrets = [...keys, service.apiKey, ...agent.secrets].map((text) => Buffer.from(text));
     const needles = [...secrets, masterKey, Buffer.from(masterKey.toString('utf8').trim())];
     const none = needles.map(() => 0);
     for (const [path, look] of Object.entries(subject.files)) {

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { Results } from './results.ts';
 import type { Subject } from './subjects.ts';
-import { until, type Tested } from './world.ts';
+import { type Tested } from './world.ts';
+import { until } from './until.ts';
 
 const secretWord = (): string => `word-${randomBytes(6).toString('hex')}`;
 /** OpenClaw without KVM takes most of a minute to take one on, or to let go of it. */

@@ -4,7 +4,8 @@ import { randomBytes } from 'node:crypto';
 import OpenAI from 'openai';
 import type { Results } from './results.ts';
 import type { Subject } from './subjects.ts';
-import { until, type Tested } from './world.ts';
+import { type Tested } from './world.ts';
+import { until } from './until.ts';
 
 const goneWithinMs = 120_000;
 

@@ -9,6 +9,8 @@ import { guestClientOf } from '@lodge/testkit/guest';
 import { Service, type Reply } from '@lodge/testkit/service';
 import { startStubLlm, type StubLlm, type Wire } from '@lodge/testkit/llm';
 import { qemuPid } from '../../../tests/e2e/guest-memory.ts';
+import { startPlatforms } from './platforms.ts';
+import type { Platforms } from './platforms.ts';
 import type { Subject } from './subjects.ts';
 
 /** Building images and templates from nothing under emulation, with room to spare. */
@@ -26,6 +28,7 @@ export const stubProviders = {
 
 export interface World {
   readonly llm: StubLlm;
+  readonly platforms: Platforms;
   readonly service: Service;
   /** Keys the provider takes. */
   readonly keys: readonly [string, string];
@@ -35,24 +38,30 @@ export interface World {
 export async function openWorld({ name }: Subject): Promise<World> {
   const keys = [marked('first'), marked('second')] as const;
   const llm = await startStubLlm({ keys, strict: true });
+  const platforms = await startPlatforms();
+  const closeStubs = async (): Promise<void> => {
+    await platforms.close();
+    await llm.close();
+  };
   const providers = Object.entries(stubProviders).map(([api, { id, path }]) => {
     const models = [{ name: 'any-model', prices: { input: '1', output: '5' } }];
     return { id, api, base_url: `http://127.0.0.1:${llm.port}${path}`, needs_key: true, models };
   });
   const service = await Service.start({
     entry: new URL('lodge.ts', import.meta.url),
-    env: { LODGE_PROVIDERS: JSON.stringify(providers), CONFORMANCE_RUNTIMES: name },
+    env: { ...platforms.env, LODGE_PROVIDERS: JSON.stringify(providers), CONFORMANCE_RUNTIMES: name },
   }).catch(async (error: unknown) => {
-    await llm.close();
+    await closeStubs();
     throw error;
   });
   return {
     llm,
+    platforms,
     service,
     keys,
     async close() {
       await service.destroy();
-      await llm.close();
+      await closeStubs();
     },
   };
 }
@@ -69,6 +78,8 @@ export interface Turn {
 export class Tested {
   readonly world: World;
   readonly id: string;
+  /** What must be in no machine, beside provider keys. */
+  readonly secrets: string[] = [];
 
   private constructor(world: World, id: string) {
     this.world = world;
@@ -127,6 +138,10 @@ export class Tested {
     return JSON.stringify(this.world.llm.requests.at(-1)!.body);
   }
 
+  keepSecret(secrets: readonly string[]): void {
+    this.secrets.push(...secrets);
+  }
+
   async record(): Promise<Reply['body']> {
     return (await this.world.service.call('GET', `/agents/${this.id}`)).body;
   }
@@ -171,13 +186,5 @@ export class Tested {
 
   pid(): Promise<number> {
     return qemuPid(this.world.service.dataDir, this.id);
-  }
-}
-
-export async function until(what: string, timeoutMs: number, look: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
-  while (!(await look())) {
-    if (performance.now() > deadline) assert.fail(`not within ${timeoutMs} ms: ${what}`);
-    await sleep(100);
   }
 }
