@@ -70,6 +70,8 @@ export class DiscordConnection implements ChannelConnection {
   private failedResumes = 0;
   /** A first place is kept: from there on messages may be missed. */
   private isBegun: boolean;
+  /** Nothing was missed before the session, or it was read: only then the session is a place to go on from. */
+  private isCaughtUp: boolean;
   private lastEventAt = performance.now();
   private isOver = false;
 
@@ -81,6 +83,7 @@ export class DiscordConnection implements ChannelConnection {
     this.places = new Places(account.cursor);
     this.live = this.places.session;
     this.isBegun = account.cursor !== null;
+    this.isCaughtUp = !this.isBegun || this.live !== null;
     this.inbox = new Inbox((error) => this.giveUp(error));
     this.host.changed({ status: 'connecting' });
     this.running = this.run().catch((error: unknown) => this.giveUp(error));
@@ -148,7 +151,6 @@ export class DiscordConnection implements ChannelConnection {
         signal,
       );
       this.failedResumes = 0;
-      if (isNew && this.isBegun) this.inbox.addOwn(() => this.compare('gap', socket));
       return socket;
     } catch (error) {
       if (!(error instanceof GatewayRefusal) || this.isOver) throw error;
@@ -179,7 +181,7 @@ export class DiscordConnection implements ChannelConnection {
   private async untilEnded(socket: GatewaySocket): Promise<GatewayEnd> {
     const { compareAfterMs, keepPlaceEveryMs } = this.timings;
     const silence = setInterval(() => {
-      if (performance.now() - this.lastEventAt < compareAfterMs) return;
+      if (performance.now() - this.lastEventAt < compareAfterMs && !this.places.hasUnread) return;
       this.lastEventAt = performance.now();
       if (this.inbox.isIdle) this.inbox.addOwn(() => this.compare('silence', socket));
     }, compareAfterMs / 4);
@@ -207,6 +209,8 @@ export class DiscordConnection implements ChannelConnection {
 
   private async loseSession(): Promise<void> {
     this.live = null;
+    this.places.session = null;
+    this.isCaughtUp = false;
     this.failedResumes = 0;
     await pause(this.timings.loginWaitMs * (1 + 4 * Math.random()), this.ending.signal);
   }
@@ -229,6 +233,8 @@ export class DiscordConnection implements ChannelConnection {
   /** False: there is no room. */
   private take({ type, seq, data, bytes }: Dispatch, socket: GatewaySocket): boolean {
     this.lastEventAt = performance.now();
+    // Ahead of the first event: the place of its channel moves with it.
+    if (type === 'READY' && this.isBegun) this.inbox.addOwn(() => this.compare('gap', socket, seq));
     if (type === 'GUILD_CREATE') this.candidates.note(data, this.places);
     const message = type === 'MESSAGE_CREATE' && this.self ? discordMessageOf(data, this.self.id, 'event') : null;
     if (message) {
@@ -237,7 +243,7 @@ export class DiscordConnection implements ChannelConnection {
       });
     }
     // While something waits, the place stays behind it.
-    if (this.inbox.isIdle && socket.session) this.places.session = { ...socket.session, seq };
+    if (this.inbox.isIdle && this.isCaughtUp && socket.session) this.places.session = { ...socket.session, seq };
     return true;
   }
 
@@ -282,7 +288,7 @@ export class DiscordConnection implements ChannelConnection {
     return nameless;
   }
 
-  private async compare(why: 'gap' | 'silence', socket: GatewaySocket): Promise<void> {
+  private async compare(why: 'gap' | 'silence', socket: GatewaySocket, seq = 0): Promise<void> {
     const { signal } = this.ending;
     if (why === 'gap') await pause(this.timings.settleMs, signal);
     const access = { rest: this.restOf(), selfId: this.self!.id, retryMs: this.timings.backoff.firstMs };
@@ -292,7 +298,12 @@ export class DiscordConnection implements ChannelConnection {
       if (!wanted) return;
       isDeaf ||= wanted.some(({ sentAt }) => Date.now() - sentAt.getTime() > this.timings.lateMs);
     }
-    if (why === 'gap' || !isDeaf || this.isOver) return;
+    if (this.isOver) return;
+    if (why === 'gap') {
+      this.isCaughtUp = true;
+      this.places.session = socket.session && { ...socket.session, seq };
+    }
+    if (why === 'gap' || !isDeaf) return;
     this.host.log.warn({ channel: 'discord' }, 'an open session delivered nothing; it is replaced');
     socket.terminate({ why: 'deaf' });
   }

@@ -3,26 +3,9 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Json } from '@lodge/domain';
-import { ChannelFailure, SendFailure } from '@lodge/ports';
 import { intents, startDiscordStub } from '@lodge/testkit/discord';
-import type { DiscordBot, DiscordChannel, DiscordStub } from '@lodge/testkit/discord';
-import { Kept, TestHost } from '../../conformance/host.ts';
-import { targetOf } from '../../conformance/world.ts';
-import { createDiscord } from './discord.ts';
-import { InvalidRequests } from './invalid.ts';
-
-const timings = {
-  backoff: { firstMs: 20, maxMs: 100, stableMs: 1_000 },
-  helloTimeoutMs: 500,
-  readyTimeoutMs: 500,
-  loginWaitMs: 5,
-  settleMs: 30,
-  compareAfterMs: 60_000,
-  lateMs: 100,
-  keepPlaceEveryMs: 60_000,
-};
-const dm: DiscordChannel = { id: '500000000000000001', type: 1 };
+import type { DiscordStub } from '@lodge/testkit/discord';
+import { begunAt, connectedAt, dm, roomOf } from './testing/world.ts';
 
 describe('Discord', { timeout: 30_000 }, () => {
   let stub: DiscordStub;
@@ -31,41 +14,8 @@ describe('Discord', { timeout: 30_000 }, () => {
   });
   after(() => stub.close());
 
-  const platform = (more: object = {}) =>
-    createDiscord({ apiUrl: stub.apiUrl, callTimeoutMs: 1_000, timings: { ...timings, ...more } });
-  const roomOf = (bot: DiscordBot, more: Partial<DiscordChannel> = {}): DiscordChannel => ({
-    id: '500000000000000002',
-    type: 0,
-    name: 'general',
-    guild_id: bot.guildId,
-    ...more,
-  });
-
-  async function begun(
-    t: TestContext,
-    more: {
-      readonly bot?: DiscordBot;
-      readonly wantsUnaddressed?: boolean;
-      readonly cursor?: Json | null;
-      readonly timings?: object;
-    } = {},
-  ) {
-    const bot = more.bot ?? stub.addBot();
-    const gateway = stub.gatewayOf(bot);
-    const kept = new Kept({ botToken: bot.token });
-    const host = new TestHost(kept);
-    const { wantsUnaddressed = false, cursor = null } = more;
-    const account = { agentId: 'one', credentials: kept.credentials, wantsUnaddressed, cursor };
-    const connection = platform(more.timings).connect(account, host);
-    t.after(() => connection.close());
-    return { bot, gateway, host, connection, kept };
-  }
-
-  async function connected(t: TestContext, more: Parameters<typeof begun>[1] = {}) {
-    const world = await begun(t, more);
-    await world.host.reaches('connected');
-    return world;
-  }
+  const begun = (t: TestContext, more: Parameters<typeof begunAt>[2] = {}) => begunAt(stub, t, more);
+  const connected = (t: TestContext, more: Parameters<typeof begunAt>[2] = {}) => connectedAt(stub, t, more);
 
   test('a login asks for what needs no switch, and for contents only where everything is wanted', async (t) => {
     const one = await connected(t);
@@ -112,6 +62,43 @@ describe('Discord', { timeout: 30_000 }, () => {
     assert.equal((await host.message('missed in a thread')).conversation.id, `${room.id}/${thread.id}`);
     assert.equal((await host.message('missed directly')).conversation.kind, 'direct');
     assert.ok(!host.deliveries.some(({ text }) => text === 'not for the agent'));
+  });
+
+  test('a channel that could not be read is read later, whatever was taken there meanwhile', async (t) => {
+    const { bot, gateway, host } = await connected(t, { timings: { compareAfterMs: 2_000 } });
+    stub.write(bot, { channel: dm, text: 'known' });
+    await host.message('known');
+    stub.fail({ on: `GET /channels/${dm.id}/messages`, status: 500, times: 4 });
+    gateway.forgetSessions();
+    gateway.cut();
+    stub.write(bot, { channel: dm, text: 'missed', isSilent: true });
+    await host.until(() => gateway.identified.length === 2, 'another login');
+    stub.write(bot, { channel: dm, text: 'taken' });
+    await host.message('taken');
+    assert.ok(!host.kept.messages.some(({ text }) => text === 'missed'));
+    await host.message('missed');
+  });
+
+  test('a relay that dies while it reads what was missed leaves the rest to the next', async (t) => {
+    const first = await connected(t);
+    const { bot, gateway, host, kept } = first;
+    const rooms = [roomOf(bot), roomOf(bot, { id: '500000000000000004' })];
+    for (const channel of [dm, ...rooms]) stub.write(bot, { channel, text: `known ${channel.id}`, mention: true });
+    await host.message(`known ${rooms[1]!.id}`);
+    gateway.forgetSessions();
+    gateway.cut();
+    for (const channel of [dm, ...rooms])
+      stub.write(bot, { channel, text: `missed ${channel.id}`, mention: true, isSilent: true });
+    await host.until(() => {
+      if (host.kept.messages.length === 4) host.behaviour = 'hang';
+      return host.kept.messages.length >= 4;
+    }, 'the first of them');
+    await first.connection.close();
+    const next = await connected(t, { bot, cursor: kept.cursor });
+    for (const channel of [dm, ...rooms]) {
+      const text = `missed ${channel.id}`;
+      if (!kept.messages.some((each) => each.text === text)) await next.host.message(text);
+    }
   });
 
   test('a session that three times does not come back is given up', async (t) => {
@@ -224,117 +211,5 @@ describe('Discord', { timeout: 30_000 }, () => {
       await connection.close();
     }
     await sleep(100);
-  });
-
-  test('mentions are read as names, and other types of messages are none', async (t) => {
-    const { bot, host } = await connected(t);
-    stub.write(bot, { channel: roomOf(bot), text: 'joined', type: 7 });
-    stub.write(bot, { channel: roomOf(bot), text: `tell <@${bot.user.id}> <@123456789012345678>`, mention: true });
-    const message = await host.message('tell @agent <@123456789012345678>');
-    assert.equal(message.conversation.title, 'general');
-    assert.equal(host.deliveries.length, 1);
-  });
-
-  test('an answer names what it answers, rings nobody, and is sent once', async (t) => {
-    const { bot, host, connection } = await connected(t);
-    const written = stub.write(bot, { channel: roomOf(bot), text: 'hello', mention: true });
-    const target = targetOf(await host.message('hello'));
-    const part = { kind: 'text', text: '@everyone hi', format: null } as const;
-    const send = (key: string) => connection.send(target, part, key, AbortSignal.timeout(2_000));
-    const key = crypto.randomUUID();
-    stub.fail({ on: 'POST /channels', isLost: true });
-    await assert.rejects(send(key), (error) => error instanceof SendFailure && error.outcome === 'unknown');
-    const { id } = await send(key);
-    assert.equal(bot.sent.length, 1);
-    assert.equal(bot.sent[0]!.message.id, id);
-    assert.equal(bot.sent[0]!.message.message_reference?.message_id, written.id);
-    assert.deepEqual(bot.bodies[0]!['allowed_mentions'], { parse: [] });
-    await send(crypto.randomUUID());
-    assert.equal(bot.sent.length, 2);
-  });
-
-  test('a refusal is told from what may be tried again', async (t) => {
-    const { bot, host, connection } = await connected(t);
-    stub.write(bot, { channel: dm, text: 'hello' });
-    const target = targetOf(await host.message('hello'));
-    const send = () =>
-      connection.send(target, { kind: 'text', text: 'x', format: null }, 'k', AbortSignal.timeout(2_000));
-    for (const [status, outcome] of [
-      [403, 'refused'],
-      [404, 'refused'],
-      [400, 'refused'],
-      [401, 'retry'],
-      [500, 'unknown'],
-      [502, 'unknown'],
-    ] as const) {
-      stub.fail({ on: 'POST /channels', status });
-      await assert.rejects(
-        send(),
-        (failure) => failure instanceof SendFailure && failure.outcome === outcome,
-        String(status),
-      );
-    }
-    const open = async function* () {
-      yield Buffer.alloc(1);
-    };
-    const part = { kind: 'file', name: 'a', mediaType: 'a/b', bytes: 11 * 1024 * 1024, open } as const;
-    await assert.rejects(
-      connection.send(target, part, 'k', AbortSignal.timeout(2_000)),
-      (failure) => failure instanceof SendFailure && failure.outcome === 'refused',
-    );
-  });
-
-  test('a file that lies elsewhere is not fetched', async (t) => {
-    const { bot, host, connection } = await connected(t);
-    stub.write(bot, {
-      channel: dm,
-      text: 'file',
-      files: [{ name: 'a.txt', type: 'text/plain', content: Buffer.from('abc') }],
-    });
-    const [file] = (await host.message('file')).files;
-    const id = file!.ref.split('/')[2];
-    stub.fail({ on: 'GET /channels', status: 200, body: { attachments: [{ id, url: 'https://evil.example/a.txt' }] } });
-    await assert.rejects(connection.open(file!.ref, 100, new AbortController().signal), /not lie at Discord/);
-  });
-
-  test('tokens of other kinds are named before Discord is asked', async () => {
-    const calls = stub.calls.length;
-    for (const [botToken, words] of [
-      ['800000000000000001', /id of the application/],
-      ['a'.repeat(32), /client secret/],
-      ['b'.repeat(64), /public key/],
-      ['xoxb-1-2', /three parts/],
-      ['', /three parts/],
-    ] as const) {
-      await assert.rejects(platform().verify!({ botToken }, new AbortController().signal), (error) => {
-        assert.ok(error instanceof ChannelFailure);
-        assert.equal(error.reason.code, 'wrong_kind_of_credential');
-        assert.match(error.message, words);
-        return true;
-      });
-    }
-    assert.equal(stub.calls.length, calls);
-  });
-
-  test('good ones say who the agent is', async () => {
-    const { token, user, applicationId } = stub.addBot();
-    assert.deepEqual(await platform().verify!({ botToken: token }, new AbortController().signal), {
-      identity: { id: user.id, name: 'agent' },
-      accountKey: applicationId,
-    });
-  });
-
-  test('requests that Discord counts as invalid stop before its ban', () => {
-    let now = 0;
-    const invalid = new InvalidRequests(3, () => now);
-    for (const status of [200, 404, 401, 403]) invalid.count(status);
-    assert.equal(invalid.mustRest(), false);
-    invalid.count(429);
-    assert.equal(invalid.mustRest(), true);
-    assert.equal(invalid.restMs(), 600_000);
-    now = 600_000;
-    assert.equal(invalid.mustRest(), false);
-    invalid.count(401);
-    assert.equal(invalid.mustRest(), false);
   });
 });

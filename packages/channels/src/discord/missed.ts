@@ -45,10 +45,15 @@ export async function* missedMessages(
   signal: AbortSignal,
 ): AsyncGenerator<readonly DiscordMessage[]> {
   for (const channelId of new Set([...places.all(), ...candidates])) {
+    const last = places.lastOf(channelId);
+    const found = await messagesAfter(access, channelId, last, signal);
     if (signal.aborted) return;
-    const found = await messagesAfter(access, channelId, places.lastOf(channelId), signal);
     if (found === 'gone') places.forget(channelId);
-    else if (found !== null && found.length > 0) yield found;
+    else if (found === null) places.couldNotRead(channelId, last);
+    else {
+      if (found.length > 0) yield found;
+      places.wasRead(channelId);
+    }
   }
 }
 

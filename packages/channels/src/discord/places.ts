@@ -26,15 +26,15 @@ export class Places {
   /** As far as its messages are committed. */
   session: DiscordSession | null;
   private readonly taken = new Map<string, string>();
+  /** Channels that could not be read, and from where they still have to be. */
+  private readonly unread = new Map<string, string>();
 
   constructor(cursor: Json | null) {
     const kept: Readonly<Record<string, unknown>> = typeof cursor === 'object' && cursor !== null ? { ...cursor } : {};
     this.since = isSnowflake(kept['since']) ? kept['since'] : snowflakeAt(Date.now());
     this.session = sessionOf(kept['session']);
-    const places = Array.isArray(kept['places']) ? kept['places'].slice(-maxPlaces) : [];
-    for (const each of places as readonly unknown[]) {
-      if (Array.isArray(each) && isSnowflake(each[0]) && isSnowflake(each[1])) this.taken.set(each[0], each[1]);
-    }
+    for (const each of pairsOf(kept['places'])) this.taken.set(...each);
+    for (const each of pairsOf(kept['unread'])) this.unread.set(...each);
   }
 
   took(channelId: string, messageId: string): void {
@@ -50,18 +50,32 @@ export class Places {
     if (this.taken.has(channelId)) this.took(channelId, messageId);
   }
 
-  /** The last message that was taken in a channel, or that was there before. */
+  /** From where a channel has to be read: the last message that was taken, or that was there before. */
   lastOf(channelId: string): string {
-    return this.taken.get(channelId) ?? this.since;
+    return this.unread.get(channelId) ?? this.taken.get(channelId) ?? this.since;
+  }
+
+  /** It is read again from there, whatever is taken meanwhile. */
+  couldNotRead(channelId: string, last: string): void {
+    if (!this.unread.has(channelId) && this.unread.size < maxPlaces) this.unread.set(channelId, last);
+  }
+
+  wasRead(channelId: string): void {
+    this.unread.delete(channelId);
+  }
+
+  get hasUnread(): boolean {
+    return this.unread.size > 0;
   }
 
   forget(channelId: string): void {
     this.taken.delete(channelId);
+    this.unread.delete(channelId);
   }
 
   /** The most recent first. */
   all(): readonly string[] {
-    return [...this.taken.keys()].toReversed();
+    return [...new Set([...this.taken.keys(), ...this.unread.keys()])].toReversed();
   }
 
   cursor(): Json {
@@ -70,7 +84,15 @@ export class Places {
       since: this.since,
       session: session && { id: session.id, resumeUrl: session.resumeUrl, seq: session.seq },
       places: [...this.taken].map(([channel, message]) => [channel, message]),
+      unread: [...this.unread].map(([channel, message]) => [channel, message]),
     };
+  }
+}
+
+function* pairsOf(pairs: unknown): Generator<[string, string]> {
+  if (!Array.isArray(pairs)) return;
+  for (const each of pairs.slice(-maxPlaces) as readonly unknown[]) {
+    if (Array.isArray(each) && isSnowflake(each[0]) && isSnowflake(each[1])) yield [each[0], each[1]];
   }
 }
 

@@ -116,13 +116,11 @@ export class SlackConnection implements ChannelConnection {
     let before: SlackSocket | null = null;
     let isKept = this.account.cursor !== null;
     while (!this.isOver) {
-      const socket = await this.tried(backoff, 'app', () => this.openSocket(appToken));
+      const isFirst: boolean = before === null && this.account.cursor === null;
+      const socket: SlackSocket | null = await this.tried(backoff, 'app', () => this.openSocket(appToken, isFirst));
       if (!socket) return;
-      // Before the very first socket there was nothing to miss.
-      const hadGap = before ? !this.sockets.has(before) : this.account.cursor !== null;
       void before?.close();
       if (!isKept) isKept = await this.keepBeginning();
-      if (hadGap) this.inbox.addOwn(() => this.compare('gap', socket));
       backoff.succeeded();
       this.changed({ status: 'connected', identity: { id: this.self!.userId, name: this.self!.name } });
       const openedAt = performance.now();
@@ -151,7 +149,7 @@ export class SlackConnection implements ChannelConnection {
   private async untilReplaced(socket: SlackSocket): Promise<SocketEnd> {
     this.lastEventAt = performance.now();
     const timer = setInterval(() => {
-      if (performance.now() - this.lastEventAt < this.timings.compareAfterMs) return;
+      if (performance.now() - this.lastEventAt < this.timings.compareAfterMs && !this.places.hasUnread) return;
       this.lastEventAt = performance.now();
       if (this.inbox.isIdle) this.inbox.addOwn(() => this.compare('silence', socket));
     }, this.timings.compareAfterMs / 4);
@@ -179,12 +177,20 @@ export class SlackConnection implements ChannelConnection {
     return null;
   }
 
-  private async openSocket(appToken: string): Promise<SlackSocket> {
+  private async openSocket(appToken: string, isFirst: boolean): Promise<SlackSocket> {
     const { signal } = this.ending;
     const answer = await callSlack(this.api, appToken, 'apps.connections.open', {}, signal);
     const url = textOf(answer['url'], 4_000);
     if (!isSlackUrl(url, this.api) || !url.startsWith('ws')) throw new SlackError('refused', 'no_socket_url');
-    const socket = await SlackSocket.open(url, this.timings, (envelope, from) => this.take(envelope, from), signal);
+    const on = {
+      // Ahead of the first event, because the place of its conversation moves with it. A socket that Slack had replaced may have
+      // been deaf. Before the very first one there was nothing to miss.
+      hello: (from: SlackSocket) => {
+        if (!isFirst) this.inbox.addOwn(() => this.compare('gap', from));
+      },
+      envelope: (envelope: Envelope, from: SlackSocket) => this.take(envelope, from),
+    };
+    const socket = await SlackSocket.open(url, this.timings, on, signal);
     this.sockets.add(socket);
     void socket.ended.then(() => this.sockets.delete(socket));
     return socket;

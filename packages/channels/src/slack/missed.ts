@@ -34,26 +34,36 @@ export async function* missedMessages(
 ): AsyncGenerator<readonly SlackMessage[]> {
   const since = tsOf(Date.now() - marginMs);
   const known = places.all();
-  const others = (await otherChannels(access, signal)).filter((id) => !known.some(([each]) => each === id));
+  const listed = await otherChannels(access, signal);
+  const others = (listed ?? []).filter((id) => !known.some(([each]) => each === id));
   const unknown = others.slice(0, maxPlaces).map((id) => [id, places.since] as const);
   for (const [id, ts] of [...known, ...unknown]) {
-    if (signal.aborted) return;
     const found = await messagesAfter(access, id, ts, signal);
+    if (signal.aborted) return;
     if (found === 'gone') places.forget(id);
-    else if (found !== null && found.length > 0) yield found;
+    else if (found === null) places.couldNotRead(id, ts);
+    else {
+      if (found.length > 0) yield found;
+      places.wasRead(id);
+    }
   }
-  if (isLater(since, places.since)) places.since = since;
+  if (listed !== null && isLater(since, places.since)) places.since = since;
 }
 
-/** Conversations that the bot is in, people who write to it first. Empty where it may not know. */
-async function otherChannels({ api, token }: Access, signal: AbortSignal): Promise<readonly string[]> {
+/** Conversations that the bot is in, people who write to it first. Null: Slack could not be asked now. */
+async function otherChannels({ api, token }: Access, signal: AbortSignal): Promise<readonly string[] | null> {
   const ids: string[] = [];
   for (const types of ['im,mpim', 'public_channel,private_channel']) {
-    const args = { types, exclude_archived: true, limit: 200 };
-    const answer = await callSlack(api, token, 'users.conversations', args, signal).catch(() => null);
-    for (const each of listOf(answer?.['channels'], 200)) {
-      const id = isRecord(each) ? idOf(each['id'], 40) : null;
-      if (id !== null) ids.push(id);
+    try {
+      const args = { types, exclude_archived: true, limit: 200 };
+      const answer = await callSlack(api, token, 'users.conversations', args, signal);
+      for (const each of listOf(answer['channels'], 200)) {
+        const id = isRecord(each) ? idOf(each['id'], 40) : null;
+        if (id !== null) ids.push(id);
+      }
+    } catch (error) {
+      // Without the scope it never can be.
+      if (!(error instanceof SlackError) || error.kind !== 'refused') return null;
     }
   }
   return ids;

@@ -24,11 +24,14 @@ export class Places {
   /** Whatever was written before was taken, also where nothing was taken yet. */
   since: string;
   private readonly taken = new Map<string, string>();
+  /** Conversations that could not be read, and from where they still have to be. */
+  private readonly unread = new Map<string, string>();
 
   constructor(cursor: Json | null) {
     const kept = isRecord(cursor) ? cursor : {};
     this.since = isTs(kept['since']) ? kept['since'] : tsOf(Date.now());
     for (const each of entriesOf(kept['places'])) this.taken.set(...each);
+    for (const each of entriesOf(kept['unread'])) this.unread.set(...each);
   }
 
   /** The last message that was taken there. */
@@ -46,17 +49,32 @@ export class Places {
     if (this.taken.has(placeId(place))) this.took(place, ts);
   }
 
-  forget(id: string): void {
-    this.taken.delete(id);
+  /** It is read again from there, whatever is taken meanwhile. */
+  couldNotRead(id: string, ts: string): void {
+    if (!this.unread.has(id) && this.unread.size < maxPlaces) this.unread.set(id, ts);
   }
 
-  /** The most recent first. */
+  wasRead(id: string): void {
+    this.unread.delete(id);
+  }
+
+  get hasUnread(): boolean {
+    return this.unread.size > 0;
+  }
+
+  forget(id: string): void {
+    this.taken.delete(id);
+    this.unread.delete(id);
+  }
+
+  /** From where to read, the most recent first. */
   all(): readonly (readonly [string, string])[] {
-    return [...this.taken].toReversed();
+    return [...new Map([...this.taken, ...this.unread])].toReversed();
   }
 
   cursor(): Json {
-    return { since: this.since, places: [...this.taken].map(([id, ts]) => [id, ts]) };
+    const { since, taken, unread } = this;
+    return { since, places: [...taken].map(([id, ts]) => [id, ts]), unread: [...unread].map(([id, ts]) => [id, ts]) };
   }
 }
 

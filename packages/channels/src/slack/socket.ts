@@ -17,6 +17,12 @@ export interface SocketTimings {
 /** Why a socket ended, or should be replaced. */
 export type SocketEnd = 'refresh' | 'closed' | 'dead' | 'disabled' | 'too_many' | 'deaf' | 'full';
 
+/** Called at once, in the order of the frames. */
+interface SocketEvents {
+  hello(socket: SlackSocket): void;
+  envelope(envelope: Envelope, socket: SlackSocket): void;
+}
+
 /** It ended before its hello. */
 export class SocketRefusal extends Error {
   readonly end: SocketEnd;
@@ -43,16 +49,16 @@ export class SlackSocket {
   readonly wantsReplacement: Promise<SocketEnd>;
   private readonly socket: WebSocket;
   private readonly timings: SocketTimings;
-  private readonly onEnvelope: (envelope: Envelope, socket: SlackSocket) => void;
+  private readonly on: SocketEvents;
   private readonly hello = Promise.withResolvers<void>();
   private readonly end = Promise.withResolvers<SocketEnd>();
   private readonly replacement = Promise.withResolvers<SocketEnd>();
   private heartbeat: NodeJS.Timeout | null = null;
   private lastFrameAt = performance.now();
 
-  private constructor(url: string, timings: SocketTimings, onEnvelope: SlackSocket['onEnvelope']) {
+  private constructor(url: string, timings: SocketTimings, on: SocketEvents) {
     this.timings = timings;
-    this.onEnvelope = onEnvelope;
+    this.on = on;
     this.ended = this.end.promise;
     this.wantsReplacement = this.replacement.promise;
     this.hello.promise.catch(() => undefined);
@@ -70,14 +76,9 @@ export class SlackSocket {
   }
 
   /** Resolves at Slack's hello. Rejects when there is none in time, or the socket ends before. */
-  static async open(
-    url: string,
-    timings: SocketTimings,
-    onEnvelope: SlackSocket['onEnvelope'],
-    signal: AbortSignal,
-  ): Promise<SlackSocket> {
+  static async open(url: string, timings: SocketTimings, on: SocketEvents, signal: AbortSignal): Promise<SlackSocket> {
     signal.throwIfAborted();
-    const opened = new SlackSocket(url, timings, onEnvelope);
+    const opened = new SlackSocket(url, timings, on);
     const giveUp = (): void => opened.terminate('closed');
     const timer = setTimeout(giveUp, timings.helloTimeoutMs);
     signal.addEventListener('abort', giveUp, { once: true });
@@ -137,7 +138,9 @@ export class SlackSocket {
     if (frame === null) return;
     switch (frame['type']) {
       case 'hello':
-        this.heartbeat ??= setInterval(() => this.beat(), this.timings.pingEveryMs);
+        if (this.heartbeat) return;
+        this.heartbeat = setInterval(() => this.beat(), this.timings.pingEveryMs);
+        this.on.hello(this);
         this.hello.resolve();
         return;
       case 'disconnect':
@@ -145,7 +148,7 @@ export class SlackSocket {
       default: {
         const { envelope_id: id, type, payload } = frame;
         if (typeof id !== 'string' || id.length > 200 || typeof type !== 'string') return;
-        this.onEnvelope({ id, type, payload, bytes: (data as Buffer).byteLength }, this);
+        this.on.envelope({ id, type, payload, bytes: (data as Buffer).byteLength }, this);
       }
     }
   }
