@@ -70,8 +70,6 @@ export class DiscordConnection implements ChannelConnection {
   private failedResumes = 0;
   /** A first place is kept: from there on messages may be missed. */
   private isBegun: boolean;
-  /** Nothing was missed before the session, or it was read: only then the session is a place to go on from. */
-  private isCaughtUp: boolean;
   private lastEventAt = performance.now();
   private isOver = false;
 
@@ -83,7 +81,6 @@ export class DiscordConnection implements ChannelConnection {
     this.places = new Places(account.cursor);
     this.live = this.places.session;
     this.isBegun = account.cursor !== null;
-    this.isCaughtUp = !this.isBegun || this.live !== null;
     this.inbox = new Inbox((error) => this.giveUp(error));
     this.host.changed({ status: 'connecting' });
     this.running = this.run().catch((error: unknown) => this.giveUp(error));
@@ -210,7 +207,6 @@ export class DiscordConnection implements ChannelConnection {
   private async loseSession(): Promise<void> {
     this.live = null;
     this.places.session = null;
-    this.isCaughtUp = false;
     this.failedResumes = 0;
     await pause(this.timings.loginWaitMs * (1 + 4 * Math.random()), this.ending.signal);
   }
@@ -242,8 +238,8 @@ export class DiscordConnection implements ChannelConnection {
         await this.deliver([message], socket.session && { ...socket.session, seq });
       });
     }
-    // While something waits, the place stays behind it.
-    if (this.inbox.isIdle && this.isCaughtUp && socket.session) this.places.session = { ...socket.session, seq };
+    // While something waits, also what was missed before this session, the place stays behind it.
+    if (this.inbox.isIdle && socket.session) this.places.session = { ...socket.session, seq };
     return true;
   }
 
@@ -300,7 +296,6 @@ export class DiscordConnection implements ChannelConnection {
     }
     if (this.isOver) return;
     if (why === 'gap') {
-      this.isCaughtUp = true;
       this.places.session = socket.session && { ...socket.session, seq };
     }
     if (why === 'gap' || !isDeaf) return;
