@@ -70,6 +70,14 @@ describe('the server', () => {
     await each.hears('still there?');
   });
 
+  test('stanzas that lack what they need end no process', async (t) => {
+    const each = await Case.connected(t, stub);
+    for (const stanza of oddStanzas) stub.sendStanza(each.account, { attrs: {}, ...stanza });
+    await sleep(300);
+    await each.host.reaches('connected', 15_000);
+    await each.hears('still there?');
+  });
+
   test('a server that is silent is given up, and a half-open connection is found', { timeout: 20_000 }, async (t) => {
     const each = await Case.connected(t, stub);
     const message = await each.hears('before');
@@ -208,3 +216,77 @@ describe('pairing', () => {
     assert.equal(reasonOf(each.last), 'used_elsewhere');
   });
 });
+
+const from = '15559990000@s.whatsapp.net';
+const oddStanzas = [
+  { tag: 'message' },
+  { tag: 'message', attrs: { id: 'A' } },
+  { tag: 'message', attrs: { from } },
+  { tag: 'message', attrs: { id: 'A', from: 'nobody' }, content: [{ tag: 'enc', attrs: {} }] },
+  {
+    tag: 'message',
+    attrs: { id: 'B', from, t: 'never' },
+    content: [{ tag: 'enc', attrs: { type: 'pkmsg' }, content: Buffer.alloc(40, 3) }],
+  },
+  {
+    tag: 'message',
+    attrs: { id: 'C', from, t: '1' },
+    content: [{ tag: 'enc', attrs: { type: 'msg' }, content: Buffer.alloc(1) }],
+  },
+  {
+    tag: 'message',
+    attrs: { id: 'D', from: '1@g.us', t: '1' },
+    content: [{ tag: 'enc', attrs: { type: 'skmsg' }, content: Buffer.alloc(9) }],
+  },
+  {
+    tag: 'message',
+    attrs: { id: 'E', from: '1@g.us', participant: from, t: '1' },
+    content: [{ tag: 'enc', attrs: { type: 'skmsg' }, content: Buffer.alloc(9) }],
+  },
+  { tag: 'message', attrs: { id: 'F', from, t: '1', offline: '1' } },
+  {
+    tag: 'message',
+    attrs: { id: 'G', from: '1@newsletter', t: '1' },
+    content: [{ tag: 'plaintext', attrs: {}, content: Buffer.alloc(9) }],
+  },
+  { tag: 'message', attrs: { id: 'H', from: 'status@broadcast', t: '1' } },
+  { tag: 'receipt' },
+  { tag: 'receipt', attrs: { id: 'I', from, type: 'retry' } },
+  { tag: 'receipt', attrs: { id: 'I', from, type: 'retry', participant: 'x' }, content: [{ tag: 'retry', attrs: {} }] },
+  { tag: 'notification' },
+  ...[
+    'encrypt',
+    'devices',
+    'w:gp2',
+    'mediaretry',
+    'server_sync',
+    'picture',
+    'account_sync',
+    'privacy_token',
+    'mex',
+    'newsletter',
+  ].map((type) => ({ tag: 'notification', attrs: { id: `N${type}`, from, type } })),
+  {
+    tag: 'notification',
+    attrs: { id: 'J', from, type: 'encrypt' },
+    content: [{ tag: 'count', attrs: { value: 'many' } }],
+  },
+  {
+    tag: 'notification',
+    attrs: { id: 'K', from, type: 'mex' },
+    content: [{ tag: 'update', attrs: { op_name: 'x' }, content: '{' }],
+  },
+  { tag: 'call', attrs: { id: 'L', from } },
+  { tag: 'call', attrs: { id: 'M', from }, content: [{ tag: 'offer', attrs: {} }] },
+  { tag: 'ack', attrs: { class: 'message', error: '463' } },
+  { tag: 'ib' },
+  { tag: 'ib', content: [{ tag: 'dirty', attrs: {} }] },
+  { tag: 'ib', content: [{ tag: 'edge_routing', attrs: {} }] },
+  { tag: 'ib', content: [{ tag: 'offline', attrs: { count: '-1' } }] },
+  { tag: 'ib', content: [{ tag: 'offline_preview', attrs: {} }] },
+  { tag: 'iq', attrs: { type: 'set', id: 'P' }, content: [{ tag: 'pair-device', attrs: {} }] },
+  { tag: 'iq', attrs: { type: 'set', id: 'Q' }, content: [{ tag: 'pair-success', attrs: {} }] },
+  { tag: 'presence', attrs: { from } },
+  { tag: 'chatstate', attrs: { from } },
+  { tag: 'stream:error' },
+];

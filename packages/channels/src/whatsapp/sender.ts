@@ -30,6 +30,10 @@ export class Sender {
     this.socket = socket;
   }
 
+  get isBusy(): boolean {
+    return this.waiting.size > 0;
+  }
+
   see({ tag, attrs }: Stanza): void {
     if (tag !== 'ack' || attrs['class'] !== 'message') return;
     const { id = '', error } = attrs;

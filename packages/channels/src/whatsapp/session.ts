@@ -22,6 +22,8 @@ export interface SessionOptions {
   onBacklog(messages: number): void;
 }
 
+const whileBusyMs = 1_000;
+
 export class Session {
   readonly sender: Sender;
   readonly socket: Socket;
@@ -30,7 +32,7 @@ export class Session {
   private readonly options: SessionOptions;
   private readonly ratchet: Ratchet;
   private readonly opening: NodeJS.Timeout;
-  private readonly silence: NodeJS.Timeout;
+  private silence: NodeJS.Timeout;
 
   constructor(options: SessionOptions) {
     this.options = options;
@@ -38,7 +40,7 @@ export class Session {
     const ended = Promise.withResolvers<number>();
     this.ended = ended.promise;
     this.opening = setTimeout(() => this.end(ownCodes.timeout), timings.openWithinMs);
-    this.silence = setTimeout(() => this.end(ownCodes.fresh), timings.freshAfterMs);
+    this.silence = setTimeout(() => this.silent(), timings.freshAfterMs);
     this.sender = new Sender(keys, () => this.socket);
     this.ratchet = new Ratchet({
       keys,
@@ -76,6 +78,12 @@ export class Session {
   end(code: number): void {
     this.stop();
     this.socket.end(code);
+  }
+
+  /** Nothing was heard for long: another socket is to look. Not while something is being sent. */
+  private silent(): void {
+    if (!this.sender.isBusy) return this.end(ownCodes.fresh);
+    this.silence = setTimeout(() => this.silent(), whileBusyMs);
   }
 
   private stop(): void {

@@ -175,6 +175,11 @@ export class WhatsAppStub {
     account.deafLink = account.link;
   }
 
+  /** A stanza of the test's own. */
+  sendStanza(account: Account, stanza: BinaryNode): void {
+    account.link?.send(stanza);
+  }
+
   sendGarbage(account: Account): void {
     account.link?.sendGarbage();
   }
