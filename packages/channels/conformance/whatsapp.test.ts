@@ -13,7 +13,7 @@ const abilities = {
   files: false,
   limitsSends: false,
   deafWithinMs: 6_000,
-  // A device that is not paired yet has nothing to revoke: device.test.ts has the case.
+  // A device that is not paired yet has nothing to revoke: linking.test.ts has the case.
   revokes: false,
 };
 

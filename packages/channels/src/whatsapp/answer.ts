@@ -1,7 +1,7 @@
 /** An answer as WhatsApp's message. */
 import type { Json } from '@lodge/domain';
 import type { SendTarget } from '@lodge/ports';
-import type { Content } from './library.ts';
+import type { Content } from './device/library.ts';
 import type { Quoted } from './message.ts';
 
 /** In groups its first part shows what it answers. No preview of a link is made: that would fetch what the agent names. */

@@ -1,5 +1,5 @@
 /** Conversations that wrote to the agent, which are the only ones that it writes to; and names of groups. */
-import type { DeviceKeys } from './keys.ts';
+import type { DeviceKeys } from './device/keys.ts';
 
 const chatRows = 'chat';
 const maxKnown = 500;

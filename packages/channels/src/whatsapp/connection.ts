@@ -13,9 +13,9 @@ import type { ChannelConnection, ConnectionHost, ConnectionState, OutboundPart, 
 import { Backoff } from '../shared/backoff.ts';
 import { untilAborted } from '../shared/commit.ts';
 import { Chats } from './chats.ts';
-import { DeviceKeys } from './keys.ts';
-import { ownCodes } from './library.ts';
-import type { Content, Update } from './library.ts';
+import { DeviceKeys } from './device/keys.ts';
+import { ownCodes } from './device/library.ts';
+import type { Content, Update } from './device/library.ts';
 import type { Limiter } from './limiter.ts';
 import { numberOf, userOf } from './message.ts';
 import { outcomeOf } from './outcome.ts';

@@ -3,10 +3,10 @@
  * It answers those who write and opens no chats.
  */
 import type { Platform } from '@lodge/ports';
-import { whatsAppRoot } from './certificate.ts';
+import { whatsAppRoot } from './device/certificate.ts';
 import { WhatsAppConnection } from './connection.ts';
 import { Limiter } from './limiter.ts';
-import { maxTextChars, render } from './render.ts';
+import { maxTextChars, render } from './dialect/render.ts';
 import { usualTimings } from './timings.ts';
 import type { WhatsAppTimings } from './timings.ts';
 

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { maxInboundChars } from '@lodge/ports';
 import type { InboundFile, InboundMessage } from '@lodge/ports';
 import { cut, fileName, plainName, textOf } from '../shared/plain.ts';
-import { unwrapped } from './library.ts';
-import type { Content, Envelope, Me } from './library.ts';
+import { unwrapped } from './device/library.ts';
+import type { Content, Envelope, Me } from './device/library.ts';
 
 /** What an answer needs of the message that it answers. */
 export interface Quoted {

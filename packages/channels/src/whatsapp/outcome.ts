@@ -1,6 +1,6 @@
 /** What the end of a socket means: codes of WhatsApp's server, and of the library. */
 import type { ChannelReason } from '@lodge/domain';
-import { ownCodes } from './library.ts';
+import { ownCodes } from './device/library.ts';
 
 /**
  * - `again`: at once, nothing is wrong.

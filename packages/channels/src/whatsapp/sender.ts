@@ -2,9 +2,9 @@
 import { createHash } from 'node:crypto';
 import { SendFailure } from '@lodge/ports';
 import { untilAborted } from '../shared/commit.ts';
-import type { DeviceKeys } from './keys.ts';
-import { packContent, unpackContent } from './library.ts';
-import type { Content, Socket, Stanza } from './library.ts';
+import type { DeviceKeys } from './device/keys.ts';
+import { packContent, unpackContent } from './device/library.ts';
+import type { Content, Socket, Stanza } from './device/library.ts';
 
 /** Messages that are kept for phones that could not read them: so many, each in the place that its id gives. */
 const keptMessages = 128;

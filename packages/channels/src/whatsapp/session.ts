@@ -1,12 +1,12 @@
 /** One socket of a linked device, from its handshake to its end. */
 import type { InboundMessage, Log } from '@lodge/ports';
 import type { Chats } from './chats.ts';
-import type { DeviceKeys, Staged } from './keys.ts';
-import { envelopeOf, openSocket, ownCodes } from './library.ts';
-import type { Envelope, Repository, Socket, Stanza, Update } from './library.ts';
+import type { DeviceKeys, Staged } from './device/keys.ts';
+import { envelopeOf, openSocket, ownCodes } from './device/library.ts';
+import type { Envelope, Repository, Socket, Stanza, Update } from './device/library.ts';
 import { conversationOf, inboundOf, numberOf } from './message.ts';
-import { Ratchet } from './ratchet.ts';
-import type { Decrypted } from './ratchet.ts';
+import { Ratchet } from './device/ratchet.ts';
+import type { Decrypted } from './device/ratchet.ts';
 import { Sender } from './sender.ts';
 import type { WhatsAppTimings } from './timings.ts';
 

@@ -6,7 +6,7 @@ import { isSigned, isTrustedServer, whatsAppRoot } from './certificate.ts';
 
 /** Recorded once: the server's part of a handshake, with the client's key. */
 const transcript = JSON.parse(
-  readFileSync(new URL('../../../testkit/src/leaf/platforms/whatsapp/transcript.json', import.meta.url), 'utf8'),
+  readFileSync(new URL('../../../../testkit/src/leaf/platforms/whatsapp/transcript.json', import.meta.url), 'utf8'),
 ) as { root: string; links: { clientEphemeral: string; frames: { bytes: string }[] }[] };
 const bytes = (text: string): Buffer => Buffer.from(text, 'base64');
 const [link] = transcript.links;

@@ -1,9 +1,9 @@
 /** Markdown in WhatsApp's own marks, in pieces that it takes. Headings are bold, tables are lists, fences stay. */
 import type { RenderedText } from '@lodge/ports';
-import { fenceAfter } from '../shared/fence.ts';
-import type { Fence } from '../shared/fence.ts';
-import { emptyAnswer } from '../shared/plain.ts';
-import { splitMarkdown } from '../shared/split.ts';
+import { fenceAfter } from '../../shared/fence.ts';
+import type { Fence } from '../../shared/fence.ts';
+import { emptyAnswer } from '../../shared/plain.ts';
+import { splitMarkdown } from '../../shared/split.ts';
 import { inlineMarks } from './inline.ts';
 
 /** Of a message, in UTF-16 units. The Cloud API's limit; none is published for linked devices, which are known to take more. */
