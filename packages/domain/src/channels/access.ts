@@ -21,7 +21,7 @@ export interface ChannelAccess {
   /** In groups. `allowlist`: a sender who may write directly, or a conversation in `groups.allow`. */
   readonly groups: {
     readonly mode: GroupMode;
-    /** The platform's ids of conversations. */
+    /** The platform's ids of conversations. One before a `/` names its threads too. */
     readonly allow: readonly string[];
     /** False: it answers what does not address it, too. */
     readonly requireMention: boolean;
@@ -99,9 +99,12 @@ function enterByGroup(access: ChannelAccess, approach: Approach): 'pass' | 'refu
     case 'open':
       return 'pass';
     case 'allowlist':
-      return access.groups.allow.includes(approach.conversationId) || isNamed(access, approach) ? 'pass' : 'refuse';
+      return isIn(access.groups.allow, approach.conversationId) || isNamed(access, approach) ? 'pass' : 'refuse';
   }
 }
 
 const isNamed = ({ allowFrom }: ChannelAccess, { senderId, standing }: Approach): boolean =>
   standing === 'approved' || allowFrom.includes(senderId);
+
+const isIn = (allowed: readonly string[], conversationId: string): boolean =>
+  allowed.some((id) => id === conversationId || conversationId.startsWith(`${id}/`));

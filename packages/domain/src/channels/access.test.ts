@@ -1,0 +1,62 @@
+/** Who is let in, and that nobody else is. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { decideAccess, defaultAccess } from './access.ts';
+import type { Approach, ChannelAccess } from './access.ts';
+
+const direct: Approach = {
+  kind: 'direct',
+  senderId: 'U1',
+  conversationId: 'D1',
+  isBot: false,
+  addressed: true,
+  standing: 'unknown',
+  lastHour: 0,
+};
+const inGroup: Approach = { ...direct, kind: 'group', conversationId: 'C1/17.5' };
+const access = (change: Partial<ChannelAccess>): ChannelAccess => ({ ...defaultAccess, ...change });
+const to = (given: ChannelAccess, approach: Approach): string => {
+  const decision = decideAccess(given, approach);
+  return decision.to === 'refuse' ? decision.reason : decision.to;
+};
+
+test('an unknown sender is asked to pair; one that is approved or named passes', () => {
+  assert.equal(to(defaultAccess, direct), 'pair');
+  assert.equal(to(defaultAccess, { ...direct, standing: 'approved' }), 'pass');
+  assert.equal(to(access({ allowFrom: ['U1'] }), direct), 'pass');
+  assert.equal(to(defaultAccess, { ...direct, standing: 'denied' }), 'denied');
+});
+
+test('modes: an allow list refuses others, open lets all in, disabled nobody', () => {
+  assert.equal(to(access({ mode: 'allowlist' }), direct), 'not_allowed');
+  assert.equal(to(access({ mode: 'open' }), direct), 'pass');
+  assert.equal(to(access({ mode: 'disabled' }), { ...direct, standing: 'approved' }), 'not_allowed');
+});
+
+test('a bot is never answered, whatever is allowed', () => {
+  assert.equal(to(access({ mode: 'open', allowFrom: ['U1'] }), { ...direct, isBot: true }), 'ignore');
+});
+
+test('in a group only what addresses the agent counts, unless the owner wants all', () => {
+  const open = { mode: 'open', allow: [], requireMention: true } as const;
+  assert.equal(to(access({ groups: open }), { ...inGroup, addressed: false }), 'ignore');
+  assert.equal(to(access({ groups: { ...open, requireMention: false } }), { ...inGroup, addressed: false }), 'pass');
+});
+
+test('a group is let in by its id, with its threads, and no other whose id begins alike', () => {
+  const groups = { mode: 'allowlist', allow: ['C1'], requireMention: true } as const;
+  assert.equal(to(access({ groups }), inGroup), 'pass');
+  assert.equal(to(access({ groups }), { ...inGroup, conversationId: 'C1' }), 'pass');
+  assert.equal(to(access({ groups }), { ...inGroup, conversationId: 'C12' }), 'not_allowed');
+  assert.equal(to(access({ groups: { ...groups, mode: 'disabled' } }), inGroup), 'not_allowed');
+});
+
+test('nobody in a group is asked to pair: everybody there would read the code', () => {
+  assert.equal(to(defaultAccess, inGroup), 'not_allowed');
+});
+
+test('one sender has so many turns an hour', () => {
+  const open = access({ mode: 'open', perSenderHourly: 3 });
+  assert.equal(to(open, { ...direct, lastHour: 2 }), 'pass');
+  assert.equal(to(open, { ...direct, lastHour: 3 }), 'sender_limit');
+});
