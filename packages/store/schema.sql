@@ -395,6 +395,7 @@ CREATE INDEX channel_messages_of_conversation ON channel_messages USING btree (c
 CREATE INDEX channel_messages_of_sender ON channel_messages USING btree (agent_id, channel, sender_id, received_at);
 CREATE INDEX channel_messages_refused ON channel_messages USING btree (agent_id, channel, received_at) WHERE state = 'refused'::text;
 CREATE INDEX channel_messages_waiting ON channel_messages USING btree (conversation, seq) WHERE state = 'received'::text AND answer_id IS NULL;
+CREATE INDEX channel_messages_waiting_of_channel ON channel_messages USING btree (agent_id, channel) WHERE state = 'received'::text AND answer_id IS NULL;
 
 CREATE TABLE channel_files (
   id text NOT NULL DEFAULT gen_random_uuid()::text,

@@ -207,23 +207,22 @@ async function lookUp(
           from (
             select state from channel_messages m
             where m.agent_id = ${agentId} and m.channel = ${channel} and m.sender_id = s.id
-              and m.received_at > clock_timestamp() - interval '1 hour'
+              and m.received_at > now() - interval '1 hour'
             limit ${perSenderHourly + maxRefusedOfSender}
           ) latest
         ) h
       ),
       'waiting', (
         select count(*) from (
-          select from channel_conversations v join channel_messages m on m.conversation = v.id
-          where v.agent_id = ${agentId} and v.channel = ${channel} and v.waiting_since is not null
-            and m.state = 'received' and m.answer_id is null
+          select from channel_messages m
+          where m.agent_id = ${agentId} and m.channel = ${channel} and m.state = 'received' and m.answer_id is null
           limit ${maxWaiting}
         ) w
       ),
       'refused', (
         select count(*) from (
           select from channel_messages where agent_id = ${agentId} and channel = ${channel} and state = 'refused'
-            and received_at > clock_timestamp() - interval '1 day'
+            and received_at > now() - interval '1 day'
           limit ${maxRefusedDaily}
         ) r
       )

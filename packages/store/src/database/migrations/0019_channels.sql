@@ -181,6 +181,8 @@ create table channel_messages (
   answer_id text references channel_answers (id) on delete set null
 );
 create index channel_messages_waiting on channel_messages (conversation, seq) where state = 'received' and answer_id is null;
+-- How many wait is bounded, and counted with each receipt.
+create index channel_messages_waiting_of_channel on channel_messages (agent_id, channel) where state = 'received' and answer_id is null;
 create index channel_messages_of_conversation on channel_messages (conversation, seq);
 create index channel_messages_of_agent on channel_messages (agent_id, seq);
 create index channel_messages_of_sender on channel_messages (agent_id, channel, sender_id, received_at);
