@@ -41,6 +41,7 @@ export const parts: readonly Part[] = [
 /** Files whose tests have a long form: those of `npm run test:long`. */
 export const longForms: readonly string[] = [
   'tests/e2e/contract/fuzz.test.ts',
+  'tests/failure/channels-storm.test.ts',
   'tests/failure/faults.test.ts',
   'tests/failure/kill.test.ts',
   'tests/failure/life.test.ts',
@@ -60,6 +61,9 @@ export interface Cost {
 
 /** Measured; see docs/contributing/tests.md for how. A file that is not here is a short one. */
 const costs: Readonly<Record<string, Cost>> = {
+  // What they measure, or wait for, is the whole machine's.
+  'tests/security/hostile/hostile.test.ts': { seconds: 300, cores: 2 },
+  'tests/failure/disk.test.ts': { seconds: 150, cores: 2 },
   'packages/runtimes/conformance/openclaw-lives.test.ts': { seconds: 350, cores: 0.8 },
   'packages/runtimes/conformance/openclaw-talks.test.ts': { seconds: 550, cores: 0.8 },
   'packages/runtimes/conformance/hermes.test.ts': { seconds: 300, cores: 0.8 },
@@ -75,6 +79,7 @@ const costs: Readonly<Record<string, Cost>> = {
   'tests/security/privileges.test.ts': { seconds: 70, cores: 0.5 },
   'tests/failure/down.test.ts': { seconds: 60, cores: 0.8 },
   'tests/security/egress-of-guest.test.ts': { seconds: 80, cores: 0.5 },
+  'tests/failure/channels.test.ts': { seconds: 60, cores: 0.2 },
   'tests/security/keys.test.ts': { seconds: 60, cores: 0.6 },
   'tests/security/guest.test.ts': { seconds: 60, cores: 0.5 },
   'tests/security/reachability.test.ts': { seconds: 60, cores: 0.2 },

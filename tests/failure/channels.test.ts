@@ -211,9 +211,12 @@ test('files of messages come to the host within their bounds, files of answers g
 
 test('a relay that ends gives its channels back at once', async () => {
   const platform = new MemoryPlatform({ sendsOnce: false });
-  await here(platform, async (_, relay) => {
+  await here(platform, async ({ agentId }, relay) => {
+    const find = () => world.store.channels.find(world.accountId, agentId, 'telegram');
+    await until(async () => (await find())?.status === 'connected', 'the channel is connected');
     await relay.close();
     assert.equal(platform.open.length, 0);
+    assert.equal((await find())!.status, 'connected', 'an end on purpose is no trouble of the channel');
     const next = world.relayHere(platform);
     const startedAt = performance.now();
     await until(() => platform.open.length === 1, 'the next relay');

@@ -69,6 +69,7 @@ export class MemoryPlatform implements Platform {
         return bytesOf(ref);
       },
       close: async () => {
+        host.changed({ status: 'disconnected', reason: { code: 'platform_unreachable', message: 'It is closed.' } });
         await this.onClose();
         this.open = this.open.filter((each) => each !== host);
         this.closedAt = performance.now();

@@ -120,6 +120,7 @@ export class Held {
   private async close(): Promise<void> {
     const { store, timings, log } = this.options;
     this.stopping.abort();
+    this.host.beginEnd();
     const closing = new AbortController();
     const closed = Promise.resolve()
       .then(() => this.connection?.close())

@@ -33,11 +33,17 @@ export class Host implements ConnectionHost {
   private readonly ended = new AbortController();
   private state: ConnectionState | null = null;
   private isTelling = false;
+  private isClosing = false;
 
   constructor(options: HostOptions) {
     this.options = options;
     this.log = options.log;
     this.vault = this.makeVault();
+  }
+
+  /** From here on it says nothing of itself: it is closed on purpose. What has come in is still committed. */
+  beginEnd(): void {
+    this.isClosing = true;
   }
 
   end(): void {
@@ -53,6 +59,7 @@ export class Host implements ConnectionHost {
   }
 
   changed(state: ConnectionState): void {
+    if (this.isClosing) return;
     this.state = state;
     this.options.onState(state);
     if (!this.isTelling) void this.tell();

@@ -76,7 +76,11 @@ export class Sender {
     if (held === undefined || isFull || this.underWay.has(conversation) || held.lease.number !== part.number) return;
     this.perChannel.set(channel, ofChannel + 1);
     const work = this.handle(held, part)
-      .catch((error: unknown) => this.options.log.warn({ err: error, channel: part.channel }, 'a part was not handled'))
+      .catch(async (error: unknown) => {
+        this.options.log.warn({ err: error, channel: part.channel }, 'a part was not handled, and is tried again');
+        // It is there again at once.
+        await pause(1_000, this.closing.signal);
+      })
       .finally(() => {
         this.underWay.delete(conversation);
         const left = this.perChannel.get(channel)! - 1;
@@ -101,7 +105,9 @@ export class Sender {
       isOurs = await store.sending(part, part.id);
     } catch {
       // It may be written. Nothing was sent, and this says so.
-      await this.write(() => store.sendLater(part, part.id, new Date(), 'The database did not answer.'));
+      await this.write(() =>
+        store.sendLater(part, part.id, new Date(Date.now() + 1_000), 'The database did not answer.'),
+      );
       return;
     }
     if (isOurs) await this.send(held, part, outbound);
