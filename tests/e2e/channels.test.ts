@@ -230,6 +230,7 @@ describe('WhatsApp', () => {
     assert.deepEqual(codeOf(refused), [409, 'agent_not_running']);
     assert.deepEqual(codeOf(await get('/channels/whatsapp/pair')), [404, 'channel_not_found']);
 
+    check.notOpen = 1;
     const asked = post('/channels/whatsapp/pair', { phone_number: '+491511234567' });
     const lease = await leaseOf('whatsapp');
     const expiresAt = new Date(Date.now() + 60_000);

@@ -1,6 +1,6 @@
 /** Pairing of a WhatsApp account: codes to scan or to type, which the connection gives and the owner is shown. */
 import { defaultAccess, Refusal } from '@lodge/domain';
-import { channelPairingContext } from '@lodge/ports';
+import { ChannelFailure, channelPairingContext } from '@lodge/ports';
 import type { ChannelRow } from '@lodge/ports';
 import type { PairAsk, Pairing } from './channels.ts';
 import type { ChannelsDeps } from './deps.ts';
@@ -15,8 +15,11 @@ export async function pair(deps: ChannelsDeps, accountId: string, agentId: strin
     throw new Refusal('agent_not_running', 'Agent is not running. Start it first.', { agentId });
   }
   const row = await wanted(deps, accountId, agentId, ask);
-  if (ask.phoneNumber !== null) await askForNumber(deps, agentId, ask.phoneNumber);
-  return awaitCode(deps, row, ask);
+  const deadline = Date.now() + ask.waitMs;
+  if (row.status !== 'connected' && ask.phoneNumber !== null) {
+    await askForNumber(deps, agentId, ask.phoneNumber, deadline, ask.signal);
+  }
+  return awaitCode(deps, row, ask, deadline);
 }
 
 export async function pairing(deps: ChannelsDeps, accountId: string, agentId: string): Promise<Pairing> {
@@ -39,30 +42,60 @@ async function wanted(
     const change = { accountId, agentId, channel, enabled: true, access, credentials: [] } as const;
     return (await stored(store, change, note)).row;
   }
-  const isOver = row.status === 'error' || (row.status === 'pending_pairing' && row.pairing === null);
+  const ranOut = row.status === 'pending_pairing' && row.pairing === null;
+  // One that was begun a moment ago has no code yet.
+  const isOver = row.status === 'error' || (ranOut && Date.now() - row.updatedAt.getTime() > codeWithinMs);
   if (!isOver) return row;
   const fresh = await store.restart(accountId, agentId, channel, note);
   if (fresh === null) throw noChannel(channel);
   return fresh;
 }
 
-async function askForNumber({ check }: ChannelsDeps, agentId: string, phoneNumber: string): Promise<void> {
-  if (await check.pairByNumber(agentId, channel, phoneNumber)) return;
-  throw new Refusal('agent_unavailable', 'The connection to WhatsApp is not open yet. Try again shortly.');
+/** Until there is a connection that can be asked. */
+async function askForNumber(
+  { check }: ChannelsDeps,
+  agentId: string,
+  phoneNumber: string,
+  deadline: number,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    while (!(await check.pairByNumber(agentId, channel, phoneNumber))) {
+      signal.throwIfAborted();
+      if (Date.now() > deadline) throw notOpen();
+      await new Promise((resolve) => setTimeout(resolve, askEveryMs));
+    }
+  } catch (error) {
+    if (error instanceof ChannelFailure) throw new Refusal('agent_unavailable', error.reason.message);
+    throw error;
+  }
 }
 
+const askEveryMs = 500;
+/** From a restart on to the first code. */
+const codeWithinMs = 30_000;
+
+const notOpen = (): Refusal =>
+  new Refusal('agent_unavailable', 'The connection to WhatsApp is not open yet. Try again shortly.');
+
 /** Until there is a code to show, or the time is over. */
-async function awaitCode(deps: ChannelsDeps, first: ChannelRow, { waitMs, signal }: PairAsk): Promise<Pairing> {
+async function awaitCode(
+  deps: ChannelsDeps,
+  first: ChannelRow,
+  { phoneNumber, signal }: PairAsk,
+  deadline: number,
+): Promise<Pairing> {
   const { accountId, agentId } = first;
   const changed = new Signal();
   const unsubscribe = deps.store.onChange((id) => (id === null || id === agentId) && changed.give());
-  const deadline = Date.now() + waitMs;
   try {
     for (let row: ChannelRow | null = first; ; row = await deps.store.find(accountId, agentId, channel)) {
       if (row === null) throw noChannel(channel);
       const leftMs = deadline - Date.now();
-      const isKnown = row.pairing !== null || row.status === 'connected' || row.status === 'error';
-      if (isKnown || leftMs <= 0 || signal.aborted) return pairingOf(deps, row);
+      const now = pairingOf(deps, row);
+      const isThere = phoneNumber === null ? now.qr !== null : now.pairingCode !== null;
+      const isKnown = isThere || row.status === 'connected' || row.status === 'error';
+      if (isKnown || leftMs <= 0 || signal.aborted) return now;
       await changed.await(Math.min(leftMs, lookEveryMs), signal);
     }
   } finally {

@@ -14,6 +14,8 @@ export class FakeCheck implements ChannelCheck {
   isDown = false;
   readonly asked: string[] = [];
   readonly numbers: string[] = [];
+  /** So often there is no connection yet that could be asked by a number. */
+  notOpen = 0;
 
   async verify(channel: string, credentials: Readonly<Record<string, string>>) {
     if (credentials['botToken'] === undefined) return null;
@@ -25,6 +27,10 @@ export class FakeCheck implements ChannelCheck {
   }
 
   async pairByNumber(_agentId: string, _channel: string, phoneNumber: string): Promise<boolean> {
+    if (this.notOpen > 0) {
+      this.notOpen -= 1;
+      return false;
+    }
     this.numbers.push(phoneNumber);
     return true;
   }
