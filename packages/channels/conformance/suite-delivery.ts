@@ -92,6 +92,8 @@ export function describeDelivery(context: SuiteContext): void {
       const world = await World.connected(t, context);
       await world.close();
       await world.close();
+      // What had left before the end arrives.
+      await sleep(100);
       const states = world.host.states.length;
       const calls = world.account.calls();
       const written = await world.account.userWrites({ text: 'too late' });
@@ -106,6 +108,7 @@ export function describeDelivery(context: SuiteContext): void {
       const world = await World.open(t, context);
       world.begin();
       await world.close();
+      await sleep(100);
       const calls = world.account.calls();
       await sleep(300);
       assert.equal(world.account.calls(), calls);

@@ -1,8 +1,8 @@
 import { Api, GrammyError, HttpError } from 'grammy';
 import { cut, plainName } from '../shared/plain.ts';
 import { within } from '../shared/deadline.ts';
-import { TransportError } from './transport.ts';
-import type { Transport } from './transport.ts';
+import { Gate } from '../shared/gate.ts';
+import { Transport, TransportError } from './transport.ts';
 
 /** A call of the Bot API that did not succeed. Neither address nor content of the call is in it. */
 export class TelegramError extends Error {
@@ -36,7 +36,18 @@ export interface TelegramServer {
   /** Without a slash at its end. */
   readonly apiRoot: string;
   readonly transport: Transport;
+  /** Bots that are just connecting. */
+  readonly opening: Gate;
 }
+
+/** After an outage all bots come back: so many at once. */
+const maxOpening = 64;
+
+export const serverAt = (apiRoot: string): TelegramServer => ({
+  apiRoot,
+  transport: new Transport(),
+  opening: new Gate(maxOpening),
+});
 
 /** `<id of the bot>:<secret>`. Source: core.telegram.org/bots/api#authorizing-your-bot. */
 export const isToken = (token: string): boolean => /^\d{1,20}:[A-Za-z0-9_-]{20,100}$/.test(token);

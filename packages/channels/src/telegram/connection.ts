@@ -35,6 +35,7 @@ export class TelegramConnection implements ChannelConnection {
   private readonly account: ChannelAccount;
   private readonly host: ConnectionHost;
   private readonly timings: TelegramTimings;
+  private readonly server: TelegramServer;
   private readonly bot: BotApi;
   private readonly sender: Sender;
   private readonly ending = new AbortController();
@@ -50,6 +51,7 @@ export class TelegramConnection implements ChannelConnection {
     this.account = account;
     this.host = host;
     this.timings = timings;
+    this.server = server;
     this.bot = new BotApi(server, account.credentials['botToken'] ?? '');
     this.offset = offsetOf(account.cursor, this.bot.token);
     this.sender = new Sender(this.bot, timings);
@@ -110,8 +112,7 @@ export class TelegramConnection implements ChannelConnection {
     let failures = 0;
     while (!this.isOver) {
       try {
-        await this.identify();
-        const updates = await poller.next(this.ending.signal);
+        const updates = await this.poll(poller);
         if (poller.isDeaf) this.say({ status: 'disconnected', reason: reasons.deaf });
         else this.sayConnected();
         if (!(await this.take(updates, poller))) return true;
@@ -129,6 +130,13 @@ export class TelegramConnection implements ChannelConnection {
       }
     }
     return true;
+  }
+
+  /** What opens a connection is done by some bots at a time; long polls are not counted. */
+  private async poll(poller: Poller): Promise<readonly Json[]> {
+    const { signal } = this.ending;
+    if (!this.identity) await this.server.opening.through(signal, () => this.identify());
+    return poller.isLong ? poller.next(signal) : this.server.opening.through(signal, () => poller.next(signal));
   }
 
   private async identify(): Promise<void> {

@@ -1,6 +1,6 @@
 import { ChannelFailure } from '@lodge/ports';
 import type { ChannelSecrets, Platform, Verified } from '@lodge/ports';
-import { BotApi, isToken, TelegramError } from './api.ts';
+import { BotApi, isToken, serverAt, TelegramError } from './api.ts';
 import type { TelegramServer } from './api.ts';
 import { TelegramConnection } from './connection.ts';
 import { maxTextChars, renderAnswer } from './dialect.ts';
@@ -10,7 +10,6 @@ import * as reasons from './reasons.ts';
 import { maxFileOutBytes } from './send.ts';
 import { usualTimings } from './timings.ts';
 import type { TelegramTimings } from './timings.ts';
-import { Transport } from './transport.ts';
 
 export interface TelegramOptions {
   /** Of the Bot API, from the operator's configuration alone. Default: Telegram's own. */
@@ -24,7 +23,7 @@ const typingEveryMs = 4_000;
 export function createTelegram(options: TelegramOptions = {}): Platform {
   const { apiRoot = 'https://api.telegram.org', timings = usualTimings } = options;
   const root = apiRoot.endsWith('/') ? apiRoot.slice(0, -1) : apiRoot;
-  const server: TelegramServer = { apiRoot: root, transport: new Transport() };
+  const server = serverAt(root);
   return {
     channel: 'telegram',
     limits: { textChars: maxTextChars, fileInBytes: maxFileInBytes, fileOutBytes: maxFileOutBytes, typingEveryMs },

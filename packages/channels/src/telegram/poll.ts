@@ -32,16 +32,21 @@ export class Poller {
     this.offset = offset;
   }
 
+  /** Whether the next poll waits for updates. */
+  get isLong(): boolean {
+    return this.isProved || this.isDisputed;
+  }
+
   /** One poll. Rejects with a `TelegramError`. */
   async next(signal: AbortSignal): Promise<readonly Json[]> {
     const giveUp = new AbortController();
     const over = new AbortController();
     const end = (): void => giveUp.abort();
     signal.addEventListener('abort', end, { once: true });
-    const isLong = this.isProved || this.isDisputed;
+    const { isLong } = this;
     const probing = isLong ? this.probe(over.signal, giveUp) : Promise.resolve();
     try {
-      const updates = await this.poll(isLong ? this.timings.pollS : 0, giveUp.signal);
+      const updates = await this.poll(isLong ? this.pollS() : 0, giveUp.signal);
       this.isDeaf = updates.length === 0 && this.hasMissed;
       this.isProved = !this.isDeaf;
       this.isDisputed = false;
@@ -85,6 +90,11 @@ export class Poller {
     if (number !== undefined) this.offset = Number(number) + 1;
   }
 
+  /** Bots that connected together do not poll together for ever. */
+  private pollS(): number {
+    return Math.ceil(this.timings.pollS * spread());
+  }
+
   private async poll(timeout: number, signal: AbortSignal): Promise<readonly Json[]> {
     const asked = {
       limit: this.limit,
@@ -105,7 +115,7 @@ export class Poller {
 
   /** Beside an open poll. What waits twice, the poll does not deliver. */
   private async probe(over: AbortSignal, giveUp: AbortController): Promise<void> {
-    await pause(this.timings.probeAfterMs, over);
+    await pause(this.timings.probeAfterMs * spread(), over);
     if (over.aborted || !(await this.isSomethingWaiting(over))) return;
     await pause(this.timings.probeAgainMs, over);
     if (over.aborted || !(await this.isSomethingWaiting(over))) return;
@@ -125,3 +135,5 @@ export class Poller {
     }
   }
 }
+
+const spread = (): number => 0.75 + Math.random() / 4;

@@ -4,11 +4,10 @@ import { SendFailure } from '@lodge/ports';
 import type { OutboundPart, SendTarget } from '@lodge/ports';
 import { startTelegramStub } from '@lodge/testkit/telegram';
 import type { StubBot, TelegramStub } from '@lodge/testkit/telegram';
-import { BotApi } from './api.ts';
+import { BotApi, serverAt } from './api.ts';
 import { openFile } from './files.ts';
 import { Sender } from './send.ts';
 import { quickTimings } from './testing/timings.ts';
-import { Transport } from './transport.ts';
 
 const { signal } = new AbortController();
 const markdown: OutboundPart = { kind: 'text', text: '**Bold** for $5', format: 'markdown' };
@@ -23,7 +22,7 @@ describe('sends of a Telegram bot', { timeout: 30_000 }, () => {
 
   const open = (): { bot: StubBot; api: BotApi; sender: Sender; direct: SendTarget; group: SendTarget } => {
     const bot = stub.bot();
-    const api = new BotApi({ apiRoot: stub.apiRoot, transport: new Transport() }, bot.token);
+    const api = new BotApi(serverAt(stub.apiRoot), bot.token);
     const target = (where: 'direct' | 'group', thread?: number): SendTarget => {
       const written = bot.userWrites({ in: where, text: 'x', ...(thread !== undefined && { thread }) })!;
       return {
@@ -132,7 +131,7 @@ describe('sends of a Telegram bot', { timeout: 30_000 }, () => {
     const closed = await startTelegramStub();
     const { apiRoot } = closed;
     await closed.close();
-    const api = new BotApi({ apiRoot, transport: new Transport() }, stub.bot().token);
+    const api = new BotApi(serverAt(apiRoot), stub.bot().token);
     await assert.rejects(new Sender(api, quickTimings).send(direct, plain, signal), { outcome: 'retry' });
   });
 

@@ -6,8 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { inspect } from 'node:util';
-import { BotApi, TelegramError } from './api.ts';
-import { Transport } from './transport.ts';
+import { BotApi, serverAt, TelegramError } from './api.ts';
 
 const token = `123456789:${'S'.repeat(35)}`;
 const { signal } = new AbortController();
@@ -59,7 +58,7 @@ describe('HTTP to the Bot API', { timeout: 20_000 }, () => {
       if (!isNew) return req.socket.destroy();
       res.end('{"ok":true,"result":{"id":1}}');
     });
-    const bot = new BotApi({ apiRoot: root, transport: new Transport() }, token);
+    const bot = new BotApi(serverAt(root), token);
     const call = () => bot.call<unknown>(1_000, signal, (api, ending) => api.getMe(ending));
     await call();
     await call();
@@ -72,7 +71,7 @@ describe('HTTP to the Bot API', { timeout: 20_000 }, () => {
       sockets.add(req.socket);
       res.end('{"ok":true,"result":{"message_id":1}}');
     });
-    const bot = new BotApi({ apiRoot: root, transport: new Transport() }, token);
+    const bot = new BotApi(serverAt(root), token);
     for (let at = 0; at < 3; at += 1)
       await bot.call<unknown>(1_000, signal, (api, ending) => api.sendMessage(1, 'x', {}, ending));
     assert.equal(sockets.size, 3);
@@ -80,9 +79,7 @@ describe('HTTP to the Bot API', { timeout: 20_000 }, () => {
 });
 
 const getMe = (apiRoot: string): Promise<unknown> =>
-  new BotApi({ apiRoot, transport: new Transport() }, token).call<unknown>(1_000, signal, (api, ending) =>
-    api.getMe(ending),
-  );
+  new BotApi(serverAt(apiRoot), token).call<unknown>(1_000, signal, (api, ending) => api.getMe(ending));
 
 async function failure(call: Promise<unknown>): Promise<TelegramError> {
   let caught: TelegramError | null = null;

@@ -32,6 +32,9 @@ const connectMs = 15_000;
 /** They may be sent again when a connection that was kept open turns out to be closed. A send has a connection of its own. */
 const repeatable: ReadonlySet<string> = new Set(['getUpdates', 'getMe', 'getWebhookInfo', 'getFile', 'sendChatAction']);
 
+/** Between two polls a connection is free for a moment; one that is free for longer is closed. */
+const keptOpen = { keepAlive: true, maxFreeSockets: 4_096, timeout: 10_000 } as const;
+
 interface Asked {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -41,8 +44,8 @@ interface Asked {
 
 export class Transport {
   private readonly kept = {
-    'http:': new HttpAgent({ keepAlive: true }),
-    'https:': new HttpsAgent({ keepAlive: true }),
+    'http:': new HttpAgent(keptOpen),
+    'https:': new HttpsAgent(keptOpen),
   };
   private readonly once = {
     'http:': new HttpAgent({ keepAlive: false }),
@@ -91,7 +94,7 @@ class StaleConnection extends TransportError {}
 function failureOf(error: NodeJS.ErrnoException, request: ClientRequest, hasLeft: boolean): TransportError {
   // Messages of Node name hosts and ports, never paths; only the code is told all the same.
   const message = `the request failed (${error.code ?? error.name})`;
-  const isStale = request.reusedSocket && error.code === 'ECONNRESET';
+  const isStale = request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
   return isStale ? new StaleConnection(message, hasLeft) : new TransportError(message, hasLeft);
 }
 
