@@ -88,6 +88,11 @@ class Splitter {
 
   /** Blank lines between pieces, and the end of a fence that would be opened again for nothing. */
   private skipWhatNeedsNoPiece(): void {
+    // The last piece ended with its line's last word.
+    if (!this.atLineStart && this.text[this.start] === '\n') {
+      this.start += 1;
+      this.atLineStart = true;
+    }
     while (this.atLineStart && this.start < this.text.length) {
       const lineEnd = this.lineEndAfter(this.start);
       if (this.fence) {
