@@ -54,6 +54,6 @@ const maxTimerMs = 2_147_483_647;
 
 /** Resolves after the time, or early when `signal` is aborted. */
 export async function pause(delayMs: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
+  if (signal.aborted || delayMs <= 0) return;
   await sleep(Math.min(delayMs, maxTimerMs), undefined, { signal }).catch(() => undefined);
 }

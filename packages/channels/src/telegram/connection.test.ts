@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -191,6 +194,27 @@ describe('connection of a Telegram bot', { timeout: 30_000 }, () => {
     bot.userWrites({ text: 'and more' });
     await host.message('and more');
     assert.deepEqual(host.kept.cursor, { bot: String(bot.id), offset: 52 });
+  });
+
+  test('a server that answers every poll at once is asked about once a second', async (t) => {
+    for (const result of ['[]', '[{}]', '{}']) {
+      let asked = 0;
+      const server = createServer((req, res) => {
+        asked += 1;
+        res.end(req.url!.endsWith('/getMe') ? '{"ok":true,"result":{"id":7}}' : `{"ok":true,"result":${result}}`);
+      });
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const apiRoot = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const credentials = { botToken: `7:${'S'.repeat(35)}` };
+      const platform = createTelegram({ apiRoot, timings: quickTimings });
+      const account = { agentId: 'a', credentials, wantsUnaddressed: true, cursor: null };
+      const connection = platform.connect(account, new TestHost(new Kept(credentials)));
+      t.after(() => server.close());
+      await sleep(1_000);
+      await connection.close();
+      assert.ok(asked < 40, `${result}: ${asked} requests`);
+    }
   });
 
   test('the place of another bot is none', async (t) => {

@@ -8,6 +8,7 @@ import type { TelegramTimings } from './timings.ts';
 
 /** Updates of one poll. With answers of bounded size, more of them would only be refused. */
 const batch = 25;
+const leastPollMs = 1_000;
 
 /** Polls of one bot, and what is known of whether Telegram delivers by them. */
 export class Poller {
@@ -39,11 +40,13 @@ export class Poller {
 
   /** One poll. Rejects with a `TelegramError`. */
   async next(signal: AbortSignal): Promise<readonly Json[]> {
+    signal.throwIfAborted();
     const giveUp = new AbortController();
     const over = new AbortController();
     const end = (): void => giveUp.abort();
     signal.addEventListener('abort', end, { once: true });
     const { isLong } = this;
+    const begun = performance.now();
     const probing = isLong ? this.probe(over.signal, giveUp) : Promise.resolve();
     try {
       const updates = await this.poll(isLong ? this.pollS() : 0, giveUp.signal);
@@ -52,6 +55,8 @@ export class Poller {
       this.isDisputed = false;
       this.hasMissed = false;
       if (updates.length > 0) this.limit = batch;
+      // Who answers at once what should wait would be asked without end.
+      else if (isLong) await pause(leastPollMs - (performance.now() - begun), signal);
       return updates;
     } catch (error) {
       if (signal.aborted || !this.hasMissed) throw error;
@@ -65,10 +70,17 @@ export class Poller {
     }
   }
 
-  /** What acknowledges these updates; null: there is nothing to acknowledge. Numbers may begin anew after a quiet week. */
+  /**
+   * What acknowledges these updates; null: there are none. Numbers may begin anew after a quiet week. Throws a `TelegramError` for
+   * updates without numbers: they would come for ever.
+   */
   offsetAfter(updates: readonly Json[]): number | null {
-    const last = updates.at(-1)?.['update_id'];
-    return typeof last === 'number' && Number.isSafeInteger(last) ? last + 1 : null;
+    if (updates.length === 0) return null;
+    const last = updates.at(-1)!['update_id'];
+    if (typeof last !== 'number' || !Number.isSafeInteger(last)) {
+      throw new TelegramError({ description: 'the reply is no list of updates' });
+    }
+    return last + 1;
   }
 
   committed(offset: number): void {
