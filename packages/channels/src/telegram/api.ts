@@ -38,15 +38,19 @@ export interface TelegramServer {
   readonly transport: Transport;
   /** Bots that are just connecting. */
   readonly opening: Gate;
+  /** Probes beside open polls: few at once share few connections. */
+  readonly probing: Gate;
 }
 
 /** After an outage all bots come back: so many at once. */
-const maxOpening = 64;
+const maxOpening = 32;
+const maxProbing = 8;
 
 export const serverAt = (apiRoot: string): TelegramServer => ({
   apiRoot,
   transport: new Transport(),
   opening: new Gate(maxOpening),
+  probing: new Gate(maxProbing),
 });
 
 /** `<id of the bot>:<secret>`. Source: core.telegram.org/bots/api#authorizing-your-bot. */

@@ -139,7 +139,9 @@ export class Poller {
 
   private async isSomethingWaiting(over: AbortSignal): Promise<boolean> {
     try {
-      const info = await this.bot.call(this.timings.callMs, over, (api, signal) => api.getWebhookInfo(signal));
+      const info = await this.bot.server.probing.through(over, () =>
+        this.bot.call(this.timings.pollSlackMs, over, (api, signal) => api.getWebhookInfo(signal)),
+      );
       return info.pending_update_count > 0;
     } catch {
       // A probe that fails proves nothing.
