@@ -22,7 +22,7 @@ else await measure();
 async function measure(): Promise<void> {
   const stub = await startTelegramStub();
   const tokens = Array.from({ length: bots }, () => stub.bot());
-  const child = fork(import.meta.filename, { execArgv: ['--expose-gc'] });
+  const child = fork(import.meta.filename, { execArgv: ['--expose-gc', '--max-semi-space-size=4'] });
   child.send({ apiRoot: stub.apiRoot, tokens: tokens.map(({ token }) => token) });
   const [figures] = (await once(child, 'message')) as [readonly string[]];
   const polled = tokens.filter((bot) => bot.isPolled).length;
