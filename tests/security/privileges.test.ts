@@ -80,6 +80,14 @@ test('the process that serves HTTP and the broker has no privileges and can get 
   assert.equal(status['NoNewPrivs'], '1');
 });
 
+test('it has no terminal, into which it could type for root', async () => {
+  const pid = await service.controlPlanePid();
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
+  // proc(5): state, parent, process group, session, terminal.
+  const [, , , session, terminal] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  assert.deepEqual([session, terminal], [String(pid), '0']);
+});
+
 test('no port of the API, the broker or metrics is root’s: root listens for guests’ look-ups of names alone', async () => {
   const api = new URL(service.baseUrl).host;
   const ofControlPlane = await listeners(await service.controlPlanePid());

@@ -44,6 +44,8 @@ export async function startControlProcess(options: ControlProcessOptions): Promi
     cwd: '/',
     env: environment(env, user, ownFolder),
     stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
+    // A session of its own: what holds a terminal as its own could type into the shell of root that started us (TIOCSTI).
+    detached: true,
   });
   const ended = endOf(child);
   await once(child, 'spawn');
