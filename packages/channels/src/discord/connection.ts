@@ -15,10 +15,12 @@ import type { BackoffTimings } from '../shared/backoff.ts';
 import { committed } from '../shared/commit.ts';
 import { within } from '../shared/deadline.ts';
 import { Inbox } from '../shared/inbox.ts';
+import { Silence } from '../shared/silence.ts';
+import type { Look, SilenceTimings } from '../shared/silence.ts';
 import { GatewayRefusal, GatewaySocket } from './gateway.ts';
 import type { Dispatch, GatewayEnd, GatewayTimings } from './gateway.ts';
 import { gatewayOf } from './login.ts';
-import { Candidates, missedMessages } from './missed.ts';
+import { Candidates, glancedMessages, missedMessages } from './missed.ts';
 import { Places } from './places.ts';
 import type { DiscordSession } from './places.ts';
 import { channelOf, discordMessageOf, inboundOf } from './reader.ts';
@@ -31,14 +33,12 @@ import type { Room } from './rooms.ts';
 import { openFile, sendPart } from './send.ts';
 import { discordToken, whoAmI } from './verify.ts';
 
-export interface DiscordTimings extends GatewayTimings {
+export interface DiscordTimings extends GatewayTimings, SilenceTimings {
   readonly backoff: BackoffTimings;
   /** Discord wants 1 to 5 s before a login after a session that was refused. */
   readonly loginWaitMs: number;
   /** After a login, until the servers of the bot are told. */
   readonly settleMs: number;
-  /** Without an event, recent channels are read. */
-  readonly compareAfterMs: number;
   /** A message that is older when it is found so was not on its way any more. */
   readonly lateMs: number;
   readonly keepPlaceEveryMs: number;
@@ -70,7 +70,7 @@ export class DiscordConnection implements ChannelConnection {
   private failedResumes = 0;
   /** A first place is kept: from there on messages may be missed. */
   private isBegun: boolean;
-  private lastEventAt = performance.now();
+  private silence: Silence | null = null;
   private isOver = false;
 
   constructor(api: DiscordApi, timings: DiscordTimings, account: ChannelAccount, host: ConnectionHost) {
@@ -171,24 +171,24 @@ export class DiscordConnection implements ChannelConnection {
     this.live = socket.session;
     if (!this.isBegun) await this.keepPlace(beginningTimeoutMs);
     this.isBegun = true;
-    this.lastEventAt = performance.now();
     this.changed({ status: 'connected', identity: this.self! });
   }
 
   private async untilEnded(socket: GatewaySocket): Promise<GatewayEnd> {
-    const { compareAfterMs, keepPlaceEveryMs } = this.timings;
-    const silence = setInterval(() => {
-      if (performance.now() - this.lastEventAt < compareAfterMs && !this.places.hasUnread) return;
-      this.lastEventAt = performance.now();
-      if (this.inbox.isIdle) this.inbox.addOwn(() => this.compare('silence', socket));
-    }, compareAfterMs / 4);
+    const { keepPlaceEveryMs } = this.timings;
+    const silence = new Silence(this.timings);
+    this.silence = silence;
+    const looking = setInterval(() => {
+      const look = silence.due(this.places.hasUnread);
+      if (look !== null && this.inbox.isIdle) this.inbox.addOwn(() => this.compare(look, socket));
+    }, silence.everyMs);
     const keeping = setInterval(() => {
       if (this.inbox.isIdle) void this.keepPlace(keepPlaceEveryMs).catch((error: unknown) => this.giveUp(error));
     }, keepPlaceEveryMs);
     try {
       return await socket.ended;
     } finally {
-      clearInterval(silence);
+      clearInterval(looking);
       clearInterval(keeping);
       this.live = socket.session;
     }
@@ -228,7 +228,7 @@ export class DiscordConnection implements ChannelConnection {
 
   /** False: there is no room. */
   private take({ type, seq, data, bytes }: Dispatch, socket: GatewaySocket): boolean {
-    this.lastEventAt = performance.now();
+    this.silence?.heard();
     // Ahead of the first event: the place of its channel moves with it.
     if (type === 'READY' && this.isBegun) this.inbox.addOwn(() => this.compare('gap', socket, seq));
     if (type === 'GUILD_CREATE') this.candidates.note(data, this.places);
@@ -284,12 +284,16 @@ export class DiscordConnection implements ChannelConnection {
     return nameless;
   }
 
-  private async compare(why: 'gap' | 'silence', socket: GatewaySocket, seq = 0): Promise<void> {
+  private async compare(why: 'gap' | Look, socket: GatewaySocket, seq = 0): Promise<void> {
     const { signal } = this.ending;
     if (why === 'gap') await pause(this.timings.settleMs, signal);
     const access = { rest: this.restOf(), selfId: this.self!.id, retryMs: this.timings.backoff.firstMs };
     let isDeaf = false;
-    for await (const messages of missedMessages(access, this.places, this.candidates.take(), signal)) {
+    const found =
+      why === 'glance'
+        ? glancedMessages(access, this.places, signal)
+        : missedMessages(access, this.places, this.candidates.take(), signal);
+    for await (const messages of found) {
       const wanted = await this.deliver(messages, null);
       if (!wanted) return;
       isDeaf ||= wanted.some(({ sentAt }) => Date.now() - sentAt.getTime() > this.timings.lateMs);

@@ -154,6 +154,17 @@ describe('Discord', { timeout: 30_000 }, () => {
     assert.ok(host.states.some((state) => state.status === 'disconnected' && state.reason.code === 'deaf'));
   });
 
+  test('a glance at the most recent channel is enough to find it out', async (t) => {
+    const timings = { compareAfterMs: 60_000, glanceAfterMs: 300 };
+    const { bot, gateway, host } = await connected(t, { timings });
+    stub.write(bot, { channel: dm, text: 'heard before' });
+    await host.message('heard before');
+    gateway.deafen();
+    stub.write(bot, { channel: dm, text: 'seen at a glance' });
+    await host.message('seen at a glance');
+    await host.until(() => gateway.identified.length === 2, 'another login');
+  });
+
   test('what only a person can mend is an error with its reason', async (t) => {
     const revoked = await connected(t);
     revoked.bot.isRevoked = true;

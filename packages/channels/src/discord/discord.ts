@@ -20,6 +20,7 @@ const usualTimings: DiscordTimings = {
   readyTimeoutMs: 20_000,
   loginWaitMs: 1_000,
   settleMs: 1_500,
+  glanceAfterMs: 75_000,
   compareAfterMs: 15 * 60_000,
   lateMs: 30_000,
   keepPlaceEveryMs: 5 * 60_000,

@@ -34,6 +34,22 @@ export class Candidates {
   }
 }
 
+/** Channels of a glance: the most recent ones, in which somebody most likely writes next. */
+const glancedPlaces = 3;
+
+/** As `missedMessages`, of few channels that were taken before. */
+export async function* glancedMessages(
+  access: { readonly rest: DiscordRest; readonly selfId: string; readonly retryMs: number },
+  places: Places,
+  signal: AbortSignal,
+): AsyncGenerator<readonly DiscordMessage[]> {
+  for (const channelId of places.all().slice(0, glancedPlaces)) {
+    const found = await messagesAfter(access, channelId, places.lastOf(channelId), signal);
+    if (signal.aborted) return;
+    if (Array.isArray(found) && found.length > 0) yield found;
+  }
+}
+
 /**
  * What was written in recent channels behind the place up to which they were taken, oldest first, one channel after the other.
  * A channel that cannot be read any more is forgotten.

@@ -17,7 +17,9 @@ import { callSlack, isRecord, listOf, SlackError } from './calls.ts';
 import type { SlackApi } from './calls.ts';
 import { isSlackUrl, openFile } from './files.ts';
 import { Inbox } from '../shared/inbox.ts';
-import { missedMessages } from './missed.ts';
+import { Silence } from '../shared/silence.ts';
+import type { Look, SilenceTimings } from '../shared/silence.ts';
+import { glancedMessages, missedMessages } from './missed.ts';
 import { SlackNames } from './names.ts';
 import { placeOf, Places } from './places.ts';
 import { inboundOf, slackMessageOf } from './reader.ts';
@@ -30,10 +32,8 @@ import { TypingSigns } from './typing.ts';
 import { failed, slackTokens, whoAmI } from './verify.ts';
 import type { SlackSelf } from './verify.ts';
 
-export interface SlackTimings extends SocketTimings {
+export interface SlackTimings extends SocketTimings, SilenceTimings {
   readonly backoff: BackoffTimings;
-  /** Without an event, histories are compared. */
-  readonly compareAfterMs: number;
   /** A message that is older when it is found so was not on its way any more: the socket is deaf. */
   readonly lateMs: number;
   readonly lookAgainMs: number;
@@ -58,7 +58,7 @@ export class SlackConnection implements ChannelConnection {
   private self: SlackSelf | null = null;
   private names: SlackNames | null = null;
   private typingSigns: TypingSigns | null = null;
-  private lastEventAt = performance.now();
+  private silence: Silence | null = null;
   private isOver = false;
 
   constructor(api: SlackApi, timings: SlackTimings, account: ChannelAccount, host: ConnectionHost) {
@@ -147,12 +147,12 @@ export class SlackConnection implements ChannelConnection {
 
   /** Resolves when another socket is needed. Compares histories after each long silence until then. */
   private async untilReplaced(socket: SlackSocket): Promise<SocketEnd> {
-    this.lastEventAt = performance.now();
+    const silence = new Silence(this.timings);
+    this.silence = silence;
     const timer = setInterval(() => {
-      if (performance.now() - this.lastEventAt < this.timings.compareAfterMs && !this.places.hasUnread) return;
-      this.lastEventAt = performance.now();
-      if (this.inbox.isIdle) this.inbox.addOwn(() => this.compare('silence', socket));
-    }, this.timings.compareAfterMs / 4);
+      const look = silence.due(this.places.hasUnread);
+      if (look !== null && this.inbox.isIdle) this.inbox.addOwn(() => this.compare(look, socket));
+    }, silence.everyMs);
     try {
       return await socket.wantsReplacement;
     } finally {
@@ -197,7 +197,7 @@ export class SlackConnection implements ChannelConnection {
   }
 
   private take(envelope: Envelope, socket: SlackSocket): void {
-    this.lastEventAt = performance.now();
+    this.silence?.heard();
     const hasRoom = this.inbox.add(envelope.bytes, async () => {
       if (await this.process(envelope)) socket.acknowledge(envelope);
     });
@@ -242,11 +242,12 @@ export class SlackConnection implements ChannelConnection {
     return isAddressed || this.account.wantsUnaddressed;
   }
 
-  private async compare(why: 'gap' | 'silence', socket: SlackSocket): Promise<void> {
+  private async compare(why: 'gap' | Look, socket: SlackSocket): Promise<void> {
     const { signal } = this.ending;
     const access = { api: this.api, token: this.token, self: this.self!, retryMs: this.timings.backoff.firstMs };
     let isDeaf = false;
-    for await (const messages of missedMessages(access, this.places, signal)) {
+    const read = why === 'glance' ? glancedMessages : missedMessages;
+    for await (const messages of read(access, this.places, signal)) {
       isDeaf ||= messages.some(
         (each) => this.isWanted(each) && Date.now() - Number(each.ts) * 1000 > this.timings.lateMs,
       );

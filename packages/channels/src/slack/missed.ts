@@ -22,6 +22,22 @@ interface Access {
   readonly retryMs: number;
 }
 
+/** Conversations of a glance: the most recent ones, in which somebody most likely writes next. */
+const glancedPlaces = 3;
+
+/** As `missedMessages`, of few conversations that were taken before. */
+export async function* glancedMessages(
+  access: Access,
+  places: Places,
+  signal: AbortSignal,
+): AsyncGenerator<readonly SlackMessage[]> {
+  for (const [id, ts] of places.all().slice(0, glancedPlaces)) {
+    const found = await messagesAfter(access, id, ts, signal);
+    if (signal.aborted) return;
+    if (Array.isArray(found) && found.length > 0) yield found;
+  }
+}
+
 /**
  * What stands in the histories of the recent conversations behind the place up to which they were taken, oldest first, one
  * conversation after the other. A conversation that cannot be read any more is forgotten. Those in which nothing was taken yet

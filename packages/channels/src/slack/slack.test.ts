@@ -47,6 +47,17 @@ describe('Slack', { timeout: 30_000 }, () => {
     stub.mend();
   });
 
+  test('an open socket that delivers nothing is found out by a glance at the most recent conversation', async (t) => {
+    const { app, host, events } = await connected(t, { timings: { glanceAfterMs: 300 } });
+    stub.write(app, { channel: 'D1', text: 'heard' });
+    await host.message('heard');
+    events.deafen();
+    stub.write(app, { channel: 'D1', text: 'seen at a glance' });
+    await host.message('seen at a glance');
+    await host.until(() => events.opened === 2, 'another socket');
+    assert.ok(host.states.some((state) => state.status === 'disconnected' && state.reason.code === 'deaf'));
+  });
+
   test('a message and its mention are one', async (t) => {
     const { app, host, events } = await connected(t, { wantsUnaddressed: true });
     stub.write(app, { channel: 'C1', title: 'general', text: `<@${app.botUserId}> once` });

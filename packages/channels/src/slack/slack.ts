@@ -17,6 +17,7 @@ const usualTimings: SlackTimings = {
   helloTimeoutMs: 15_000,
   pingEveryMs: 10_000,
   deadAfterMs: 30_000,
+  glanceAfterMs: 75_000,
   compareAfterMs: 15 * 60_000,
   lateMs: 30_000,
   lookAgainMs: 2_000,

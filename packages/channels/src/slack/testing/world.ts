@@ -3,6 +3,7 @@ import type { TestContext } from 'node:test';
 import type { ChannelConnection, Platform } from '@lodge/ports';
 import type { SlackApp, SlackStub } from '@lodge/testkit/slack';
 import { Kept, TestHost } from '../../../conformance/host.ts';
+import type { SlackTimings } from '../connection.ts';
 import { createSlack } from '../slack.ts';
 
 const timings = {
@@ -15,8 +16,8 @@ const timings = {
   lookAgainMs: 20,
 };
 
-export const platformAt = (stub: SlackStub): Platform =>
-  createSlack({ apiUrl: stub.apiUrl, callTimeoutMs: 1_000, timings });
+export const platformAt = (stub: SlackStub, more: Partial<SlackTimings> = {}): Platform =>
+  createSlack({ apiUrl: stub.apiUrl, callTimeoutMs: 1_000, timings: { ...timings, ...more } });
 
 export async function connectedTo(
   stub: SlackStub,
@@ -24,12 +25,17 @@ export async function connectedTo(
   {
     app = stub.addApp(),
     wantsUnaddressed = false,
-  }: { readonly app?: SlackApp; readonly wantsUnaddressed?: boolean } = {},
+    timings: own = {},
+  }: {
+    readonly app?: SlackApp;
+    readonly wantsUnaddressed?: boolean;
+    readonly timings?: Partial<SlackTimings>;
+  } = {},
 ) {
   const { appToken, botToken } = app;
   const host = new TestHost(new Kept({ appToken, botToken }));
   const account = { agentId: 'one', credentials: { appToken, botToken }, wantsUnaddressed, cursor: null };
-  const connection: ChannelConnection = platformAt(stub).connect(account, host);
+  const connection: ChannelConnection = platformAt(stub, own).connect(account, host);
   t.after(() => connection.close());
   await host.reaches('connected');
   return { app, host, connection, events: stub.events(app) };
