@@ -7,8 +7,8 @@ import type { ChannelChange, ChannelRow, ChannelSecrets, SecretBox, Verified } f
 import type { ChannelInput, PutOptions } from './channels.ts';
 import type { ChannelsDeps } from './deps.ts';
 
-/** A platform that does not answer is told of while the client still waits. */
-const verifyTimeoutMs = 15_000;
+/** Longer than who asks the platform waits for it: their own words say more. */
+const verifyTimeoutMs = 30_000;
 
 /** Those given, and those stored in the place of those that are not. Refuses when one is missing. */
 export function merged(

@@ -30,6 +30,7 @@ export class Answering {
   private renewing: Promise<void> | null = null;
   private renewedAt = Date.now();
   private isStopping = false;
+  private isCutting = false;
   private timers: NodeJS.Timeout[] = [];
   private unsubscribe: () => void = () => undefined;
 
@@ -47,19 +48,18 @@ export class Answering {
     this.look();
   }
 
-  /** Resolves when no turn is under way any more. */
+  /** Resolves when no turn is under way any more. Claims outlast the turns' last while without being renewed. */
   async stop(): Promise<void> {
     this.isStopping = true;
     this.unsubscribe();
-    const [looks, renews] = this.timers;
-    clearInterval(looks);
-    await this.looking;
-    const all = Promise.all([...this.underWay].map(({ done }) => done));
+    for (const timer of this.timers) clearInterval(timer);
     const cutting = setTimeout(() => {
+      this.isCutting = true;
       for (const { cut } of this.underWay) cut.abort(new TurnCut('closing'));
     }, this.deps.bounds.drainMs);
-    await all.finally(() => clearTimeout(cutting));
-    clearInterval(renews);
+    // What a look finds is under way too.
+    await this.looking;
+    await Promise.all([...this.underWay].map(({ done }) => done)).finally(() => clearTimeout(cutting));
     await this.renewing;
   }
 
@@ -93,6 +93,7 @@ export class Answering {
 
   private begin(claimed: WaitingConversation): void {
     const cut = new AbortController();
+    if (this.isCutting) cut.abort(new TurnCut('closing'));
     const done = converse(this.deps, claimed, cut.signal)
       .catch((error: unknown) => {
         const { agentId: agent_id, channel } = claimed;
