@@ -125,8 +125,9 @@ test('what comes while a turn is under way is one further turn, in its order', a
   await relay.write('third', { conversation: 'joined', sender: 'bo' });
   gateway.steps = [{ text: 'both' }];
   end.resolve();
-  assert.deepEqual(await relay.answer(), ['one']);
-  assert.deepEqual(await relay.answer(), ['both']);
+  const sent = [...(await relay.answer())];
+  if (sent.length < 2) sent.push(...(await relay.answer()));
+  assert.deepEqual(sent, ['one', 'both']);
   assert.match(said(1), /second\n\n\[channel message .*"bo".*\nthird$/);
 });
 
