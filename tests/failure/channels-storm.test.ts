@@ -12,7 +12,7 @@ import { ChannelsWorld, ToyAnswerer } from './channels-world.ts';
 const agents = formOf({ short: 6, long: 50 });
 const messages = formOf({ short: 300, long: 10_000 });
 const kills = formOf({ short: 3, long: 20 });
-const withinMs = formOf({ short: 3, long: 20 }) * 60_000;
+const withinMs = formOf({ short: 8, long: 20 }) * 60_000;
 const chatsOfAgent = 4;
 /** Parts that a relay sends at once: a kill makes no more of them unknown. */
 const maxUnderWay = 32;

@@ -22,11 +22,11 @@ after(async () => {
 });
 
 async function until<T>(look: () => Promise<T | false | undefined> | T | false | undefined, what: string): Promise<T> {
-  const end = Date.now() + 40_000;
+  const end = Date.now() + 120_000;
   for (;;) {
     const found = await look();
     if (found) return found;
-    assert.ok(Date.now() < end, `not within 40 s: ${what}`);
+    assert.ok(Date.now() < end, `not within 2 min: ${what}`);
     await sleep(30);
   }
 }

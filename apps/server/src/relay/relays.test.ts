@@ -59,7 +59,7 @@ function start(errors: string[] = []): Relays {
 }
 
 const until = async (is: () => boolean): Promise<void> => {
-  for (let n = 0; n < 2_000 && !is(); n += 1) await sleep(10);
+  for (let n = 0; n < 6_000 && !is(); n += 1) await sleep(10);
   assert.ok(is());
 };
 const isThere = (pid: number): boolean => {
