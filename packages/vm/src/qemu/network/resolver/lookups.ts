@@ -80,7 +80,8 @@ export class Lookups {
       return nothing(rcodes.failed);
     this.underWay++;
     try {
-      const { rcode, addresses } = await this.upstream.nameServers.addressesOf(asked);
+      const isAlone = this.underWay === 1;
+      const { rcode, addresses } = await this.upstream.nameServers.addressesOf(asked, { isAlone });
       const open = addresses.filter(({ address }) => !this.upstream.isClosed(address)).slice(0, mostAnswers);
       if (open.length === 0) {
         // A name of the internet that has an address of this network: DNS rebinding, or a mistake; told either way.

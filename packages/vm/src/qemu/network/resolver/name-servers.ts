@@ -3,8 +3,9 @@ import { type Address, type Rcode, rcodes } from './message.ts';
 
 const timeoutMs = 2000;
 const tries = 2;
-/** For all guests together. */
+/** For all guests together; the last quarter is for guests that have no other question under way, however many a few guests ask. */
 const mostUnderWay = 256;
+const mostOfMany = 192;
 
 const rcodeOf: Readonly<Record<string, Rcode>> = { ENOTFOUND: rcodes.noSuchName, ENODATA: rcodes.ok };
 
@@ -19,9 +20,13 @@ export class NameServers {
     this.resolver.setServers(servers);
   }
 
-  /** IPv4 addresses of a name. Never rejects. */
-  async addressesOf(name: string): Promise<{ readonly rcode: Rcode; readonly addresses: readonly Address[] }> {
-    if (this.resolver === null || this.underWay >= mostUnderWay) return { rcode: rcodes.failed, addresses: [] };
+  /** IPv4 addresses of a name. Never rejects. `isAlone`: the guest has no other question under way. */
+  async addressesOf(
+    name: string,
+    { isAlone }: { readonly isAlone: boolean },
+  ): Promise<{ readonly rcode: Rcode; readonly addresses: readonly Address[] }> {
+    const isFull = this.underWay >= (isAlone ? mostUnderWay : mostOfMany);
+    if (this.resolver === null || isFull) return { rcode: rcodes.failed, addresses: [] };
     this.underWay++;
     try {
       return { rcode: rcodes.ok, addresses: await this.resolver.resolve4(name, { ttl: true }) };
