@@ -28,7 +28,7 @@ export interface NamespaceFirewall {
  *   from up0:  what the host itself begins goes to the guest, which sees it come from the host's address as it knows it; answers come back where `answers` lets them.
  *
  * Nothing in the namespace itself can be spoken to, and no process in it (an emulator that was taken over) can speak to anyone: what may leave it by itself is the
- * kernel's word to the guest that a connection is refused.
+ * kernel's word to the guest that a connection is refused, and to the host that one is over.
  */
 export function namespaceRules({ egress = publicEgress, mbit = null, ...frame }: NamespaceFirewall): string {
   return frameRules(frame) + egressRules(frame.plan, allowanceOf(egress)) + bandwidthRules(mbit);
@@ -70,6 +70,7 @@ function frameRules({
     ...fromGuest(plan, brokerPort, share),
     inner(
       'to_guest',
+      cutOff,
       `ct state established,related ct original ip saddr ${host} accept`,
       `ct state established,related ct original ip daddr ${hostAddress} accept`,
       `ct state new ip saddr ${host} accept`,
@@ -87,6 +88,7 @@ function frameRules({
       'from_namespace',
       'output',
       `oifname "${tap}" ip saddr != ${hostAddress} tcp flags & (syn | rst) == rst accept`,
+      `oifname "up0" ip daddr ${host} tcp flags & (syn | rst) == rst accept`,
     ),
   ];
   const objects = ['counter egress { }', closedTimeout, refusals, emptyEgress, emptyBandwidth];
@@ -114,6 +116,12 @@ function translation(plan: NetworkPlan, { guestSide }: SlotAddresses, brokerPort
   ];
 }
 
+/**
+ * In the midst of a connection that began in another namespace: one that had these addresses before, or the one that a guest was saved in. Conntrack would take it up.
+ * What the host still sends to the guest before must not be heard by this one, nor gone on with; both ends are told that it is over.
+ */
+const cutOff = 'meta l4proto tcp ct state new tcp flags & (fin | syn | rst | ack) != syn goto tell_refused';
+
 /** Broker and resolver only at the address that stands for them, whichever address they have in truth. */
 function fromGuest(
   { range, brokerHost, closedBlocks }: NetworkPlan,
@@ -138,6 +146,7 @@ function fromGuest(
     inner(
       'from_guest',
       'ct state invalid counter name refused drop',
+      cutOff,
       `ct state new limit rate over ${newPerSecond}/second burst ${newAtOnce} packets counter name refused drop`,
       `ct state new ct count over ${open} counter name refused drop`,
       setClosedTimeout,
