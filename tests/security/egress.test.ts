@@ -30,6 +30,7 @@ import type { EgressWorld } from './egress-world.ts';
 import { lookUp } from './look-up.ts';
 import type { Names } from './names.ts';
 import { answers, each, reached, tcp, udp, words } from './places.ts';
+import { askFrom } from './prober.ts';
 import { nft } from './shell.ts';
 import * as at from './world.ts';
 
@@ -237,6 +238,11 @@ test('what a guest can carry out in names is bounded, however many it asks', { t
   // 60 at once and one a second.
   const most = 60 + (performance.now() - started) / 1000 + 5;
   assert.ok(carried >= 40 && carried <= most && most < 150, `${carried} of 160 names, at most ${most}`);
+});
+
+test('where root looks names up, no process of the host comes', async () => {
+  const [outcome] = await askFrom(null, [tcp(network.brokerHost, at.namesPort)], { uid: 65_534 });
+  assert.equal(outcome!.failure, 'ECONNREFUSED');
 });
 
 test('packets that are no questions are not answered, and do no harm', async () => {

@@ -30,7 +30,13 @@ function arriving(plan: NetworkPlan): Chain[] {
 /** Whatever address of the host a packet was sent to, it comes here: the broker's port, and the one where the names of allow lists are looked up, are the only ones that answer. */
 function toHost(plan: NetworkPlan): Chain[] {
   return [
-    base('to_host', filter('input'), `iifname ${guests(plan)} goto to_host_from_guest`),
+    base(
+      'to_host',
+      filter('input'),
+      `iifname ${guests(plan)} goto to_host_from_guest`,
+      // Root listens there, for guests alone: no process of the host keeps it busy.
+      `ip daddr ${plan.brokerHost} meta l4proto { tcp, udp } th dport ${plan.namesPort} counter reject`,
+    ),
     inner(
       'to_host_from_guest',
       'ct state established,related accept',
