@@ -178,7 +178,7 @@ test('when the machine host is killed the control plane is gone at once', async 
   assert.equal((await service.call('GET', `/agents/${agentId}`)).body.status, 'running');
 });
 
-test('a signal to both, as a terminal sends it, ends them in order and is told once', async () => {
+test('a signal to both, as a service manager sends it, ends them in order and is told once', async () => {
   const before = service.output.length;
   const left = await service.controlPlanePid();
   process.kill(left, 'SIGINT');

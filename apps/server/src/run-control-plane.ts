@@ -25,7 +25,7 @@ export interface ControlPlaneOptions {
 }
 
 export async function runControlPlane(env: NodeJS.ProcessEnv, options: ControlPlaneOptions): Promise<void> {
-  // Signals are for the machine host, which passes on what they mean: a terminal sends them to both.
+  // Signals are for the machine host, which passes on what they mean: a service manager sends them to both.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
   const channel = openChannel();
   const end = endWith(channel);
