@@ -31,7 +31,9 @@ import { execute, testDatabase } from '@lodge/testkit/postgres';
 import type { TestDatabase } from '@lodge/testkit/postgres';
 import { startTelegramStub } from '@lodge/testkit/telegram';
 import type { StubBot, TelegramStub } from '@lodge/testkit/telegram';
-import type { RelayStart } from '../../apps/server/src/relay/protocol.ts';
+import type { PlatformUrls, RelayStart } from '../../apps/server/src/relay/protocol.ts';
+import { startRelays } from '../../apps/server/src/relay/relays.ts';
+import type { Relays } from '../../apps/server/src/relay/relays.ts';
 
 const timings: RelayTimings = {
   ...usualRelayTimings,
@@ -166,16 +168,7 @@ export class ChannelsWorld {
       masterKey: this.masterKey.toString('base64'),
       name: `relay-${place}`,
       channels: ['telegram'],
-      urls: {
-        telegram: this.telegram.apiRoot,
-        slack: null,
-        discord: null,
-        gmail: null,
-        googleOauth: null,
-        googleConsent: null,
-        whatsapp: null,
-        whatsappRoot: null,
-      },
+      urls: this.urls(),
       google: null,
       filesDir: this.filesDir,
       logLevel: 'error',
@@ -185,6 +178,21 @@ export class ChannelsWorld {
     this.relays.set(place, child);
     child.on('exit', () => {
       if (!this.isClosing) this.startRelay(place, given);
+    });
+  }
+
+  /** As a server starts them: with the usual timings, and over Telegram wherever it is reached. */
+  relaysOfServer(telegramApi?: string): Relays {
+    return startRelays({
+      store: this.store.relay,
+      connectionString: this.database.connectionString,
+      masterKey: this.masterKey,
+      urls: this.urls(telegramApi),
+      google: null,
+      filesDir: this.filesDir,
+      instance: 'world',
+      logLevel: 'error',
+      log: silent,
     });
   }
 
@@ -226,6 +234,15 @@ export class ChannelsWorld {
 
   query<Row extends Record<string, unknown>>(statement: string): Promise<Row[]> {
     return execute<Row>(this.database.connectionString, statement);
+  }
+
+  get connectionString(): string {
+    return this.database.connectionString;
+  }
+
+  private urls(telegram = this.telegram.apiRoot): PlatformUrls {
+    const none = { slack: null, discord: null, gmail: null, googleOauth: null, googleConsent: null };
+    return { telegram, ...none, whatsapp: null, whatsappRoot: null };
   }
 
   async close(): Promise<void> {

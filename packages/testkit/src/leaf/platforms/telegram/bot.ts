@@ -29,6 +29,8 @@ export class StubBot {
   readonly readsAllGroupMessages: boolean;
   readonly chats: Chats;
   readonly sent: SentByBot[] = [];
+  /** Called with each of them as it comes. */
+  onSent: ((message: SentByBot) => void) | null = null;
   /** Chats in which it showed that it types, oldest first. */
   readonly actions: number[] = [];
   /** Methods that were called, polls included, oldest first: the last ten thousand. */

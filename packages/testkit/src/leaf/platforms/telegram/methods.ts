@@ -92,7 +92,9 @@ export async function callMethod(bot: StubBot, request: ApiRequest, gone: AbortS
 function sent(bot: StubBot, request: ApiRequest, text: string, file: SentByBot['file']): unknown {
   const { chat_id: chat, message_thread_id: topic, reply_parameters: reply } = request.parameters;
   const { id, chatId, thread, repliesTo } = bot.chats.add(chat, topic, objectOf(reply));
-  bot.sent.push({ method: request.method, messageId: id, chatId, thread, text, repliesTo, file });
+  const message = { method: request.method, messageId: id, chatId, thread, text, repliesTo, file };
+  bot.sent.push(message);
+  bot.onSent?.(message);
   const from = { id: bot.id, is_bot: true, first_name: bot.name, username: bot.username };
   return { message_id: id, date: Math.floor(Date.now() / 1_000), chat: { id: chatId, type: 'private' }, from, text };
 }

@@ -1,0 +1,30 @@
+/** What idle connections of a platform cost: so many of them in a process of their own (`holder.ts`), at a stub in this one. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import type { ChannelName } from '@lodge/domain';
+import type { HeldFigures, HolderOrder, HolderReply } from './holder.ts';
+import { stands } from './stands.ts';
+
+export interface IdleFigures extends HeldFigures {
+  readonly channel: ChannelName;
+  readonly connections: number;
+}
+
+export async function idle(channel: ChannelName, connections: number): Promise<IdleFigures> {
+  const { urls, google, credentials, scan } = await stands[channel](connections);
+  const child = fork(new URL('./holder.ts', import.meta.url), [], {
+    // As a relay's process has it (apps/server/src/relay/relays.ts); what is collected anyhow is not counted.
+    execArgv: ['--max-semi-space-size=4', '--expose-gc'],
+  });
+  const figures = Promise.withResolvers<IdleFigures>();
+  child.on('message', (reply: HolderReply) => {
+    if ('qr' in reply) scan!(reply.account, reply.qr);
+    else figures.resolve({ channel, connections, ...reply });
+  });
+  child.on('exit', () => figures.reject(new Error(`the process that holds connections to ${channel} ended`)));
+  child.send({ channel, urls, google, credentials } satisfies HolderOrder);
+  const measured = await figures.promise;
+  child.kill();
+  await once(child, 'exit');
+  return measured;
+}
