@@ -38,8 +38,8 @@ if (values.only !== 'idle') {
   console.log(`\nLoad ${load()} after the messages.`);
 }
 if (values.only !== 'talk') {
-  const [relay, ...platforms] = await Promise.all([
-    telegramRelay(bots),
+  const relay = telegramRelay(bots);
+  const platforms = await Promise.all([
     idle('telegram', bots),
     idle('slack', 300),
     idle('discord', 300),
@@ -47,7 +47,7 @@ if (values.only !== 'talk') {
     idle('gmail', bots),
   ]);
   printIdle(platforms);
-  printRelay(relay);
+  printRelay(await relay);
   console.log(`\nLoad ${load()} at the end.`);
 }
 // Stubs hold connections open.

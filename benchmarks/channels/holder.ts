@@ -33,6 +33,7 @@ const openEveryMs = 50;
 const settleMs = 70_000;
 const measuredMs = 60_000;
 
+process.on('disconnect', () => process.exit(0));
 const [order] = (await once(process, 'message')) as [HolderOrder];
 const { channel, urls, google, credentials } = order;
 const [platform] = await loadPlatforms([channel], urls, google);
