@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, rm, utimes } from 'node:fs/promises';
+import { mkdtemp, readdir, readlink, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -50,4 +50,22 @@ test('old ones are told, and a key leads nowhere else', async () => {
     assert.throws(() => files.read(key), RangeError);
     assert.throws(() => files.remove(key), RangeError);
   }
+});
+
+test('what is never read holds no descriptor, and one that is gone ends no process', async () => {
+  const { key } = await files.write(chunks('a'), 9, signal);
+  const unread = files.read(key);
+  const gone = files.read('0'.repeat(32));
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const held = await Promise.all(
+    (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
+  );
+  assert.deepEqual(
+    held.filter((path) => path.startsWith(dir)),
+    [],
+  );
+  for await (const chunk of unread) assert.equal(String(chunk), 'a');
+  await assert.rejects(async () => {
+    for await (const _ of gone);
+  });
 });
