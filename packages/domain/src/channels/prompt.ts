@@ -26,7 +26,7 @@ const maxPathChars = 400;
 
 /**
  * One text for all messages that wait, oldest first. Each has a line of JSON before it, which the host writes: whatever stands in
- * a name is inside a JSON string there. A text cannot forge such a line: lines of it that begin like one are indented.
+ * a name is inside a JSON string there. A text cannot forge such a line: lines of it that look like one are quoted by `> `.
  */
 export function promptOf(frame: PromptFrame, messages: readonly PromptMessage[]): string {
   return messages.map((message) => `${headerOf(frame, message)}\n${bodyOf(message.text)}`).join('\n\n');
@@ -50,7 +50,14 @@ function headerOf({ channel, kind, title }: PromptFrame, message: PromptMessage)
   return `${mark}${JSON.stringify(facts)}]`;
 }
 
-const bodyOf = (text: string): string => text.replaceAll(mark, ` ${mark}`);
+/** A reader takes any end of a line for one, and does not see what has no width. */
+const bodyOf = (text: string): string =>
+  text.replaceAll(/[^\n\r\v\f\u0085\u2028\u2029]+/g, (line) => (looksLikeMark(line) ? `> ${line}` : line));
+
+const invisible = /[\p{Z}\p{C}\p{M}]/gu;
+
+const looksLikeMark = (line: string): boolean =>
+  line.includes('[') && line.replaceAll(invisible, '').toLowerCase().startsWith('[channelmessage');
 
 /** Without control characters and line breaks, of bounded length. */
 function quoted(text: string, maxChars = maxNameChars): string {
