@@ -124,6 +124,16 @@ test('an unclear part is sent again where the platform tells a second try by its
   });
 });
 
+test('an unclear part is not sent again once the platform has forgotten its key', async () => {
+  const platform = new MemoryPlatform({ sendsOnce: true, sendsOnceForMs: 1 });
+  platform.onSend = () => fails('unknown');
+  await here(platform, async ({ agentId }) => {
+    await platform.open[0]!.received([said('a')]);
+    assert.equal((await ended(agentId))[0]!.state, 'unknown');
+    assert.equal(platform.tries.length, 1);
+  });
+});
+
 test('what is surely not sent is tried again, what is refused or cannot be rendered fails, what is unclear is unknown', async () => {
   const platform = new MemoryPlatform({ sendsOnce: false });
   platform.onSend = async (conversation, tries) => {

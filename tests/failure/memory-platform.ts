@@ -21,6 +21,7 @@ export class MemoryPlatform implements Platform {
   readonly channel = 'telegram';
   readonly limits = { textChars: 100, fileInBytes: 1_000, fileOutBytes: 1_000, typingEveryMs: 50 };
   readonly sendsOnce: boolean;
+  readonly sendsOnceForMs: number;
   readonly verify = () => Promise.resolve({ identity: { id: '1', name: 'memory' }, accountKey: '1' });
   readonly sent: Sent[] = [];
   /** Every try, those that were told from an earlier one included. */
@@ -36,8 +37,9 @@ export class MemoryPlatform implements Platform {
   onTyping: () => void = () => undefined;
   onClose: () => Promise<void> = () => Promise.resolve();
 
-  constructor(given: { readonly sendsOnce: boolean }) {
+  constructor(given: { readonly sendsOnce: boolean; readonly sendsOnceForMs?: number }) {
     this.sendsOnce = given.sendsOnce;
+    this.sendsOnceForMs = given.sendsOnceForMs ?? Infinity;
   }
 
   render(markdown: string): readonly RenderedText[] {

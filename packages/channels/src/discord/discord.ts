@@ -44,6 +44,8 @@ export function createDiscord(options: DiscordOptions = {}): Platform {
       typingEveryMs: 8_000,
     },
     sendsOnce: true,
+    // Discord knows a nonce for "a few minutes". Source: discord.com/developers/docs/resources/message#create-message.
+    sendsOnceForMs: 120_000,
     verify: (credentials, signal) => verifyDiscord(api, credentials, signal),
     render: renderDiscord,
     connect: (account, host) => new DiscordConnection(api, timings, account, host),

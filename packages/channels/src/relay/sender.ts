@@ -2,10 +2,11 @@
  * Sends what waits. A conversation has one part under way at a time, conversations go side by side.
  *
  * Before the platform is asked the part is `sending` in the database. A process that dies from there on leaves it unclear: it is
- * sent again only where the platform tells a second try by its key, and is `unknown` elsewhere, never sent twice.
+ * sent again only where the platform tells a second try by its key, as long as it does, and is `unknown` elsewhere, never sent
+ * twice.
  */
 import { SendFailure } from '@lodge/ports';
-import type { ChannelFiles, Log, OutboundPart, PartToSend, RelayStore } from '@lodge/ports';
+import type { ChannelFiles, Log, OutboundPart, PartToSend, Platform, RelayStore } from '@lodge/ports';
 import { pause } from '../shared/backoff.ts';
 import type { Held } from './held.ts';
 import type { HeldChannels } from './channels.ts';
@@ -94,9 +95,9 @@ export class Sender {
   private async handle(held: Held, part: PartToSend): Promise<void> {
     const { store } = this.options;
     const { content } = part;
-    if (part.unclear && !held.platform.sendsOnce) return this.fail(part, 'unknown', died);
-    if (part.attempts >= maxTries)
-      return this.fail(part, part.unclear ? 'unknown' : 'failed', 'It was tried too often.');
+    const isUnclear = part.unclearForMs !== null;
+    if (isUnclear && !mayRepeat(held.platform, part)) return this.fail(part, 'unknown', part.unclear ? died : unclear);
+    if (part.attempts >= maxTries) return this.fail(part, isUnclear ? 'unknown' : 'failed', 'It was tried too often.');
     if (content.kind === 'markdown') return this.render(held, part, content.markdown);
     const outbound = await this.outboundOf(held, part, content);
     if (outbound === null) return;
@@ -170,14 +171,16 @@ export class Sender {
     const tries = part.attempts + 1;
     const mayAgain = failure.outcome === 'retry' || (failure.outcome === 'unknown' && held.platform.sendsOnce);
     if (mayAgain && tries < maxTries) return this.later(part, failure, tries);
-    await this.fail(part, failure.outcome === 'unknown' ? 'unknown' : 'failed', failure.message);
+    const isUnclear = failure.outcome === 'unknown' || part.unclearForMs !== null;
+    await this.fail(part, isUnclear ? 'unknown' : 'failed', failure.message);
   }
 
   private async later(part: PartToSend, failure: SendFailure, tries: number): Promise<void> {
     const { store, timings } = this.options;
     const boundMs = Math.min(timings.retryMaxMs, timings.retryFirstMs * 2 ** (tries - 1));
     const waitMs = Math.min(failure.retryAfterMs, maxRetryAfterMs) + boundMs * (0.5 + Math.random() / 2);
-    await this.write(() => store.sendLater(part, part.id, new Date(Date.now() + waitMs), failure.message));
+    const at = new Date(Date.now() + waitMs);
+    await this.write(() => store.sendLater(part, part.id, at, failure.message, failure.outcome === 'unknown'));
   }
 
   private async fail(part: PartToSend, state: 'failed' | 'unknown', reason: string): Promise<void> {
@@ -188,6 +191,9 @@ export class Sender {
     await settled(write, this.closing.signal, this.options.log);
   }
 }
+
+const mayRepeat = ({ sendsOnce, sendsOnceForMs = Infinity }: Platform, { unclearForMs }: PartToSend): boolean =>
+  sendsOnce && (unclearForMs ?? 0) < sendsOnceForMs;
 
 /** An adapter is bound by the signal. One that is not holds up nothing for ever. */
 async function outcome<T>(sending: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -1,10 +1,10 @@
 import { Refusal, channelTitles } from '@lodge/domain';
 import type { ChannelName } from '@lodge/domain';
 import { ChannelConflictError } from '@lodge/ports';
-import type { ChangeNote, ChannelChange, ChannelRow, NewChannel, SecretBox } from '@lodge/ports';
+import type { ChangeNote, ChannelChange, ChannelRow, ChannelSecrets, NewChannel, SecretBox } from '@lodge/ports';
 import { notFound } from '../agents/reading.ts';
 import type { ChannelInput, CheckedChannel, PutOptions } from './channels.ts';
-import { merged, sealedOf, unverifiedKey, verified } from './credentials.ts';
+import { merged, openedOf, sealedOf, unverifiedKey, verified } from './credentials.ts';
 import type { ChannelsDeps } from './deps.ts';
 
 /** Asks the platform only of credentials that are new: a change of access needs no platform. */
@@ -17,7 +17,11 @@ export async function checked(
   const { channel, credentials } = input;
   const all = merged(deps.secrets, input, stored, options.prefix);
   if (Object.keys(credentials).length === 0) return { input };
-  if (!options.verify) return { input, accountKey: unverifiedKey(channel, all) };
+  if (!options.verify) {
+    const before: ChannelSecrets = stored === null ? {} : openedOf(deps.secrets, stored);
+    const isSame = Object.entries(all).every(([name, value]) => before[name] === value);
+    return isSame ? { input } : { input, accountKey: unverifiedKey(channel, all) };
+  }
   const known = await verified(deps, channel, all, options);
   return { input, accountKey: known?.accountKey ?? unverifiedKey(channel, all) };
 }

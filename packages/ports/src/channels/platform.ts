@@ -13,6 +13,8 @@ export interface Platform {
   readonly limits: PlatformLimits;
   /** Whether the platform tells of a message sent before with the same `key`, so that an unclear send may be repeated. */
   readonly sendsOnce: boolean;
+  /** How long it knows a `key`, with some margin; left out where it does for ever. A later try would be a second message. */
+  readonly sendsOnceForMs?: number;
   /**
    * Asks the platform whether these credentials are good, with as few calls as that takes. Rejects with a `ChannelFailure` whose
    * sentence a person can act on. Null: this platform has nothing to ask (its connection is paired or consented to).

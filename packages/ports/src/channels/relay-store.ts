@@ -92,8 +92,8 @@ export interface RelayStore {
   sending(lease: LeaseRef, partId: string): Promise<boolean>;
   /** With the last part of an answer its messages are answered, with their event. */
   sent(lease: LeaseRef, partId: string, platformId: string): Promise<void>;
-  /** Due again at `at`. */
-  sendLater(lease: LeaseRef, partId: string, at: Date, reason: string): Promise<void>;
+  /** Due again at `at`. `isUnclear`: this try may have been sent. */
+  sendLater(lease: LeaseRef, partId: string, at: Date, reason: string, isUnclear?: boolean): Promise<void>;
   /** It, and what follows of its answer, is over: `failed` or `unknown`, with a sentence. */
   sendFailed(lease: LeaseRef, partId: string, outcome: 'failed' | 'unknown', reason: string): Promise<void>;
 
@@ -139,6 +139,8 @@ export interface PartToSend extends LeaseRef {
   readonly attempts: number;
   /** It may have been sent by who had the channel before. */
   readonly unclear: boolean;
+  /** Since the first try of which nobody knows whether it was sent, in ms; null where every try surely was not. */
+  readonly unclearForMs: number | null;
 }
 
 export interface Working extends LeaseRef {

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { channelCredentials, channelTitles } from '@lodge/domain';
 import type { ChannelName } from '@lodge/domain';
 import type {
@@ -15,7 +16,9 @@ import type { Transaction, Updateable } from 'kysely';
 import type { Database } from '../database/connection.ts';
 import type { Changes } from '../database/notifications.ts';
 import type { Schema } from '../database/schema.ts';
+import { appendEvents } from '../events/append.ts';
 import { writeNote } from '../events/change-note.ts';
+import { leaveAccount } from './account.ts';
 import { selectChannels } from './channel-row.ts';
 import { messagePage, retryMessage } from './messages.ts';
 import { notify } from './notify.ts';
@@ -146,6 +149,9 @@ export class PostgresChannelStore implements ChannelStore {
 
 const now = sql<Date>`clock_timestamp()`;
 
+/** A channel that is removed and put again begins elsewhere: who held it before has no number of it. */
+const firstLeaseNumbers = 2 ** 30;
+
 const withoutState = {
   status_code: null,
   status_message: null,
@@ -190,6 +196,7 @@ export async function putChannel(
       access: storableJson(access),
       status: 'connecting',
       account_key: accountKey ?? null,
+      lease_number: randomInt(firstLeaseNumbers),
     })
     .onConflict((conflict) =>
       conflict.columns(['agent_id', 'channel']).doUpdateSet((eb) => ({
@@ -197,14 +204,11 @@ export async function putChannel(
         access: storableJson(access),
         revision: eb('channels.revision', '+', 1),
         ...(accountKey !== undefined && { account_key: accountKey }),
-        // Another account has other messages, which may have the same ids.
-        ...(isAnother && { cursor: null, identity: null }),
         updated_at: now,
       })),
     )
     .execute();
-  if (isAnother)
-    await trx.deleteFrom('channel_seen').where('agent_id', '=', agentId).where('channel', '=', channel).execute();
+  const ended = isAnother ? await leaveAccount(trx, change) : [];
   await putCredentials(trx, change);
   await trx
     .updateTable('channels')
@@ -214,6 +218,7 @@ export async function putChannel(
     .execute();
   const [row] = await selectChannels(trx, accountId, agentId, channel);
   await notify(trx, agentId, 'channel_changed', 'channel_work');
+  await appendEvents(trx, ended);
   await writeNote(trx, { accountId, agentId }, { type: 'channel.configured', data: { channel, enabled } }, note);
   return { row: row!, isNew: before === undefined };
 }

@@ -162,3 +162,46 @@ test('a channel whose relay has died says so', async () => {
   const row = await store.channels.find(accountId, id, 'telegram');
   assert.deepEqual([row!.status, row!.statusReason!.code], ['disconnected', 'relay_down']);
 });
+
+test('who held a channel that was removed and put again holds nothing of it', async () => {
+  const id = await agentWithChannel(store, accountId);
+  const old = await lease(id);
+  await store.channels.remove(accountId, id, 'telegram');
+  const put = {
+    accountId,
+    agentId: id,
+    channel: 'telegram' as const,
+    enabled: true,
+    access: openAccess,
+    credentials: [],
+  };
+  await store.channels.put(put);
+  const now = await lease(id);
+  assert.deepEqual(await store.relay.renew([old], 1_000), []);
+  await assert.rejects(store.relay.receive(old, [inbound()]), LeaseLost);
+  await store.relay.release(old);
+  assert.deepEqual(
+    (await store.relay.renew([now], 60_000)).map(({ number }) => number),
+    [now.number],
+  );
+});
+
+test('once a channel is put anew, its holder commits no message and no place: they may be of another account', async () => {
+  const id = await agentWithChannel(store, accountId);
+  const old = await lease(id);
+  const put = {
+    accountId,
+    agentId: id,
+    channel: 'telegram' as const,
+    enabled: true,
+    access: openAccess,
+    credentials: [],
+  };
+  await store.channels.put({ ...put, accountKey: `other-${id}` });
+  await assert.rejects(store.relay.receive(old, [inbound()], { offset: 900 }), LeaseLost);
+  await assert.rejects(store.relay.moveTo(old, { offset: 900 }), LeaseLost);
+  await assert.rejects(store.relay.vaultSet(old, [], [inbound()]), LeaseLost);
+  await store.relay.release(old);
+  assert.equal((await lease(id)).cursor, null);
+  assert.deepEqual(await store.channels.messages({ accountId, agentId: id, limit: 9 }), []);
+});

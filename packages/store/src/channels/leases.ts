@@ -33,13 +33,18 @@ export const isHeld = sql<SqlBool>`
 
 export const inMs = (ms: number): RawBuilder<Date> => sql<Date>`clock_timestamp() + ${ms} * interval '1 millisecond'`;
 
+type HeldRow = Pick<Selectable<ChannelsTable>, 'access' | 'account_id'>;
+
 /** Nobody takes the lease before the transaction ends. Throws `LeaseLost`. */
-export async function lockHeld(
-  trx: Transaction<Schema>,
-  lease: LeaseRef,
-): Promise<Pick<Selectable<ChannelsTable>, 'access' | 'account_id'>> {
-  const { rows } = await sql<Pick<Selectable<ChannelsTable>, 'access' | 'account_id'>>`
-    select c.access, c.account_id from channels c where ${holds(lease)} and c.enabled for no key update
+export const lockHeld = (trx: Transaction<Schema>, lease: LeaseRef): Promise<HeldRow> => lockWhere(trx, holds(lease));
+
+/** As `lockHeld`, and nobody has put the channel anew since: what comes from the account before is not taken for another's. */
+export const lockCurrent = (trx: Transaction<Schema>, lease: LeaseRef): Promise<HeldRow> =>
+  lockWhere(trx, sql<SqlBool>`${holds(lease)} and c.revision = c.lease_revision`);
+
+async function lockWhere(trx: Transaction<Schema>, condition: RawBuilder<SqlBool>): Promise<HeldRow> {
+  const { rows } = await sql<HeldRow>`
+    select c.access, c.account_id from channels c where ${condition} and c.enabled for no key update
   `.execute(trx);
   const [row] = rows;
   if (row === undefined) throw new LeaseLost();

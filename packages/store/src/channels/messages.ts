@@ -116,7 +116,8 @@ async function sendAgain(trx: Transaction<Schema>, answerId: string): Promise<vo
   `.execute(trx);
   await sql`update channel_answers set state = 'queued', ended_at = null where id = ${answerId}`.execute(trx);
   await sql`
-    update channel_parts set state = 'waiting', reason = null, attempts = 0, due_at = clock_timestamp()
+    update channel_parts set state = 'waiting', reason = null, attempts = 0, due_at = clock_timestamp(),
+      sending_at = null, unclear_since = null
     where answer_id = ${answerId} and state in ('failed', 'unknown', 'dropped')
   `.execute(trx);
 }

@@ -147,3 +147,63 @@ test('a conversation with a turn under way is shown as working', async () => {
   assert.deepEqual(await relay.working([lease!]), []);
   assert.deepEqual(await stateOf(id), [['answered', null]]);
 });
+
+test('since when a part is unclear counts from its first try that may have been sent, until somebody sends it again', async () => {
+  const { id, lease } = await answeredOnce();
+  const { id: part } = (await next(lease))!;
+  const age = () =>
+    execute(
+      database.connectionString,
+      `update channel_parts set due_at = now(), sending_at = sending_at - interval '1 minute',
+        unclear_since = unclear_since - interval '1 minute' where id = '${part}'`,
+    );
+  const tried = async (isUnclear: boolean): Promise<number | null> => {
+    await relay.sending(lease, part);
+    await age();
+    await relay.sendLater(lease, part, new Date(), 'again', isUnclear);
+    const { unclearForMs } = (await next(lease))!;
+    return unclearForMs === null ? null : Math.floor(unclearForMs / 60_000);
+  };
+  assert.equal((await next(lease))!.unclearForMs, null);
+  assert.equal(await tried(false), null, 'it was surely not sent');
+  assert.equal(await tried(true), 1);
+  assert.equal(await tried(false), 2, 'the try before stays unclear');
+  await relay.sending(lease, part);
+  const later = await anotherRelay(id);
+  await age();
+  assert.equal(Math.floor((await next(later))!.unclearForMs! / 60_000), 3);
+  await relay.sendFailed(later, part, 'unknown', 'It may have arrived.');
+  const [message] = await store.channels.messages({ accountId, agentId: id, limit: 1 });
+  await store.channels.retry(accountId, id, message!.id);
+  assert.equal((await next(later))!.unclearForMs, null);
+});
+
+for (const how of ['put', 'paired'] as const) {
+  test(`nothing of an account before is said by the one that follows it: ${how}`, async () => {
+    const { id, lease } = await answeredOnce();
+    await relay.receive(lease, [
+      inbound({ conversation: { id: 'c2' } }),
+      inbound({ conversation: { id: 'c3' } }),
+      inbound({ conversation: { id: 'c4' } }),
+    ]);
+    const [turn] = await turns.claim({ holder: 'h', limit: 1, perAgent: 9, leaseMs: 60_000 });
+    await answer('of another conversation');
+    const sending = (await relay.partsToSend([lease], 9)).find(({ conversationId }) => conversationId === 'c1')!;
+    await relay.sending(lease, sending.id);
+    if (how === 'put') {
+      const row = (await store.channels.find(accountId, id, 'telegram'))!;
+      await store.channels.put({ ...row, credentials: [], accountKey: `other-${id}` });
+    } else {
+      const identity = { id: `other-${id}`, name: 'Other' };
+      assert.equal(await relay.changed(lease, { status: 'connected', identity }, null, identity.id), true);
+    }
+    const late = { outcome: 'answered', reason: null, answer: { text: 'late', files: [] } } as const;
+    assert.equal(await turns.answer(turn!, late), false);
+    const following = how === 'put' ? await anotherRelay(id) : lease;
+    assert.deepEqual([following.cursor, await relay.partsToSend([following], 9)], [null, []]);
+    assert.deepEqual(await turns.claim({ holder: 'h', limit: 9, perAgent: 9, leaseMs: 60_000 }), []);
+    const all = await store.channels.messages({ accountId, agentId: id, limit: 9 });
+    assert.deepEqual(all.map(({ state }) => state).toSorted(), ['failed', 'failed', 'failed', 'unknown']);
+    assert.match(all[0]!.reason!, /another account/);
+  });
+}

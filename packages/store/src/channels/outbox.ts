@@ -36,6 +36,7 @@ interface PartRow {
   readonly file_key: string | null;
   readonly attempts: number;
   readonly state: 'waiting' | 'sending';
+  readonly unclear_ms: number | null;
 }
 
 export async function partsToSend(
@@ -60,7 +61,9 @@ export async function partsToSend(
       )
       select p.id, p.agent_id, p.channel, p.number, v.conversation_id, v.kind as conversation_kind, a.reply_to,
         others.index::int, others.count::int, others.sent_ids, p.kind, p.text, p.format, p.file_name, p.media_type, p.bytes,
-        p.file_key, p.attempts, p.state
+        p.file_key, p.attempts, p.state,
+        (extract(epoch from clock_timestamp() - coalesce(p.unclear_since, case when p.state = 'sending' then coalesce(p.sending_at, p.due_at) end)) * 1000)::float8
+          as unclear_ms
       from due p
       join channel_answers a on a.id = p.answer_id
       join channel_conversations v on v.id = p.conversation
@@ -90,6 +93,7 @@ const toPart = (row: PartRow): PartToSend => ({
   content: contentOf(row),
   attempts: row.attempts,
   unclear: row.state === 'sending',
+  unclearForMs: row.unclear_ms,
 });
 
 function contentOf(row: PartRow): PartToSend['content'] {
@@ -139,7 +143,9 @@ export async function sending(database: Database, lease: LeaseRef, partId: strin
   const { agentId, channel, number } = lease;
   const { numAffectedRows } = await database.transaction((trx) =>
     sql`
-      update channel_parts p set state = 'sending', sending_lease = ${number}, attempts = p.attempts + 1
+      update channel_parts p set state = 'sending', sending_lease = ${number}, attempts = p.attempts + 1,
+        unclear_since = coalesce(p.unclear_since, case when p.state = 'sending' then coalesce(p.sending_at, p.due_at) end),
+        sending_at = clock_timestamp()
       from (select c.agent_id from channels c where ${holds(lease)} and c.enabled for key share) held
       where p.id = ${partId} and p.agent_id = ${agentId} and p.channel = ${channel} and p.kind <> 'markdown'
         and (p.state = 'waiting' or (p.state = 'sending' and p.sending_lease <> ${number}))
@@ -160,6 +166,10 @@ interface Ended {
 
 export function sent(database: Database, lease: LeaseRef, partId: string, platformId: string): Promise<void> {
   return database.transaction(async (trx) => {
+    // Before its parts, as who puts the channel does.
+    await sql`
+      select from channels where agent_id = ${lease.agentId} and channel = ${lease.channel} for no key update
+    `.execute(trx);
     const { rows } = await sql<Ended>`
       update channel_parts set state = 'sent', platform_id = ${storable(platformId, 200)}, reason = null
       where id = ${partId} and state = 'sending' and sending_lease = ${lease.number}
@@ -203,10 +213,12 @@ export async function sendLater(
   partId: string,
   at: Date,
   reason: string,
+  isUnclear = false,
 ): Promise<void> {
   await database.repeatable((db) =>
     sql`
-      update channel_parts set state = 'waiting', due_at = ${at}, reason = ${storable(reason, 1_000)}
+      update channel_parts set state = 'waiting', due_at = ${at}, reason = ${storable(reason, 1_000)},
+        unclear_since = coalesce(unclear_since, case when ${isUnclear} then sending_at end)
       where id = ${partId} and state = 'sending' and sending_lease = ${number}
     `.execute(db),
   );

@@ -14,7 +14,7 @@ import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
 import type { Schema } from '../database/schema.ts';
 import { appendEvents } from '../events/append.ts';
-import { lockHeld } from './leases.ts';
+import { lockCurrent } from './leases.ts';
 import { queueAnswer } from './queue.ts';
 import { keepMessages } from './kept-messages.ts';
 import type { KeptMessage } from './kept-messages.ts';
@@ -49,7 +49,7 @@ export async function receive(
   cursor?: Json,
 ): Promise<void> {
   if (given.length > maxBatch) throw new RangeError(`more than ${maxBatch} messages at once`);
-  const channel = await lockHeld(trx, lease);
+  const channel = await lockCurrent(trx, lease);
   const messages = given.map(bounded);
   const known = messages.length === 0 ? null : await lookUp(trx, lease, channel.access, messages);
   const batch = known && new Batch(channel.access, known);

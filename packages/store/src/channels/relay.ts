@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import type { Database } from '../database/connection.ts';
 import type { Changes } from '../database/notifications.ts';
 import { fetched, filesToFetch } from './files.ts';
-import { acquire, holds, lockHeld, release, renew } from './leases.ts';
+import { acquire, holds, lockCurrent, lockHeld, release, renew } from './leases.ts';
 import { partsToSend, sendFailed, sending, sendLater, sent, split, working } from './outbox.ts';
 import { pruneChannels } from './prune.ts';
 import { receive } from './receive.ts';
@@ -48,7 +48,7 @@ export class PostgresRelayStore implements RelayStore {
 
   async moveTo(lease: LeaseRef, cursor: Json): Promise<void> {
     await this.database.transaction(async (trx) => {
-      await lockHeld(trx, lease);
+      await lockCurrent(trx, lease);
       await trx
         .updateTable('channels')
         .set({ cursor: storableJson(cursor) })

@@ -6,7 +6,8 @@ import { sql } from 'kysely';
 import type { Selectable, Transaction } from 'kysely';
 import type { Database } from '../database/connection.ts';
 import type { Schema } from '../database/schema.ts';
-import { appendEvent } from '../events/append.ts';
+import { appendEvents } from '../events/append.ts';
+import { leaveAccount } from './account.ts';
 import { holds, lockHeld } from './leases.ts';
 import { notify } from './notify.ts';
 import type { ChannelsTable } from './tables.ts';
@@ -14,7 +15,7 @@ import { storable, storableJson } from './text.ts';
 
 const maxSentenceChars = 1_000;
 
-type Before = Pick<Selectable<ChannelsTable>, 'account_id' | 'status' | 'status_code' | 'identity'>;
+type Before = Pick<Selectable<ChannelsTable>, 'account_id' | 'account_key' | 'status' | 'status_code' | 'identity'>;
 
 /** False: the lease is lost, or another revision is wanted by now. */
 export function changed(
@@ -26,19 +27,20 @@ export function changed(
 ): Promise<boolean | 'conflict'> {
   return database.transaction(async (trx) => {
     const { rows } = await sql<Before>`
-      select c.account_id, c.status, c.status_code, c.identity from channels c
+      select c.account_id, c.account_key, c.status, c.status_code, c.identity from channels c
       where ${holds(lease)} and c.enabled and c.revision = c.lease_revision for no key update
     `.execute(trx);
     const [before] = rows;
     if (before === undefined) return false;
     const isTaken = accountKey !== undefined && !(await takeAccount(trx, lease, accountKey));
     const now = isTaken ? takenState(lease) : state;
+    const isAnother = accountKey !== undefined && before.account_key !== null && before.account_key !== accountKey;
+    const ended = isAnother && !isTaken ? await leaveAccount(trx, { ...lease, accountId: before.account_id }) : [];
     await write(trx, lease, now, isTaken ? null : sealedCode);
     await notify(trx, lease.agentId, 'channel_changed');
     const event = eventOf(lease, before, now);
-    if (event !== null) {
-      await appendEvent(trx, { ...event, accountId: before.account_id, agentId: lease.agentId, by: null });
-    }
+    const of = { accountId: before.account_id, agentId: lease.agentId, by: null };
+    await appendEvents(trx, [...ended, ...(event === null ? [] : [{ ...event, ...of }])]);
     return isTaken ? 'conflict' : true;
   });
 }

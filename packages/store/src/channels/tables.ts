@@ -107,6 +107,8 @@ interface PartsTable extends Place {
   file_key: string | null;
   state: Generated<'waiting' | 'sending' | 'sent' | 'failed' | 'unknown' | 'dropped'>;
   sending_lease: number | null;
+  sending_at: Date | null;
+  unclear_since: Date | null;
   attempts: Generated<number>;
   due_at: Generated<Date>;
   reason: string | null;

@@ -1,0 +1,60 @@
+/** A channel that becomes another account of its platform: nothing of the account before is said by the new one. */
+import type { ChannelName } from '@lodge/domain';
+import type { NewEvent } from '@lodge/ports';
+import { sql } from 'kysely';
+import type { Transaction } from 'kysely';
+import type { Schema } from '../database/schema.ts';
+
+const sentence = 'The channel became another account before the answer was sent.';
+const unclear = 'The channel became another account while the answer was sent, so it may have arrived.';
+
+/**
+ * Messages that wait fail, answers that wait are not sent, turns under way answer nobody. The place that the connection had got
+ * to and the ids that were seen go too: another account has other messages, which may have the same ids. The channel's row is
+ * locked by the caller. Gives the events.
+ */
+export async function leaveAccount(
+  trx: Transaction<Schema>,
+  {
+    accountId,
+    agentId,
+    channel,
+  }: { readonly accountId: string; readonly agentId: string; readonly channel: ChannelName },
+): Promise<readonly NewEvent[]> {
+  const ours = sql`agent_id = ${agentId} and channel = ${channel}`;
+  await sql`
+    update channel_conversations set claim = claim + 1, claim_holder = null, claim_until = null, waiting_since = null, not_before = null
+    where ${ours} and (claim_until is not null or waiting_since is not null)
+  `.execute(trx);
+  const { rows } = await sql<{ id: string; state: 'failed' | 'unknown'; reason: string }>`
+    with parts as (
+      update channel_parts set state = case state when 'sending' then 'unknown' else 'failed' end,
+        reason = case state when 'sending' then ${unclear} else ${sentence} end
+      where ${ours} and state in ('waiting', 'sending') returning answer_id, state
+    ), ended as (
+      select answer_id, case when bool_or(state = 'unknown') then 'unknown' else 'failed' end as state from parts group by answer_id
+    ), answers as (
+      update channel_answers a set state = e.state, ended_at = clock_timestamp() from ended e
+      where a.id = e.answer_id and a.state = 'queued'
+    )
+    update channel_messages m set state = coalesce(e.state, 'failed'),
+      reason = case e.state when 'unknown' then ${unclear} else ${sentence} end
+    from channel_messages o left join ended e on e.answer_id = o.answer_id
+    where o.id = m.id and o.agent_id = ${agentId} and o.channel = ${channel} and o.state = 'received'
+    returning m.id, m.state, m.reason
+  `.execute(trx);
+  await trx.deleteFrom('channel_seen').where('agent_id', '=', agentId).where('channel', '=', channel).execute();
+  await trx
+    .updateTable('channels')
+    .set({ cursor: null, identity: null })
+    .where('agent_id', '=', agentId)
+    .where('channel', '=', channel)
+    .execute();
+  return rows.map(({ id, state, reason }) => ({
+    type: 'message.failed',
+    data: { channel, message_id: id, state, reason },
+    accountId,
+    agentId,
+    by: null,
+  }));
+}
