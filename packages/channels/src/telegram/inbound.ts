@@ -21,6 +21,7 @@ export function messageOf(update: Json, bot: BotIdentity, now: () => number = Da
 
   const files = filesOf(message, messageId);
   const said = withoutOwnMention(message, bot);
+  if (said.isForOther) return null;
   const text = cut(said.text, maxInboundChars) || describe(message);
   if (text === '' && files.length === 0) return null;
   const thread = message['is_topic_message'] === true ? integerOf(message['message_thread_id']) : null;
