@@ -3,6 +3,7 @@ import { mkdtemp, readdir, readlink, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { NoRoomError } from '@lodge/ports';
 import { createChannelFiles } from './channel-files.ts';
 
 const root = await mkdtemp(join(tmpdir(), 'channel-files-'));
@@ -68,4 +69,8 @@ test('what is never read holds no descriptor, and one that is gone ends no proce
   await assert.rejects(async () => {
     for await (const _ of gone);
   });
+});
+
+test('a file that the disk has no room for is not taken', async () => {
+  await assert.rejects(files.write(chunks('a'), Number.MAX_SAFE_INTEGER, signal), NoRoomError);
 });

@@ -4,13 +4,18 @@
  */
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, open, readdir, rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
+import { NoRoomError } from '@lodge/ports';
 import type { ChannelFiles } from '@lodge/ports';
 
 const keyPattern = /^[0-9a-f]{32}$/;
 
-export function createChannelFiles(dir: string): ChannelFiles {
+/** Of the disk, at most: a small one keeps a twentieth free. */
+const usualFreeBytes = 2 * 1024 ** 3;
+
+/** Takes no file that would leave less than `freeBytes` of the disk. */
+export function createChannelFiles(dir: string, freeBytes = usualFreeBytes): ChannelFiles {
   const pathOf = (key: string): string => {
     if (!keyPattern.test(key)) throw new RangeError('this is no key of a file');
     return join(dir, key);
@@ -18,6 +23,8 @@ export function createChannelFiles(dir: string): ChannelFiles {
   return {
     async write(bytes, maxBytes, signal) {
       await mkdir(dir, { recursive: true, mode: 0o700 });
+      const { bavail, blocks, bsize } = await statfs(dir);
+      if (bavail * bsize - maxBytes < Math.min(freeBytes, (blocks * bsize) / 20)) throw new NoRoomError();
       const key = randomBytes(16).toString('hex');
       try {
         const written = await writeOut(pathOf(key), bytes, maxBytes, signal);

@@ -38,7 +38,7 @@ export interface Relay {
 
 const sentWithinMs = 5_000;
 /** Answers are sent and messages have their turns long before; a retry by hand finds files as long. */
-const fileAgeMs = 7 * 24 * 3_600_000;
+const fileAgeMs = 2 * 24 * 3_600_000;
 
 export function createRelay(options: RelayOptions): Relay {
   const { store, secrets, files, name, log, timings = usualRelayTimings, maxHeld = 5_000 } = options;

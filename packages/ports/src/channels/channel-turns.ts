@@ -95,7 +95,7 @@ export interface ChannelTurns {
 
 /** Bytes of files on their way between platforms and guests, outside the database. Keys are made here. */
 export interface ChannelFiles {
-  /** Rejects beyond `maxBytes`, with nothing kept. Written out before it resolves. */
+  /** Rejects beyond `maxBytes`, or with a `NoRoomError`, with nothing kept. Written out before it resolves. */
   write(
     bytes: AsyncIterable<Uint8Array>,
     maxBytes: number,
@@ -106,4 +106,12 @@ export interface ChannelFiles {
   remove(key: string): Promise<void>;
   /** Keys that are older than `before`. */
   olderThan(before: Date): Promise<readonly string[]>;
+}
+
+/** The host's disk is nearly full: what senders and guests give must not be what fills it. */
+export class NoRoomError extends Error {
+  constructor() {
+    super('the host has no room for files of channels');
+    this.name = 'NoRoomError';
+  }
 }
