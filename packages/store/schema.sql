@@ -457,6 +457,8 @@ CREATE TABLE channel_parts (
   due_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
   reason text,
   platform_id text,
+  sending_at timestamp(3) with time zone,
+  unclear_since timestamp(3) with time zone,
   CONSTRAINT channel_parts_pkey PRIMARY KEY (id),
   CONSTRAINT channel_parts_answer_id_position_key UNIQUE (answer_id, "position"),
   CONSTRAINT channel_parts_kind_check CHECK (kind = ANY (ARRAY['markdown'::text, 'text'::text, 'file'::text])),
