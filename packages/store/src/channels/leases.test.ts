@@ -118,11 +118,11 @@ test('a channel in error is taken after its owner has changed or restarted it, n
 test('two relays that take, renew, lose and write at random never both write under a lease in force', async () => {
   await leasesOf(store, []);
   const id = await agentWithChannel(store, accountId);
-  const end = Date.now() + 2_000;
+  const end = Date.now() + 4_000;
   let writes = 0;
   const run = async (of: typeof store, name: string): Promise<void> => {
     while (Date.now() < end) {
-      const leaseMs = 5 + Math.floor(Math.random() * 200);
+      const leaseMs = 5 + Math.floor(Math.random() * 600);
       const [held] = await of.relay.acquire({ relay: name, channels: ['telegram'], limit: 1, leaseMs });
       if (held === undefined) continue;
       for (let n = 0; n < 3; n += 1) {
