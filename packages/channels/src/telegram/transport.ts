@@ -6,6 +6,7 @@ import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { pipeline, Readable } from 'node:stream';
+import { createSecureContext } from 'node:tls';
 import { boundedJson, JsonBoundsError } from '@lodge/domain';
 import type { JsonBounds } from '@lodge/domain';
 import { readUpTo, TooLargeError } from '../shared/bounded.ts';
@@ -42,14 +43,17 @@ interface Asked {
   readonly signal?: AbortSignal;
 }
 
+/** One for all connections: each would make its own, which takes tens of KiB. */
+const secureContext = createSecureContext();
+
 export class Transport {
   private readonly kept = {
     'http:': new HttpAgent(keptOpen),
-    'https:': new HttpsAgent(keptOpen),
+    'https:': new HttpsAgent({ ...keptOpen, secureContext }),
   };
   private readonly once = {
     'http:': new HttpAgent({ keepAlive: false }),
-    'https:': new HttpsAgent({ keepAlive: false }),
+    'https:': new HttpsAgent({ keepAlive: false, secureContext }),
   };
 
   /** As grammY calls it. */
