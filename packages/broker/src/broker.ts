@@ -13,8 +13,9 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TokenBuckets } from '@lodge/domain';
+import { createOutbound } from '@lodge/egress';
 import type { AgentDirectory, BrokerAgent, CallLedger, Log, PriceBook, Provider, SecretBox } from '@lodge/ports';
-import { plainAddress } from './upstream/addresses.ts';
+import { plainAddress } from './call/plain-address.ts';
 import { CallError } from './call/call-error.ts';
 import { Call } from './call/call.ts';
 import type { CallDeps } from './call/call.ts';
@@ -27,7 +28,6 @@ import type { DearestPrices } from './prices/price-book.ts';
 import { sendError } from './call/send-error.ts';
 import { Shares } from './call/shares.ts';
 import { Turns } from './call/turns.ts';
-import { createUpstream } from './upstream/upstream.ts';
 import { guestRequest, wireOf } from './wires/index.ts';
 
 export interface BrokerOptions {
@@ -67,7 +67,7 @@ export function createBroker(options: BrokerOptions): Broker {
     options.unpriced ?? 'refuse',
     options.log,
   );
-  const upstream = createUpstream(limits.connectMs, options.egressProxy ?? null);
+  const upstream = createOutbound(limits.connectMs, options.egressProxy ?? null);
   const reader = new AnswerReader();
   const handler = new Handler(options.directory, options.keepAwake ?? (() => () => {}), {
     catalogue: {

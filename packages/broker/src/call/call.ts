@@ -30,8 +30,8 @@ import { sendError } from './send-error.ts';
 import type { Shares } from './shares.ts';
 import { ownModel, pickTarget } from '../providers/target.ts';
 import type { Catalogue, Target } from '../providers/target.ts';
-import { isConnectFailure } from '../upstream/upstream.ts';
-import type { Upstream } from '../upstream/upstream.ts';
+import { isConnectFailure } from '@lodge/egress';
+import type { Outbound } from '@lodge/egress';
 import { billedFields, expectedOutput, refuseUnpriced } from '../wires/billing.ts';
 import { modelOf } from '../wires/index.ts';
 import { noTokens } from '../wires/wire.ts';
@@ -41,7 +41,7 @@ export interface CallDeps extends BodyDeps {
   readonly catalogue: Catalogue;
   readonly secrets: SecretBox;
   readonly recorder: Recorder;
-  readonly upstream: Upstream;
+  readonly upstream: Outbound;
   /** Reads large answers beside the event loop. */
   readonly reader: AnswerReader;
   /** Calls whose request was read. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
-import { PrivateAddressError, isConnectFailure } from '../upstream/upstream.ts';
+import { PrivateAddressError, isConnectFailure } from '@lodge/egress';
 
 const maxAttempts = 3;
 const connectAgainAfterMs = 250;

@@ -1,7 +1,7 @@
 import type { KeyChecker, KeyVerdict, Provider } from '@lodge/ports';
 import { defaultLimits } from '../call/call-limits.ts';
 import { isKey, keyHeader } from './provider-key.ts';
-import { createUpstream } from '../upstream/upstream.ts';
+import { createOutbound } from '@lodge/egress';
 import { wires } from '../wires/index.ts';
 
 export interface KeyCheckerOptions {
@@ -17,7 +17,7 @@ const maxReplyBytes = 64 * 1024;
  * status: its words may repeat the key.
  */
 export function createKeyChecker(options: KeyCheckerOptions): KeyChecker & { close(): Promise<void> } {
-  const upstream = createUpstream(defaultLimits.connectMs, options.egressProxy ?? null);
+  const upstream = createOutbound(defaultLimits.connectMs, options.egressProxy ?? null);
   const providers = new Map(options.providers.map((provider) => [provider.id, provider]));
   return {
     async check(id, apiKey) {

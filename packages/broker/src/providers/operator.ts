@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { llmApis } from '@lodge/ports';
 import type { LlmApi, OfferedModel, Provider } from '@lodge/ports';
-import { isPublicAddress } from '../upstream/addresses.ts';
+import { isPublicAddress } from '@lodge/egress';
 import { parseModelPrices } from '../prices/overrides.ts';
 import { builtinProviders, keyHeaders } from './builtin.ts';
 

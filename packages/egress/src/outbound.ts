@@ -3,38 +3,39 @@ import { isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
 import { Agent, ProxyAgent, buildConnector, request } from 'undici';
 import type { Dispatcher } from 'undici';
-import type { Provider } from '@lodge/ports';
 import { isPublicAddress } from './addresses.ts';
 
-/** A provider's name led to an address that is not public, and nobody said that it may: somebody's DNS wants the key. */
+/** A name led to an address that is not public, and nobody said that it may: somebody's DNS wants what is sent there. */
 export class PrivateAddressError extends Error {
   constructor() {
-    super("the provider's name leads to an address that is not public");
+    super('the name leads to an address that is not public');
     this.name = 'PrivateAddressError';
   }
 }
 
-export interface ProviderRequest {
-  readonly method: 'GET' | 'POST';
+export interface OutboundRequest {
+  readonly method: Dispatcher.HttpMethod;
   readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string | string[]>>;
   readonly body?: Buffer;
   readonly signal: AbortSignal;
 }
 
-/** Connections to providers, kept alive and shared by all agents: what belongs to an agent is in each request. */
-export interface Upstream {
+export type OutboundResponse = Dispatcher.ResponseData;
+
+/** The one way to a server that somebody else chose. Connections are kept alive and shared by all: what belongs to one is in each request. */
+export interface Outbound {
   /** Resolves with the response's head; the body is to be read or destroyed. Redirects are not followed. */
-  send(provider: Pick<Provider, 'privateAddresses'>, request: ProviderRequest): Promise<Dispatcher.ResponseData>;
+  send(to: { readonly privateAddresses: boolean }, request: OutboundRequest): Promise<OutboundResponse>;
   close(): Promise<void>;
 }
 
 /**
- * `egressProxy`: URL of the HTTP proxy that public providers are reached through, by CONNECT: TLS is with the provider
- * all the same. What a name leads to is then the proxy's to know; providers that may be private are reached straight.
+ * `egressProxy`: URL of the HTTP proxy that public servers are reached through, by CONNECT: TLS is with the server all the
+ * same. What a name leads to is then the proxy's to know; servers that may be private are reached straight.
  */
-export function createUpstream(connectMs: number, egressProxy: string | null): Upstream {
-  // The broker has its own clocks for answers; undici's would only add a second opinion.
+export function createOutbound(connectMs: number, egressProxy: string | null): Outbound {
+  // Callers have clocks of their own for answers, by their signal.
   const common = { headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 15_000 };
   const anywhere = new Agent({ ...common, connect: { timeout: connectMs } });
   const publicOnly =

@@ -8,9 +8,9 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { createSecretBox } from '@lodge/access';
 import { startStubLlm } from '@lodge/testkit/llm';
 import type { StubLlm } from '@lodge/testkit/llm';
-import { createKeyChecker } from '../providers/key-check.ts';
-import { providerAt, startTestBroker } from '../testing/harness.ts';
-import type { TestBroker, TestBrokerOptions } from '../testing/harness.ts';
+import { createKeyChecker } from './providers/key-check.ts';
+import { providerAt, startTestBroker } from './testing/harness.ts';
+import type { TestBroker, TestBrokerOptions } from './testing/harness.ts';
 
 const a = '127.0.0.2';
 const key = 'sk-key-of-the-agent-0123456789';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isPublicAddress, plainAddress } from './addresses.ts';
+import { isPublicAddress } from './addresses.ts';
 
 test('no address of a host, a private network, a cloud or a guest is taken for a public one', () => {
   const inside = [
@@ -49,12 +49,4 @@ test('public addresses are', () => {
   ]) {
     assert.ok(isPublicAddress(address), address);
   }
-});
-
-test('a peer has one spelling, whichever socket it came by', () => {
-  assert.equal(plainAddress('::ffff:10.201.0.2'), '10.201.0.2');
-  assert.equal(plainAddress('::FFFF:10.201.0.2'), '10.201.0.2');
-  assert.equal(plainAddress('10.201.0.2'), '10.201.0.2');
-  assert.equal(plainAddress('fd00::1'), 'fd00::1');
-  assert.equal(plainAddress(undefined), '');
 });

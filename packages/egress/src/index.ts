@@ -1,0 +1,3 @@
+export { isPublicAddress } from './addresses.ts';
+export { PrivateAddressError, createOutbound, isConnectFailure } from './outbound.ts';
+export type { Outbound, OutboundRequest, OutboundResponse } from './outbound.ts';
