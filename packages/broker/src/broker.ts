@@ -27,6 +27,8 @@ import type { UnpricedModels } from './metering/recorder.ts';
 import type { DearestPrices } from './prices/price-book.ts';
 import { sendError } from './call/send-error.ts';
 import { Shares } from './call/shares.ts';
+import { DoorKeeper } from './door.ts';
+import type { Doors } from './door.ts';
 import { Turns } from './call/turns.ts';
 import { guestRequest, wireOf } from './wires/index.ts';
 
@@ -48,6 +50,8 @@ export interface BrokerOptions {
   readonly limits?: Partial<BrokerLimits>;
   /** Called as each call of an agent begins; what it gives is called, once, when the call is over and recorded. */
   readonly keepAwake?: (agentId: string) => () => void;
+  /** What guests reach beside models. */
+  readonly doors?: Doors;
 }
 
 export interface Broker {
@@ -69,7 +73,9 @@ export function createBroker(options: BrokerOptions): Broker {
   );
   const upstream = createOutbound(limits.connectMs, options.egressProxy ?? null);
   const reader = new AnswerReader();
-  const handler = new Handler(options.directory, options.keepAwake ?? (() => () => {}), {
+  const keepAwake = options.keepAwake ?? (() => () => {});
+  const doors = new DoorKeeper(options.doors ?? {}, keepAwake);
+  const handler = new Handler(options.directory, keepAwake, doors, {
     catalogue: {
       providers: new Map(options.providers.map((provider) => [provider.id, provider])),
       defaultProvider: options.defaultProvider ?? null,
@@ -146,12 +152,19 @@ class Handler {
   readonly #directory: AgentDirectory;
   readonly #keepAwake: (agentId: string) => () => void;
   readonly #deps: CallDeps;
+  readonly #doors: DoorKeeper;
   readonly #running = new Map<Call, Promise<void>>();
   readonly #strangers = new TokenBuckets({ perSecond: 1, burst: 5 });
 
-  constructor(directory: AgentDirectory, keepAwake: (agentId: string) => () => void, deps: CallDeps) {
+  constructor(
+    directory: AgentDirectory,
+    keepAwake: (agentId: string) => () => void,
+    doors: DoorKeeper,
+    deps: CallDeps,
+  ) {
     this.#directory = directory;
     this.#keepAwake = keepAwake;
+    this.#doors = doors;
     this.#deps = deps;
   }
 
@@ -160,6 +173,8 @@ class Handler {
     let wire = wireOf(req.url ?? '');
     try {
       const agent = await this.#identify(req);
+      const door = this.#doors.doorOf(req.url ?? '');
+      if (door) return await this.#doors.enter(door, agent, req, res);
       const request = guestRequest(req.method, req.url ?? '');
       wire = request.wire;
       if (request.kind === 'models') {
@@ -173,7 +188,8 @@ class Handler {
       if (!(error instanceof CallError)) this.#deps.log.error({ err: error }, 'broker request failed');
       const internal = (): CallError =>
         new CallError('Something went wrong.', refusal(500, 'server', 'internal_error'));
-      if (!res.headersSent) sendError(req, res, wire, error instanceof CallError ? error : internal());
+      if (res.headersSent) res.destroy();
+      else sendError(req, res, wire, error instanceof CallError ? error : internal());
     }
   }
 
@@ -210,7 +226,7 @@ class Handler {
     for (const call of this.#running.keys()) call.shutDown();
     const wait = new AbortController();
     const tooLong = sleep(waitMs, undefined, { signal: wait.signal }).catch(() => {});
-    await Promise.race([Promise.all(this.#running.values()), tooLong]);
+    await Promise.race([Promise.all([this.#doors.close(), ...this.#running.values()]), tooLong]);
     wait.abort();
   }
 }

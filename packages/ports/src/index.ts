@@ -5,6 +5,7 @@ export * from './guest/gateway.ts';
 export * from './guest/guest-address.ts';
 export * from './guest/guest-files.ts';
 export * from './guest/runtime.ts';
+export * from './guest/tool-source.ts';
 export * from './agents/agent-logs.ts';
 export * from './agents/published-ports.ts';
 export * from './agents/agent-visits.ts';

@@ -21,7 +21,10 @@ export interface TestAgent {
 }
 
 export type TestBrokerOptions = Partial<
-  Pick<BrokerOptions, 'limits' | 'prices' | 'unpriced' | 'ledger' | 'keepAwake' | 'defaultProvider' | 'egressProxy'>
+  Pick<
+    BrokerOptions,
+    'limits' | 'prices' | 'unpriced' | 'ledger' | 'keepAwake' | 'doors' | 'defaultProvider' | 'egressProxy'
+  >
 > & {
   readonly secrets: SecretBox;
   readonly providers: readonly Provider[];

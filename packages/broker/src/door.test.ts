@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { afterEach, test } from 'node:test';
+import { createSecretBox } from '@lodge/access';
+import type { Door } from './door.ts';
+import { startTestBroker } from './testing/harness.ts';
+import type { TestBroker } from './testing/harness.ts';
+
+const [known, other, stranger] = ['127.0.0.2', '127.0.0.3', '127.0.0.9'];
+
+let broker: TestBroker | null = null;
+afterEach(async () => {
+  await broker?.close();
+  broker = null;
+});
+
+async function start(door: Door) {
+  const agents = [known, other].map((address) => ({ address, model: 'acme/m', keys: {} }));
+  const secrets = createSecretBox(randomBytes(32));
+  broker = await startTestBroker({ agents, secrets, providers: [], doors: { mcp: door } });
+  const { url, fetchFrom } = broker;
+  /** Paths as they are, with nothing resolved by a client. */
+  const get = (address: string, path: string, signal?: AbortSignal): Promise<Response> =>
+    fetchFrom(address)(url + path, { ...(signal && { signal }) });
+  return { get };
+}
+
+test('a door has everything below its segment, and knows who asks', async () => {
+  const urls: string[] = [];
+  const { get } = await start({
+    handle: async ({ agentId }, req, res) => void res.end(`${agentId} ${urls.push(req.url!)}`),
+  });
+  const said = async (path: string) => (await get(known, path)).status;
+  for (const path of ['/mcp', '/mcp?x=1', '/mcp/a/../b']) assert.equal(await said(path), 200);
+  for (const path of ['/mcpx', '/MCP', '/%6dcp', '//mcp', '/constructor', '/__proto__'])
+    assert.equal(await said(path), 404);
+  assert.equal((await get(stranger, '/mcp')).status, 403);
+  assert.equal(urls.length, 3);
+  assert.notEqual(await (await get(known, '/mcp')).text(), await (await get(other, '/mcp')).text());
+});
+
+test('what a door throws tells nothing, before its answer and in its midst', async () => {
+  const { get } = await start({
+    handle: async (_guest, req, res) => {
+      if (req.url === '/mcp/midst') res.write('half');
+      throw new Error('a secret of the host');
+    },
+  });
+  const reply = await get(known, '/mcp');
+  assert.equal(reply.status, 500);
+  assert.doesNotMatch(await reply.text(), /secret/);
+  await assert.rejects(async () => (await get(known, '/mcp/midst')).text());
+});
+
+test('one agent has so many requests under way and no more, and takes nobody else a place', async () => {
+  let end = (): void => undefined;
+  const held = new Promise<void>((resolve) => (end = resolve));
+  const { get } = await start({
+    handle: async (_guest, _req, res) => {
+      await held;
+      res.end('late');
+    },
+  });
+  const first = Array.from({ length: 8 }, () => get(known, '/mcp'));
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  assert.equal((await get(known, '/mcp')).status, 429);
+  const neighbour = get(other, '/mcp');
+  end();
+  for (const reply of [...(await Promise.all(first)), await neighbour]) {
+    assert.equal(reply.status, 200);
+    await reply.text();
+  }
+});
+
+test('a request ends when its guest has left, and when the broker ends', async () => {
+  const ended: unknown[] = [];
+  const { get } = await start({
+    handle: (_guest, _req, _res, signal) =>
+      new Promise((resolve) =>
+        signal.addEventListener('abort', () => {
+          ended.push(1);
+          resolve();
+        }),
+      ),
+  });
+  await assert.rejects(get(known, '/mcp', AbortSignal.timeout(200)));
+  for (let tries = 0; ended.length === 0 && tries < 50; tries += 1) await new Promise((next) => setTimeout(next, 20));
+  assert.equal(ended.length, 1);
+  const left = get(known, '/mcp').catch(() => null);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  await broker!.close();
+  broker = null;
+  await left;
+  assert.equal(ended.length, 2);
+});
