@@ -9,6 +9,7 @@ import { cryptography, openSecretBox } from '@lodge/access';
 import {
   Meter,
   MeteredDriver,
+  checkDefaultModel,
   createEngine,
   createEventKeeper,
   createLogCollector,
@@ -126,6 +127,7 @@ async function assemble(
   closing.push(() => loop.stop());
   const secrets = await openSecretBox(store.secrets, host.masterKey);
   const providers = [...builtinProviders, ...parseOperatorProviders(config.providers)];
+  checkDefaultModel({ providers, defaultModel: config.defaultModel }, 'LODGE_DEFAULT_MODEL');
   const prices = createPriceBook(providers, parsePrices(config.prices));
   const keyChecker = openKeyChecker(config, providers, closing);
   const meter = new Meter({ driver: host.driver, usage: store.usage, log });

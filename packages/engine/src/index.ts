@@ -3,6 +3,7 @@ export { Meter } from './usage/meter.ts';
 export { MeteredDriver } from './usage/metered-driver.ts';
 export { createEventKeeper } from './events/keeper.ts';
 export * from './agents/agents.ts';
+export { checkDefaultModel } from './agents/model-choice.ts';
 export * from './channels/channels.ts';
 export type { ChannelParts } from './channels/deps.ts';
 export { noChannel } from './channels/not-found.ts';

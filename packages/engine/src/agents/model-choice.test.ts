@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Provider } from '@lodge/ports';
-import { checkedModels, chosenModel } from './model-choice.ts';
+import { checkDefaultModel, checkModelStays, checkedModels, chosenModel } from './model-choice.ts';
 
 const provider = (id: string, operatorAdded = false): Provider => ({
   id,
@@ -67,6 +67,23 @@ test('a model that the operator leaves out of a provider is refused with those t
   assert.throws(() => checkedModels(['own/large', 'own/other'], narrow.providers), refused(/^models\[1\] own\/other/));
   const before = ['own/other'];
   assert.deepEqual(checkedModels(before, narrow.providers, before), before, 'it was there before');
+});
+
+test('keys that give a bare model to another provider are refused where that one does not offer it', () => {
+  const own = {
+    ...provider('own', true),
+    onlyModels: true,
+    models: [{ name: 'large', contextWindow: null, prices: null }],
+  };
+  const narrow = { providers: [provider('openai'), own], defaultModel: 'own/other' };
+  const stays = (model: string, before: readonly string[], after: readonly string[]) =>
+    checkModelStays(narrow, { runtimeKind: 'runtime_b', model }, { before, after });
+  assert.throws(() => stays('gpt-5', ['openai'], ['own']), refused(/^model gpt-5 is not allowed: provider own offers/));
+  assert.throws(() => stays('gpt-5', ['openai'], []), refused(/^model gpt-5/), 'the default provider has it then');
+  stays('large', ['openai'], ['own']);
+  stays('gpt-5', ['own'], ['own']);
+  assert.throws(() => checkDefaultModel(narrow, 'LODGE_DEFAULT_MODEL'), refused(/^LODGE_DEFAULT_MODEL own\/other/));
+  checkDefaultModel({ ...narrow, defaultModel: 'own/large' }, 'LODGE_DEFAULT_MODEL');
 });
 
 test('models that may be called name a provider that is known, each once, whatever was there before', () => {

@@ -31,6 +31,27 @@ export function chosenModel(
   return model;
 }
 
+/** Keys of another provider give a bare model to that one: it must have it. */
+export function checkModelStays(
+  { providers, defaultModel }: Offer,
+  agent: { readonly runtimeKind: RuntimeKind; readonly model: string },
+  keyProviders: { readonly before: readonly string[]; readonly after: readonly string[] },
+): void {
+  const usual = parseProviderModel(defaultModel)?.provider ?? null;
+  const ownWith = (keys: readonly string[]) => agentModel({ ...agent, keyProviders: keys }, usual);
+  const [before, after] = [ownWith(keyProviders.before), ownWith(keyProviders.after)];
+  if (after === null || after.provider === before?.provider) return;
+  const provider = providers.find(({ id }) => id === after.provider);
+  refuseUnoffered(after, provider, { field: 'model', prefix: '' });
+}
+
+/** Without this, a deployment would refuse every agent that names no model. `field` is what the operator calls it. */
+export function checkDefaultModel({ providers, defaultModel }: Offer, field: string): void {
+  const usual = parseProviderModel(defaultModel);
+  const provider = providers.find(({ id }) => id === usual?.provider);
+  if (usual) refuseUnoffered(usual, provider, { field, prefix: `${usual.provider}/` });
+}
+
 /** A provider that serves models of many houses may name them `<house>/<model>`; what an operator added may be one. */
 function prefixesRefused(own: Provider | undefined, all: readonly Provider[]): string[] {
   if (own?.operatorAdded) return [own.id];

@@ -3,7 +3,7 @@ import type { UpdateAgentInput, UpdateOptions } from './agents.ts';
 import type { AgentChange, AgentRow } from '@lodge/ports';
 import { checkRoom, withRoom } from './capacity.ts';
 import { checkKeyProviders, sealKey } from './create-agent.ts';
-import { checkedModels, chosenModel } from './model-choice.ts';
+import { checkModelStays, checkedModels, chosenModel } from './model-choice.ts';
 import type { AgentsDeps } from './deps.ts';
 import { getAgent, isThere, notFound } from './reading.ts';
 
@@ -27,10 +27,10 @@ export async function updateAgent(
     checkKeyProviders(input.llmKeys, [...deps.providers, ...agent.llmKeys.map(({ provider }) => ({ id: provider }))]);
   }
   if (input.dashboard) checkHasDashboard(agent.runtimeKind);
+  const keyProviders = { before: keyProvidersAfter(agent, undefined), after: keyProvidersAfter(agent, input.llmKeys) };
   const model =
-    input.model === undefined
-      ? undefined
-      : chosenModel(deps, agent.runtimeKind, input.model, keyProvidersAfter(agent, input.llmKeys));
+    input.model === undefined ? undefined : chosenModel(deps, agent.runtimeKind, input.model, keyProviders.after);
+  if (model === undefined) checkModelStays(deps, agent, keyProviders);
   const { size } = input;
   const models = input.models && checkedModels(input.models, deps.providers, agent.models ?? []);
   if (size !== undefined && grows(agent, size)) await withRoom(deps, size, () => checkRoom(deps, agent, size));
