@@ -813,6 +813,64 @@ CREATE INDEX vm_readings_of_account ON vm_readings USING btree (account_id, at);
 CREATE INDEX vm_readings_of_agent ON vm_readings USING btree (agent_id, at);
 CREATE INDEX vm_readings_unsummed ON vm_readings USING btree (id) WHERE NOT summed;
 
+CREATE TABLE webhooks (
+  id text NOT NULL DEFAULT gen_random_uuid()::text,
+  account_id text NOT NULL,
+  url text NOT NULL,
+  description text NOT NULL,
+  patterns text[] NOT NULL,
+  enabled boolean NOT NULL,
+  disabled_reason text,
+  sealed_secret text NOT NULL,
+  secret_last4 text NOT NULL,
+  sealed_previous text,
+  previous_until timestamp(3) with time zone,
+  "position" bigint NOT NULL,
+  failing_since timestamp(3) with time zone,
+  lease_holder text,
+  lease_number integer NOT NULL DEFAULT 0,
+  lease_until timestamp(3) with time zone,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT webhooks_pkey PRIMARY KEY (id),
+  CONSTRAINT webhooks_lease_whole CHECK ((lease_holder IS NULL) = (lease_until IS NULL)),
+  CONSTRAINT webhooks_patterns_check CHECK (cardinality(patterns) > 0),
+  CONSTRAINT webhooks_previous_whole CHECK ((sealed_previous IS NULL) = (previous_until IS NULL)),
+  CONSTRAINT webhooks_reason CHECK (disabled_reason IS NULL OR NOT enabled),
+  CONSTRAINT webhooks_secret_last4_check CHECK (length(secret_last4) <= 4),
+  CONSTRAINT webhooks_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id)
+);
+CREATE INDEX webhooks_of_account ON webhooks USING btree (account_id, created_at, id);
+
+CREATE TABLE webhook_deliveries (
+  id bigint GENERATED ALWAYS AS IDENTITY,
+  webhook_id text NOT NULL,
+  event_id bigint,
+  type text NOT NULL,
+  agent_id text,
+  body text NOT NULL,
+  state text NOT NULL,
+  attempts integer NOT NULL DEFAULT 0,
+  next_at timestamp(3) with time zone,
+  first_attempt_at timestamp(3) with time zone,
+  last_attempt_at timestamp(3) with time zone,
+  status integer,
+  reason text,
+  duration_ms integer,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  ended_at timestamp(3) with time zone,
+  CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (id),
+  CONSTRAINT webhook_deliveries_body_check CHECK (octet_length(body) <= 65536),
+  CONSTRAINT webhook_deliveries_ended CHECK ((state = 'pending'::text) = (ended_at IS NULL)),
+  CONSTRAINT webhook_deliveries_next CHECK ((state = 'pending'::text) = (next_at IS NOT NULL)),
+  CONSTRAINT webhook_deliveries_state_check CHECK (state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])),
+  CONSTRAINT webhook_deliveries_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhooks(id) ON DELETE CASCADE
+);
+CREATE INDEX webhook_deliveries_ended_at ON webhook_deliveries USING btree (ended_at) WHERE ended_at IS NOT NULL;
+CREATE UNIQUE INDEX webhook_deliveries_of_event ON webhook_deliveries USING btree (webhook_id, event_id) WHERE event_id IS NOT NULL;
+CREATE INDEX webhook_deliveries_of_webhook ON webhook_deliveries USING btree (webhook_id, id);
+CREATE INDEX webhook_deliveries_pending ON webhook_deliveries USING btree (webhook_id, id) WHERE state = 'pending'::text;
+
 CREATE OR REPLACE FUNCTION public.add_spend()
  RETURNS trigger
  LANGUAGE plpgsql

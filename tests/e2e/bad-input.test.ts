@@ -15,6 +15,7 @@ import { createAccounts, createAgentVisits, createApiKeyVerifier, createEngine }
 import { builtinProviders } from '@lodge/broker';
 import type { ImageBuilder } from '@lodge/ports';
 import { createGateway, createOpenclawRuntime } from '@lodge/runtimes';
+import { webhooksOver } from '@lodge/testkit/webhooks';
 import { migrate, openStore } from '@lodge/store';
 import { testDatabase } from '@lodge/testkit/postgres';
 import { Client } from 'pg';
@@ -82,6 +83,7 @@ async function startService() {
       verifier,
       channels: { channels: engine.channels, origin: () => 'http://localhost' },
       places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits, cryptography.tokens) },
+      webhooks: webhooksOver(store, { secrets, log: silent }).webhooks,
       audit: store.audit,
       events: store.events,
       accounts,

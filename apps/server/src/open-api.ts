@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createAccounts, createAgentVisits, createApiKeyVerifier } from '@lodge/engine';
-import type { Engine } from '@lodge/engine';
+import type { Engine, Webhooks } from '@lodge/engine';
 import type { Cryptography, Log, SecretBox } from '@lodge/ports';
 import type { Store } from '@lodge/store';
 import type { Config } from './config/config.ts';
@@ -17,6 +17,7 @@ import { version } from './version.ts';
 export interface ApiParts {
   readonly store: Store;
   readonly engine: Engine;
+  readonly webhooks: Webhooks;
   readonly metrics: Metrics | null;
   readonly secrets: SecretBox;
   readonly cryptography: Cryptography;
@@ -33,7 +34,7 @@ export interface OpenApi {
 
 export async function openApi(
   config: Config,
-  { store, engine, metrics, secrets, cryptography, tls, log }: ApiParts,
+  { store, engine, webhooks, metrics, secrets, cryptography, tls, log }: ApiParts,
   closing: (() => Promise<unknown> | void)[],
 ): Promise<OpenApi> {
   const { apiKeys } = cryptography;
@@ -52,6 +53,7 @@ export async function openApi(
     accounts,
     places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits, cryptography.tokens) },
     channels: { channels: engine.channels, origin: () => url.origin },
+    webhooks,
     usage: store.usage,
     idempotency: store.idempotency,
     secrets,

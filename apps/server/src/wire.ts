@@ -51,6 +51,7 @@ import { startChannels } from './relay/parts.ts';
 import { withRequestFields } from './request-log.ts';
 import { openApi } from './open-api.ts';
 import { version } from './version.ts';
+import { openWebhooks } from './webhooks.ts';
 
 export interface Lodge {
   /** Where the API answers, with `/v1`. */
@@ -126,9 +127,7 @@ async function assemble(
   const loop = watchEventLoop({ log, ...(metrics && { observe: metrics.loopDelay }) });
   closing.push(() => loop.stop());
   const secrets = await openSecretBox(store.secrets, host.masterKey);
-  const providers = [...builtinProviders, ...parseOperatorProviders(config.providers)];
-  checkDefaultModel({ providers, defaultModel: config.defaultModel }, 'LODGE_DEFAULT_MODEL');
-  const prices = createPriceBook(providers, parsePrices(config.prices));
+  const { providers, prices } = openProviders(config);
   const keyChecker = openKeyChecker(config, providers, closing);
   const meter = new Meter({ driver: host.driver, usage: store.usage, log });
   const driver = new MeteredDriver(host.driver, meter);
@@ -152,7 +151,8 @@ async function assemble(
   const eventKeeper = createEventKeeper({ events: store.events, bounds: eventBounds(config), log });
   if (options.onTemplateProgress) engine.onTemplateProgress(options.onTemplateProgress);
   if (metrics) await openMetrics(config, { metrics, store, engine, log }, closing);
-  const api = { store, engine, metrics, secrets, cryptography, tls: host.tls, log };
+  const { webhooks, delivering } = openWebhooks(config, { store, secrets, log, holder });
+  const api = { store, engine, webhooks, metrics, secrets, cryptography, tls: host.tls, log };
   const { baseUrl, endRequests } = await openApi(config, api, closing);
   const firstKey = await ensureFirstKey(store.apiKeys, join(ownFolderOf(config), 'first-key'));
   const ownerLink = await ensureOwnerLink(store.accounts, join(ownFolderOf(config), 'owner-link'));
@@ -169,12 +169,18 @@ async function assemble(
     const broker = createBroker({ ...brokerSettings(config), ...known, ledger, keepAwake, log });
     await broker.listen({ host: driver.brokerHost, port: config.brokerPort });
     closing.push(() => broker.close());
-    for (const part of [engine, meter, logCollector, eventKeeper]) {
+    for (const part of [engine, meter, logCollector, eventKeeper, delivering]) {
       part.start();
       closing.push(() => part.stop());
     }
   };
   return { baseUrl, firstKey, ownerLink, weaknesses, startMachines, endRequests };
+}
+
+function openProviders({ providers: added, prices, defaultModel }: Config) {
+  const providers = [...builtinProviders, ...parseOperatorProviders(added)];
+  checkDefaultModel({ providers, defaultModel }, 'LODGE_DEFAULT_MODEL');
+  return { providers, prices: createPriceBook(providers, parsePrices(prices)) };
 }
 
 function engineSettings(config: Config) {

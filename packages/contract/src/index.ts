@@ -27,3 +27,4 @@ export * from './chat/responses.ts';
 export * from './account/spend.ts';
 export * from './text.ts';
 export * from './usage/usage.ts';
+export * from './webhooks/webhooks.ts';

@@ -12,6 +12,8 @@ export const patterns = {
   phoneNumber: '^\\+?[1-9]\\d{6,14}$',
   /** Of the web, in printable ASCII: what a page can lead on to. */
   webUrl: '^https?://[\\u0021\\u0023-\\u003b\\u003d\\u003f-\\u005b\\u005d\\u005f\\u0061-\\u007a\\u007e]+$',
+  /** Types of events, by name or by family. */
+  eventPattern: '^(?:\\*|[a-z_]{1,40}\\.(?:\\*|[a-z_]{1,40}))$',
   /** An amount of money: more than nothing, exact to the micro-dollar. */
   usd: '^(?!0(\\.0*)?$)(0|[1-9]\\d{0,8})(\\.\\d{1,6})?$',
   /** RFC 3339; whether the day exists is checked as the format `date-time`. */

@@ -71,6 +71,8 @@ export const errorCodes = {
   },
   message_not_found: { status: 404, type: 'not_found_error', meaning: 'The agent has no such message.' },
   approval_not_found: { status: 404, type: 'not_found_error', meaning: 'Nobody waits with this code.' },
+  webhook_not_found: { status: 404, type: 'not_found_error', meaning: 'The account has no such webhook.' },
+  delivery_not_found: { status: 404, type: 'not_found_error', meaning: 'The webhook has no such delivery.' },
   llm_call_not_found: { status: 404, type: 'not_found_error', meaning: 'The agent made no such model call.' },
   file_not_found: {
     status: 404,
@@ -97,6 +99,11 @@ export const errorCodes = {
     status: 409,
     type: 'invalid_request_error',
     meaning: 'The operator has given no Google client (LODGE_GOOGLE_CLIENT_ID).',
+  },
+  webhook_disabled: {
+    status: 409,
+    type: 'invalid_request_error',
+    meaning: 'The webhook is disabled: enable it first.',
   },
   message_not_retryable: {
     status: 409,

@@ -26,3 +26,5 @@ export * from './special-addresses.ts';
 export * from './spend.ts';
 export * from './text-bounds.ts';
 export * from './usage.ts';
+export * from './webhooks/patterns.ts';
+export * from './webhooks/retry.ts';

@@ -1,3 +1,5 @@
 export { isPublicAddress } from './addresses.ts';
+export { ofNameServers } from './names.ts';
+export type { Find } from './names.ts';
 export { PrivateAddressError, createOutbound, isConnectFailure } from './outbound.ts';
 export type { Outbound, OutboundRequest, OutboundResponse } from './outbound.ts';

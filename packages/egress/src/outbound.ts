@@ -1,9 +1,10 @@
-import { lookup as systemLookup } from 'node:dns';
 import { isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
 import { Agent, ProxyAgent, buildConnector, request } from 'undici';
 import type { Dispatcher } from 'undici';
 import { isPublicAddress } from './addresses.ts';
+import { ofSystem } from './names.ts';
+import type { Find } from './names.ts';
 
 /** A name led to an address that is not public, and nobody said that it may: somebody's DNS wants what is sent there. */
 export class PrivateAddressError extends Error {
@@ -33,14 +34,15 @@ export interface Outbound {
 /**
  * `egressProxy`: URL of the HTTP proxy that public servers are reached through, by CONNECT: TLS is with the server all the
  * same. What a name leads to is then the proxy's to know; servers that may be private are reached straight.
+ * `find`: what names lead to; `ofNameServers` where strangers choose them.
  */
-export function createOutbound(connectMs: number, egressProxy: string | null): Outbound {
+export function createOutbound(connectMs: number, egressProxy: string | null, find: Find = ofSystem): Outbound {
   // Callers have clocks of their own for answers, by their signal.
   const common = { headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 15_000 };
   const anywhere = new Agent({ ...common, connect: { timeout: connectMs } });
   const publicOnly =
     egressProxy === null
-      ? new Agent({ ...common, connect: publicConnector(connectMs) })
+      ? new Agent({ ...common, connect: publicConnector(connectMs, find) })
       : new ProxyAgent({ ...common, uri: egressProxy, proxyTunnel: true, connect: { timeout: connectMs } });
   return {
     async send({ privateAddresses }, { url, ...rest }) {
@@ -60,20 +62,19 @@ function isPrivateLiteral(hostname: string): boolean {
 }
 
 /** Connects to public addresses only. Checked on what is connected to, so a DNS answer that changes meanwhile changes nothing. */
-function publicConnector(timeout: number): buildConnector.connector {
-  return buildConnector({ timeout, lookup: publicLookup });
+function publicConnector(timeout: number, find: Find): buildConnector.connector {
+  const lookup: LookupFunction = (hostname, options, callback) => {
+    find(hostname, options, (error, addresses) => {
+      if (error) return callback(error, []);
+      const usable = addresses.filter(({ address }) => isPublicAddress(address));
+      const [first] = usable;
+      if (!first) return callback(new PrivateAddressError(), []);
+      if (options.all) callback(null, usable);
+      else callback(null, first.address, first.family);
+    });
+  };
+  return buildConnector({ timeout, lookup });
 }
-
-const publicLookup: LookupFunction = (hostname, options, callback) => {
-  systemLookup(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error) return callback(error, []);
-    const usable = addresses.filter(({ address }) => isPublicAddress(address));
-    const [first] = usable;
-    if (!first) return callback(new PrivateAddressError(), []);
-    if (options.all) callback(null, usable);
-    else callback(null, first.address, first.family);
-  });
-};
 
 /** True for a failure before anything was sent: trying again, or somebody else, cannot do a thing twice. */
 export function isConnectFailure(error: unknown): boolean {

@@ -23,4 +23,8 @@ export type { AccountsOptions, ClosableAccounts } from './accounts/accounts.ts';
 export { createOwnerLink, createResetLink } from './accounts/operator-links.ts';
 export { createApiKeyVerifier } from './accounts/verify-api-key.ts';
 export type { ApiKeyVerifierDeps, ClosableApiKeyVerifier } from './accounts/verify-api-key.ts';
+export { createWebhooks } from './webhooks/webhooks.ts';
+export type { MadeWebhook, WebhookInput, Webhooks } from './webhooks/webhooks.ts';
+export { WebhookDelivering, defaultDeliveringBounds } from './webhooks/delivering.ts';
+export type { DeliveringDeps } from './webhooks/delivering.ts';
 export { createAgentVisits } from './addresses/agent-visits.ts';

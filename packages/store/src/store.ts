@@ -24,6 +24,8 @@ import type {
   SealedValueStore,
   SpendStore,
   UsageStore,
+  WebhookQueue,
+  WebhookStore,
 } from '@lodge/ports';
 import { PostgresAccountStore } from './accounts/accounts.ts';
 import { PostgresAgentLogStore } from './logs/agent-logs.ts';
@@ -48,6 +50,8 @@ import { PostgresAgentDirectory } from './llm/agent-directory.ts';
 import { PostgresSecretStore } from './accounts/secrets.ts';
 import { PostgresSpendStore } from './llm/spend.ts';
 import { PostgresUsageStore } from './usage/usage.ts';
+import { PostgresWebhookQueue } from './webhooks/queue.ts';
+import { PostgresWebhookStore } from './webhooks/webhooks.ts';
 
 export interface Store {
   readonly agents: AgentStore;
@@ -71,6 +75,8 @@ export interface Store {
   readonly channelTurns: ChannelTurns;
   readonly relay: RelayStore;
   readonly oauthSessions: OAuthSessionStore;
+  readonly webhooks: WebhookStore;
+  readonly webhookQueue: WebhookQueue;
   /** Resolves when the database answers. Tried once: for a health check. */
   ping(): Promise<void>;
   /** Waits for the statements under way. */
@@ -116,6 +122,8 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     channelTurns: new PostgresChannelTurns(database, changes),
     relay: new PostgresRelayStore(database, changes),
     oauthSessions: new PostgresOAuthSessionStore(database),
+    webhooks: new PostgresWebhookStore(database, changes),
+    webhookQueue: new PostgresWebhookQueue(database, changes),
     ping: () => database.ping(),
     close: async () => {
       await changes.close();

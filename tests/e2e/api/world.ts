@@ -14,6 +14,7 @@ import { scopes as allScopes } from '@lodge/domain';
 import type { Accounts, AgentRuntime } from '@lodge/ports';
 import { guestClient, noCredential } from '@lodge/guest';
 import { createGateway, createGuestFiles } from '@lodge/runtimes';
+import { webhooksOver } from '@lodge/testkit/webhooks';
 import { migrate, openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
 import { testDatabase } from '@lodge/testkit/postgres';
@@ -136,6 +137,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
   });
   const wired = accountsOver(store, { secrets });
   const { accounts, verifier } = wired;
+  const { webhooks, delivering } = webhooksOver(store, { secrets, log: silent });
   let origin = '';
   const app = createHttpApp({
     account: { accounts, spend: store.spend, origin: () => origin, pages: null },
@@ -146,6 +148,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
     events: store.events,
     accounts,
     channels: { channels: engine.channels, origin: () => origin },
+    webhooks,
     places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits, cryptography.tokens) },
     usage: store.usage,
     idempotency: store.idempotency,
@@ -175,7 +178,10 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
     log,
   });
   await driver.start();
-  if (options.loops !== false) engine.start();
+  if (options.loops !== false) {
+    engine.start();
+    delivering.start();
+  }
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   origin = options.apiHost === undefined ? url : `http://${options.apiHost}:${new URL(url).port}`;
   return {
@@ -187,6 +193,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
     engine,
     async close() {
       await app.close();
+      await delivering.stop();
       await engine.stop();
       await driver.stop();
       await wired.close();

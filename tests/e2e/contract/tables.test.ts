@@ -66,6 +66,8 @@ const endpoints: readonly [string, string, unknown, number, string?][] = [
   ['GET', '/agents/:id/messages', undefined, 200, 'agents:read'],
   ['GET', '/audit-events', undefined, 200, 'agents:read'],
   ['GET', '/events', undefined, 200, 'agents:read'],
+  ['POST', '/webhooks', { url: 'https://example.com/', events: ['*'], enabled: false }, 201, 'agents:write'],
+  ['GET', '/webhooks', undefined, 200, 'agents:read'],
   ['GET', '/usage', undefined, 200, 'usage:read'],
   ['GET', '/agents/:id/usage', undefined, 200, 'usage:read'],
   ['GET', '/agents/:id/llm-calls', undefined, 200, 'usage:read'],
@@ -107,7 +109,6 @@ const later = [
   'GET /agents/:id/snapshots',
   'POST /agents/:id/restore',
   'POST /agents/:id/fork',
-  'GET /webhooks',
 ];
 for (const endpoint of later) {
   row('endpoints to come', `${endpoint}: 404 route_not_found`, async () => {

@@ -157,6 +157,8 @@ const refused: Record<string, readonly string[]> = {
   LODGE_GMAIL_POLL_SECONDS: ['0', '3601'],
   LODGE_WHATSAPP_ROOT: ['00', 'G'.repeat(64)],
   LODGE_WHATSAPP_URL: ['web.whatsapp.com', 'https://x', 'ws://example.com/ws', 'wss://u:p@x', 'wss://x/#a'],
+  LODGE_WEBHOOK_ADDRESSES: ['private', 'true'],
+  LODGE_WEBHOOKS_PER_ACCOUNT: ['-1', '1001'],
   LODGE_MAX_AGENTS: ['0', '16385'],
   LODGE_AGENT_DAILY_USD: ['0', '-1', '$5', '1e3', '0.0000001'],
   LODGE_AGENT_MONTHLY_USD: ['0.00', '5,00'],

@@ -31,6 +31,8 @@ import { priceSettings } from './prices.ts';
 import { optional, required } from './setting.ts';
 import type { Setting } from './setting.ts';
 import { spendSettings } from './spend.ts';
+import { webhookSettings } from './webhooks.ts';
+import { disagreements } from './disagreements.ts';
 import { nearest } from './nearest.ts';
 
 /** One address quadruple, so one VM, for each /30 of the network range: the most VMs a /16 can hold. */
@@ -220,6 +222,7 @@ export const settings = {
   ),
   ...diskSettings,
   ...channelSettings,
+  ...webhookSettings,
   ...priceSettings,
   ...limitSettings,
   ...spendSettings,
@@ -376,24 +379,4 @@ function unknownVariables(env: Readonly<Record<string, string | undefined>>): st
       (name) =>
         `${name} is not a setting; the nearest one is ${nearest(name, known)} (docs/reference/configuration.md has all)`,
     );
-}
-
-/** Values that are right alone and wrong together. */
-function disagreements(config: Parsed): string[] {
-  const found: string[] = [];
-  if (config.prefixRuntimeA === config.prefixRuntimeB) {
-    found.push('LODGE_PREFIX_RUNTIME_A and LODGE_PREFIX_RUNTIME_B must differ');
-  }
-  const keys = [config.masterKeyFile, config.masterKey, config.masterKeyCommand].filter((key) => key !== null);
-  if (keys.length > 1) {
-    found.push('LODGE_MASTER_KEY_FILE, LODGE_MASTER_KEY and LODGE_MASTER_KEY_COMMAND exclude one another');
-  }
-  if ((config.tlsCert === null) !== (config.tlsKey === null))
-    found.push('LODGE_TLS_CERT and LODGE_TLS_KEY go together');
-  // The database could read the control plane's memory, and the keys in it.
-  if (config.systemUser === config.controlUser) found.push('LODGE_SYSTEM_USER and LODGE_CONTROL_USER must differ');
-  if (config.port === config.brokerPort) found.push('LODGE_BROKER_PORT and LODGE_PORT must differ');
-  if (config.port === config.metricsPort) found.push('LODGE_METRICS_PORT and LODGE_PORT must differ');
-  if (config.brokerPort === config.metricsPort) found.push('LODGE_METRICS_PORT and LODGE_BROKER_PORT must differ');
-  return found;
 }

@@ -51,6 +51,8 @@ import { approvalRoutes } from './routes/channels/approvals.ts';
 import { channelRoutes } from './routes/channels/channels.ts';
 import { gmailRoutes } from './routes/channels/gmail.ts';
 import { messageRoutes } from './routes/channels/messages.ts';
+import { deliveryRoutes } from './routes/webhooks/deliveries.ts';
+import { webhookRoutes } from './routes/webhooks/webhooks.ts';
 import { whatsAppRoutes } from './routes/channels/whatsapp.ts';
 import { chatRoutes } from './routes/chat/create.ts';
 import { listEventsRoute } from './routes/events/list.ts';
@@ -188,6 +190,8 @@ const routes: readonly ((app: App, whole: Whole) => void)[] = [
   whatsAppRoutes,
   gmailRoutes,
   messageRoutes,
+  webhookRoutes,
+  deliveryRoutes,
   responseRoutes,
   accountRoutes,
   limitsRoute,

@@ -1,5 +1,5 @@
 import type { ErrorCode, Scope, RuntimeKind } from '@lodge/domain';
-import type { Agents, Channels, RunTurn } from '@lodge/engine';
+import type { Agents, Channels, RunTurn, Webhooks } from '@lodge/engine';
 import type {
   Accounts,
   AgentPortStore,
@@ -91,6 +91,7 @@ export interface HttpAppOptions {
   /** What of agents is served under their own addresses, and to whom. */
   readonly places: AgentPlaces;
   readonly channels: ChannelArea;
+  readonly webhooks: Webhooks;
   readonly usage: Pick<UsageStore, 'report' | 'knows' | 'calls' | 'call'>;
   /** Nobody is trusted and no other origin is let in where it is not given. */
   readonly network?: NetworkSettings;

@@ -49,6 +49,12 @@ export const accountEvents = {
     readonly monthly_usd: string | null;
     readonly action: SpendLimit['action'] | null;
   }>(),
+  'webhook.created': quiet<{ readonly url: string }>(),
+  'webhook.updated': quiet<{ readonly fields: readonly string[] }>(),
+  'webhook.removed': quiet(),
+  'webhook.disabled': told<{ readonly webhook_id: string; readonly reason: string }>(
+    'A webhook is told nothing more: its receiver has failed for a day, or wants no more.',
+  ),
   'session.created': quiet<{ readonly second_factor: string }>(),
   'session.ended': quiet(),
   'sessions.ended': quiet<{ readonly sessions: number }>(),

@@ -6,6 +6,7 @@ import {
   llmKeyContext,
   oauthVerifierContext,
   totpContext,
+  webhookSecretContext,
 } from '@lodge/ports';
 import type { DataKeyRow, DataKeyStore, SealedValue, SealedValueStore } from '@lodge/ports';
 import { sql } from 'kysely';
@@ -45,6 +46,8 @@ export const sealedPlaces: readonly SealedPlace[] = [
     context: oauthVerifierContext,
   },
   { table: 'channels', column: 'pairing_sealed', key: ['agent_id', 'channel'], context: channelPairingContext },
+  { table: 'webhooks', column: 'sealed_secret', key: ['id'], context: webhookSecretContext },
+  { table: 'webhooks', column: 'sealed_previous', key: ['id'], context: webhookSecretContext },
 ];
 
 const nameOf = ({ table, column }: SealedPlace): string => `${table}.${column}`;

@@ -14,6 +14,8 @@ const topics = [
   'channel_changed',
   'channel_work',
   'event_appended',
+  'webhook_attempted',
+  'webhook_changed',
 ] as const;
 export type Topic = (typeof topics)[number];
 

@@ -15,9 +15,10 @@ import type { AgentMember, LlmApi, LlmCall } from '@lodge/ports';
 import type { ColumnType, Generated } from 'kysely';
 import type { AccountColumns, AccountTables } from '../accounts/account-tables.ts';
 import type { ChannelTables } from '../channels/tables.ts';
+import type { WebhookTables } from '../webhooks/tables.ts';
 
 /** The tables as the migrations leave them. */
-export interface Schema extends AccountTables, ChannelTables {
+export interface Schema extends AccountTables, ChannelTables, WebhookTables {
   accounts: AccountsTable;
   api_keys: ApiKeysTable;
   agents: AgentsTable;

@@ -2,7 +2,7 @@
 import type { Scope } from '@lodge/domain';
 import { scopes, noSpendDefaults } from '@lodge/domain';
 import { createRunTurn } from '@lodge/engine';
-import type { Channels } from '@lodge/engine';
+import type { Channels, Webhooks } from '@lodge/engine';
 import type { AccountRow, KeyRefusal, Principal, SpendStore } from '@lodge/ports';
 import { createGateway } from '@lodge/runtimes';
 import type { FastifyInstance } from 'fastify';
@@ -101,6 +101,12 @@ const noChannels = new Proxy({} as Channels, {
   },
 });
 
+const noWebhooks = new Proxy({} as Webhooks, {
+  get() {
+    throw new Error('this test has no webhooks');
+  },
+});
+
 export function testApp(options: Partial<HttpAppOptions> = {}): TestApp {
   const agents = new MemoryAgents();
   const logged: string[] = [];
@@ -114,6 +120,7 @@ export function testApp(options: Partial<HttpAppOptions> = {}): TestApp {
     accounts: { account: async () => someone, update: async (_, change) => ({ ...someone, ...change }) },
     places: noPlaces,
     channels: { channels: noChannels, origin: () => 'http://localhost' },
+    webhooks: noWebhooks,
     usage: { report: async () => 'too_many', knows: async () => false, calls: async () => [], call: async () => null },
     limits: openLimits(),
     ready: () => ({ ready: true, step: null }),

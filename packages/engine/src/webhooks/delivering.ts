@@ -1,0 +1,218 @@
+/**
+ * Delivers events to the webhooks of all accounts. Each webhook is one process's at a time, by a lease that it renews; a process
+ * that dies leaves leases that end by themselves.
+ */
+import { webhookRetries } from '@lodge/domain';
+import type { RetryRules } from '@lodge/domain';
+import { webhookSecretContext } from '@lodge/ports';
+import type { EventStore, HeldWebhook, Log, SecretBox, WebhookQueue, WebhookSender } from '@lodge/ports';
+import { Periodic } from '../periodic.ts';
+import { Endpoint, defaultEndpointBounds } from './endpoint.ts';
+import type { EndpointBounds } from './endpoint.ts';
+
+export interface DeliveringDeps {
+  readonly queue: WebhookQueue;
+  readonly events: Pick<EventStore, 'onAppend'>;
+  readonly sender: WebhookSender;
+  readonly secrets: SecretBox;
+  readonly log: Log;
+  /** Names this process. */
+  readonly holder: string;
+  readonly retries?: RetryRules;
+  readonly bounds?: Partial<DeliveringBounds>;
+}
+
+export interface DeliveringBounds extends EndpointBounds {
+  /** Webhooks of this process. */
+  readonly endpoints: number;
+  /** Attempts at once, in all and of one account. */
+  readonly attempts: number;
+  readonly attemptsPerAccount: number;
+  readonly leaseMs: number;
+  /** How often is looked for work that nobody told of. */
+  readonly lookEveryMs: number;
+  /** A webhook without anything to do is held so long. */
+  readonly idleMs: number;
+  readonly pruneEveryMs: number;
+  /** Ended deliveries are kept so long, and so many of a webhook. */
+  readonly keptMs: number;
+  readonly kept: number;
+}
+
+const dayMs = 24 * 60 * 60_000;
+
+export const defaultDeliveringBounds: DeliveringBounds = {
+  ...defaultEndpointBounds,
+  endpoints: 2_000,
+  attempts: 512,
+  attemptsPerAccount: 32,
+  leaseMs: 15_000,
+  lookEveryMs: 1_000,
+  idleMs: 60_000,
+  pruneEveryMs: 10 * 60_000,
+  keptMs: 7 * dayMs,
+  kept: 10_000,
+};
+
+export class WebhookDelivering {
+  private readonly deps: DeliveringDeps;
+  private readonly bounds: DeliveringBounds;
+  private readonly endpoints = new Map<string, Endpoint>();
+  private readonly attempts = new Map<string, number>();
+  private attemptsInAll = 0;
+  /** Those that found no place. */
+  private readonly waiting = new Set<Endpoint>();
+  private readonly rounds: readonly Periodic[];
+  private looking: Promise<void> | null = null;
+  private isWanted = false;
+  private isStopping = false;
+  private unsubscribe: (() => void)[] = [];
+
+  constructor(deps: DeliveringDeps) {
+    this.deps = deps;
+    this.bounds = { ...defaultDeliveringBounds, ...deps.bounds };
+    const { log, queue } = deps;
+    const { leaseMs, lookEveryMs, pruneEveryMs, keptMs, kept } = this.bounds;
+    this.rounds = [
+      new Periodic({ everyMs: lookEveryMs, log, failed: 'webhooks were not looked for', round: () => this.look() }),
+      new Periodic({ everyMs: leaseMs / 3, log, failed: 'webhooks were not renewed', round: () => this.renew() }),
+      new Periodic({
+        everyMs: pruneEveryMs,
+        log,
+        failed: 'old deliveries not deleted; it will be repeated',
+        round: () => queue.prune({ maxAgeMs: keptMs, keep: kept }),
+      }),
+    ];
+  }
+
+  start(): void {
+    const { events, queue } = this.deps;
+    this.unsubscribe = [
+      events.onAppend((account) => this.told(account, 'events')),
+      queue.onWork((account) => this.changed(account)),
+    ];
+    for (const round of this.rounds) round.start();
+  }
+
+  /** Attempts under way are broken off: the next holder makes them again. */
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    for (const end of this.unsubscribe) end();
+    await Promise.all(this.rounds.map((round) => round.stop()));
+    await this.looking;
+    const endpoints = [...this.endpoints.values()];
+    this.endpoints.clear();
+    await Promise.all(endpoints.map((endpoint) => endpoint.stop()));
+    await this.deps.queue.release(endpoints.map(({ held }) => held)).catch(() => undefined);
+    await this.deps.sender.close();
+  }
+
+  private of(accountId: string | null): Endpoint[] {
+    return [...this.endpoints.values()].filter(({ held }) => accountId === null || held.accountId === accountId);
+  }
+
+  /** A webhook of the account is another now, or has other deliveries. */
+  private changed(accountId: string | null): void {
+    void this.refresh(this.of(accountId))
+      .catch((error: unknown) => this.deps.log.warn({ err: error }, 'webhooks were not renewed'))
+      .finally(() => this.told(accountId, 'changed'));
+  }
+
+  /** Those held here are woken at once; for others is looked. */
+  private told(accountId: string | null, what: 'events' | 'changed'): void {
+    for (const endpoint of this.of(accountId)) endpoint.wake(what);
+    this.look().catch((error: unknown) => this.deps.log.warn({ err: error }, 'webhooks were not looked for'));
+  }
+
+  private look(): Promise<void> {
+    if (this.isStopping) return Promise.resolve();
+    if (this.looking !== null) {
+      this.isWanted = true;
+      return this.looking;
+    }
+    this.isWanted = false;
+    this.looking = this.claim().finally(() => {
+      this.looking = null;
+      if (this.isWanted) void this.look().catch(() => undefined);
+    });
+    return this.looking;
+  }
+
+  private async claim(): Promise<void> {
+    const { queue, holder } = this.deps;
+    const { endpoints, leaseMs } = this.bounds;
+    const limit = endpoints - this.endpoints.size;
+    if (limit <= 0) return;
+    for (const held of await queue.claim({ holder, limit: Math.min(limit, 100), leaseMs })) {
+      if (this.isStopping) return queue.release([held]);
+      // A lease of ours that ended, and is ours again under another number.
+      await this.endpoints.get(held.id)?.stop();
+      const endpoint = new Endpoint(this.endpointDeps(), held);
+      this.endpoints.set(held.id, endpoint);
+      endpoint.wake('events');
+    }
+  }
+
+  private endpointDeps() {
+    const { queue, sender, secrets, log, retries = webhookRetries } = this.deps;
+    const secretsOf = (held: HeldWebhook): readonly string[] => {
+      const context = webhookSecretContext(held.id);
+      const isGood = held.previousUntil !== null && held.previousUntil.getTime() > Date.now();
+      const sealed = [held.sealedSecret, ...(isGood && held.sealedPrevious !== null ? [held.sealedPrevious] : [])];
+      return sealed.map((each) => secrets.open(each, context));
+    };
+    const places = { take: (endpoint: Endpoint) => this.place(endpoint) };
+    const ended = (endpoint: Endpoint): void => {
+      if (this.endpoints.get(endpoint.held.id) === endpoint) this.endpoints.delete(endpoint.held.id);
+    };
+    return { queue, sender, secretsOf, places, ended, retries, log, bounds: this.bounds };
+  }
+
+  private place(endpoint: Endpoint): (() => void) | null {
+    const { accountId } = endpoint.held;
+    const own = this.attempts.get(accountId) ?? 0;
+    if (this.attemptsInAll >= this.bounds.attempts || own >= this.bounds.attemptsPerAccount) {
+      this.waiting.add(endpoint);
+      return null;
+    }
+    this.attempts.set(accountId, own + 1);
+    this.attemptsInAll += 1;
+    return () => {
+      this.attemptsInAll -= 1;
+      const left = this.attempts.get(accountId)! - 1;
+      if (left === 0) this.attempts.delete(accountId);
+      else this.attempts.set(accountId, left);
+      // Each of them asks again: the place may be of no use to the first.
+      const waiting = [...this.waiting];
+      this.waiting.clear();
+      for (const each of waiting) each.wake();
+    };
+  }
+
+  private async renew(): Promise<void> {
+    const { queue } = this.deps;
+    const idle = [...this.endpoints.values()].filter(
+      (endpoint) => endpoint.isIdle && Date.now() - endpoint.lastBusyAt > this.bounds.idleMs,
+    );
+    for (const endpoint of idle) this.endpoints.delete(endpoint.held.id);
+    await Promise.all(idle.map((endpoint) => endpoint.stop()));
+    await queue.release(idle.map(({ held }) => held));
+    await this.refresh([...this.endpoints.values()]);
+    for (const endpoint of this.endpoints.values()) endpoint.wake();
+  }
+
+  /** Renews the leases, and has what is held as it is now. */
+  private async refresh(present: readonly Endpoint[]): Promise<void> {
+    const asked = present.map(({ held }) => held);
+    const renewed = await this.deps.queue.renew(asked, this.bounds.leaseMs);
+    const now = new Map(renewed.map((held) => [held.id, held]));
+    for (const endpoint of present) {
+      const held = now.get(endpoint.held.id);
+      if (held?.lease === endpoint.held.lease) endpoint.held = held;
+      else {
+        if (this.endpoints.get(endpoint.held.id) === endpoint) this.endpoints.delete(endpoint.held.id);
+        await endpoint.stop();
+      }
+    }
+  }
+}

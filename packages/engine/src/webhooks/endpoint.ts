@@ -1,0 +1,257 @@
+/**
+ * One receiver, for as long as this process delivers to it: makes deliveries of events, sends them, and writes what came of them.
+ *
+ * Deliveries about one agent are a lane: the next is sent when the end of the one before is written. Lanes go side by side. What
+ * was sent and not written when the process dies is sent again by the next holder, under the same id.
+ */
+import { retryWaitMs, webhookTestType } from '@lodge/domain';
+import type { RetryRules } from '@lodge/domain';
+import type {
+  DeliveryResult,
+  DueDelivery,
+  HeldWebhook,
+  Log,
+  WebhookAnswer,
+  WebhookQueue,
+  WebhookSender,
+} from '@lodge/ports';
+
+export interface EndpointDeps {
+  readonly queue: Pick<WebhookQueue, 'takeEvents' | 'pending' | 'settle' | 'disable'>;
+  readonly sender: Pick<WebhookSender, 'send'>;
+  /** Opens the secrets of a webhook, the present one first. */
+  readonly secretsOf: (held: HeldWebhook) => readonly string[];
+  /** A place among all attempts of this process; null: none is free, and the endpoint is woken when one may be. */
+  readonly places: { take(endpoint: Endpoint): (() => void) | null };
+  /** It does nothing any more: its lease has ended, or it was disabled. */
+  readonly ended: (endpoint: Endpoint) => void;
+  readonly retries: RetryRules;
+  readonly log: Log;
+  readonly bounds: EndpointBounds;
+}
+
+export interface EndpointBounds {
+  /** Attempts at once. */
+  readonly atOnce: number;
+  /** Deliveries in memory. */
+  readonly window: number;
+  /** Deliveries that wait for one receiver; beyond that its events wait in the event store. */
+  readonly maxPending: number;
+  /** Events that become deliveries in one transaction. */
+  readonly step: number;
+}
+
+export const defaultEndpointBounds: EndpointBounds = { atOnce: 8, window: 500, maxPending: 10_000, step: 500 };
+
+/** A test waits for no event. */
+const laneOf = ({ id, type, agentId }: DueDelivery): string =>
+  type === webhookTestType ? `test ${id}` : (agentId ?? '');
+
+export class Endpoint {
+  held: HeldWebhook;
+  private readonly deps: EndpointDeps;
+  private readonly lanes = new Map<string, DueDelivery[]>();
+  private readonly busy = new Set<string>();
+  private readonly cut = new AbortController();
+  private results: { readonly lane: string; readonly result: DeliveryResult }[] = [];
+  private lastId: bigint | null = null;
+  private count = 0;
+  private mayHaveEvents = true;
+  private mayHaveMore = true;
+  private isStale = false;
+  private round: Promise<void> | null = null;
+  private isWanted = false;
+  private timer: NodeJS.Timeout | undefined;
+  /** When there was something to do last. */
+  lastBusyAt = Date.now();
+
+  constructor(deps: EndpointDeps, held: HeldWebhook) {
+    this.deps = deps;
+    this.held = held;
+  }
+
+  /** The account has more events, or a place has become free. */
+  wake(what: 'events' | 'work' | 'changed' = 'work'): void {
+    if (what === 'events') this.mayHaveEvents = true;
+    if (what === 'changed') this.isStale = true;
+    if (this.cut.signal.aborted) return;
+    if (this.round !== null) {
+      this.isWanted = true;
+      return;
+    }
+    this.isWanted = false;
+    this.round = this.step()
+      .catch((error: unknown) => {
+        this.deps.log.warn({ err: error, webhook_id: this.held.id }, 'a webhook was not seen to; it will be again');
+        this.isStale = true;
+        this.later(1_000);
+      })
+      .finally(() => {
+        this.round = null;
+        if (this.isWanted) this.wake();
+      });
+  }
+
+  get isIdle(): boolean {
+    return this.busy.size === 0 && this.results.length === 0 && this.count === 0 && this.round === null;
+  }
+
+  /** Nothing more is sent or written; resolves when nothing is under way. */
+  async stop(): Promise<void> {
+    this.cut.abort();
+    clearTimeout(this.timer);
+    await this.round;
+  }
+
+  private async step(): Promise<void> {
+    await this.settle();
+    if (this.cut.signal.aborted) return;
+    if (this.isStale && this.busy.size === 0) this.forget();
+    await this.take();
+    await this.load();
+    if (!this.isStale) this.send();
+    if (this.count > 0 || this.busy.size > 0) this.lastBusyAt = Date.now();
+  }
+
+  private end(): void {
+    this.cut.abort();
+    clearTimeout(this.timer);
+    this.deps.ended(this);
+  }
+
+  private forget(): void {
+    this.lanes.clear();
+    [this.count, this.lastId, this.isStale, this.mayHaveMore] = [0, null, false, true];
+  }
+
+  private async take(): Promise<void> {
+    const { queue, bounds } = this.deps;
+    while (this.mayHaveEvents && !this.cut.signal.aborted) {
+      this.mayHaveEvents = false;
+      const taken = await queue.takeEvents(this.held, bounds.step, bounds.maxPending);
+      if (taken === null) return this.end();
+      if (taken.made > 0) this.mayHaveMore = true;
+      // Where nothing was made there is no room: there will be when some have ended.
+      this.mayHaveEvents ||= taken.more && taken.made > 0;
+      if (this.count >= bounds.window) return;
+    }
+  }
+
+  private async load(): Promise<void> {
+    const { queue, bounds } = this.deps;
+    if (!this.mayHaveMore || this.isStale || this.count >= bounds.window / 2) return;
+    const room = bounds.window - this.count;
+    const found = await queue.pending(this.held, room, this.lastId);
+    this.mayHaveMore = found.length === room;
+    for (const delivery of found) {
+      const lane = laneOf(delivery);
+      this.lanes.set(lane, [...(this.lanes.get(lane) ?? []), delivery]);
+      this.lastId = delivery.id;
+    }
+    this.count += found.length;
+  }
+
+  private send(): void {
+    let nextMs = Infinity;
+    for (const [lane, [first]] of this.lanes) {
+      if (this.busy.size >= this.deps.bounds.atOnce) return;
+      if (first === undefined || this.busy.has(lane)) continue;
+      const waitMs = first.nextAt.getTime() - Date.now();
+      if (waitMs > 0) {
+        nextMs = Math.min(nextMs, waitMs);
+        continue;
+      }
+      const leave = this.deps.places.take(this);
+      if (leave === null) return;
+      this.busy.add(lane);
+      void this.attempt(lane, first).finally(leave);
+    }
+    if (nextMs < Infinity) this.later(nextMs);
+  }
+
+  private later(ms: number): void {
+    clearTimeout(this.timer);
+    if (!this.cut.signal.aborted) this.timer = setTimeout(() => this.wake(), Math.min(ms, 60_000));
+  }
+
+  private async attempt(lane: string, delivery: DueDelivery): Promise<void> {
+    const { sender, secretsOf } = this.deps;
+    const at = new Date();
+    const { url, id } = this.held;
+    const message = { url, messageId: `msg_${id}_${delivery.id}`, at, body: delivery.body, signal: this.cut.signal };
+    let answer: WebhookAnswer;
+    try {
+      answer = await sender.send({ ...message, secrets: secretsOf(this.held) });
+    } catch (error) {
+      this.deps.log.error({ err: error, webhook_id: id }, 'a delivery was not attempted');
+      answer = { outcome: 'failed', status: null, reason: 'The attempt failed within Lodge.', retryAfterMs: null };
+    }
+    if (this.cut.signal.aborted) return;
+    const told = { id: delivery.id, attemptedAt: at, durationMs: Date.now() - at.getTime(), status: answer.status };
+    this.results.push({ lane, result: { ...told, ...this.outcomeOf(delivery, answer) } });
+    if (answer.outcome === 'gone') this.isGone = answer.reason;
+    this.wake();
+  }
+
+  private isGone: string | null = null;
+
+  private outcomeOf(delivery: DueDelivery, answer: WebhookAnswer) {
+    if (answer.outcome === 'taken') return { outcome: 'delivered' } as const;
+    const { reason } = answer;
+    if (answer.outcome === 'gone' || delivery.type === webhookTestType) return { outcome: 'failed', reason } as const;
+    const { retries } = this.deps;
+    const attempts = delivery.attempts + 1;
+    const spent = retries.waitsMs.slice(0, attempts - 1).reduce((sum, ms) => sum + ms, 0);
+    const more = Math.max(0, attempts - 1 - retries.waitsMs.length) * (retries.waitsMs.at(-1) ?? 0);
+    if (spent + more >= retries.giveUpMs) return { outcome: 'failed', reason } as const;
+    return {
+      outcome: 'again',
+      reason,
+      afterMs: retryWaitMs(retries, attempts, answer.retryAfterMs, Math.random()),
+    } as const;
+  }
+
+  /** Writes what has come of attempts, all at once; their lanes go on then. */
+  private async settle(): Promise<void> {
+    const ended = this.results;
+    if (ended.length === 0) return;
+    const { queue } = this.deps;
+    if (
+      !(await queue.settle(
+        this.held,
+        ended.map(({ result }) => result),
+      ))
+    )
+      return this.end();
+    this.results = this.results.slice(ended.length);
+    for (const { lane, result } of ended) this.advance(lane, result);
+    if (ended.some(({ result }) => result.outcome !== 'again')) this.mayHaveEvents = true;
+    await this.disableWhereDue(ended.some(({ result }) => result.outcome === 'delivered'));
+  }
+
+  private advance(lane: string, result: DeliveryResult): void {
+    this.busy.delete(lane);
+    const [first, ...rest] = this.lanes.get(lane) ?? [];
+    if (first?.id !== result.id) return;
+    if (result.outcome === 'again') {
+      const nextAt = new Date(Date.now() + result.afterMs);
+      this.lanes.set(lane, [{ ...first, attempts: first.attempts + 1, nextAt }, ...rest]);
+      return;
+    }
+    this.count -= 1;
+    if (rest.length === 0) this.lanes.delete(lane);
+    else this.lanes.set(lane, rest);
+  }
+
+  private async disableWhereDue(hasTaken: boolean): Promise<void> {
+    if (hasTaken) this.held = { ...this.held, failingSince: null };
+    const { queue, retries, log } = this.deps;
+    const failing = this.held.failingSince;
+    const isOver = failing !== null && Date.now() - failing.getTime() >= retries.giveUpMs;
+    const reason = this.isGone ?? (isOver ? 'The receiver has failed for a day.' : null);
+    if (reason === null) return;
+    this.end();
+    await queue.disable(this.held, reason);
+    log.warn({ webhook_id: this.held.id, account_id: this.held.accountId, reason }, 'a webhook was disabled');
+  }
+}

@@ -1,0 +1,58 @@
+import type { HeldWebhook } from '@lodge/ports';
+import { sql } from 'kysely';
+import type { RawBuilder, Transaction } from 'kysely';
+import type { Schema } from '../database/schema.ts';
+
+/**
+ * Deliveries of the next events, at most `limit`, and the position behind them. Ids of one account's events become visible in
+ * their order, so nothing comes up below the position later. Only within a lease.
+ */
+export async function makeDeliveries(
+  trx: Transaction<Schema>,
+  { id, accountId, types }: HeldWebhook,
+  limit: number,
+  maxPending: number,
+): Promise<{ readonly made: number; readonly more: boolean }> {
+  const { rows } = await sql<{ made: number; more: boolean }>`
+    with room as (
+      select ${maxPending} - count(*) as places from webhook_deliveries where webhook_id = ${id} and state = 'pending'
+    ), ends as (
+      select w.position as low, coalesce((select max(e.id) from events e where e.account_id = ${accountId}), 0) as high
+      from webhooks w where w.id = ${id}
+    ), found as (
+      select e.id, e.type, e.agent_id, e.data, e.created_at from events e, ends
+      where e.account_id = ${accountId} and e.id > ends.low and e.id <= ends.high and e.type = any(${types}::text[])
+      order by e.id limit least(${limit}, greatest(0, (select places from room)))
+    ), counted as (
+      select count(*)::int as n, max(id) as last from found
+    ), made as (
+      insert into webhook_deliveries (webhook_id, event_id, type, agent_id, body, state, next_at)
+      select ${id}, f.id, f.type, f.agent_id,
+        case when octet_length(whole.body) <= ${maxBodyBytes} then whole.body else ${bodyOf(sql`'{"truncated":true}'::json`)} end,
+        'pending', clock_timestamp()
+      from found f cross join lateral (select ${bodyOf(sql`f.data`)} as body) whole order by f.id
+      on conflict (webhook_id, event_id) where event_id is not null do nothing
+    ), moved as (
+      update webhooks w
+      set position = case
+        when counted.n >= least(${limit}, greatest(0, (select places from room))) then coalesce(counted.last, ends.low)
+        else greatest(ends.low, ends.high)
+      end
+      from counted, ends where w.id = ${id}
+      returning w.position, ends.high
+    )
+    select counted.n as made, moved.position < moved.high as more from counted, moved
+  `.execute(trx);
+  return rows[0] ?? { made: 0, more: false };
+}
+
+const maxBodyBytes = 65_536;
+
+/** The event as the API shows it, of a row `f`. */
+const bodyOf = (data: RawBuilder<unknown>): RawBuilder<string> => sql<string>`
+  json_build_object(
+    'object', 'event', 'id', f.id::text, 'type', f.type,
+    'created_at', to_char(f.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+    'agent_id', f.agent_id, 'data', ${data}
+  )::text
+`;

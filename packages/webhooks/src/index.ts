@@ -1,0 +1,3 @@
+export { makeWebhookSecret } from './secret.ts';
+export { createWebhookSender } from './sender.ts';
+export type { WebhookSenderOptions } from './sender.ts';
