@@ -19,6 +19,7 @@ import type { Config } from '../config/config.ts';
 import { lockHolder, lockInstance, startTimeOf } from '../host/instance-lock.ts';
 import type { ProcessMark } from '../host/instance-lock.ts';
 import { openMachines } from '../host/machines.ts';
+import { openControlGroup } from '../machine-host/control-group.ts';
 import { CommandError } from './command.ts';
 
 /** The control plane gives itself 30 s to end (run.ts). */
@@ -42,6 +43,8 @@ export async function takeDown(config: Config, log: Log, tell: (what: string) =>
   }
   const unlock = await lockInstance(config.dataDir);
   try {
+    // Opening it ends what a control plane that was killed has left.
+    await (await openControlGroup(config)).end();
     const databaseRan = await databaseRuns(config);
     await endMachines(config, log, done);
     if (await databaseRuns(config)) await withStore(config, log, () => Promise.resolve());

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { Channel } from '@lodge/vm/remote';
 import type { Config } from '../config/config.ts';
+import type { ControlGroup } from './control-group.ts';
 import type { User } from './control-user.ts';
 import { channelFd, controlPlaneRole } from './handover.ts';
 import { programFor } from './program.ts';
@@ -27,6 +28,8 @@ export interface ControlProcessOptions {
   /** The folder that has the file and Node; by default the one of this file. */
   readonly checkout?: string;
   readonly user: User;
+  /** It runs in this group, and all that it starts. */
+  readonly group: Pick<ControlGroup, 'through'>;
   readonly ownFolder: string;
   readonly env: NodeJS.ProcessEnv;
   readonly config: Config;
@@ -34,11 +37,11 @@ export interface ControlProcessOptions {
 
 /** Starts it. It does nothing before it was handed what it needs. */
 export async function startControlProcess(options: ControlProcessOptions): Promise<ControlProcess> {
-  const { entry, checkout = ownCheckout, user, ownFolder, env, config } = options;
+  const { entry, checkout = ownCheckout, user, group, ownFolder, env, config } = options;
   const place = { node: process.execPath, entry, checkout, view: join(config.dataDir, 'program') };
   const { through, argv } = await programFor(user, place);
   const become = ['setpriv', ...asUser(user, await capabilities(config)), '--'];
-  const [command, ...args] = [...through, ...become, ...argv, controlPlaneRole];
+  const [command = '', ...args] = [...group.through, ...through, ...become, ...argv, controlPlaneRole];
   // The fourth, at `channelFd`, is a pair of sockets without a name.
   const child = spawn(command, args, {
     cwd: '/',

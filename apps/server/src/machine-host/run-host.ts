@@ -4,8 +4,8 @@
  *
  *   lock ─> control plane spawned ─> database, keys, driver ─> handed over ─> serves ─> control plane ended ─> all ended
  *
- * - The control plane ends: so does this process, with its exit code. Machines go on.
- * - This process is killed: the kernel kills the control plane with it.
+ * - The control plane ends: what it started is ended, and so is this process, with its exit code. Machines go on.
+ * - This process is killed: the kernel kills the control plane with it. What that started is ended by the next start.
  * - A signal: the control plane is told to end, and has a bounded while to do so.
  */
 import { mkdir } from 'node:fs/promises';
@@ -18,12 +18,16 @@ import type { Config } from '../config/config.ts';
 import { AlreadyRunningError, lockInstance } from '../host/instance-lock.ts';
 import { configOrExit, exitWith, processLog } from '../process-output.ts';
 import { version } from '../version.ts';
+import { openControlGroup } from './control-group.ts';
+import type { ControlGroup } from './control-group.ts';
 import { startControlProcess } from './control-process.ts';
 import type { ControlProcess } from './control-process.ts';
 import { ControlUserError, controlUser, makeOwnFolder } from './control-user.ts';
 import { handoverMessage, takeSecrets } from './handover.ts';
 import type { Host, openHost } from './host.ts';
 
+/** What the control plane started is ended within it, when nobody waits for anything else. */
+const lastTimeoutMs = 2_000;
 /** A second signal, or this long after the first, ends the process as it is: every part survives that. */
 const closeTimeoutMs = 30_000;
 
@@ -35,7 +39,7 @@ export async function runMachineHost(env: NodeJS.ProcessEnv, entry: string): Pro
   process.stdout.write(`Lodge ${version}\n`);
   const closing: Closing = [];
   try {
-    const control = await openControlProcess(config, env, entry, closing);
+    const control = await openControlProcess(config, env, entry, { log, closing });
     endOnSignal(control);
     const host = await Promise.race([openHere(config, log, closing), control.ended]);
     // It has said why.
@@ -58,18 +62,28 @@ async function openControlProcess(
   config: Config,
   env: NodeJS.ProcessEnv,
   entry: string,
-  closing: Closing,
+  { log, closing }: { readonly log: Log; readonly closing: Closing },
 ): Promise<ControlProcess> {
   const user = await controlUser(config);
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 });
   closing.push(await lockInstance(config.dataDir));
   const ownFolder = await makeOwnFolder(config, user);
-  const control = await startControlProcess({ entry, user, ownFolder, env, config });
+  const group = await openControlGroup(config);
+  for (const what of group.missing) log.warn({ what }, 'no bound on the control plane from a control group');
+  const process = await startControlProcess({ entry, user, group, ownFolder, env, config });
+  const control = { ...process, ended: endedWithAll(process, group, log) };
   closing.push(async () => {
     control.kill();
     await control.ended;
   });
   return control;
+}
+
+/** When it has ended, so is all that it started, before anything else is. */
+async function endedWithAll({ ended }: ControlProcess, group: ControlGroup, log: Log): Promise<number> {
+  const code = await ended;
+  await group.end().catch((error: unknown) => log.error({ err: error }, 'what the control plane started goes on'));
+  return code;
 }
 
 /** Both processes load their modules at the same time. */
@@ -94,7 +108,8 @@ function endOnSignal(control: ControlProcess): void {
   let isEnding = false;
   const now = (code: number): void => {
     control.kill();
-    process.exit(code);
+    setTimeout(() => process.exit(code), lastTimeoutMs);
+    void control.ended.then(() => process.exit(code));
   };
   const end = (): void => {
     if (isEnding) return now(130);

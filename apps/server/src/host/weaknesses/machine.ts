@@ -2,6 +2,7 @@
 import { access, readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { missingControllers } from '@lodge/vm';
+import { missingBounds } from '../../machine-host/control-group.ts';
 import { note, ok, warn } from '../finding.ts';
 import { fileOf, hasSeveralPeople } from './check.ts';
 import type { Check } from './check.ts';
@@ -50,6 +51,17 @@ const controller = (kind: 'memory' | 'cpu', what: string): Check => ({
     return warn(name, `the kernel has none: ${what}`, `mount the ${kind} controller at ${groups}`);
   },
 });
+
+/** Its memory is told of with that of agents. */
+const controlPlane: Check = {
+  name: 'pids controller',
+  async look({ root }, name) {
+    const missing = await missingBounds(join(root, groups));
+    if (!missing.includes('number of processes')) return ok(name, 'the kernel bounds what the control plane starts');
+    const detail = 'the kernel has none: a control plane that was taken over can start processes without end';
+    return warn(name, detail, `mount the pids controller at ${groups}`);
+  },
+};
 
 const cgroupVersion: Check = {
   name: 'control groups',
@@ -100,6 +112,7 @@ export const machineChecks: readonly Check[] = [
   processor,
   controller('memory', 'an agent can take more memory than its size'),
   controller('cpu', 'an agent can take more processors than its size'),
+  controlPlane,
   cgroupVersion,
   qemu,
   swap,

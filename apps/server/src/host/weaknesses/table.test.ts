@@ -58,6 +58,7 @@ test('a host with nothing weak has no weakness', async () => {
 
 test('each weakness of the machine is found', async () => {
   const legacy = { '/sys/fs/cgroup/cgroup.controllers': null, '/sys/fs/cgroup/memory/cgroup.procs': '' };
+  const withPids = { ...legacy, '/sys/fs/cgroup/pids/cgroup.procs': '' };
   const old = { emulator: { version: 'QEMU 7.2', mapsReadOnly: false } };
   const swapped = `Filename Type Size Used Priority\n/dev/sda2 partition 1 0 -2\n`;
   const [emulated, untried] = [{ accelerator: 'tcg' }, { accelerator: null }] as const;
@@ -69,8 +70,12 @@ test('each weakness of the machine is found', async () => {
     assert.deepEqual(await weak({ [`${flaws}/l1tf`]: state }), { processor: 'warn' });
     assert.deepEqual(await weak({ [`${flaws}/l1tf`]: state }, {}, emulated), { KVM: 'warn' }, 'of a real one alone');
   }
-  assert.deepEqual(await weak({ '/sys/fs/cgroup/cgroup.controllers': 'cpu io\n' }), { 'memory controller': 'warn' });
-  assert.deepEqual(await weak(legacy), { 'cpu controller': 'warn', 'control groups': 'warn' });
+  assert.deepEqual(await weak({ '/sys/fs/cgroup/cgroup.controllers': 'cpu io\n' }), {
+    'memory controller': 'warn',
+    'pids controller': 'warn',
+  });
+  assert.deepEqual(await weak({ '/sys/fs/cgroup/cgroup.controllers': 'cpu memory\n' }), { 'pids controller': 'warn' });
+  assert.deepEqual(await weak(withPids), { 'cpu controller': 'warn', 'control groups': 'warn' });
   assert.deepEqual(await weak({ '/proc/swaps': swapped }), { swap: 'warn' });
   assert.deepEqual(await weak({ '/proc/sys/net/netfilter/nf_conntrack_max': '16384\n' }), {
     'connection table': 'warn',
