@@ -7,4 +7,4 @@ import { createBareRuntime } from '@lodge/testkit/bare-runtime';
 
 const { BARE_RELEASE: version = '1', BARE_SICK } = process.env;
 const runtime = createBareRuntime({ version, sick: BARE_SICK !== undefined });
-await runLodge(process.env, { runtimes: new Map([['runtime_a', runtime]]) });
+await runLodge(process.env, { runtimes: new Map([['runtime_a', runtime]]), variables: ['BARE_RELEASE', 'BARE_SICK'] });

@@ -1,10 +1,10 @@
 /** What runs as root on the host, and what the process that parses strangers' text may do there. */
 import assert from 'node:assert/strict';
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { get } from 'node:https';
-import { tmpdir } from 'node:os';
+import { tmpdir, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,7 +25,7 @@ const goneMs = 2_000;
 let service: Service;
 let agentId: string;
 before(async () => {
-  service = await Service.start({ entry });
+  service = await Service.start({ entry, env: { ROOTS_TOKEN: 'secret' } });
   await service.awaitTemplate(10 * 60_000);
   const { status, body } = await service.call('POST', '/agents', { name: 'Confined', size: 'small' });
   assert.equal(status, 201, JSON.stringify(body));
@@ -65,6 +65,17 @@ async function recordOf(id: string): Promise<{ readonly templateId: string; read
   return JSON.parse(text) as { readonly templateId: string; readonly address: string };
 }
 
+/** A process in the control plane's own group, as one that it has started: in a session of its own, deaf to signals. */
+async function startBesideControlPlane(): Promise<number> {
+  const pid = await service.controlPlanePid();
+  const script = `trap '' INT TERM HUP; while :; do sleep 1; done`;
+  const child = spawn('setsid', ['sh', '-c', script], { stdio: 'ignore' });
+  const groups = (await readFile(`/proc/${pid}/cgroup`, 'utf8')).matchAll(/^\d+:([\w,]*):(\/lodge-control-\w+)$/gm);
+  for (const [, tree, group] of groups)
+    await writeFile(join('/sys/fs/cgroup', tree!, group!, 'cgroup.procs'), String(child.pid));
+  return child.pid!;
+}
+
 async function isGone(pid: number): Promise<boolean> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   return text === '' || /\) [ZX] /.test(text);
@@ -78,6 +89,23 @@ test('the process that serves HTTP and the broker has no privileges and can get 
   assert.equal(status['Groups']!.trim(), '');
   for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb']) assert.equal(status[set], none, set);
   assert.equal(status['NoNewPrivs'], '1');
+});
+
+test('it has no variable of root’s beside those that it reads', async () => {
+  const environ = await readFile(`/proc/${await service.controlPlanePid()}/environ`, 'utf8');
+  assert.match(environ, new RegExp(`(^|\0)LODGE_INSTANCE=${service.instance}\0`));
+  assert.doesNotMatch(environ, /ROOTS_TOKEN/);
+});
+
+test('its memory, and the number of its processes, have a bound', async () => {
+  const groups = await readFile(`/proc/${await service.controlPlanePid()}/cgroup`, 'utf8');
+  const group = /\/lodge-control-\w+$/m.exec(groups)?.[0];
+  assert.ok(group, groups);
+  const bounds = ['', 'pids', 'memory'].flatMap((tree) =>
+    ['pids.max', 'memory.max', 'memory.limit_in_bytes'].map((file) => join('/sys/fs/cgroup', tree, group, file)),
+  );
+  const found = await Promise.all(bounds.map((file) => readFile(file, 'utf8').catch(() => '')));
+  assert.equal(found.filter((text) => Number(text) > 0 && Number(text) < totalmem()).length, 2);
 });
 
 test('it has no terminal, into which it could type for root', async () => {
@@ -155,12 +183,14 @@ test('the control plane reaches its guests; another user of the host does not', 
 test('when the control plane is killed the machine host ends, machines go on, and the next start has them', async () => {
   const host = service.pid;
   const killed = await service.controlPlanePid();
+  const started = await startBesideControlPlane();
   const began = performance.now();
   process.kill(killed, 'SIGKILL');
   while (!(await isGone(host))) {
     assert.ok(performance.now() - began < 30_000, 'the machine host lives on');
     await sleep(5);
   }
+  assert.ok(await isGone(started), 'what it had started is gone before root is');
   await service.end('SIGKILL');
   await service.up();
   assert.equal((await service.call('GET', `/agents/${agentId}`)).body.status, 'running');
@@ -168,6 +198,7 @@ test('when the control plane is killed the machine host ends, machines go on, an
 
 test('when the machine host is killed the control plane is gone at once', async () => {
   const left = await service.controlPlanePid();
+  const started = await startBesideControlPlane();
   const began = performance.now();
   await service.end('SIGKILL');
   while (!(await isGone(left))) {
@@ -175,6 +206,7 @@ test('when the machine host is killed the control plane is gone at once', async 
     await sleep(1);
   }
   await service.up();
+  assert.ok(await isGone(started), 'what it had started is ended by the next start');
   assert.equal((await service.call('GET', `/agents/${agentId}`)).body.status, 'running');
 });
 

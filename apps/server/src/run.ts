@@ -2,14 +2,19 @@
 import { controlPlaneRole } from './machine-host/handover.ts';
 import type { ControlPlaneOptions } from './run-control-plane.ts';
 
+export interface LodgeOptions extends ControlPlaneOptions {
+  /** Variables of the environment that the entry reads itself in the control plane, which gets no other. */
+  readonly variables?: readonly string[];
+}
+
 /** Each process loads its own part alone. */
-export async function runLodge(env: NodeJS.ProcessEnv, options: ControlPlaneOptions = {}): Promise<void> {
+export async function runLodge(env: NodeJS.ProcessEnv, options: LodgeOptions = {}): Promise<void> {
   const [, entry, role] = process.argv;
   if (role === controlPlaneRole) {
     const { runControlPlane } = await import('./run-control-plane.ts');
     await runControlPlane(env, options);
   } else {
     const { runMachineHost } = await import('./machine-host/run-host.ts');
-    await runMachineHost(env, entry!);
+    await runMachineHost(env, entry!, options);
   }
 }

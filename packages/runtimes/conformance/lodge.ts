@@ -16,4 +16,5 @@ const wanted = CONFORMANCE_RUNTIMES?.split(',');
 const runtimes = all
   .filter(([, { name }]) => wanted?.includes(name) ?? true)
   .map(([kind, runtime]) => [kind, { ...runtime, templateVariant: runtime.templateVariant + release }] as const);
-await runLodge(process.env, { runtimes: new Map(runtimes) });
+const variables = ['CONFORMANCE_RUNTIMES', 'CONFORMANCE_RELEASE'];
+await runLodge(process.env, { runtimes: new Map(runtimes), variables });

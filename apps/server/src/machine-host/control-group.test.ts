@@ -30,7 +30,7 @@ async function open(options: { readonly maxProcesses?: number; readonly maxBytes
 
 function run(group: ControlGroup, script: string): ChildProcess {
   const [command, ...args] = [...group.through, 'sh', '-c', script];
-  return spawn(command!, args, { stdio: ['ignore', 'pipe', 'ignore'], detached: true });
+  return spawn(command, args, { stdio: ['ignore', 'pipe', 'ignore'], detached: true });
 }
 
 async function lines(child: ChildProcess, count: number): Promise<string[]> {
@@ -90,7 +90,7 @@ test('the number of its processes and their memory have a bound', { skip: noGrou
   assert.notEqual(code, 0, 'it could start forty');
   const allocates = `const held = []; for (;;) held.push(Buffer.alloc(2 ** 20, 1));`;
   const [command, ...args] = [...(await open({ maxBytes: 64 * 2 ** 20 })).through, process.execPath, '-e', allocates];
-  const child = spawn(command!, args, { stdio: 'ignore' });
+  const child = spawn(command, args, { stdio: 'ignore' });
   const [, signal] = (await once(child, 'exit')) as [number | null, string | null];
   assert.equal(signal, 'SIGKILL');
 });

@@ -47,7 +47,14 @@ const freezeTimeoutMs = 200;
 
 /** Enters each group that stands before `--`, then becomes the command behind it. */
 const enterAndRun = 'while [ "$1" != -- ]; do echo 0 > "$1/cgroup.procs" || exit 1; shift; done; shift; exec "$@"';
-const throughOf = (folders: readonly string[]): string[] => ['sh', '-c', enterAndRun, 'sh', ...folders, '--'];
+const throughOf = (folders: readonly string[]): [string, ...string[]] => [
+  'sh',
+  '-c',
+  enterAndRun,
+  'sh',
+  ...folders,
+  '--',
+];
 
 type Setting = readonly [file: string, value: string];
 type TreeName = 'pids' | 'memory' | 'freezer';
@@ -150,7 +157,7 @@ async function writeThere(folder: string, settings: readonly Setting[]): Promise
 /** A process that ends at once goes in first. */
 async function canEnter(folder: string): Promise<boolean> {
   const [command, ...args] = [...throughOf([folder]), 'true'];
-  const child = spawn(command!, args, { stdio: 'ignore' });
+  const child = spawn(command, args, { stdio: 'ignore' });
   const [code] = (await once(child, 'exit')) as [number | null];
   return code === 0;
 }

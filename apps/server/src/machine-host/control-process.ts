@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { Channel } from '@lodge/vm/remote';
 import type { Config } from '../config/config.ts';
+import { controlEnvironment } from './control-environment.ts';
 import type { ControlGroup } from './control-group.ts';
 import type { User } from './control-user.ts';
 import { channelFd, controlPlaneRole } from './handover.ts';
@@ -32,6 +33,8 @@ export interface ControlProcessOptions {
   readonly group: Pick<ControlGroup, 'through'>;
   readonly ownFolder: string;
   readonly env: NodeJS.ProcessEnv;
+  /** Of the environment, beside what every control plane reads: what the entry reads itself. */
+  readonly variables?: readonly string[];
   readonly config: Config;
 }
 
@@ -41,11 +44,11 @@ export async function startControlProcess(options: ControlProcessOptions): Promi
   const place = { node: process.execPath, entry, checkout, view: join(config.dataDir, 'program') };
   const { through, argv } = await programFor(user, place);
   const become = ['setpriv', ...asUser(user, await capabilities(config)), '--'];
-  const [command = '', ...args] = [...group.through, ...through, ...become, ...argv, controlPlaneRole];
+  const [command, ...args] = [...group.through, ...through, ...become, ...argv, controlPlaneRole];
   // The fourth, at `channelFd`, is a pair of sockets without a name.
   const child = spawn(command, args, {
     cwd: '/',
-    env: environment(env, user, ownFolder),
+    env: controlEnvironment(env, user, ownFolder, options.variables),
     stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
     // A session of its own: what holds a terminal as its own could type into the shell of root that started us (TIOCSTI).
     detached: true,
@@ -73,13 +76,6 @@ async function capabilities({ port, brokerPort, metricsPort }: Config): Promise<
   const text = await readFile('/proc/sys/net/ipv4/ip_unprivileged_port_start', 'utf8').catch(() => '1024');
   const ports = [port, brokerPort, metricsPort ?? 0].filter((each) => each !== 0);
   return ports.some((each) => each < Number(text)) ? 'net_bind_service' : null;
-}
-
-/** Root must never run what it compiled: its cache lies in its own folder. */
-function environment(env: NodeJS.ProcessEnv, { name }: User, ownFolder: string): NodeJS.ProcessEnv {
-  const { NODE_COMPILE_CACHE: cache, ...rest } = env;
-  const identity = { HOME: ownFolder, USER: name, LOGNAME: name };
-  return { ...rest, ...identity, ...(cache && { NODE_COMPILE_CACHE: join(ownFolder, 'node') }) };
 }
 
 async function endOf(child: ChildProcess): Promise<number> {

@@ -14,14 +14,13 @@ import { KnownImages, serveMachines } from '@lodge/vm/remote';
 import { closeAll } from '../closing.ts';
 import type { Closing } from '../closing.ts';
 import { readConfig } from '../config/config.ts';
-import type { Config } from '../config/config.ts';
 import { AlreadyRunningError, lockInstance } from '../host/instance-lock.ts';
 import { configOrExit, exitWith, processLog } from '../process-output.ts';
 import { version } from '../version.ts';
 import { openControlGroup } from './control-group.ts';
 import type { ControlGroup } from './control-group.ts';
 import { startControlProcess } from './control-process.ts';
-import type { ControlProcess } from './control-process.ts';
+import type { ControlProcess, ControlProcessOptions } from './control-process.ts';
 import { ControlUserError, controlUser, makeOwnFolder } from './control-user.ts';
 import { handoverMessage, takeSecrets } from './handover.ts';
 import type { Host, openHost } from './host.ts';
@@ -31,15 +30,24 @@ const lastTimeoutMs = 2_000;
 /** A second signal, or this long after the first, ends the process as it is: every part survives that. */
 const closeTimeoutMs = 30_000;
 
+export interface MachineHostOptions {
+  /** As in `ControlProcessOptions`. */
+  readonly variables?: readonly string[];
+}
+
 /** `entry`: the file that this process runs, which is run again as the control plane. */
-export async function runMachineHost(env: NodeJS.ProcessEnv, entry: string): Promise<void> {
+export async function runMachineHost(
+  env: NodeJS.ProcessEnv,
+  entry: string,
+  { variables = [] }: MachineHostOptions = {},
+): Promise<void> {
   const config = configOrExit(() => readConfig(env));
   const secrets = takeSecrets(env);
   const log = processLog(config, env);
   process.stdout.write(`Lodge ${version}\n`);
   const closing: Closing = [];
   try {
-    const control = await openControlProcess(config, env, entry, { log, closing });
+    const control = await openControlProcess({ config, env, entry, variables }, log, closing);
     endOnSignal(control);
     const host = await Promise.race([openHere(config, log, closing), control.ended]);
     // It has said why.
@@ -59,18 +67,18 @@ export async function runMachineHost(env: NodeJS.ProcessEnv, entry: string): Pro
 }
 
 async function openControlProcess(
-  config: Config,
-  env: NodeJS.ProcessEnv,
-  entry: string,
-  { log, closing }: { readonly log: Log; readonly closing: Closing },
+  options: Pick<ControlProcessOptions, 'config' | 'env' | 'entry' | 'variables'>,
+  log: Log,
+  closing: Closing,
 ): Promise<ControlProcess> {
+  const { config } = options;
   const user = await controlUser(config);
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 });
   closing.push(await lockInstance(config.dataDir));
   const ownFolder = await makeOwnFolder(config, user);
   const group = await openControlGroup(config);
   for (const what of group.missing) log.warn({ what }, 'no bound on the control plane from a control group');
-  const process = await startControlProcess({ entry, user, group, ownFolder, env, config });
+  const process = await startControlProcess({ ...options, user, group, ownFolder });
   const control = { ...process, ended: endedWithAll(process, group, log) };
   closing.push(async () => {
     control.kill();

@@ -1,0 +1,37 @@
+/** The environment of the control plane: what it reads, by name, and nothing else that root was given. */
+import { join } from 'node:path';
+import { secretVariables, settings } from '../config/config.ts';
+import type { User } from './control-user.ts';
+
+/**
+ * Names beside Lodge's settings: where programs are, language and time, certificate authorities, proxies, the database's client
+ * (pg reads these beside DATABASE_URL), and how Node and the C library run. Others may be for root alone, as is the token of
+ * LODGE_MASTER_KEY_COMMAND or what a service manager was given.
+ */
+const passedNames = [
+  /^(PATH|TMPDIR|TZ|LANG|LANGUAGE|LC_[A-Z]+)$/,
+  /^((http|https|all|no)_proxy)$/i,
+  /^(NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|OPENSSL_CONF)$/,
+  /^NODE_(ENV|OPTIONS|DEBUG|NO_WARNINGS|USE_ENV_PROXY|USE_SYSTEM_CA|TLS_REJECT_UNAUTHORIZED|ICU_DATA|V8_COVERAGE)$/,
+  /^PG(HOST|PORT|DATABASE|USER|PASSWORD|PASSFILE|OPTIONS|SSL[A-Z]+|CONNECT_TIMEOUT|APPNAME|CLIENT_ENCODING)$/,
+  /^(UV_THREADPOOL_SIZE|MALLOC_[A-Z_]+|GLIBC_TUNABLES|LD_PRELOAD|LD_LIBRARY_PATH|RES_OPTIONS|LOCALDOMAIN)$/,
+];
+
+const settingNames: readonly string[] = Object.values(settings).map(({ name }) => name);
+
+/** `others`: variables that the entry of this process reads itself. */
+export function controlEnvironment(
+  env: NodeJS.ProcessEnv,
+  { name }: Pick<User, 'name'>,
+  ownFolder: string,
+  others: readonly string[] = [],
+): NodeJS.ProcessEnv {
+  const isPassed = (each: string): boolean =>
+    !secretVariables.includes(each) &&
+    (settingNames.includes(each) || others.includes(each) || passedNames.some((pattern) => pattern.test(each)));
+  const passed = Object.fromEntries(Object.entries(env).filter(([each]) => isPassed(each)));
+  const identity = { HOME: ownFolder, USER: name, LOGNAME: name };
+  // Root must never run what it compiled: its cache lies in its own folder.
+  const cache = env['NODE_COMPILE_CACHE'] && { NODE_COMPILE_CACHE: join(ownFolder, 'node') };
+  return { ...passed, ...identity, ...cache };
+}
