@@ -15,7 +15,8 @@ const maxElements = 2 ** 18;
 const maxUnsentBytes = 64 * 2 ** 20;
 
 export type Message = Readonly<Record<string, unknown>> & { readonly kind: string };
-export type Receiver = (message: Message) => void;
+/** `bytes`: how long the message was as it came. */
+export type Receiver = (message: Message, bytes: number) => void;
 
 /** What a message broke. */
 export class ChannelError extends Error {
@@ -139,7 +140,7 @@ export class Channel {
     const receiver = typeof kind === 'string' ? this.receivers.get(kind) : undefined;
     if (!receiver) return this.fail('a message of no known kind');
     try {
-      receiver(message as Message);
+      receiver(message as Message, body.length);
     } catch (error) {
       if (!(error instanceof ChannelError)) throw error;
       this.fail(error.message);

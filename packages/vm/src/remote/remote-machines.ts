@@ -12,8 +12,9 @@ export interface RemoteMachines {
   readonly images: ImageBuilder;
 }
 
-/** Calls under way at a time; more wait here, in order. */
+/** Calls under way at a time, and what their messages have in all; more wait here, in order. Half of what the other end takes. */
 const maxAtOnce = 1024;
+const maxBytesAtOnce = 16 * 2 ** 20;
 /** A caller that is this far behind has lost its way. */
 const maxWaiting = 65_536;
 
@@ -96,10 +97,11 @@ const createArgs = ({ agentId, executionId, machine, template, from, egress }: V
 class Calls {
   private readonly channel: Channel;
   private readonly pending = new Map<number, Pending>();
-  private readonly waiting: (() => void)[] = [];
+  private readonly waiting: { readonly bytes: number; readonly resolve: () => void }[] = [];
   private readonly exitListeners = new Set<(exit: Exit) => void>();
   private lastId = 0;
   private atOnce = 0;
+  private bytesAtOnce = 0;
   private gone: VmError | null = null;
 
   constructor(channel: Channel) {
@@ -123,7 +125,9 @@ class Calls {
   }
 
   async call<N extends MethodName>(method: N, args: ArgsOf<N>, options: CallOptions = {}): Promise<ResultOf<N>> {
-    await this.place();
+    // One that is too long to be sent is refused where it is.
+    const bytes = Math.min(Buffer.byteLength(JSON.stringify(args)), maxBytesAtOnce);
+    await this.place(bytes);
     this.lastId += 1;
     const id = this.lastId;
     const { promise, resolve, reject } = Promise.withResolvers<ResultOf<N>>();
@@ -140,19 +144,34 @@ class Calls {
     } finally {
       options.signal?.removeEventListener('abort', abort);
       this.pending.delete(id);
-      this.atOnce -= 1;
-      this.waiting.shift()?.();
+      this.leave(bytes);
     }
   }
 
-  private async place(): Promise<void> {
-    this.atOnce += 1;
-    if (this.atOnce <= maxAtOnce) return;
-    if (this.waiting.length >= maxWaiting) {
-      this.atOnce -= 1;
+  private async place(bytes: number): Promise<void> {
+    if (this.waiting.length === 0 && this.fits(bytes)) return this.take(bytes);
+    if (this.waiting.length >= maxWaiting)
       throw new VmError('failed', 'too many calls of the machine host are waiting');
+    await new Promise<void>((resolve) => this.waiting.push({ bytes, resolve }));
+  }
+
+  private leave(bytes: number): void {
+    this.atOnce -= 1;
+    this.bytesAtOnce -= bytes;
+    for (let [next] = this.waiting; next && this.fits(next.bytes); [next] = this.waiting) {
+      this.waiting.shift();
+      this.take(next.bytes);
+      next.resolve();
     }
-    await new Promise<void>((resolve) => this.waiting.push(resolve));
+  }
+
+  private fits(bytes: number): boolean {
+    return this.atOnce < maxAtOnce && this.bytesAtOnce + bytes <= maxBytesAtOnce;
+  }
+
+  private take(bytes: number): void {
+    this.atOnce += 1;
+    this.bytesAtOnce += bytes;
   }
 
   private settle({ id, value, error }: Message): void {

@@ -9,7 +9,7 @@ import { VmError } from '@lodge/ports';
 import type { Image, TemplateBuild, VmDriver } from '@lodge/ports';
 import { createFakeDriver, FakeHost } from '../fake/index.ts';
 import { Channel, createRemoteMachines, KnownImages, serveMachines } from './index.ts';
-import { maxCallsUnderWay } from './serve.ts';
+import { maxBytesUnderWay, maxCallsUnderWay } from './serve.ts';
 
 const never = new AbortController().signal;
 const image: Image = { id: 'image', rootDisk: '/root.qcow2', kernel: '/kernel', initrd: '/initrd' };
@@ -210,6 +210,27 @@ test('calls under way are counted, and those beyond the bound are refused', asyn
   await eventually(() => replies.size === 10);
   assert.equal(asked.length, maxCallsUnderWay);
   for (const { error } of replies.values()) assert.match(error!.message, /too many calls/);
+});
+
+test('bytes of calls under way are counted, and given back as a call ends', async () => {
+  const ends: (() => void)[] = [];
+  const { asked, here } = openHost({
+    suspend: () => new Promise((resolve) => ends.push(() => resolve({ bytes: 1, ms: 1 }))),
+  });
+  const replies = repliesOf(here);
+  const facts = { long: 'x'.repeat(2 ** 20 - 200) };
+  const most = Math.floor(maxBytesUnderWay / 2 ** 20);
+  const suspend = (id: number): boolean => here.write(callOf(id, 'suspend', { agentId, executionId, facts }));
+  for (let id = 0; id < most + 8; id += 1) suspend(id);
+  await eventually(() => replies.size >= 8);
+  assert.equal(asked.length, most);
+  for (const { error } of replies.values()) assert.match(error!.message, /too many bytes/);
+  here.write(callOf(1000, 'pause', { agentId, executionId }));
+  await eventually(() => asked.length === most + 1);
+  for (const end of ends.splice(0)) end();
+  await eventually(() => replies.size === most + 8 + 1);
+  suspend(2000);
+  await eventually(() => asked.length === most + 2);
 });
 
 test('runtimes are counted: the builder keeps what it reads of each', async () => {

@@ -20,6 +20,8 @@ import { facts, ShapeError } from './shapes.ts';
 
 /** A caller that sends more at once has lost its way: `remote-machines.ts` stays far below. */
 export const maxCallsUnderWay = 2048;
+/** What their messages may have had in all. A value takes up to some 15 times its bytes; the longest call that is sent has 40 KiB. */
+export const maxBytesUnderWay = 32 * 2 ** 20;
 
 export interface MachinesToServe {
   readonly driver: VmDriver;
@@ -36,6 +38,8 @@ interface Preparing {
 
 interface UnderWay {
   readonly abort: AbortController;
+  /** Of its messages, which are held until it ends. */
+  bytes: number;
   preparing: Preparing | null;
 }
 
@@ -43,23 +47,25 @@ interface UnderWay {
 export function serveMachines(channel: Channel, { log, agentIds = agentIdPattern, ...served }: MachinesToServe): void {
   const methods = methodsFor(agentIds);
   const calls = new Map<number, UnderWay>();
+  const budget = new BytesUnderWay();
   const reply = (id: number, outcome: { readonly value: unknown } | { readonly error: SentError }): void =>
     channel.send({ kind: 'reply', id, ...outcome });
 
-  channel.receive('call', (message) => {
+  channel.receive('call', (message, bytes) => {
     const id = idOf(message);
     if (calls.has(id)) throw new ChannelError(`two calls have the number ${id}`);
     let run: ReturnType<typeof prepareCall>;
     try {
       if (calls.size >= maxCallsUnderWay) throw new VmError('failed', 'too many calls are under way');
       run = prepareCall(methods, message['method'], message['args']);
+      budget.take(bytes);
     } catch (error) {
       if (!(error instanceof ShapeError || error instanceof VmError)) throw error;
       log.warn({ why: error.message }, 'a call of the control plane was refused');
       reply(id, { error: sentError(new VmError('failed', error.message)) });
       return;
     }
-    const own: UnderWay = { abort: new AbortController(), preparing: null };
+    const own: UnderWay = { abort: new AbortController(), bytes, preparing: null };
     calls.set(id, own);
     // Given up before it was sent: a create still takes the place of earlier ones.
     if (message['aborted'] === true) own.abort.abort();
@@ -70,18 +76,15 @@ export function serveMachines(channel: Channel, { log, agentIds = agentIdPattern
     void (async () => run(served, { signal, progress, prepare }))()
       .then((value) => reply(id, { value: value ?? null }))
       .catch((error: unknown) => reply(id, { error: sentError(error) }))
-      .finally(() => calls.delete(id));
+      .finally(() => {
+        calls.delete(id);
+        budget.giveBack(own.bytes);
+      });
   });
   channel.receive('abort', (message) => calls.get(idOf(message))?.abort.abort());
-  channel.receive('prepared', (message) => {
-    const preparing = calls.get(idOf(message))?.preparing;
-    if (!preparing) return;
-    if (message['error'] != null) return preparing.reject(untrustedError(message['error']));
-    try {
-      preparing.resolve(facts(message['facts'], 'prepared.facts'));
-    } catch (error) {
-      preparing.reject(error as Error);
-    }
+  channel.receive('prepared', (message, bytes) => {
+    const own = calls.get(idOf(message));
+    if (own?.preparing) takePrepared(message, { own, preparing: own.preparing, budget, bytes });
   });
   const forget = served.driver.onExit(({ agentId, executionId }) =>
     channel.send({ kind: 'exit', agentId, executionId }),
@@ -94,6 +97,39 @@ export function serveMachines(channel: Channel, { log, agentIds = agentIdPattern
       preparing?.reject(gone);
     }
   });
+}
+
+/** A call gives back what it took as it ends. */
+class BytesUnderWay {
+  private bytes = 0;
+
+  /** Throws `VmError` for what does not fit. */
+  take(bytes: number): void {
+    if (this.bytes + bytes > maxBytesUnderWay) throw new VmError('failed', 'calls of too many bytes are under way');
+    this.bytes += bytes;
+  }
+
+  giveBack(bytes: number): void {
+    this.bytes -= bytes;
+  }
+}
+
+interface Prepared {
+  readonly own: UnderWay;
+  readonly preparing: Preparing;
+  readonly budget: BytesUnderWay;
+  readonly bytes: number;
+}
+
+function takePrepared(message: Message, { own, preparing, budget, bytes }: Prepared): void {
+  if (message['error'] != null) return preparing.reject(untrustedError(message['error']));
+  try {
+    budget.take(bytes);
+    own.bytes += bytes;
+    preparing.resolve(facts(message['facts'], 'prepared.facts'));
+  } catch (error) {
+    preparing.reject(error as Error);
+  }
 }
 
 /** Has the control plane prepare a guest, which it reaches by itself. */
