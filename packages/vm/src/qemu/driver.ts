@@ -63,7 +63,7 @@ class QemuDriver implements VmDriver {
   private readonly calls = new AgentCalls();
   private readonly slots: VmNumbers;
   private readonly templates: Templates;
-  private readonly watch = new ExitWatch();
+  private readonly watch: ExitWatch;
   private readonly vms: Vms;
   private readonly keeper: NetworkKeeper;
   private cgroups: Cgroups | null = null;
@@ -73,6 +73,7 @@ class QemuDriver implements VmDriver {
     this.options = options;
     this.brokerHost = options.network.brokerHost;
     this.vmsRoot = join(options.dataDir, 'vms');
+    this.watch = new ExitWatch(options.log);
     this.slots = new VmNumbers(options.network.maxSlots);
     this.templates = new Templates(options, this.slots);
     this.keeper = new NetworkKeeper(options.network, options.log);

@@ -1,7 +1,7 @@
 import { EmulatorLog } from '../machine/emulator-log.ts';
-import { Qmp } from '../machine/qmp.ts';
+import { BrokenEmulatorError, Qmp } from '../machine/qmp.ts';
 import type { Watched } from '../machine/watch.ts';
-import { isAlive } from '../host/process.ts';
+import { isAlive, kill } from '../host/process.ts';
 import type { RunDirectory } from '../saved/run-directory.ts';
 
 /** A running emulator answers in a millisecond; one that does not within this is stuck. */
@@ -25,6 +25,10 @@ export class Connections {
     try {
       vm.qmp = await underway;
       return vm.qmp;
+    } catch (error) {
+      // From then on the watch does this.
+      if (error instanceof BrokenEmulatorError) await kill(vm.process);
+      throw error;
     } finally {
       this.underway.delete(vm);
     }

@@ -1,9 +1,14 @@
 /**
  * Client of QEMU's control protocol (QMP) over a unix socket: JSON lines, one greeting, then `qmp_capabilities`, then
  * commands answered by id, with events between them. QEMU serves one client at a time.
+ *
+ * A guest that broke out of its machine speaks here as its QEMU. What it says is bounded before it is read: bytes, depth and
+ * values of a message, and bytes and unasked messages of a second. One that passes a bound is told apart by `broken`, and is to
+ * be ended.
  */
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
+import { boundedJson } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import { throwIfAborted, until } from '../../waiting.ts';
 
@@ -27,6 +32,13 @@ export class QmpError extends Error {
   }
 }
 
+/** The emulator does not keep to its protocol: its guest speaks for it. */
+export class BrokenEmulatorError extends VmError {
+  constructor(message: string) {
+    super('failed', message);
+  }
+}
+
 interface Pending {
   readonly command: string;
   readonly resolve: (value: unknown) => void;
@@ -43,8 +55,12 @@ interface QmpMessage {
 }
 
 const defaultTimeoutMs = 10_000;
-/** A reply is a few KiB; more than this is not QMP. */
-const longestLine = 4 << 20;
+/** A reply is a few KiB; the largest is the console's last 64 KiB. More than this is not QMP. */
+const messageBounds = { bytes: 4 << 20, depth: 32, elements: 65_536 };
+/** Of one second. QEMU itself holds most events back to one a second of their kind. */
+const maxBytesPerSecond = 16 << 20;
+const maxUnaskedPerSecond = 2000;
+const maxDescriptionCharacters = 1024;
 const maxPending = 64;
 
 export class Qmp {
@@ -55,7 +71,11 @@ export class Qmp {
   private readonly listeners = new Set<(event: QmpEvent) => void>();
   private readonly greeting = Promise.withResolvers<void>();
   private nextId = 1;
-  private buffered = '';
+  /** Pieces of a message whose end has not come. */
+  private pieces: string[] = [];
+  private piecesLength = 0;
+  private readonly second = { since: performance.now(), bytes: 0, unasked: 0 };
+  private brokenBy: string | null = null;
   private ended = false;
 
   private constructor(socket: Socket) {
@@ -106,7 +126,7 @@ export class Qmp {
     parameters: Readonly<Record<string, unknown>> = {},
     options: QmpCommandOptions = {},
   ): Promise<T> {
-    if (this.ended) throw new VmError('failed', `${command}: QEMU is gone`);
+    if (this.ended) throw this.goneError(command);
     if (this.pending.size >= maxPending) throw new VmError('failed', `${command}: too many commands under way`);
     const id = this.nextId;
     this.nextId += 1;
@@ -118,6 +138,11 @@ export class Qmp {
     } finally {
       this.pending.delete(id);
     }
+  }
+
+  /** Why what is at the other end is no QEMU as it was started; null as long as it is. */
+  get broken(): string | null {
+    return this.brokenBy;
   }
 
   get isOpen(): boolean {
@@ -134,38 +159,73 @@ export class Qmp {
     this.end();
   }
 
+  private break(why: string): void {
+    this.brokenBy = `the emulator sent ${why}`;
+    this.close();
+  }
+
   private receive(text: string): void {
-    this.buffered += text;
-    if (this.buffered.length > longestLine) return this.close();
-    const lines = this.buffered.split('\n');
-    this.buffered = lines.pop() ?? '';
-    for (const line of lines) {
-      if (line.trim() === '') continue;
-      try {
-        this.dispatch(JSON.parse(line) as QmpMessage);
-      } catch {
-        return this.close();
-      }
+    const { second } = this;
+    const now = performance.now();
+    if (now - second.since > 1000) Object.assign(second, { since: now, bytes: 0, unasked: 0 });
+    second.bytes += text.length;
+    if (second.bytes > maxBytesPerSecond) return this.break(`more than ${maxBytesPerSecond} bytes in a second`);
+    const [first = '', ...others] = text.split('\n');
+    this.pieces.push(first);
+    this.piecesLength += first.length;
+    if (this.piecesLength > messageBounds.bytes)
+      return this.break(`a message of more than ${messageBounds.bytes} bytes`);
+    for (const next of others) {
+      const line = this.pieces.join('');
+      this.pieces = [next];
+      this.piecesLength = next.length;
+      if (line.trim() !== '') this.read(line);
+      if (this.ended) return;
     }
   }
 
-  private dispatch(message: QmpMessage): void {
-    if (message.QMP !== undefined) return this.greeting.resolve();
-    if (message.event !== undefined) {
-      for (const listener of this.listeners) listener({ event: message.event, data: message.data ?? {} });
-      return;
+  private read(line: string): void {
+    let message: QmpMessage | null;
+    try {
+      message = boundedJson(line, messageBounds) as QmpMessage | null;
+    } catch (error) {
+      return this.break((error as Error).name === 'JsonBoundsError' ? (error as Error).message : 'what is no JSON');
     }
-    const pending = message.id === undefined ? undefined : this.pending.get(message.id);
-    if (!pending) return;
-    if (message.error) pending.reject(new QmpError(pending.command, message.error.class, message.error.desc));
-    else pending.resolve(message.return);
+    if (typeof message !== 'object' || message === null) return this.break('a message that is no object');
+    if (this.settle(message)) return;
+    this.second.unasked += 1;
+    if (this.second.unasked > maxUnaskedPerSecond)
+      return this.break(`more than ${maxUnaskedPerSecond} messages in a second that nobody asked for`);
+    if (message.QMP !== undefined) this.greeting.resolve();
+    else if (typeof message.event === 'string')
+      for (const listener of this.listeners) listener({ event: message.event, data: message.data ?? {} });
+  }
+
+  /** False for what answers no command. */
+  private settle({ event, id, error, return: value }: QmpMessage): boolean {
+    const pending = event === undefined && id !== undefined ? this.pending.get(id) : undefined;
+    if (!pending) return false;
+    // One answer a command: a second one is nobody's.
+    this.pending.delete(id!);
+    if (error) {
+      const description = String(error.desc).slice(0, maxDescriptionCharacters);
+      pending.reject(
+        new QmpError(pending.command, String(error.class).slice(0, maxDescriptionCharacters), description),
+      );
+    } else pending.resolve(value);
+    return true;
+  }
+
+  private goneError(command: string): VmError {
+    if (this.brokenBy !== null) return new BrokenEmulatorError(`${command}: ${this.brokenBy}`);
+    return new VmError('failed', `${command}: QEMU is gone`);
   }
 
   private end(): void {
     if (this.ended) return;
     this.ended = true;
-    this.greeting.reject(new VmError('failed', 'QEMU closed the connection'));
-    for (const { command, reject } of this.pending.values()) reject(new VmError('failed', `${command}: QEMU is gone`));
+    this.greeting.reject(this.goneError('QMP greeting'));
+    for (const { command, reject } of this.pending.values()) reject(this.goneError(command));
   }
 }
 

@@ -1,9 +1,11 @@
 /**
  * Notices that a VM's process has ended. QEMU's end closes its control connection at once; where there is no connection
- * (a VM that was found again and does not answer), the process table is looked at.
+ * (a VM that was found again and does not answer), the process table is looked at. A QEMU that says what none says was taken
+ * over by its guest, and is ended.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isAlive } from '../host/process.ts';
+import type { Log } from '@lodge/ports';
+import { isAlive, kill } from '../host/process.ts';
 import type { ProcessMark } from '../host/process.ts';
 import type { Qmp } from './qmp.ts';
 
@@ -26,6 +28,11 @@ export class ExitWatch {
   private readonly listeners = new Set<ExitListener>();
   private readonly watched = new Map<string, Watched>();
   private readonly stopping = new AbortController();
+  private readonly log: Pick<Log, 'warn'>;
+
+  constructor(log: Pick<Log, 'warn'>) {
+    this.log = log;
+  }
 
   onExit(listener: ExitListener): () => void {
     this.listeners.add(listener);
@@ -55,7 +62,9 @@ export class ExitWatch {
     let quickUntil = 0;
     while (!this.stopping.signal.aborted && isAlive(vm.process)) {
       if (vm.qmp?.isOpen) {
-        await vm.qmp.closed;
+        const { qmp } = vm;
+        await qmp.closed;
+        if (qmp.broken !== null) await this.endBroken(vm, qmp.broken);
         quickUntil = performance.now() + endingMs;
         continue;
       }
@@ -65,5 +74,11 @@ export class ExitWatch {
     if (this.stopping.signal.aborted) return;
     if (this.watched.get(vm.agentId) === vm) this.watched.delete(vm.agentId);
     for (const listener of this.listeners) listener({ agentId: vm.agentId, executionId: vm.executionId });
+  }
+
+  private async endBroken({ agentId, executionId, process }: Watched, why: string): Promise<void> {
+    const fields = { agent_id: agentId, execution_id: executionId, why };
+    this.log.warn(fields, 'a virtual machine is ended: its emulator does not keep to its protocol');
+    await kill(process).catch((error: unknown) => this.log.warn({ ...fields, err: error }, 'it does not end'));
   }
 }
