@@ -4,6 +4,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Binaries } from './binaries.ts';
+import { readForeign } from './foreign-file.ts';
 import { assertPassable, runAs } from './system-user.ts';
 import type { RunAs } from './system-user.ts';
 
@@ -83,7 +84,7 @@ export async function initialise(cluster: Cluster, binaries: Binaries): Promise<
   if (made === binaries.major) return;
   if (made !== null) {
     throw new Error(
-      `${cluster.cluster} was made by Postgres ${made}, and this release brings Postgres ${binaries.major}, which cannot open it. Move it with pg_dump and pg_restore or with pg_upgrade, or go back to the release that made it.`,
+      `${cluster.cluster} was made by Postgres ${made.slice(0, 20)}, and this release brings Postgres ${binaries.major}, which cannot open it. Move it with pg_dump and pg_restore or with pg_upgrade, or go back to the release that made it.`,
     );
   }
   const partial = await mkdtemp(join(cluster.dataDir, 'partial-cluster-'));
@@ -116,13 +117,7 @@ export async function removeLeftovers(dataDir: string, binaries: Binaries): Prom
 export const serverEnv = { PATH: '/usr/bin:/bin', LC_ALL: 'C' };
 
 async function versionOf(cluster: string): Promise<string | null> {
-  return readFile(join(cluster, 'PG_VERSION'), 'utf8').then(
-    (text) => text.trim(),
-    (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return null;
-      throw error;
-    },
-  );
+  return (await readForeign(join(cluster, 'PG_VERSION')))?.trim() ?? null;
 }
 
 /**

@@ -7,6 +7,7 @@ import { Client } from 'pg';
 import type { Binaries } from './binaries.ts';
 import { connectionStringOf, serverEnv, socketName } from './cluster.ts';
 import type { Cluster } from './cluster.ts';
+import { readForeign } from './foreign-file.ts';
 
 /** A running server's first process. The start time tells it from a later process under the same pid. */
 export interface Postmaster {
@@ -18,17 +19,23 @@ export interface Postmaster {
 const pollMs = 20;
 const answerTimeoutMs = 2_000;
 const maxLogBytes = 1024 * 1024;
+/** Of a failure this much of the log's end is looked at. */
+const toldBytes = 4096;
 
 /** The server that holds the cluster, as its lock file names it, checked against the process itself. */
 export async function findPostmaster(cluster: Cluster): Promise<Postmaster | null> {
-  const lock = await readFile(join(cluster.cluster, 'postmaster.pid'), 'utf8').catch(() => '');
-  const pid = Number.parseInt(lock, 10);
+  const pid = await pidIn(join(cluster.cluster, 'postmaster.pid'));
   if (!(pid > 1)) return null;
   const startTicks = await startOf(pid);
   // Postgres makes its data folder the working directory, and keeps it.
   const cwd = await readlink(`/proc/${pid}/cwd`).catch(() => null);
   if (startTicks === null || cwd !== (await realpath(cluster.cluster))) return null;
   return { pid, startTicks };
+}
+
+/** NaN where there is none, or no file that a server has written. */
+async function pidIn(lock: string): Promise<number> {
+  return Number.parseInt((await readForeign(lock).catch(() => null)) ?? '', 10);
 }
 
 /** True when it runs from these binaries, not from those of another release. */
@@ -163,7 +170,7 @@ export async function endPostmaster(postmaster: Postmaster, fastTimeoutMs: numbe
  */
 async function removeForeignLocks(cluster: Cluster): Promise<void> {
   for (const file of [join(cluster.cluster, 'postmaster.pid'), join(cluster.socketDir, `${socketName}.lock`)]) {
-    const pid = Number.parseInt(await readFile(file, 'utf8').catch(() => ''), 10);
+    const pid = await pidIn(file);
     if (pid > 1 && existsSync(`/proc/${pid}`)) await rm(file);
   }
 }
@@ -188,6 +195,18 @@ async function openLog(path: string): ReturnType<typeof open> {
 
 /** The end of the server's log, which says why it did not start. */
 async function failureOf(cluster: Cluster): Promise<string> {
-  const log = await readFile(cluster.logFile, 'utf8').catch(() => '');
+  const log = await endOf(cluster.logFile).catch(() => '');
   return `Postgres did not start: ${log.trim().split('\n').slice(-4).join(' | ') || 'it logged nothing'}`;
+}
+
+/** The server writes it, and may have written any amount. */
+async function endOf(path: string): Promise<string> {
+  const file = await open(path, 'r');
+  try {
+    const { size } = await file.stat();
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(toldBytes), 0, toldBytes, Math.max(0, size - toldBytes));
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
 }
