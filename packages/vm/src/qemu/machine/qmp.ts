@@ -49,7 +49,7 @@ interface QmpMessage {
   readonly QMP?: unknown;
   readonly id?: number;
   readonly return?: unknown;
-  readonly error?: { readonly class: string; readonly desc: string };
+  readonly error?: { readonly class?: unknown; readonly desc?: unknown };
   readonly event?: string;
   readonly data?: Record<string, unknown>;
 }
@@ -207,12 +207,8 @@ export class Qmp {
     if (!pending) return false;
     // One answer a command: a second one is nobody's.
     this.pending.delete(id!);
-    if (error) {
-      const description = String(error.desc).slice(0, maxDescriptionCharacters);
-      pending.reject(
-        new QmpError(pending.command, String(error.class).slice(0, maxDescriptionCharacters), description),
-      );
-    } else pending.resolve(value);
+    if (error) pending.reject(new QmpError(pending.command, shortText(error.class), shortText(error.desc)));
+    else pending.resolve(value);
     return true;
   }
 
@@ -228,6 +224,9 @@ export class Qmp {
     for (const { command, reject } of this.pending.values()) reject(this.goneError(command));
   }
 }
+
+const shortText = (value: unknown): string =>
+  typeof value === 'string' ? value.slice(0, maxDescriptionCharacters) : 'it did not say why';
 
 function tryConnect(path: string): Promise<Socket | null> {
   return new Promise((resolve, reject) => {
