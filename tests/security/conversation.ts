@@ -38,7 +38,9 @@ export class Conversation implements Disposable {
   /** Null when it is refused, or not answered. */
   static async open(namespace: string, host: string, port: number): Promise<Conversation | null> {
     const conversation = new Conversation(start(namespace, 'talk', host, String(port)));
-    return (await conversation.#next()) === 'open' ? conversation : null;
+    if ((await conversation.#next()) === 'open') return conversation;
+    conversation[Symbol.dispose]();
+    return null;
   }
 
   async say(text: string): Promise<End> {

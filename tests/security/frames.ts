@@ -70,6 +70,21 @@ export function udp(fromPort: number, toPort: number, text: string): Buffer {
   return Buffer.concat([header, Buffer.from(text)]);
 }
 
+/** A TCP segment of a connection that is under way, for these addresses. */
+export function tcpMidst(from: string, fromPort: number, to: string, toPort: number, text: string): Buffer {
+  const segment = Buffer.concat([Buffer.alloc(20), Buffer.from(text)]);
+  segment.writeUInt16BE(fromPort, 0);
+  segment.writeUInt16BE(toPort, 2);
+  segment.writeUInt32BE(1, 4);
+  segment.writeUInt32BE(1, 8);
+  // Five words of header; PSH and ACK.
+  segment.writeUInt16BE(0x5018, 12);
+  segment.writeUInt16BE(1024, 14);
+  const pseudo = Buffer.concat([address4(from), address4(to), Buffer.from([0, 6, 0, segment.length])]);
+  segment.writeUInt16BE(checksum(Buffer.concat([pseudo, segment])), 16);
+  return segment;
+}
+
 /** Puts the checksum that goes over IPv6 addresses too into a UDP datagram (at 6) or an ICMPv6 message (at 2). */
 export function sealed6(from: string, to: string, next: 17 | 58, payload: Buffer): Buffer {
   const pseudo = Buffer.alloc(8);
