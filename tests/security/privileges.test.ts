@@ -1,6 +1,7 @@
 /** What runs as root on the host, and what the process that parses strangers' text may do there. */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { get } from 'node:https';
@@ -65,11 +66,15 @@ async function recordOf(id: string): Promise<{ readonly templateId: string; read
   return JSON.parse(text) as { readonly templateId: string; readonly address: string };
 }
 
+const begun: ChildProcess[] = [];
+after(() => begun.forEach((child) => child.kill('SIGKILL')));
+
 /** A process in the control plane's own group, as one that it has started: in a session of its own, deaf to signals. */
 async function startBesideControlPlane(): Promise<number> {
   const pid = await service.controlPlanePid();
   const script = `trap '' INT TERM HUP; while :; do sleep 1; done`;
   const child = spawn('setsid', ['sh', '-c', script], { stdio: 'ignore' });
+  begun.push(child);
   const groups = (await readFile(`/proc/${pid}/cgroup`, 'utf8')).matchAll(/^\d+:([\w,]*):(\/lodge-control-\w+)$/gm);
   for (const [, tree, group] of groups)
     await writeFile(join('/sys/fs/cgroup', tree!, group!, 'cgroup.procs'), String(child.pid));

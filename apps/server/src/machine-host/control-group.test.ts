@@ -12,6 +12,11 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { missingBounds, openControlGroup } from './control-group.ts';
 import type { ControlGroup } from './control-group.ts';
 
+/** The tree of version 2, which stands alone or beside those of version 1. */
+const unified = ['/sys/fs/cgroup', '/sys/fs/cgroup/unified'].find((root) =>
+  existsSync(join(root, 'cgroup.controllers')),
+);
+const noUnified = process.geteuid!() === 0 && unified !== undefined ? false : 'no control groups of version 2 here';
 const noGroups = process.geteuid!() === 0 && (await missingBounds()).length === 0 ? false : 'no control groups here';
 let dataDir: string;
 const opened: ControlGroup[] = [];
@@ -22,7 +27,9 @@ afterEach(async () => {
   for (const group of opened.splice(0)) await group.end();
 });
 
-async function open(options: { readonly maxProcesses?: number; readonly maxBytes?: number } = {}) {
+async function open(
+  options: { readonly maxProcesses?: number; readonly maxBytes?: number; readonly root?: string } = {},
+) {
   const group = await openControlGroup({ dataDir, ...options });
   opened.push(group);
   return group;
@@ -63,6 +70,15 @@ test(
     await group.end();
   },
 );
+
+test('with the tree of version 2 all that it started ends with it too', { skip: noUnified }, async () => {
+  const group = await open({ root: unified! });
+  const child = run(group, `setsid sh -c 'trap "" TERM; echo $$; while :; do sleep 1; done' & wait`);
+  const [survivor] = await lines(child, 1);
+  assert.match(readFileSync(`/proc/${survivor}/cgroup`, 'utf8'), /^0::\/lodge-control-\w+$/m);
+  await group.end();
+  assert.ok(!isAlive(survivor!));
+});
 
 test(
   'what one from before left is ended at the next start, which is not held up by a freeze',

@@ -128,7 +128,8 @@ function openLegacy(root: string, name: string, bounds: Bounds): Promise<Tree | 
 
 /** Null where the host gives none that a process can enter. */
 async function openTree(folder: string, bounds: Bounds, prepare: () => Promise<void>): Promise<Tree | null> {
-  await endGroup(folder);
+  // Where control groups are mounted read-only, even an absent one cannot be removed.
+  if (await exists(folder)) await endGroup(folder);
   try {
     await prepare();
     await mkdir(folder);

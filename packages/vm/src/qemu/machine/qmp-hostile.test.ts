@@ -50,8 +50,8 @@ async function flood(socket: Socket, text: string): Promise<void> {
 
 const event = '{"event":"RESUME","data":{}}\n';
 const said: readonly (readonly [name: string, say: (socket: Socket) => void, why: RegExp])[] = [
-  ['more messages than anyone', (socket) => void flood(socket, event.repeat(100)), /2000 messages in a second/],
-  ['answers that nobody waits for', (socket) => void flood(socket, '{"id":7,"return":{}}\n'.repeat(100)), /2000/],
+  ['more messages than anyone', (socket) => void flood(socket, event.repeat(100)), /20000 messages in a second/],
+  ['answers that nobody waits for', (socket) => void flood(socket, '{"id":7,"return":{}}\n'.repeat(100)), /20000/],
   ['more bytes than anyone', (socket) => void flood(socket, `{"event":"${'x'.repeat(2 ** 20)}"}\n`), /bytes in a sec/],
   ['a message without an end', (socket) => void flood(socket, ' '.repeat(2 ** 16)), /a message of more than/],
   ['a message of many values', (socket) => socket.write(`[${'[],'.repeat(2 ** 17)}[]]\n`), /65536 elements/],
@@ -73,9 +73,9 @@ test('messages and bytes of an honest emulator are no flood: they are counted by
   const qmp = await connected((socket) => {
     let sent = 0;
     const timer = setInterval(() => {
-      socket.write(event.repeat(300));
-      sent += 300;
-      if (sent < 3000) return;
+      socket.write(event.repeat(3000));
+      sent += 3000;
+      if (sent < 30_000) return;
       clearInterval(timer);
       socket.write('{"id":2,"return":{"status":"running"}}\n');
     }, 200);
