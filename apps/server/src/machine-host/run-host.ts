@@ -77,6 +77,7 @@ async function openControlProcess(
   closing.push(await lockInstance(config.dataDir));
   const ownFolder = await makeOwnFolder(config, user);
   const group = await openControlGroup(config);
+  closing.push(() => group.end());
   for (const what of group.missing) log.warn({ what }, 'no bound on the control plane from a control group');
   const process = await startControlProcess({ ...options, user, group, ownFolder });
   const control = { ...process, ended: endedWithAll(process, group, log) };
