@@ -2,6 +2,7 @@
 import type { BinaryNode } from 'baileys';
 import type { Account } from './account.ts';
 import type { Directory } from './directory.ts';
+import type { MediaServer } from './media.ts';
 import { childOf, childrenOf, node, server, userOf } from './nodes.ts';
 
 /** What the result holds; null: an empty result, which is how the server takes most settings. */
@@ -102,3 +103,10 @@ const restrictionOf = (account: Account): object => ({
       : { is_active: false },
   },
 });
+
+/** Leave to upload, and where: hosts near the device, then the one that everybody knows. */
+export const mediaConn = (media: MediaServer): BinaryNode =>
+  node('media_conn', { auth: media.giveLeave(), ttl: '300', auth_ttl: '21600', max_buckets: '12' }, [
+    node('host', { hostname: 'media-fra3-1.cdn.whatsapp.net', type: 'primary' }),
+    node('host', { hostname: 'mmg.whatsapp.net', type: 'fallback' }),
+  ]);

@@ -1,7 +1,7 @@
 /**
  * WhatsApp as a linked device sees it: a WebSocket server with the real protocol. Noise XX with a certificate chain, pairing by a
  * scanned or a typed code, login, pre-keys, Signal messages in both directions, groups with sender keys, receipts, the backlog
- * of a device that was away. Files, calls, history and app state are not there.
+ * of a device that was away, and the media host where files lie. Calls, history and app state are not there.
  *
  *     const whatsapp = await startWhatsAppStub();
  *     … an adapter with base URL whatsapp.url and certificate root whatsapp.root shows a code …
@@ -19,12 +19,13 @@ import type { AddressInfo } from 'node:net';
 import type { BinaryNode, proto } from 'baileys';
 import { WebSocketServer } from 'ws';
 import type { Account } from './account.ts';
-import { answerTo } from './answers.ts';
+import { answerTo, mediaConn } from './answers.ts';
 import { chainOf } from './certificate.ts';
 import { newKeyPair } from './curve.ts';
 import { Directory } from './directory.ts';
 import type { Group } from './directory.ts';
 import { Link } from './link.ts';
+import { MediaServer } from './media.ts';
 import { childOf, childrenOf, node, seconds, server } from './nodes.ts';
 import { readQr, Registration } from './pairing.ts';
 import type { Person } from './person.ts';
@@ -33,6 +34,7 @@ import type { WriteOptions } from './traffic.ts';
 
 export type { Account, Receipt } from './account.ts';
 export type { Group } from './directory.ts';
+export type { MediaServer, PersonFile, PhoneFile } from './media.ts';
 export type { Person, Shown } from './person.ts';
 export type { WriteOptions } from './traffic.ts';
 
@@ -50,6 +52,8 @@ export interface Misbehaviour {
   silent: boolean;
   /** The server says that it has a pre-key of a new device: it uploads 5 and not 812, which takes a second. */
   fewPreKeys: boolean;
+  /** Devices that ask for leave to upload files are given none. */
+  refusesUploads: boolean;
   /** Devices that ask for a code to type are given none. */
   refusesCodes: boolean;
   /** Connections are closed before the handshake. */
@@ -59,11 +63,13 @@ export interface Misbehaviour {
 export async function startWhatsAppStub(port = 0): Promise<WhatsAppStub> {
   const sockets = new WebSocketServer({ host: '127.0.0.1', port, maxPayload: 8 * 1024 * 1024 });
   await once(sockets, 'listening');
-  return new WhatsAppStub(sockets);
+  return new WhatsAppStub(sockets, await MediaServer.start());
 }
 
 export class WhatsAppStub {
   readonly url: string;
+  /** Where files lie. */
+  readonly media: MediaServer;
   /** Public key that a client must trust. */
   readonly root: Buffer;
   readonly misbehave: Misbehaviour = {
@@ -72,6 +78,7 @@ export class WhatsAppStub {
     delayMs: 0,
     silent: false,
     fewPreKeys: false,
+    refusesUploads: false,
     refusesCodes: false,
     refusesConnections: false,
   };
@@ -94,8 +101,9 @@ export class WhatsAppStub {
     server: newKeyPair(),
   };
 
-  constructor(sockets: WebSocketServer) {
+  constructor(sockets: WebSocketServer, media: MediaServer) {
     this.sockets = sockets;
+    this.media = media;
     this.url = `ws://127.0.0.1:${(sockets.address() as AddressInfo).port}/ws/chat`;
     this.root = this.keys.root.public;
     sockets.on('connection', (socket) => this.open(socket));
@@ -196,6 +204,7 @@ export class WhatsAppStub {
     this.dropConnections();
     this.sockets.close();
     await once(this.sockets, 'close');
+    await this.media.close();
   }
 
   private open(socket: Link['socket']): void {
@@ -289,9 +298,16 @@ export class WhatsAppStub {
   }
 
   private async takeIq(link: Link, account: Account, stanza: BinaryNode): Promise<void> {
+    const attrs = { from: server, id: stanza.attrs['id']! };
+    if (childOf(stanza, 'media_conn')) return link.send(this.leaveToUpload(attrs));
     const content = (await answerTo(stanza, account, this.directory, this.misbehave.fewPreKeys)) ?? [];
-    link.send(node('iq', { from: server, id: stanza.attrs['id']!, type: 'result' }, content));
+    link.send(node('iq', { ...attrs, type: 'result' }, content));
     if (childOf(stanza, 'active')) account.announceBacklog(link);
+  }
+
+  private leaveToUpload(attrs: BinaryNode['attrs']): BinaryNode {
+    if (!this.misbehave.refusesUploads) return node('iq', { ...attrs, type: 'result' }, [mediaConn(this.media)]);
+    return node('iq', { ...attrs, type: 'error' }, [node('error', { code: '403', text: 'forbidden' })]);
   }
 
   private async takeReceipt(link: Link, account: Account, stanza: BinaryNode): Promise<void> {

@@ -128,7 +128,8 @@ async function readOfGroup(
 
 function show(person: Person, account: Account, id: string, group: string | null, message: proto.IMessage): void {
   const text = message.conversation ?? message.extendedTextMessage?.text ?? '';
-  const answers = message.extendedTextMessage?.contextInfo?.stanzaId ?? null;
+  const { extendedTextMessage, imageMessage, documentMessage } = message;
+  const answers = (extendedTextMessage ?? imageMessage ?? documentMessage)?.contextInfo?.stanzaId ?? null;
   person.show({ id, from: account.phone.number, group, text, answers, message });
 }
 
