@@ -10,7 +10,7 @@ const abilities = {
   groups: true,
   threads: false,
   bots: false,
-  files: false,
+  files: true,
   limitsSends: false,
   deafWithinMs: 6_000,
   // A device that is not paired yet has nothing to revoke: linking.test.ts has the case.
@@ -22,6 +22,7 @@ describePlatform('WhatsApp', abilities, async (): Promise<PlatformUnderTest> => 
   stub.misbehave.fewPreKeys = true;
   const platform = createWhatsApp({
     url: stub.url,
+    mediaUrl: stub.media.url,
     certificateRoot: stub.root,
     timings: {
       backoff: { firstMs: 50, maxMs: 300, stableMs: 2_000 },
@@ -43,7 +44,7 @@ function accountOf(stub: WhatsAppStub, number: number): AccountUnderTest {
   const account = stub.account(`155510${String(number).padStart(5, '0')}`, 'Agent');
   const direct = stub.person(`155520${String(number).padStart(5, '0')}`, 'User');
   let group: Group | null = null;
-  const sent = (): readonly SentByAgent[] => sentTo(direct);
+  const sent = (): readonly SentByAgent[] => sentTo(stub, direct);
   return {
     credentials: {},
     secrets: [],
@@ -85,8 +86,12 @@ function accountOf(stub: WhatsAppStub, number: number): AccountUnderTest {
   };
 }
 
-const sentTo = (person: Person): readonly SentByAgent[] =>
-  person.shown.map(({ group, from, text }) => ({ place: group ?? from, text, file: null }));
+const sentTo = (stub: WhatsAppStub, person: Person): readonly SentByAgent[] =>
+  person.shown.map(({ group, from, text, message }) => ({
+    place: group ?? from,
+    text,
+    file: stub.media.fileOf(message),
+  }));
 
 async function write(
   stub: WhatsAppStub,
@@ -100,6 +105,7 @@ async function write(
     ...(message.mention && { mentions: [account] }),
     ...(message.repliesToAgent && own && { answers: { id: own.id, author: account } }),
   };
+  if (message.file) Object.assign(options, { message: stub.media.put({ ...message.file, caption: message.text }) });
   const text = message.mention ? `@${account.phone.lidNumber} ${message.text}` : message.text;
   const id = group
     ? await stub.writeInGroup(from, group, text, options)

@@ -23,11 +23,16 @@ import { Pairing } from './pairing.ts';
 import { messageIdOf } from './sender.ts';
 import { Session } from './session.ts';
 import type { WhatsAppTimings } from './timings.ts';
-import { answerOf } from './answer.ts';
+import { answerOf, fileAnswerOf } from './answer.ts';
+import { openFile } from './media/download.ts';
+import type { MediaHost } from './media/host.ts';
+import { Refs } from './media/refs.ts';
+import { Uploads } from './media/upload.ts';
 
 export interface ConnectionOptions {
   readonly url: URL;
   readonly root: Uint8Array;
+  readonly media: MediaHost;
   readonly timings: WhatsAppTimings;
   readonly limiter: Limiter;
 }
@@ -43,6 +48,7 @@ export class WhatsAppConnection implements ChannelConnection {
   private readonly keys: DeviceKeys;
   private readonly chats: Chats;
   private readonly pairing: Pairing;
+  private readonly uploads: Uploads;
   private readonly backoff: Backoff;
   private readonly gone = new AbortController();
   private readonly running: Promise<void>;
@@ -59,6 +65,7 @@ export class WhatsAppConnection implements ChannelConnection {
     this.keys = new DeviceKeys(host.vault, (error) => this.commitFailed(error));
     this.chats = new Chats(this.keys);
     this.backoff = new Backoff(options.timings.backoff);
+    this.uploads = new Uploads(options.media, async (signal) => (await this.connected(signal)).socket.uploadLeave());
     this.pairing = new Pairing({
       rounds: options.timings.pairingRounds,
       codeShownMs: options.timings.codeShownMs,
@@ -82,11 +89,10 @@ export class WhatsAppConnection implements ChannelConnection {
   }
 
   async send(to: SendTarget, part: OutboundPart, key: string, signal: AbortSignal): Promise<{ readonly id: string }> {
-    if (part.kind === 'file') throw new SendFailure('refused', 'files are not sent to WhatsApp');
     const jid = await this.jidOf(to.conversationId, signal);
+    const content = await this.contentOf(part, to, signal);
     const session = await this.connected(signal);
     const id = messageIdOf(key);
-    const content: Content = answerOf(part.text, to);
     try {
       await session.sender.send(jid, content, id, AbortSignal.any([signal, this.gone.signal]));
     } catch (error) {
@@ -104,8 +110,9 @@ export class WhatsAppConnection implements ChannelConnection {
     if (jid !== null) await untilAborted(session.socket.composing(jid), signal).catch(() => undefined);
   }
 
-  async open(): Promise<AsyncIterable<Uint8Array>> {
-    throw new Error('files of WhatsApp are not fetched');
+  open(ref: string, maxBytes: number, given: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+    const signal = AbortSignal.any([given, this.gone.signal]);
+    return openFile(ref, { host: this.options.media, refs: new Refs(this.keys.secret), maxBytes, signal });
   }
 
   async pairByNumber(phoneNumber: string): Promise<void> {
@@ -120,6 +127,12 @@ export class WhatsAppConnection implements ChannelConnection {
     const timeout = setTimeout(timer.resolve, maxClosingMs);
     await Promise.race([this.running, timer.promise]);
     clearTimeout(timeout);
+  }
+
+  private async contentOf(part: OutboundPart, to: SendTarget, given: AbortSignal): Promise<Content> {
+    if (part.kind === 'text') return answerOf(part.text, to);
+    const sent = await this.uploads.put(part, AbortSignal.any([given, this.gone.signal]));
+    return fileAnswerOf(part, sent, to);
   }
 
   /** The session, or the next one when it is being opened anew. */

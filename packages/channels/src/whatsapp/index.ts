@@ -7,6 +7,9 @@ import { whatsAppRoot } from './device/certificate.ts';
 import { WhatsAppConnection } from './connection.ts';
 import { Limiter } from './limiter.ts';
 import { maxTextChars, render } from './dialect/render.ts';
+import { maxFileInBytes } from './media/download.ts';
+import { MediaHost } from './media/host.ts';
+import { maxFileOutBytes } from './media/upload.ts';
 import { usualTimings } from './timings.ts';
 import type { WhatsAppTimings } from './timings.ts';
 
@@ -16,6 +19,8 @@ export type { WhatsAppTimings } from './timings.ts';
 export interface WhatsAppOptions {
   /** From the operator's configuration alone. `ws:` only to this host itself: what protects the handshake is TLS. */
   readonly url?: string;
+  /** Where files lie, without a path; of the operator alone, too. `http:` only to this host itself. */
+  readonly mediaUrl?: string;
   /** Public key of the root of the server's certificates, 32 bytes. Default: WhatsApp's. */
   readonly certificateRoot?: Uint8Array;
   readonly timings?: Partial<WhatsAppTimings>;
@@ -24,27 +29,35 @@ export interface WhatsAppOptions {
 }
 
 const usualUrl = 'wss://web.whatsapp.com/ws/chat';
+const usualMediaUrl = 'https://mmg.whatsapp.net';
 const usualHandshakes = 4;
 
 export function createWhatsApp(options: WhatsAppOptions = {}): Platform {
-  const url = checkedUrl(options.url ?? usualUrl);
+  const url = checkedUrl(options.url ?? usualUrl, 'ws');
+  const mediaUrl = checkedUrl(options.mediaUrl ?? usualMediaUrl, 'http');
   const root = options.certificateRoot ?? whatsAppRoot;
   if (root.length !== 32) throw new Error('the certificate root of WhatsApp has 32 bytes');
   const timings = { ...usualTimings, ...options.timings };
   const limiter = options.limiter ?? new Limiter(usualHandshakes);
+  const media = new MediaHost(mediaUrl, timings);
   return {
     channel: 'whatsapp',
-    limits: { textChars: maxTextChars, fileInBytes: 0, fileOutBytes: 0, typingEveryMs: 10_000 },
+    limits: {
+      textChars: maxTextChars,
+      fileInBytes: maxFileInBytes,
+      fileOutBytes: maxFileOutBytes,
+      typingEveryMs: 10_000,
+    },
     sendsOnce: true,
     verify: null,
     render,
-    connect: (_account, host) => new WhatsAppConnection({ url, root, timings, limiter }, host),
+    connect: (_account, host) => new WhatsAppConnection({ url, root, media, timings, limiter }, host),
   };
 }
 
-function checkedUrl(given: string): URL {
+function checkedUrl(given: string, scheme: 'ws' | 'http'): URL {
   const url = URL.parse(given);
   const isLoopback = url !== null && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
-  if (url?.protocol === 'wss:' || (url?.protocol === 'ws:' && isLoopback)) return url;
-  throw new Error('the address of WhatsApp must begin with wss://, or be ws:// to this host itself');
+  if (url?.protocol === `${scheme}s:` || (url?.protocol === `${scheme}:` && isLoopback)) return url;
+  throw new Error(`an address of WhatsApp must begin with ${scheme}s://, or be ${scheme}:// to this host itself`);
 }

@@ -60,6 +60,9 @@ describe('the server', () => {
     }
     createWhatsApp({ url: 'ws://127.0.0.1:1/ws/chat' });
     createWhatsApp({ url: 'wss://web.whatsapp.com/ws/chat' });
+    for (const mediaUrl of ['http://mmg.whatsapp.net', 'http://127.0.0.1.example.com', 'ws://127.0.0.1:1', 'nothing'])
+      assert.throws(() => createWhatsApp({ mediaUrl }), /https:/);
+    createWhatsApp({ mediaUrl: 'http://127.0.0.1:1' });
   });
 
   test('bytes that no key opens end the socket and nothing else', async (t) => {

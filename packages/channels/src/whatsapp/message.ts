@@ -1,10 +1,12 @@
 /** What a message of WhatsApp is to the relay. Everything in it was written by strangers: bounded, and never trusted to be there. */
 import { createHash } from 'node:crypto';
 import { maxInboundChars } from '@lodge/ports';
-import type { InboundFile, InboundMessage } from '@lodge/ports';
-import { cut, fileName, plainName, textOf } from '../shared/plain.ts';
+import type { InboundMessage } from '@lodge/ports';
+import { cut, plainName, textOf } from '../shared/plain.ts';
 import { unwrapped } from './device/library.ts';
 import type { Content, Envelope, Me } from './device/library.ts';
+import { filesOf } from './media/inbound.ts';
+import type { Refs } from './media/refs.ts';
 
 /** What an answer needs of the message that it answers. */
 export interface Quoted {
@@ -24,6 +26,7 @@ export interface Origin {
   /** Of a group, where it is known. */
   readonly title: string | null;
   readonly me: Me;
+  readonly refs: Refs;
 }
 
 /** Null: nothing that a person wrote to the agent, such as a reaction, an edit or a change of settings. */
@@ -31,7 +34,7 @@ export function inboundOf(content: Content, origin: Origin): InboundMessage | nu
   const { envelope, number, title } = origin;
   const inner = unwrapped(content);
   if (!inner || envelope.chat.length > maxJidChars || envelope.author.length > maxJidChars) return null;
-  const files = filesOf(inner);
+  const files = filesOf(inner, origin.refs);
   const { text, isMentioned } = addressedText(textIn(inner), inner, origin);
   if (text === '' && files.length === 0) return null;
   const quoted = { id: textOf(envelope.id), author: envelope.author, text: cut(text, maxQuotedChars) };
@@ -130,30 +133,3 @@ const contextOf = (content: Content) =>
     content.documentMessage ??
     content.audioMessage
   )?.contextInfo;
-
-/** Files are told of, so that the agent knows of them; their bytes are not fetched. */
-function filesOf(content: Content): readonly InboundFile[] {
-  const { imageMessage: image, videoMessage: video, audioMessage: audio, documentMessage: document } = content;
-  if (image) return [fileOf(image, 'photo.jpg', 'image', 'image/jpeg')];
-  if (audio) return [fileOf(audio, 'voice.ogg', audio.ptt ? 'voice' : 'file', 'audio/ogg')];
-  if (video) return [fileOf(video, 'video.mp4', 'file', 'video/mp4')];
-  if (document) return [fileOf(document, 'document', 'file', 'application/octet-stream', document.fileName)];
-  return [];
-}
-
-function fileOf(
-  media: { mimetype?: string | null; fileLength?: unknown },
-  otherwise: string,
-  kind: InboundFile['kind'],
-  mediaType: string,
-  name?: string | null,
-): InboundFile {
-  const bytes = Number(media.fileLength);
-  return {
-    ref: 'not fetched',
-    name: fileName(name, otherwise),
-    mediaType: plainName(media.mimetype, mediaType),
-    bytes: Number.isSafeInteger(bytes) && bytes >= 0 ? bytes : null,
-    kind,
-  };
-}

@@ -44,23 +44,6 @@ describe('messages', () => {
     await each.host.until(() => each.shown().includes('to the lid'), 'the answer');
   });
 
-  test('a file is told of with its caption, and is not fetched', async (t) => {
-    const each = await Case.connected(t, stub);
-    const documentMessage = {
-      fileName: '../../plan.pdf',
-      mimetype: 'application/pdf',
-      fileLength: 12,
-      caption: 'the plan',
-    };
-    await each.write('', { message: { documentMessage } });
-    const message = await each.host.message('the plan');
-    assert.deepEqual(
-      message.files.map(({ name, bytes }) => [name, bytes]),
-      [['plan.pdf', 12]],
-    );
-    await assert.rejects(each.connection!.open(message.files[0]!.ref, 100, AbortSignal.timeout(1_000)), /not fetched/);
-  });
-
   test('a group tells its name after its first message', async (t) => {
     const each = await Case.connected(t, stub);
     const group = stub.group('Kitchen', [each.account.phone, each.ann]);

@@ -4,6 +4,7 @@ import type { Chats } from './chats.ts';
 import type { DeviceKeys, Staged } from './device/keys.ts';
 import { envelopeOf, openSocket, ownCodes } from './device/library.ts';
 import type { Envelope, Repository, Socket, Stanza, Update } from './device/library.ts';
+import { Refs } from './media/refs.ts';
 import { conversationOf, inboundOf, numberOf } from './message.ts';
 import { Ratchet } from './device/ratchet.ts';
 import type { Decrypted } from './device/ratchet.ts';
@@ -117,7 +118,8 @@ export class Session {
       const title = envelope.isGroup
         ? this.options.chats.titleOf(envelope.chat, () => this.socket.groupTitle(envelope.chat))
         : null;
-      const message = inboundOf(content, { envelope, number, title, me });
+      const refs = new Refs(this.options.keys.secret);
+      const message = inboundOf(content, { envelope, number, title, me, refs });
       if (!message) return nothing;
       const rows = this.options.chats.rowsOf(conversationOf(envelope, number), envelope.chat);
       return { messages: [message], rows };

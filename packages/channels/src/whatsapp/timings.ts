@@ -1,7 +1,8 @@
 import { usualBackoff } from '../shared/backoff.ts';
 import type { BackoffTimings } from '../shared/backoff.ts';
+import type { MediaTimings } from './media/host.ts';
 
-export interface WhatsAppTimings {
+export interface WhatsAppTimings extends MediaTimings {
   readonly backoff: BackoffTimings;
   readonly connectTimeoutMs: number;
   /** From the beginning to a code to scan, or to a connection that is open. */
@@ -32,4 +33,6 @@ export const usualTimings: WhatsAppTimings = {
   maxAgeMs: 7 * 24 * 60 * 60_000,
   codeShownMs: 20_000,
   pairingRounds: 3,
+  fileMs: 5 * 60_000,
+  stalledMs: 20_000,
 };

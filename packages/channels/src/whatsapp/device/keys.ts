@@ -62,6 +62,11 @@ export class DeviceKeys {
     return this.credentials.account !== undefined && this.credentials.me !== undefined;
   }
 
+  /** Nobody else's, and the same for as long as this device is paired. */
+  get secret(): Uint8Array {
+    return this.credentials.signedIdentityKey.private;
+  }
+
   /** Another device: for another try to pair. */
   begin(): void {
     this.credentials = newCredentials();

@@ -15,6 +15,7 @@ import {
   Curve,
   decodeMessageNode,
   DEFAULT_CONNECTION_CONFIG,
+  getMediaKeys,
   initAuthCreds,
   isJidBroadcast,
   isJidNewsletter,
@@ -22,6 +23,7 @@ import {
   makeWASocket,
   normalizeMessageContent,
   proto,
+  S_WHATSAPP_NET,
   unpadRandomMax16,
 } from 'baileys';
 import type {
@@ -109,6 +111,28 @@ export const packContent = (content: Content): string =>
   Buffer.from(proto.Message.encode(content).finish()).toString('base64');
 export const unpackContent = (text: string): Content => proto.Message.decode(Buffer.from(text, 'base64'));
 
+/** What a file is sent as: its keys differ by it. */
+export type MediaKind = 'image' | 'video' | 'audio' | 'document';
+
+export interface MediaKeys {
+  readonly cipherKey: Uint8Array;
+  readonly iv: Uint8Array;
+  readonly macKey: Uint8Array;
+}
+
+export async function mediaKeysOf(key: Uint8Array, kind: MediaKind): Promise<MediaKeys> {
+  const { cipherKey, iv, macKey } = await getMediaKeys(key, kind);
+  if (!macKey) throw new Error('a file has no key for its HMAC');
+  return { cipherKey, iv, macKey };
+}
+
+/** Leave to put files at the media host. */
+export interface UploadLeave {
+  /** A secret while it lasts. */
+  readonly token: string;
+  readonly forMs: number;
+}
+
 export interface Me {
   readonly id: string;
   readonly lid: string | null;
@@ -156,9 +180,14 @@ export interface Socket {
   groupTitle(jid: string): Promise<string>;
   /** Tells by `onUpdate`. */
   askRestriction(): Promise<void>;
+  /** Rejects when the server gives none. Hosts that it names are not used. */
+  uploadLeave(): Promise<UploadLeave>;
   /** Ends it now: nothing more is sent from the next statement on. `onUpdate` tells when it has closed. */
   end(code: number): void;
 }
+
+const maxLeaveChars = 4_096;
+const maxLeaveMs = 60 * 60_000;
 
 /** A closing handshake has this long. */
 const maxClosingMs = 1_000;
@@ -231,6 +260,7 @@ export function openSocket(options: SocketOptions): Socket {
     composing: (jid) => socket.sendPresenceUpdate('composing', jid),
     groupTitle: async (jid) => (await socket.groupMetadata(jid)).subject ?? '',
     askRestriction: async () => void (await socket.fetchAccountReachoutTimelock()),
+    uploadLeave: async () => leaveOf((await socket.query(leaveQuery())) as Stanza),
     end,
   };
 }
@@ -326,6 +356,20 @@ function judgeCode({ tag, attrs, content }: Stanza, asked: PromiseWithResolvers<
   if (tag !== 'iq') return;
   if (attrs['type'] === 'error') asked.reject(new Error('WhatsApp refused to give a code'));
   else if (Array.isArray(content) && content[0]?.tag === 'link_code_companion_reg') asked.resolve();
+}
+
+/** The library's own answer to this is kept for ever when it is an error. */
+const leaveQuery = (): Stanza => ({
+  tag: 'iq',
+  attrs: { type: 'set', xmlns: 'w:m', to: S_WHATSAPP_NET },
+  content: [{ tag: 'media_conn', attrs: {} }],
+});
+
+function leaveOf({ content }: Stanza): UploadLeave {
+  const { auth: token, ttl } = (Array.isArray(content) && content[0]?.tag === 'media_conn' && content[0].attrs) || {};
+  if (!token || token.length > maxLeaveChars) throw new Error('WhatsApp gave no leave to send files');
+  const seconds = Number(ttl);
+  return { token, forMs: seconds > 0 ? Math.min(seconds * 1_000, maxLeaveMs) : 0 };
 }
 
 async function failAfter(timeoutMs: number): Promise<never> {

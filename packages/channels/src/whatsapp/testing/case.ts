@@ -13,6 +13,8 @@ export const quick = {
   pingEveryMs: 300,
   queryTimeoutMs: 2_000,
   codeShownMs: 3_000,
+  fileMs: 2_000,
+  stalledMs: 500,
 };
 
 let numbers = 0;
@@ -32,7 +34,7 @@ export class Case {
     this.stub = stub;
     this.account = stub.account(`155530${String(numbers).padStart(5, '0')}`, 'Agent');
     this.ann = stub.person(`155540${String(numbers).padStart(5, '0')}`, 'Ann');
-    this.options = { url: stub.url, certificateRoot: stub.root, timings: quick, ...options };
+    this.options = { url: stub.url, mediaUrl: stub.media.url, certificateRoot: stub.root, timings: quick, ...options };
     this.host = this.newHost();
     t.after(() => this.connection?.close());
   }
