@@ -25,6 +25,7 @@ export const noUrls: PlatformUrls = {
   googleOauth: null,
   googleConsent: null,
   whatsapp: null,
+  whatsappMedia: null,
   whatsappRoot: null,
 };
 
@@ -51,7 +52,12 @@ export const stands: Readonly<Record<ChannelName, (accounts: number) => Promise<
   async whatsapp(accounts) {
     const stub = await startWhatsAppStub();
     const phones = many(accounts, (n) => stub.account(String(15_550_000_000 + n), 'Agent'));
-    const urls = { ...noUrls, whatsapp: stub.url, whatsappRoot: stub.root.toString('hex') };
+    const urls = {
+      ...noUrls,
+      whatsapp: stub.url,
+      whatsappMedia: stub.media.url,
+      whatsappRoot: stub.root.toString('hex'),
+    };
     return { urls, google: null, credentials: many(accounts, () => ({})), scan: (n, qr) => stub.scan(phones[n]!, qr) };
   },
   async gmail(accounts) {

@@ -47,6 +47,7 @@ before(async () => {
       googleOauth: null,
       googleConsent: null,
       whatsapp: null,
+      whatsappMedia: null,
       whatsappRoot: null,
     },
     google: null,

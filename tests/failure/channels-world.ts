@@ -242,7 +242,7 @@ export class ChannelsWorld {
 
   private urls(telegram = this.telegram.apiRoot): PlatformUrls {
     const none = { slack: null, discord: null, gmail: null, googleOauth: null, googleConsent: null };
-    return { telegram, ...none, whatsapp: null, whatsappRoot: null };
+    return { telegram, ...none, whatsapp: null, whatsappMedia: null, whatsappRoot: null };
   }
 
   async close(): Promise<void> {

@@ -136,6 +136,7 @@ export async function startPlatforms(): Promise<Platforms> {
       LODGE_GOOGLE_CLIENT_SECRET: client.clientSecret,
       LODGE_GMAIL_POLL_SECONDS: '1',
       LODGE_WHATSAPP_URL: whatsapp.url,
+      LODGE_WHATSAPP_MEDIA: whatsapp.media.url,
       LODGE_WHATSAPP_ROOT: Buffer.from(whatsapp.root).toString('hex'),
     },
     correspondent: (channel) => make[channel](),

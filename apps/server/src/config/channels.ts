@@ -42,6 +42,13 @@ export const channelSettings = {
     'How often a mailbox is looked at. At 15 s it uses 8 of the 6,000 units a minute that Google allows it.',
     integer(1, 3600),
   ),
+  whatsappMedia: optional(
+    'LODGE_WHATSAPP_MEDIA',
+    'http(s) URL without a path',
+    '`https://mmg.whatsapp.net`',
+    'Where files of WhatsApp are fetched and put. `http` only to this machine.',
+    mediaOrigin,
+  ),
   whatsappRoot: optional(
     'LODGE_WHATSAPP_ROOT',
     '64 hex digits',
@@ -60,8 +67,16 @@ export const channelSettings = {
 
 function webSocketUrl(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : fail('a URL such as wss://web.whatsapp.com/ws/chat');
-  const isHere = ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
-  if (url.protocol !== 'wss:' && !(url.protocol === 'ws:' && isHere)) fail('a wss URL, or a ws URL of this machine');
+  if (url.protocol !== 'wss:' && !(url.protocol === 'ws:' && isHere(url)))
+    fail('a wss URL, or a ws URL of this machine');
   if (url.username || url.password || url.hash) fail('a URL without a user or a fragment');
   return url.href;
 }
+
+function mediaOrigin(text: string): string {
+  const url = new URL(origin(text));
+  if (url.protocol !== 'https:' && !isHere(url)) fail('an https URL, or an http URL of this machine');
+  return url.origin;
+}
+
+const isHere = ({ hostname }: URL): boolean => ['127.0.0.1', '[::1]', 'localhost'].includes(hostname);

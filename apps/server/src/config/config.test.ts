@@ -155,6 +155,7 @@ const refused: Record<string, readonly string[]> = {
   LODGE_GOOGLE_CLIENT_ID: ['a b', 'x/y'],
   LODGE_GOOGLE_CLIENT_SECRET: ['a b'],
   LODGE_GMAIL_POLL_SECONDS: ['0', '3601'],
+  LODGE_WHATSAPP_MEDIA: ['mmg.whatsapp.net', 'http://example.com', 'https://x/path', 'wss://x'],
   LODGE_WHATSAPP_ROOT: ['00', 'G'.repeat(64)],
   LODGE_WHATSAPP_URL: ['web.whatsapp.com', 'https://x', 'ws://example.com/ws', 'wss://u:p@x', 'wss://x/#a'],
   LODGE_WEBHOOK_ADDRESSES: ['private', 'true'],

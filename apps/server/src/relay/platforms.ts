@@ -19,10 +19,14 @@ const loads: Readonly<Record<ChannelName, Load>> = {
     const { createDiscord } = await import('@lodge/channels/discord');
     return createDiscord(discord === null ? {} : { apiUrl: `${discord}/api` });
   },
-  whatsapp: async ({ whatsapp, whatsappRoot }) => {
+  whatsapp: async ({ whatsapp, whatsappMedia, whatsappRoot }) => {
     const { createWhatsApp } = await import('@lodge/channels/whatsapp');
     const certificateRoot = whatsappRoot === null ? null : Buffer.from(whatsappRoot, 'hex');
-    return createWhatsApp({ ...(whatsapp !== null && { url: whatsapp }), ...(certificateRoot && { certificateRoot }) });
+    return createWhatsApp({
+      ...(whatsapp !== null && { url: whatsapp }),
+      ...(whatsappMedia !== null && { mediaUrl: whatsappMedia }),
+      ...(certificateRoot && { certificateRoot }),
+    });
   },
   gmail: async (urls, google) => {
     // Without a client of the operator nobody can have consented.

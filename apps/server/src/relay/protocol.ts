@@ -13,6 +13,8 @@ export interface PlatformUrls {
   /** The page on which a person consents. */
   readonly googleConsent: string | null;
   readonly whatsapp: string | null;
+  /** Where its files lie. */
+  readonly whatsappMedia: string | null;
   /** Public key of the root of its certificates, in hex. */
   readonly whatsappRoot: string | null;
 }

@@ -40,6 +40,7 @@ const settings = {
     googleOauth: null,
     googleConsent: null,
     whatsapp: null,
+    whatsappMedia: null,
     whatsappRoot: null,
   },
   google: null,

@@ -16,6 +16,7 @@ export const relaySettings = (
     googleOauth: config.googleOauth,
     googleConsent: config.googleConsent,
     whatsapp: config.whatsappUrl,
+    whatsappMedia: config.whatsappMedia,
     whatsappRoot: config.whatsappRoot,
   },
   google: googleClientOf(config),
