@@ -5,7 +5,7 @@
  * takes the host from the message; its upload follows redirects and reads answers of any size. So the bytes go through here.
  */
 import { createCipheriv, createDecipheriv, createHash, createHmac, timingSafeEqual } from 'node:crypto';
-import { TooLargeError, upTo } from '../../shared/bounded.ts';
+import { TooLargeError } from '../../shared/bounded.ts';
 import type { MediaKeys } from '../device/library.ts';
 
 const algorithm = 'aes-256-cbc';
@@ -86,7 +86,7 @@ export async function* unseal(
     return chunk;
   };
   let tail = Buffer.alloc(0);
-  for await (const chunk of upTo(body, sealedBytes(maxBytes))) {
+  for await (const chunk of body) {
     sealed.update(chunk);
     const all = Buffer.concat([tail, chunk]);
     const end = Math.max(0, all.length - macBytes);
