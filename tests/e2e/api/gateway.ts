@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { text } from 'node:stream/consumers';
 
 const head = { id: 'c', created: 1, model: 'openclaw' };
-const response = {
+const responseOf = (said: string) => ({
   id: 'r',
   object: 'response',
   created_at: 1,
@@ -15,29 +15,35 @@ const response = {
       id: 'm',
       role: 'assistant',
       status: 'completed',
-      content: [{ type: 'output_text', text: 'plum', annotations: [] }],
+      content: [{ type: 'output_text', text: said, annotations: [] }],
     },
   ],
   usage: { input_tokens: 1, output_tokens: 1, total_tokens: 2 },
-};
-const chat = {
+});
+const chatOf = (content: string) => ({
   whole: {
     ...head,
     object: 'chat.completion',
-    choices: [{ index: 0, message: { role: 'assistant', content: 'plum' }, finish_reason: 'stop' }],
+    choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
     usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
   },
   chunk: {
     ...head,
     object: 'chat.completion.chunk',
-    choices: [{ index: 0, delta: { role: 'assistant', content: 'plum' }, finish_reason: 'stop' }],
+    choices: [{ index: 0, delta: { role: 'assistant', content }, finish_reason: 'stop' }],
   },
-};
+});
 
-/** Stands in for a runtime's gateway: says `plum` to everything, on both of OpenAI's APIs, streamed where that is asked for. */
+/**
+ * Stands in for a runtime's gateway, on both of OpenAI's APIs, streamed where that is asked for. It says `plum` to everything; to
+ * `Link /workspace/x.pdf` a link to that file.
+ */
 export async function startGateway(): Promise<Server> {
   const server = createServer((request, reply) => {
     void text(request).then((body) => {
+      const [, path] = /Link (\/workspace\/[\w.-]+)/.exec(body) ?? [];
+      const said = path === undefined ? 'plum' : `[the file](${path})`;
+      const [response, chat] = [responseOf(said), chatOf(said)];
       const { stream } = JSON.parse(body) as { stream?: boolean };
       const isResponses = request.url!.endsWith('/responses');
       if (stream !== true) {
