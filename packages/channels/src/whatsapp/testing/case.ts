@@ -13,8 +13,8 @@ export const quick = {
   pingEveryMs: 300,
   queryTimeoutMs: 2_000,
   codeShownMs: 3_000,
-  fileMs: 2_000,
-  stalledMs: 500,
+  fileMs: 3_000,
+  stalledMs: 1_000,
 };
 
 let numbers = 0;
