@@ -298,6 +298,9 @@ CREATE TABLE channels (
   refused_count bigint NOT NULL DEFAULT 0,
   created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
   updated_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  not_before timestamp(3) with time zone,
+  faults integer NOT NULL DEFAULT 0,
+  pruned_at timestamp(3) with time zone,
   CONSTRAINT channels_pkey PRIMARY KEY (agent_id, channel),
   CONSTRAINT channels_access_check CHECK (jsonb_typeof(access) = 'object'::text),
   CONSTRAINT channels_channel_check CHECK (channel = ANY (ARRAY['slack'::text, 'discord'::text, 'telegram'::text, 'whatsapp'::text, 'gmail'::text])),
@@ -331,6 +334,7 @@ CREATE TABLE channel_conversations (
   CONSTRAINT channel_conversations_kind_check CHECK (kind = ANY (ARRAY['direct'::text, 'group'::text])),
   CONSTRAINT channel_conversations_agent_id_channel_fkey FOREIGN KEY (agent_id, channel) REFERENCES channels(agent_id, channel) ON DELETE CASCADE
 );
+CREATE INDEX channel_conversations_by_age ON channel_conversations USING btree (last_at) WHERE claim = 0;
 CREATE INDEX channel_conversations_claimed ON channel_conversations USING btree (claim_until) WHERE claim_until IS NOT NULL;
 CREATE INDEX channel_conversations_waiting ON channel_conversations USING btree (waiting_since) WHERE waiting_since IS NOT NULL;
 
@@ -389,6 +393,7 @@ CREATE TABLE channel_messages (
   CONSTRAINT channel_messages_conversation_fkey FOREIGN KEY (conversation) REFERENCES channel_conversations(id) ON DELETE CASCADE
 );
 CREATE INDEX channel_messages_by_age ON channel_messages USING btree (received_at) WHERE state <> 'received'::text;
+CREATE INDEX channel_messages_ended ON channel_messages USING btree (agent_id, channel, seq) WHERE state <> 'received'::text;
 CREATE INDEX channel_messages_of_agent ON channel_messages USING btree (agent_id, seq);
 CREATE INDEX channel_messages_of_answer ON channel_messages USING btree (answer_id) WHERE answer_id IS NOT NULL;
 CREATE INDEX channel_messages_of_conversation ON channel_messages USING btree (conversation, seq);
@@ -465,6 +470,7 @@ CREATE TABLE channel_parts (
   CONSTRAINT channel_parts_state_check CHECK (state = ANY (ARRAY['waiting'::text, 'sending'::text, 'sent'::text, 'failed'::text, 'unknown'::text, 'dropped'::text])),
   CONSTRAINT channel_parts_answer_id_fkey FOREIGN KEY (answer_id) REFERENCES channel_answers(id) ON DELETE CASCADE
 );
+CREATE INDEX channel_parts_by_due ON channel_parts USING btree (due_at) WHERE state = 'waiting'::text;
 CREATE INDEX channel_parts_to_send ON channel_parts USING btree (agent_id, channel, conversation, seq, "position") WHERE state = ANY (ARRAY['waiting'::text, 'sending'::text]);
 
 CREATE TABLE channel_seen (
@@ -487,12 +493,14 @@ CREATE TABLE channel_senders (
   asked_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
   decided_at timestamp(3) with time zone,
   refused_count bigint NOT NULL DEFAULT 0,
+  decided_code text,
   CONSTRAINT channel_senders_pkey PRIMARY KEY (agent_id, channel, sender_id),
   CONSTRAINT channel_senders_decided CHECK ((state = 'pending'::text) = (code IS NOT NULL) AND (state = 'pending'::text) = (decided_at IS NULL)),
   CONSTRAINT channel_senders_state_check CHECK (state = ANY (ARRAY['pending'::text, 'approved'::text, 'denied'::text])),
   CONSTRAINT channel_senders_agent_id_channel_fkey FOREIGN KEY (agent_id, channel) REFERENCES channels(agent_id, channel) ON DELETE CASCADE
 );
 CREATE UNIQUE INDEX channel_senders_by_code ON channel_senders USING btree (agent_id, channel, code) WHERE code IS NOT NULL;
+CREATE UNIQUE INDEX channel_senders_by_decided_code ON channel_senders USING btree (agent_id, channel, decided_code) WHERE decided_code IS NOT NULL;
 CREATE INDEX channel_senders_pending ON channel_senders USING btree (agent_id, channel, asked_at) WHERE state = 'pending'::text;
 
 CREATE TABLE channel_vault (

@@ -12,6 +12,7 @@ import type { Platform } from '@lodge/ports';
 import { openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
 import { pino } from 'pino';
+import { watchFaults } from './faults.ts';
 import { loadPlatforms } from './platforms.ts';
 import type { RelayAsk, RelayOrder, RelayReply, RelayStart } from './protocol.ts';
 
@@ -42,8 +43,10 @@ process.on('message', (order: RelayOrder) => {
         },
       );
       return;
+    case 'ping':
+      return say({ type: 'pong' });
     case 'close':
-      return close();
+      return close(0);
     case 'cancel':
       return asked.get(order.id)?.abort();
     case 'verify':
@@ -51,10 +54,10 @@ process.on('message', (order: RelayOrder) => {
       void answer(order);
   }
 });
-process.on('disconnect', close);
+process.on('disconnect', () => close(0));
 // The terminal sends these to the whole group. The server says when.
 process.on('SIGINT', () => undefined);
-process.on('SIGTERM', close);
+process.on('SIGTERM', () => close(0));
 
 async function start(options: RelayStart): Promise<Running> {
   const log = pino(
@@ -73,6 +76,7 @@ async function start(options: RelayStart): Promise<Running> {
     log,
     ...(options.timings && { timings: options.timings }),
   });
+  watchFaults(relay, log, () => close(1));
   return { relay, store, platforms };
 }
 
@@ -108,12 +112,13 @@ function say(reply: RelayReply): void {
   if (process.connected) process.send!(reply, () => undefined);
 }
 
-function close(): void {
+/** Once. `code` is the exit's where it ends cleanly. */
+function close(code: 0 | 1): void {
   if (isClosing) return;
   isClosing = true;
   setTimeout(() => process.exit(1), closeWithinMs).unref();
   void end().then(
-    () => process.exit(0),
+    () => process.exit(code),
     () => process.exit(1),
   );
 }

@@ -59,10 +59,11 @@ export type RelayAsk =
     }
   | { readonly type: 'cancel'; readonly id: number };
 
-export type RelayOrder = RelayStart | RelayAsk | { readonly type: 'close' };
+export type RelayOrder = RelayStart | RelayAsk | { readonly type: 'ping' } | { readonly type: 'close' };
 
 export type RelayReply =
   | { readonly type: 'ready' }
+  | { readonly type: 'pong' }
   | { readonly type: 'verified'; readonly id: number; readonly verified: Verified | null }
   | { readonly type: 'paired'; readonly id: number; readonly isHere: boolean }
   | { readonly type: 'failed'; readonly id: number; readonly reason: ChannelReason };

@@ -18,6 +18,7 @@ import type {
   SecretBox,
 } from '@lodge/ports';
 import { pause } from '../shared/backoff.ts';
+import { asDoingsOf } from './context.ts';
 import { Host } from './host.ts';
 import type { RelayTimings } from './timings.ts';
 
@@ -44,6 +45,7 @@ export class Held {
   private readonly host: Host;
   private readonly stopping = new AbortController();
   private ending: Promise<void> | null = null;
+  private failing: Promise<void> | null = null;
 
   constructor(options: HeldOptions) {
     const { lease, platform, store, secrets, log } = options;
@@ -82,7 +84,7 @@ export class Held {
     const wantsUnaddressed = !lease.access.groups.requireMention;
     try {
       const account = { agentId: lease.agentId, credentials, wantsUnaddressed, cursor: lease.cursor };
-      this.connection = platform.connect(account, this.host);
+      this.connection = asDoingsOf(this, () => platform.connect(account, this.host));
     } catch {
       // The error itself may have a token in it.
       this.host.log.error({}, 'a connection could not be opened');
@@ -95,6 +97,23 @@ export class Held {
     if (isLost) this.host.end();
     this.ending ??= this.close();
     return this.ending;
+  }
+
+  /** Once. An error that nobody took is its own: it is closed, and opened again after a while. Resolves when that is written. */
+  fault(): Promise<void> {
+    this.failing ??= this.fallOut();
+    return this.failing;
+  }
+
+  private async fallOut(): Promise<void> {
+    // Before its end: whoever takes the channel next finds the wait.
+    this.host.beginEnd();
+    try {
+      await this.options.store.faulted(this.lease);
+    } catch (error) {
+      this.host.log.warn({ err: error }, 'the fault of a connection was not written');
+    }
+    void this.end();
   }
 
   private openCredentials(): ChannelSecrets | null {

@@ -7,6 +7,7 @@
 import type { ChannelName } from '@lodge/domain';
 import type { ChannelConnection, ChannelFiles, Log, Platform, RelayStore, SecretBox } from '@lodge/ports';
 import { HeldChannels } from './channels.ts';
+import { inDoingsOf } from './context.ts';
 import { Fetcher } from './fetcher.ts';
 import { Loop } from './loop.ts';
 import { Sender } from './sender.ts';
@@ -32,6 +33,11 @@ export interface Relay {
   readonly held: number;
   /** Null where this relay does not hold the channel, or it is not open yet. */
   connectionOf(agentId: string, channel: ChannelName): ChannelConnection | null;
+  /**
+   * Called where the process is told of an error that nobody took: closes the connection in whose doings it came up, and has it
+   * opened again after a while. Null: it is none's. Else resolves when that is written.
+   */
+  fault(): Promise<void> | null;
   /** Ends connections, gives leases back. What is being sent has a few seconds. */
   close(): Promise<void>;
 }
@@ -68,6 +74,7 @@ export function createRelay(options: RelayOptions): Relay {
       return channels.all.length;
     },
     connectionOf: (agentId, channel) => channels.find({ agentId, channel })?.connection ?? null,
+    fault: () => inDoingsOf()?.fault() ?? null,
     async close() {
       forget();
       await Promise.all(Object.values(loops).map((loop) => loop.end()));

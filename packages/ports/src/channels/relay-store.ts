@@ -57,6 +57,11 @@ export interface RelayStore {
     sealedCode: string | null,
     accountKey?: string,
   ): Promise<boolean | 'conflict'>;
+  /**
+   * The connection failed by a fault of its own: `disconnected` with the reason, and nobody takes the channel before a wait is
+   * over that grows with each time. Give the lease up afterwards.
+   */
+  faulted(lease: LeaseRef): Promise<void>;
   /** Sealed credentials by name, beside or in the place of others. Throws `LeaseLost`. */
   keep(lease: LeaseRef, sealed: Readonly<Record<string, string>>): Promise<void>;
 

@@ -34,7 +34,9 @@ export async function selectChannels(
 ): Promise<readonly ChannelRow[]> {
   const { rows } = await sql<Found>`
     select c.*, clock_timestamp() as now,
-      coalesce(c.lease_until < clock_timestamp() - ${relayGraceMs} * interval '1 millisecond', false) as is_alone,
+      coalesce(
+        greatest(c.lease_until, c.not_before) < clock_timestamp() - ${relayGraceMs} * interval '1 millisecond', false
+      ) as is_alone,
       (
         select json_agg(k order by k.name) from channel_credentials k where k.agent_id = c.agent_id and k.channel = c.channel
       ) as credentials

@@ -160,6 +160,8 @@ const withoutState = {
   pairing_sealed: null,
   pairing_expires_at: null,
   pairing_attempt: null,
+  not_before: null,
+  faults: 0,
 } as const satisfies Updateable<ChannelsTable>;
 
 const lockChannel = (trx: Transaction<Schema>, accountId: string, agentId: string, channel: ChannelName) =>

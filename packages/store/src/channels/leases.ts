@@ -66,6 +66,7 @@ export function acquire(
         select c.agent_id, c.channel from channels c
         where c.enabled and c.channel = any(${channels}::text[])
           and (c.lease_until is null or c.lease_until <= clock_timestamp())
+          and (c.not_before is null or c.not_before <= clock_timestamp())
           -- A person has to mend these; whoever does so changes their state.
           and c.status <> 'error' and c.status_code is distinct from 'logged_out'
           and exists (select from agents a where a.id = c.agent_id and a.desired = 'running')

@@ -4,6 +4,7 @@ import type { ConnectionState, FileToFetch, InboundMessage, LeaseRef, RelayStore
 import { sql } from 'kysely';
 import type { Database } from '../database/connection.ts';
 import type { Changes } from '../database/notifications.ts';
+import { faulted } from './faults.ts';
 import { fetched, filesToFetch } from './files.ts';
 import { acquire, holds, lockCurrent, lockHeld, release, renew } from './leases.ts';
 import { partsToSend, sendFailed, sending, sendLater, sent, split, working } from './outbox.ts';
@@ -65,6 +66,10 @@ export class PostgresRelayStore implements RelayStore {
     accountKey?: string,
   ): Promise<boolean | 'conflict'> {
     return changed(this.database, lease, state, sealedCode, accountKey);
+  }
+
+  faulted(lease: LeaseRef): Promise<void> {
+    return faulted(this.database, lease);
   }
 
   async keep(lease: LeaseRef, sealed: Readonly<Record<string, string>>): Promise<void> {

@@ -15,7 +15,10 @@ import { storable, storableJson } from './text.ts';
 
 const maxSentenceChars = 1_000;
 
-type Before = Pick<Selectable<ChannelsTable>, 'account_id' | 'account_key' | 'status' | 'status_code' | 'identity'>;
+export type Before = Pick<
+  Selectable<ChannelsTable>,
+  'account_id' | 'account_key' | 'status' | 'status_code' | 'identity'
+>;
 
 /** False: the lease is lost, or another revision is wanted by now. */
 export function changed(
@@ -36,7 +39,7 @@ export function changed(
     const now = isTaken ? takenState(lease) : state;
     const isAnother = accountKey !== undefined && before.account_key !== null && before.account_key !== accountKey;
     const ended = isAnother && !isTaken ? await leaveAccount(trx, { ...lease, accountId: before.account_id }) : [];
-    await write(trx, lease, now, isTaken ? null : sealedCode);
+    await writeState(trx, lease, now, isTaken ? null : sealedCode);
     await notify(trx, lease.agentId, 'channel_changed');
     const event = eventOf(lease, before, now);
     const of = { accountId: before.account_id, agentId: lease.agentId, by: null };
@@ -80,7 +83,7 @@ async function takeAccount(trx: Transaction<Schema>, lease: LeaseRef, accountKey
 /** SQLSTATE 23505, unique_violation. */
 export const isUniqueViolation = (error: unknown): boolean => (error as { readonly code?: unknown }).code === '23505';
 
-async function write(
+export async function writeState(
   trx: Transaction<Schema>,
   { agentId, channel }: LeaseRef,
   state: ConnectionState,
@@ -109,7 +112,7 @@ async function write(
 }
 
 /** Null where it is as before: another sentence of the same reason is no event. */
-function eventOf({ channel }: LeaseRef, before: Before, state: ConnectionState): Happening | null {
+export function eventOf({ channel }: LeaseRef, before: Before, state: ConnectionState): Happening | null {
   const isSame =
     state.status === before.status && ('reason' in state ? state.reason.code === before.status_code : true);
   if (isSame) return null;

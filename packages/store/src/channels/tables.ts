@@ -46,6 +46,9 @@ export interface ChannelsTable extends Place {
   lease_number: Generated<number>;
   lease_until: Date | null;
   lease_revision: number | null;
+  not_before: Date | null;
+  faults: Generated<number>;
+  pruned_at: Date | null;
   last_inbound_at: Date | null;
   last_outbound_at: Date | null;
   /** int8, which comes as text. */
@@ -61,6 +64,7 @@ interface SendersTable extends Place {
   code: string | null;
   asked_at: Generated<Date>;
   decided_at: Date | null;
+  decided_code: string | null;
   refused_count: Generated<string>;
 }
 

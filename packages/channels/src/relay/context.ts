@@ -1,0 +1,29 @@
+/**
+ * In whose doings something happens. What a connection begins (a timer, a socket, a promise) carries it on, so that an error
+ * that nobody took is known to be of this connection. A socket that several share has the one that opened it.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { ChannelConnection } from '@lodge/ports';
+
+/** A channel whose connection can be ended for an error of its own. */
+interface Owner {
+  fault(): Promise<void>;
+}
+
+const doings = new AsyncLocalStorage<Owner>();
+
+/** Null outside of every connection. Also where the process is told of an error that nobody took. */
+export const inDoingsOf = (): Owner | null => doings.getStore() ?? null;
+
+/** Runs what opens a connection; gives it with all that it is asked to do as its own doings. */
+export function asDoingsOf(owner: Owner, open: () => ChannelConnection): ChannelConnection {
+  const run = <T>(work: () => T): T => doings.run(owner, work);
+  const connection = run(open);
+  return {
+    send: (...given) => run(() => connection.send(...given)),
+    typing: (...given) => run(() => connection.typing(...given)),
+    open: (...given) => run(() => connection.open(...given)),
+    close: () => run(() => connection.close()),
+    ...(connection.pairByNumber && { pairByNumber: (number: string) => run(() => connection.pairByNumber!(number)) }),
+  };
+}
