@@ -6,13 +6,14 @@ import { readFile } from 'node:fs/promises';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { usualRelayTimings } from '@lodge/channels/relay';
 import { defaultAccess, defaultLifecycle, makeAgentId } from '@lodge/domain';
 import { ChannelFailure } from '@lodge/ports';
 import { migrate, openStore } from '@lodge/store';
 import { testDatabase } from '@lodge/testkit/postgres';
 import { startTelegramStub } from '@lodge/testkit/telegram';
 import { startRelays } from './relays.ts';
-import type { Relays } from './relays.ts';
+import type { Relays, RelaysOptions } from './relays.ts';
 
 const database = await testDatabase();
 await migrate(database);
@@ -49,9 +50,10 @@ const settings = {
   logLevel: 'error',
 };
 
-function start(errors: string[] = []): Relays {
+function start(errors: string[] = [], given: Partial<RelaysOptions> = {}): Relays {
   const relays = startRelays({
     ...settings,
+    ...given,
     store: store.relay,
     log: { ...log, error: (_: object, message: string) => errors.push(message) },
   });
@@ -85,6 +87,45 @@ test('no process runs until somebody asks, or there is a channel; one that dies 
   await until(() => relays.pids.length === 1 && relays.pids[0] !== pid);
   assert.deepEqual(errors, ['a relay process ended, and is started again']);
   assert.equal((await relays.check.verify('telegram', { botToken: bot.token }, signal))!.accountKey, String(bot.id));
+});
+
+test('a process that hangs is killed and followed by another; one that answers is left alone', async () => {
+  const errors: string[] = [];
+  const relays = start(errors, { watch: { pingEveryMs: 500, silentMs: 3_000 } });
+  const bot = telegram.bot();
+  await relays.check.verify('telegram', { botToken: bot.token }, signal);
+  const [pid] = relays.pids;
+  await sleep(4_000);
+  assert.deepEqual([relays.pids, errors], [[pid], []]);
+  process.kill(pid!, 'SIGSTOP');
+  await until(() => relays.pids.length === 1 && relays.pids[0] !== pid);
+  assert.deepEqual(errors, [
+    'a relay process answers nothing, and is killed',
+    'a relay process ended, and is started again',
+  ]);
+  assert.ok(!isThere(pid!));
+  assert.equal((await relays.check.verify('telegram', { botToken: bot.token }, signal))!.accountKey, String(bot.id));
+});
+
+test('a process that cannot be started is tried again, and what there was of it ends', async () => {
+  const errors: string[] = [];
+  const pids: (number | undefined)[] = [];
+  const timings = {
+    ...usualRelayTimings,
+    /** Read once it is sent to the process. */
+    get leaseMs(): number {
+      pids.push(relays.pids[0]);
+      if (pids.length === 1) throw new Error('not yet');
+      return usualRelayTimings.leaseMs;
+    },
+  };
+  const relays: Relays = start(errors, { timings });
+  const { token: botToken } = telegram.bot();
+  await assert.rejects(relays.check.verify('telegram', { botToken }, signal), ChannelFailure);
+  await until(() => relays.pids.length === 1 && pids.length === 2);
+  assert.deepEqual(errors, ['a relay process ended, and is started again']);
+  assert.ok(await relays.check.verify('telegram', { botToken }, signal));
+  assert.ok(!isThere(pids[0]!));
 });
 
 test('a platform that refuses, one that hangs, and a process that dies meanwhile are sentences', async () => {

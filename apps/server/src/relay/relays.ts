@@ -13,6 +13,7 @@ import type { RelayTimings } from '@lodge/channels/relay';
 import type { ChannelName } from '@lodge/domain';
 import { ChannelFailure } from '@lodge/ports';
 import type { ChannelCheck, Log, RelayStore } from '@lodge/ports';
+import { traitsOf } from './faults.ts';
 import type { GoogleClient, PlatformUrls, RelayAsk, RelayReply, RelayStart } from './protocol.ts';
 
 export const relayGroups: readonly (readonly ChannelName[])[] = [
@@ -28,6 +29,8 @@ const lastRestartMs = 60_000;
 const stableMs = 60_000;
 const askWithinMs = 25_000;
 const maxAsked = 100;
+/** One that answers nothing for so long hangs. Its event loop is never busy for a second otherwise. */
+const usualWatch: Watch = { pingEveryMs: 10_000, silentMs: 60_000 };
 /** What a process needs of the environment, which may hold what it must not have. */
 const passedOn = ['PATH', 'TZ', 'LANG', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS'];
 
@@ -42,6 +45,12 @@ export interface RelaysOptions {
   readonly logLevel: string;
   readonly log: Log;
   readonly timings?: RelayTimings;
+  readonly watch?: Watch;
+}
+
+export interface Watch {
+  readonly pingEveryMs: number;
+  readonly silentMs: number;
 }
 
 export interface Relays {
@@ -86,7 +95,7 @@ export function startRelays(options: RelaysOptions): Relays {
 }
 
 type Asked = Omit<Extract<RelayAsk, { type: 'verify' }>, 'id'> | Omit<Extract<RelayAsk, { type: 'pair' }>, 'id'>;
-type Answer = Exclude<RelayReply, { readonly type: 'ready' }>;
+type Answer = Exclude<RelayReply, { readonly type: 'ready' | 'pong' }>;
 
 class RelayProcess {
   readonly channels: readonly ChannelName[];
@@ -163,26 +172,55 @@ class RelayProcess {
     }
   }
 
+  /** Gives how it ended. Never rejects: what cannot be started is tried again, too. */
   private async runOnce(): Promise<object> {
-    const ended = Promise.withResolvers<object>();
+    let unwatch: (() => void) | null = null;
+    try {
+      const child = this.fork();
+      this.child = child;
+      unwatch = this.watch(child);
+      const ended = endOf(child);
+      child.send(this.startOf(), () => undefined);
+      if (this.closing.signal.aborted) child.send({ type: 'close' }, () => undefined);
+      return await ended;
+    } catch (error) {
+      return traitsOf(error);
+    } finally {
+      unwatch?.();
+      // One that did not end, such as one that got no configuration, is nobody's any more.
+      this.child?.kill('SIGKILL');
+      this.child = null;
+    }
+  }
+
+  private fork(): ChildProcess {
     const env = Object.fromEntries(passedOn.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
-    const child = fork(new URL('./main.ts', import.meta.url), [], {
+    return fork(new URL('./main.ts', import.meta.url), [], {
       env,
       // A connection over TLS brings much that lives for a moment: V8 else keeps twice the memory (benchmarks/results, Telegram).
       execArgv: ['--max-semi-space-size=4'],
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     });
-    this.child = child;
-    child.on('error', (error) => ended.resolve({ err: error }));
-    child.on('exit', (code, signal) => ended.resolve({ code, signal }));
+  }
+
+  /** Hands its replies out, and kills it when it has said nothing for too long. By pings: a pause of this process counts once. */
+  private watch(child: ChildProcess): () => void {
+    const { log, watch = usualWatch } = this.options;
+    let unanswered = 0;
     child.on('message', (reply: RelayReply) => {
-      if (reply.type !== 'ready') this.waiting.get(reply.id)?.(reply);
+      unanswered = 0;
+      if (reply.type !== 'ready' && reply.type !== 'pong') this.waiting.get(reply.id)?.(reply);
     });
-    child.send(this.startOf(), () => undefined);
-    if (this.closing.signal.aborted) child.send({ type: 'close' }, () => undefined);
-    const how = await ended.promise;
-    this.child = null;
-    return how;
+    const timer = setInterval(() => {
+      if (unanswered * watch.pingEveryMs >= watch.silentMs) {
+        log.error({ channels: this.channels, pid: child.pid }, 'a relay process answers nothing, and is killed');
+        child.kill('SIGKILL');
+        return;
+      }
+      unanswered += 1;
+      if (child.connected) child.send({ type: 'ping' }, () => undefined);
+    }, watch.pingEveryMs);
+    return () => clearInterval(timer);
   }
 
   private startOf(): RelayStart {
@@ -200,6 +238,13 @@ class RelayProcess {
       ...(timings && { timings }),
     };
   }
+}
+
+function endOf(child: ChildProcess): Promise<object> {
+  return new Promise((resolve) => {
+    child.on('error', (error) => resolve({ err: error }));
+    child.on('exit', (code, signal) => resolve({ code, signal }));
+  });
 }
 
 const noAnswer = (): ChannelFailure =>
