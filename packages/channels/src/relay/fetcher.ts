@@ -9,6 +9,8 @@ import { settled } from './settle.ts';
 import type { RelayTimings } from './timings.ts';
 
 const maxAtOnce = 8;
+/** Files of others come beside an agent's flood. */
+const maxOfAgent = 2;
 const maxFileBytes = 64 * 1024 * 1024;
 /** Of one agent: what more comes within the hour is left out. */
 const maxHourlyBytes = 512 * 1024 * 1024;
@@ -29,7 +31,7 @@ export interface FetcherOptions {
 
 export class Fetcher {
   private readonly options: FetcherOptions;
-  private readonly underWay = new Map<string, Promise<void>>();
+  private readonly underWay = new Map<string, { readonly agentId: string; readonly work: Promise<void> }>();
   private readonly closing = new AbortController();
   private readonly hourly = new Spent(hourMs, maxHourlyBytes);
   private readonly daily = new Spent(dayMs, maxDailyBytes);
@@ -45,6 +47,7 @@ export class Fetcher {
     const files = await store.filesToFetch(
       channels.connected.map(({ lease }) => lease),
       free,
+      { perAgent: maxOfAgent, underWay: [...this.underWay.values()].map(({ agentId }) => agentId) },
     );
     for (const file of files) {
       if (this.underWay.has(file.id)) continue;
@@ -56,13 +59,13 @@ export class Fetcher {
           this.underWay.delete(file.id);
           this.options.onEnd();
         });
-      this.underWay.set(file.id, work);
+      this.underWay.set(file.id, { agentId: file.agentId, work });
     }
   }
 
   async close(): Promise<void> {
     this.closing.abort();
-    await Promise.all(this.underWay.values());
+    await Promise.all([...this.underWay.values()].map(({ work }) => work));
   }
 
   private async fetch(file: FileToFetch): Promise<void> {

@@ -74,8 +74,15 @@ export interface RelayStore {
   ): Promise<void>;
   vaultClear(lease: LeaseRef): Promise<void>;
 
-  /** Files of messages that wait for them, by the channels that are held. */
-  filesToFetch(leases: readonly LeaseRef[], limit: number): Promise<readonly FileToFetch[]>;
+  /**
+   * Files of messages that wait for them, by the channels that are held: the first of each agent before the second of any, and
+   * at most `perAgent` of one, those in `underWay` (agents, once for each file) included.
+   */
+  filesToFetch(
+    leases: readonly LeaseRef[],
+    limit: number,
+    share?: { readonly perAgent: number; readonly underWay: readonly string[] },
+  ): Promise<readonly FileToFetch[]>;
   fetched(
     lease: LeaseRef,
     id: string,

@@ -1,6 +1,6 @@
 /** Files of messages, while their bytes are not on the host. A file is given out with a time before which it is not given again. */
 import type { ChannelName } from '@lodge/domain';
-import type { FileToFetch, LeaseRef } from '@lodge/ports';
+import type { FileToFetch, LeaseRef, RelayStore } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Database } from '../database/connection.ts';
 import { isHeld, leaseRows, lockHeld } from './leases.ts';
@@ -14,17 +14,28 @@ export async function filesToFetch(
   database: Database,
   leases: readonly LeaseRef[],
   limit: number,
+  { perAgent, underWay }: NonNullable<Parameters<RelayStore['filesToFetch']>[2]> = { perAgent: limit, underWay: [] },
 ): Promise<readonly FileToFetch[]> {
   if (leases.length === 0) return [];
   const { rows } = await database.transaction((trx) =>
     sql<{ id: string; agent_id: string; channel: ChannelName; number: number; ref: string; attempts: number }>`
-      with due as (
-        select f.id, c.lease_number as number
-        from channel_files f
-        join channels c on c.agent_id = f.agent_id and c.channel = f.channel
+      with busy as materialized (
+        select agent_id, count(*) as n from unnest(${underWay}::text[]) b (agent_id) group by agent_id
+      ), firsts as materialized (
+        select f.id, f.due_at, c.lease_number as number,
+          row_number() over (partition by c.agent_id order by f.due_at, f.id)
+            + coalesce((select n from busy b where b.agent_id = c.agent_id), 0) as of_agent
+        from channels c
         join ${leaseRows(leases)} on ${isHeld}
-        where f.file_key is null and f.reason is null and f.due_at <= clock_timestamp()
-        order by f.due_at limit ${limit} for no key update of f skip locked
+        cross join lateral (
+          select id, due_at from channel_files f
+          where f.agent_id = c.agent_id and f.channel = c.channel and ${isDue}
+          order by f.due_at limit ${perAgent}
+        ) f
+      ), due as (
+        select f.id, n.number from firsts n join channel_files f on f.id = n.id
+        where n.of_agent <= ${perAgent} and ${isDue}
+        order by n.of_agent, n.due_at limit ${limit} for no key update of f skip locked
       )
       update channel_files f set attempts = f.attempts + 1,
         due_at = clock_timestamp() + ${againAfterMs} * interval '1 millisecond'
@@ -34,6 +45,9 @@ export async function filesToFetch(
   );
   return rows.map(({ agent_id: agentId, ...row }) => ({ agentId, ...row }));
 }
+
+/** Of a row `f` of files. */
+const isDue = sql`f.file_key is null and f.reason is null and f.due_at <= clock_timestamp()`;
 
 /** Throws `LeaseLost`. */
 export function fetched(

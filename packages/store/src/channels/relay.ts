@@ -115,8 +115,8 @@ export class PostgresRelayStore implements RelayStore {
     });
   }
 
-  filesToFetch(leases: readonly LeaseRef[], limit: number): Promise<readonly FileToFetch[]> {
-    return filesToFetch(this.database, leases, limit);
+  filesToFetch(...args: Parameters<RelayStore['filesToFetch']>): Promise<readonly FileToFetch[]> {
+    return filesToFetch(this.database, ...args);
   }
 
   fetched(...args: Parameters<RelayStore['fetched']>): Promise<void> {
