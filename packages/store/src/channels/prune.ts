@@ -1,7 +1,14 @@
-/** Deletes what is over the bounds, oldest first, in steps short enough that no writer waits long. What waits is kept. */
+/**
+ * Deletes what is over the bounds, oldest first, in steps short enough that no writer waits long. What waits is kept.
+ *
+ * One process does it at a time, and what another has done is not looked at again: everything is found by an index.
+ */
+import type { ChannelName } from '@lodge/domain';
 import { sql } from 'kysely';
-import type { RawBuilder } from 'kysely';
+import type { RawBuilder, Transaction } from 'kysely';
 import type { Database } from '../database/connection.ts';
+import { advisoryLocks } from '../database/locks.ts';
+import type { Schema } from '../database/schema.ts';
 
 const step = 1_000;
 const maxAgeDays = 30;
@@ -11,44 +18,143 @@ const maxKept = 10_000;
 const seenDays = 14;
 /** A sender who asked and was neither approved nor denied. */
 const pendingDays = 7;
+/** Answers to nothing, such as the code that a stranger was told. */
+const noticeDays = 1;
+/** Those that are older have gone with their messages, or in an earlier round. */
+const noticeUntilDays = 7;
+
+/** Whether there may be more to do. */
+type Step = (trx: Transaction<Schema>) => Promise<boolean>;
 
 export async function pruneChannels(database: Database): Promise<void> {
-  const aged = (column: string, days: number): RawBuilder<unknown> =>
-    sql`${sql.ref(column)} < clock_timestamp() - ${days} * interval '1 day'`;
-  const steps = [
+  const numbers = (await dueChannels(database)).map(
+    (each): Step =>
+      (trx) =>
+        pruneNumber(trx, each),
+  );
+  for (const run of [pruneAged, ...numbers, pruneNotices, pruneSeen, prunePending, pruneStrangers]) {
+    for (let hasMore = true; hasMore;) {
+      const result = await database.transaction((trx) => underLock(trx, run));
+      if (result === null) return;
+      hasMore = result;
+    }
+  }
+}
+
+/** Null: another process is at it. */
+async function underLock(trx: Transaction<Schema>, run: Step): Promise<boolean | null> {
+  const { rows } = await sql<{ ours: boolean }>`
+    select pg_try_advisory_xact_lock(${advisoryLocks.channelPrune}) as ours
+  `.execute(trx);
+  return rows[0]!.ours ? run(trx) : null;
+}
+
+const aged = (column: string, days: number): RawBuilder<unknown> =>
+  sql`${sql.ref(column)} < clock_timestamp() - ${days} * interval '1 day'`;
+
+async function pruned(trx: Transaction<Schema>, statement: RawBuilder<unknown>): Promise<boolean> {
+  const { numAffectedRows } = await statement.execute(trx);
+  return Number(numAffectedRows ?? 0n) === step;
+}
+
+const pruneAged: Step = (trx) =>
+  pruneMessages(
+    trx,
     sql`
-      delete from channel_messages where id in (
-        select id from channel_messages where state <> 'received' and ${aged('received_at', maxAgeDays)}
-        order by received_at limit ${step}
-      )
+      select id from channel_messages where state <> 'received' and ${aged('received_at', maxAgeDays)}
+      order by received_at limit ${step}
     `,
+  );
+
+/** With the answers that are nobody's any more. */
+async function pruneMessages(trx: Transaction<Schema>, ids: RawBuilder<unknown>): Promise<boolean> {
+  const { rows } = await sql<{ answer_id: string | null }>`
+    delete from channel_messages where id in (${ids}) returning answer_id
+  `.execute(trx);
+  const answers = new Set(rows.flatMap(({ answer_id: id }) => id ?? []));
+  await sql`
+    delete from channel_answers a where a.id = any(${[...answers]}::text[]) and a.ended_at is not null
+      and not exists (select from channel_messages m where m.answer_id = a.id)
+  `.execute(trx);
+  return rows.length === step;
+}
+
+interface Due {
+  readonly agent_id: string;
+  readonly channel: ChannelName;
+  readonly now: Date;
+}
+
+/** Those that have had messages since they were last looked at. */
+async function dueChannels(database: Database): Promise<readonly Due[]> {
+  const { rows } = await database.repeatable((db) =>
+    sql<Due>`
+      select agent_id, channel, clock_timestamp() as now from channels
+      where last_inbound_at is not null and (pruned_at is null or pruned_at <= last_inbound_at)
+    `.execute(db),
+  );
+  return rows;
+}
+
+async function pruneNumber(trx: Transaction<Schema>, { agent_id: agentId, channel, now }: Due): Promise<boolean> {
+  const ended = sql`agent_id = ${agentId} and channel = ${channel} and state <> 'received'`;
+  const hasMore = await pruneMessages(
+    trx,
     sql`
-      delete from channel_messages where id in (
-        select id from (
-          select id, row_number() over (partition by agent_id, channel order by seq desc) as n
-          from channel_messages where state <> 'received'
-        ) ranked where n > ${maxKept} limit ${step}
-      )
+      select id from channel_messages where ${ended}
+        and seq <= (select seq from channel_messages where ${ended} order by seq desc offset ${maxKept} limit 1)
+      order by seq limit ${step}
     `,
+  );
+  if (!hasMore) {
+    await trx
+      .updateTable('channels')
+      .set({ pruned_at: now })
+      .where('agent_id', '=', agentId)
+      .where('channel', '=', channel)
+      .execute();
+  }
+  return hasMore;
+}
+
+const pruneNotices: Step = (trx) =>
+  pruned(
+    trx,
     sql`
       delete from channel_answers where id in (
         select a.id from channel_answers a
-        where ${aged('a.ended_at', 1)} and not exists (select from channel_messages m where m.answer_id = a.id)
+        where ${aged('a.ended_at', noticeDays)} and not (${aged('a.ended_at', noticeUntilDays)})
+          and not exists (select from channel_messages m where m.answer_id = a.id)
         order by a.ended_at limit ${step}
       )
     `,
+  );
+
+const pruneSeen: Step = (trx) =>
+  pruned(
+    trx,
     sql`
       delete from channel_seen where (agent_id, channel, platform_id) in (
         select agent_id, channel, platform_id from channel_seen where ${aged('at', seenDays)} order by at limit ${step}
       )
     `,
+  );
+
+const prunePending: Step = (trx) =>
+  pruned(
+    trx,
     sql`
       delete from channel_senders where (agent_id, channel, sender_id) in (
         select agent_id, channel, sender_id from channel_senders
         where state = 'pending' and ${aged('asked_at', pendingDays)} limit ${step}
       )
     `,
-    // Of strangers: a conversation with the agent keeps its place, so that it goes on where it was.
+  );
+
+/** A conversation with the agent keeps its place, so that it goes on where it was. */
+const pruneStrangers: Step = (trx) =>
+  pruned(
+    trx,
     sql`
       delete from channel_conversations where id in (
         select v.id from channel_conversations v
@@ -58,11 +164,4 @@ export async function pruneChannels(database: Database): Promise<void> {
         limit ${step}
       )
     `,
-  ];
-  for (const statement of steps) {
-    for (let pruned = step; pruned === step;) {
-      const { numAffectedRows } = await database.repeatable((db) => statement.execute(db));
-      pruned = Number(numAffectedRows ?? 0n);
-    }
-  }
-}
+  );
