@@ -110,7 +110,7 @@ export class ChannelsWorld {
     return world;
   }
 
-  async addAgent(): Promise<Talker> {
+  async addAgent(given: { readonly accountKey?: string } = {}): Promise<Talker> {
     const id = makeAgentId(randomInt);
     await this.store.agents.create(
       {
@@ -136,7 +136,7 @@ export class ChannelsWorld {
       enabled: true,
       access,
       credentials: [{ name: 'botToken', sealed, last4: bot.token.slice(-4) }],
-      accountKey: String(bot.id),
+      accountKey: given.accountKey ?? String(bot.id),
     });
     if (typeof put === 'string') throw new Error(put);
     return { agentId: id, bot };

@@ -188,6 +188,43 @@ test('a platform that throws in every method ends neither the process nor other 
   });
 });
 
+test('an account that nobody verified: the second channel of it is in error and takes no message, the first goes on', async () => {
+  const platform = new MemoryPlatform({ sendsOnce: false, tellsAccount: true });
+  await here(platform, async (first) => {
+    const find = (agentId: string) => world.store.channels.find(world.accountId, agentId, 'telegram');
+    const unverified = (agentId: string) =>
+      world.query(`update channels set account_key = 'unverified/${agentId}' where agent_id = '${agentId}'`);
+    await unverified(first.agentId);
+    await world.store.channels.restart(world.accountId, first.agentId, 'telegram');
+    await until(async () => {
+      const [row] = await world.query<{ account_key: string }>(
+        `select account_key from channels where agent_id = '${first.agentId}'`,
+      );
+      return row!.account_key === 'one';
+    }, 'the account of the first');
+    const [host] = platform.open.slice(-1);
+    let outcome = 'none';
+    platform.onOpened = (opened) =>
+      void opened.received([said('not for the second')]).then(
+        () => (outcome = 'taken'),
+        (error: unknown) => (outcome = error instanceof LeaseLost ? 'left' : 'failed'),
+      );
+    await world.query(`update channels set enabled = false where agent_id <> '${first.agentId}'`);
+    const second = await world.addAgent({ accountKey: 'unverified/2' });
+    const row = await until(async () => {
+      const found = await find(second.agentId);
+      return found?.status === 'error' && found;
+    }, 'the second is in error');
+    assert.equal(row.statusReason!.code, 'used_elsewhere');
+    await until(() => outcome !== 'none', 'an outcome');
+    assert.deepEqual([outcome, await world.messagesOf(second.agentId)], ['left', []]);
+    assert.ok(platform.open.includes(host!));
+    await host!.received([said('for the first')]);
+    assert.equal((await ended(first.agentId))[0]!.state, 'answered');
+    assert.equal((await find(first.agentId))!.status, 'connected');
+  });
+});
+
 test('files of messages come to the host within their bounds, files of answers go out, and one that is gone is a failure', async () => {
   const platform = new MemoryPlatform({ sendsOnce: false });
   await answerer.end();

@@ -22,6 +22,9 @@ export class MemoryPlatform implements Platform {
   readonly limits = { textChars: 100, fileInBytes: 1_000, fileOutBytes: 1_000, typingEveryMs: 50 };
   readonly sendsOnce: boolean;
   readonly sendsOnceForMs: number;
+  /** The account that a connection says it is of, once it has said who it is. */
+  readonly tellsAccount: boolean;
+  accountKey = 'one';
   readonly verify = () => Promise.resolve({ identity: { id: '1', name: 'memory' }, accountKey: '1' });
   readonly sent: Sent[] = [];
   /** Every try, those that were told from an earlier one included. */
@@ -33,12 +36,19 @@ export class MemoryPlatform implements Platform {
   mostOpen = 0;
   closedAt = 0;
   onConnect: () => void = () => undefined;
+  /** Before it has said that it is connected. */
+  onOpened: (host: ConnectionHost) => void = () => undefined;
   onSend: (conversationId: string, tries: number) => Promise<void> = () => Promise.resolve();
   onTyping: () => void = () => undefined;
   onClose: () => Promise<void> = () => Promise.resolve();
 
-  constructor(given: { readonly sendsOnce: boolean; readonly sendsOnceForMs?: number }) {
+  constructor(given: {
+    readonly sendsOnce: boolean;
+    readonly sendsOnceForMs?: number;
+    readonly tellsAccount?: boolean;
+  }) {
     this.sendsOnce = given.sendsOnce;
+    this.tellsAccount = given.tellsAccount ?? false;
     this.sendsOnceForMs = given.sendsOnceForMs ?? Infinity;
   }
 
@@ -52,7 +62,10 @@ export class MemoryPlatform implements Platform {
     this.onConnect();
     this.open.push(host);
     this.mostOpen = Math.max(this.mostOpen, this.open.length);
-    host.changed({ status: 'connected', identity: { id: '1', name: 'memory' } });
+    const whose = this.tellsAccount && { accountKey: this.accountKey };
+    const connected = { status: 'connected', identity: { id: '1', name: 'memory' }, ...whose } as const;
+    this.onOpened(host);
+    host.changed(connected);
     return {
       send: async ({ conversationId, index }, part, key) => {
         this.tries.push(key);

@@ -91,6 +91,15 @@ export function describeTrouble(context: SuiteContext): void {
       assert.notEqual(other.accountKey, verified.accountKey);
     });
 
+    test('a connection that tells whose account it is says what its credentials were verified as', async (t) => {
+      const { account, host, subject } = await World.connected(t, context);
+      const { verify, tellsAccount } = subject.platform;
+      if (tellsAccount !== true) return;
+      const { accountKey } = await verify!(account.credentials, new AbortController().signal);
+      const state = host.states.findLast(({ status }) => status === 'connected');
+      assert.equal(state?.status === 'connected' && state.accountKey, accountKey);
+    });
+
     test('a platform that is away is no verdict on credentials', async (t) => {
       const world = await World.open(t, context);
       const { verify } = world.subject.platform;

@@ -1,7 +1,8 @@
 import { ChannelFailure } from '@lodge/ports';
 import type { ChannelSecrets, Verified } from '@lodge/ports';
+import { accountOfToken } from '@lodge/domain';
 import type { ChannelIdentity, ChannelReason } from '@lodge/domain';
-import { idOf, plainName } from '../shared/plain.ts';
+import { plainName } from '../shared/plain.ts';
 import { isSnowflake } from './places.ts';
 import { failureOf } from './reasons.ts';
 import { DiscordRest } from './rest.ts';
@@ -16,8 +17,7 @@ export async function verifyDiscord(
   const rest = new DiscordRest(api, discordToken(credentials));
   try {
     const identity = await whoAmI(rest, signal);
-    const application = (await rest.call('GET', '/applications/@me', signal)) as { readonly id?: unknown } | null;
-    return { identity, accountKey: idOf(application?.id) ?? identity.id };
+    return { identity, accountKey: accountOfToken('discord', credentials) ?? identity.id };
   } catch (error) {
     throw failureOf(error);
   } finally {

@@ -58,7 +58,7 @@ export class Held {
       store,
       secrets,
       log: withFields(log, { agent_id: lease.agentId, channel: lease.channel }),
-      tellsAccount: platform.verify === null,
+      account: platform.tellsAccount === true ? 'key' : platform.verify === null ? 'identity' : 'known',
       onEnd: (isLost) => void this.end(isLost),
       onState: (state) => {
         this.state = state;

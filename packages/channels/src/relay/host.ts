@@ -18,8 +18,8 @@ export interface HostOptions {
   readonly store: RelayStore;
   readonly secrets: SecretBox;
   readonly log: Log;
-  /** Whether who it is on the platform is known only once it is connected. */
-  readonly tellsAccount: boolean;
+  /** By what a connection tells whose account it is: a key of its own, its identity; or nothing, because it was asked before. */
+  readonly account: 'key' | 'identity' | 'known';
   /** The lease is lost, or the channel is not wanted as it is. */
   readonly onEnd: (isLost: boolean) => void;
   readonly onState: (state: ConnectionState) => void;
@@ -31,6 +31,8 @@ export class Host implements ConnectionHost {
   readonly vault: Vault;
   private readonly options: HostOptions;
   private readonly ended = new AbortController();
+  /** Pending until the account is known to be this channel's; what came before would be another channel's. */
+  private readonly ours = Promise.withResolvers<void>();
   private state: ConnectionState | null = null;
   private isTelling = false;
   private isClosing = false;
@@ -39,18 +41,22 @@ export class Host implements ConnectionHost {
     this.options = options;
     this.log = options.log;
     this.vault = this.makeVault();
+    this.ours.promise.catch(() => undefined);
+    if (options.account !== 'key' || !options.lease.isUnverified) this.ours.resolve();
   }
 
   /** From here on it says nothing of itself: it is closed on purpose. What has come in is still committed. */
   beginEnd(): void {
     this.isClosing = true;
+    this.ours.reject(new LeaseLost());
   }
 
   end(): void {
     this.ended.abort();
   }
 
-  received(messages: readonly InboundMessage[], cursor?: Json): Promise<void> {
+  async received(messages: readonly InboundMessage[], cursor?: Json): Promise<void> {
+    await this.ours.promise;
     return this.write((store, lease) => store.receive(lease, messages, cursor));
   }
 
@@ -93,7 +99,7 @@ export class Host implements ConnectionHost {
   }
 
   private async writeState(state: ConnectionState): Promise<void> {
-    const { lease, store, secrets, tellsAccount, onEnd } = this.options;
+    const { lease, store, secrets, onEnd } = this.options;
     const code = state.status === 'pending_pairing' ? state.code : undefined;
     const sealed =
       code === undefined
@@ -102,9 +108,15 @@ export class Host implements ConnectionHost {
             JSON.stringify({ qr: code.qr, pairingCode: code.pairingCode }),
             channelPairingContext(lease.agentId, lease.channel),
           );
-    const accountKey = tellsAccount && state.status === 'connected' ? state.identity.id : undefined;
-    const written = await store.changed(lease, state, sealed, accountKey);
+    const written = await store.changed(lease, state, sealed, this.accountOf(state));
     if (written !== true || state.status === 'error') onEnd(false);
+    else if (state.status === 'connected') this.ours.resolve();
+  }
+
+  private accountOf(state: ConnectionState): string | undefined {
+    const { account } = this.options;
+    if (account === 'known' || state.status !== 'connected') return undefined;
+    return account === 'key' ? state.accountKey : state.identity.id;
   }
 
   private async write<T>(call: (store: RelayStore, lease: Lease) => Promise<T>): Promise<T> {

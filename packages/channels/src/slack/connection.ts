@@ -29,7 +29,7 @@ import { sendPart } from './send.ts';
 import { SlackSocket } from './socket.ts';
 import type { Envelope, SocketEnd, SocketTimings } from './socket.ts';
 import { TypingSigns } from './typing.ts';
-import { failed, slackTokens, whoAmI } from './verify.ts';
+import { accountKeyOf, failed, slackTokens, whoAmI } from './verify.ts';
 import type { SlackSelf } from './verify.ts';
 
 export interface SlackTimings extends SocketTimings, SilenceTimings {
@@ -122,7 +122,8 @@ export class SlackConnection implements ChannelConnection {
       void before?.close();
       if (!isKept) isKept = await this.keepBeginning();
       backoff.succeeded();
-      this.changed({ status: 'connected', identity: { id: this.self!.userId, name: this.self!.name } });
+      const { userId: id, name } = this.self!;
+      this.changed({ status: 'connected', identity: { id, name }, accountKey: accountKeyOf(this.self!) });
       const openedAt = performance.now();
       const why = await this.untilReplaced(socket);
       if (this.isOver) return;

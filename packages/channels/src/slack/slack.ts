@@ -38,6 +38,7 @@ export function createSlack(options: SlackOptions = {}): Platform {
       typingEveryMs: 60_000,
     },
     sendsOnce: false,
+    tellsAccount: true,
     verify: (credentials, signal) => verifySlack(api, credentials, signal),
     render: renderSlack,
     connect: (account, host) => new SlackConnection(api, timings, account, host),

@@ -39,8 +39,10 @@ export async function verifySlack(api: SlackApi, credentials: ChannelSecrets, si
     throw failureOf(error, 'app');
   });
   await assertSameApp(api, tokens, self, signal);
-  return { identity: { id: self.userId, name: self.name }, accountKey: `${self.teamId}/${self.userId}` };
+  return { identity: { id: self.userId, name: self.name }, accountKey: accountKeyOf(self) };
 }
+
+export const accountKeyOf = ({ teamId, userId }: SlackSelf): string => `${teamId}/${userId}`;
 
 /** By their first letters, before Slack is asked: its own answer to the wrong kind says less. Throws `ChannelFailure`. */
 export function slackTokens(credentials: ChannelSecrets): Readonly<Record<TokenKind, string>> {

@@ -1,4 +1,5 @@
 export * from './access.ts';
+export * from './account.ts';
 export * from './channel.ts';
 export * from './commands.ts';
 export * from './pairing.ts';

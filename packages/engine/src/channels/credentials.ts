@@ -1,6 +1,6 @@
 /** Credentials of a channel: what is missing, whether the platform takes them, and how they are kept. */
 import { hash } from 'node:crypto';
-import { channelCredentials, channelTitles, Refusal } from '@lodge/domain';
+import { accountOfToken, channelCredentials, channelTitles, Refusal, unverifiedAccount } from '@lodge/domain';
 import type { ChannelName } from '@lodge/domain';
 import { ChannelFailure, channelCredentialContext } from '@lodge/ports';
 import type { ChannelChange, ChannelRow, ChannelSecrets, SecretBox, Verified } from '@lodge/ports';
@@ -92,8 +92,10 @@ export function sealedOf(
   }));
 }
 
-/** Until the platform has said whose they are, the same credentials are the same account. */
+/** Without the platform: the account that the token names, or else that of the same credentials. */
 export function unverifiedKey(channel: ChannelName, credentials: ChannelSecrets): string | null {
+  const named = accountOfToken(channel, credentials);
+  if (named !== null) return named;
   const values = channelCredentials[channel].map((name) => credentials[name] ?? '');
-  return values.length === 0 ? null : `unverified/${hash('sha256', values.at(-1)!, 'base64url')}`;
+  return values.length === 0 ? null : unverifiedAccount(hash('sha256', values.at(-1)!, 'base64url'));
 }

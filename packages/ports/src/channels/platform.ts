@@ -21,6 +21,11 @@ export interface Platform {
    */
   readonly verify: ((credentials: ChannelSecrets, signal: AbortSignal) => Promise<Verified>) | null;
   /**
+   * Its connection says whose account it is (`accountKey` of `connected`) without having taken a message before: until that is
+   * written, `received` waits where the account is not known.
+   */
+  readonly tellsAccount?: boolean;
+  /**
    * The answer in the platform's dialect, split at its limits: fences closed and opened again at a cut, no cut within a character,
    * at least one piece of at least one visible character. Pure, and linear in the length of the text.
    */
@@ -90,7 +95,13 @@ export interface Vault {
 export type ConnectionState =
   | { readonly status: 'connecting' }
   /** `note`: what cannot be proved, or is restricted, though the channel works. */
-  | { readonly status: 'connected'; readonly identity: ChannelIdentity; readonly note?: string }
+  | {
+      readonly status: 'connected';
+      readonly identity: ChannelIdentity;
+      readonly note?: string;
+      /** As of `Verified`, where the platform `tellsAccount`. */
+      readonly accountKey?: string;
+    }
   | { readonly status: 'disconnected'; readonly reason: ChannelReason }
   /** A code to scan or to type, until it expires; `qr` is text. A secret while it lasts: never logged. */
   | {

@@ -14,6 +14,8 @@ export interface Lease {
   /** By name, sealed. */
   readonly credentials: Readonly<Record<string, string>>;
   readonly cursor: Json | null;
+  /** Nobody knows yet whose the credentials are. */
+  readonly isUnverified: boolean;
 }
 
 export type LeaseRef = Pick<Lease, 'agentId' | 'channel' | 'number'>;

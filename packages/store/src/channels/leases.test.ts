@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LeaseLost } from '@lodge/ports';
@@ -204,4 +205,21 @@ test('once a channel is put anew, its holder commits no message and no place: th
   await store.relay.release(old);
   assert.equal((await lease(id)).cursor, null);
   assert.deepEqual(await store.channels.messages({ accountId, agentId: id, limit: 9 }), []);
+});
+
+test('an account that is known only once it is connected is no other one, and keeps what waits', async () => {
+  const id = await agentWithChannel(store, accountId, { accountKey: `unverified/${randomUUID()}` });
+  const held = await lease(id);
+  assert.equal(held.isUnverified, true);
+  await store.relay.moveTo(held, { offset: 5 });
+  await store.relay.receive(held, [inbound()]);
+  const connected = { status: 'connected', identity: { id: 'B', name: 'bot' } } as const;
+  assert.equal(await store.relay.changed(held, connected, null, `T/${id}`), true);
+  assert.deepEqual(
+    (await store.channels.messages({ accountId, agentId: id, limit: 9 })).map(({ state }) => state),
+    ['received'],
+  );
+  await store.relay.release(held);
+  const next = await lease(id);
+  assert.deepEqual([next.isUnverified, next.cursor], [false, { offset: 5 }]);
 });

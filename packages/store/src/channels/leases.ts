@@ -4,6 +4,7 @@
  * A holder's writes name the number, and are refused in the same transaction once another number is there or the time is over.
  * The commit of a number waits for the disk: one that a crash forgot would be given out again.
  */
+import { isUnverifiedAccount } from '@lodge/domain';
 import { LeaseLost } from '@lodge/ports';
 import type { Lease, LeaseRef, RelayStore } from '@lodge/ports';
 import { sql } from 'kysely';
@@ -53,7 +54,7 @@ async function lockWhere(trx: Transaction<Schema>, condition: RawBuilder<SqlBool
 
 type Taken = Pick<
   Selectable<ChannelsTable>,
-  'agent_id' | 'account_id' | 'channel' | 'lease_number' | 'revision' | 'access' | 'cursor'
+  'agent_id' | 'account_id' | 'account_key' | 'channel' | 'lease_number' | 'revision' | 'access' | 'cursor'
 >;
 
 export function acquire(
@@ -77,7 +78,8 @@ export function acquire(
       update channels c set lease_holder = ${relay}, lease_number = c.lease_number + 1, lease_until = ${inMs(leaseMs)},
         lease_revision = c.revision
       from free where c.agent_id = free.agent_id and c.channel = free.channel
-      returning c.agent_id, c.account_id, c.channel, c.lease_number, c.revision, c.access, c.cursor
+      returning c.agent_id, c.account_id, c.channel, c.lease_number, c.revision, c.access, c.cursor,
+        c.account_key
     `.execute(trx);
     if (rows.length === 0) return [];
     // A statement of its own: it sees what was committed before the rows were locked, and nobody changes it meanwhile.
@@ -99,6 +101,7 @@ export function acquire(
           .map((each) => [each.name, each.sealed]),
       ),
       cursor: row.cursor,
+      isUnverified: row.account_key !== null && isUnverifiedAccount(row.account_key),
     }));
   });
 }

@@ -1,5 +1,5 @@
 /** What a connection says of itself, and what it keeps. */
-import { channelTitles } from '@lodge/domain';
+import { channelTitles, isUnverifiedAccount } from '@lodge/domain';
 import type { Happening } from '@lodge/domain';
 import type { ConnectionState, LeaseRef } from '@lodge/ports';
 import { sql } from 'kysely';
@@ -37,7 +37,7 @@ export function changed(
     if (before === undefined) return false;
     const isTaken = accountKey !== undefined && !(await takeAccount(trx, lease, accountKey));
     const now = isTaken ? takenState(lease) : state;
-    const isAnother = accountKey !== undefined && before.account_key !== null && before.account_key !== accountKey;
+    const isAnother = accountKey !== undefined && isOther(before.account_key, accountKey);
     const ended = isAnother && !isTaken ? await leaveAccount(trx, { ...lease, accountId: before.account_id }) : [];
     await writeState(trx, lease, now, isTaken ? null : sealedCode);
     await notify(trx, lease.agentId, 'channel_changed');
@@ -47,6 +47,10 @@ export function changed(
     return isTaken ? 'conflict' : true;
   });
 }
+
+/** One that nobody knew before has these very credentials. */
+const isOther = (before: string | null, accountKey: string): boolean =>
+  before !== null && before !== accountKey && !isUnverifiedAccount(before);
 
 const takenState = ({ channel }: LeaseRef): ConnectionState => ({
   status: 'error',

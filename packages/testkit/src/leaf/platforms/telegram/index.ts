@@ -87,9 +87,9 @@ async function answerMethod(
   if (failure) return refuse(res, failure);
   const gone = new AbortController();
   res.on('close', () => gone.abort());
-  if (bot.trouble === 'slow' && method !== 'getUpdates') await sleep(slowMs);
   try {
     const result = await callMethod(bot, request, gone.signal);
+    if (bot.trouble === 'slow' && method !== 'getUpdates') await sleep(slowMs);
     if (bot.takeCut(method)) return void res.destroy();
     reply(res, 200, { ok: true, result });
   } catch (error) {
