@@ -66,6 +66,7 @@ export function createRelay(options: RelayOptions): Relay {
   add('send', timings.lookEveryMs, () => sender.look());
   add('fetch', timings.lookEveryMs, () => fetcher.look());
   add('typing', timings.workingEveryMs, () => typing.look());
+  add('unsent', timings.sweepEveryMs / 12, () => store.failUnsent());
   add('sweep', timings.sweepEveryMs, () => sweep(store, files));
   // A change may be one of what is held: a renewal tells.
   const forget = store.onWork(({ of }) => (of === 'channel' ? wake('renew', 'acquire') : wake('send', 'fetch')));

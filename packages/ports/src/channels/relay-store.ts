@@ -113,6 +113,8 @@ export interface RelayStore {
 
   /** Conversations of these channels that have a turn under way. */
   working(leases: readonly LeaseRef[]): Promise<readonly Working[]>;
+  /** Ends answers that have waited too long to be sent, or are too many: `failed`, for their owner to retry. */
+  failUnsent(): Promise<void>;
   /** Deletes what is over the bounds of age and number, in short steps. What waits is kept. */
   prune(): Promise<void>;
   /**

@@ -10,6 +10,7 @@ import { acquire, holds, lockCurrent, lockHeld, release, renew } from './leases.
 import { partsToSend, sendFailed, sending, sendLater, sent, split, working } from './outbox.ts';
 import { pruneChannels } from './prune.ts';
 import { receive } from './receive.ts';
+import { failUnsent } from './unsent.ts';
 import { changed, keepSealed, writeVault } from './states.ts';
 import type { VaultValue } from './states.ts';
 import { storableJson } from './text.ts';
@@ -149,6 +150,10 @@ export class PostgresRelayStore implements RelayStore {
 
   working(leases: readonly LeaseRef[]): ReturnType<RelayStore['working']> {
     return working(this.database, leases);
+  }
+
+  failUnsent(): Promise<void> {
+    return failUnsent(this.database);
   }
 
   prune(): Promise<void> {

@@ -1,0 +1,121 @@
+/** What waits to be sent has bounds of time and number: a channel that stays away keeps no answers for ever. */
+import type { ChannelName } from '@lodge/domain';
+import { sql } from 'kysely';
+import type { RawBuilder, Transaction } from 'kysely';
+import type { Database } from '../database/connection.ts';
+import { advisoryLocks } from '../database/locks.ts';
+import type { Schema } from '../database/schema.ts';
+import { appendEvents } from '../events/append.ts';
+import { notify } from './notify.ts';
+
+/** From when a part was due. */
+const maxWaitHours = 24;
+/** Answers of one channel. */
+const maxWaiting = 2_000;
+const step = 200;
+
+const tooLong = `The channel was not connected for ${maxWaitHours} hours, so the answer was not sent. Retry the message to send it.`;
+const tooMany = `More than ${maxWaiting} answers waited to be sent, so the oldest were given up. Retry the message to send it.`;
+
+interface Place {
+  readonly agent_id: string;
+  readonly channel: ChannelName;
+}
+
+/** One process at a time, and one channel in a transaction: events are of one account. */
+export async function failUnsent(database: Database): Promise<void> {
+  const late = sql`p.state = 'waiting' and p.due_at < clock_timestamp() - ${maxWaitHours} * interval '1 hour'`;
+  const rounds = [
+    {
+      places: sql<Place>`select distinct agent_id, channel from channel_parts p where ${late}`,
+      which: (of: RawBuilder<unknown>) => sql`
+        select p.answer_id from channel_parts p where ${of} and ${late} order by p.due_at limit ${step}
+      `,
+      reason: tooLong,
+    },
+    {
+      places: sql<Place>`
+        select agent_id, channel from channel_parts p where p.state in ('waiting', 'sending')
+        group by agent_id, channel having count(distinct p.answer_id) > ${maxWaiting}
+      `,
+      which: (of: RawBuilder<unknown>) => sql`
+        select answer_id from (
+          select p.answer_id, p.seq from channel_parts p where ${of} and p.state in ('waiting', 'sending')
+          group by p.answer_id, p.seq order by p.seq desc offset ${maxWaiting}
+        ) oldest order by seq limit ${step}
+      `,
+      reason: tooMany,
+    },
+  ];
+  for (const { places, which, reason } of rounds) {
+    const { rows } = await database.repeatable((db) => places.execute(db));
+    for (const place of rows) {
+      const answers = which(sql`p.agent_id = ${place.agent_id} and p.channel = ${place.channel}`);
+      while (await database.transaction((trx) => failStep(trx, place, answers, reason)));
+    }
+  }
+}
+
+/** An answer of which a part is being sent is left to who sends it. Whether there may be more. */
+async function failStep(
+  trx: Transaction<Schema>,
+  place: Place,
+  answers: RawBuilder<unknown>,
+  reason: string,
+): Promise<boolean> {
+  const { rows: locked } = await sql<{ ours: boolean }>`
+    select pg_try_advisory_xact_lock(${advisoryLocks.channelPrune}) as ours
+  `.execute(trx);
+  if (!locked[0]!.ours) return false;
+  const { rows } = await sql<{ answer_id: string; unclear: boolean }>`
+    select p.answer_id, p.unclear_since is not null as unclear from channel_parts p
+    where p.state = 'waiting' and p.answer_id in (${answers})
+      and not exists (select from channel_parts o where o.answer_id = p.answer_id and o.state = 'sending')
+    for no key update skip locked
+  `.execute(trx);
+  const unclear = new Set(rows.filter((row) => row.unclear).map((row) => row.answer_id));
+  const clear = new Set(rows.map((row) => row.answer_id).filter((id) => !unclear.has(id)));
+  const failed = await endAnswers(trx, [...clear], 'failed', reason);
+  const unknown = await endAnswers(trx, [...unclear], 'unknown', `${reason} A try before may have arrived.`);
+  if (rows.length > 0) await notify(trx, place.agent_id, 'channel_work');
+  await appendEvents(
+    trx,
+    [...failed, ...unknown].map(({ id, state, reason: why, account_id: accountId }) => ({
+      type: 'message.failed',
+      data: { channel: place.channel, message_id: id, state, reason: why },
+      accountId,
+      agentId: place.agent_id,
+      by: null,
+    })),
+  );
+  return rows.length > 0;
+}
+
+interface Ended {
+  readonly id: string;
+  readonly account_id: string;
+  readonly state: 'failed' | 'unknown';
+  readonly reason: string;
+}
+
+async function endAnswers(
+  trx: Transaction<Schema>,
+  ids: readonly string[],
+  state: Ended['state'],
+  reason: string,
+): Promise<readonly Ended[]> {
+  if (ids.length === 0) return [];
+  const ours = sql`answer_id = any(${ids}::text[])`;
+  await sql`update channel_parts set state = ${state}, reason = ${reason} where ${ours} and state = 'waiting'`.execute(
+    trx,
+  );
+  await sql`
+    update channel_answers set state = ${state}, ended_at = clock_timestamp()
+    where id = any(${ids}::text[]) and state = 'queued'
+  `.execute(trx);
+  const { rows } = await sql<Ended>`
+    update channel_messages set state = ${state}, reason = ${reason}
+    where ${ours} and state = 'received' returning id, account_id, state, reason
+  `.execute(trx);
+  return rows;
+}
