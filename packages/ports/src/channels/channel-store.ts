@@ -109,8 +109,8 @@ export interface ChannelStore {
   ofAgent(accountId: string, agentId: string): Promise<readonly ChannelRow[]>;
   find(accountId: string, agentId: string, channel: ChannelName): Promise<ChannelRow | null>;
   /**
-   * Puts or changes a channel; its revision rises, its status becomes `connecting`, `pending_pairing` (WhatsApp and Gmail without
-   * a pairing) or `disabled`. `conflict`: another agent's channel has this account key. `no_agent`: the account has no such agent.
+   * Puts or changes a channel. Where its connection is to be another one, its revision rises and its status becomes `connecting`, `pending_pairing` (WhatsApp and Gmail without
+   * a pairing) or `disabled`; who may write holds at once, and needs none. `conflict`: another agent's channel has this account key. `no_agent`: the account has no such agent.
    * Nothing is written with either.
    */
   put(

@@ -12,7 +12,7 @@ import type {
   MessageQuery,
 } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { Transaction, Updateable } from 'kysely';
+import type { Selectable, Transaction, Updateable } from 'kysely';
 import type { Database } from '../database/connection.ts';
 import type { Changes } from '../database/notifications.ts';
 import type { Schema } from '../database/schema.ts';
@@ -188,6 +188,7 @@ export async function putChannel(
     before != null &&
     before.account_key !== null &&
     before.account_key !== accountKey;
+  const isOpenedAnew = before === undefined || wantsAnother(before, change);
   await trx
     .insertInto('channels')
     .values({
@@ -204,7 +205,7 @@ export async function putChannel(
       conflict.columns(['agent_id', 'channel']).doUpdateSet((eb) => ({
         enabled,
         access: storableJson(access),
-        revision: eb('channels.revision', '+', 1),
+        ...(isOpenedAnew && { revision: eb('channels.revision', '+', 1) }),
         ...(accountKey !== undefined && { account_key: accountKey }),
         updated_at: now,
       })),
@@ -212,17 +213,32 @@ export async function putChannel(
     .execute();
   const ended = isAnother ? await leaveAccount(trx, change) : [];
   await putCredentials(trx, change);
-  await trx
-    .updateTable('channels')
-    .set({ ...withoutState, ...(enabled ? await stateOf(trx, agentId, channel) : { status: 'disabled' }) })
-    .where('agent_id', '=', agentId)
-    .where('channel', '=', channel)
-    .execute();
+  if (isOpenedAnew) {
+    await trx
+      .updateTable('channels')
+      .set({ ...withoutState, ...(enabled ? await stateOf(trx, agentId, channel) : { status: 'disabled' }) })
+      .where('agent_id', '=', agentId)
+      .where('channel', '=', channel)
+      .execute();
+  }
   const [row] = await selectChannels(trx, accountId, agentId, channel);
   await notify(trx, agentId, 'channel_changed', 'channel_work');
   await appendEvents(trx, ended);
   await writeNote(trx, { accountId, agentId }, { type: 'channel.configured', data: { channel, enabled } }, note);
   return { row: row!, isNew: before === undefined };
+}
+
+/** Who may write is looked up with each message: another list of them leaves the connection as it is. */
+function wantsAnother(
+  before: Selectable<ChannelsTable>,
+  { enabled, access, credentials, accountKey }: ChannelChange,
+): boolean {
+  const isOther = accountKey !== undefined && accountKey !== before.account_key;
+  // A connection asks its platform for as much as it needs.
+  const hearsOtherwise = access.groups.requireMention !== before.access.groups.requireMention;
+  // Who puts a channel that nobody connects has mended it elsewhere, perhaps.
+  const isGivenUp = before.status === 'error' || before.status_code === 'logged_out';
+  return enabled !== before.enabled || credentials.length > 0 || isOther || hearsOtherwise || isGivenUp;
 }
 
 /** Not being deleted: the end of a deletion sees every channel that was put before it was wanted. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ChannelAccess } from '@lodge/domain';
 import { LeaseLost } from '@lodge/ports';
 import type { Lease } from '@lodge/ports';
 import { execute } from '@lodge/testkit/postgres';
@@ -85,8 +86,9 @@ test('a lease that is renewed goes on; one whose channel is wanted otherwise is 
     if (how === 'restart') return store.channels.restart(accountId, id, 'telegram');
     if (how === 'remove') return store.channels.remove(accountId, id, 'telegram');
     if (how === 'delete') return store.agents.markDeleted(accountId, id);
-    const put = { accountId, agentId: id, channel: 'telegram' as const, access: openAccess, credentials: [] };
-    return store.channels.put({ ...put, enabled: how !== 'disable' });
+    const put = { accountId, agentId: id, channel: 'telegram' as const, access: openAccess };
+    const credentials = how === 'put' ? [{ name: 'botToken', sealed: 'another', last4: '' }] : [];
+    return store.channels.put({ ...put, credentials, enabled: how !== 'disable' });
   };
   for (const how of ['restart', 'put', 'disable', 'remove', 'delete']) {
     const id = await agentWithChannel(store, accountId);
@@ -222,4 +224,28 @@ test('an account that is known only once it is connected is no other one, and ke
   await store.relay.release(held);
   const next = await lease(id);
   assert.deepEqual([next.isUnverified, next.cursor], [false, { offset: 5 }]);
+});
+
+test('another list of who may write holds at once, and the connection stays; what it hears is a connection of its own', async () => {
+  const id = await agentWithChannel(store, accountId);
+  const held = await lease(id);
+  const connected = { status: 'connected', identity: { id: '1', name: 'bot' }, note: 'as it is' } as const;
+  await store.relay.changed(held, connected, null);
+  const put = (access: ChannelAccess) =>
+    store.channels.put({ accountId, agentId: id, channel: 'telegram', enabled: true, access, credentials: [] });
+  const change = await put({ ...openAccess, mode: 'allowlist', allowFrom: ['friend'] });
+  assert.ok(typeof change === 'object');
+  const { status, note, revision, identity } = change.row;
+  assert.deepEqual([status, note, revision, identity!.id], ['connected', 'as it is', held.revision, '1']);
+  assert.equal((await store.relay.renew([held], 60_000)).length, 1);
+  await store.relay.receive(held, [inbound(), inbound({ sender: { id: 'friend' } })]);
+  assert.deepEqual(
+    (await store.channels.messages({ accountId, agentId: id, limit: 9 })).map((row) => [row.senderId, row.state]),
+    [
+      ['friend', 'received'],
+      ['u1', 'refused'],
+    ],
+  );
+  await put({ ...openAccess, groups: { ...openAccess.groups, requireMention: true } });
+  assert.deepEqual(await store.relay.renew([held], 60_000), []);
 });
