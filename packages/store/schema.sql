@@ -500,7 +500,7 @@ CREATE TABLE channel_senders (
   CONSTRAINT channel_senders_agent_id_channel_fkey FOREIGN KEY (agent_id, channel) REFERENCES channels(agent_id, channel) ON DELETE CASCADE
 );
 CREATE UNIQUE INDEX channel_senders_by_code ON channel_senders USING btree (agent_id, channel, code) WHERE code IS NOT NULL;
-CREATE UNIQUE INDEX channel_senders_by_decided_code ON channel_senders USING btree (agent_id, channel, decided_code) WHERE decided_code IS NOT NULL;
+CREATE INDEX channel_senders_by_decided_code ON channel_senders USING btree (agent_id, channel, decided_code) WHERE decided_code IS NOT NULL;
 CREATE INDEX channel_senders_pending ON channel_senders USING btree (agent_id, channel, asked_at) WHERE state = 'pending'::text;
 
 CREATE TABLE channel_vault (

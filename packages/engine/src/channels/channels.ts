@@ -104,6 +104,8 @@ export interface Channels {
     decision: { readonly code: string; readonly approve: boolean },
     note?: ActorNote,
   ): Promise<ChannelSender>;
+  /** Who was decided about by this code before. Refuses with `approval_not_found`. */
+  decided(place: ChannelPlace, code: string): Promise<ChannelSender>;
   messages(query: MessageQuery): Promise<readonly ChannelMessage[]>;
   /** Refuses with `message_not_found` or `message_not_retryable`. */
   retry(accountId: string, agentId: string, messageId: string, note?: ActorNote): Promise<ChannelMessage>;

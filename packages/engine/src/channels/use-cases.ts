@@ -61,7 +61,7 @@ async function there(deps: ChannelsDeps, place: ChannelPlace): Promise<ChannelRo
   return row;
 }
 
-function messagesOf(deps: ChannelsDeps): Pick<Channels, 'senders' | 'decide' | 'messages' | 'retry'> {
+function messagesOf(deps: ChannelsDeps): Pick<Channels, 'senders' | 'decide' | 'decided' | 'messages' | 'retry'> {
   const { store, agents } = deps;
   return {
     async senders(place, state) {
@@ -73,6 +73,12 @@ function messagesOf(deps: ChannelsDeps): Pick<Channels, 'senders' | 'decide' | '
       const sender = await store.decide({ ...place, ...decision }, note);
       if (sender !== null) return sender;
       throw new Refusal('approval_not_found', 'Nobody waits with this code: code is wrong, or was decided before.');
+    },
+    async decided(place, code) {
+      await there(deps, place);
+      const sender = await store.decided(place.accountId, place.agentId, place.channel, code);
+      if (sender !== null) return sender;
+      throw new Refusal('approval_not_found', 'Nobody was decided about by this code.');
     },
     async messages(query) {
       await agents.get(query.accountId, query.agentId);

@@ -138,6 +138,8 @@ export interface ChannelStore {
     },
     note?: ActorNote,
   ): Promise<ChannelSender | null>;
+  /** Who was decided about by this code. Null: nobody was. */
+  decided(accountId: string, agentId: string, channel: ChannelName, code: string): Promise<ChannelSender | null>;
   /** Newest first; `before` is an id of the last page. */
   messages(query: MessageQuery): Promise<readonly ChannelMessage[]>;
   /**

@@ -23,7 +23,7 @@ import { selectChannels } from './channel-row.ts';
 import { messagePage, retryMessage } from './messages.ts';
 import { notify } from './notify.ts';
 import { queueAnswer } from './queue.ts';
-import { decideSender, sendersOf } from './senders.ts';
+import { decideSender, senderDecidedBy, sendersOf } from './senders.ts';
 import { isUniqueViolation } from './states.ts';
 import type { ChannelsTable } from './tables.ts';
 import { storable, storableJson } from './text.ts';
@@ -103,6 +103,10 @@ export class PostgresChannelStore implements ChannelStore {
 
   decide(decision: Parameters<ChannelStore['decide']>[0], note?: ActorNote): Promise<ChannelSender | null> {
     return this.database.transaction((trx) => decideSender(trx, decision, note));
+  }
+
+  decided(accountId: string, agentId: string, channel: ChannelName, code: string): Promise<ChannelSender | null> {
+    return this.database.repeatable((db) => senderDecidedBy(db, { accountId, agentId, channel }, code));
   }
 
   messages(query: MessageQuery): Promise<readonly ChannelMessage[]> {

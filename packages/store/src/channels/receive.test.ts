@@ -180,3 +180,19 @@ test('ids outlive pruned messages, so that an old delivery is no new message', a
   await store.relay.prune();
   assert.deepEqual(await run(`select from channel_seen where agent_id = '${id}'`), []);
 });
+
+test('a decision that is asked for again by its code is found, whatever was decided since', async () => {
+  const { id, lease } = await open({ mode: 'pairing' });
+  const from = (sender: string) => inbound({ sender: { id: sender }, conversation: { id: sender } });
+  await store.relay.receive(lease, [from('u1'), from('u2')]);
+  const asked = await store.channels.senders(accountId, id, 'telegram', 'pending');
+  const codeOf = (senderId: string): string => asked.find((each) => each.senderId === senderId)!.code!;
+  const place = { accountId, agentId: id, channel: 'telegram' } as const;
+  const first = await store.channels.decide({ ...place, code: codeOf('u1'), approve: false });
+  await store.channels.decide({ ...place, code: codeOf('u2'), approve: true });
+  const decided = (code: string, account = accountId) => store.channels.decided(account, id, 'telegram', code);
+  assert.deepEqual(await decided(` ${codeOf('u1').toLowerCase()}`), first);
+  assert.equal((await decided(codeOf('u2')))!.senderId, 'u2');
+  assert.equal(await decided('ABCDEFGH'), null);
+  assert.equal(await decided(codeOf('u1'), 'other'), null);
+});

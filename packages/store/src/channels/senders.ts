@@ -45,7 +45,8 @@ export async function decideSender(
   note: ActorNote | undefined,
 ): Promise<ChannelSender | null> {
   const { rows } = await sql<SenderRow>`
-    update channel_senders s set state = ${approve ? 'approved' : 'denied'}, code = null, decided_at = clock_timestamp()
+    update channel_senders s set state = ${approve ? 'approved' : 'denied'}, code = null, decided_code = s.code,
+      decided_at = clock_timestamp()
     from channels c
     where c.agent_id = s.agent_id and c.channel = s.channel and c.account_id = ${accountId}
       and s.agent_id = ${agentId} and s.channel = ${channel} and s.code = ${storable(readPairingCode(code))}
@@ -58,6 +59,21 @@ export async function decideSender(
   const data = { channel, sender_id: sender.senderId, approved: approve };
   await writeNote(trx, { accountId, agentId }, { type: 'channel.sender_decided', data }, note);
   return sender;
+}
+
+/** Whom the code belonged to that somebody has decided by. A decision is final, so it is as it was then. */
+export async function senderDecidedBy(
+  db: Kysely<Schema>,
+  { accountId, agentId, channel }: Of,
+  code: string,
+): Promise<ChannelSender | null> {
+  const { rows } = await sql<SenderRow>`
+    select s.channel, s.sender_id, s.name, s.state, s.code, s.asked_at, s.decided_at
+    from channel_senders s join channels c using (agent_id, channel)
+    where agent_id = ${agentId} and channel = ${channel} and c.account_id = ${accountId}
+      and s.decided_code = ${storable(readPairingCode(code))}
+  `.execute(db);
+  return rows[0] === undefined ? null : toSender(rows[0]);
 }
 
 const toSender = ({ sender_id, asked_at, decided_at, ...row }: SenderRow): ChannelSender => ({

@@ -15,4 +15,4 @@ create index channel_parts_by_due on channel_parts (due_at) where state = 'waiti
 
 -- The code by which a sender was decided about: a request that is repeated finds what it did.
 alter table channel_senders add column decided_code text;
-create unique index channel_senders_by_decided_code on channel_senders (agent_id, channel, decided_code) where decided_code is not null;
+create index channel_senders_by_decided_code on channel_senders (agent_id, channel, decided_code) where decided_code is not null;

@@ -1,6 +1,4 @@
 import { Approval, ApprovalList, ApprovalsQuery, ChannelParams, DecideApproval, NoQuery } from '@lodge/contract';
-import { Refusal } from '@lodge/domain';
-import type { ChannelPlace, Channels } from '@lodge/engine';
 import type { ChannelSender } from '@lodge/ports';
 import { actorNote } from '../../identity/change-note.ts';
 import type { App } from '../../app-types.ts';
@@ -58,18 +56,11 @@ function decideRoute(app: App, needs: ChannelNeeds): void {
       const place = await placeOf(needs, request);
       const { code, action } = request.body;
       const approve = action === 'approve';
-      if (request.idempotent?.effective) return approvalRecord(await lastDecided(channels, place));
+      // An attempt before this one has decided, and was killed before it could answer.
+      if (request.idempotent?.effective) return approvalRecord(await channels.decided(place, code));
       return approvalRecord(await channels.decide(place, { code, approve }, actorNote(request)));
     },
   });
-}
-
-/** An attempt before this one has decided, and was killed before it could answer. */
-async function lastDecided(channels: Channels, place: ChannelPlace): Promise<ChannelSender> {
-  const decided = (await channels.senders(place)).filter(({ decidedAt }) => decidedAt !== null);
-  const last = decided.sort((a, b) => b.decidedAt!.getTime() - a.decidedAt!.getTime())[0];
-  if (last === undefined) throw new Refusal('approval_not_found', 'Nobody waits with this code.');
-  return last;
 }
 
 const approvalRecord = ({ channel, senderId, name, state, code, askedAt, decidedAt }: ChannelSender): Approval => ({
