@@ -20,6 +20,7 @@ export * from './channels/channel-check.ts';
 export * from './channels/channel-store.ts';
 export * from './channels/channel-turns.ts';
 export * from './channels/gmail-consent.ts';
+export * from './channels/mailbox-notices.ts';
 export * from './channels/oauth-sessions.ts';
 export * from './channels/platform.ts';
 export * from './channels/relay-store.ts';

@@ -19,6 +19,7 @@ import type {
   IdempotencyStore,
   LimitStore,
   Log,
+  MailboxNotices,
   OAuthSessionStore,
   RelayStore,
   SealedValueStore,
@@ -38,6 +39,7 @@ import { EndedOperations } from './events/ended-operations.ts';
 import { PostgresEventStore } from './events/events.ts';
 import { PostgresChannelStore } from './channels/channels.ts';
 import { PostgresOAuthSessionStore } from './channels/oauth-sessions.ts';
+import { PostgresMailboxNotices } from './channels/mailbox-notices.ts';
 import { PostgresRelayStore } from './channels/relay.ts';
 import { PostgresChannelTurns } from './channels/turns.ts';
 import { Changes } from './database/notifications.ts';
@@ -74,6 +76,7 @@ export interface Store {
   readonly channels: ChannelStore;
   readonly channelTurns: ChannelTurns;
   readonly relay: RelayStore;
+  readonly mailboxNotices: MailboxNotices;
   readonly oauthSessions: OAuthSessionStore;
   readonly webhooks: WebhookStore;
   readonly webhookQueue: WebhookQueue;
@@ -121,6 +124,7 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     channels: new PostgresChannelStore(database, changes),
     channelTurns: new PostgresChannelTurns(database, changes),
     relay: new PostgresRelayStore(database, changes),
+    mailboxNotices: new PostgresMailboxNotices(database, changes),
     oauthSessions: new PostgresOAuthSessionStore(database),
     webhooks: new PostgresWebhookStore(database, changes),
     webhookQueue: new PostgresWebhookQueue(database, changes),

@@ -4,7 +4,7 @@ import type { Client } from 'pg';
 import type { DatabaseConfig } from './connection.ts';
 import { connectClient } from './connection.ts';
 
-/** Called with the id of what changed: of an agent, a key or an account, as the topic says. Null: anything may have changed. */
+/** Called with the id of what changed: of an agent, a key, an account or a mailbox, as the topic says. Null: anything may have changed. */
 export type ChangeListener = (id: string | null) => void;
 
 const topics = [
@@ -16,6 +16,7 @@ const topics = [
   'event_appended',
   'webhook_attempted',
   'webhook_changed',
+  'mailbox_noticed',
 ] as const;
 export type Topic = (typeof topics)[number];
 
