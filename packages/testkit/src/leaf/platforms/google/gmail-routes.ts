@@ -3,13 +3,14 @@ import { googleError, json } from './http.ts';
 import type { Answer, Call } from './http.ts';
 import { headersOf } from './mailbox.ts';
 import type { HistoryRecord, StoredMail, StubMailbox } from './mailbox.ts';
+import type { StubPubsub } from './pubsub.ts';
 
 /** Of a message that is sent, with its files in base64. */
 const maxSendBytes = 35 * 1024 * 1024;
 const notFound = googleError(404, 'notFound', 'Requested entity was not found.');
 
 /** `path` is what follows `/gmail/v1/users/me/`. */
-export function answerGmail(mailbox: StubMailbox, path: string, call: Call): Answer {
+export function answerGmail(mailbox: StubMailbox, pubsub: StubPubsub, path: string, call: Call): Answer {
   const parts = path.split('/');
   const route = `${call.method} ${parts[0]}${parts.length > 1 ? (parts[1] === 'send' ? '/send' : '/:id') : ''}${parts.length > 2 ? `/${parts[2]}` : ''}`;
   const [, id = ''] = parts;
@@ -38,10 +39,23 @@ export function answerGmail(mailbox: StubMailbox, path: string, call: Call): Ans
     case 'POST labels':
       return createLabel(mailbox, call);
     case 'POST watch':
-      return json(200, { historyId: String(mailbox.historyId), expiration: String(Date.now() + 7 * 86_400_000) });
+      return watch(mailbox, pubsub, call);
+    case 'POST stop':
+      mailbox.watch = null;
+      return { status: 204, body: '' };
     default:
       return notFound;
   }
+}
+
+/** Gmail publishes once at once: that the topic takes it is a part of the answer. */
+function watch(mailbox: StubMailbox, pubsub: StubPubsub, call: Call): Answer {
+  const { topicName = '', labelIds = [] } = JSON.parse(call.body.toString()) as Record<string, never>;
+  const refusal = pubsub.refusal(topicName);
+  if (refusal) return refusal;
+  mailbox.watch = { topic: topicName, labelIds, endsAt: Date.now() + mailbox.watchMs };
+  mailbox.onChange(topicName);
+  return json(200, { historyId: String(mailbox.historyId), expiration: String(mailbox.watch.endsAt) });
 }
 
 function listHistory(mailbox: StubMailbox, query: URLSearchParams): Answer {

@@ -12,6 +12,8 @@ export interface Call {
   readonly query: URLSearchParams;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Buffer;
+  /** Aborts when the caller has ended the connection. */
+  readonly gone: AbortSignal;
 }
 
 export const json = (status: number, value: unknown, headers: Readonly<Record<string, string>> = {}): Answer => ({

@@ -1,6 +1,6 @@
 /**
  * A stub for Google: consent and tokens as accounts.google.com and oauth2.googleapis.com give them, and the Gmail API of as many
- * mailboxes as wanted, all at one address.
+ * mailboxes as wanted, and Pub/Sub to which they publish, all at one address.
  *
  *     const google = await startGoogleStub();
  *     const mailbox = google.mailbox('agent@example.com');
@@ -18,6 +18,7 @@ import { answerGmail } from './gmail-routes.ts';
 import { googleError } from './http.ts';
 import type { Answer, Call } from './http.ts';
 import { StubMailbox } from './mailbox.ts';
+import { pubsubScope, StubPubsub } from './pubsub.ts';
 import { StubOauth } from './oauth.ts';
 import type { OauthClient } from './oauth.ts';
 
@@ -25,6 +26,8 @@ export type { Mail, MailFile } from './mail.ts';
 export type { SentMail, StoredMail } from './mailbox.ts';
 export { StubMailbox } from './mailbox.ts';
 export { StubOauth } from './oauth.ts';
+export type { ServiceAccountKey } from './oauth.ts';
+export { StubPubsub } from './pubsub.ts';
 
 export const gmailScope = 'https://www.googleapis.com/auth/gmail.modify';
 
@@ -54,6 +57,7 @@ export interface GoogleStub {
   readonly url: string;
   readonly client: OauthClient;
   readonly oauth: StubOauth;
+  readonly pubsub: StubPubsub;
   /** What was asked, oldest first: the last thousand, as `GET history` with the mailbox's address behind it. */
   readonly calls: readonly string[];
   /** The mailbox of this address, made at the first call. */
@@ -98,6 +102,7 @@ class Stub implements GoogleStub {
   delayMs = 0;
   readonly client: OauthClient;
   readonly oauth: StubOauth;
+  readonly pubsub = new StubPubsub();
   readonly calls: string[] = [];
   onClose: () => Promise<void> = async () => {};
   readonly #mailboxes = new Map<string, StubMailbox>();
@@ -113,6 +118,7 @@ class Stub implements GoogleStub {
     const known = this.#mailboxes.get(address.toLowerCase());
     if (known) return known;
     const made = new StubMailbox(address);
+    made.onChange = (topic) => this.pubsub.publish(topic, { emailAddress: made.address, historyId: made.historyId });
     this.#mailboxes.set(made.address, made);
     return made;
   }
@@ -142,12 +148,15 @@ class Stub implements GoogleStub {
     const url = new URL(request.url ?? '/', this.url);
     const body = await bodyOf(request);
     if (body === null) return;
+    const gone = new AbortController();
+    response.on('close', () => gone.abort());
     const call = {
       method: request.method ?? 'GET',
       path: url.pathname,
       query: url.searchParams,
       headers: request.headers,
       body,
+      gone: gone.signal,
     };
     const { name, mailbox, carryOut } = this.#route(call);
     this.calls.push(`${name} ${mailbox}`);
@@ -157,12 +166,12 @@ class Stub implements GoogleStub {
     const fault: Fault | undefined = this.#faultOf(name, mailbox);
     if (fault?.does === 'hang') return;
     if (fault?.does === 'drop') return void request.socket.destroy();
-    const answer = faulty(fault) ?? carryOut();
+    const answer = faulty(fault) ?? (await carryOut());
     if (fault?.does === 'answer-lost') return void request.socket.destroy();
     response.writeHead(answer.status, answer.headers).end(answer.body);
   }
 
-  #route(call: Call): { name: string; mailbox: string; carryOut: () => Answer } {
+  #route(call: Call): { name: string; mailbox: string; carryOut: () => Answer | Promise<Answer> } {
     const plain = (name: string, carryOut: () => Answer) => ({ name: `${call.method} ${name}`, mailbox: '', carryOut });
     const form = (): URLSearchParams => new URLSearchParams(call.body.toString());
     if (call.path === '/o/oauth2/v2/auth') return plain('auth', () => this.oauth.authorize(call.query));
@@ -172,6 +181,8 @@ class Stub implements GoogleStub {
     }
     if (call.path === '/revoke')
       return plain('revoke', () => this.oauth.revokeToken(call.query.get('token') ?? form().get('token') ?? ''));
+    const pubsub = /^\/v1\/(projects\/[^/]+\/subscriptions\/[^/:]+):(pull|acknowledge)$/.exec(call.path);
+    if (pubsub) return this.#pubsubRoute(pubsub[1]!, pubsub[2]!, call);
     const path = /^\/(?:upload\/)?gmail\/v1\/users\/me\/(.+)$/.exec(call.path)?.[1];
     if (path === undefined) return plain('unknown', () => googleError(404, 'notFound', 'Not Found'));
     const grant = this.oauth.bearer(call.headers['authorization'] as string | undefined);
@@ -179,10 +190,17 @@ class Stub implements GoogleStub {
       if (grant === null) return googleError(401, 'authError', 'Invalid Credentials');
       if (!grant.scopes.includes(gmailScope))
         return googleError(403, 'insufficientPermissions', 'Request had insufficient authentication scopes.');
-      return answerGmail(this.mailbox(grant.address), path, call);
+      return answerGmail(this.mailbox(grant.address), this.pubsub, path, call);
     };
     const token = String(call.headers['authorization'] ?? '').replace(/^Bearer /, '');
     return { name: `${call.method} ${path}`, mailbox: this.oauth.ownerOf(token), carryOut };
+  }
+
+  #pubsubRoute(subscription: string, method: string, call: Call) {
+    const grant = this.oauth.bearer(call.headers['authorization'] as string | undefined);
+    const who = grant?.scopes.includes(pubsubScope) ? grant.address : null;
+    const carryOut = () => this.pubsub.answer(who, subscription, method, call);
+    return { name: `${call.method} ${method}`, mailbox: grant?.address ?? '', carryOut };
   }
 
   #faultOf(name: string, mailbox: string): Fault | undefined {

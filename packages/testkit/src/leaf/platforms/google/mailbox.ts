@@ -45,6 +45,11 @@ export class StubMailbox {
   /** Answers histories as if nothing had come. */
   isDeaf = false;
   duplicatesHistory = false;
+  /** Where changes are published, and of messages with which label; null: nowhere. */
+  watch: { readonly topic: string; readonly labelIds: readonly string[]; readonly endsAt: number } | null = null;
+  watchMs = 7 * 86_400_000;
+  /** Called with the topic of the watch when something of it has changed. */
+  onChange: (topic: string) => void = () => undefined;
   reversesHistory = false;
   #historyId: number;
 
@@ -122,6 +127,9 @@ export class StubMailbox {
     this.#historyId += 7;
     message.historyId = this.#historyId;
     this.history.push({ id: this.#historyId, type, message });
+    if (this.watch === null || this.watch.endsAt <= Date.now()) return;
+    const { labelIds, topic } = this.watch;
+    if (labelIds.length === 0 || labelIds.some((label) => message.labelIds.has(label))) this.onChange(topic);
   }
 
   #threadOf(raw: string): string {

@@ -1,5 +1,5 @@
 /** Google's OAuth 2.0 for web server applications: consent, codes, access and refresh tokens. */
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, generateKeyPairSync, randomBytes, verify } from 'node:crypto';
 import type { Answer } from './http.ts';
 import { json } from './http.ts';
 
@@ -7,6 +7,16 @@ export interface OauthClient {
   readonly clientId: string;
   readonly clientSecret: string;
   readonly redirectUris: readonly string[];
+}
+
+/** The file of a service account's key. */
+export interface ServiceAccountKey {
+  readonly type: 'service_account';
+  readonly project_id: string;
+  readonly private_key_id: string;
+  readonly private_key: string;
+  readonly client_email: string;
+  readonly token_uri: string;
 }
 
 interface Grant {
@@ -36,6 +46,8 @@ export class StubOauth {
   readonly #refreshTokens = new Map<string, Grant>();
   readonly #accessTokens = new Map<string, Grant & { readonly endsAt: number }>();
   readonly #consented = new Set<string>();
+  /** Public keys of service accounts by their address. */
+  readonly #serviceKeys = new Map<string, string>();
   /** Of every token there ever was. */
   readonly #owners = new Map<string, string>();
 
@@ -49,6 +61,30 @@ export class StubOauth {
     this.#refreshTokens.set(token, { address: address.toLowerCase(), scopes });
     this.#owners.set(token, address.toLowerCase());
     return token;
+  }
+
+  /** A service account with a key: what Google writes into the file that it gives out. */
+  serviceAccount(email: string): ServiceAccountKey {
+    const keys = generateKeyPairSync('rsa', {
+      modulusLength: 2_048,
+      publicKeyEncoding: { type: 'spki', format: 'pem' },
+      privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    });
+    this.#serviceKeys.set(email, keys.publicKey);
+    return {
+      type: 'service_account',
+      project_id: 'stub-project',
+      private_key_id: randomBytes(20).toString('hex'),
+      private_key: keys.privateKey,
+      client_email: email,
+      token_uri: tokenAudience,
+    };
+  }
+
+  /** The keys of a service account are good no more. */
+  revokeServiceAccount(email: string): void {
+    this.#serviceKeys.delete(email);
+    this.expireAccess(email);
   }
 
   /** Every token of the mailbox is good no more. */
@@ -106,6 +142,8 @@ export class StubOauth {
 
   /** `POST /token`. */
   token(form: URLSearchParams): Answer {
+    if (form.get('grant_type') === 'urn:ietf:params:oauth:grant-type:jwt-bearer')
+      return this.#assert(form.get('assertion') ?? '');
     const isClient =
       form.get('client_id') === this.client.clientId && form.get('client_secret') === this.client.clientSecret;
     if (!isClient) return this.#refuse('invalid_client', 'Unauthorized', 401);
@@ -151,6 +189,21 @@ export class StubOauth {
     return this.#tokens(grant, this.grant(grant.address, grant.scopes));
   }
 
+  /** A claim that a service account has signed. */
+  #assert(assertion: string): Answer {
+    const [head = '', body = '', signature = ''] = assertion.split('.');
+    const claims = claimsIn(body);
+    const key = this.#serviceKeys.get(claims.iss);
+    const signed = Buffer.from(`${head}.${body}`);
+    if (!key || !verify('RSA-SHA256', signed, key, Buffer.from(signature, 'base64url')))
+      return this.#refuse('invalid_grant', 'Invalid JWT Signature.');
+    const now = Date.now() / 1_000;
+    if (claims.aud !== tokenAudience || claims.exp < now || claims.exp - claims.iat > 3_600 || claims.iat > now + 60)
+      return this.#refuse('invalid_grant', 'Invalid JWT: Token must be a short-lived token (60 minutes).');
+    this.tokenCalls.push('jwt-bearer');
+    return this.#tokens({ address: claims.iss, scopes: claims.scope.split(' ') }, null);
+  }
+
   #tokens(grant: Grant, refreshToken: string | null): Answer {
     const accessToken = `ya29.${randomBytes(24).toString('base64url')}`;
     const { address, scopes } = grant;
@@ -168,6 +221,24 @@ export class StubOauth {
   #refuse(error: string, description: string, status = 400): Answer {
     this.tokenCalls.push(error);
     return json(status, { error, error_description: description });
+  }
+}
+
+const tokenAudience = 'https://oauth2.googleapis.com/token';
+
+interface Claims {
+  readonly iss: string;
+  readonly aud: string;
+  readonly scope: string;
+  readonly iat: number;
+  readonly exp: number;
+}
+
+function claimsIn(body: string): Claims {
+  try {
+    return JSON.parse(Buffer.from(body, 'base64url').toString()) as Claims;
+  } catch {
+    return { iss: '', aud: '', scope: '', iat: 0, exp: 0 };
   }
 }
 
