@@ -20,16 +20,18 @@ import { Inbox } from './inbox.ts';
 import type { MailThread } from './mail/mail-thread.ts';
 import type { GmailTimings } from './options.ts';
 import { Outbox } from './outbox.ts';
+import type { Push } from './push/push.ts';
+import { PushedMailbox, spread } from './push/pushed-mailbox.ts';
 
 export interface ConnectionParts {
   readonly client: GmailClient;
   readonly oauth: OauthSettings;
   readonly thread: MailThread;
   readonly timings: GmailTimings;
+  /** Null: by time alone. */
+  readonly push: { readonly topic: string; readonly hub: Push } | null;
 }
 
-/** Mail is looked for at a time of its own in each mailbox. */
-const jitter = 0.2;
 const closeMs = 4_000;
 
 export class GmailConnection implements ChannelConnection {
@@ -40,10 +42,12 @@ export class GmailConnection implements ChannelConnection {
   readonly #backoff: Backoff;
   readonly #api: GmailApi;
   readonly #outbox: Outbox;
+  readonly #pushed: PushedMailbox | null;
   readonly #running: Promise<void>;
   #inbox: Inbox | null = null;
   #address = '';
   #isConnected = false;
+  #toldNote: string | null = null;
   #failures = 0;
   #probeAtMs = 0;
 
@@ -57,6 +61,7 @@ export class GmailConnection implements ChannelConnection {
     const tokens = new Tokens(parts.oauth, refreshToken, keep, this.#end.signal);
     this.#api = new GmailApi(parts.client, tokens, parts.timings);
     this.#outbox = new Outbox({ api: this.#api, thread: parts.thread, host, signal: this.#end.signal });
+    this.#pushed = this.#pushTo(parts.push);
     this.#running = refreshToken === '' ? this.#askForConsent() : this.#run();
   }
 
@@ -99,7 +104,7 @@ export class GmailConnection implements ChannelConnection {
     while (!signal.aborted) {
       try {
         await this.#round();
-        await pause(this.#untilNext(), signal);
+        await (this.#pushed?.wait() ?? pause(spread(this.#parts.timings.pollMs), signal));
       } catch (error) {
         if (signal.aborted || error instanceof LeaseLost) break;
         if (this.#failed(error)) break;
@@ -113,6 +118,8 @@ export class GmailConnection implements ChannelConnection {
     const { timings } = this.#parts;
     const { signal } = this.#end;
     this.#inbox ??= await this.#begin();
+    const { taken } = this.#inbox;
+    await this.#pushed?.begin(this.#address);
     if (Date.now() >= this.#probeAtMs) {
       const { historyId } = await this.#api.profile(signal);
       await this.#inbox.look();
@@ -123,10 +130,10 @@ export class GmailConnection implements ChannelConnection {
     if (signal.aborted) return;
     this.#failures = 0;
     this.#backoff.succeeded();
-    if (!this.#isConnected) {
-      this.#isConnected = true;
-      this.#host.changed({ status: 'connected', identity: { id: this.#address, name: this.#address } });
-    }
+    this.#pushed?.looked(this.#inbox.taken > taken);
+    if (this.#isConnected) return;
+    this.#isConnected = true;
+    this.#tellConnected();
   }
 
   /** At the very first the mail that is there is left alone. */
@@ -163,9 +170,27 @@ export class GmailConnection implements ChannelConnection {
     return false;
   }
 
-  #untilNext(): number {
-    const { pollMs } = this.#parts.timings;
-    return pollMs * (1 - jitter + 2 * jitter * Math.random());
+  #pushTo(push: ConnectionParts['push']): PushedMailbox | null {
+    if (push === null) return null;
+    return new PushedMailbox({
+      push: push.hub,
+      topic: push.topic,
+      api: this.#api,
+      host: this.#host,
+      timings: this.#parts.timings,
+      signal: this.#end.signal,
+      onNote: () => {
+        const isAnother = this.#pushed !== null && this.#pushed.note !== this.#toldNote;
+        if (this.#isConnected && isAnother && !this.#end.signal.aborted) this.#tellConnected();
+      },
+    });
+  }
+
+  #tellConnected(): void {
+    const note = this.#pushed?.note ?? null;
+    this.#toldNote = note;
+    const identity = { id: this.#address, name: this.#address };
+    this.#host.changed({ status: 'connected', identity, ...(note !== null && { note }) });
   }
 }
 

@@ -33,12 +33,18 @@ export class Inbox {
   readonly #parts: InboxParts;
   #cursor: Cursor;
   #keptAtMs = Date.now();
+  #taken = 0;
   /** Ids of mail that is committed or skipped: a history repeats itself. */
   readonly #known = new Set<string>();
 
   constructor(parts: InboxParts, cursor: Cursor) {
     this.#parts = parts;
     this.#cursor = cursor;
+  }
+
+  /** How much mail was taken in, or left alone, since it was made. */
+  get taken(): number {
+    return this.#taken;
   }
 
   get historyId(): string {
@@ -130,6 +136,7 @@ export class Inbox {
   }
 
   #know(id: string): void {
+    this.#taken += 1;
     this.#known.add(id);
     if (this.#known.size > maxKnown) this.#known.delete(this.#known.values().next().value!);
   }

@@ -1,6 +1,8 @@
 /** The operator's Google client, where Google is, and how often it is asked. */
+import type { Log, MailboxNotices } from '@lodge/ports';
 import type { BackoffTimings } from '../shared/backoff.ts';
 import { usualBackoff } from '../shared/backoff.ts';
+import type { ServiceAccount } from './push/service-account.ts';
 
 export interface GmailOptions {
   readonly clientId: string;
@@ -9,6 +11,20 @@ export interface GmailOptions {
   /** From the operator's configuration alone. */
   readonly endpoints?: Partial<GmailEndpoints>;
   readonly timings?: Partial<GmailTimings>;
+  /** Left out: mailboxes are looked at by time alone. */
+  readonly push?: GmailPush;
+}
+
+/** Gmail publishes to the topic; whoever pulls from the subscription hears of it. */
+export interface GmailPush {
+  /** `projects/<project>/topics/<id>`. */
+  readonly topic: string;
+  /** `projects/<project>/subscriptions/<id>`. */
+  readonly subscription: string;
+  /** Who may pull from it. */
+  readonly account: ServiceAccount;
+  readonly notices: MailboxNotices;
+  readonly log: Log;
 }
 
 export interface GmailEndpoints {
@@ -16,6 +32,8 @@ export interface GmailEndpoints {
   readonly api: string;
   readonly consent: string;
   readonly token: string;
+  /** Pub/Sub. Ends with a slash. */
+  readonly pubsub: string;
 }
 
 export interface GmailTimings {
@@ -30,12 +48,26 @@ export interface GmailTimings {
   /** How often the place in a history without mail is kept. A history is kept by Gmail for at least a week as a rule. */
   readonly keepMs: number;
   readonly backoff: BackoffTimings;
+  /** Between two looks at a mailbox of whose changes notices come. */
+  readonly pushPollMs: number;
+  /** Between two looks, however many notices come. */
+  readonly noticeGapMs: number;
+  /** How long a notice may take, after its mail was found. */
+  readonly noticeMs: number;
+  /** Between two orders to publish the changes of a mailbox; and after one that failed. */
+  readonly watchMs: number;
+  readonly watchBackoff: BackoffTimings;
+  /** Of one pull, which Google holds open until there is something. */
+  readonly pullMs: number;
+  /** Between two pulls. */
+  readonly pullGapMs: number;
 }
 
 export const googleEndpoints: GmailEndpoints = {
   api: 'https://gmail.googleapis.com/',
   consent: 'https://accounts.google.com/o/oauth2/v2/auth',
   token: 'https://oauth2.googleapis.com/token',
+  pubsub: 'https://pubsub.googleapis.com/',
 };
 
 /**
@@ -49,6 +81,14 @@ export const usualTimings: GmailTimings = {
   mailMs: 120_000,
   keepMs: 10 * 60_000,
   backoff: usualBackoff,
+  pushPollMs: 5 * 60_000,
+  noticeGapMs: 1_000,
+  noticeMs: 60_000,
+  // Google advises once a day.
+  watchMs: 86_400_000,
+  watchBackoff: { firstMs: 60_000, maxMs: 3_600_000, stableMs: 60_000 },
+  pullMs: 120_000,
+  pullGapMs: 250,
 };
 
 /** Reads, sends and labels mail; deletes nothing for good. */

@@ -78,6 +78,17 @@ export class GmailApi {
     return { address, historyId };
   }
 
+  /** Has Gmail publish changes of the inbox to a topic of Pub/Sub, which it tries at once; costs 100 units. */
+  async watch(topicName: string, signal: AbortSignal): Promise<{ readonly expiresAtMs: number }> {
+    const requestBody = { topicName, labelIds: ['INBOX'], labelFilterBehavior: 'include' };
+    const answer = await this.#json(signal, listBounds, (my, how) =>
+      this.#client.users.watch({ ...my, requestBody }, how),
+    );
+    const expiresAtMs = Number(idOf(answer['expiration'], 20) ?? Number.NaN);
+    if (!Number.isSafeInteger(expiresAtMs)) throw notGmail();
+    return { expiresAtMs };
+  }
+
   /** Null: the history does not reach back so far. */
   async history(from: string, pageToken: string | null, signal: AbortSignal): Promise<HistoryPage | null> {
     const params = {

@@ -1,0 +1,111 @@
+/** The two calls of Pub/Sub's REST API (v1) that a subscriber makes. Every answer is bounded before it is read. */
+import { boundedJson } from '@lodge/domain';
+import { within } from '../../shared/deadline.ts';
+import { TooLargeError } from '../../shared/bounded.ts';
+import { boundedFetch } from '../api/bounded-fetch.ts';
+import { brokenFailure, failureOf, GoogleFailure, unavailable } from '../api/google-failure.ts';
+import { addressIn } from './notice.ts';
+import type { ServiceTokens } from './service-account.ts';
+
+export interface Pulled {
+  /** What acknowledges all of it, whatever was in it. */
+  readonly ackIds: readonly string[];
+  /** Mailboxes that notices name, each once. Anybody who may publish can have written them. */
+  readonly addresses: readonly string[];
+}
+
+export interface PubsubOptions {
+  /** Ends with a slash. */
+  readonly api: string;
+  /** `projects/<project>/subscriptions/<id>`. */
+  readonly subscription: string;
+  readonly tokens: ServiceTokens;
+  readonly callMs: number;
+  /** Of a pull, which Google holds open until there is something. */
+  readonly pullMs: number;
+}
+
+export const pubsubScope = 'https://www.googleapis.com/auth/pubsub';
+
+const maxMessages = 100;
+/** A hundred notices of Gmail have 60 KB. */
+const usualBytes = 2 * 1024 * 1024;
+/** One message of the 10 MB that Pub/Sub takes, in base64: it is pulled alone, and acknowledged unread. */
+const largestBytes = 16 * 1024 * 1024;
+const maxAckIdChars = 2_048;
+const bounds = { depth: 8, elements: 30_000 };
+
+export class PubsubApi {
+  readonly #options: PubsubOptions;
+  /** Messages in one pull. Of an answer that was too large each comes alone: Google gives them again after their deadline. */
+  #most = maxMessages;
+
+  constructor(options: PubsubOptions) {
+    this.#options = options;
+  }
+
+  /** Waits for notices as long as Google does; nothing came: no ids. Rejects with a `GoogleFailure`. */
+  async pull(signal: AbortSignal): Promise<Pulled> {
+    const bytes = this.#most === 1 ? largestBytes : usualBytes;
+    const limits = { bytes, timeoutMs: this.#options.pullMs };
+    try {
+      const answer = await this.#post('pull', { maxMessages: this.#most }, limits, signal);
+      const pulled = pulledIn(answer === null ? null : boundedJson(answer, { ...bounds, bytes }));
+      if (pulled.ackIds.length > 0) this.#most = Math.min(2 * this.#most, maxMessages);
+      return pulled;
+    } catch (error) {
+      if (error instanceof GoogleFailure) throw error;
+      this.#most = 1;
+      throw new GoogleFailure('unavailable', unavailable);
+    }
+  }
+
+  /** Rejects with a `GoogleFailure`: the notices then come again. */
+  async acknowledge(ackIds: readonly string[], signal: AbortSignal): Promise<void> {
+    await this.#post('acknowledge', { ackIds }, { bytes: usualBytes, timeoutMs: this.#options.callMs }, signal);
+  }
+
+  /** Null: Google waited, and nothing came. */
+  async #post(
+    method: 'pull' | 'acknowledge',
+    asked: object,
+    { bytes, timeoutMs }: { readonly bytes: number; readonly timeoutMs: number },
+    signal: AbortSignal,
+  ): Promise<Uint8Array | null> {
+    const { api, subscription, tokens } = this.#options;
+    const token = await tokens.access(signal);
+    const init = {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(asked),
+      size: bytes,
+    };
+    const { status, headers, body } = await within(timeoutMs, signal, async (own) => {
+      const response = await boundedFetch(own)(`${api}v1/${subscription}:${method}`, init);
+      return { status: response.status, headers: response.headers, body: await response.bytes() };
+    }).catch((error: unknown) => {
+      throw error instanceof TooLargeError ? error : brokenFailure(error);
+    });
+    if (status >= 200 && status < 300) return body;
+    if (status === 504 && method === 'pull') return null;
+    if (status === 401) tokens.forget();
+    throw failureOf(status, headers, body);
+  }
+}
+
+function pulledIn(answer: unknown): Pulled {
+  const { receivedMessages } = (answer ?? {}) as { readonly receivedMessages?: unknown };
+  const list = Array.isArray(receivedMessages) ? (receivedMessages.slice(0, maxMessages) as unknown[]) : [];
+  const ackIds: string[] = [];
+  const addresses = new Set<string>();
+  for (const each of list) {
+    const { ackId, message } = (each ?? {}) as {
+      readonly ackId?: unknown;
+      readonly message?: { data?: unknown } | null;
+    };
+    if (typeof ackId === 'string' && ackId !== '' && ackId.length <= maxAckIdChars) ackIds.push(ackId);
+    const address = addressIn(message?.data);
+    if (address !== null) addresses.add(address);
+  }
+  return { ackIds, addresses: [...addresses] };
+}
