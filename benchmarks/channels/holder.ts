@@ -36,7 +36,10 @@ const measuredMs = 60_000;
 process.on('disconnect', () => process.exit(0));
 const [order] = (await once(process, 'message')) as [HolderOrder];
 const { channel, urls, google, credentials } = order;
-const [platform] = await loadPlatforms([channel], urls, google);
+const [platform] = await loadPlatforms([channel], urls, google, {
+  notices: { tell: async () => undefined, on: () => () => undefined },
+  log: { debug() {}, info() {}, warn() {}, error() {} },
+});
 const others = credentials.length - 1;
 
 await connected(platform!, 0);

@@ -24,6 +24,7 @@ export const noUrls: PlatformUrls = {
   gmail: null,
   googleOauth: null,
   googleConsent: null,
+  googlePubsub: null,
   whatsapp: null,
   whatsappMedia: null,
   whatsappRoot: null,
@@ -63,7 +64,7 @@ export const stands: Readonly<Record<ChannelName, (accounts: number) => Promise<
   async gmail(accounts) {
     const stub = await startGoogleStub();
     const credentials = many(accounts, (n) => ({ refreshToken: stub.consent(`agent-${n}@example.com`) }));
-    const google = { ...stub.client, pollMs: 15_000 };
+    const google = { ...stub.client, pollMs: 15_000, push: null };
     return { urls: { ...noUrls, gmail: stub.url, googleOauth: stub.url }, google, credentials };
   },
 };

@@ -46,6 +46,7 @@ before(async () => {
       gmail: null,
       googleOauth: null,
       googleConsent: null,
+      googlePubsub: null,
       whatsapp: null,
       whatsappMedia: null,
       whatsappRoot: null,

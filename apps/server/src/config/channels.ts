@@ -1,6 +1,6 @@
 /** Where messaging platforms are reached. Of the operator alone: a tenant could send our requests into the host's network. */
 import { optional, required } from './setting.ts';
-import { fail, integer, matching, origin } from './values.ts';
+import { fail, file, integer, matching, origin } from './values.ts';
 
 const platform = (name: string, url: string, what: string) =>
   optional(
@@ -11,6 +11,10 @@ const platform = (name: string, url: string, what: string) =>
     origin,
   );
 
+/** Ids as Pub/Sub takes them: a letter first, 3 to 255 characters. */
+const resourceName = (kind: 'topics' | 'subscriptions'): RegExp =>
+  new RegExp(`^projects/[a-z][a-z0-9:.-]{4,62}/${kind}/[A-Za-z][\\w.~+%-]{2,254}$`);
+
 export const channelSettings = {
   telegramApi: platform('LODGE_TELEGRAM_API', 'https://api.telegram.org', "Telegram's Bot API"),
   slackApi: platform('LODGE_SLACK_API', 'https://slack.com', "Slack's Web API"),
@@ -18,6 +22,7 @@ export const channelSettings = {
   googleApi: platform('LODGE_GOOGLE_API', 'https://gmail.googleapis.com', 'the Gmail API'),
   googleOauth: platform('LODGE_GOOGLE_OAUTH', 'https://oauth2.googleapis.com', "Google's OAuth"),
   googleConsent: platform('LODGE_GOOGLE_CONSENT', 'https://accounts.google.com', "Google's consent page"),
+  googlePubsub: platform('LODGE_GOOGLE_PUBSUB', 'https://pubsub.googleapis.com', "Google's Pub/Sub"),
   googleClientId: optional(
     'LODGE_GOOGLE_CLIENT_ID',
     'id of an OAuth client',
@@ -39,7 +44,7 @@ export const channelSettings = {
     'LODGE_GMAIL_POLL_SECONDS',
     'seconds, 1..3600',
     '15',
-    'How often a mailbox is looked at. At 15 s it uses 8 of the 6,000 units a minute that Google allows it.',
+    'How often a mailbox is looked at. At 15 s it uses 8 of the 6,000 units a minute that Google allows it. With push every 5 minutes, or as often where this is rarer, while notices come.',
     integer(1, 3600),
   ),
   whatsappMedia: optional(
@@ -48,6 +53,30 @@ export const channelSettings = {
     '`https://mmg.whatsapp.net`',
     'Where files of WhatsApp are fetched and put. `http` only to this machine.',
     mediaOrigin,
+  ),
+  gmailPubsubTopic: optional(
+    'LODGE_GMAIL_PUBSUB_TOPIC',
+    'projects/<project>/topics/<id>',
+    'no push',
+    'Topic to which Gmail publishes that a mailbox has changed: mail is then found at once (docs/guides/channels/gmail.md).',
+    matching(resourceName('topics'), 'the full name of a topic, such as projects/my-project/topics/gmail'),
+  ),
+  gmailPubsubSubscription: optional(
+    'LODGE_GMAIL_PUBSUB_SUBSCRIPTION',
+    'projects/<project>/subscriptions/<id>',
+    'no push',
+    'Pull subscription to that topic, of this Lodge alone.',
+    matching(
+      resourceName('subscriptions'),
+      'the full name of a subscription, such as projects/my-project/subscriptions/lodge',
+    ),
+  ),
+  gmailPubsubKeyFile: optional(
+    'LODGE_GMAIL_PUBSUB_KEY_FILE',
+    'absolute path',
+    'no push',
+    'Key of a service account that may pull from the subscription, in JSON as Google gives it out; read by root.',
+    file,
   ),
   whatsappRoot: optional(
     'LODGE_WHATSAPP_ROOT',
@@ -80,3 +109,14 @@ function mediaOrigin(text: string): string {
 }
 
 const isHere = ({ hostname }: URL): boolean => ['127.0.0.1', '[::1]', 'localhost'].includes(hostname);
+/** Values that are right alone and wrong together. */
+export function channelDisagreements(config: {
+  readonly gmailPubsubTopic: string | null;
+  readonly gmailPubsubSubscription: string | null;
+  readonly gmailPubsubKeyFile: string | null;
+}): readonly string[] {
+  const push = [config.gmailPubsubTopic, config.gmailPubsubSubscription, config.gmailPubsubKeyFile];
+  const given = push.filter((each) => each !== null).length;
+  if (given === 0 || given === push.length) return [];
+  return ['LODGE_GMAIL_PUBSUB_TOPIC, LODGE_GMAIL_PUBSUB_SUBSCRIPTION and LODGE_GMAIL_PUBSUB_KEY_FILE go together'];
+}

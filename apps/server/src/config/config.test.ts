@@ -56,6 +56,16 @@ test('the master key comes from one place', () => {
   assert.doesNotMatch(problemsOf({ LODGE_MASTER_KEY: 'hunter2' }).join(' '), /hunter2/);
 });
 
+test('push of Gmail takes topic, subscription and key, or none of them', () => {
+  const all = {
+    LODGE_GMAIL_PUBSUB_TOPIC: 'projects/my-project/topics/gmail',
+    LODGE_GMAIL_PUBSUB_SUBSCRIPTION: 'projects/example.com:my-project/subscriptions/lodge_1',
+    LODGE_GMAIL_PUBSUB_KEY_FILE: '/etc/lodge/pubsub.json',
+  };
+  assert.equal(readConfig(all).gmailPubsubTopic, all.LODGE_GMAIL_PUBSUB_TOPIC);
+  for (const name of Object.keys(all)) assert.match(problemsOf({ ...all, [name]: '' }).join(), /KEY_FILE go together$/);
+});
+
 test('an unknown LODGE_ variable is an error that names the nearest one', () => {
   const [problem] = problemsOf({ LODGE_DATADIR: '/srv' });
   assert.match(problem ?? '', /^LODGE_DATADIR is not a setting; the nearest one is LODGE_DATA_DIR/);
@@ -152,10 +162,23 @@ const refused: Record<string, readonly string[]> = {
   LODGE_GOOGLE_API: ['api.example.com', 'ftp://x', 'https://x/v1', 'https://u:p@x'],
   LODGE_GOOGLE_OAUTH: ['api.example.com', 'ftp://x', 'https://x/v1', 'https://u:p@x'],
   LODGE_GOOGLE_CONSENT: ['accounts.example.com'],
+  LODGE_GOOGLE_PUBSUB: ['pubsub.example.com'],
   LODGE_GOOGLE_CLIENT_ID: ['a b', 'x/y'],
   LODGE_GOOGLE_CLIENT_SECRET: ['a b'],
   LODGE_GMAIL_POLL_SECONDS: ['0', '3601'],
   LODGE_WHATSAPP_MEDIA: ['mmg.whatsapp.net', 'http://example.com', 'https://x/path', 'wss://x'],
+  LODGE_GMAIL_PUBSUB_TOPIC: [
+    'gmail',
+    'projects/p/topics/gmail',
+    'projects/my-project/subscriptions/gmail',
+    'projects/my-project/topics/a b',
+  ],
+  LODGE_GMAIL_PUBSUB_SUBSCRIPTION: [
+    'lodge',
+    'projects/my-project/topics/gmail',
+    'projects/my-project/subscriptions/../x',
+  ],
+  LODGE_GMAIL_PUBSUB_KEY_FILE: ['key.json', '/etc/'],
   LODGE_WHATSAPP_ROOT: ['00', 'G'.repeat(64)],
   LODGE_WHATSAPP_URL: ['web.whatsapp.com', 'https://x', 'ws://example.com/ws', 'wss://u:p@x', 'wss://x/#a'],
   LODGE_WEBHOOK_ADDRESSES: ['private', 'true'],

@@ -1,4 +1,9 @@
+import { channelDisagreements } from './channels.ts';
+
 interface Together {
+  readonly gmailPubsubTopic: string | null;
+  readonly gmailPubsubSubscription: string | null;
+  readonly gmailPubsubKeyFile: string | null;
   readonly brokerPort: number;
   readonly controlUser: string;
   readonly masterKey: unknown;
@@ -15,7 +20,7 @@ interface Together {
 
 /** Values that are right alone and wrong together. */
 export function disagreements(config: Together): string[] {
-  const found: string[] = [];
+  const found = [...channelDisagreements(config)];
   if (config.prefixRuntimeA === config.prefixRuntimeB) {
     found.push('LODGE_PREFIX_RUNTIME_A and LODGE_PREFIX_RUNTIME_B must differ');
   }

@@ -3,12 +3,14 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readMasterKey } from '@lodge/access/master-key';
 import { createImageBuilder } from '@lodge/images';
+import type { ServiceAccount } from '@lodge/channels/gmail';
 import type { ImageBuilder, Log, VmDriver } from '@lodge/ports';
 import { startEmbeddedPostgres } from '@lodge/store/embedded';
 import type { Closing } from '../closing.ts';
 import type { Config } from '../config/config.ts';
 import { masterKeySource } from '../config/master-key-source.ts';
 import { openMachines } from '../host/machines.ts';
+import { readServiceAccount } from './service-account.ts';
 
 /** What a control plane is given. Everything else it makes itself. */
 export interface Host {
@@ -19,6 +21,8 @@ export interface Host {
   readonly masterKey: Buffer;
   /** Certificate and key of the API, PEM; null without TLS. */
   readonly tls: Tls | null;
+  /** Who pulls notices of mail from Pub/Sub; null without push. */
+  readonly pubsubAccount: ServiceAccount | null;
 }
 
 export interface Tls {
@@ -31,9 +35,10 @@ export async function openHost(config: Config, log: Log, closing: Closing): Prom
   const connectionString = await openDatabase(config, log, closing);
   const masterKey = await readMasterKey(masterKeySource(config));
   const tls = await readTls(config);
+  const pubsubAccount = await readServiceAccount(config.gmailPubsubKeyFile);
   const { driver } = await openMachines(config, log);
   const images = createImageBuilder({ cacheDir: config.cacheDir, log });
-  return { driver, images, connectionString, masterKey, tls };
+  return { driver, images, connectionString, masterKey, tls, pubsubAccount };
 }
 
 async function openDatabase(config: Config, log: Log, closing: Closing): Promise<string> {

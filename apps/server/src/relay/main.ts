@@ -66,7 +66,10 @@ async function start(options: RelayStart): Promise<Running> {
   );
   const store = await openStore({ connectionString: options.connectionString, maxConnections, log });
   const secrets = await openSecretBox(store.secrets, Buffer.from(options.masterKey, 'base64'));
-  const platforms = await loadPlatforms(options.channels, options.urls, options.google);
+  const platforms = await loadPlatforms(options.channels, options.urls, options.google, {
+    notices: store.mailboxNotices,
+    log,
+  });
   const relay = createRelay({
     store: store.relay,
     secrets,

@@ -1,10 +1,16 @@
 /** The adapters of a relay process. Only those that it needs are loaded: some take tens of MiB. */
 import type { ChannelName } from '@lodge/domain';
-import type { Platform } from '@lodge/ports';
+import type { Log, MailboxNotices, Platform } from '@lodge/ports';
 import { googleEndpoints } from './google.ts';
 import type { GoogleClient, PlatformUrls } from './protocol.ts';
 
-type Load = (urls: PlatformUrls, google: GoogleClient | null) => Promise<Platform | null>;
+/** What a relay has for its adapters. */
+export interface AdapterParts {
+  readonly notices: MailboxNotices;
+  readonly log: Log;
+}
+
+type Load = (urls: PlatformUrls, google: GoogleClient | null, parts: AdapterParts) => Promise<Platform | null>;
 
 const loads: Readonly<Record<ChannelName, Load>> = {
   telegram: async ({ telegram }) => {
@@ -28,12 +34,13 @@ const loads: Readonly<Record<ChannelName, Load>> = {
       ...(certificateRoot && { certificateRoot }),
     });
   },
-  gmail: async (urls, google) => {
+  gmail: async (urls, google, parts) => {
     // Without a client of the operator nobody can have consented.
     if (google === null) return null;
     const { createGmail } = await import('@lodge/channels/gmail');
-    const { pollMs, ...client } = google;
-    return createGmail({ ...client, endpoints: googleEndpoints(urls), timings: { pollMs } });
+    const { pollMs, push, ...client } = google;
+    const pushed = push && { push: { ...push, ...parts } };
+    return createGmail({ ...client, endpoints: googleEndpoints(urls), timings: { pollMs }, ...pushed });
   },
 };
 
@@ -41,7 +48,8 @@ export async function loadPlatforms(
   channels: readonly ChannelName[],
   urls: PlatformUrls,
   google: GoogleClient | null,
+  parts: AdapterParts,
 ): Promise<readonly Platform[]> {
-  const platforms = await Promise.all(channels.map((channel) => loads[channel](urls, google)));
+  const platforms = await Promise.all(channels.map((channel) => loads[channel](urls, google, parts)));
   return platforms.filter((platform) => platform !== null);
 }

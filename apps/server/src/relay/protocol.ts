@@ -1,4 +1,5 @@
 /** What the server and a relay process say to each other. Secrets go here alone, never by arguments or the environment. */
+import type { GmailPush } from '@lodge/channels/gmail';
 import type { RelayTimings } from '@lodge/channels/relay';
 import type { ChannelName, ChannelReason } from '@lodge/domain';
 import type { ChannelSecrets, Verified } from '@lodge/ports';
@@ -12,6 +13,7 @@ export interface PlatformUrls {
   readonly googleOauth: string | null;
   /** The page on which a person consents. */
   readonly googleConsent: string | null;
+  readonly googlePubsub: string | null;
   readonly whatsapp: string | null;
   /** Where its files lie. */
   readonly whatsappMedia: string | null;
@@ -26,7 +28,11 @@ export interface GoogleClient {
   readonly clientSecret: string;
   /** Between two looks at a mailbox. */
   readonly pollMs: number;
+  /** Null where Gmail publishes no notices for this server. */
+  readonly push: GooglePush | null;
 }
+
+export type GooglePush = Pick<GmailPush, 'topic' | 'subscription' | 'account'>;
 
 export interface RelayStart {
   readonly type: 'start';

@@ -40,6 +40,7 @@ const settings = {
     gmail: null,
     googleOauth: null,
     googleConsent: null,
+    googlePubsub: null,
     whatsapp: null,
     whatsappMedia: null,
     whatsappRoot: null,

@@ -1,12 +1,14 @@
 import { join } from 'node:path';
+import type { ServiceAccount } from '@lodge/channels/gmail';
 import type { Config } from '../config/config.ts';
 import { ownFolderOf } from '../machine-host/control-user.ts';
-import type { GoogleClient } from './protocol.ts';
+import type { GoogleClient, GooglePush } from './protocol.ts';
 import type { RelaysOptions } from './relays.ts';
 
 /** What of the configuration relay processes get. */
 export const relaySettings = (
   config: Config,
+  pubsubAccount: ServiceAccount | null,
 ): Pick<RelaysOptions, 'urls' | 'google' | 'filesDir' | 'instance' | 'logLevel'> => ({
   urls: {
     telegram: config.telegramApi,
@@ -15,11 +17,12 @@ export const relaySettings = (
     gmail: config.googleApi,
     googleOauth: config.googleOauth,
     googleConsent: config.googleConsent,
+    googlePubsub: config.googlePubsub,
     whatsapp: config.whatsappUrl,
     whatsappMedia: config.whatsappMedia,
     whatsappRoot: config.whatsappRoot,
   },
-  google: googleClientOf(config),
+  google: googleClientOf(config, pubsubAccount),
   filesDir: channelFilesDir(config),
   instance: config.instance,
   logLevel: config.logLevel,
@@ -28,8 +31,14 @@ export const relaySettings = (
 export const channelFilesDir = (config: Config): string => join(ownFolderOf(config), 'channel-files');
 
 /** Null where the operator has none. */
-export function googleClientOf(config: Config): GoogleClient | null {
+export function googleClientOf(config: Config, pubsubAccount: ServiceAccount | null): GoogleClient | null {
   const { googleClientId: clientId, googleClientSecret: clientSecret } = config;
   if (clientId === null || clientSecret === null) return null;
-  return { clientId, clientSecret, pollMs: config.gmailPollSeconds * 1000 };
+  const push = pushOf(config, pubsubAccount);
+  return { clientId, clientSecret, pollMs: config.gmailPollSeconds * 1000, push };
+}
+
+function pushOf(config: Config, account: ServiceAccount | null): GooglePush | null {
+  const { gmailPubsubTopic: topic, gmailPubsubSubscription: subscription } = config;
+  return topic === null || subscription === null || account === null ? null : { topic, subscription, account };
 }
