@@ -1,6 +1,7 @@
 /** Answers as mail: what the suite of all platforms does not ask. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fault } from '@lodge/testkit/google';
 import { targetOf } from '../../conformance/world.ts';
 import { gmailWorld, patienceMs, say } from './testing/world.ts';
@@ -36,6 +37,27 @@ describe('an answer', () => {
     assert.ok(raw.includes('<strong>Yes</strong>') && raw.includes('&lt;b&gt;no') && !raw.includes('<img'), raw);
     await host.until(() => world.mailbox.isLabelled(mail.id, 'Lodge/answered'), 'the label', patienceMs);
     assert.ok(world.mailbox.messages.get(mail.id)!.labelIds.has('UNREAD'));
+  });
+
+  test('has all mail of its sender labelled that it answers, and none of others', async (t) => {
+    const { host, connection } = await connected(t);
+    const first = writeTo({ text: 'one' });
+    const eve = writeTo({ from: 'eve@evil.example', references: [first.messageId], text: 'and I' });
+    const second = writeTo({ references: [first.messageId], text: 'two' });
+    const message = await host.message('two', patienceMs);
+    const third = writeTo({ references: [first.messageId], text: 'three' });
+    world.google.fault({ of: `POST messages/${second.id}/modify`, does: 'rate', retryAfterSeconds: 0 });
+    await answer(connection, message, 'yes');
+    const isLabelled = ({ id }: { readonly id: string }): boolean => world.mailbox.isLabelled(id, 'Lodge/answered');
+    await host.until(() => isLabelled(first) && isLabelled(second), 'labels', patienceMs);
+    assert.ok(!isLabelled(eve) && !isLabelled(third));
+    const labellings = (): number =>
+      world.google.calls.filter((call) => /^POST messages\/\w+\/modify/.test(call)).length;
+    const before = labellings();
+    await answer(connection, await host.message('three', patienceMs), 'yes again', 'key-2');
+    await host.until(() => isLabelled(third), 'the label', patienceMs);
+    await sleep(100);
+    assert.equal(labellings(), before + 1);
   });
 
   test('that is answered goes on in the same conversation', async (t) => {

@@ -7,6 +7,7 @@
 import { PassThrough, Readable } from 'node:stream';
 import { LeaseLost, SendFailure } from '@lodge/ports';
 import type { ChannelConnection, ConnectionHost, OutboundPart, SendTarget } from '@lodge/ports';
+import { pause } from '../shared/backoff.ts';
 import { fileName } from '../shared/plain.ts';
 import type { GmailApi, ThreadMail } from './api/gmail-api.ts';
 import { GoogleFailure } from './api/google-failure.ts';
@@ -19,6 +20,10 @@ import type { MailThread } from './mail/mail-thread.ts';
 /** Gmail takes 25 MiB with the files in base64. */
 export const maxFileBytes = 18 * 1024 * 1024;
 export const answeredLabel = 'Lodge/answered';
+const maxLabelled = 20;
+const labelTries = 3;
+const labelRetryMs = 1_000;
+const maxLabelWaitMs = 60_000;
 
 export interface OutboxParts {
   readonly api: GmailApi;
@@ -28,6 +33,8 @@ export interface OutboxParts {
   readonly signal: AbortSignal;
 }
 
+/** Null: it is gone. */
+type Thread = readonly ThreadMail[] | null;
 type Sent = Awaited<ReturnType<ChannelConnection['send']>>;
 
 export class Outbox {
@@ -52,8 +59,9 @@ export class Outbox {
     const stage = { isSending: false };
     try {
       signal.throwIfAborted();
-      const id = await this.#sendOnce(conversation, to, part, key, signal, stage);
-      if (to.index === to.count - 1) this.#label(answeredOf(to.replyTo)?.mail ?? null);
+      const { id, thread } = await this.#sendOnce(conversation, to, part, key, signal, stage);
+      const answered = answeredOf(to.replyTo)?.mail ?? null;
+      if (to.index === to.count - 1 && answered !== null) void this.#label(answered, conversation, thread);
       return { id };
     } catch (error) {
       throw sendFailure(error, stage.isSending);
@@ -67,15 +75,15 @@ export class Outbox {
     key: string,
     signal: AbortSignal,
     stage: { isSending: boolean },
-  ): Promise<string> {
+  ): Promise<{ readonly id: string; readonly thread: Thread }> {
     const { api } = this.#parts;
     this.#address ??= (await api.profile(signal)).address;
     const messageId = messageIdOf(key, this.#address);
-    const thread = await api.thread(threadId, ['Message-ID', 'Subject', partHeader], signal);
+    const thread = await api.thread(threadId, ['Message-ID', 'Subject', 'From', partHeader], signal);
     const before = thread?.find((mail) => isPart(mail, key, messageId))?.id;
     // A thread that was deleted takes nothing more: the mail begins another, where it may be already.
     const sent = before ?? (thread ? null : await api.withMessageId(messageId, signal));
-    if (sent !== null) return sent;
+    if (sent !== null) return { id: sent, thread };
     const answered = answeredOf(to.replyTo) ?? lastOf(thread);
     const content = await this.#contentOf(part);
     const mail = composeMail({
@@ -89,7 +97,8 @@ export class Outbox {
     });
     stage.isSending = true;
     const inThread = thread ? threadId : null;
-    return streamed(mail, content.file?.content ?? null, signal, (stream, own) => api.send(stream, inThread, own));
+    const file = content.file?.content ?? null;
+    return { id: await streamed(mail, file, signal, (stream, own) => api.send(stream, inThread, own)), thread };
   }
 
   async #contentOf(part: OutboundPart) {
@@ -102,21 +111,49 @@ export class Outbox {
     return { text: name, html: null, file: { name, mediaType: part.mediaType, content } };
   }
 
-  /** Says in the mailbox which mail is done. It stays unread: nobody has read it. */
-  #label(mail: string | null): void {
+  /**
+   * Says in the mailbox which mail is done: the one that is answered, and what the same person wrote before it and nobody has marked
+   * yet, for one turn answers all that waited. It stays unread: nobody has read it. Never rejects.
+   */
+  async #label(answered: string, { address }: Conversation, thread: Thread): Promise<void> {
     const { api, host, signal } = this.#parts;
-    if (mail === null) return;
-    api.label(mail, answeredLabel, this.#labelId, signal).then(
-      (labelId) => {
-        this.#labelId = labelId;
-      },
-      () => {
-        this.#labelId = null;
-        host.log.debug({ mail }, 'an answered mail has no label');
-      },
+    const from = thread?.slice(0, thread.findIndex(({ id }) => id === answered) + 1) ?? [];
+    const others = from.filter(
+      (mail) => mail.id !== answered && isOf(mail, address) && mail.labelIds.includes('INBOX'),
     );
+    const unmarked = others.filter(({ labelIds }) => this.#labelId === null || !labelIds.includes(this.#labelId));
+    for (const mail of [answered, ...unmarked.slice(-maxLabelled).map(({ id }) => id)]) {
+      const isDone = await tried(signal, async () => {
+        this.#labelId = await api.label(mail, answeredLabel, this.#labelId, signal);
+      });
+      if (isDone) continue;
+      // Somebody may have deleted the label.
+      this.#labelId = null;
+      host.log.debug({ mail }, 'an answered mail has no label');
+    }
   }
 }
+
+/** Some tries: a label is worth no more. */
+async function tried(signal: AbortSignal, work: () => Promise<void>): Promise<boolean> {
+  for (let tries = 1; tries <= labelTries && !signal.aborted; tries += 1) {
+    try {
+      await work();
+      return true;
+    } catch (error) {
+      const isPassing =
+        error instanceof GoogleFailure && ['limited', 'unavailable', 'unreachable'].includes(error.kind);
+      if (!isPassing || tries === labelTries || error.retryAfterMs > maxLabelWaitMs) return false;
+      await pause(Math.max(labelRetryMs * tries, error.retryAfterMs), signal);
+    }
+  }
+  return false;
+}
+
+const isOf = ({ headers }: ThreadMail, address: string): boolean => {
+  const from = headers.get('from')?.trim().toLowerCase() ?? '';
+  return from === address || from.endsWith(`<${address}>`);
+};
 
 const isPart = ({ headers, isSent }: ThreadMail, key: string, messageId: string): boolean =>
   isSent && (headers.get('message-id') === messageId || headers.get(partHeader.toLowerCase()) === key);

@@ -32,11 +32,13 @@ export interface ThreadMail {
   readonly id: string;
   readonly headers: ReadonlyMap<string, string>;
   readonly isSent: boolean;
+  readonly labelIds: readonly string[];
 }
 
 const listBounds = { bytes: 2 * 1024 * 1024, depth: 8, elements: 60_000 };
 const threadBounds = { bytes: 4 * 1024 * 1024, depth: 8, elements: 100_000 };
 const maxThreadHeaderChars = 4_096;
+const maxLabels = 200;
 const historyPageSize = 100;
 const listPageSize = 500;
 
@@ -294,5 +296,6 @@ function threadMail(message: Record<string, unknown>): ThreadMail[] {
   const headers = objectsIn(recordOf(message['payload'])['headers']).map(
     ({ name, value }) => [textOf(name).toLowerCase(), textOf(value, maxThreadHeaderChars)] as const,
   );
-  return [{ id, headers: new Map(headers), isSent: Array.isArray(labelIds) && labelIds.includes('SENT') }];
+  const labels = Array.isArray(labelIds) ? labelIds.slice(0, maxLabels).map((label) => textOf(label)) : [];
+  return [{ id, headers: new Map(headers), isSent: labels.includes('SENT'), labelIds: labels }];
 }
