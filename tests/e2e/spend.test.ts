@@ -38,7 +38,10 @@ before(async () => {
   gateway.listen(0, '127.0.0.1');
   await once(gateway, 'listening');
   const baseUrl = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/v1`;
-  world = await openWorld({ loopBounds, runtime: { chatEndpoint: () => ({ baseUrl, headers: {}, model: 'm' }) } });
+  world = await openWorld({
+    loopBounds,
+    runtime: { chatEndpoint: () => ({ baseUrl, headers: {}, model: 'm', takesPictures: false }) },
+  });
   client = new Client(world);
   llm = await startStubLlm();
   llm.rule((request) => {

@@ -51,6 +51,7 @@ test('Hermes tells of a provider by the status in its message', () => {
     [{ message: 'HTTP 402: no credit' }, { kind: 'provider_refused_key' }],
     [{ message: 'HTTP 429: Retry-After: 3' }, { kind: 'provider_rate_limit', retryAfterSeconds: 3 }],
     [{ message: 'HTTP 422: no such field\nat all ' }, { kind: 'request_refused', words: 'no such field at all' }],
+    [{ message: 'HTTP 413: too large' }, { kind: 'request_refused', words: 'too large' }],
     [{ type: 'rate_limit_error', message: 'HTTP 500: oops' }, { kind: 'turn_failed' }],
     [{ message: 'about HTTP 401: x' }, { kind: 'turn_failed' }],
   ];

@@ -101,6 +101,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
       baseUrl: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/v1`,
       headers: {},
       model: 'openclaw',
+      takesPictures: false,
     }),
     ...options.runtime,
   };

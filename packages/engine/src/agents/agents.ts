@@ -186,6 +186,8 @@ export interface Turn {
   readonly signal: AbortSignal;
   /** Why the agent's last model call was not made; null when it was. */
   readonly refusal: Refusal | null;
+  /** Whether the model has answered a call of the turn. Of several turns at once nobody can tell whose a call was: none counts. */
+  readonly hasModelAnswered: boolean;
 }
 
 /** A running agent, kept awake by a lease. */

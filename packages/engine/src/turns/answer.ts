@@ -2,7 +2,7 @@ import type { Json } from '@lodge/domain';
 import type { GatewayAnswer, GatewayEvent } from '@lodge/ports';
 import type { Turn } from '../agents/agents.ts';
 import { filesIn } from './files.ts';
-import { brokenOff, refusalOf } from './refusals.ts';
+import { brokenOff, isPerhapsForPictures, refusalOf } from './refusals.ts';
 
 /** A text that is read as a whole is no longer than this. */
 const maxTextChars = 1024 * 1024;
@@ -22,11 +22,15 @@ export interface Answer {
   text(): Promise<string>;
   /** Paths of the files below /workspace that the text links to. */
   files(): Promise<readonly string[]>;
+  /** Whether it failed with pictures before the model answered anything: said without them it may succeed. */
+  readonly isPerhapsForPictures: boolean;
 }
 
 export interface AnswerParts {
   readonly gatewayAnswer: Promise<GatewayAnswer>;
   readonly streams: boolean;
+  /** Whether pictures went to the agent with it. */
+  readonly withPictures: boolean;
   readonly turn: Turn;
   readonly flush: () => Promise<void>;
   /** Ends the turn, and with it what holds the agent awake. */
@@ -35,6 +39,7 @@ export interface AnswerParts {
 
 export class TurnAnswer implements Answer {
   readonly opened: Promise<void>;
+  isPerhapsForPictures = false;
   private readonly parts: AnswerParts;
   private wholeText: Promise<string> | null = null;
 
@@ -44,7 +49,7 @@ export class TurnAnswer implements Answer {
       () => undefined,
       (error: unknown) => {
         parts.end();
-        throw this.known(refusalOf(error));
+        throw this.failed(error, refusalOf);
       },
     );
     // Whoever reads the answer without waiting for it to open is told there.
@@ -60,7 +65,7 @@ export class TurnAnswer implements Answer {
         if (event.isLast) return;
       }
     } catch (error) {
-      throw this.known(brokenOff(error));
+      throw this.failed(error, brokenOff);
     } finally {
       end();
     }
@@ -85,7 +90,7 @@ export class TurnAnswer implements Answer {
       await flush();
       return whole;
     } catch (error) {
-      throw this.known(refusalOf(error));
+      throw this.failed(error, refusalOf);
     } finally {
       end();
     }
@@ -102,8 +107,11 @@ export class TurnAnswer implements Answer {
     return texts.join('');
   }
 
-  /** What is known here of the turn's model calls, whatever the runtime makes of it. */
-  private known(error: unknown): unknown {
-    return this.parts.turn.refusal ?? error;
+  /** What is known here of the turn's model calls comes first, whatever the runtime makes of it. */
+  private failed(error: unknown, asRefusal: (error: unknown) => unknown): unknown {
+    const { turn, withPictures } = this.parts;
+    if (turn.refusal !== null) return turn.refusal;
+    this.isPerhapsForPictures = withPictures && !turn.hasModelAnswered && isPerhapsForPictures(error);
+    return asRefusal(error);
   }
 }

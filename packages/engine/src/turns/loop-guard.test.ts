@@ -98,6 +98,20 @@ const limit: CallRefusal = {
   ends: 'turn',
 };
 
+test('a turn knows whether the model has answered it, while it is the only one', async (t) => {
+  const { ask, begin } = setUp(t);
+  const first = begin();
+  await ask('a', 'provider_error');
+  assert.equal(first.turn.hasModelAnswered, false);
+  const second = begin();
+  await ask('b');
+  assert.deepEqual([first.turn.hasModelAnswered, second.turn.hasModelAnswered], [false, false]);
+  second.end();
+  await ask('c');
+  assert.equal(first.turn.hasModelAnswered, true);
+  first.end();
+});
+
 test('a turn has so many calls; the next is cut as a loop, with one line in the log, and the turn with it', async (t) => {
   const { ask, begin, told, pass } = setUp(t);
   const { turn, end } = begin();

@@ -67,6 +67,7 @@ const maxCallers = 1_000;
 class ActiveTurn implements Turn {
   readonly signal: AbortSignal;
   refusal: Refusal | null = null;
+  hasModelAnswered = false;
   isFinal = false;
   private readonly cutting = new AbortController();
 
@@ -157,7 +158,11 @@ export class Turns {
     if (!caller || !admitted) return;
     caller.underWay.delete(id);
     const { answers } = admitted.span;
-    if (outcome === 'ok') answers.set(admitted.digest, (answers.get(admitted.digest) ?? 0) + 1);
+    if (outcome === 'ok') {
+      answers.set(admitted.digest, (answers.get(admitted.digest) ?? 0) + 1);
+      const [turn, ...others] = caller.turns;
+      if (turn && others.length === 0) turn.hasModelAnswered = true;
+    }
     this.cutSoon(caller);
   }
 

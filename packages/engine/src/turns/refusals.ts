@@ -43,6 +43,17 @@ const failures: Readonly<Record<FailureKind, Told>> = {
   turn_failed: { code: 'internal_error', message: 'The agent could not finish this turn.', mayRepeat: false },
 };
 
+/** Failures that pictures in the request may be the reason of: runtimes tell a provider's refusal in more than one way. */
+const mayBeForPictures: readonly FailureKind[] = [
+  'request_refused',
+  'request_too_large',
+  'provider_failed',
+  'turn_failed',
+];
+
+export const isPerhapsForPictures = (error: unknown): boolean =>
+  error instanceof GatewayFailure && mayBeForPictures.includes(error.facts.kind);
+
 function ofFailure({ facts, cause }: GatewayFailure): Refusal {
   const { code, message, mayRepeat } = failures[facts.kind];
   return new Refusal(code, typeof message === 'string' ? message : message(facts), {

@@ -9,11 +9,12 @@
 import type { Json } from '@lodge/domain';
 import { Refusal } from '@lodge/domain';
 import { GatewayFailure } from '@lodge/ports';
-import type { Gateway, GatewayAnswer, TurnApi } from '@lodge/ports';
+import type { ChatEndpoint, Gateway, GatewayAnswer, TurnApi } from '@lodge/ports';
 import type { Agents, LiveAgent } from '../agents/agents.ts';
 import { TurnAnswer } from './answer.ts';
 import type { Answer } from './answer.ts';
 import { bounded } from './bounded.ts';
+import { hasPictures } from './pictures.ts';
 
 /** Who makes an agent take a turn. */
 export type TurnOrigin = 'api' | 'channel' | 'schedule' | 'agent';
@@ -41,13 +42,29 @@ export interface TurnRequest {
 export interface Said {
   readonly api: TurnApi;
   readonly body: Json;
+  /** The same with pictures, for a guest that hands them on to the model. */
+  readonly pictured?: Json;
+}
+
+/** A text, and what is said instead where the model is shown pictures with it. */
+export interface Pictured {
+  readonly text: string;
+  readonly pictures: readonly { readonly type: string; readonly base64: string }[];
 }
 
 /** Says a text, as a person would. */
-export const message = (text: string): Said => ({
+export const message = (text: string, pictured: Pictured | null = null): Said => ({
   api: 'chat/completions',
-  body: { messages: [{ role: 'user', content: text }], stream: true },
+  body: chat(text),
+  ...(pictured && { pictured: chat(contentOf(pictured)) }),
 });
+
+const chat = (content: string | readonly Json[]): Json => ({ messages: [{ role: 'user', content }], stream: true });
+
+const contentOf = ({ text, pictures }: Pictured): readonly Json[] => [
+  { type: 'text', text },
+  ...pictures.map(({ type, base64 }) => ({ type: 'image_url', image_url: { url: `data:${type};base64,${base64}` } })),
+];
 
 /** Resolves once the agent is awake and the turn is on its way to it. Rejects with a `Refusal`. */
 export type RunTurn = (request: TurnRequest) => Promise<Answer>;
@@ -68,9 +85,11 @@ export function createRunTurn(deps: RunTurnDeps): RunTurn {
       const live = await liveAgent(deps, asked, signal);
       // Whose agent it is was checked by then: what becomes of its turns is nobody else's to know.
       const turn = deps.agents.turn(agentId, signal);
-      const gatewayAnswer = open(deps, asked, live, turn.signal);
-      const streams = asked.said.body['stream'] === true;
-      return new TurnAnswer({ gatewayAnswer, streams, turn, flush: live.flush, end });
+      const request = requestOf(asked, live);
+      const gatewayAnswer = open(deps, asked, live, request, turn.signal);
+      const streams = request.body['stream'] === true;
+      const { withPictures } = request;
+      return new TurnAnswer({ gatewayAnswer, streams, withPictures, turn, flush: live.flush, end });
     } catch (error) {
       end();
       throw error;
@@ -101,14 +120,26 @@ async function liveAgent({ agents, onTurn }: RunTurnDeps, asked: TurnRequest, si
   return live;
 }
 
+interface Request {
+  readonly endpoint: ChatEndpoint;
+  readonly body: Json;
+  readonly withPictures: boolean;
+}
+
+function requestOf({ member, conversation, said }: TurnRequest, live: LiveAgent): Request {
+  const { pictured = null } = said;
+  const endpoint = live.endpoint({ member, conversation, pictures: pictured !== null || hasPictures(said.body) });
+  const withPictures = pictured !== null && endpoint.takesPictures;
+  return { endpoint, withPictures, body: { ...(withPictures ? pictured : said.body), model: endpoint.model } };
+}
+
 async function open(
   { agents, gateway }: RunTurnDeps,
-  { agentId, accountId, member, conversation, said }: TurnRequest,
+  { agentId, accountId, said }: TurnRequest,
   live: LiveAgent,
+  { endpoint, body }: Request,
   signal: AbortSignal,
 ): Promise<GatewayAnswer> {
-  const endpoint = live.endpoint({ member, conversation });
-  const body = { ...said.body, model: endpoint.model };
   try {
     return await gateway.open({ endpoint, api: said.api, body, explain: live.turnFailure, signal });
   } catch (error) {

@@ -5,4 +5,6 @@ export interface ChatEndpoint {
   readonly headers: Readonly<Record<string, string>>;
   /** What the runtime wants in `model`. */
   readonly model: string;
+  /** Whether pictures in the turn's request reach the model. */
+  readonly takesPictures: boolean;
 }

@@ -37,6 +37,8 @@ export interface ChatTurn {
   readonly member: string | null;
   /** What names the conversation, any text; the same for chat completions and responses. Null: the turn stands alone. */
   readonly conversation: string | null;
+  /** Whether pictures come with it. */
+  readonly pictures: boolean;
 }
 
 /** A web server of the runtime inside its guest. `headers` open it and are the host's alone. */

@@ -22,7 +22,7 @@ after(() => {
 
 const told: ToldError[] = [];
 const turn = (changes: Partial<GatewayTurn> = {}): GatewayTurn => ({
-  endpoint: { baseUrl: stub.url, headers: { authorization: 'Bearer t' }, model: 'm' },
+  endpoint: { baseUrl: stub.url, headers: { authorization: 'Bearer t' }, model: 'm', takesPictures: false },
   api: 'chat/completions',
   body: { model: 'm', messages: [] },
   explain(error) {
@@ -107,7 +107,7 @@ test('an answer that breaks off, is no JSON or is too large is broken off; no co
   await assert.rejects((await gateway.open(turn())).whole(), failsWith('broken_off'));
   stub.answer = (res) => void res.writeHead(500).end(' '.repeat(100_000));
   await assert.rejects(gateway.open(turn()), failsWith('broken_off'));
-  const endpoint = { baseUrl: 'http://127.0.0.1:1/v1', headers: {}, model: 'm' };
+  const endpoint = { baseUrl: 'http://127.0.0.1:1/v1', headers: {}, model: 'm', takesPictures: false };
   await assert.rejects(gateway.open(turn({ endpoint })), failsWith('not_connected'));
 });
 

@@ -41,11 +41,12 @@ async function refused({ explain, signal }: GatewayTurn, reply: GatewayReply): P
 }
 
 class Answer implements GatewayAnswer {
-  private readonly turn: GatewayTurn;
+  private readonly turn: Pick<GatewayTurn, 'api' | 'explain' | 'signal'>;
   private readonly reply: GatewayReply;
 
-  constructor(turn: GatewayTurn, reply: GatewayReply) {
-    this.turn = turn;
+  /** The request's body may be large, and is not kept for as long as the turn lasts. */
+  constructor({ api, explain, signal }: GatewayTurn, reply: GatewayReply) {
+    this.turn = { api, explain, signal };
     this.reply = reply;
   }
 

@@ -11,7 +11,7 @@ import type { AgentSettings, LlmApi } from '@lodge/ports';
 
 export const hermesVersion = '0.19.0';
 /** Rises with every change to what these files say: guests of another version are other guests. */
-export const configVersion = 1;
+export const configVersion = 2;
 
 export const homeFolder = '/home/agent';
 export const workspacePath = '/workspace';
@@ -83,6 +83,8 @@ function brain(): object {
       default: models[0].id,
       max_tokens: 8_192,
       ollama_num_ctx: 0,
+      // Of a model that it does not know Hermes describes pictures to itself, with calls to a second model.
+      supports_vision: true,
     },
     providers: Object.fromEntries(
       Object.entries(wires).map(([api, { transport, path }]) => [

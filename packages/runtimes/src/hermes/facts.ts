@@ -4,9 +4,11 @@ import type { RuntimeFacts } from '@lodge/ports';
 export interface HermesFacts {
   /** The gateway's key, 64 hexadecimal digits from the host's random source. Full power over the guest. */
   readonly token: string;
+  /** Whether its guests are configured to hand pictures on to the model. */
+  readonly pictures: boolean;
 }
 
-export function readFacts({ token }: RuntimeFacts): HermesFacts {
+export function readFacts({ token, pictures = false }: RuntimeFacts): HermesFacts {
   if (typeof token !== 'string') throw new TypeError('the facts of this template are not those of a Hermes template');
-  return { token };
+  return { token, pictures: pictures === true };
 }

@@ -74,12 +74,15 @@ test('work that does not end in time is named', async () => {
 
 test('an agent is spoken to with its template’s token, by its provider’s API, in the conversation the client names', () => {
   const at = (change: Partial<AgentSettings>, conversation: string | null = null) =>
-    runtime.chatEndpoint(guest, facts, { ...settings, ...change }, { member: null, conversation });
+    runtime.chatEndpoint(guest, facts, { ...settings, ...change }, { member: null, conversation, pictures: false });
   assert.deepEqual(at({}), {
     baseUrl: `http://${guest.address}:8642/v1`,
     headers: { authorization: `Bearer ${token}` },
     model: 'openai-completions/default',
+    takesPictures: false,
   });
+  const seeing = { member: null, conversation: null, pictures: true };
+  assert.equal(runtime.chatEndpoint(guest, { ...facts, pictures: true }, settings, seeing).takesPictures, true);
   assert.equal(at({ api: 'anthropic-messages', contextWindow: 70_000 }).model, 'anthropic-messages/default-64k');
   assert.equal(at({ api: 'google-generative-ai' }).model, 'openai-completions/default');
   const session = (name: string): string => at({}, name).headers['x-hermes-session-id']!;

@@ -80,13 +80,15 @@ export function createHermesRuntime(): AgentRuntime {
       await runtime.guest.sync(false, { signal });
     },
     chatEndpoint({ address }, facts, settings, { conversation }) {
+      const { token, pictures } = readFacts(facts);
       return {
         baseUrl: `http://${address}:${gatewayPort}/v1`,
         headers: {
-          ...bearer(readFacts(facts).token),
+          ...bearer(token),
           ...(conversation !== null && { 'x-hermes-session-id': sessionOf(conversation) }),
         },
         model: routeFor(settings),
+        takesPictures: pictures,
       };
     },
     turnFailure,

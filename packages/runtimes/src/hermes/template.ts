@@ -50,5 +50,5 @@ export async function prepareTemplate(
   await warmer.refresh();
   await awaitIdle(runtime, idleTimeoutMs, signal);
   await emptyRuntimeLog(runtime, signal);
-  return { token };
+  return { token, pictures: true };
 }

@@ -15,6 +15,7 @@ const typesByStatus: Readonly<Record<string, string>> = {
   403: 'permission_error',
   404: 'invalid_request_error',
   409: 'invalid_request_error',
+  413: 'invalid_request_error',
   422: 'invalid_request_error',
   429: 'rate_limit_error',
 };

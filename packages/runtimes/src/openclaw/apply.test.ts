@@ -100,11 +100,16 @@ test('it is over only when the gateway lists the members', async () => {
 test('a member is spoken to in sessions of its own, by its own model or the agent’s', () => {
   const wanted = settings({ members: [member('scout', { model: 'google/gemini-3', api: 'google-generative-ai' })] });
   const at = (name: string | null, given: RuntimeFacts = { ...facts, apis: ['google-generative-ai'] }) =>
-    runtime.chatEndpoint(guest, given, wanted, { member: name, conversation: 'c' });
+    runtime.chatEndpoint(guest, given, wanted, { member: name, conversation: 'c', pictures: true });
   const scout = at('scout');
   assert.equal(scout.model, 'openclaw/scout');
   assert.equal(scout.headers['x-openclaw-session-key'], 'agent:scout:openai-user:c');
   assert.match(scout.headers['x-openclaw-model']!, /^lodge-google\/named-/);
+  assert.equal(
+    at('scout', { ...facts, pictures: true }).takesPictures,
+    false,
+    'OpenClaw takes a model by name for blind',
+  );
   assert.match(at('scout', facts).headers['x-openclaw-model']!, /^lodge\/named-/, 'a template from before that API');
   assert.equal(at(null).headers['x-openclaw-session-key'], 'agent:main:openai-user:c');
 });

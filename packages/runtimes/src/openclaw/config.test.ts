@@ -5,16 +5,19 @@ import { guestApis, modelFor, openclawConfig } from './config.ts';
 
 interface Config {
   readonly models: {
-    readonly providers: Record<string, { readonly baseUrl: string; readonly models: { id: string }[] }>;
+    readonly providers: Record<
+      string,
+      { readonly baseUrl: string; readonly models: { id: string; input: readonly string[] }[] }
+    >;
   };
   readonly plugins: { readonly entries: Record<string, object> };
   readonly agents: { readonly defaults: { readonly model: { readonly primary: string } } };
 }
 
 const config = JSON.parse(openclawConfig('f00d'.repeat(16))) as Config;
-const known = new Set(
+const known = new Map<string, readonly string[]>(
   Object.entries(config.models.providers).flatMap(([name, provider]) =>
-    provider.models.map(({ id }) => `${name}/${id}`),
+    provider.models.map(({ id, input }) => [`${name}/${id}`, input] as const),
   ),
 );
 
@@ -44,7 +47,10 @@ test('every model call goes to the broker', () => {
 test('whatever an agent is set to, its model is one the guest knows', () => {
   for (const api of guestApis) {
     for (const contextWindow of [null, 1, 16_000, 40_000, 64_000, 128_000, 1_000_000]) {
-      assert.ok(known.has(modelFor({ api, contextWindow })), `${api} ${contextWindow}`);
+      for (const pictures of [false, true]) {
+        const model = modelFor({ api, contextWindow, pictures });
+        assert.equal(known.get(model)?.includes('image'), pictures, model);
+      }
     }
   }
   assert.ok(known.has(config.agents.defaults.model.primary));

@@ -15,7 +15,7 @@ import type { AgentSettings, LlmApi } from '@lodge/ports';
 
 export const openclawVersion = '2026.9.6';
 /** Rises with every change to what `openclawConfig` writes: guests of another version are other guests. */
-export const configVersion = 3;
+export const configVersion = 4;
 
 export const homeFolder = '/home/agent';
 /** Where OpenClaw keeps all it knows. */
@@ -69,15 +69,23 @@ const models = [
  * one that is named goes to the broker masked, as OpenClaw has its own mind about names it knows, and it plans for it
  * with what it takes for usual.
  */
-export function modelFor({ api, contextWindow, model }: GuestModel): string {
+export function modelFor({ api, contextWindow, model, pictures = false }: GuestModel): string {
   if (model) return `${providers[api].name}/${maskModel(model)}`;
   const fitting = models.find((candidate) => contextWindow === null || candidate.contextWindow <= contextWindow);
-  return `${providers[api].name}/${(fitting ?? models.at(-1)!).id}`;
+  const { id } = fitting ?? models.at(-1)!;
+  return `${providers[api].name}/${pictures ? withPictures(id) : id}`;
 }
 
 interface GuestModel extends Pick<AgentSettings, 'api' | 'contextWindow'> {
   readonly model?: string | null;
+  readonly pictures?: boolean;
 }
+
+/**
+ * Each model is there a second time, for turns that pictures come with. For the other one OpenClaw leaves out every picture of
+ * the conversation, and of files that it reads: no later turn fails by a picture that its model does not take.
+ */
+const withPictures = (id: string): string => `${id}-pictures`;
 
 /** JSON of `configPath`. `token` opens the gateway and everything in the guest: the file is for its owner alone (0600). */
 export function openclawConfig(token: string): string {
@@ -109,14 +117,18 @@ function modelCatalogue(): object {
   const entry = (api: LlmApi, { path, compat }: GuestProvider): object => ({
     baseUrl: `http://${hostAddress}:${guestBrokerPort}${path}`,
     api,
-    models: models.map(({ id, contextWindow }) => ({
-      id,
-      name: id,
-      contextWindow,
-      input: ['text'],
-      cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
-      ...(compat && { compat }),
-    })),
+    models: models.flatMap(({ id, contextWindow }) => {
+      const known = {
+        contextWindow,
+        cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+        ...(compat && { compat }),
+      };
+      const seeing = withPictures(id);
+      return [
+        { id, name: id, input: ['text'], ...known },
+        { id: seeing, name: seeing, input: ['text', 'image'], ...known },
+      ];
+    }),
   });
   return {
     mode: 'replace',

@@ -8,15 +8,17 @@ export interface OpenclawFacts {
   readonly suspensionId: string;
   /** What its guests are configured to speak to providers. */
   readonly apis: readonly LlmApi[];
+  /** Whether they know models that take pictures. */
+  readonly pictures: boolean;
 }
 
 /** Of templates that do not say. */
 const firstApis: readonly LlmApi[] = ['openai-completions', 'anthropic-messages'];
 
 export function readFacts(facts: RuntimeFacts): OpenclawFacts {
-  const { token, suspensionId, apis = firstApis } = facts;
+  const { token, suspensionId, apis = firstApis, pictures = false } = facts;
   if (typeof token !== 'string' || typeof suspensionId !== 'string') {
     throw new TypeError('the facts of this template are not those of an OpenClaw template');
   }
-  return { token, suspensionId, apis: apis as readonly LlmApi[] };
+  return { token, suspensionId, apis: apis as readonly LlmApi[], pictures: pictures === true };
 }

@@ -35,7 +35,8 @@ test('a template is configured, warmed on every wire, synced, warmed again and s
   ];
   const prepared = await runtime.prepareTemplate(guest, (step) => steps.push(step), never);
   const written = JSON.parse(guest.files.get(configPath)!) as { gateway: { auth: { token: string } } };
-  assert.deepEqual(prepared, { token: written.gateway.auth.token, suspensionId: 's-7', apis: guestApis });
+  const { token: given } = written.gateway.auth;
+  assert.deepEqual(prepared, { token: given, suspensionId: 's-7', apis: guestApis, pictures: true });
   assert.match(written.gateway.auth.token, /^[0-9a-f]{64}$/);
   const { events } = guest;
   assert.deepEqual(events.slice(0, 2), [
@@ -155,19 +156,34 @@ test('a warm-up that fails ends the template', async () => {
 });
 
 test('an agent is spoken to with its template’s token and its own provider', () => {
-  const turn = { member: null, conversation: null };
+  const turn = { member: null, conversation: null, pictures: false };
   const speech = { api: 'anthropic-messages', contextWindow: 40_000 } as const;
   const endpoint = runtime.chatEndpoint(guest, facts, { ...settings, ...speech }, turn);
   assert.deepEqual(endpoint, {
     baseUrl: `http://${guest.address}:18789/v1`,
     headers: { authorization: `Bearer ${token}`, 'x-openclaw-model': 'lodge-anthropic/default-32k' },
     model: 'openclaw/main',
+    takesPictures: false,
   });
+});
+
+test('a turn with pictures asks for a model that sees, where the guest knows one', () => {
+  const turn = { member: null, conversation: null, pictures: true };
+  const at = (given: RuntimeFacts, pictures = true) => {
+    const { headers, takesPictures } = runtime.chatEndpoint(guest, given, settings, { ...turn, pictures });
+    return [takesPictures, headers['x-openclaw-model']];
+  };
+  const seeing = { ...facts, pictures: true };
+  assert.deepEqual(at(seeing), [true, 'lodge/default-pictures']);
+  assert.deepEqual(at(seeing, false), [true, 'lodge/default']);
+  assert.deepEqual(at(facts), [false, 'lodge/default'], 'a guest of an older template');
 });
 
 test('a conversation is a session of its own, whatever text names it', () => {
   const sessionOf = (conversation: string): string =>
-    runtime.chatEndpoint(guest, facts, settings, { member: null, conversation }).headers['x-openclaw-session-key']!;
+    runtime.chatEndpoint(guest, facts, settings, { member: null, conversation, pictures: false }).headers[
+      'x-openclaw-session-key'
+    ]!;
   assert.equal(sessionOf('ada@example.com:1'), 'agent:main:openai-user:ada@example.com:1');
   const names = ['Ada', 'ada', 'ÄDA', 'a b', 'a\r\nx: y', '~', 'x'.repeat(200), 'x'.repeat(201)];
   const sessions = names.map(sessionOf);

@@ -69,12 +69,13 @@ export function createOpenclawRuntime(): AgentRuntime {
       await applySettings(openclawGuest(guest, readFacts(facts).token), settings, signal);
     },
     chatEndpoint({ address }, facts, settings, turn) {
-      const { token, apis } = readFacts(facts);
-      const { model, headers } = chatTarget(settings, apis, turn);
+      const { token, ...guestFacts } = readFacts(facts);
+      const { model, headers, takesPictures } = chatTarget(settings, guestFacts, turn);
       return {
         baseUrl: `http://${address}:${gatewayPort}/v1`,
         headers: { ...bearer(token), ...headers },
         model,
+        takesPictures,
       };
     },
     turnFailure,

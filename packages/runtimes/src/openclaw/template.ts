@@ -46,5 +46,5 @@ export async function prepareTemplate(
   progress('suspending OpenClaw');
   const suspensionId = await suspend(runtime, suspendTimeoutMs, signal);
   await emptyRuntimeLog(runtime, signal);
-  return { token, suspensionId, apis: guestApis };
+  return { token, suspensionId, apis: guestApis, pictures: true };
 }

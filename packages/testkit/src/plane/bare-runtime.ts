@@ -75,6 +75,7 @@ export function createBareRuntime({ version, sick }: BareRelease = { version: '1
       baseUrl: `http://${address}:18789/v1`,
       headers: {},
       model: 'none',
+      takesPictures: false,
     }),
     turnFailure: () => ({ kind: 'turn_failed' }),
     web: ({ address }, _facts, _settings, page) =>

@@ -107,7 +107,7 @@ export function guestRuntime(
       await flush(of);
       if (troubles.settings === 'unheard') await new Promise(() => undefined);
     },
-    chatEndpoint: ({ address }) => ({ baseUrl: `http://${address}`, headers: {}, model: 'x' }),
+    chatEndpoint: ({ address }) => ({ baseUrl: `http://${address}`, headers: {}, model: 'x', takesPictures: false }),
     turnFailure: createOpenclawRuntime().turnFailure,
     web: ({ address }, _facts, _settings, page) =>
       page === 'gateway' ? { origin: `http://${address}`, headers: {} } : null,

@@ -32,6 +32,7 @@ export class ChatWorld {
       baseUrl: this.gateway.url,
       headers: { authorization: `Bearer ${gatewayToken}` },
       model: 'openclaw',
+      takesPictures: false,
     };
     this.baseUrl = `${await this.lodge.app.listen({ port: 0, host: '127.0.0.1' })}/v1`;
   }

@@ -255,7 +255,7 @@ export class MemoryAgents implements Agents {
   }
 
   turn(_id: string, signal: AbortSignal) {
-    return { signal, refusal: null };
+    return { signal, refusal: null, hasModelAnswered: false };
   }
 
   busy(): () => void {

@@ -25,6 +25,7 @@ export function createToyRuntime(gatewayPort: number): AgentRuntime {
       baseUrl: `${origin}/v1`,
       headers: { 'x-toy-session': conversation ?? '' },
       model: `toy:${model}`,
+      takesPictures: true,
     }),
     turnFailure,
     web: (_guest, _facts, _settings, page) => (page === 'gateway' ? { origin, headers: {} } : null),

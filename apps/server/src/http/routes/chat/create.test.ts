@@ -311,7 +311,7 @@ describe('what goes wrong', () => {
   });
 
   test('a gateway that refuses connections is a 503, and a 409 once the agent is known not to run', async () => {
-    world.lodge.agents.endpoint = { baseUrl: 'http://127.0.0.1:1/v1', headers: {}, model: 'x' };
+    world.lodge.agents.endpoint = { baseUrl: 'http://127.0.0.1:1/v1', headers: {}, model: 'x', takesPictures: false };
     const response = await post(chatBody);
     assert.ok(Number(response.headers.get('retry-after')) > 0);
     const error = await errorOf(response);

@@ -82,7 +82,7 @@ test('an agent is kept awake until an error ends the turn, in its reply or in th
   gateway.answer = answerEvents(event(chunk('half')));
   await (await post({ ...chatBody, stream: true })).text();
   await released(2);
-  world.lodge.agents.endpoint = { baseUrl: 'http://127.0.0.1:1/v1', headers: {}, model: 'x' };
+  world.lodge.agents.endpoint = { baseUrl: 'http://127.0.0.1:1/v1', headers: {}, model: 'x', takesPictures: false };
   assert.equal((await post(chatBody)).status, 503);
   await released(3);
 });

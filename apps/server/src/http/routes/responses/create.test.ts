@@ -31,7 +31,12 @@ after(() => gateway.server.close());
 beforeEach(async () => {
   lodge = testApp({ chatSilenceMs: 100, chatTimeoutMs: 2000, secrets: createSecretBox(randomBytes(32)) });
   lodge.agents.rows = [row, other];
-  lodge.agents.endpoint = { baseUrl: gateway.url, headers: { authorization: 'Bearer t' }, model: 'openclaw/main' };
+  lodge.agents.endpoint = {
+    baseUrl: gateway.url,
+    headers: { authorization: 'Bearer t' },
+    model: 'openclaw/main',
+    takesPictures: false,
+  };
   gateway.requests = [];
   gateway.answer = answerJson(200, response('completed', 'pong'));
   base = `${await lodge.app.listen({ port: 0, host: '127.0.0.1' })}/v1`;
@@ -99,7 +104,7 @@ test('an unmodified client gets its answer, the agent as its model, and an id of
   assert.equal(seen?.headers.authorization, 'Bearer t');
   assert.deepEqual(
     lodge.agents.turns,
-    [{ member: null, conversation: 'ada' }],
+    [{ member: null, conversation: 'ada', pictures: false }],
     'the conversation chat has by this name',
   );
 });
