@@ -83,6 +83,17 @@ test('an image is a few tokens in the estimate, not one for each four of its let
   assert.ok(opened[0]!.estimate.inputTokens < 2000, `${opened[0]!.estimate.inputTokens}`);
 });
 
+test('pictures of some MiB go through as they are, and count as one picture each', async () => {
+  await start();
+  const url = `data:image/jpeg;base64,${Buffer.alloc(1.125 * 1024 * 1024, 'picture').toString('base64')}`;
+  const parts = Array.from({ length: 4 }, () => ({ type: 'image_url', image_url: { url } }));
+  const messages = [{ role: 'user', content: [{ type: 'text', text: 'What is it?' }, ...parts] }];
+  assert.equal((await broker.post(a, path, { ...chat, messages })).status, 200);
+  assert.deepEqual(llm.requests.at(-1)!.body.messages, messages);
+  const { inputTokens } = opened[0]!.estimate;
+  assert.ok(inputTokens > 4_000 && inputTokens < 8_000, `${inputTokens}`);
+});
+
 test('a call that the ledger refuses goes nowhere; the runtime is told why, and when it need not try again', async () => {
   await start();
   const refusal = { code: 'spend_limit_exceeded', message: 'The limit is reached.', retryAfterSeconds: 3600 } as const;
