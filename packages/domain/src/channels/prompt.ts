@@ -11,6 +11,10 @@ export interface PromptMessage {
   readonly files: readonly string[];
   /** Files that are not there, and why, in a few words. */
   readonly missingFiles: readonly string[];
+  /** Those of `files` that the model is shown, in the order in which it sees them. */
+  readonly pictures?: readonly string[];
+  /** Those of `files` that are voice notes; `seconds` is null where it is not known. */
+  readonly voiceNotes?: readonly { readonly path: string; readonly seconds: number | null }[];
 }
 
 export interface PromptFrame {
@@ -35,6 +39,7 @@ export function promptOf(frame: PromptFrame, messages: readonly PromptMessage[])
 const mark = '[channel message ';
 
 function headerOf({ channel, kind, title }: PromptFrame, message: PromptMessage): string {
+  const { pictures = [], voiceNotes = [] } = message;
   const facts = {
     channel: channelTitles[channel],
     conversation: kind,
@@ -45,6 +50,13 @@ function headerOf({ channel, kind, title }: PromptFrame, message: PromptMessage)
     ...(message.files.length > 0 && { files: message.files.map((path) => quoted(path, maxPathChars)) }),
     ...(message.missingFiles.length > 0 && {
       files_not_available: message.missingFiles.map((file) => quoted(file, maxPathChars)),
+    }),
+    ...(pictures.length > 0 && { pictures_shown: pictures.map((path) => quoted(path, maxPathChars)) }),
+    ...(voiceNotes.length > 0 && {
+      voice_notes: voiceNotes.map(({ path, seconds }) => ({
+        file: quoted(path, maxPathChars),
+        ...(seconds !== null && { seconds }),
+      })),
     }),
   };
   return `${mark}${JSON.stringify(facts)}]`;

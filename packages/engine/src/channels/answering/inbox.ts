@@ -1,6 +1,8 @@
 /** Files of senders, into the agent's workspace. */
+import type { PromptMessage } from '@lodge/domain';
 import { GuestFileFailure } from '@lodge/ports';
 import type { ChannelFiles, GuestAddress, GuestFiles, WaitingFile, WaitingMessage } from '@lodge/ports';
+import type { PassingFile, Seen, TurnPictures } from '../attachments/turn-pictures.ts';
 import { fileBounds } from './bounds.ts';
 import { safeName } from './file-names.ts';
 import { fileTroubles } from './file-troubles.ts';
@@ -11,18 +13,20 @@ export interface InboxDeps {
 }
 
 /** Where the files of a message lie now, and those that are not there, each with a few words. */
-export interface Delivered {
-  readonly files: readonly string[];
-  readonly missingFiles: readonly string[];
-}
+export type Delivered = Pick<PromptMessage, 'files' | 'missingFiles' | 'pictures' | 'voiceNotes'>;
 
 /** What is left of the bounds of one turn. */
 export interface Budget {
   count: number;
   bytes: number;
+  readonly pictures: TurnPictures;
 }
 
-export const newBudget = (): Budget => ({ count: fileBounds.count, bytes: fileBounds.allBytes });
+export const newBudget = (pictures: TurnPictures): Budget => ({
+  count: fileBounds.count,
+  bytes: fileBounds.allBytes,
+  pictures,
+});
 
 /** Each message has a folder of its own: a turn that is repeated writes the same files again. */
 export async function deliver(
@@ -34,15 +38,22 @@ export async function deliver(
 ): Promise<Delivered> {
   const files: string[] = [];
   const missingFiles: string[] = [];
+  const pictures: string[] = [];
+  const voiceNotes: { path: string; seconds: number | null }[] = [];
   const taken = new Set<string>();
   for (const file of message.files) {
     const name = freeName(safeName(file.name), taken);
     const path = `inbox/${message.id}/${name}`;
-    const trouble = await put(deps, file, { path, guest, budget, signal });
-    if (trouble === null) files.push(`/workspace/${path}`);
-    else missingFiles.push(`${name}: ${trouble}`);
+    const seen = await put(deps, file, { path, guest, budget, signal });
+    if (typeof seen === 'string') {
+      missingFiles.push(`${name}: ${seen}`);
+      continue;
+    }
+    files.push(`/workspace/${path}`);
+    if (seen.isPicture) pictures.push(`/workspace/${path}`);
+    if (file.kind === 'voice') voiceNotes.push({ path: `/workspace/${path}`, seconds: seen.seconds });
   }
-  return { files, missingFiles };
+  return { files, missingFiles, pictures, voiceNotes };
 }
 
 function freeName(name: string, taken: Set<string>): string {
@@ -59,19 +70,21 @@ interface Place {
   readonly signal: AbortSignal;
 }
 
-/** Null, or why it could not be put there. */
+/** What it is, or why it could not be put there. */
 async function put(
   { files, guestFiles }: InboxDeps,
   file: WaitingFile,
   { path, guest, budget, signal }: Place,
-): Promise<string | null> {
+): Promise<Seen | string> {
   if (file.key === null) return file.reason ?? 'it could not be had';
   if (budget.count === 0) return 'too many files at once';
   budget.count -= 1;
+  const passing = budget.pictures.file();
   try {
-    await guestFiles.write(guest, path, within(files.read(file.key), budget), signal);
-    return null;
+    await guestFiles.write(guest, path, within(files.read(file.key), budget, passing), signal);
+    return passing.end();
   } catch (error) {
+    passing.drop();
     signal.throwIfAborted();
     if (error instanceof TooManyBytes) return fileTroubles.too_large;
     return error instanceof GuestFileFailure ? fileTroubles[error.trouble] : 'it is not there any more';
@@ -80,12 +93,17 @@ async function put(
 
 class TooManyBytes extends Error {}
 
-async function* within(bytes: AsyncIterable<Uint8Array>, budget: Budget): AsyncGenerator<Uint8Array> {
+async function* within(
+  bytes: AsyncIterable<Uint8Array>,
+  budget: Budget,
+  passing: PassingFile,
+): AsyncGenerator<Uint8Array> {
   let length = 0;
   for await (const chunk of bytes) {
     length += chunk.length;
     budget.bytes -= chunk.length;
     if (length > fileBounds.bytes || budget.bytes < 0) throw new TooManyBytes();
+    passing.look(chunk);
     yield chunk;
   }
 }

@@ -3,9 +3,12 @@ import { promptOf } from '@lodge/domain';
 import type { PromptMessage } from '@lodge/domain';
 import type { ChannelAnswer, ChannelFiles, GuestFiles, WaitingConversation, WaitingMessage } from '@lodge/ports';
 import type { Agents } from '../../agents/agents.ts';
+import type { Answer } from '../../turns/answer.ts';
 import { bounded } from '../../turns/bounded.ts';
 import { message } from '../../turns/run-turn.ts';
-import type { RunTurn } from '../../turns/run-turn.ts';
+import type { RunTurn, Said } from '../../turns/run-turn.ts';
+import { TurnPictures } from '../attachments/turn-pictures.ts';
+import type { HeldBytes } from '../attachments/turn-pictures.ts';
 import { maxAnswerChars } from './bounds.ts';
 import type { AnsweringBounds } from './bounds.ts';
 import { GuestLoan } from './guest-loan.ts';
@@ -19,6 +22,8 @@ export interface SayDeps {
   readonly files: ChannelFiles;
   readonly guestFiles: GuestFiles;
   readonly bounds: AnsweringBounds;
+  /** Of pictures on their way to agents. */
+  readonly held: HeldBytes;
 }
 
 export interface Saying {
@@ -36,9 +41,9 @@ export async function say(deps: SayDeps, saying: Saying, cut: AbortSignal): Prom
   const { wakeMs: wakeTimeoutMs, turnMs: timeoutMs } = deps.bounds;
   const { signal, end } = bounded(cut, timeoutMs);
   const loan = new GuestLoan(deps.agents, conversation, { wake, message: true, timeoutMs: wakeTimeoutMs, signal });
-  try {
-    const said = message(promptOf(conversation, await withFiles(deps, messages, loan, signal)));
-    const answer = await deps.runTurn({
+  const pictures = new TurnPictures(deps.held);
+  const begin = (said: Said): Promise<Answer> =>
+    deps.runTurn({
       agentId,
       accountId,
       member: null,
@@ -50,6 +55,9 @@ export async function say(deps: SayDeps, saying: Saying, cut: AbortSignal): Prom
       timeoutMs,
       signal,
     });
+  try {
+    const told = await withFiles(deps, messages, { loan, pictures, signal });
+    const answer = await answered(conversation, told, pictures, begin);
     const text = withinBounds(await answer.text());
     const { files, notSent } = await collect(deps, await answer.files(), () => loan.guest(), signal);
     return { text: [text, ...notSent].filter((part) => part !== '').join('\n\n'), files };
@@ -57,18 +65,50 @@ export async function say(deps: SayDeps, saying: Saying, cut: AbortSignal): Prom
     cut.throwIfAborted();
     throw error;
   } finally {
+    pictures.release();
     loan.release();
     end();
   }
 }
 
+/** The whole answer. Where pictures may be why there is none, for not every model takes them, it is asked for once more without. */
+async function answered(
+  conversation: WaitingConversation,
+  told: readonly PromptMessage[],
+  pictures: TurnPictures,
+  begin: (said: Said) => Promise<Answer>,
+): Promise<Answer> {
+  const plain = promptOf(
+    conversation,
+    told.map((each) => ({ ...each, pictures: [] })),
+  );
+  if (pictures.pictures.length > 0) {
+    const text = promptOf(conversation, told);
+    const answer = await begin(message(plain, { text, pictures: pictures.pictures }));
+    try {
+      await answer.opened;
+      pictures.release();
+      await answer.text();
+      return answer;
+    } catch (error) {
+      if (!answer.isPerhapsForPictures) throw error;
+    }
+  }
+  return begin(message(plain));
+}
+
+interface FileWays {
+  readonly loan: GuestLoan;
+  readonly pictures: TurnPictures;
+  readonly signal: AbortSignal;
+}
+
 async function withFiles(
   deps: SayDeps,
   messages: readonly WaitingMessage[],
-  loan: GuestLoan,
-  signal: AbortSignal,
+  { loan, pictures, signal }: FileWays,
 ): Promise<readonly PromptMessage[]> {
-  const budget = newBudget();
+  const budget = newBudget(pictures);
   const told: PromptMessage[] = [];
   for (const each of messages) {
     const isAny = each.files.some(({ key }) => key !== null);
