@@ -15,11 +15,19 @@ interface Tested {
   readonly world: { readonly service: Service };
 }
 
+export interface ChannelFile {
+  readonly name: string;
+  readonly mediaType: string;
+  readonly bytes: Uint8Array;
+  readonly as: 'document' | 'photo' | 'voice';
+}
+
 /** A person in a direct conversation with one agent. */
 export interface Correspondent {
   /** Configures the channel and does what a person does for it to connect. */
   connect(agent: Tested): Promise<void>;
-  write(text: string): Promise<void>;
+  /** A file goes with it on Telegram alone. */
+  write(text: string, file?: ChannelFile): Promise<void>;
   /** Texts of the agent, oldest first. */
   answers(): readonly string[];
   /** What must be nowhere but in the sealed database. */
@@ -58,7 +66,7 @@ export async function startPlatforms(): Promise<Platforms> {
       const bot = telegram.bot();
       return {
         ...byToken('telegram', { botToken: bot.token }),
-        write: async (text) => void bot.userWrites({ text }),
+        write: async (text, file) => void bot.userWrites({ text, ...(file && { file }) }),
         answers: () => bot.sent.map(({ text }) => text),
       };
     },

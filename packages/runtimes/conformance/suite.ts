@@ -5,6 +5,7 @@
  */
 import { after, before, beforeEach, describe } from 'node:test';
 import { apis } from './apis.ts';
+import { attachments } from './attachments.ts';
 import { channels } from './channels.ts';
 import { dashboard } from './dashboard.ts';
 import { inside } from './inside.ts';
@@ -19,7 +20,7 @@ import { openWorld, templateTimeoutMs, Tested, type World } from './world.ts';
 /** What an agent is for, what happens to its machine meanwhile, and what brings it back. */
 const groups = {
   talks: [talk, apis, members, providers],
-  lives: [inside, dashboard, channels, life],
+  lives: [inside, dashboard, channels, attachments, life],
   returns: [returns],
 } as const;
 
