@@ -72,7 +72,8 @@ export function attachments(results: Results, _subject: Subject, agent: () => Te
     const before = llm.requests.length;
     await exchange(agent, 'And this?', 'I see none.', photo);
     const seen = llm.requests.slice(before).map(({ body }) => picturesIn(body).length);
-    assert.deepEqual([seen[0], seen.at(-1)], [1, 0]);
+    // OpenClaw shows pictures of the turns before, too, to a model that takes them.
+    assert.ok(seen[0]! >= 1 && seen.at(-1) === 0, `${seen.join()} pictures`);
     llm.script([{ text: 'All is well.' }]);
     await exchange(agent, 'How are you?', 'All is well.');
   });
