@@ -35,7 +35,15 @@ before(async () => {
   filesDir = await mkdtemp(join(tmpdir(), 'lodge-channel-files-'));
   const files = createChannelFiles(filesDir);
   world = await openWorld({ withGuest: true, hasMasterKey: true, channels: { check, files } });
-  const others = { telegram: null, slack: null, discord: null, gmail: null, googleOauth: null, googleConsent: null };
+  const others = {
+    telegram: null,
+    slack: null,
+    discord: null,
+    gmail: null,
+    googleOauth: null,
+    googleConsent: null,
+    googlePubsub: null,
+  };
   relays = startRelays({
     connectionString: world.connectionString,
     masterKey: testMasterKey,

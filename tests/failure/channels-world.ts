@@ -241,10 +241,6 @@ export class ChannelsWorld {
   }
 
   private urls(telegram = this.telegram.apiRoot): PlatformUrls {
-<<<<<<< HEAD
-    const none = { slack: null, discord: null, gmail: null, googleOauth: null, googleConsent: null };
-    return { telegram, ...none, whatsapp: null, whatsappMedia: null, whatsappRoot: null };
-=======
     const none = {
       slack: null,
       discord: null,
@@ -253,8 +249,7 @@ export class ChannelsWorld {
       googleConsent: null,
       googlePubsub: null,
     };
-    return { telegram, ...none, whatsapp: null, whatsappRoot: null };
->>>>>>> d47c430 (Push of Gmail has its settings, its key read by root, and its guide)
+    return { telegram, ...none, whatsapp: null, whatsappMedia: null, whatsappRoot: null };
   }
 
   async close(): Promise<void> {
