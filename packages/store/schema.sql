@@ -328,14 +328,19 @@ CREATE TABLE channel_conversations (
   claim_holder text,
   claim_until timestamp(3) with time zone,
   last_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  said text,
+  progress_id text,
+  progress_claim integer,
   CONSTRAINT channel_conversations_pkey PRIMARY KEY (id),
   CONSTRAINT channel_conversations_agent_id_channel_conversation_id_key UNIQUE (agent_id, channel, conversation_id),
   CONSTRAINT channel_conversations_claim_whole CHECK ((claim_holder IS NULL) = (claim_until IS NULL)),
   CONSTRAINT channel_conversations_kind_check CHECK (kind = ANY (ARRAY['direct'::text, 'group'::text])),
+  CONSTRAINT channel_conversations_progress_whole CHECK ((progress_id IS NULL) = (progress_claim IS NULL)),
   CONSTRAINT channel_conversations_agent_id_channel_fkey FOREIGN KEY (agent_id, channel) REFERENCES channels(agent_id, channel) ON DELETE CASCADE
 );
 CREATE INDEX channel_conversations_by_age ON channel_conversations USING btree (last_at) WHERE claim = 0;
 CREATE INDEX channel_conversations_claimed ON channel_conversations USING btree (claim_until) WHERE claim_until IS NOT NULL;
+CREATE INDEX channel_conversations_progress ON channel_conversations USING btree (agent_id, channel) WHERE progress_id IS NOT NULL;
 CREATE INDEX channel_conversations_waiting ON channel_conversations USING btree (waiting_since) WHERE waiting_since IS NOT NULL;
 
 CREATE TABLE channel_answers (

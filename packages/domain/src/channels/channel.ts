@@ -17,6 +17,9 @@ export const channelTitles: Readonly<Record<ChannelName, string>> = {
   gmail: 'Gmail',
 };
 
+/** Platforms that show a turn's progress: what was sent can be edited there, and taken away. */
+export const progressChannels: ReadonlySet<ChannelName> = new Set(['slack', 'discord', 'telegram']);
+
 /** Secrets that a person gives with the channel, as the specification names them. The rest are paired or consented to. */
 export const channelCredentials: Readonly<Record<ChannelName, readonly string[]>> = {
   slack: ['appToken', 'botToken'],

@@ -18,8 +18,8 @@ export interface Answer {
   events(): AsyncIterable<GatewayEvent>;
   /** The body, of any other request. */
   body(): Promise<Json>;
-  /** The whole text, of either. */
-  text(): Promise<string>;
+  /** The whole text, of either. `onText`: what is added to it as it comes, of a request with `stream: true`. */
+  text(onText?: (text: string) => void): Promise<string>;
   /** Paths of the files below /workspace that the text links to. */
   files(): Promise<readonly string[]>;
   /** Whether it failed with pictures before the model answered anything: said without them it may succeed. */
@@ -75,8 +75,8 @@ export class TurnAnswer implements Answer {
     return (await this.whole()).body;
   }
 
-  text(): Promise<string> {
-    return (this.wholeText ??= this.parts.streams ? this.streamedText() : this.whole().then(({ text }) => text));
+  text(onText?: (text: string) => void): Promise<string> {
+    return (this.wholeText ??= this.parts.streams ? this.streamedText(onText) : this.whole().then(({ text }) => text));
   }
 
   async files(): Promise<readonly string[]> {
@@ -96,13 +96,15 @@ export class TurnAnswer implements Answer {
     }
   }
 
-  private async streamedText(): Promise<string> {
+  private async streamedText(onText?: (text: string) => void): Promise<string> {
     const texts: string[] = [];
     let length = 0;
     for await (const { text } of this.events()) {
       length += text.length;
       if (length > maxTextChars) throw brokenOff(new Error('the text is too long'));
-      if (text !== '') texts.push(text);
+      if (text === '') continue;
+      texts.push(text);
+      onText?.(text);
     }
     return texts.join('');
   }

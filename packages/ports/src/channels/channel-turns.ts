@@ -72,6 +72,8 @@ export interface ChannelTurns {
   }): Promise<readonly WaitingConversation[]>;
   /** Gives the ids whose claims hold on. */
   renew(claims: readonly Pick<WaitingConversation, 'id' | 'claim'>[], leaseMs: number): Promise<ReadonlySet<string>>;
+  /** Keeps the end of what the agent has said so far, until the claim ends; a relay may show it. False: the claim was lost. */
+  tell(claim: Pick<WaitingConversation, 'id' | 'claim'>, said: string): Promise<boolean>;
   /**
    * Ends the claim with its answer: messages and answer in one transaction. False: the claim was lost, and nothing is written.
    * `outcome` `failed` and `refused` have a sentence for the owner; their text, if any, is sent to the conversation all the same.

@@ -44,6 +44,15 @@ export interface PlatformLimits {
   readonly fileOutBytes: number;
   /** How often a typing sign must be given anew; null: there is none. */
   readonly typingEveryMs: number | null;
+  /** Left out: what was sent cannot be edited and taken away so that nobody minds. */
+  readonly progress?: ProgressLimits;
+}
+
+export interface ProgressLimits {
+  /** One message is edited no more often. */
+  readonly editEveryMs: number;
+  /** Between two calls of one connection, whichever messages they are for. */
+  readonly gapMs: number;
 }
 
 export interface Verified {
@@ -187,6 +196,8 @@ export interface ChannelConnection {
   send(to: SendTarget, part: OutboundPart, key: string, signal: AbortSignal): Promise<{ readonly id: string }>;
   /** Shows that the agent is at work. Failing is no matter. */
   typing(to: Pick<SendTarget, 'conversationId' | 'replyTo'>, signal: AbortSignal): Promise<void>;
+  /** There where the platform's limits have `progress`. */
+  readonly progress?: ProgressMessages;
   /** The bytes of a file that came in; ends with an error beyond `maxBytes`. The platform's credentials go to the platform's own hosts alone. */
   open(ref: string, maxBytes: number, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
   /** Has a code to pair by a phone number instead of the one to scan; where the platform has it. */
@@ -194,6 +205,20 @@ export interface ChannelConnection {
   /** Takes nothing more, acknowledges nothing more. Resolves within 5 s, when no other connection of the account would be in the way of this one. */
   close(): Promise<void>;
 }
+
+/**
+ * A message that shows what a turn does, and goes again. Texts are short and plain: nobody is rung, whatever stands in them.
+ * Each rejects with a `SendFailure` and is bounded by `signal`; `refused` means that the message is not ours to change any more.
+ */
+export interface ProgressMessages {
+  post(to: ProgressTarget, text: string, signal: AbortSignal): Promise<{ readonly id: string }>;
+  /** The same text as before is success. */
+  edit(to: ProgressTarget, id: string, text: string, signal: AbortSignal): Promise<void>;
+  /** Absent is success. */
+  remove(to: ProgressTarget, id: string, signal: AbortSignal): Promise<void>;
+}
+
+export type ProgressTarget = Pick<SendTarget, 'conversationId'>;
 
 /** ChannelSecrets or a connection failed. The sentence is for the channel's owner; no secret is in it. */
 export class ChannelFailure extends Error {

@@ -115,6 +115,16 @@ export interface RelayStore {
   working(leases: readonly LeaseRef[]): Promise<readonly Working[]>;
   /** Ends answers that have waited too long to be sent, or are too many: `failed`, for their owner to retry. */
   failUnsent(): Promise<void>;
+  /** Direct conversations of these channels that have a turn under way, and any in which progress is shown. */
+  progress(leases: readonly LeaseRef[]): Promise<readonly ShownProgress[]>;
+  /** Keeps what was posted for a claim. False: the lease is lost, or another stands there already. */
+  posted(
+    lease: LeaseRef,
+    conversationId: string,
+    posted: { readonly id: string; readonly claim: number },
+  ): Promise<boolean>;
+  /** What was posted is gone. */
+  unposted(lease: LeaseRef, conversationId: string, id: string): Promise<void>;
   /** Deletes what is over the bounds of age and number, in short steps. What waits is kept. */
   prune(): Promise<void>;
   /**
@@ -157,6 +167,21 @@ export interface PartToSend extends LeaseRef {
   readonly unclear: boolean;
   /** Since the first try of which nobody knows whether it was sent, in ms; null where every try surely was not. */
   readonly unclearForMs: number | null;
+}
+
+/** What a conversation shows of a turn, and what it could show. */
+export interface ShownProgress extends LeaseRef {
+  readonly conversationId: string;
+  /** Of the turn under way; null where there is none. */
+  readonly claim: number | null;
+  /** The end of what the agent has said in it so far. */
+  readonly said: string;
+  /** The message that shows progress, by the platform's id, and the claim that it was posted for. */
+  readonly posted: { readonly id: string; readonly claim: number } | null;
+  /** Something is to be sent into the conversation. */
+  readonly isAnswering: boolean;
+  /** Something is to be sent by the channel, wherever. */
+  readonly isSending: boolean;
 }
 
 export interface Working extends LeaseRef {

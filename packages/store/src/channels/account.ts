@@ -23,8 +23,13 @@ export async function leaveAccount(
 ): Promise<readonly NewEvent[]> {
   const ours = sql`agent_id = ${agentId} and channel = ${channel}`;
   await sql`
-    update channel_conversations set claim = claim + 1, claim_holder = null, claim_until = null, waiting_since = null, not_before = null
+    update channel_conversations set claim = claim + 1, claim_holder = null, claim_until = null, waiting_since = null,
+      not_before = null, said = null
     where ${ours} and (claim_until is not null or waiting_since is not null)
+  `.execute(trx);
+  // The other account's messages may have the same ids, and none of them is to be taken away.
+  await sql`
+    update channel_conversations set progress_id = null, progress_claim = null where ${ours} and progress_id is not null
   `.execute(trx);
   const { rows } = await sql<{ id: string; state: 'failed' | 'unknown'; reason: string }>`
     with parts as (

@@ -29,8 +29,8 @@ export async function answerClaim(
   { outcome, reason, answer, newSession = false }: Result,
 ): Promise<boolean> {
   const { rows } = await sql<Conversation>`
-    update channel_conversations set claim_holder = null, claim_until = null, session = session + ${newSession ? 1 : 0},
-      last_at = clock_timestamp()
+    update channel_conversations set claim_holder = null, claim_until = null, said = null,
+      session = session + ${newSession ? 1 : 0}, last_at = clock_timestamp()
     where id = ${id} and claim = ${claim} and claim_until is not null
     returning agent_id, account_id, channel
   `.execute(trx);

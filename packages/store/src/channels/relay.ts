@@ -8,6 +8,7 @@ import { faulted } from './faults.ts';
 import { fetched, filesToFetch } from './files.ts';
 import { acquire, holds, lockCurrent, lockHeld, release, renew } from './leases.ts';
 import { partsToSend, sendFailed, sending, sendLater, sent, split, working } from './outbox.ts';
+import { posted, progress, unposted } from './progress.ts';
 import { pruneChannels } from './prune.ts';
 import { receive } from './receive.ts';
 import { failUnsent } from './unsent.ts';
@@ -154,6 +155,18 @@ export class PostgresRelayStore implements RelayStore {
 
   failUnsent(): Promise<void> {
     return failUnsent(this.database);
+  }
+
+  progress(leases: readonly LeaseRef[]): ReturnType<RelayStore['progress']> {
+    return progress(this.database, leases);
+  }
+
+  posted(...args: Parameters<RelayStore['posted']>): Promise<boolean> {
+    return posted(this.database, ...args);
+  }
+
+  unposted(...args: Parameters<RelayStore['unposted']>): Promise<void> {
+    return unposted(this.database, ...args);
   }
 
   prune(): Promise<void> {

@@ -81,6 +81,9 @@ interface ConversationsTable extends Place {
   claim: Generated<number>;
   claim_holder: string | null;
   claim_until: Date | null;
+  said: string | null;
+  progress_id: string | null;
+  progress_claim: number | null;
   last_at: Generated<Date>;
 }
 

@@ -60,6 +60,16 @@ export class PostgresChannelTurns implements ChannelTurns {
     return new Set(rows.map(({ id }) => id));
   }
 
+  async tell({ id, claim }: Claim, said: string): Promise<boolean> {
+    const { numAffectedRows } = await this.database.repeatable((db) =>
+      sql`
+        update channel_conversations set said = ${storable(said)}
+        where id = ${id} and claim = ${claim} and claim_until is not null
+      `.execute(db),
+    );
+    return numAffectedRows === 1n;
+  }
+
   answer(claim: Claim, result: Parameters<ChannelTurns['answer']>[1]): Promise<boolean> {
     return this.database.transaction((trx) => answerClaim(trx, claim, result));
   }
@@ -67,7 +77,7 @@ export class PostgresChannelTurns implements ChannelTurns {
   postpone({ id, claim }: Claim, at: Date, reason: string): Promise<boolean> {
     return this.database.transaction(async (trx) => {
       const { numAffectedRows } = await sql`
-        update channel_conversations set claim_holder = null, claim_until = null, not_before = ${at}
+        update channel_conversations set claim_holder = null, claim_until = null, not_before = ${at}, said = null
         where id = ${id} and claim = ${claim} and claim_until is not null
       `.execute(trx);
       if (numAffectedRows !== 1n) return false;
@@ -153,7 +163,7 @@ async function takeConversations(
       select id, of_account, waiting_since from ranked order by of_account, waiting_since, id limit ${limit}
     ), taken as (
       update channel_conversations v set claim = v.claim + 1, claim_holder = ${holder}, claim_until = ${inMs(leaseMs)},
-        not_before = null
+        not_before = null, said = null
       from chosen where v.id = chosen.id
       returning v.id, v.account_id, v.agent_id, v.channel, v.kind, v.title, v.session, v.claim
     )

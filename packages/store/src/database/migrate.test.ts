@@ -53,6 +53,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0018_log_bytes.sql',
     '0019_channels.sql',
     '0020_unclear_parts.sql',
+    '0023_progress.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [

@@ -21,7 +21,7 @@ const guest = new Daemon();
 const guestFiles = createGuestFiles(() =>
   guestClient({ address: '127.0.0.1', port: guest.port, credential: () => Promise.resolve(null) }),
 );
-const bounds = { lookEveryMs: 50, leaseMs: 1_500, drainMs: 50, waitsMs: [50, 50, 50] };
+const bounds = { lookEveryMs: 50, leaseMs: 1_500, drainMs: 50, tellEveryMs: 50, waitsMs: [50, 50, 50] };
 const host = new FakeHost();
 
 let world: World;
@@ -114,6 +114,25 @@ test('/stop ends the turn under way, whose message is answered with nothing', as
   assert.deepEqual(await relay.answer(), ['Stopped.']);
   assert.ok(gateway.turns[0]!.signal.aborted);
   assert.equal((await messages())[1]!.reason, 'The sender stopped it.');
+});
+
+test('what the agent has said so far is told while its turn lasts, of a direct conversation alone', async () => {
+  const end = Promise.withResolvers<void>();
+  gateway.steps = [{ text: `${'x'.repeat(2_000)} half` }, { after: end.promise }, { text: ' done' }];
+  for (const kind of ['direct', 'group'] as const) await relay.write('work', { conversation: `told ${kind}`, kind });
+  await until('half of it is told', async () => {
+    const [shown, ...others] = await relay.progress();
+    assert.deepEqual([shown!.conversationId, others], ['told direct', []]);
+    return shown!.said.length === 1_000 && shown!.said.endsWith('x half');
+  });
+  end.resolve();
+  const sent = [...(await relay.answer())];
+  if (sent.length < 2) sent.push(...(await relay.answer()));
+  assert.ok(
+    sent.every((text) => text.endsWith(' half done')),
+    sent.join(),
+  );
+  assert.deepEqual(await relay.progress(), [], 'it is not shown behind its answer');
 });
 
 test('what comes while a turn is under way is one further turn, in its order', async () => {

@@ -12,6 +12,8 @@ export interface AnsweringBounds {
   readonly turnMs: number;
   /** How long an agent may take to wake. */
   readonly wakeMs: number;
+  /** How often what the agent has said so far is told to who shows it. */
+  readonly tellEveryMs: number;
   /** How long turns under way may go on when the process ends. */
   readonly drainMs: number;
   /** Waits before a turn that could not begin is tried again; after the last one it has failed. */
@@ -25,6 +27,7 @@ export const defaultAnsweringBounds: AnsweringBounds = {
   lookEveryMs: 1_000,
   turnMs: 10 * 60_000,
   wakeMs: 3 * 60_000,
+  tellEveryMs: 3_000,
   drainMs: 5_000,
   waitsMs: [10_000, 60_000, 5 * 60_000],
 };

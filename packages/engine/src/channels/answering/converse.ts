@@ -16,7 +16,7 @@ import { commandAnswer, reasons, sayings } from './words.ts';
 
 export interface ConverseDeps extends SayDeps {
   readonly agents: Pick<Agents, 'get' | 'use'>;
-  readonly turns: Pick<ChannelTurns, 'answer' | 'postpone'>;
+  readonly turns: Pick<ChannelTurns, 'answer' | 'postpone' | 'tell'>;
   readonly log: Log;
 }
 

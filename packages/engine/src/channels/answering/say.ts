@@ -14,9 +14,11 @@ import type { AnsweringBounds } from './bounds.ts';
 import { GuestLoan } from './guest-loan.ts';
 import { deliver, newBudget } from './inbox.ts';
 import { collect } from './outbox.ts';
+import { Telling } from './progress.ts';
+import type { TellingDeps } from './progress.ts';
 import { sayings } from './words.ts';
 
-export interface SayDeps {
+export interface SayDeps extends TellingDeps {
   readonly agents: Pick<Agents, 'use'>;
   readonly runTurn: RunTurn;
   readonly files: ChannelFiles;
@@ -41,6 +43,7 @@ export async function say(deps: SayDeps, saying: Saying, cut: AbortSignal): Prom
   const { wakeMs: wakeTimeoutMs, turnMs: timeoutMs } = deps.bounds;
   const { signal, end } = bounded(cut, timeoutMs);
   const loan = new GuestLoan(deps.agents, conversation, { wake, message: true, timeoutMs: wakeTimeoutMs, signal });
+  const telling = new Telling(deps, conversation);
   const pictures = new TurnPictures(deps.held);
   const begin = (said: Said): Promise<Answer> =>
     deps.runTurn({
@@ -58,7 +61,7 @@ export async function say(deps: SayDeps, saying: Saying, cut: AbortSignal): Prom
   try {
     const told = await withFiles(deps, messages, { loan, pictures, signal });
     const answer = await answered(conversation, told, pictures, begin);
-    const text = withinBounds(await answer.text());
+    const text = withinBounds(await answer.text((more) => telling.add(more)));
     const { files, notSent } = await collect(deps, await answer.files(), () => loan.guest(), signal);
     return { text: [text, ...notSent].filter((part) => part !== '').join('\n\n'), files };
   } catch (error) {
@@ -66,6 +69,7 @@ export async function say(deps: SayDeps, saying: Saying, cut: AbortSignal): Prom
     throw error;
   } finally {
     pictures.release();
+    telling.end();
     loan.release();
     end();
   }

@@ -1,0 +1,54 @@
+import { progressChannels } from '@lodge/domain';
+import type { ChannelTurns, WaitingConversation } from '@lodge/ports';
+import type { AnsweringBounds } from './bounds.ts';
+
+export interface TellingDeps {
+  readonly turns: Pick<ChannelTurns, 'tell'>;
+  readonly bounds: Pick<AnsweringBounds, 'tellEveryMs'>;
+}
+
+/** The end of what was said: more is not shown. */
+const maxTellChars = 1_000;
+
+/**
+ * Tells now and then what the agent has said so far, for a relay to show. It is decoration: it waits for nothing, nothing waits
+ * for it, and a tell that fails is no matter. Short turns tell nothing.
+ */
+export class Telling {
+  private readonly deps: TellingDeps;
+  private readonly conversation: WaitingConversation;
+  private readonly timer: NodeJS.Timeout | null;
+  private said = '';
+  private told = '';
+  private isTelling = false;
+
+  constructor(deps: TellingDeps, conversation: WaitingConversation) {
+    this.deps = deps;
+    this.conversation = conversation;
+    const isShown = conversation.kind === 'direct' && progressChannels.has(conversation.channel);
+    this.timer = isShown ? setInterval(() => void this.tell(), deps.bounds.tellEveryMs) : null;
+  }
+
+  add(text: string): void {
+    if (this.timer === null) return;
+    this.said = (this.said + text.slice(-maxTellChars)).slice(-maxTellChars);
+  }
+
+  end(): void {
+    if (this.timer !== null) clearInterval(this.timer);
+  }
+
+  private async tell(): Promise<void> {
+    const { said } = this;
+    if (this.isTelling || said === this.told) return;
+    this.isTelling = true;
+    try {
+      if (await this.deps.turns.tell(this.conversation, said)) this.told = said;
+      else this.end();
+    } catch {
+      // The next one may get through.
+    } finally {
+      this.isTelling = false;
+    }
+  }
+}
