@@ -20,6 +20,7 @@ describePlatform(
     bots: true,
     files: true,
     limitsSends: true,
+    progress: true,
     // A first direct message cannot be found: Discord lists none to bots.
     deafWithinMs: null,
     revokes: true,
@@ -96,6 +97,16 @@ class DiscordAccount implements AccountUnderTest {
     }));
   }
 
+  shown(): readonly string[] {
+    const all = [...this.bot.places.values()].flatMap(({ messages }) => messages);
+    return all.filter(({ author }) => author.id === this.bot.user.id).map(({ content }) => content);
+  }
+
+  rang(): number {
+    const ofNobody = JSON.stringify({ parse: [] });
+    return this.bot.bodies.filter((body) => JSON.stringify(body['allowed_mentions']) !== ofNobody).length;
+  }
+
   typings(): number {
     return this.bot.typings.length;
   }
@@ -127,10 +138,12 @@ class DiscordAccount implements AccountUnderTest {
         return gateway.close(4004);
       case 'unclear_next_send':
         return this.stub.fail({ on: sends, isLost: true });
-      case 'limit_next_send': {
+      case 'limit_next_send':
+      case 'limit_next_edit': {
         const seconds = how.retryAfterMs / 1_000;
         const body = { message: 'You are being rate limited.', retry_after: seconds, global: false };
-        return this.stub.fail({ on: sends, status: 429, body, headers: { 'retry-after': String(seconds) } });
+        const on = how.do === 'limit_next_send' ? sends : sends.replace('POST', 'PATCH');
+        return this.stub.fail({ on, status: 429, body, headers: { 'retry-after': String(seconds) } });
       }
     }
   }

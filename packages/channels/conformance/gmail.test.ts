@@ -22,6 +22,7 @@ describePlatform(
     bots: true,
     files: true,
     limitsSends: true,
+    progress: false,
     deafWithinMs: 4_000,
     revokes: true,
   },

@@ -20,6 +20,7 @@ describePlatform(
     bots: true,
     files: true,
     limitsSends: true,
+    progress: true,
     deafWithinMs: 3_000,
     revokes: true,
   },
@@ -102,6 +103,15 @@ class SlackAccount implements AccountUnderTest {
     return [...texts, ...files].toSorted((one, other) => one.at - other.at);
   }
 
+  shown(): readonly string[] {
+    const all = [...this.app.channels.values()].flatMap(({ messages }) => messages);
+    return all.filter(({ bot_id: by }) => by === this.app.botId).map(({ text }) => text);
+  }
+
+  rang(): number {
+    return this.app.broadcasts + this.shown().filter((text) => text.includes('<!')).length;
+  }
+
   typings(): number {
     return this.app.statuses.length + this.app.reactions.length;
   }
@@ -135,7 +145,10 @@ class SlackAccount implements AccountUnderTest {
         this.stub.fail({ method: 'chat.postMessage', isLost: true });
         return this.stub.fail({ method: 'conversations.history', isCut: true, times: 100 });
       case 'limit_next_send':
-        return this.stub.fail({ method: 'chat.postMessage', status: 429, retryAfterSeconds: how.retryAfterMs / 1_000 });
+      case 'limit_next_edit': {
+        const method = how.do === 'limit_next_send' ? 'chat.postMessage' : 'chat.update';
+        return this.stub.fail({ method, status: 429, retryAfterSeconds: how.retryAfterMs / 1_000 });
+      }
     }
   }
 

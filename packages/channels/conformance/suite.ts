@@ -3,6 +3,7 @@ import { describe, after, before } from 'node:test';
 import type { Abilities, PlatformUnderTest } from './under-test.ts';
 import { describeDelivery } from './suite-delivery.ts';
 import { describeMessages } from './suite-messages.ts';
+import { describeProgress } from './suite-progress.ts';
 import { describeSending } from './suite-sending.ts';
 import { describeTrouble } from './suite-trouble.ts';
 import type { SuiteContext } from './world.ts';
@@ -26,5 +27,6 @@ export function describePlatform(name: string, abilities: Abilities, start: () =
     describeDelivery(context);
     describeTrouble(context);
     describeSending(context);
+    describeProgress(context);
   });
 }

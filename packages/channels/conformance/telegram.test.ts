@@ -14,6 +14,7 @@ describePlatform(
     bots: true,
     files: true,
     limitsSends: true,
+    progress: true,
     deafWithinMs: 3_000,
     revokes: true,
   },
@@ -42,6 +43,8 @@ function accountOf(bot: StubBot): AccountUnderTest {
     ],
     userWrites: async (message) => write(bot, message),
     sent: () => bot.sent.map(({ chatId, thread, text, file }) => ({ place: placeOf(chatId, thread), text, file })),
+    shown: () => [...bot.shown.values()].map(({ text }) => text),
+    rang: () => bot.sent.filter(({ isSilent }) => !isSilent).length,
     typings: () => bot.actions.length,
     acknowledged: ({ id }) => bot.isConfirmed(Number(id)),
     calls: () => bot.requests,
@@ -77,9 +80,10 @@ function misbehave(bot: StubBot, how: Misbehaviour): void {
       return bot.revoke();
     case 'unclear_next_send':
       return bot.cutNext('sendMessage');
-    case 'limit_next_send': {
+    case 'limit_next_send':
+    case 'limit_next_edit': {
       const seconds = how.retryAfterMs / 1_000;
-      return bot.failNext('sendMessage', {
+      return bot.failNext(how.do === 'limit_next_send' ? 'sendMessage' : 'editMessageText', {
         code: 429,
         description: `Too Many Requests: retry after ${seconds}`,
         parameters: { retry_after: seconds },

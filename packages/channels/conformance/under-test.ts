@@ -22,6 +22,8 @@ export interface Abilities {
   readonly files: boolean;
   /** The platform refuses a send with a time to wait. */
   readonly limitsSends: boolean;
+  /** What was sent can be edited and taken away. */
+  readonly progress: boolean;
   /** What is received can be proved, so that a deaf connection is noticed within this time; null: it cannot. */
   readonly deafWithinMs: number | null;
   /** Credentials can be revoked while connected, and the connection learns within some seconds. */
@@ -40,6 +42,10 @@ export interface AccountUnderTest {
   userWrites(message: UserMessage): Promise<Written>;
   /** What the agent sent, oldest first. */
   sent(): readonly SentByAgent[];
+  /** Texts of the agent that stand now, as they were last edited; where there is progress. */
+  shown?(): readonly string[];
+  /** Messages of the agent that rang more people than those who read along; where there is progress. */
+  rang?(): number;
   /** How often the agent showed that it is at work. */
   typings(): number;
   /** Whether the platform takes the message for delivered. */
@@ -82,8 +88,9 @@ export interface SentByAgent {
  * - `redeliver`: the last message comes once more, as the platform does it.
  * - `revoke`: the credentials are no longer good.
  * - `limit_next_send`: the next send is refused; a time to wait is told.
+ * - `limit_next_edit`: the same of the next edit.
  * - `unclear_next_send`: the next send is done, and its connection breaks before the reply.
  */
 export type Misbehaviour =
   | { readonly do: 'unreachable' | 'mend' | 'deaf' | 'redeliver' | 'revoke' | 'unclear_next_send' }
-  | { readonly do: 'limit_next_send'; readonly retryAfterMs: number };
+  | { readonly do: 'limit_next_send' | 'limit_next_edit'; readonly retryAfterMs: number };

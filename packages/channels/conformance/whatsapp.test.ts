@@ -12,6 +12,8 @@ const abilities = {
   bots: false,
   files: true,
   limitsSends: false,
+  // Edits are marked there, and a deleted message leaves a note.
+  progress: false,
   deafWithinMs: 6_000,
   // A device that is not paired yet has nothing to revoke: linking.test.ts has the case.
   revokes: false,

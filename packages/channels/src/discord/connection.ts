@@ -6,6 +6,7 @@ import type {
   ConnectionState,
   InboundMessage,
   OutboundPart,
+  ProgressMessages,
   SendTarget,
 } from '@lodge/ports';
 import type { ChannelIdentity, ChannelReason } from '@lodge/domain';
@@ -25,6 +26,7 @@ import { Places } from './places.ts';
 import type { DiscordSession } from './places.ts';
 import { channelOf, discordMessageOf, inboundOf } from './reader.ts';
 import type { DiscordMessage } from './reader.ts';
+import { DiscordProgress } from './progress.ts';
 import { failureOf, fatalClose, passingReason } from './reasons.ts';
 import { DiscordError, DiscordRest } from './rest.ts';
 import type { DiscordApi } from './rest.ts';
@@ -84,6 +86,10 @@ export class DiscordConnection implements ChannelConnection {
     this.inbox = new Inbox((error) => this.giveUp(error));
     this.host.changed({ status: 'connecting' });
     this.running = this.run().catch((error: unknown) => this.giveUp(error));
+  }
+
+  get progress(): ProgressMessages {
+    return new DiscordProgress(() => this.restOf());
   }
 
   async send(to: SendTarget, part: OutboundPart, key: string, signal: AbortSignal): Promise<{ readonly id: string }> {

@@ -4,6 +4,7 @@ import { DiscordConnection } from './connection.ts';
 import type { DiscordTimings } from './connection.ts';
 import { InvalidRequests } from './invalid.ts';
 import { maxContentChars, renderDiscord } from './render.ts';
+import { progressLimits } from './progress.ts';
 import { maxFileBytes } from './send.ts';
 import { verifyDiscord } from './verify.ts';
 
@@ -42,6 +43,7 @@ export function createDiscord(options: DiscordOptions = {}): Platform {
       fileOutBytes: maxFileBytes,
       // The sign goes after ten seconds.
       typingEveryMs: 8_000,
+      progress: progressLimits,
     },
     sendsOnce: true,
     // Discord knows a nonce for "a few minutes". Source: discord.com/developers/docs/resources/message#create-message.

@@ -70,7 +70,7 @@ export class DiscordRest {
 
   /** Rejects with a `DiscordError`. */
   async call(
-    method: 'GET' | 'POST',
+    method: 'GET' | 'POST' | 'PATCH' | 'DELETE',
     path: `/${string}`,
     signal: AbortSignal,
     data: RequestData = {},

@@ -5,6 +5,7 @@ import type {
   ConnectionHost,
   ConnectionState,
   OutboundPart,
+  ProgressMessages,
   SendTarget,
 } from '@lodge/ports';
 import type { ChannelReason } from '@lodge/domain';
@@ -22,6 +23,7 @@ import type { Look, SilenceTimings } from '../shared/silence.ts';
 import { glancedMessages, missedMessages } from './missed.ts';
 import { SlackNames } from './names.ts';
 import { placeOf, Places } from './places.ts';
+import { SlackProgress } from './progress.ts';
 import { inboundOf, slackMessageOf } from './reader.ts';
 import type { SlackMessage } from './reader.ts';
 import { fatalReason, lostReasons, passingReason } from './reasons.ts';
@@ -70,6 +72,10 @@ export class SlackConnection implements ChannelConnection {
     this.inbox = new Inbox((error) => this.giveUp(error));
     this.host.changed({ status: 'connecting' });
     this.running = this.run().catch((error: unknown) => this.giveUp(error));
+  }
+
+  get progress(): ProgressMessages {
+    return new SlackProgress(this.api, this.account.credentials['botToken'] ?? '');
   }
 
   async send(to: SendTarget, part: OutboundPart, key: string, signal: AbortSignal): Promise<{ readonly id: string }> {

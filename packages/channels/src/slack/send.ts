@@ -160,12 +160,12 @@ async function upload(url: string, part: Extract<OutboundPart, { kind: 'file' }>
   }
 }
 
-const target = ({ channel, threadTs }: Place, field: 'channel' | 'channel_id'): object => ({
+export const target = ({ channel, threadTs }: Place, field: 'channel' | 'channel_id'): object => ({
   [field]: channel,
   ...(threadTs !== null && { thread_ts: threadTs }),
 });
 
-function sentOf(ts: unknown): Sent {
+export function sentOf(ts: unknown): Sent {
   const id = idOf(ts);
   if (id === null) throw new SendFailure('unknown', 'Slack did not name the message.');
   return { id };

@@ -2,6 +2,7 @@ import type { Platform } from '@lodge/ports';
 import { usualBackoff } from '../shared/backoff.ts';
 import { SlackConnection } from './connection.ts';
 import type { SlackTimings } from './connection.ts';
+import { progressLimits } from './progress.ts';
 import { maxMarkdownChars, renderSlack } from './render.ts';
 import { verifySlack } from './verify.ts';
 
@@ -36,6 +37,7 @@ export function createSlack(options: SlackOptions = {}): Platform {
       fileOutBytes: 1024 ** 3,
       // A status goes after two minutes.
       typingEveryMs: 60_000,
+      progress: progressLimits,
     },
     sendsOnce: false,
     tellsAccount: true,

@@ -16,6 +16,7 @@ import type {
   ConnectionHost,
   InboundMessage,
   OutboundPart,
+  ProgressMessages,
   SendTarget,
 } from '@lodge/ports';
 import { Backoff, pause } from '../shared/backoff.ts';
@@ -27,6 +28,7 @@ import { botOf, cursorOf, offsetOf } from './identity.ts';
 import type { Bot } from './identity.ts';
 import { messageOf } from './inbound.ts';
 import { Poller } from './poll.ts';
+import { TelegramProgress } from './progress.ts';
 import * as reasons from './reasons.ts';
 import { Sender } from './send.ts';
 import type { TelegramTimings } from './timings.ts';
@@ -58,6 +60,10 @@ export class TelegramConnection implements ChannelConnection {
     this.backoff = new Backoff(timings.backoff);
     this.conflictBackoff = new Backoff(timings.conflictBackoff);
     this.ended = this.run();
+  }
+
+  get progress(): ProgressMessages {
+    return new TelegramProgress(this.bot, this.timings);
   }
 
   send(to: SendTarget, part: OutboundPart, _key: string, signal: AbortSignal): Promise<{ readonly id: string }> {

@@ -6,6 +6,7 @@ import { TelegramConnection } from './connection.ts';
 import { maxTextChars, renderAnswer } from './dialect.ts';
 import { maxFileInBytes } from './files.ts';
 import { botOf } from './identity.ts';
+import { progressLimits } from './progress.ts';
 import * as reasons from './reasons.ts';
 import { maxFileOutBytes } from './send.ts';
 import { usualTimings } from './timings.ts';
@@ -26,7 +27,13 @@ export function createTelegram(options: TelegramOptions = {}): Platform {
   const server = serverAt(root);
   return {
     channel: 'telegram',
-    limits: { textChars: maxTextChars, fileInBytes: maxFileInBytes, fileOutBytes: maxFileOutBytes, typingEveryMs },
+    limits: {
+      textChars: maxTextChars,
+      fileInBytes: maxFileInBytes,
+      fileOutBytes: maxFileOutBytes,
+      typingEveryMs,
+      progress: progressLimits,
+    },
     sendsOnce: false,
     verify: (credentials, signal) => verify(server, timings, credentials, signal),
     render: renderAnswer,

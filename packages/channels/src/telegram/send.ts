@@ -154,7 +154,12 @@ const headerName = (name: string): string => fileName(name.replaceAll(/["';=%\\\
 const isRefusalOfForm = (error: unknown): error is TelegramError =>
   error instanceof TelegramError && (error.code === 400 || error.code === 404) && error.migratedTo === null;
 
-function placeOf({ conversationId, conversationKind, replyTo, index }: Omit<SendTarget, 'count' | 'sentIds'>): Place {
+export function placeOf({
+  conversationId,
+  conversationKind,
+  replyTo,
+  index,
+}: Omit<SendTarget, 'count' | 'sentIds'>): Place {
   const found = /^(-?\d{1,16})(?:\/(\d{1,16}))?$/.exec(conversationId);
   if (!found) throw new SendFailure('refused', 'This is no conversation of Telegram.');
   const message = repliedMessage(replyTo);
@@ -176,12 +181,12 @@ function repliedMessage(replyTo: Json | null): number | null {
   return typeof message === 'number' && Number.isSafeInteger(message) ? message : null;
 }
 
-function idOfSent(message: unknown): { readonly id: string } {
+export function idOfSent(message: unknown): { readonly id: string } {
   const id = (message as { readonly message_id?: unknown } | null)?.message_id;
   return { id: Number.isSafeInteger(id) ? String(id) : 'sent' };
 }
 
-function failureOf(error: unknown): SendFailure {
+export function failureOf(error: unknown): SendFailure {
   if (error instanceof SendFailure) return error;
   if (!(error instanceof TelegramError)) return new SendFailure('unknown', 'The send ended in an unexpected way.');
   const { code, message, hasLeft, retryAfterMs } = error;

@@ -19,6 +19,8 @@ export interface RestWorld {
   nextId(): string;
   gatewayOf(bot: DiscordBot): { readonly startsLeft: number };
   told(bot: DiscordBot, message: DiscordMessage, guildId: string | undefined): void;
+  /** Sessions are told of a message that is another now, or gone. */
+  changed(bot: DiscordBot, type: 'MESSAGE_UPDATE' | 'MESSAGE_DELETE', data: object): void;
 }
 
 export const maxContentChars = 2_000;
@@ -69,9 +71,33 @@ function ofChannel(bot: DiscordBot, place: Place, request: RestRequest, world: R
   if (method === 'GET' && path === '/messages') return { status: 200, body: pageOf(place, request.query) };
   const [, id] = /^\/messages\/(\d+)$/.exec(path) ?? [];
   const message = place.messages.find((each) => each.id === id);
-  if (method === 'GET' && id !== undefined)
+  if (method === 'PATCH' && message) return edit(bot, place, { ...request, message }, world);
+  if (method === 'DELETE' && message) {
+    if (message.author.id !== bot.user.id) return error(403, 50_013, 'Missing Permissions');
+    place.messages.splice(place.messages.indexOf(message), 1);
+    world.changed(bot, 'MESSAGE_DELETE', { id: message.id, channel_id: place.channel.id });
+    return { status: 204 };
+  }
+  if ((method === 'GET' || method === 'PATCH' || method === 'DELETE') && id !== undefined)
     return message ? { status: 200, body: message } : error(404, 10_008, 'Unknown Message');
   return error(404, 0, '404: Not Found');
+}
+
+function edit(
+  bot: DiscordBot,
+  place: Place,
+  { message, body }: RestRequest & { readonly message: DiscordMessage },
+  world: RestWorld,
+): RestAnswer {
+  if (message.author.id !== bot.user.id) return error(403, 50_005, 'Cannot edit a message authored by another user');
+  const content = typeof body['content'] === 'string' ? body['content'] : '';
+  if (Array.from(content).length > maxContentChars) return error(400, 50_035, 'Invalid Form Body');
+  if (content.trim() === '') return error(400, 50_006, 'Cannot send an empty message');
+  const edited = { ...message, content, edited_timestamp: new Date().toISOString() };
+  place.messages[place.messages.indexOf(message)] = edited;
+  bot.bodies.push(body);
+  world.changed(bot, 'MESSAGE_UPDATE', edited);
+  return { status: 200, body: edited };
 }
 
 /** The newest first, as the platform has it, also of those after a message. */

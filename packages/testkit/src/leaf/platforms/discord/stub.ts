@@ -130,6 +130,10 @@ export class DiscordStub {
     this.gatewayOf(bot).tell(message, guildId);
   }
 
+  changed(bot: DiscordBot, type: 'MESSAGE_UPDATE' | 'MESSAGE_DELETE', data: object): void {
+    this.gatewayOf(bot).dispatch(type, data);
+  }
+
   nextId(agoMs = 0): string {
     this.lastMs = Math.max(this.lastMs, Date.now());
     this.serial += 1;

@@ -92,6 +92,12 @@ export class SlackEvents {
     this.deliver({ ...told, ...place, channel_type: channelType });
   }
 
+  /** A message is another now, or gone. */
+  tellChange(channel: SlackChannel, event: object): void {
+    const channelType = { im: 'im', mpim: 'mpim', channel: 'channel' }[channel.kind];
+    this.deliver({ ...event, channel: channel.id, channel_type: channelType });
+  }
+
   deliver(event: object): void {
     this.send({ id: randomUUID(), event, attempt: 0, timer: null });
     if (this.app.isDoubled) this.send({ id: randomUUID(), event, attempt: 0, timer: null });

@@ -17,6 +17,8 @@ export interface MethodWorld {
   readonly baseUrl: string;
   nextTs(): string;
   nextId(): string;
+  /** Sockets are told of a message that is another now, or gone. */
+  changed(app: SlackApp, channel: SlackChannel, event: object): void;
 }
 
 interface Method {
@@ -47,6 +49,8 @@ export const methods: Readonly<Record<string, Method>> = {
     answer: (app) => ({ bot: { id: app.botId, app_id: app.appId, user_id: app.botUserId, name: 'agent' } }),
   },
   'chat.postMessage': { scope: 'chat:write', answer: post },
+  'chat.update': { scope: 'chat:write', answer: update },
+  'chat.delete': { scope: 'chat:write', answer: remove },
   'assistant.threads.setStatus': {
     scope: 'chat:write',
     answer: (app, args) => {
@@ -168,6 +172,40 @@ function post(app: SlackApp, args: Arguments, world: MethodWorld): Answer {
   channel.messages.push(message);
   app.sent.push({ ...message, channel: channel.id, at: performance.now() });
   return { channel: channel.id, ts: message.ts, message };
+}
+
+/** Unlike a post, it looks for names in the text unless `parse` says otherwise. */
+function update(app: SlackApp, args: Arguments, world: MethodWorld): Answer {
+  const { channel, message, at } = ownMessage(app, args, 'cant_update_message');
+  const { text = '' } = args;
+  if (text.trim() === '') throw new SlackRefusal('no_text');
+  if (text.length > maxTextChars) throw new SlackRefusal('msg_too_long');
+  const rings = args['parse'] !== 'none' && /@(?:channel|here|everyone)\b/.test(text);
+  if (rings) app.broadcasts += 1;
+  const edited = { ...message, text, edited: { user: app.botUserId, ts: world.nextTs() } };
+  channel.messages[at] = edited;
+  world.changed(app, channel, { subtype: 'message_changed', message: edited, previous_message: message });
+  return { channel: channel.id, ts: message.ts, text, message: edited };
+}
+
+function remove(app: SlackApp, args: Arguments, world: MethodWorld): Answer {
+  const { channel, message, at } = ownMessage(app, args, 'cant_delete_message');
+  channel.messages.splice(at, 1);
+  world.changed(app, channel, { subtype: 'message_deleted', deleted_ts: message.ts, previous_message: message });
+  return { channel: channel.id, ts: message.ts };
+}
+
+function ownMessage(
+  app: SlackApp,
+  args: Arguments,
+  otherwise: string,
+): { readonly channel: SlackChannel; readonly message: SlackMessage; readonly at: number } {
+  const channel = channelOf(app, args['channel']);
+  const at = channel.messages.findIndex(({ ts }) => ts === args['ts']);
+  const message = channel.messages[at];
+  if (!message) throw new SlackRefusal('message_not_found');
+  if (message.bot_id !== app.botId) throw new SlackRefusal(otherwise);
+  return { channel, message, at };
 }
 
 function completeUpload(app: SlackApp, args: Arguments): Answer {

@@ -150,6 +150,10 @@ export class SlackStub {
     return message.ts;
   }
 
+  changed(app: SlackApp, channel: SlackChannel, event: object): void {
+    this.events(app).tellChange(channel, { ...event, type: 'message', ts: this.nextTs(), hidden: true });
+  }
+
   async close(): Promise<void> {
     for (const { events } of this.apps) events.end();
     this.server.closeAllConnections();

@@ -51,6 +51,8 @@ export class SlackApp {
     [];
   readonly statuses: { channel: string; threadTs: string; status: string }[] = [];
   readonly reactions: { channel: string; ts: string; name: string; isAdded: boolean }[] = [];
+  /** Updates that rang everybody. */
+  broadcasts = 0;
   /** An error that every call of the app's tokens has, as `token_revoked`. */
   refusal: string | null = null;
   /** Every call and every socket of the app is cut. */

@@ -29,6 +29,10 @@ export class StubBot {
   readonly readsAllGroupMessages: boolean;
   readonly chats: Chats;
   readonly sent: SentByBot[] = [];
+  /** What of it stands in its chats, as it was last edited, by its id. */
+  readonly shown = new Map<number, SentByBot>();
+  /** Texts that messages were edited to, oldest first. */
+  readonly edits: string[] = [];
   /** Called with each of them as it comes. */
   onSent: ((message: SentByBot) => void) | null = null;
   /** Chats in which it showed that it types, oldest first. */
@@ -141,6 +145,23 @@ export class StubBot {
   }
 
   // What the server does.
+
+  add(message: SentByBot): void {
+    this.sent.push(message);
+    this.shown.set(message.messageId, message);
+    this.onSent?.(message);
+  }
+
+  edit(messageId: number, text: string): SentByBot {
+    const edited = { ...this.shown.get(messageId)!, text };
+    this.shown.set(messageId, edited);
+    this.edits.push(text);
+    return edited;
+  }
+
+  remove(messageId: number): void {
+    this.shown.delete(messageId);
+  }
 
   takeFailure(method: string): ApiFailure | null {
     const at = this.failures.findIndex((each) => each.method === method);

@@ -55,6 +55,18 @@ const methods: Readonly<Record<string, Method>> = {
       throw badRequest('message is too long');
     return sent(bot, request, markdown, null);
   },
+  editmessagetext: (bot, request) => {
+    const message = ownMessage(bot, request, 'message to edit not found');
+    const text = textOf(request, 'text');
+    if (text.trim() === '') throw badRequest('message text is empty');
+    if (text.length > maxTextChars) throw badRequest('message is too long');
+    if (bot.shown.get(message)!.text === text) throw badRequest(notModified);
+    return messageOf(bot, bot.edit(message, text));
+  },
+  deletemessage: (bot, request) => {
+    bot.remove(ownMessage(bot, request, 'message to delete not found'));
+    return true;
+  },
   sendchataction: (bot, { parameters }) => {
     if (!bot.chats.knows(parameters['chat_id'])) throw badRequest('chat not found');
     if (typeof parameters['action'] !== 'string') throw badRequest('wrong parameter action in request');
@@ -92,11 +104,27 @@ export async function callMethod(bot: StubBot, request: ApiRequest, gone: AbortS
 function sent(bot: StubBot, request: ApiRequest, text: string, file: SentByBot['file']): unknown {
   const { chat_id: chat, message_thread_id: topic, reply_parameters: reply } = request.parameters;
   const { id, chatId, thread, repliesTo } = bot.chats.add(chat, topic, objectOf(reply));
-  const message = { method: request.method, messageId: id, chatId, thread, text, repliesTo, file };
-  bot.sent.push(message);
-  bot.onSent?.(message);
+  const isSilent = String(request.parameters['disable_notification']) === 'true';
+  const message = { method: request.method, messageId: id, chatId, thread, text, repliesTo, isSilent, file };
+  bot.add(message);
+  return messageOf(bot, message);
+}
+
+function messageOf(bot: StubBot, { messageId, chatId, text }: SentByBot): unknown {
   const from = { id: bot.id, is_bot: true, first_name: bot.name, username: bot.username };
-  return { message_id: id, date: Math.floor(Date.now() / 1_000), chat: { id: chatId, type: 'private' }, from, text };
+  const chat = { id: chatId, type: 'private' };
+  return { message_id: messageId, date: Math.floor(Date.now() / 1_000), chat, from, text };
+}
+
+const notModified =
+  'message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message';
+
+/** A bot edits and deletes what it sent, where it sent it. */
+function ownMessage(bot: StubBot, { parameters }: ApiRequest, otherwise: string): number {
+  if (!bot.chats.knows(parameters['chat_id'])) throw badRequest('chat not found');
+  const id = Number(parameters['message_id']);
+  if (bot.shown.get(id)?.chatId !== Number(parameters['chat_id'])) throw badRequest(otherwise);
+  return id;
 }
 
 const textOf = ({ parameters }: ApiRequest, name: string): string => {

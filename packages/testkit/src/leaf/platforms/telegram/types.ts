@@ -42,6 +42,8 @@ export interface SentByBot {
   /** The text, the Markdown, or the caption. */
   readonly text: string;
   readonly repliesTo: number | null;
+  /** Nobody was notified: no answer, but what shows that one is made. */
+  readonly isSilent: boolean;
   readonly file: { readonly name: string; readonly bytes: Uint8Array } | null;
 }
 
