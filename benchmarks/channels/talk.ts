@@ -109,7 +109,9 @@ async function oneByOne(
 async function answered(bot: StubBot, text: string): Promise<number> {
   const answer = Promise.withResolvers<void>();
   const begun = performance.now();
-  bot.onSent = () => answer.resolve();
+  bot.onSent = ({ isSilent }) => {
+    if (!isSilent) answer.resolve();
+  };
   bot.userWrites({ text });
   await answer.promise;
   bot.onSent = null;
@@ -126,7 +128,8 @@ async function allAtOnce(side: Side, { chatsOfBot, busyMs }: TalkOptions): Promi
   };
   for (const bot of side.bots) {
     const begunAt = new Map<number, number>();
-    bot.onSent = ({ chatId }) => {
+    bot.onSent = ({ chatId, isSilent }) => {
+      if (isSilent) return;
       if (phase === 'measured') tookMs.push(performance.now() - begunAt.get(chatId)!);
       if (phase !== 'over') write(bot, chatId, begunAt);
     };

@@ -7,6 +7,8 @@ import type {
   InboundMessage,
   OutboundPart,
   Platform,
+  PlatformLimits,
+  ProgressMessages,
   RenderedText,
 } from '@lodge/ports';
 
@@ -19,7 +21,7 @@ export interface Sent {
 
 export class MemoryPlatform implements Platform {
   readonly channel = 'telegram';
-  readonly limits = { textChars: 100, fileInBytes: 1_000, fileOutBytes: 1_000, typingEveryMs: 50 };
+  readonly limits: PlatformLimits;
   readonly sendsOnce: boolean;
   readonly sendsOnceForMs: number;
   /** The account that a connection says it is of, once it has said who it is. */
@@ -39,6 +41,10 @@ export class MemoryPlatform implements Platform {
   /** Before it has said that it is connected. */
   onOpened: (host: ConnectionHost) => void = () => undefined;
   onSend: (conversationId: string, tries: number) => Promise<void> = () => Promise.resolve();
+  /** Messages that show progress and stand there, by id; and what was done, answers included. */
+  readonly shown = new Map<string, string>();
+  readonly done: string[] = [];
+  onProgress: (what: 'post' | 'edit' | 'remove') => Promise<void> = () => Promise.resolve();
   onTyping: () => void = () => undefined;
   onClose: () => Promise<void> = () => Promise.resolve();
 
@@ -46,7 +52,16 @@ export class MemoryPlatform implements Platform {
     readonly sendsOnce: boolean;
     readonly sendsOnceForMs?: number;
     readonly tellsAccount?: boolean;
+    readonly progress?: PlatformLimits['progress'];
   }) {
+    const { progress } = given;
+    this.limits = {
+      textChars: 100,
+      fileInBytes: 1_000,
+      fileOutBytes: 1_000,
+      typingEveryMs: 50,
+      ...(progress && { progress }),
+    };
     this.sendsOnce = given.sendsOnce;
     this.tellsAccount = given.tellsAccount ?? false;
     this.sendsOnceForMs = given.sendsOnceForMs ?? Infinity;
@@ -56,6 +71,28 @@ export class MemoryPlatform implements Platform {
     if (markdown === 'unrenderable') throw new Error('not this');
     return markdown.split('|').map((text) => ({ text, format: null }));
   }
+
+  private readonly progress: ProgressMessages = {
+    post: async (_, text) => {
+      const id = `p${(this.posted += 1)}`;
+      this.done.push(`post ${text}`);
+      this.shown.set(id, text);
+      await this.onProgress('post');
+      return { id };
+    },
+    edit: async (_, id, text) => {
+      await this.onProgress('edit');
+      this.done.push(`edit ${text}`);
+      if (!this.shown.has(id)) throw new SendFailure('refused', 'There is no such message.');
+      this.shown.set(id, text);
+    },
+    remove: async (_, id) => {
+      await this.onProgress('remove');
+      this.done.push('remove');
+      this.shown.delete(id);
+    },
+  };
+  private posted = 0;
 
   connect(account: ChannelAccount, host: ConnectionHost): ChannelConnection {
     this.accounts.push(account);
@@ -67,11 +104,13 @@ export class MemoryPlatform implements Platform {
     this.onOpened(host);
     host.changed(connected);
     return {
+      ...(this.limits.progress && { progress: this.progress }),
       send: async ({ conversationId, index }, part, key) => {
         this.tries.push(key);
         await this.onSend(conversationId, this.tries.filter((each) => each === key).length);
         const text = part.kind === 'text' ? part.text : await textOf(part);
         const isNew = !this.sendsOnce || this.sent.every((each) => each.key !== key);
+        this.done.push(`send ${text}`);
         if (isNew) this.sent.push({ conversationId, text, key, index });
         return { id: `${this.sent.length}` };
       },

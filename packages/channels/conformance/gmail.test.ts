@@ -118,6 +118,8 @@ class MailboxUnderTest implements AccountUnderTest {
       }
       case 'unclear_next_send':
         return this.#google.fault({ of: 'POST messages/send', mailbox: address, does: 'answer-lost' });
+      case 'limit_next_edit':
+        throw new Error('a mail that was sent is not edited');
     }
   }
 }

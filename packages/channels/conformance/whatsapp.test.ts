@@ -83,6 +83,7 @@ function accountOf(stub: WhatsAppStub, number: number): AccountUnderTest {
           stub.misbehave.acknowledges = 'breaks_once';
           return;
         case 'limit_next_send':
+        case 'limit_next_edit':
       }
     },
   };

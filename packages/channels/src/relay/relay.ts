@@ -10,6 +10,7 @@ import { HeldChannels } from './channels.ts';
 import { inDoingsOf } from './context.ts';
 import { Fetcher } from './fetcher.ts';
 import { Loop } from './loop.ts';
+import { Progress } from './progress.ts';
 import { Sender } from './sender.ts';
 import { usualRelayTimings } from './timings.ts';
 import type { RelayTimings } from './timings.ts';
@@ -55,9 +56,10 @@ export function createRelay(options: RelayOptions): Relay {
   };
   const onChange = (): void => wake('acquire', 'send', 'fetch');
   const channels = new HeldChannels({ store, secrets, platforms, name, maxHeld, log, timings, onChange });
-  const sender = new Sender({ store, channels, files, log, timings, onEnd: () => wake('send') });
+  const sender = new Sender({ store, channels, files, log, timings, onEnd: () => wake('send', 'progress') });
   const fetcher = new Fetcher({ store, channels, files, log, timings, onEnd: () => wake('fetch') });
   const typing = new Typing(store, channels);
+  const progress = new Progress({ store, channels, afterMs: timings.progressAfterMs });
   const add = (work: string, everyMs: number, run: () => Promise<number | void>, gapMs = 0): void => {
     loops[work] = new Loop({ name: work, everyMs, gapMs, log }, run);
   };
@@ -67,6 +69,7 @@ export function createRelay(options: RelayOptions): Relay {
   add('fetch', timings.lookEveryMs, () => fetcher.look());
   add('typing', timings.workingEveryMs, () => typing.look());
   add('unsent', timings.sweepEveryMs / 12, () => store.failUnsent());
+  add('progress', timings.workingEveryMs, () => progress.look(), Math.min(500, timings.workingEveryMs / 4));
   add('sweep', timings.sweepEveryMs, () => sweep(store, files));
   // A change may be one of what is held: a renewal tells.
   const forget = store.onWork(({ of }) => (of === 'channel' ? wake('renew', 'acquire') : wake('send', 'fetch')));
@@ -79,7 +82,7 @@ export function createRelay(options: RelayOptions): Relay {
     async close() {
       forget();
       await Promise.all(Object.values(loops).map((loop) => loop.end()));
-      await sender.close(sentWithinMs);
+      await Promise.all([sender.close(sentWithinMs), progress.close(sentWithinMs)]);
       await channels.close();
       await fetcher.close();
     },

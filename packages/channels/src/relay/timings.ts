@@ -18,6 +18,8 @@ export interface RelayTimings {
   readonly retryMaxMs: number;
   /** Conversations at work are asked for so often. */
   readonly workingEveryMs: number;
+  /** A turn that lasts longer shows what it is doing. */
+  readonly progressAfterMs: number;
   readonly sweepEveryMs: number;
 }
 
@@ -34,5 +36,6 @@ export const usualRelayTimings: RelayTimings = {
   retryFirstMs: 1_000,
   retryMaxMs: 300_000,
   workingEveryMs: 2_000,
+  progressAfterMs: 8_000,
   sweepEveryMs: 3_600_000,
 };

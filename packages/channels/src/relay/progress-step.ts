@@ -1,0 +1,76 @@
+/**
+ * What is to be done next about the progress that a conversation shows.
+ *
+ *     nothing ── post, once the turn lasts ── edit, as the agent goes on ── remove, once its answer is sent
+ *
+ * Everything that is to be sent goes first: while a part waits anywhere in the channel, also one that a limit has put off, nothing
+ * is posted or edited. A message stays until the answer of its turn is sent, and whoever has the channel then takes it away.
+ */
+import type { ShownProgress } from '@lodge/ports';
+
+export type Step =
+  | { readonly do: 'remove'; readonly id: string }
+  | { readonly do: 'post'; readonly text: string; readonly claim: number }
+  | { readonly do: 'edit'; readonly text: string; readonly id: string };
+
+/** What this relay knows of a conversation. Times are of one clock, in ms. */
+export interface Known {
+  /** Of the turn that was under way when it was looked at last. */
+  readonly claim: number | null;
+  /** Since when it is known to be under way. */
+  readonly since: number;
+  /** Nothing is done before. */
+  dueAt: number;
+  /** What the message says; null: this relay has not said anything. */
+  text: string | null;
+  /** Nothing more is posted or edited for this turn. */
+  isGivenUp: boolean;
+  /** To take the message away, one after another. */
+  failures: number;
+}
+
+export const newlyKnown = (claim: number | null, now: number): Known => ({
+  claim,
+  since: now,
+  dueAt: 0,
+  text: null,
+  isGivenUp: false,
+  failures: 0,
+});
+
+/** `afterMs`: a turn that is over sooner shows nothing. */
+export function stepOf(
+  { claim, said, posted, isAnswering, isSending }: ShownProgress,
+  { since, dueAt, text: shown, isGivenUp }: Known,
+  now: number,
+  afterMs: number,
+): Step | null {
+  if (now < dueAt) return null;
+  if (posted !== null && posted.claim !== claim) return isAnswering ? null : { do: 'remove', id: posted.id };
+  if (claim === null || isSending || isGivenUp) return null;
+  const text = textOf(said);
+  if (posted !== null) return text === shown ? null : { do: 'edit', text, id: posted.id };
+  return now - since < afterMs ? null : { do: 'post', text, claim };
+}
+
+const working = 'Working…';
+/** Of what the agent says: its end, as that is what is new. */
+const maxSaidChars = 600;
+
+/** At most some 600 characters: within the bounds of every platform, also where each is escaped. */
+export function textOf(said: string): string {
+  const end = tailOf(said.trim());
+  return end === '' ? working : `${working}\n\n${end}`;
+}
+
+/** Begins at a word, where there is one. */
+function tailOf(text: string): string {
+  if (text.length <= maxSaidChars) return text;
+  const tail = text.slice(-maxSaidChars);
+  const space = tail.slice(0, 100).search(/\s/);
+  // Half a character may stand at the cut.
+  const from = space === -1 ? (isLowSurrogate(tail.charCodeAt(0)) ? 1 : 0) : space;
+  return `…${tail.slice(from).trimStart()}`;
+}
+
+const isLowSurrogate = (code: number): boolean => code >= 0xdc00 && code <= 0xdfff;
