@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { defaultAccess } from '@lodge/domain';
 import type { ChannelAccess } from '@lodge/domain';
-import type { InboundFile, InboundMessage, Lease, PartToSend, ShownProgress } from '@lodge/ports';
+import type { InboundFile, InboundMessage, Lease, PartToSend } from '@lodge/ports';
 import type { Store } from '@lodge/store';
 import { until } from './plane.ts';
 
@@ -58,10 +58,6 @@ export class RelayHand {
       replyTo: null,
     };
     await this.store.relay.receive(this.lease, [message]);
-  }
-
-  progress(): Promise<readonly ShownProgress[]> {
-    return this.store.relay.progress([this.lease]);
   }
 
   /** The bytes of files that wait for them. */
