@@ -130,6 +130,10 @@ test('a channel whose platform wants an hour of rest keeps no other channel from
     platform.onProgress = (what) => fails(what === 'post' ? 'retry' : 'unknown', 3_600_000);
     await until(() => posts(platform) === 1, 'a post');
     platform.onProgress = () => Promise.resolve();
+    // Another conversation waits for the rest to end.
+    await platform.open[0]!.received([said('this too', { conversation: { id: 'c2', kind: 'direct', title: null } })]);
+    await claimed();
+    await sleep(1_000);
     await world.addAgent();
     await until(() => platform.open.length === 2, 'another connection');
     await platform.open[1]!.received([said('work here')]);
