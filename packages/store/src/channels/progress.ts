@@ -26,11 +26,11 @@ export async function progress(database: Database, leases: readonly LeaseRef[]):
   if (leases.length === 0) return [];
   const { rows } = await database.repeatable((db) =>
     sql<Row>`
-      with wanted as (
-        select id from channel_conversations
-        where claim_until is not null and claim_until > clock_timestamp() and kind = 'direct'
-        union
-        select id from channel_conversations where progress_id is not null
+      with wanted as materialized (
+        select * from channel_conversations where claim_until is not null and kind = 'direct'
+        union all
+        select * from channel_conversations
+        where progress_id is not null and not (claim_until is not null and kind = 'direct')
       )
       select c.agent_id, c.channel, c.lease_number as number, v.conversation_id, v.progress_id, v.progress_claim,
         case when v.claim_until > clock_timestamp() then v.claim end as claim, v.said,
@@ -42,11 +42,11 @@ export async function progress(database: Database, leases: readonly LeaseRef[]):
           select from channel_parts p where p.agent_id = c.agent_id and p.channel = c.channel
             and p.state in ('waiting', 'sending')
         ) as is_sending
-      from wanted w
-      join channel_conversations v on v.id = w.id
+      from wanted v
       join channels c on c.agent_id = v.agent_id and c.channel = v.channel
       join ${leaseRows(leases)} on ${isHeld}
       where c.enabled and c.revision = c.lease_revision
+        and (v.claim_until > clock_timestamp() or v.progress_id is not null)
     `.execute(db),
   );
   return rows.map((row) => ({
