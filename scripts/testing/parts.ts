@@ -47,6 +47,7 @@ export const longForms: readonly string[] = [
   'tests/failure/life.test.ts',
   'tests/failure/metering.test.ts',
   'tests/failure/two-servers.test.ts',
+  'tests/failure/webhooks-storm.test.ts',
   'packages/runtimes/conformance/hermes.test.ts',
   'packages/runtimes/conformance/openclaw-lives.test.ts',
   'packages/vm/conformance/qemu.test.ts',

@@ -12,8 +12,10 @@ const platform = (name: string, url: string, what: string) =>
   );
 
 /** Ids as Pub/Sub takes them: a letter first, 3 to 255 characters. */
-const resourceName = (kind: 'topics' | 'subscriptions'): RegExp =>
-  new RegExp(`^projects/[a-z][a-z0-9:.-]{4,62}/${kind}/[A-Za-z][\\w.~+%-]{2,254}$`);
+const resourceNames = {
+  topics: /^projects\/[a-z][a-z0-9:.-]{4,62}\/topics\/[A-Za-z][\w.~+%-]{2,254}$/,
+  subscriptions: /^projects\/[a-z][a-z0-9:.-]{4,62}\/subscriptions\/[A-Za-z][\w.~+%-]{2,254}$/,
+} as const;
 
 export const channelSettings = {
   telegramApi: platform('LODGE_TELEGRAM_API', 'https://api.telegram.org', "Telegram's Bot API"),
@@ -59,7 +61,7 @@ export const channelSettings = {
     'projects/<project>/topics/<id>',
     'no push',
     'Topic to which Gmail publishes that a mailbox has changed: mail is then found at once (docs/guides/channels/gmail.md).',
-    matching(resourceName('topics'), 'the full name of a topic, such as projects/my-project/topics/gmail'),
+    matching(resourceNames.topics, 'the full name of a topic, such as projects/my-project/topics/gmail'),
   ),
   gmailPubsubSubscription: optional(
     'LODGE_GMAIL_PUBSUB_SUBSCRIPTION',
@@ -67,7 +69,7 @@ export const channelSettings = {
     'no push',
     'Pull subscription to that topic, of this Lodge alone.',
     matching(
-      resourceName('subscriptions'),
+      resourceNames.subscriptions,
       'the full name of a subscription, such as projects/my-project/subscriptions/lodge',
     ),
   ),

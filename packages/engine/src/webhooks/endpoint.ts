@@ -213,20 +213,15 @@ export class Endpoint {
 
   /** Writes what has come of attempts, all at once; their lanes go on then. */
   private async settle(): Promise<void> {
-    const ended = this.results;
+    // Further ones come while these are written.
+    const ended = this.results.slice();
     if (ended.length === 0) return;
-    const { queue } = this.deps;
-    if (
-      !(await queue.settle(
-        this.held,
-        ended.map(({ result }) => result),
-      ))
-    )
-      return this.end();
+    const results = ended.map(({ result }) => result);
+    if (!(await this.deps.queue.settle(this.held, results))) return this.end();
     this.results = this.results.slice(ended.length);
     for (const { lane, result } of ended) this.advance(lane, result);
-    if (ended.some(({ result }) => result.outcome !== 'again')) this.mayHaveEvents = true;
-    await this.disableWhereDue(ended.some(({ result }) => result.outcome === 'delivered'));
+    if (results.some(({ outcome }) => outcome !== 'again')) this.mayHaveEvents = true;
+    await this.disableWhereDue(results.some(({ outcome }) => outcome === 'delivered'));
   }
 
   private advance(lane: string, result: DeliveryResult): void {

@@ -53,6 +53,8 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0018_log_bytes.sql',
     '0019_channels.sql',
     '0020_unclear_parts.sql',
+    '0021_channel_bounds.sql',
+    '0022_webhooks.sql',
     '0023_progress.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
@@ -100,6 +102,8 @@ test("this package's migrations apply to an empty database, and repeating them d
     'usage_sums',
     'vm_counters',
     'vm_readings',
+    'webhook_deliveries',
+    'webhooks',
   ]);
 });
 
