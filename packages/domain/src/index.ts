@@ -21,6 +21,7 @@ export * from './next-step.ts';
 export * from './operation.ts';
 export * from './plain-text.ts';
 export * from './redact.ts';
+export * from './schedules/index.ts';
 export * from './sizes.ts';
 export * from './special-addresses.ts';
 export * from './spend.ts';

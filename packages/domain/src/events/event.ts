@@ -7,6 +7,7 @@ import { channelEvents } from './channel-events.ts';
 import type { EventData, EventKind, EventLevel } from './kind.ts';
 import { lifecycleEvents } from './lifecycle-events.ts';
 import { accountEvents, agentRecordEvents, usageEvents } from './record-events.ts';
+import { scheduleEvents } from './schedule-events.ts';
 
 export const eventTypes = {
   ...lifecycleEvents,
@@ -14,6 +15,7 @@ export const eventTypes = {
   ...accountEvents,
   ...usageEvents,
   ...channelEvents,
+  ...scheduleEvents,
 } as const;
 
 type Table = typeof eventTypes;

@@ -1,0 +1,39 @@
+/** What becomes of schedules. The text of an answer is in an event where the schedule's owner wants it there, and nowhere else. */
+import type { DeliverTarget } from '../schedules/schedule.ts';
+import { kind, quiet } from './kind.ts';
+import { duration } from './words.ts';
+
+type Of = { readonly schedule_id: string; readonly name: string };
+type Run = Of & { readonly run_id: string; readonly scheduled_for: string };
+type Ended = Run & {
+  readonly duration_ms: number;
+  readonly attempts: number;
+  /** Decimal USD; null: no model call had a known price. */
+  readonly cost: string | null;
+};
+
+const costWords = (cost: string | null): string => (cost === null ? '' : `, $${cost}`);
+
+export const scheduleEvents = {
+  'schedule.created': quiet<Of>(),
+  'schedule.updated': quiet<Of>(),
+  'schedule.deleted': quiet<Of>(),
+  'schedule.run_asked': quiet<Of & { readonly run_id: string }>(),
+  'schedule.ran': kind<Ended & { readonly deliver: DeliverTarget; readonly answer?: string }>({
+    level: 'info',
+    public:
+      'A run of a schedule came to its end with an answer. With `deliver` `webhook` the event has the answer, up to 16 KiB.',
+    sentence: ({ name, duration_ms, cost }) => `Schedule "${name}" ran (${duration(duration_ms)}${costWords(cost)}).`,
+  }),
+  'schedule.failed': kind<Ended & { readonly reason: string }>({
+    level: 'warn',
+    public: 'A run of a schedule failed for good; `reason` says why.',
+    sentence: ({ name, reason }) => `Schedule "${name}" failed: ${reason}`,
+  }),
+  'schedule.missed': kind<Run & { readonly status: 'missed' | 'skipped'; readonly reason: string }>({
+    level: 'warn',
+    public: 'A time of a schedule passed without a run of its own (`missed`), or was left out on purpose (`skipped`).',
+    sentence: ({ name, status, reason }) =>
+      `Schedule "${name}" ${status === 'missed' ? 'missed' : 'skipped'} a time: ${reason}`,
+  }),
+} as const;

@@ -1,0 +1,41 @@
+/**
+ * Times of cron expressions in a time zone. Croner does the reckoning, with the zones that this process knows.
+ *
+ * Clocks that jump, as Vixie's cron has it: a time that does not come (clocks go ahead) comes at the end of the gap, and a time that
+ * comes twice (clocks go back) comes the first time alone. This holds for expressions that name minutes and hours. Those with a
+ * wildcard or a step among them run by elapsed time: through both passes of a repeated hour, and not within a gap.
+ */
+import { Cron } from 'croner';
+
+const maxCronChars = 100;
+const maxZoneChars = 64;
+
+const cronOf = (cron: string, timeZone: string): Cron =>
+  new Cron(cron, { timezone: timeZone, mode: '5-part', fixedTimeRule: 'no-wildcard', paused: true });
+
+/** The first time after `after`; null: there is none. */
+export const cronAfter = (cron: string, timeZone: string, after: Date): Date | null =>
+  cronOf(cron, timeZone).nextRun(after);
+
+/** A name of the time zone database, such as `Europe/Berlin` or `UTC`; no offset, which knows no daylight saving time. */
+export function isTimeZone(name: string): boolean {
+  if (name.length > maxZoneChars || !/^[A-Za-z]/.test(name)) return false;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }) !== null;
+  } catch {
+    return false;
+  }
+}
+
+/** What is wrong with an expression, in a few words; null: nothing. */
+export function cronTrouble(cron: string, now: Date): string | null {
+  const fields = cron.trim().split(/\s+/);
+  if (cron.length > maxCronChars) return `must have at most ${maxCronChars} characters`;
+  if (fields.length !== 5) return 'must have five fields: minute, hour, day of month, month, day of week';
+  try {
+    return cronAfter(cron, 'UTC', now) === null ? 'never comes' : null;
+  } catch {
+    const example = '"0 9 * * 1-5" (weekdays at nine)';
+    return `is no cron expression; a good one is ${example}`;
+  }
+}
