@@ -22,6 +22,8 @@ import type {
   MailboxNotices,
   OAuthSessionStore,
   RelayStore,
+  ScheduleRuns,
+  ScheduleStore,
   SealedValueStore,
   SpendStore,
   UsageStore,
@@ -51,6 +53,8 @@ import { PostgresCallLedger } from './llm/llm-calls.ts';
 import { PostgresAgentDirectory } from './llm/agent-directory.ts';
 import { PostgresSecretStore } from './accounts/secrets.ts';
 import { PostgresSpendStore } from './llm/spend.ts';
+import { PostgresScheduleRuns } from './schedules/runs.ts';
+import { PostgresScheduleStore } from './schedules/schedules.ts';
 import { PostgresUsageStore } from './usage/usage.ts';
 import { PostgresWebhookQueue } from './webhooks/queue.ts';
 import { PostgresWebhookStore } from './webhooks/webhooks.ts';
@@ -80,6 +84,8 @@ export interface Store {
   readonly oauthSessions: OAuthSessionStore;
   readonly webhooks: WebhookStore;
   readonly webhookQueue: WebhookQueue;
+  readonly schedules: ScheduleStore;
+  readonly scheduleRuns: ScheduleRuns;
   /** Resolves when the database answers. Tried once: for a health check. */
   ping(): Promise<void>;
   /** Waits for the statements under way. */
@@ -128,6 +134,8 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     oauthSessions: new PostgresOAuthSessionStore(database),
     webhooks: new PostgresWebhookStore(database, changes),
     webhookQueue: new PostgresWebhookQueue(database, changes),
+    schedules: new PostgresScheduleStore(database),
+    scheduleRuns: new PostgresScheduleRuns(database, changes),
     ping: () => database.ping(),
     close: async () => {
       await changes.close();

@@ -79,7 +79,22 @@ export function decideAccess(access: ChannelAccess, approach: Approach): AccessD
   return { to: 'pass' };
 }
 
-function enterDirectly(access: ChannelAccess, approach: Approach): 'pass' | 'pair' | 'refuse' {
+/** A conversation into which something is to be said that nobody there asked for. */
+export interface Destination extends Pick<Approach, 'kind' | 'conversationId' | 'standing'> {
+  /** The last who was let in; null: nobody was. */
+  readonly senderId: string | null;
+}
+
+/** Whether whoever is there could write to the agent now. */
+export function maySpeakIn(access: ChannelAccess, { senderId, ...there }: Destination): boolean {
+  if (there.standing === 'denied') return false;
+  const approach = { ...there, senderId: senderId ?? '' };
+  return (there.kind === 'direct' ? enterDirectly(access, approach) : enterByGroup(access, approach)) === 'pass';
+}
+
+type Entering = Pick<Approach, 'senderId' | 'conversationId' | 'standing'>;
+
+function enterDirectly(access: ChannelAccess, approach: Entering): 'pass' | 'pair' | 'refuse' {
   switch (access.mode) {
     case 'disabled':
       return 'refuse';
@@ -92,7 +107,7 @@ function enterDirectly(access: ChannelAccess, approach: Approach): 'pass' | 'pai
   }
 }
 
-function enterByGroup(access: ChannelAccess, approach: Approach): 'pass' | 'refuse' {
+function enterByGroup(access: ChannelAccess, approach: Entering): 'pass' | 'refuse' {
   switch (access.groups.mode) {
     case 'disabled':
       return 'refuse';
@@ -103,7 +118,7 @@ function enterByGroup(access: ChannelAccess, approach: Approach): 'pass' | 'refu
   }
 }
 
-const isNamed = ({ allowFrom }: ChannelAccess, { senderId, standing }: Approach): boolean =>
+const isNamed = ({ allowFrom }: ChannelAccess, { senderId, standing }: Entering): boolean =>
   standing === 'approved' || allowFrom.includes(senderId);
 
 const isIn = (allowed: readonly string[], conversationId: string): boolean =>

@@ -18,7 +18,7 @@ export const cronAfter = (cron: string, timeZone: string, after: Date): Date | n
   cronOf(cron, timeZone).nextRun(after);
 
 /** A name of the time zone database, such as `Europe/Berlin` or `UTC`; no offset, which knows no daylight saving time. */
-export function isTimeZone(name: string): boolean {
+export function isZoneName(name: string): boolean {
   if (name.length > maxZoneChars || !/^[A-Za-z]/.test(name)) return false;
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name }) !== null;

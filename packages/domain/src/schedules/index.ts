@@ -1,4 +1,4 @@
 export * from './schedule.ts';
-export { cronTrouble, isTimeZone } from './cron.ts';
+export { cronTrouble, isZoneName } from './cron.ts';
 export * from './timing.ts';
 export * from './prompt.ts';

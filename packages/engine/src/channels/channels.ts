@@ -2,6 +2,7 @@ import type { ChannelAccess, ChannelIdentity, ChannelName, ChannelReason } from 
 import type {
   ActorNote,
   ChangeNote,
+  ChannelDestination,
   ChannelMessage,
   ChannelRow,
   ChannelSecrets,
@@ -97,6 +98,11 @@ export interface Channels {
   restart(place: ChannelPlace, note?: ChangeNote): Promise<ChannelRow>;
   /** Asks the platform now; with a conversation, queues a text into it. */
   test(place: ChannelPlace, conversation: string | null, signal: AbortSignal): Promise<Test>;
+  /**
+   * Says something in a conversation that wrote to the agent before, and that the channel's access still allows. Refuses with
+   * `invalid_request` where it does not.
+   */
+  say(destination: ChannelDestination, text: string): Promise<void>;
   senders(place: ChannelPlace, state?: ChannelSender['state']): Promise<readonly ChannelSender[]>;
   /** Refuses with `approval_not_found`. */
   decide(

@@ -1,5 +1,6 @@
 import { Refusal, channelNames } from '@lodge/domain';
 import type { ChannelName } from '@lodge/domain';
+import type { Unsayable } from '@lodge/ports';
 
 /** Null: no channel has the name that was asked for. */
 export const noChannel = (channel: ChannelName | null): Refusal =>
@@ -9,3 +10,9 @@ export const noChannel = (channel: ChannelName | null): Refusal =>
       ? `There is no such channel; there are ${channelNames.join(', ')}.`
       : `The agent has no channel ${channel}.`,
   );
+
+/** Why nothing can be said in the conversation that a field names. */
+export const unsayableWords = (field: string, why: Unsayable): string =>
+  why === 'no_conversation'
+    ? `${field} is none that wrote to the agent on this channel.`
+    : `${field}: the channel is off, or its access lets in nobody who is there.`;

@@ -1,11 +1,11 @@
 import { Refusal } from '@lodge/domain';
 import { ChannelFailure } from '@lodge/ports';
-import type { ChannelRow } from '@lodge/ports';
+import type { ChannelDestination, ChannelRow } from '@lodge/ports';
 import type { ChannelPlace, Channels, Test } from './channels.ts';
 import { finishConsent, startConsent } from './consent.ts';
 import { asked, openedOf } from './credentials.ts';
 import type { ChannelsDeps } from './deps.ts';
-import { noChannel } from './not-found.ts';
+import { noChannel, unsayableWords } from './not-found.ts';
 import { pair, pairing } from './pairing.ts';
 import { checked, put } from './put.ts';
 
@@ -35,6 +35,10 @@ export function createChannels(deps: ChannelsDeps): Channels {
       const row = await store.restart(accountId, agentId, channel, note);
       if (row === null) throw noChannel(channel);
       return row;
+    },
+    async say(destination, text) {
+      await agents.get(destination.accountId, destination.agentId);
+      await say(deps, destination, text);
     },
     test: (place, conversation, signal) => test(deps, place, conversation, signal),
     ...messagesOf(deps),
@@ -96,6 +100,11 @@ function messagesOf(deps: ChannelsDeps): Pick<Channels, 'senders' | 'decide' | '
   };
 }
 
+async function say({ store }: ChannelsDeps, destination: ChannelDestination, text: string): Promise<void> {
+  const said = await store.say(destination, text);
+  if (said !== 'queued') throw new Refusal('invalid_request', unsayableWords('conversation', said));
+}
+
 async function test(
   deps: ChannelsDeps,
   place: ChannelPlace,
@@ -104,10 +113,8 @@ async function test(
 ): Promise<Test> {
   const row = await there(deps, place);
   const { accountId, agentId, channel } = place;
-  const isQueued = conversation !== null && (await deps.store.say(accountId, agentId, channel, conversation, testText));
-  if (conversation !== null && !isQueued) {
-    throw new Refusal('invalid_request', 'conversation is none that wrote to the agent on this channel.');
-  }
+  if (conversation !== null) await say(deps, { accountId, agentId, channel, conversationId: conversation }, testText);
+  const isQueued = conversation !== null;
   try {
     const known = await asked(deps, channel, openedOf(deps.secrets, row), signal);
     return { row, identity: known?.identity ?? row.identity, reason: null, isQueued };

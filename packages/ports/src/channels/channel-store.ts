@@ -152,8 +152,11 @@ export interface ChannelStore {
     messageId: string,
     note?: ActorNote,
   ): Promise<ChannelMessage | 'not_retryable' | null>;
-  /** Queues a text of ours into a conversation that wrote before. False: there is no such conversation. */
-  say(accountId: string, agentId: string, channel: ChannelName, conversationId: string, text: string): Promise<boolean>;
+  /**
+   * Queues a text into a conversation that wrote before: nobody there asked for it. `no_conversation`, `not_allowed`: nothing is
+   * queued, for there is none, or the channel is off, or its access lets in nobody who is there.
+   */
+  say(destination: ChannelDestination, text: string): Promise<'queued' | Unsayable>;
   /** Calls back when a channel of an agent changed, by the agent's id; null: any may have. */
   onChange(listener: (agentId: string | null) => void): () => void;
 }
@@ -166,3 +169,14 @@ export interface MessageQuery {
   readonly before?: string;
   readonly limit: number;
 }
+
+/** A conversation of an agent, by the platform's id. */
+export interface ChannelDestination {
+  readonly accountId: string;
+  readonly agentId: string;
+  readonly channel: ChannelName;
+  readonly conversationId: string;
+}
+
+/** Why nothing can be said in a conversation: it is not there, or the channel is off or its access lets nobody of it in. */
+export type Unsayable = 'no_conversation' | 'not_allowed';

@@ -1,4 +1,5 @@
-import type { ChannelName, DeliverTarget, RunStatus, Timing } from '@lodge/domain';
+import type { ChannelName, DeliverTarget, RunStatus } from '@lodge/domain';
+import type { Unsayable } from '../channels/channel-store.ts';
 import type { ActorNote } from '../events/change-note.ts';
 
 /** Where the answer of a run goes; `channel` and `conversation`, the platform's id, with `to: "channel"` alone. */
@@ -76,11 +77,11 @@ export interface ScheduleStore {
   list(accountId: string, agentId: string): Promise<readonly ScheduleRow[]>;
   find(place: SchedulePlace): Promise<ScheduleRow | null>;
   /**
-   * `plan` is given the database's time, and may be called twice. `full` when the agent has `most` others, `no_agent` when the
+   * With this id. `plan` is given the database's time, and may be called twice. `full` when the agent has `most` others, `no_agent` when the
    * account has no such agent, `no_conversation` and `not_allowed` when the answer could not go there; nothing is written then.
    */
   create(
-    place: Omit<SchedulePlace, 'scheduleId'>,
+    place: SchedulePlace,
     plan: (now: Date) => PlannedSettings,
     most: number,
     note?: ActorNote,
@@ -96,14 +97,11 @@ export interface ScheduleStore {
   ): Promise<ScheduleRow | Unsayable | null>;
   /** With its runs; one under way ends. False: there is none. */
   remove(place: SchedulePlace, note?: ActorNote): Promise<boolean>;
-  /** A run that is due at once, enabled or not. `running`: one waits or is under way. Null: there is no such schedule. */
-  ask(place: SchedulePlace, note?: ActorNote): Promise<ScheduleRun | 'running' | null>;
+  /** A run of this id that is due at once, enabled or not. `running`: one waits or is under way. Null: there is no such schedule. */
+  ask(place: SchedulePlace, runId: string, note?: ActorNote): Promise<ScheduleRun | 'running' | null>;
   /** Newest first, before the run of that id where one is given. */
-  runs(place: SchedulePlace, page: { readonly before?: string; readonly limit: number }): Promise<readonly ScheduleRun[]>;
+  runs(
+    place: SchedulePlace,
+    page: { readonly before?: string; readonly limit: number },
+  ): Promise<readonly ScheduleRun[]>;
 }
-
-/** Why nothing can be said in a conversation: it is not there, or the channel is off or its access lets nobody of it in. */
-export type Unsayable = 'no_conversation' | 'not_allowed';
-
-/** What of a row says when it is due. */
-export type TimingOf = (row: Pick<PlannedSettings, 'cron' | 'every' | 'at' | 'timeZone' | 'anchor'>) => Timing;

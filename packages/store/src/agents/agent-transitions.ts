@@ -111,6 +111,10 @@ export async function finishDelete(database: Database, id: string, lease: string
       .with('channels', (cte) =>
         cte.deleteFrom('channels').where('agent_id', 'in', (eb) => eb.selectFrom('gone').select('id')),
       )
+      // With their runs: one under way ends when it finds that it is gone.
+      .with('schedules', (cte) =>
+        cte.deleteFrom('schedules').where('agent_id', 'in', (eb) => eb.selectFrom('gone').select('id')),
+      )
       .with('consents', (cte) =>
         cte.deleteFrom('channel_oauth_sessions').where('agent_id', 'in', (eb) => eb.selectFrom('gone').select('id')),
       )

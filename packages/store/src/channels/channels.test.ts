@@ -165,8 +165,9 @@ test('messages are paged newest first, by channel and state, without those of ot
   assert.deepEqual(await page({ channel: 'slack' }), []);
   assert.deepEqual(await page({ state: 'answered' }), []);
   assert.deepEqual(await page({ accountId: 'other' }), []);
-  assert.equal(await store.channels.say(accountId, id, 'telegram', 'nobody', 'x'), false);
-  assert.equal(await store.channels.say('other', id, 'telegram', 'c1', 'x'), false);
+  const to = { accountId, agentId: id, channel: 'telegram', conversationId: 'c1' } as const;
+  assert.equal(await store.channels.say({ ...to, conversationId: 'nobody' }, 'x'), 'no_conversation');
+  assert.equal(await store.channels.say({ ...to, accountId: 'other' }, 'x'), 'no_conversation');
 });
 
 test('a change of a channel is heard in every process, by its agent', async () => {

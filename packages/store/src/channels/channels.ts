@@ -22,7 +22,7 @@ import { leaveAccount } from './account.ts';
 import { selectChannels } from './channel-row.ts';
 import { messagePage, retryMessage } from './messages.ts';
 import { notify } from './notify.ts';
-import { queueAnswer } from './queue.ts';
+import { sayInConversation } from './say.ts';
 import { decideSender, senderDecidedBy, sendersOf } from './senders.ts';
 import { isUniqueViolation } from './states.ts';
 import type { ChannelsTable } from './tables.ts';
@@ -122,28 +122,8 @@ export class PostgresChannelStore implements ChannelStore {
     return this.database.transaction((trx) => retryMessage(trx, { accountId, agentId, messageId }, note));
   }
 
-  say(
-    accountId: string,
-    agentId: string,
-    channel: ChannelName,
-    conversationId: string,
-    text: string,
-  ): Promise<boolean> {
-    return this.database.transaction(async (trx) => {
-      const conversation = await trx
-        .selectFrom('channel_conversations')
-        .select('id')
-        .where('account_id', '=', accountId)
-        .where('agent_id', '=', agentId)
-        .where('channel', '=', channel)
-        .where('conversation_id', '=', storable(conversationId))
-        .forKeyShare()
-        .executeTakeFirst();
-      if (conversation === undefined) return false;
-      const answer = { text, files: [] };
-      await queueAnswer(trx, { conversation: conversation.id, agentId, channel, replyTo: null, answer });
-      return true;
-    });
+  say(destination: Parameters<ChannelStore['say']>[0], text: string): ReturnType<ChannelStore['say']> {
+    return this.database.transaction((trx) => sayInConversation(trx, destination, text));
   }
 
   onChange(listener: (agentId: string | null) => void): () => void {

@@ -24,16 +24,19 @@ export async function keepMessages(
   const conversations = storableJson(conversationsOf(kept));
   await sql`
     insert into channel_conversations as v (
-      agent_id, channel, account_id, conversation_id, kind, title, reply_to, waiting_since
+      agent_id, channel, account_id, conversation_id, kind, title, reply_to, waiting_since, sender_id
     )
     select ${agentId}, ${channel}, ${accountId}, g.id, g.kind, g.title, g.reply_to,
-      case when g.waits then clock_timestamp() end
-    from jsonb_to_recordset(${conversations}::jsonb) g (id text, kind text, title text, reply_to jsonb, waits boolean)
+      case when g.waits then clock_timestamp() end, g.sender
+    from jsonb_to_recordset(${conversations}::jsonb) g (
+      id text, kind text, title text, reply_to jsonb, waits boolean, sender text
+    )
     order by g.id
     on conflict (agent_id, channel, conversation_id) do update set
       title = excluded.title,
       reply_to = case when excluded.waiting_since is null then v.reply_to else excluded.reply_to end,
       waiting_since = coalesce(v.waiting_since, excluded.waiting_since),
+      sender_id = coalesce(excluded.sender_id, v.sender_id),
       last_at = clock_timestamp()
   `.execute(trx);
   const { rows: written } = await sql<{ id: string; n: number }>`
@@ -97,7 +100,9 @@ function conversationsOf(kept: readonly KeptMessage[]) {
     for (const { message, state } of kept) {
       if ((state === 'received') !== waits) continue;
       const { id, kind, title } = message.conversation;
-      found.set(id, { id, kind, title, reply_to: message.replyTo, waits });
+      // Of those who were let in alone.
+      const sender = waits ? message.sender.id : null;
+      found.set(id, { id, kind, title, reply_to: message.replyTo, waits, sender });
     }
   }
   return [...found.values()];

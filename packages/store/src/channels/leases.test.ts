@@ -54,7 +54,7 @@ test('an earlier holder writes nothing: messages, place, keys, state, files, par
     inbound({ files: [{ ref: 'r', name: 'f', mediaType: 'm', bytes: 1, kind: 'file' }] }),
   ]);
   const [file] = await store.relay.filesToFetch([old], 1);
-  await store.channels.say(accountId, id, 'telegram', 'c1', 'hello');
+  await store.channels.say({ accountId, agentId: id, channel: 'telegram', conversationId: 'c1' }, 'hello');
   const [part] = await store.relay.partsToSend([old], 1);
   await store.relay.split(old, part!.id, [{ text: 'hello', format: null }]);
   await expire(id);

@@ -125,7 +125,7 @@ test('a retry goes on at the part that was not sent, before what was queued late
   const second = (await next(lease))!;
   await relay.sending(lease, second.id);
   await relay.sendFailed(lease, second.id, 'failed', 'The platform refused it.');
-  await store.channels.say(accountId, id, 'telegram', 'c1', 'later');
+  await store.channels.say({ accountId, agentId: id, channel: 'telegram', conversationId: 'c1' }, 'later');
   assert.deepEqual((await next(lease))!.content, { kind: 'markdown', markdown: 'later' });
   const [message] = await store.channels.messages({ accountId, agentId: id, limit: 1 });
   await store.channels.retry(accountId, id, message!.id);

@@ -85,6 +85,8 @@ interface ConversationsTable extends Place {
   progress_id: string | null;
   progress_claim: number | null;
   last_at: Generated<Date>;
+  /** The last who was let in; null: nobody was. */
+  sender_id: string | null;
 }
 
 interface AnswersTable {

@@ -16,6 +16,8 @@ export const advisoryLocks = {
   channelClaims: 7_310,
   /** A step of deleting what channels keep too long. */
   channelPrune: 7_311,
+  /** Runs of schedules are claimed one claimer at a time: those of an agent are counted under it. */
+  scheduleClaims: 7_324,
 } as const;
 
 /** The same by a class and the hash of an id: of several at once, those with one id wait for each other. */

@@ -17,6 +17,7 @@ const topics = [
   'webhook_attempted',
   'webhook_changed',
   'mailbox_noticed',
+  'schedule_work',
 ] as const;
 export type Topic = (typeof topics)[number];
 

@@ -16,9 +16,10 @@ import type { ColumnType, Generated } from 'kysely';
 import type { AccountColumns, AccountTables } from '../accounts/account-tables.ts';
 import type { ChannelTables } from '../channels/tables.ts';
 import type { WebhookTables } from '../webhooks/tables.ts';
+import type { ScheduleTables } from '../schedules/tables.ts';
 
 /** The tables as the migrations leave them. */
-export interface Schema extends AccountTables, ChannelTables, WebhookTables {
+export interface Schema extends AccountTables, ChannelTables, ScheduleTables, WebhookTables {
   accounts: AccountsTable;
   api_keys: ApiKeysTable;
   agents: AgentsTable;

@@ -1,0 +1,96 @@
+/** Ends a run: what it cost, where its answer goes and the event, in one transaction under the run's claim. */
+import { firstBytes, maxEventAnswerBytes, previewOf } from '@lodge/domain';
+import type { ChannelName, DeliverTarget } from '@lodge/domain';
+import type { NewEvent, RunClaim, RunEnd, Unsayable } from '@lodge/ports';
+import { sql } from 'kysely';
+import type { Transaction } from 'kysely';
+import { sayInConversation } from '../channels/say.ts';
+import { storable } from '../channels/text.ts';
+import type { Schema } from '../database/schema.ts';
+import { appendEvents } from '../events/append.ts';
+import { costWithAttempt } from './claims.ts';
+import { tellWork } from './notify.ts';
+
+const maxErrorChars = 1_000;
+
+const undelivered: Readonly<Record<Unsayable, string>> = {
+  no_conversation: 'The agent answered, but the conversation that the answer goes to is not there any more.',
+  not_allowed:
+    'The agent answered, but the channel that the answer goes to is off, or its access lets in nobody of the conversation.',
+};
+
+interface Ended {
+  readonly id: string;
+  readonly schedule_id: string;
+  readonly agent_id: string;
+  readonly account_id: string;
+  readonly scheduled_for: Date;
+  readonly attempts: number;
+  readonly cost: string | null;
+  readonly duration_ms: number;
+  readonly name: string;
+  readonly deliver_to: DeliverTarget;
+  readonly deliver_channel: ChannelName | null;
+  readonly deliver_conversation: string | null;
+}
+
+export async function endRun(trx: Transaction<Schema>, { id, claim }: RunClaim, end: RunEnd): Promise<boolean> {
+  const { status, error } = end;
+  const answer = end.answer === null ? null : storable(end.answer);
+  const isSkipped = status === 'skipped';
+  const { rows } = await sql<Ended>`
+    update schedule_runs r set status = ${status}, ended_at = clock_timestamp(), claim_holder = null, claim_until = null,
+      started_at = case when ${isSkipped} then null else r.started_at end, cost_usd = ${costWithAttempt}, attempt_at = null,
+      error = ${error === null ? null : storable(error, maxErrorChars)},
+      answer_preview = ${answer === null ? null : previewOf(answer)}
+    from schedules s
+    where r.id = ${id} and r.claim = ${claim} and r.claim_until is not null and r.status is null and s.id = r.schedule_id
+    returning r.id, r.schedule_id, r.agent_id, r.account_id, r.scheduled_for, r.attempts,
+      trim_scale(r.cost_usd)::text as cost, s.name, s.deliver_to, s.deliver_channel, s.deliver_conversation,
+      greatest(0, coalesce(extract(epoch from r.ended_at - r.started_at) * 1000, 0))::float8 as duration_ms
+  `.execute(trx);
+  const [run] = rows;
+  if (run === undefined) return false;
+  const trouble = await deliver(trx, run, answer);
+  if (trouble !== null) {
+    await sql`update schedule_runs set status = 'failed', error = ${trouble} where id = ${id}`.execute(trx);
+  }
+  // The agent may have another run that waits.
+  await tellWork(trx, run.agent_id);
+  await appendEvents(trx, [eventOf(run, trouble === null ? { ...end, answer } : failed(trouble))]);
+  return true;
+}
+
+const failed = (error: string): RunEnd => ({ status: 'failed', error, answer: null });
+
+/** Why the answer did not get where it belongs; null where it did, or belongs nowhere. */
+async function deliver(trx: Transaction<Schema>, run: Ended, answer: string | null): Promise<string | null> {
+  const { deliver_channel: channel, deliver_conversation: conversationId } = run;
+  if (answer === null || answer.trim() === '' || channel === null || conversationId === null) return null;
+  const destination = { accountId: run.account_id, agentId: run.agent_id, channel, conversationId };
+  const said = await sayInConversation(trx, destination, answer);
+  return said === 'queued' ? null : undelivered[said];
+}
+
+function eventOf(run: Ended, { status, error, answer }: RunEnd): NewEvent {
+  const of = { accountId: run.account_id, agentId: run.agent_id, by: null };
+  const which = {
+    schedule_id: run.schedule_id,
+    name: run.name,
+    run_id: run.id,
+    scheduled_for: run.scheduled_for.toISOString(),
+  };
+  const facts = { ...which, duration_ms: Math.round(run.duration_ms), attempts: run.attempts, cost: run.cost };
+  const reason = storable(error ?? '', maxErrorChars);
+  switch (status) {
+    case 'ok': {
+      const told = run.deliver_to === 'webhook' ? { answer: firstBytes(answer ?? '', maxEventAnswerBytes) } : {};
+      return { type: 'schedule.ran', data: { ...facts, deliver: run.deliver_to, ...told }, ...of };
+    }
+    case 'failed':
+      return { type: 'schedule.failed', data: { ...facts, reason }, ...of };
+    case 'missed':
+    case 'skipped':
+      return { type: 'schedule.missed', data: { ...which, status, reason }, ...of };
+  }
+}

@@ -1,0 +1,271 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { firingOf, timeAgain } from '@lodge/domain';
+import type { Timing } from '@lodge/domain';
+import type { ClaimedRun, DueSchedule, PlannedSettings, ScheduleRow, ScheduleRun } from '@lodge/ports';
+import { jumpingClock } from '@lodge/testkit/jumping-clock';
+import { execute } from '@lodge/testkit/postgres';
+import { agentWithChannel, inbound, leasesOf } from '../testing/channel-fixture.ts';
+import { admitAll, finishedCall, firstAccount, newAgent } from '../testing/fixture.ts';
+import { planned, scheduleId } from '../testing/schedule-fixture.ts';
+import { testStore } from '../testing/test-store.ts';
+
+const { database, store: first, another } = await testStore();
+const setAhead = await jumpingClock(database);
+const store = await another();
+const other = await another();
+const accountId = await firstAccount(first.apiKeys);
+const minuteMs = 60_000;
+const dayMs = 24 * 60 * minuteMs;
+
+const agent = async (): Promise<string> => (await store.agents.create(newAgent(accountId), admitAll)).id;
+
+async function made(agentId: string, given: Partial<PlannedSettings> = {}): Promise<ScheduleRow> {
+  const row = await store.schedules.create(
+    { accountId, agentId, scheduleId: scheduleId() },
+    () => planned(given),
+    1_000,
+  );
+  assert.ok(typeof row === 'object');
+  return row;
+}
+const place = ({ agentId, id }: ScheduleRow) => ({ accountId, agentId, scheduleId: id });
+const runsOf = (row: ScheduleRow): Promise<readonly ScheduleRun[]> => store.schedules.runs(place(row), { limit: 100 });
+const statuses = async (row: ScheduleRow) => (await runsOf(row)).map(({ status }) => status);
+const events = async (agentId: string) =>
+  store.events.page({
+    accountId,
+    agentId,
+    limit: 100,
+    direction: 'asc',
+    types: ['schedule.ran', 'schedule.failed', 'schedule.missed'],
+  });
+
+const timingOf = ({ cron, at, timeZone, anchor }: DueSchedule): Timing => {
+  if (cron !== null) return { kind: 'cron', cron, timeZone };
+  return at === null ? { kind: 'every', everyMs: 15 * minuteMs, anchor } : { kind: 'at', at };
+};
+const fire = (by = store, limit = 1_000) =>
+  by.scheduleRuns.fire(limit, (due, now) => ({ ...firingOf(timingOf(due), due.due, now), jitterMs: 0 }));
+const claim = (by = store, given: { limit?: number; leaseMs?: number; except?: readonly string[] } = {}) =>
+  by.scheduleRuns.claim({ holder: 'h', host: 'here', limit: 100, leaseMs: 30_000, except: [], ...given });
+/** Claims until the schedule's run is among them; the others end. */
+async function claimOf(row: ScheduleRow, by = store): Promise<ClaimedRun> {
+  for (;;) {
+    const claimed = await claim(by);
+    const found = claimed.find(({ schedule }) => schedule.id === row.id);
+    for (const run of claimed) if (run !== found) await by.scheduleRuns.end(run, ok);
+    if (found) return found;
+    assert.ok(claimed.length > 0, 'nothing to claim');
+  }
+}
+const ok = { status: 'ok', error: null, answer: 'Hello.\nAll is well.' } as const;
+const inTheFuture = { enabled: true, cron: '0 0 1 1 *', nextRunAt: new Date('2099-01-01T00:00:00Z') } as const;
+const soon = (ms: number): Date => new Date(Date.now() + ms);
+
+test('a time that has come becomes one run, and the schedule waits for its next time, however many look', async () => {
+  const rows = await Promise.all(Array.from({ length: 12 }, async () => made(await agent())));
+  const fired = await Promise.all([fire(), fire(other), fire(), fire(other)]);
+  assert.equal(
+    fired.reduce((sum, n) => sum + n, 0),
+    12,
+  );
+  for (const row of rows) {
+    const runs = await runsOf(row);
+    assert.equal(runs.filter(({ status }) => status === null).length, 1);
+    assert.ok((await store.schedules.find(place(row)))!.nextRunAt! > new Date());
+  }
+  await Promise.all(rows.map((row) => store.schedules.remove(place(row))));
+});
+
+test('times that passed while nobody looked: one run, and the rest is missed, with its event', async () => {
+  const row = await made(await agent(), { cron: '0 * * * *', nextRunAt: soon(-26 * 60 * minuteMs) });
+  await fire();
+  assert.deepEqual(await statuses(row), ['missed', null]);
+  const [missed] = await events(row.agentId);
+  assert.equal(missed?.type, 'schedule.missed');
+  assert.match(String(missed?.data['reason']), /one run stands for them/);
+  assert.equal((await store.schedules.find(place(row)))?.lastRun?.status, null);
+});
+
+test('a time that comes while the run before is not over is skipped', async () => {
+  const row = await made(await agent());
+  await fire();
+  const held = await claimOf(row);
+  const due = (at: Date) => store.schedules.update(place(row), (before) => ({ ...before, nextRunAt: at }));
+  await due(soon(-1_000));
+  await fire();
+  assert.deepEqual(await statuses(row), ['skipped', null]);
+  assert.ok(await store.scheduleRuns.end(held, ok));
+  await due(soon(-500));
+  await fire();
+  assert.deepEqual(await statuses(row), [null, 'skipped', 'ok']);
+});
+
+test('one run of an agent at a time, and no account before all others', async () => {
+  const agentId = await agent();
+  const [one, two] = [await made(agentId), await made(agentId)];
+  await fire();
+  const claimed = (await claim()).filter(({ schedule }) => schedule.agentId === agentId);
+  assert.deepEqual(
+    claimed.map(({ schedule }) => schedule.id),
+    [one.id],
+  );
+  assert.equal((await claim(other)).filter(({ schedule }) => schedule.agentId === agentId).length, 0);
+  await store.scheduleRuns.end(claimed[0]!, ok);
+  assert.equal((await claimOf(two)).schedule.id, two.id);
+});
+
+test('what an earlier claimer writes is refused; who claims after it knows that it may have acted', async () => {
+  const row = await made(await agent());
+  await fire();
+  const old = await claimOf(row);
+  await execute(database.connectionString, `update schedule_runs set claim_until = now() where id = '${old.id}'`);
+  assert.equal((await claim(store, { except: [old.id] })).length, 0, 'what is under way here is not taken again');
+  const again = await claimOf(row, other);
+  assert.deepEqual([again.id, again.attempts, again.mayHaveActed], [old.id, 1, true]);
+  assert.equal(await store.scheduleRuns.end(old, ok), false);
+  assert.equal(await store.scheduleRuns.postpone(old, { afterMs: 0, reason: 'x', mayHaveActed: false }), false);
+  assert.deepEqual([...(await store.scheduleRuns.renew([old, again], 30_000))], [again.id]);
+  await execute(database.connectionString, `update schedule_runs set claim = 9 where id = '${old.id}'`);
+  assert.equal((await store.scheduleRuns.renew([again], 30_000)).size, 0);
+  await execute(database.connectionString, `update schedule_runs set claim = ${again.claim} where id = '${old.id}'`);
+  assert.equal(await store.scheduleRuns.end(again, ok), true);
+  assert.deepEqual(await statuses(row), ['ok']);
+});
+
+test('a run that is put off waits so long, with the reason', async () => {
+  const row = await made(await agent());
+  await fire();
+  const run = await claimOf(row);
+  await store.scheduleRuns.postpone(run, { afterMs: 60_000, reason: 'Not now.', mayHaveActed: false });
+  assert.equal((await claim()).filter(({ id }) => id === run.id).length, 0);
+  const [kept] = await runsOf(row);
+  assert.deepEqual([kept?.status, kept?.error, kept?.attempts], [null, 'Not now.', 1]);
+  await store.scheduleRuns.end(run, ok);
+});
+
+test('a run costs what its agent spent in all its attempts, and its event says so', async () => {
+  const row = await made(await agent(), { deliver: { to: 'webhook', channel: null, conversation: null } });
+  const ledger = store.ledgerOf('here');
+  const call = (costUsd: string | null) =>
+    ledger.close(finishedCall({ agentId: row.agentId, accountId }, scheduleId(), { costUsd, startedAt: soon(1) }));
+  await ledger.close(finishedCall({ agentId: row.agentId, accountId }, scheduleId(), { costUsd: '9' }));
+  await fire();
+  const run = await claimOf(row);
+  await call('0.25');
+  await store.scheduleRuns.postpone(run, { afterMs: 0, reason: 'x', mayHaveActed: true });
+  const again = await claimOf(row);
+  assert.equal(again.mayHaveActed, true);
+  await execute(
+    database.connectionString,
+    `update llm_calls set started_at = started_at - interval '1 hour' where agent_id = '${row.agentId}'`,
+  );
+  await call('0.5');
+  await call(null);
+  await store.scheduleRuns.end(again, { ...ok, answer: 'x'.repeat(20_000) });
+  const [ended] = await runsOf(row);
+  assert.deepEqual([ended?.status, ended?.cost, ended?.attempts], ['ok', '0.75', 2]);
+  assert.equal(ended?.answerPreview?.length, 1_000);
+  const ran = (await events(row.agentId)).find(({ type }) => type === 'schedule.ran');
+  assert.deepEqual([ran?.data['cost'], ran?.data['attempts'], ran?.data['deliver']], ['0.75', 2, 'webhook']);
+  assert.equal(String(ran?.data['answer']).length, 16_384);
+});
+
+test('an answer is in its conversation with the end of the run, or the run has failed', async () => {
+  const agentId = await agentWithChannel(store, accountId);
+  const [lease] = await leasesOf(store, [agentId]);
+  await store.relay.receive(lease!, [inbound()]);
+  const deliver = { to: 'channel', channel: 'telegram', conversation: 'c1' } as const;
+  const row = await made(agentId, { deliver });
+  await fire();
+  await store.scheduleRuns.end(await claimOf(row), ok);
+  const parts = await store.relay.partsToSend([lease!], 9);
+  assert.deepEqual(
+    parts.map(({ content }) => content),
+    [{ kind: 'markdown', markdown: ok.answer }],
+  );
+  const ran = (await events(agentId)).find(({ type }) => type === 'schedule.ran');
+  assert.equal(ran?.data['answer'], undefined);
+  await store.channels.remove(accountId, agentId, 'telegram');
+  await store.schedules.update(place(row), (before) => ({ ...before, nextRunAt: soon(-1_000) }));
+  await fire();
+  await store.scheduleRuns.end(await claimOf(row), ok);
+  const [failed] = await runsOf(row);
+  assert.equal(failed?.status, 'failed');
+  assert.match(failed?.error ?? '', /conversation that the answer goes to is not there/);
+  assert.equal(failed?.answerPreview, ok.answer);
+});
+
+test('a schedule that is removed takes its run with it, and one that is disabled the run that waits', async () => {
+  const gone = await made(await agent());
+  const off = await made(await agent());
+  await fire();
+  const run = await claimOf(gone);
+  await store.schedules.remove(place(gone));
+  assert.equal((await store.scheduleRuns.renew([run], 30_000)).size, 0);
+  assert.equal(await store.scheduleRuns.end(run, ok), false);
+  await store.schedules.update(place(off), (before) => ({ ...before, enabled: false, nextRunAt: null }));
+  const [ended] = await runsOf(off);
+  assert.ok(ended?.status === 'skipped' || ended?.status === 'ok', String(ended?.status));
+});
+
+test('old runs are deleted, and one that nobody began for long is missed', async () => {
+  const row = await made(await agent(), { ...inTheFuture });
+  for (let n = 0; n < 6; n += 1) {
+    await store.schedules.ask(place(row), scheduleId());
+    await store.scheduleRuns.end(await claimOf(row), ok);
+  }
+  const waiting = await made(await agent());
+  await fire();
+  await execute(
+    database.connectionString,
+    `update schedule_runs set due_at = due_at - interval '2 days' where schedule_id = '${waiting.id}'`,
+  );
+  await store.scheduleRuns.tidy({ maxWaitMs: dayMs, kept: 4, maxAgeMs: dayMs });
+  assert.equal((await runsOf(row)).length, 4);
+  const [missed] = await runsOf(waiting);
+  assert.deepEqual([missed?.status, missed?.error], ['missed', 'The run could not begin within 24 hours.']);
+  assert.equal((await events(waiting.agentId)).at(-1)?.type, 'schedule.missed');
+});
+
+test('the clock goes ahead by a day, and back: each time has one run, and no schedule falls silent', async () => {
+  const daily = await made(await agent(), { cron: '0 0 * * *', nextRunAt: soon(dayMs - minuteMs) });
+  const quarterly = await made(await agent(), {
+    cron: null,
+    every: '15m',
+    anchor: new Date(),
+    nextRunAt: soon(15 * minuteMs),
+  });
+  const replan = () =>
+    store.scheduleRuns.replan((due, now, taken) => ({
+      anchor: now,
+      next: timeAgain(timingOf(due), now, taken),
+    }));
+  assert.equal(await replan(), 0, 'a clock that stands right changes nothing');
+  await setAhead(dayMs);
+  await fire();
+  assert.deepEqual(await statuses(daily), [null]);
+  assert.deepEqual(await statuses(quarterly), ['missed', null]);
+  const run = await claimOf(daily);
+  const late = (await store.schedules.find(place(quarterly)))!.nextRunAt!;
+  assert.ok(late.getTime() > Date.now() + dayMs);
+  await setAhead(0);
+  assert.equal((await claim()).filter(({ id }) => id === run.id).length, 1, "a claim from the future is nobody's");
+  assert.ok((await replan()) >= 2);
+  const soonAgain = (await store.schedules.find(place(quarterly)))!.nextRunAt!;
+  assert.ok(soonAgain.getTime() <= Date.now() + 15 * minuteMs);
+  const next = (await store.schedules.find(place(daily)))!.nextRunAt!;
+  assert.ok(!(await runsOf(daily)).some(({ scheduledFor }) => scheduledFor.getTime() === next.getTime()));
+  assert.equal(await replan(), 0);
+});
+
+test('an agent that is deleted fires nothing more', async () => {
+  const row = await made(await agent(), inTheFuture);
+  await store.schedules.update(place(row), (before) => ({ ...before, nextRunAt: soon(-1) }));
+  await execute(database.connectionString, `update agents set desired = 'deleted' where id = '${row.agentId}'`);
+  await fire();
+  const rows = await execute(database.connectionString, `select from schedule_runs where schedule_id = '${row.id}'`);
+  assert.equal(rows.length, 0);
+  assert.deepEqual(await store.schedules.list(accountId, row.agentId), []);
+});

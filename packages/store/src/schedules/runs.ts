@@ -1,0 +1,109 @@
+import type { ClaimedRun, RunClaim, RunEnd, ScheduleRuns } from '@lodge/ports';
+import { sql } from 'kysely';
+import type { Transaction } from 'kysely';
+import { inMs } from '../channels/leases.ts';
+import { storable } from '../channels/text.ts';
+import type { Database } from '../database/connection.ts';
+import type { Changes } from '../database/notifications.ts';
+import type { Schema } from '../database/schema.ts';
+import { claimRows, claimRuns, costWithAttempt } from './claims.ts';
+import { endRun } from './ending.ts';
+import { dueColumns, fireAgent, hasAgent, toDue } from './firing.ts';
+import { tidyRuns } from './tidy.ts';
+
+/** A clock that goes back by less is one that is being set right: its schedules wait a moment longer. */
+const jumpMs = 60_000;
+const maxReplanned = 1_000;
+
+/** `ScheduleRuns` in Postgres. */
+export class PostgresScheduleRuns implements ScheduleRuns {
+  private readonly database: Database;
+  private readonly changes: Changes;
+
+  constructor(database: Database, changes: Changes) {
+    this.database = database;
+    this.changes = changes;
+  }
+
+  async fire(limit: number, plan: Parameters<ScheduleRuns['fire']>[1]): Promise<number> {
+    let fired = 0;
+    while (fired < limit) {
+      const more = await this.database.transaction((trx) => fireAgent(trx, limit - fired, plan));
+      if (more === 0) break;
+      fired += more;
+    }
+    return fired;
+  }
+
+  async replan(plan: Parameters<ScheduleRuns['replan']>[0]): Promise<number> {
+    let replanned = 0;
+    while (replanned < maxReplanned) {
+      if (!(await this.database.transaction((trx) => replanOne(trx, plan)))) break;
+      replanned += 1;
+    }
+    return replanned;
+  }
+
+  claim(options: Parameters<ScheduleRuns['claim']>[0]): Promise<readonly ClaimedRun[]> {
+    return this.database.transaction((trx) => claimRuns(trx, options));
+  }
+
+  async renew(claims: readonly RunClaim[], leaseMs: number): Promise<ReadonlySet<string>> {
+    if (claims.length === 0) return new Set();
+    const { rows } = await this.database.repeatable((db) =>
+      sql<{ id: string }>`
+        update schedule_runs r set claim_until = ${inMs(leaseMs)}
+        from ${claimRows(claims)} where r.id = k.id and r.claim = k.claim and r.claim_until is not null
+        returning r.id
+      `.execute(db),
+    );
+    return new Set(rows.map(({ id }) => id));
+  }
+
+  end(claim: RunClaim, end: RunEnd): Promise<boolean> {
+    return this.database.transaction((trx) => endRun(trx, claim, end));
+  }
+
+  async postpone(
+    { id, claim }: RunClaim,
+    { afterMs, reason, mayHaveActed }: Parameters<ScheduleRuns['postpone']>[1],
+  ): Promise<boolean> {
+    const { numAffectedRows } = await this.database.once((db) =>
+      sql`
+        update schedule_runs r set claim_holder = null, claim_until = null, due_at = ${inMs(afterMs)},
+          error = ${storable(reason, 1_000)}, may_have_acted = r.may_have_acted or ${mayHaveActed},
+          cost_usd = ${costWithAttempt}, attempt_at = null
+        where r.id = ${id} and r.claim = ${claim} and r.claim_until is not null and r.status is null
+      `.execute(db),
+    );
+    return numAffectedRows === 1n;
+  }
+
+  tidy(bounds: Parameters<ScheduleRuns['tidy']>[0]): Promise<void> {
+    return tidyRuns(this.database, bounds);
+  }
+
+  onWork(listener: () => void): () => void {
+    return this.changes.on('schedule_work', () => listener());
+  }
+}
+
+async function replanOne(trx: Transaction<Schema>, plan: Parameters<ScheduleRuns['replan']>[0]): Promise<boolean> {
+  const { rows } = await sql<Parameters<typeof toDue>[0] & { now: Date }>`
+    select ${dueColumns}, clock_timestamp() as now from schedules s
+    where s.next_run_at is not null and s.planned_at > clock_timestamp() + ${jumpMs} * interval '1 millisecond' and ${hasAgent}
+    order by s.planned_at desc limit 1 for no key update of s skip locked
+  `.execute(trx);
+  const [row] = rows;
+  if (row === undefined) return false;
+  const { rows: runs } = await sql<{ scheduled_for: Date }>`
+    select scheduled_for from schedule_runs
+    where schedule_id = ${row.id} and not manual and scheduled_for > ${row.now}
+  `.execute(trx);
+  const taken = new Set(runs.map(({ scheduled_for: at }) => at.getTime()));
+  const { anchor, next } = plan(toDue(row), row.now, taken);
+  await sql`
+    update schedules set anchor = ${anchor}, next_run_at = ${next}, planned_at = clock_timestamp() where id = ${row.id}
+  `.execute(trx);
+  return true;
+}

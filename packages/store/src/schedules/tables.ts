@@ -1,0 +1,57 @@
+import type { ChannelName, DeliverTarget, RunStatus } from '@lodge/domain';
+import type { Generated } from 'kysely';
+
+/** Tables of schedules. */
+export interface ScheduleTables {
+  schedules: SchedulesTable;
+  schedule_runs: ScheduleRunsTable;
+}
+
+export interface SchedulesTable {
+  id: string;
+  /** int8, which comes as text. */
+  seq: Generated<string>;
+  agent_id: string;
+  account_id: string;
+  name: string;
+  enabled: boolean;
+  cron: string | null;
+  every: string | null;
+  at: Date | null;
+  time_zone: string;
+  anchor: Date;
+  prompt: string;
+  conversation: string | null;
+  deliver_to: DeliverTarget;
+  deliver_channel: ChannelName | null;
+  deliver_conversation: string | null;
+  wake: boolean;
+  next_run_at: Date | null;
+  planned_at: Generated<Date>;
+  created_at: Generated<Date>;
+  updated_at: Generated<Date>;
+}
+
+export interface ScheduleRunsTable {
+  id: Generated<string>;
+  seq: Generated<string>;
+  schedule_id: string;
+  agent_id: string;
+  account_id: string;
+  scheduled_for: Date;
+  manual: Generated<boolean>;
+  due_at: Date;
+  started_at: Date | null;
+  attempt_at: Date | null;
+  ended_at: Date | null;
+  status: RunStatus | null;
+  attempts: Generated<number>;
+  may_have_acted: Generated<boolean>;
+  /** Decimal, as text. */
+  cost_usd: string | null;
+  answer_preview: string | null;
+  error: string | null;
+  claim: Generated<number>;
+  claim_holder: string | null;
+  claim_until: Date | null;
+}
