@@ -31,6 +31,11 @@ import { HeldBytes } from './channels/attachments/turn-pictures.ts';
 import type { Channels } from './channels/channels.ts';
 import type { ChannelParts } from './channels/deps.ts';
 import { createChannels } from './channels/use-cases.ts';
+import { defaultScheduleBounds } from './schedules/bounds.ts';
+import type { ScheduleParts } from './schedules/deps.ts';
+import { ScheduleRunner } from './schedules/runner.ts';
+import type { Schedules } from './schedules/schedules.ts';
+import { createSchedules } from './schedules/use-cases.ts';
 import type { AgentsDeps } from './agents/deps.ts';
 import { KeepAwakeLeases } from './turns/keep-awake.ts';
 import { createRunTurn } from './turns/run-turn.ts';
@@ -61,12 +66,16 @@ export interface EngineDeps
   readonly onTurn?: (origin: TurnOrigin) => () => void;
   /** Messaging channels; without them there are none. */
   readonly channels?: ChannelParts;
+  /** Schedules; without them there are none. */
+  readonly schedules?: ScheduleParts;
 }
 
 export interface Engine {
   readonly agents: Agents;
   /** Throws where the engine was given no channels. */
   readonly channels: Channels;
+  /** Throws where the engine was given no schedules. */
+  readonly schedules: Schedules;
   /** Says something to an agent, whoever asks. */
   readonly runTurn: RunTurn;
   /** The ledger in which the broker writes: calls are seen as parts of turns, and cut where they go in circles. */
@@ -117,12 +126,18 @@ export function createEngine(deps: EngineDeps): Engine {
   const agents = createAgents({ ...deps, spend, turns, templates, settingsOf, keepAwake, relief, disk, deleteWaitMs });
   const runTurn = createRunTurn({ ...deps, agents });
   const channels = deps.channels && createChannels({ ...deps.channels, agents, secrets: deps.secrets, log });
-  const loops = [loop, disk, idleness, relief, health, sleeper, ...answering(deps, agents, runTurn)];
+  const schedules = deps.schedules && createSchedules({ ...deps.schedules, agents });
+  const askers = [...answering(deps, agents, runTurn), ...scheduling(deps, agents, runTurn)];
+  const loops = [loop, disk, idleness, relief, health, sleeper, ...askers];
   return {
     agents,
     get channels() {
       if (!channels) throw new Error('the engine was given no channels');
       return channels;
+    },
+    get schedules() {
+      if (!schedules) throw new Error('the engine was given no schedules');
+      return schedules;
     },
     runTurn,
     watchCalls: (ledger) => turns.watch(ledger),
@@ -148,6 +163,14 @@ function answering({ channels, holder, log }: EngineDeps, agents: Agents, runTur
   // Two servers of one host have claims of their own.
   const held = new HeldBytes();
   return [new Answering({ ...channels, bounds, held, agents, runTurn, log, holder: `${holder}/${randomUUID()}` })];
+}
+
+/** What makes runs of schedules, where there are any. */
+function scheduling({ schedules, holder: host, log }: EngineDeps, agents: Agents, runTurn: RunTurn): ScheduleRunner[] {
+  if (!schedules) return [];
+  const bounds = { ...defaultScheduleBounds, ...schedules.bounds };
+  const { runs } = schedules;
+  return [new ScheduleRunner({ runs, bounds, agents, runTurn, log, host, holder: `${host}/${randomUUID()}` })];
 }
 
 interface LoopParts {

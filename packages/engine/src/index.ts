@@ -7,6 +7,8 @@ export { checkDefaultModel } from './agents/model-choice.ts';
 export * from './channels/channels.ts';
 export type { ChannelParts } from './channels/deps.ts';
 export { noChannel } from './channels/not-found.ts';
+export * from './schedules/schedules.ts';
+export type { ScheduleParts } from './schedules/deps.ts';
 export { createEngine } from './engine.ts';
 export type { Engine, EngineDeps } from './engine.ts';
 export { createLogCollector } from './logs/collector.ts';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { createSecretBox } from '@lodge/access';
 import { defaultLifecycle } from '@lodge/domain';
 import { createEngine } from '@lodge/engine';
-import type { ChannelParts, CreateAgentInput, Engine, EngineDeps } from '@lodge/engine';
+import type { ChannelParts, CreateAgentInput, Engine, EngineDeps, ScheduleParts } from '@lodge/engine';
 import type { AgentRow } from '@lodge/ports';
 import { createGateway } from '@lodge/runtimes';
 import { migrate, openStore } from '@lodge/store';
@@ -91,17 +91,19 @@ export interface Plane {
   end(): Promise<void>;
 }
 
-export interface PlaneOptions extends Omit<Partial<EngineDeps>, 'channels'> {
+export interface PlaneOptions extends Omit<Partial<EngineDeps>, 'channels' | 'schedules'> {
   readonly release?: string;
   /** With channels, and what of them is not the usual fakes'. */
   readonly channels?: Partial<ChannelParts>;
+  /** With schedules, and these bounds of theirs. */
+  readonly schedules?: Pick<ScheduleParts, 'bounds'>;
 }
 
 /** A control plane on the host; those of another `release` have templates of their own. */
 export async function startPlane(
   world: World,
   host: FakeHost,
-  { release, channels, ...changes }: PlaneOptions = {},
+  { release, channels, schedules, ...changes }: PlaneOptions = {},
 ): Promise<Plane> {
   const life = { ended: false, sent: new Set<Promise<unknown>>() };
   const driver = createFakeDriver(host);
@@ -149,6 +151,13 @@ export async function startPlane(
     provisionTimeoutMs: 20_000,
     idleEveryMs: 50,
     ...(channels && { channels: channelParts(rooms, channels) }),
+    ...(schedules && {
+      schedules: {
+        store: mortal(opened.schedules, life),
+        runs: mortal(opened.scheduleRuns, life),
+        ...schedules,
+      },
+    }),
     ...changes,
   });
   await driver.start();

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Refusal } from '@lodge/domain';
+import { failureOf } from './failure.ts';
+
+const waitsMs = [10_000, 60_000];
+const of = (error: unknown, tries = 1, hasBegun = true) => failureOf(error, { tries, waitsMs, hasBegun });
+
+test('what may pass is tried again after a wait, as often as there are waits', () => {
+  for (const code of ['agent_unavailable', 'rate_limit_exceeded', 'insufficient_capacity', 'internal_error'] as const) {
+    assert.equal(of(new Refusal(code, 'x')).retryAfterMs, 10_000, code);
+  }
+  assert.equal(of(new Error('ours')).retryAfterMs, 10_000);
+  assert.equal(of(new Error('ours'), 2).retryAfterMs, 60_000);
+  assert.equal(of(new Error('ours'), 3).retryAfterMs, null);
+});
+
+test('a wait is as long as is asked for, within a bound', () => {
+  const asked = (retryAfterSeconds: number) =>
+    of(new Refusal('rate_limit_exceeded', 'x', { retryAfterSeconds })).retryAfterMs;
+  assert.equal(asked(30), 30_000);
+  assert.equal(asked(1e9), 900_000);
+});
+
+test('keys, limits and loops are not tried again', () => {
+  for (const code of ['invalid_request', 'spend_limit_exceeded', 'loop_detected', 'agent_not_running'] as const) {
+    assert.equal(of(new Refusal(code, 'x')).retryAfterMs, null, code);
+  }
+});
+
+test('what had begun and must not be repeated by itself may have acted', () => {
+  assert.equal(of(new Refusal('agent_unavailable', 'x', { mayRepeat: false })).mayHaveActed, true);
+  assert.equal(of(new Refusal('agent_unavailable', 'x')).mayHaveActed, false);
+  assert.equal(of(new Error('ours')).mayHaveActed, true);
+  assert.equal(of(new Error('ours'), 1, false).mayHaveActed, false);
+});
+
+test('a reason is one bounded line', () => {
+  assert.equal(of(new Refusal('internal_error', `a\nb ${'x'.repeat(2_000)}`)).reason.length, 500);
+  assert.equal(of(new Error('a path of ours')).reason, 'Something failed within this service.');
+});
