@@ -46,6 +46,7 @@ export const longForms: readonly string[] = [
   'tests/failure/kill.test.ts',
   'tests/failure/life.test.ts',
   'tests/failure/metering.test.ts',
+  'tests/failure/schedules-storm.test.ts',
   'tests/failure/two-servers.test.ts',
   'tests/failure/webhooks-storm.test.ts',
   'packages/runtimes/conformance/hermes.test.ts',
@@ -88,6 +89,7 @@ const costs: Readonly<Record<string, Cost>> = {
   'packages/vm/conformance/qemu-remote.test.ts': { seconds: 30, cores: 0.8 },
   'packages/engine/src/accounts/guessing.test.ts': { seconds: 40, cores: 0.4 },
   'packages/access/src/rotate.test.ts': { seconds: 40, cores: 0.4 },
+  'tests/failure/schedules-storm.test.ts': { seconds: 30, cores: 0.6 },
   'tests/e2e/contract/fuzz.test.ts': { seconds: 30, cores: 0.5 },
 };
 const short: Cost = { seconds: 3, cores: 0.4 };

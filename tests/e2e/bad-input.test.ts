@@ -65,6 +65,7 @@ async function startService() {
       holder: 'test',
       provisionTimeoutMs: 60_000,
       channels: channelParts(store),
+      schedules: { store: store.schedules, runs: store.scheduleRuns },
     });
     const verifier = createApiKeyVerifier({ apiKeys: cryptography.apiKeys, store: store.apiKeys, log: silent });
     undo.push(() => verifier.close());
@@ -82,6 +83,7 @@ async function startService() {
       runTurn: engine.runTurn,
       verifier,
       channels: { channels: engine.channels, origin: () => 'http://localhost' },
+      schedules: engine.schedules,
       places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits, cryptography.tokens) },
       webhooks: webhooksOver(store, { secrets, log: silent }).webhooks,
       audit: store.audit,

@@ -1,5 +1,6 @@
 /** The table of tests/e2e/bad-input.test.ts. */
 import { channelRequests } from './bad-channel-requests.ts';
+import { scheduleRequests } from './bad-schedule-requests.ts';
 import { lifecycleRequests } from './bad-lifecycle-requests.ts';
 import {
   chat,
@@ -357,6 +358,7 @@ const chats: BadRequest[] = [
 export const badRequests: readonly BadRequest[] = [
   ...lifecycleRequests,
   ...channelRequests,
+  ...scheduleRequests,
   ...names,
   ...fields,
   ...nested,

@@ -51,6 +51,8 @@ async function contents(): Promise<string> {
     'agent_ports',
     'channels',
     'channel_credentials',
+    'schedules',
+    'schedule_runs',
   ];
   const rows = [];
   for (const table of tables) {
@@ -80,6 +82,8 @@ const bodies: Readonly<Record<string, object>> = {
   'POST /v1/agents/{id}/ports': { port: 3000 },
   'PUT /v1/agents/{id}/channels/{channel}': { botToken: '1:x' },
   'POST /v1/agents/{id}/channels/{channel}/approvals': { code: 'x', action: 'approve' },
+  'POST /v1/agents/{id}/schedules': { name: 'S', every: '1h', prompt: 'x' },
+  'PATCH /v1/agents/{id}/schedules/{schedule}': { name: 'mine' },
   'POST /v1/agents': { name: 'of the stranger' },
 };
 

@@ -54,6 +54,7 @@ export async function openApi(
     places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits, cryptography.tokens) },
     channels: { channels: engine.channels, origin: () => url.origin },
     webhooks,
+    schedules: engine.schedules,
     usage: store.usage,
     idempotency: store.idempotency,
     secrets,

@@ -145,6 +145,7 @@ async function assemble(
     secrets,
     keyChecker,
     channels: await startChannels(config, { ...host, store, log }, closing),
+    schedules: { store: store.schedules, runs: store.scheduleRuns, bounds: { turnMs: config.chatTimeoutMs } },
     ...(metrics && { onTurn: metrics.turnBegan }),
   });
   const logCollector = createLogCollector({ ...shared, bounds: logBounds(config) });

@@ -23,6 +23,7 @@ export * from './events/logs.ts';
 export * from './agents/members.ts';
 export * from './account/own-account.ts';
 export * from './agents/published-ports.ts';
+export * from './agents/schedules.ts';
 export * from './chat/responses.ts';
 export * from './account/spend.ts';
 export * from './text.ts';

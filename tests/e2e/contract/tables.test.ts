@@ -56,6 +56,8 @@ const endpoints: readonly [string, string, unknown, number, string?][] = [
   ['PUT', '/agents/:id/files/a', 'bytes', 201, 'agents:write'],
   ['DELETE', '/agents/:id/files/a', undefined, 200, 'agents:write'],
   ['POST', '/agents/:id/exec', { command: 'true' }, 200, 'agents:write'],
+  ['GET', '/agents/:id/schedules', undefined, 200, 'agents:read'],
+  ['POST', '/agents/:id/schedules', { name: 'S', every: '1h', prompt: 'x' }, 201, 'agents:write'],
   ['GET', '/agents/:id/channels', undefined, 200, 'agents:read'],
   ['PUT', '/agents/:id/channels/slack', { appToken: 'xapp-1', botToken: 'xoxb-1' }, 200, 'agents:write'],
   ['GET', '/agents/:id/channels/slack', undefined, 200, 'agents:read'],
@@ -104,12 +106,7 @@ for (const [method, pattern, given, wanted, scope] of endpoints) {
 }
 
 /** Rows of the endpoint table that no route serves yet: a route that comes takes its row from here to the table above. */
-const later = [
-  'GET /agents/:id/schedules',
-  'GET /agents/:id/snapshots',
-  'POST /agents/:id/restore',
-  'POST /agents/:id/fork',
-];
+const later = ['GET /agents/:id/snapshots', 'POST /agents/:id/restore', 'POST /agents/:id/fork'];
 for (const endpoint of later) {
   row('endpoints to come', `${endpoint}: 404 route_not_found`, async () => {
     const [method, path] = endpoint.replace(':id', agentId).split(' ') as [string, string];

@@ -73,6 +73,8 @@ import { memberRoutes } from './routes/members/members.ts';
 import { portRoutes } from './routes/ports/ports.ts';
 import { responseRoutes } from './routes/responses/create.ts';
 import { listProvidersRoute } from './routes/providers/list.ts';
+import { scheduleRunRoutes } from './routes/schedules/runs.ts';
+import { scheduleRoutes } from './routes/schedules/schedules.ts';
 import { listSizesRoute } from './routes/sizes/list.ts';
 import { usageRoutes } from './routes/usage/get.ts';
 import { terminalRoute } from './routes/terminal/get.ts';
@@ -192,6 +194,8 @@ const routes: readonly ((app: App, whole: Whole) => void)[] = [
   messageRoutes,
   webhookRoutes,
   deliveryRoutes,
+  scheduleRoutes,
+  scheduleRunRoutes,
   responseRoutes,
   accountRoutes,
   limitsRoute,

@@ -1,5 +1,5 @@
 import type { ErrorCode, Scope, RuntimeKind } from '@lodge/domain';
-import type { Agents, Channels, RunTurn, Webhooks } from '@lodge/engine';
+import type { Agents, Channels, RunTurn, Schedules, Webhooks } from '@lodge/engine';
 import type {
   Accounts,
   AgentPortStore,
@@ -92,6 +92,7 @@ export interface HttpAppOptions {
   readonly places: AgentPlaces;
   readonly channels: ChannelArea;
   readonly webhooks: Webhooks;
+  readonly schedules: Schedules;
   readonly usage: Pick<UsageStore, 'report' | 'knows' | 'calls' | 'call'>;
   /** Nobody is trusted and no other origin is let in where it is not given. */
   readonly network?: NetworkSettings;

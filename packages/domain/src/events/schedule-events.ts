@@ -31,7 +31,7 @@ export const scheduleEvents = {
     sentence: ({ name, reason }) => `Schedule "${name}" failed: ${reason}`,
   }),
   'schedule.missed': kind<Run & { readonly status: 'missed' | 'skipped'; readonly reason: string }>({
-    level: 'warn',
+    level: ({ status }) => (status === 'missed' ? 'warn' : 'info'),
     public: 'A time of a schedule passed without a run of its own (`missed`), or was left out on purpose (`skipped`).',
     sentence: ({ name, status, reason }) =>
       `Schedule "${name}" ${status === 'missed' ? 'missed' : 'skipped'} a time: ${reason}`,

@@ -21,7 +21,7 @@ export const cronAfter = (cron: string, timeZone: string, after: Date): Date | n
 export function isZoneName(name: string): boolean {
   if (name.length > maxZoneChars || !/^[A-Za-z]/.test(name)) return false;
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }) !== null;
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
   } catch {
     return false;
   }

@@ -94,7 +94,7 @@ test('a time that comes is a turn in a conversation of the schedule, and its ans
   const kept = await plane.engine.schedules.get(placeOf(row));
   assert.deepEqual([kept.nextRunAt, kept.lastRun?.id], [null, run.id]);
   const log = await world.store.agentLogs.page({ agentId: agent.id, limit: 100, direction: 'desc' });
-  assert.ok(log.some(({ source, message }) => source === 'system' && /^Schedule "Report" ran \(/.test(message)));
+  assert.ok(log.some(({ source, message }) => source === 'system' && message.startsWith('Schedule "Report" ran (')));
 });
 
 test('a run that somebody asks for is told as one, in the conversation that the owner named', async () => {

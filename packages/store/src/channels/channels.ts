@@ -26,7 +26,7 @@ import { sayInConversation } from './say.ts';
 import { decideSender, senderDecidedBy, sendersOf } from './senders.ts';
 import { isUniqueViolation } from './states.ts';
 import type { ChannelsTable } from './tables.ts';
-import { storable, storableJson } from './text.ts';
+import { storableJson } from './text.ts';
 
 /** `ChannelStore` in Postgres. */
 export class PostgresChannelStore implements ChannelStore {

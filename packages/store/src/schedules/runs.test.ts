@@ -78,6 +78,18 @@ test('a time that has come becomes one run, and the schedule waits for its next 
   await Promise.all(rows.map((row) => store.schedules.remove(place(row))));
 });
 
+test('who plans is told how many agents are due at once, and a run waits as long as it is put off', async () => {
+  const rows = await Promise.all(Array.from({ length: 8 }, async () => made(await agent())));
+  const told: number[] = [];
+  await store.scheduleRuns.fire(1_000, (due, now, agents) => {
+    told.push(agents);
+    return { ...firingOf(timingOf(due), due.due, now), jitterMs: 60_000 };
+  });
+  assert.ok(told.length === 8 && told.every((agents) => agents >= 8), String(told));
+  assert.equal((await claim()).filter(({ schedule }) => rows.some(({ id }) => id === schedule.id)).length, 0);
+  await Promise.all(rows.map((row) => store.schedules.remove(place(row))));
+});
+
 test('times that passed while nobody looked: one run, and the rest is missed, with its event', async () => {
   const row = await made(await agent(), { cron: '0 * * * *', nextRunAt: soon(-26 * 60 * minuteMs) });
   await fire();

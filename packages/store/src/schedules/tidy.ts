@@ -33,10 +33,9 @@ export async function tidyRuns(database: Database, { maxWaitMs, kept, maxAgeMs }
     `,
     sql`
       delete from schedule_runs where id in (
-        select id from (
-          select id, row_number() over (partition by schedule_id order by seq desc) as n
-          from schedule_runs where status is not null
-        ) ranked where n > ${kept} limit ${step}
+        select old.id from schedules s, lateral (
+          select r.id from schedule_runs r where r.schedule_id = s.id and r.status is not null order by r.seq desc offset ${kept} limit ${step}
+        ) old limit ${step}
       )
     `,
   ];

@@ -2,7 +2,7 @@
 import type { Scope } from '@lodge/domain';
 import { scopes, noSpendDefaults } from '@lodge/domain';
 import { createRunTurn } from '@lodge/engine';
-import type { Channels, Webhooks } from '@lodge/engine';
+import type { Channels, Schedules, Webhooks } from '@lodge/engine';
 import type { AccountRow, KeyRefusal, Principal, SpendStore } from '@lodge/ports';
 import { createGateway } from '@lodge/runtimes';
 import type { FastifyInstance } from 'fastify';
@@ -94,12 +94,14 @@ const noPlaces: HttpAppOptions['places'] = {
   visits: { createLink: async () => null, openLink: async () => null, visit: async () => null },
 };
 
-/** Routes of channels are tested over a real store. */
-const noChannels = new Proxy({} as Channels, {
+/** Routes of channels and schedules are tested over a real store. */
+const nothing = {
   get() {
-    throw new Error('this test has no channels');
+    throw new Error('this test has neither channels nor schedules');
   },
-});
+};
+const noChannels = new Proxy({} as Channels, nothing);
+const noSchedules = new Proxy({} as Schedules, nothing);
 
 const noWebhooks = new Proxy({} as Webhooks, {
   get() {
@@ -121,6 +123,7 @@ export function testApp(options: Partial<HttpAppOptions> = {}): TestApp {
     places: noPlaces,
     channels: { channels: noChannels, origin: () => 'http://localhost' },
     webhooks: noWebhooks,
+    schedules: noSchedules,
     usage: { report: async () => 'too_many', knows: async () => false, calls: async () => [], call: async () => null },
     limits: openLimits(),
     ready: () => ({ ready: true, step: null }),

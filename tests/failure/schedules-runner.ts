@@ -1,0 +1,62 @@
+/**
+ * What makes runs of schedules, as a process of its own, to be killed: the store, the runner, the turn and the gateway's client, put
+ * together as the engine does. Its agents have no machines: all of them answer at one gateway. Settings in SCHEDULES.
+ */
+import type { AgentRow } from '@lodge/ports';
+import { createGateway } from '@lodge/runtimes';
+import { openStore } from '@lodge/store';
+import type { LiveAgent } from '@lodge/engine';
+import { defaultScheduleBounds } from '../../packages/engine/src/schedules/bounds.ts';
+import { ScheduleRunner } from '../../packages/engine/src/schedules/runner.ts';
+import { createRunTurn } from '../../packages/engine/src/turns/run-turn.ts';
+
+export interface RunnerSettings {
+  readonly connectionString: string;
+  readonly gatewayUrl: string;
+}
+
+const { connectionString, gatewayUrl } = JSON.parse(process.env['SCHEDULES']!) as RunnerSettings;
+const log = {
+  debug() {},
+  info() {},
+  warn() {},
+  error: (fields: object, message: string) => console.error(message, fields),
+};
+const store = await openStore({ connectionString, log });
+const live = (row: AgentRow): LiveAgent => ({
+  row,
+  endpoint: ({ conversation }) => ({
+    baseUrl: gatewayUrl,
+    headers: { 'x-conversation': conversation ?? '' },
+    model: 'openclaw',
+  }),
+  turnFailure: () => ({ kind: 'turn_failed' }),
+  guest: { address: '', credential: () => Promise.resolve(null) },
+  web: () => null,
+  flush: () => Promise.resolve(),
+  release: () => undefined,
+});
+const agents = {
+  async get(_accountId: string, id: string) {
+    return (await store.agents.find(id))!;
+  },
+  async use(_accountId: string, id: string) {
+    return live((await store.agents.find(id))!);
+  },
+  turn: (_id: string, signal: AbortSignal) => ({ signal, refusal: null }),
+};
+const runTurn = createRunTurn({ agents, gateway: createGateway() });
+const runner = new ScheduleRunner({
+  agents,
+  runTurn,
+  runs: store.scheduleRuns,
+  bounds: { ...defaultScheduleBounds, leaseMs: 2_000, lookEveryMs: 200, turnMs: 30_000, waitsMs: [200, 400, 800] },
+  log,
+  holder: String(process.pid),
+  host: 'here',
+});
+runner.start();
+process.stdout.write('ready\n');
+process.on('SIGTERM', () => {
+  void runner.stop().then(() => store.close());
+});
