@@ -6,7 +6,7 @@ import type { Timing } from './timing.ts';
 
 /**
  * Reckoned by another implementation: a scan of every minute over another library's copy of the time zone database, with
- * the rules that `cron.ts` states.
+ * the rules that `cron.ts` states. A whole day that never was has no run: Croner keeps a time within its day.
  */
 const table: readonly (readonly [what: string, cron: string, zone: string, after: string, times: readonly string[]])[] =
   [
