@@ -1,7 +1,7 @@
 /** Who is let in, and that nobody else is. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decideAccess, defaultAccess } from './access.ts';
+import { decideAccess, defaultAccess, maySpeakIn } from './access.ts';
 import type { Approach, ChannelAccess } from './access.ts';
 
 const direct: Approach = {
@@ -59,4 +59,19 @@ test('one sender has so many turns an hour', () => {
   const open = access({ mode: 'open', perSenderHourly: 3 });
   assert.equal(to(open, { ...direct, lastHour: 2 }), 'pass');
   assert.equal(to(open, { ...direct, lastHour: 3 }), 'sender_limit');
+});
+
+test('the agent speaks unasked only where whoever is there could write to it now', () => {
+  const there = (given: Partial<Approach> = {}) => ({ ...direct, ...given });
+  assert.equal(maySpeakIn(defaultAccess, there({ standing: 'approved' })), true);
+  assert.equal(maySpeakIn(defaultAccess, there()), false, 'who was not approved is not spoken to');
+  assert.equal(maySpeakIn(access({ mode: 'open' }), there()), true);
+  assert.equal(maySpeakIn(access({ mode: 'open' }), there({ standing: 'denied' })), false);
+  assert.equal(maySpeakIn(access({ mode: 'disabled' }), there({ standing: 'approved' })), false);
+  assert.equal(maySpeakIn(access({ mode: 'allowlist', allowFrom: ['U1'] }), there()), true);
+  assert.equal(maySpeakIn(access({ mode: 'allowlist', allowFrom: ['U1'] }), { ...there(), senderId: null }), false);
+  const group = access({ groups: { mode: 'allowlist', allow: ['C1'], requireMention: true } });
+  assert.equal(maySpeakIn(group, there({ ...inGroup, standing: 'denied' })), true, 'the group is let in by its id');
+  assert.equal(maySpeakIn(group, there({ ...inGroup, conversationId: 'C2' })), false);
+  assert.equal(maySpeakIn(access({ groups: { ...group.groups, mode: 'disabled' } }), there(inGroup)), false);
 });

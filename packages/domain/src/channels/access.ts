@@ -87,9 +87,9 @@ export interface Destination extends Pick<Approach, 'kind' | 'conversationId' | 
 
 /** Whether whoever is there could write to the agent now. */
 export function maySpeakIn(access: ChannelAccess, { senderId, ...there }: Destination): boolean {
-  if (there.standing === 'denied') return false;
-  const approach = { ...there, senderId: senderId ?? '' };
-  return (there.kind === 'direct' ? enterDirectly(access, approach) : enterByGroup(access, approach)) === 'pass';
+  const approach = { ...there, senderId: there.standing === 'denied' ? '' : (senderId ?? '') };
+  if (there.kind === 'group') return enterByGroup(access, approach) === 'pass';
+  return there.standing !== 'denied' && enterDirectly(access, approach) === 'pass';
 }
 
 type Entering = Pick<Approach, 'senderId' | 'conversationId' | 'standing'>;

@@ -56,6 +56,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0021_channel_bounds.sql',
     '0022_webhooks.sql',
     '0023_progress.sql',
+    '0024_schedules.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [
@@ -95,6 +96,8 @@ test("this package's migrations apply to an empty database, and repeating them d
     'rate_buckets',
     'rate_places',
     'recovery_codes',
+    'schedule_runs',
+    'schedules',
     'schema_migrations',
     'sessions',
     'spend_windows',
@@ -243,4 +246,45 @@ test('agents of an earlier release may reach and call what they could, and their
     const insert = `${agents}, egress) values ('agent0000002', 'a', ${values}, '${egress}')`;
     await assert.rejects(execute(database.connectionString, insert), { code: '23514' }, egress);
   }
+});
+
+test('a conversation of an earlier release knows who was let in last, by the messages that are kept', async (t) => {
+  const { database, folder, write } = await setUp(t);
+  const own = join(import.meta.dirname, 'migrations');
+  const files = (await readdir(own)).toSorted();
+  const copy = async (names: readonly string[]) => {
+    for (const name of names) await write({ [name]: await readFile(join(own, name), 'utf8') });
+  };
+  const until = files.indexOf('0024_schedules.sql');
+  await copy(files.slice(0, until));
+  await migrate(database, folder);
+  const message = (id: string, conversation: string, sender: string, state: string) =>
+    `insert into channel_messages (id, agent_id, channel, account_id, conversation, sender_id, sender_name, text, state, sent_at)
+     values ('${id}', 'agent0000001', 'telegram', 'a', '${conversation}', '${sender}', 'n', 't', '${state}', now())`;
+  const conversation = (id: string) =>
+    `insert into channel_conversations (id, agent_id, channel, account_id, conversation_id, kind)
+     values ('${id}', 'agent0000001', 'telegram', 'a', '${id}', 'direct')`;
+  const statements = [
+    `insert into accounts (id, name) values ('a', 'a')`,
+    `insert into agents (id, account_id, name, runtime_kind, model, size, idle_timeout_seconds, stop_after_seconds, keep_awake,
+       auto_resume, auto_start, wake_on_message, metadata, created_at, updated_at)
+     values ('agent0000001', 'a', 'n', 'runtime_a', 'm', 'small', 1, 1, 'auto', true, true, true, '{}', now(), now())`,
+    `insert into channels (agent_id, channel, account_id, enabled, access, status)
+     values ('agent0000001', 'telegram', 'a', true, '{}', 'connected')`,
+    ...['c1', 'c2'].map(conversation),
+    message('m1', 'c1', 'u1', 'answered'),
+    message('m2', 'c1', 'u2', 'answered'),
+    message('m3', 'c1', 'u3', 'refused'),
+    message('m4', 'c2', 'u4', 'refused'),
+  ];
+  for (const statement of statements) await execute(database.connectionString, statement);
+  await copy(files.slice(until));
+  await migrate(database, folder);
+  assert.deepEqual(
+    await execute(database.connectionString, 'select id, sender_id from channel_conversations order by id'),
+    [
+      { id: 'c1', sender_id: 'u2' },
+      { id: 'c2', sender_id: null },
+    ],
+  );
 });
