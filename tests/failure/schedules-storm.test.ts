@@ -159,8 +159,12 @@ test(
       assert.ok(prompts.length <= attempts, `${id} was told ${prompts.length} times in ${attempts} attempts`);
       assert.ok(attempts <= 4, `${id} was begun ${attempts} times`);
       if (status === 'ok') assert.ok(prompts.length >= 1, `${id} is ok, and its agent was told nothing`);
-      for (const { attempt, mayHaveActed } of prompts) {
-        assert.equal(mayHaveActed, attempt > 1, `${id}: attempt ${attempt} says ${mayHaveActed}`);
+      // One before it may have come to nothing without a word to the agent.
+      for (const [n, { attempt, mayHaveActed }] of prompts.entries()) {
+        assert.ok(
+          n === 0 ? attempt > 1 || !mayHaveActed : mayHaveActed,
+          `${id}: attempt ${attempt} says ${mayHaveActed}`,
+        );
       }
       if (prompts.length > 1) repeated.push(id);
     }

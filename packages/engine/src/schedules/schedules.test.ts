@@ -30,6 +30,8 @@ const plain = () =>
     runtimes: new Map([['runtime_a', createToyRuntime(1)]]),
     channels: {},
     schedules: { bounds },
+    spend: world.store.spend,
+    maxRunningPerAccount: 2,
   });
 
 before(async () => {
@@ -136,6 +138,56 @@ test('what another attempt cannot help has failed at once', async () => {
   gateway.refusal = { kind: 'provider_refused_key' };
   const failed = await runNow(await make());
   assert.deepEqual([failed.status, failed.attempts], ['failed', 1]);
+});
+
+test('an agent that its spend limit has put to sleep is not woken, and the run costs what was spent', async () => {
+  const row = await make();
+  await runNow(row);
+  const ledger = world.store.ledgerOf('test');
+  const startedAt = new Date();
+  await ledger.close({
+    id: id(),
+    agentId: agent.id,
+    accountId: world.accountId,
+    provider: 'p',
+    model: 'm',
+    api: 'openai-completions',
+    startedAt,
+    durationMs: 1,
+    timeToFirstByteMs: 1,
+    status: 200,
+    outcome: 'ok',
+    inputTokens: 1,
+    outputTokens: 1,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    cacheWriteLongTokens: null,
+    reasoningTokens: null,
+    imageTokens: null,
+    estimated: false,
+    costUsd: '1',
+    priceVersion: 'v',
+  });
+  const spendLimit = { dailyUsd: '0.5', monthlyUsd: null, action: 'pause' } as const;
+  await plane.agents.update(world.accountId, agent.id, { spendLimit });
+  await act('stop');
+  gateway.turns.length = 0;
+  const failed = await runNow(row);
+  assert.deepEqual([failed.status, failed.attempts], ['failed', 1]);
+  assert.match(failed.error!, /limit/);
+  assert.equal((await world.store.agents.find(agent.id))?.status, 'stopped');
+  await plane.agents.update(world.accountId, agent.id, { spendLimit: null });
+  assert.equal((await runNow(row)).status, 'ok');
+});
+
+test('a run waits for a place among the running agents of its account, and has failed where none comes', async () => {
+  await act('stop');
+  const others = [await running(world, plane), await running(world, plane)];
+  const failed = await runNow(await make());
+  assert.deepEqual([failed.status, failed.attempts], ['failed', 4]);
+  for (const other of others) await plane.agents.delete(world.accountId, other.id, never);
+  await until('they are gone', async () => (await world.store.agents.find(others[1]!.id)) === null);
+  assert.equal((await runNow(await make())).status, 'ok');
 });
 
 test('runs of a schedule never overlap', async () => {
