@@ -331,6 +331,7 @@ CREATE TABLE channel_conversations (
   said text,
   progress_id text,
   progress_claim integer,
+  sender_id text,
   CONSTRAINT channel_conversations_pkey PRIMARY KEY (id),
   CONSTRAINT channel_conversations_agent_id_channel_conversation_id_key UNIQUE (agent_id, channel, conversation_id),
   CONSTRAINT channel_conversations_claim_whole CHECK ((claim_holder IS NULL) = (claim_until IS NULL)),
@@ -741,6 +742,71 @@ CREATE TABLE recovery_codes (
   CONSTRAINT recovery_codes_hash_check CHECK (octet_length(hash) = 32),
   CONSTRAINT recovery_codes_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id)
 );
+
+CREATE TABLE schedules (
+  id text NOT NULL,
+  seq bigint GENERATED ALWAYS AS IDENTITY,
+  agent_id text NOT NULL,
+  account_id text NOT NULL,
+  name text NOT NULL,
+  enabled boolean NOT NULL,
+  cron text,
+  every text,
+  at timestamp(3) with time zone,
+  time_zone text NOT NULL,
+  anchor timestamp(3) with time zone NOT NULL,
+  prompt text NOT NULL,
+  conversation text,
+  deliver_to text NOT NULL,
+  deliver_channel text,
+  deliver_conversation text,
+  wake boolean NOT NULL,
+  next_run_at timestamp(3) with time zone,
+  planned_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT schedules_pkey PRIMARY KEY (id),
+  CONSTRAINT schedules_deliver_to_check CHECK (deliver_to = ANY (ARRAY['none'::text, 'channel'::text, 'webhook'::text])),
+  CONSTRAINT schedules_delivery_whole CHECK ((deliver_to = 'channel'::text) = (deliver_channel IS NOT NULL) AND (deliver_to = 'channel'::text) = (deliver_conversation IS NOT NULL)),
+  CONSTRAINT schedules_one_timing CHECK (num_nonnulls(cron, every, at) = 1),
+  CONSTRAINT schedules_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id)
+);
+CREATE INDEX schedules_by_plan ON schedules USING btree (planned_at) WHERE next_run_at IS NOT NULL;
+CREATE INDEX schedules_due ON schedules USING btree (next_run_at) WHERE next_run_at IS NOT NULL;
+CREATE INDEX schedules_of_agent ON schedules USING btree (agent_id, seq);
+
+CREATE TABLE schedule_runs (
+  id text NOT NULL DEFAULT gen_random_uuid()::text,
+  seq bigint GENERATED ALWAYS AS IDENTITY,
+  schedule_id text NOT NULL,
+  agent_id text NOT NULL,
+  account_id text NOT NULL,
+  scheduled_for timestamp(3) with time zone NOT NULL,
+  manual boolean NOT NULL DEFAULT false,
+  due_at timestamp(3) with time zone NOT NULL,
+  started_at timestamp(3) with time zone,
+  attempt_at timestamp(3) with time zone,
+  ended_at timestamp(3) with time zone,
+  status text,
+  attempts integer NOT NULL DEFAULT 0,
+  may_have_acted boolean NOT NULL DEFAULT false,
+  cost_usd numeric,
+  answer_preview text,
+  error text,
+  claim integer NOT NULL DEFAULT 0,
+  claim_holder text,
+  claim_until timestamp(3) with time zone,
+  CONSTRAINT schedule_runs_pkey PRIMARY KEY (id),
+  CONSTRAINT schedule_runs_claim_whole CHECK ((claim_holder IS NULL) = (claim_until IS NULL)),
+  CONSTRAINT schedule_runs_ended CHECK ((status IS NULL) = (ended_at IS NULL)),
+  CONSTRAINT schedule_runs_status_check CHECK (status = ANY (ARRAY['ok'::text, 'failed'::text, 'missed'::text, 'skipped'::text])),
+  CONSTRAINT schedule_runs_schedule_id_fkey FOREIGN KEY (schedule_id) REFERENCES schedules(id) ON DELETE CASCADE
+);
+CREATE INDEX schedule_runs_by_end ON schedule_runs USING btree (ended_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX schedule_runs_of_schedule ON schedule_runs USING btree (schedule_id, seq);
+CREATE UNIQUE INDEX schedule_runs_of_time ON schedule_runs USING btree (schedule_id, scheduled_for) WHERE NOT manual;
+CREATE UNIQUE INDEX schedule_runs_open ON schedule_runs USING btree (schedule_id) WHERE status IS NULL;
+CREATE INDEX schedule_runs_waiting ON schedule_runs USING btree (due_at) WHERE status IS NULL;
 
 CREATE TABLE schema_migrations (
   version integer NOT NULL,

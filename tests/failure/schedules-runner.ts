@@ -29,6 +29,7 @@ const live = (row: AgentRow): LiveAgent => ({
     baseUrl: gatewayUrl,
     headers: { 'x-conversation': conversation ?? '' },
     model: 'openclaw',
+    takesPictures: false,
   }),
   turnFailure: () => ({ kind: 'turn_failed' }),
   guest: { address: '', credential: () => Promise.resolve(null) },
@@ -43,7 +44,7 @@ const agents = {
   async use(_accountId: string, id: string) {
     return live((await store.agents.find(id))!);
   },
-  turn: (_id: string, signal: AbortSignal) => ({ signal, refusal: null }),
+  turn: (_id: string, signal: AbortSignal) => ({ signal, refusal: null, hasModelAnswered: false }),
 };
 const runTurn = createRunTurn({ agents, gateway: createGateway() });
 const runner = new ScheduleRunner({

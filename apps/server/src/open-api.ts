@@ -10,6 +10,7 @@ import type { Config } from './config/config.ts';
 import { networkSettings, rateSettings } from './config/network-settings.ts';
 import { publicUrl } from './config/public-url.ts';
 import { createHttpApp } from './http/app.ts';
+import type { AgentUrlSettings } from './http/context.ts';
 import type { Tls } from './machine-host/host.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { version } from './version.ts';
@@ -70,15 +71,7 @@ export async function openApi(
       await store.ping();
       return readiness(engine);
     },
-    agentUrl: {
-      scheme: url.protocol === 'https:' ? 'https' : 'http',
-      domain: config.agentsDomain,
-      apiHost: url.hostname,
-      get port() {
-        return url.port === '' ? null : Number(url.port);
-      },
-      prefixes: { runtime_a: config.prefixRuntimeA, runtime_b: config.prefixRuntimeB },
-    },
+    agentUrl: agentUrls(config, url),
     createWaitMs: config.createWaitMs,
     lifecycleWaitMs: config.lifecycleWaitMs,
     chatTimeoutMs: config.chatTimeoutMs,
@@ -93,6 +86,19 @@ export async function openApi(
   // With LODGE_PORT=0 the port is known only now.
   if (config.publicUrl === null) url.port = listening.port;
   return { baseUrl: `${url.origin}/v1`, endRequests };
+}
+
+/** The port of `url` is known only once it listens. */
+function agentUrls(config: Config, url: URL): AgentUrlSettings {
+  return {
+    scheme: url.protocol === 'https:' ? 'https' : 'http',
+    domain: config.agentsDomain,
+    apiHost: url.hostname,
+    get port() {
+      return url.port === '' ? null : Number(url.port);
+    },
+    prefixes: { runtime_a: config.prefixRuntimeA, runtime_b: config.prefixRuntimeB },
+  };
 }
 
 function readiness(engine: Engine): { ready: boolean; step: string | null } {

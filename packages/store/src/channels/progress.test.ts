@@ -77,7 +77,7 @@ test('a part of another conversation of the channel is seen, and groups show no 
     'c1',
     'c2',
   ]);
-  await store.channels.say(accountId, id, 'telegram', 'c2', 'a word');
+  await store.channels.say({ accountId, agentId: id, channel: 'telegram', conversationId: 'c2' }, 'a word');
   for (const { conversationId, isAnswering, isSending } of await relay.progress([lease])) {
     assert.deepEqual([isAnswering, isSending], [conversationId === 'c2', true]);
   }

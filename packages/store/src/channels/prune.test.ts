@@ -69,7 +69,7 @@ test('answers go with the last message that they answer, and words of ours after
   const options = { holder: 'h', limit: 9, perAgent: 9, leaseMs: 60_000 };
   const claim = (await store.channelTurns.claim(options)).find(({ agentId }) => agentId === id)!;
   await store.channelTurns.answer(claim, { outcome: 'answered', reason: null, answer: { text: 'a', files: [] } });
-  await store.channels.say(accountId, id, 'telegram', 'c1', 'ours');
+  await store.channels.say({ accountId, agentId: id, channel: 'telegram', conversationId: 'c1' }, 'ours');
   const conversation = `(select id from channel_conversations where agent_id = '${id}')`;
   const texts = async (): Promise<string[]> =>
     (
