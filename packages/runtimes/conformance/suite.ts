@@ -12,6 +12,7 @@ import { inside } from './inside.ts';
 import { life, returns } from './life.ts';
 import { members } from './members.ts';
 import { providers } from './providers.ts';
+import { schedules } from './schedules.ts';
 import { Results } from './results.ts';
 import type { Subject } from './subjects.ts';
 import { talk } from './talk.ts';
@@ -20,7 +21,7 @@ import { openWorld, templateTimeoutMs, Tested, type World } from './world.ts';
 /** What an agent is for, what happens to its machine meanwhile, and what brings it back. */
 const groups = {
   talks: [talk, apis, members, providers],
-  lives: [inside, dashboard, channels, attachments, life],
+  lives: [inside, dashboard, channels, attachments, schedules, life],
   returns: [returns],
 } as const;
 
