@@ -120,7 +120,10 @@ export class WebhookDelivering {
 
   /** Those held here are woken at once; for others is looked. */
   private told(accountId: string | null, what: 'events' | 'changed'): void {
-    for (const endpoint of this.of(accountId)) endpoint.wake(what);
+    const own = this.of(accountId);
+    for (const endpoint of own) endpoint.wake(what);
+    // Further ones of the account wait for the next round: a look at each event would cost more than the event.
+    if (what === 'events' && own.length > 0) return;
     this.look().catch((error: unknown) => this.deps.log.warn({ err: error }, 'webhooks were not looked for'));
   }
 

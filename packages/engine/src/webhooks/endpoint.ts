@@ -59,6 +59,8 @@ export class Endpoint {
   private mayHaveEvents = true;
   private mayHaveMore = true;
   private isStale = false;
+  /** Events wait for room among the pending deliveries. */
+  private isFull = false;
   private round: Promise<void> | null = null;
   private isWanted = false;
   private timer: NodeJS.Timeout | undefined;
@@ -130,11 +132,30 @@ export class Endpoint {
       this.mayHaveEvents = false;
       const taken = await queue.takeEvents(this.held, bounds.step, bounds.maxPending);
       if (taken === null) return this.end();
-      if (taken.made > 0) this.mayHaveMore = true;
+      this.made(taken.made);
       // Where nothing was made there is no room: there will be when some have ended.
-      this.mayHaveEvents ||= taken.more && taken.made > 0;
+      this.isFull = taken.more && taken.made.length === 0;
+      this.mayHaveEvents ||= taken.more && !this.isFull;
       if (this.count >= bounds.window) return;
     }
+  }
+
+  /** They are the last ones: with all before them here, they need not be read again. */
+  private made(deliveries: readonly DueDelivery[]): void {
+    if (this.mayHaveMore || this.isStale || this.count + deliveries.length > this.deps.bounds.window) {
+      this.mayHaveMore ||= deliveries.length > 0;
+    } else this.add(deliveries);
+  }
+
+  private add(deliveries: readonly DueDelivery[]): void {
+    for (const delivery of deliveries) {
+      const lane = laneOf(delivery);
+      const before = this.lanes.get(lane);
+      if (before) before.push(delivery);
+      else this.lanes.set(lane, [delivery]);
+      this.lastId = delivery.id;
+    }
+    this.count += deliveries.length;
   }
 
   private async load(): Promise<void> {
@@ -143,12 +164,7 @@ export class Endpoint {
     const room = bounds.window - this.count;
     const found = await queue.pending(this.held, room, this.lastId);
     this.mayHaveMore = found.length === room;
-    for (const delivery of found) {
-      const lane = laneOf(delivery);
-      this.lanes.set(lane, [...(this.lanes.get(lane) ?? []), delivery]);
-      this.lastId = delivery.id;
-    }
-    this.count += found.length;
+    this.add(found);
   }
 
   private send(): void {
@@ -220,7 +236,7 @@ export class Endpoint {
     if (!(await this.deps.queue.settle(this.held, results))) return this.end();
     this.results = this.results.slice(ended.length);
     for (const { lane, result } of ended) this.advance(lane, result);
-    if (results.some(({ outcome }) => outcome !== 'again')) this.mayHaveEvents = true;
+    if (this.isFull && results.some(({ outcome }) => outcome !== 'again')) this.mayHaveEvents = true;
     await this.disableWhereDue(results.some(({ outcome }) => outcome === 'delivered'));
   }
 

@@ -140,12 +140,12 @@ export interface WebhookQueue {
   /** Those that this process still holds, as they are now: a change of address or secret is seen by it. */
   renew(held: readonly HeldWebhook[], leaseMs: number): Promise<readonly HeldWebhook[]>;
   release(held: readonly HeldWebhook[]): Promise<void>;
-  /** Makes deliveries of the next events, at most `limit`, while fewer than `maxPending` are pending; how many events are left is told. */
+  /** Makes deliveries of the next events, at most `limit`, while fewer than `maxPending` are pending; `more`: there are further events. */
   takeEvents(
     held: HeldWebhook,
     limit: number,
     maxPending: number,
-  ): Promise<{ readonly made: number; readonly more: boolean } | null>;
+  ): Promise<{ readonly made: readonly DueDelivery[]; readonly more: boolean } | null>;
   /** Pending ones, due or not, in the order of their events, after `after`. */
   pending(held: HeldWebhook, limit: number, after: bigint | null): Promise<readonly DueDelivery[]>;
   /** False: the lease has ended, and nothing is written. */

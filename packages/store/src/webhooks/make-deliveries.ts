@@ -1,4 +1,4 @@
-import type { HeldWebhook } from '@lodge/ports';
+import type { DueDelivery, HeldWebhook } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { RawBuilder, Transaction } from 'kysely';
 import type { Schema } from '../database/schema.ts';
@@ -12,8 +12,8 @@ export async function makeDeliveries(
   { id, accountId, types }: HeldWebhook,
   limit: number,
   maxPending: number,
-): Promise<{ readonly made: number; readonly more: boolean }> {
-  const { rows } = await sql<{ made: number; more: boolean }>`
+): Promise<{ readonly made: readonly DueDelivery[]; readonly more: boolean }> {
+  const { rows } = await sql<{ made: readonly MadeColumns[]; more: boolean }>`
     with room as (
       select ${maxPending} - count(*) as places from webhook_deliveries where webhook_id = ${id} and state = 'pending'
     ), ends as (
@@ -32,6 +32,7 @@ export async function makeDeliveries(
         'pending', clock_timestamp()
       from found f cross join lateral (select ${bodyOf(sql`f.data`)} as body) whole order by f.id
       on conflict (webhook_id, event_id) where event_id is not null do nothing
+      returning id, type, agent_id, body, next_at
     ), moved as (
       update webhooks w
       set position = case
@@ -41,10 +42,35 @@ export async function makeDeliveries(
       from counted, ends where w.id = ${id}
       returning w.position, ends.high
     )
-    select counted.n as made, moved.position < moved.high as more from counted, moved
+    select moved.position < moved.high as more, (select coalesce(json_agg(m order by m.id), '[]') from made m) as made from moved
   `.execute(trx);
-  return rows[0] ?? { made: 0, more: false };
+  const [row] = rows;
+  return {
+    made: (row?.made ?? []).map(({ next_at, ...made }) => toDue({ ...made, attempts: 0, next_at: new Date(next_at) })),
+    more: row?.more ?? false,
+  };
 }
+
+export interface DueColumns {
+  readonly id: string | number;
+  readonly type: string;
+  readonly agent_id: string | null;
+  readonly body: string;
+  readonly attempts: number;
+  readonly next_at: Date;
+}
+
+/** As JSON has it: ids of deliveries are far from the bound of exact numbers. */
+type MadeColumns = Omit<DueColumns, 'attempts' | 'next_at'> & { readonly next_at: string };
+
+export const toDue = (row: DueColumns): DueDelivery => ({
+  id: BigInt(row.id),
+  type: row.type,
+  agentId: row.agent_id,
+  body: row.body,
+  attempts: row.attempts,
+  nextAt: row.next_at,
+});
 
 const maxBodyBytes = 65_536;
 

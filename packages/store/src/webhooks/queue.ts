@@ -12,7 +12,8 @@ import type { Database } from '../database/connection.ts';
 import type { Changes } from '../database/notifications.ts';
 import type { Schema } from '../database/schema.ts';
 import { appendEvent } from '../events/append.ts';
-import { makeDeliveries } from './make-deliveries.ts';
+import { makeDeliveries, toDue } from './make-deliveries.ts';
+import type { DueColumns } from './make-deliveries.ts';
 import { settleDeliveries } from './settle.ts';
 import type { WebhooksTable } from './tables.ts';
 import { tell } from './webhooks.ts';
@@ -98,11 +99,7 @@ export class PostgresWebhookQueue implements WebhookQueue {
     );
   }
 
-  takeEvents(
-    held: HeldWebhook,
-    limit: number,
-    maxPending: number,
-  ): Promise<{ readonly made: number; readonly more: boolean } | null> {
+  takeEvents(held: HeldWebhook, limit: number, maxPending: number): ReturnType<WebhookQueue['takeEvents']> {
     return this.database.transaction(async (trx) => {
       if (!(await lock(trx, held))) return null;
       return makeDeliveries(trx, held, limit, maxPending);
@@ -111,29 +108,17 @@ export class PostgresWebhookQueue implements WebhookQueue {
 
   async pending({ id }: HeldWebhook, limit: number, after: bigint | null): Promise<readonly DueDelivery[]> {
     const { rows } = await this.database.repeatable((db) =>
-      sql<{ id: string; type: string; agent_id: string | null; body: string; attempts: number; next_at: Date }>`
+      sql<DueColumns>`
         select d.id, d.type, d.agent_id, d.body, d.attempts, d.next_at from webhook_deliveries d
         where d.webhook_id = ${id} and d.state = 'pending' ${after === null ? sql`` : sql`and d.id > ${String(after)}`}
         order by d.id limit ${limit}
       `.execute(db),
     );
-    return rows.map((row) => ({
-      id: BigInt(row.id),
-      type: row.type,
-      agentId: row.agent_id,
-      body: row.body,
-      attempts: row.attempts,
-      nextAt: row.next_at,
-    }));
+    return rows.map(toDue);
   }
 
   settle(held: HeldWebhook, results: readonly DeliveryResult[]): Promise<boolean> {
-    return this.database.transaction(async (trx) => {
-      if (!(await lock(trx, held))) return false;
-      await settleDeliveries(trx, held, results);
-      await tell(trx, held.accountId, 'webhook_attempted');
-      return true;
-    });
+    return this.database.repeatable((db) => settleDeliveries(db, held, results));
   }
 
   disable(held: HeldWebhook, reason: string): Promise<boolean> {
