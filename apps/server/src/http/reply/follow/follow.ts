@@ -62,6 +62,7 @@ async function* batches<Entry extends { readonly id: bigint }>(
   try {
     while (!signal.aborted) {
       bell.reset();
+      const lookedAt = performance.now();
       // What does not match need not be looked at again: the next look begins behind it.
       const head = (await list.newestId?.()) ?? -1n;
       const from = position < 0n ? {} : { from: position };
@@ -71,7 +72,8 @@ async function* batches<Entry extends { readonly id: bigint }>(
       if (page.length === pageSize) continue;
       position = later(position, head);
       await bell.wait(pollMs);
-      if (!signal.aborted) await sleep(restMs, undefined, { ref: false });
+      const restedMs = performance.now() - lookedAt;
+      if (!signal.aborted && restedMs < restMs) await sleep(restMs - restedMs, undefined, { ref: false });
     }
   } finally {
     unsubscribe();

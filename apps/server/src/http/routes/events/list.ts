@@ -7,6 +7,7 @@ import { onReplyOver } from '../../pipeline/client-gone.ts';
 import { eventRecord } from '../../reply/event-record.ts';
 import { follow } from '../../reply/follow/follow.ts';
 import { Followers } from '../../reply/follow/followers.ts';
+import { SharedPages } from '../../reply/follow/shared-pages.ts';
 import { makeCursor, readCursor } from '../../reply/follow/position.ts';
 import { beginOf, directionOf } from '../../reply/follow/query.ts';
 import { pageReply } from '../../reply/page.ts';
@@ -42,6 +43,10 @@ interface Needs extends StreamNeeds {
 export function listEventsRoute(app: App, context: Needs): void {
   const followers = new Followers('event');
   const { events } = context;
+  const shared = new SharedPages<EventQuery, EventRow>((query) => events.page(query));
+  // The first who listens: it is told before any follower.
+  app.addHook('onClose', async () => unsubscribe());
+  const unsubscribe = events.onAppend(shared.grown);
   app.route({
     method: 'GET',
     url: '/v1/events',
@@ -57,7 +62,10 @@ export function listEventsRoute(app: App, context: Needs): void {
       if (request.method === 'HEAD') return reply.type(eventStreamType).send('');
       onReplyOver(reply, followers.join(accountId));
       const list = {
-        page: (page: Pick<EventQuery, 'from' | 'direction' | 'limit'>) => events.page({ ...filter, ...page }),
+        page: (page: Pick<EventQuery, 'from' | 'direction' | 'limit'>) => {
+          const place = JSON.stringify([filter, page.direction, page.limit, String(page.from)]);
+          return shared.page(place, { ...filter, ...page });
+        },
         onGrown: (listener: () => void) =>
           events.onAppend((grown) => {
             if (grown === null || grown === accountId) listener();
