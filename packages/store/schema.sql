@@ -109,6 +109,7 @@ CREATE TABLE agents (
   egress_version integer NOT NULL DEFAULT 1,
   egress_applied integer NOT NULL DEFAULT 1,
   models text[],
+  peers text[] NOT NULL DEFAULT '{}'::text[],
   CONSTRAINT agents_pkey PRIMARY KEY (id),
   CONSTRAINT agents_deleted_was_wanted CHECK (deleted_at IS NULL OR desired = 'deleted'::text),
   CONSTRAINT agents_desired_check CHECK (desired = ANY (ARRAY['running'::text, 'deleted'::text])),

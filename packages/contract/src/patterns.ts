@@ -7,6 +7,8 @@ export const patterns = {
   /** Of one host: no second slash, which would name another one, and no backslash, which browsers read as one. */
   localPath: '^/(?!/)[\\u0021-\\u005b\\u005d-\\u007e]*$',
   agentId: '^[a-z][a-z0-9]{11}$',
+  /** An agent, or all. */
+  peer: '^(?:\\*|[a-z][a-z0-9]{11})$',
   /** Not those that a runtime has a meaning of its own for. */
   memberName: '^(?!(?:main|default|openclaw)$)[a-z][a-z0-9-]{0,30}[a-z0-9]$',
   phoneNumber: '^\\+?[1-9]\\d{6,14}$',

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { agentStatuses, runtimeKindNames, sizeNames } from '@lodge/domain';
+import { agentStatuses, maxPeers, runtimeKindNames, sizeNames } from '@lodge/domain';
 import { Lifecycle } from './agent.ts';
 import { SpendLimit } from '../account/spend.ts';
 import { EgressInput } from './egress.ts';
@@ -52,6 +52,13 @@ export const modelNames = (more = '') =>
     examples: [['openai/gpt-5-mini']],
   });
 
+export const peerIds = (more = '') =>
+  Type.Array(Type.String({ pattern: patterns.peer, examples: ['k7d2m9q4x1ab'] }), {
+    maxItems: maxPeers,
+    description: `Ids of agents of the account that it may ask with its tool \`ask_agent\`; \`*\` for all.${more}`,
+    examples: [['k7d2m9q4x1ab'], ['*']],
+  });
+
 export const CreateAgent = Type.Object(
   {
     name: Type.String({
@@ -95,6 +102,7 @@ export const CreateAgent = Type.Object(
     spend_limit: Type.Optional(nullable(SpendLimit)),
     egress: Type.Optional(nullable(EgressInput)),
     models: Type.Optional(nullable(modelNames())),
+    peers: Type.Optional(nullable(peerIds(' None by default.'))),
     instructions: Type.Optional(Instructions),
     dashboard: Type.Optional(Type.Boolean({ description: 'For runtime_b alone.', default: false })),
   },

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { CreateAgent, LlmKeyInput, maxLlmKeys, modelNames } from './agent-requests.ts';
+import { CreateAgent, LlmKeyInput, maxLlmKeys, modelNames, peerIds } from './agent-requests.ts';
 import { EgressInput } from './egress.ts';
 import { Instructions } from './instructions.ts';
 import { sizeNames } from '@lodge/domain';
@@ -82,6 +82,7 @@ export const UpdateAgent = Type.Object(
       }),
     ),
     models: Type.Optional(nullable(modelNames(' Replaces the list.'))),
+    peers: Type.Optional(nullable(peerIds(' Replaces the list; null: none.'))),
     instructions: Type.Optional(Instructions),
     dashboard: Type.Optional(nullable(Type.Boolean({ description: 'For runtime_b alone.' }))),
   },

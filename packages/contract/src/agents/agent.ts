@@ -128,6 +128,10 @@ export const Agent = Type.Object(
         description: "Models that it may call beside its own and its members'; null: any.",
       }),
     ),
+    peers: Type.Array(Type.String(), {
+      description: 'Ids of agents that it may ask with its tool `ask_agent`; `*` for all of the account.',
+      examples: [['*']],
+    }),
     metadata: Metadata,
     created_at: Timestamp,
     updated_at: Timestamp,

@@ -50,6 +50,7 @@ export interface CreateAgentInput {
   /** As `checkedEgress` gives them; every public address by default. */
   readonly egress?: EgressRules;
   readonly models?: readonly string[] | null;
+  readonly peers?: readonly string[];
 }
 
 /** A PATCH as the API took it: only what was given is there; a null resets to the default. */
@@ -68,6 +69,7 @@ export interface UpdateAgentInput {
   /** Replaces them as a whole. */
   readonly egress?: EgressRules;
   readonly models?: readonly string[] | null;
+  readonly peers?: readonly string[];
 }
 
 export interface CreateOptions {

@@ -9,6 +9,7 @@ import { refuseBadKeys } from './check-keys.ts';
 import { newChannel, refusingConflicts } from '../channels/put.ts';
 import type { AgentsDeps } from './deps.ts';
 import { checkedModels, chosenModel, idsOf } from './model-choice.ts';
+import { checkedPeers } from './peers.ts';
 
 /** Checks a create and writes the agent. Everything that can be refused is refused here, before anything is written. */
 export async function createAgent(
@@ -25,6 +26,7 @@ export async function createAgent(
   const keyProviders = input.llmKeys.map(({ provider }) => provider);
   const model = chosenModel(deps, input.runtimeKind, input.model ?? null, keyProviders);
   const models = checkedModels(input.models ?? null, deps.providers);
+  const peers = await checkedPeers(deps, { accountId, id }, input.peers ?? []);
   await refuseBadKeys(deps, input);
   const agent: NewAgent = {
     id,
@@ -41,6 +43,7 @@ export async function createAgent(
     spendLimit: input.spendLimit ?? null,
     egress: input.egress ?? publicEgress,
     models,
+    peers,
     llmKeys: input.llmKeys.map((key) => sealKey(deps.secrets, id, key)),
     channels: (input.channels ?? []).map((channel) => newChannel(deps.secrets, id, channel)),
   };

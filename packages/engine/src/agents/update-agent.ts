@@ -5,6 +5,7 @@ import { checkRoom, withRoom } from './capacity.ts';
 import { checkKeyProviders, sealKey } from './create-agent.ts';
 import { checkModelStays, checkedModels, chosenModel } from './model-choice.ts';
 import type { AgentsDeps } from './deps.ts';
+import { checkedPeers } from './peers.ts';
 import { getAgent, isThere, notFound } from './reading.ts';
 
 const maxMetadata = 50;
@@ -33,6 +34,7 @@ export async function updateAgent(
   if (model === undefined) checkModelStays(deps, agent, keyProviders);
   const { size } = input;
   const models = input.models && checkedModels(input.models, deps.providers, agent.models ?? []);
+  const peers = input.peers && (await checkedPeers(deps, agent, input.peers, agent.peers));
   if (size !== undefined && grows(agent, size)) await withRoom(deps, size, () => checkRoom(deps, agent, size));
   const decide = (row: AgentRow): AgentChange => {
     if (!isThere(row)) throw notFound(id);
@@ -48,6 +50,7 @@ export async function updateAgent(
       ...(input.spendLimit !== undefined && { spendLimit: input.spendLimit }),
       ...(input.egress !== undefined && { egress: input.egress }),
       ...(models !== undefined && { models }),
+      ...(peers !== undefined && { peers }),
       ...(input.lifecycle && { lifecycle: { ...defaultLifecycle, ...row.lifecycle, ...input.lifecycle } }),
       ...(input.metadata !== undefined && { metadata: metadataOf(row, input.metadata) }),
     };

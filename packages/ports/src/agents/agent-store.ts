@@ -39,6 +39,8 @@ export interface AgentRow {
   readonly egressVersion: number;
   /** Models that it may call beside its own and its members', as `<provider>/<model>`; null: any that its providers have. */
   readonly models: readonly string[] | null;
+  /** Ids of agents of the account that it may ask; `*`: all. */
+  readonly peers: readonly string[];
   /** Further agents in the same machine, oldest first; runtime_a alone. */
   readonly members: readonly AgentMember[];
   readonly llmKeys: readonly LlmKeyRow[];
@@ -100,7 +102,7 @@ export interface NewAgent
       AgentRow,
       'id' | 'accountId' | 'name' | 'description' | 'runtimeKind' | 'model' | 'size' | 'lifecycle' | 'metadata'
     >,
-    Partial<Pick<AgentRow, 'instructions' | 'dashboard' | 'spendLimit' | 'egress' | 'models'>> {
+    Partial<Pick<AgentRow, 'instructions' | 'dashboard' | 'spendLimit' | 'egress' | 'models' | 'peers'>> {
   readonly llmKeys: readonly Omit<LlmKeyRow, 'createdAt'>[];
   /** Written with it. */
   readonly channels?: readonly NewChannel[];
@@ -171,6 +173,7 @@ export interface AgentChange extends Partial<
     | 'spendLimit'
     | 'egress'
     | 'models'
+    | 'peers'
     | 'members'
     | 'lifecycle'
     | 'metadata'

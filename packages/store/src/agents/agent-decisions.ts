@@ -141,7 +141,7 @@ async function replaceKeys(trx: Transaction<Schema>, agentId: string, keys: read
 
 function columnsOf(change: Omit<AgentChange, 'llmKeys'>): Updateable<AgentsTable> {
   const { name, description, model, size, lifecycle, metadata, instructions, dashboard, spendLimit, members } = change;
-  const { egress, models } = change;
+  const { egress, models, peers } = change;
   return {
     ...(name !== undefined && { name }),
     ...(description !== undefined && { description }),
@@ -154,6 +154,7 @@ function columnsOf(change: Omit<AgentChange, 'llmKeys'>): Updateable<AgentsTable
     ...(spendLimit !== undefined && { spend_limit: spendLimit && JSON.stringify(spendLimit) }),
     ...(egress !== undefined && { egress: JSON.stringify(egress) }),
     ...(models !== undefined && { models }),
+    ...(peers !== undefined && { peers }),
     ...(members !== undefined && { members: JSON.stringify(members) }),
   };
 }

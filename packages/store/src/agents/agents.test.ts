@@ -34,6 +34,7 @@ test('a created agent reads back as it was given, desired running and provisioni
     spendLimit: { dailyUsd: '0.10', monthlyUsd: null, action: 'pause' },
     egress: { mode: 'allowlist', allow: ['*.example.com', '9.9.9.0/24'] },
     models: ['openai/gpt-5-mini', 'openrouter/z-ai/glm-5'],
+    peers: ['*'],
     llmKeys: [
       { provider: 'anthropic', sealed: 'sealed-1', last4: 'h3Qw' },
       { provider: 'openai', sealed: 'sealed-2', last4: 'x' },
@@ -105,6 +106,7 @@ test('egress rules have a version that rises with every change of them, and with
   const row = (await agents.find(id))!;
   assert.deepEqual([row.egress, row.egressVersion, row.egressApplied, row.models], [egress, 3, 2, ['p/m']]);
   assert.equal((await agents.change(account, id, () => ({ models: null })))!.models, null);
+  assert.deepEqual((await agents.change(account, id, () => ({ peers: [id] })))!.peers, [id]);
 });
 
 test('concurrent creates never exceed the bound their admission sets, and a refusal writes nothing', async () => {

@@ -308,6 +308,7 @@ async function insertAgent(trx: Transaction<Schema>, agent: NewAgent): Promise<v
       spend_limit: agent.spendLimit ? JSON.stringify(agent.spendLimit) : null,
       ...(agent.egress && { egress: JSON.stringify(agent.egress) }),
       models: agent.models ?? null,
+      ...(agent.peers && { peers: agent.peers }),
       created_at: createdAt,
       updated_at: now,
     })

@@ -57,6 +57,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0022_webhooks.sql',
     '0023_progress.sql',
     '0024_schedules.sql',
+    '0025_peers.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [

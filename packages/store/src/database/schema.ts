@@ -127,6 +127,7 @@ export interface AgentsTable {
   spend_limit: ColumnType<SpendLimit | null, string | null | undefined, string | null>;
   egress: ColumnType<EgressRules, string | undefined, string>;
   models: ColumnType<readonly string[] | null, readonly string[] | null | undefined, readonly string[] | null>;
+  peers: ColumnType<readonly string[], readonly string[] | undefined, readonly string[]>;
   members: ColumnType<readonly MemberJson[], string | undefined, string>;
   settings_applied: Generated<string | null>;
   egress_version: Generated<number>;

@@ -49,6 +49,7 @@ export function agentRecord(row: AgentRow, agents: Agents, url: AgentUrlSettings
     spend_limit: spendLimitRecord(row.spendLimit),
     egress: { mode: row.egress.mode, allow: [...row.egress.allow] },
     models: row.models && [...row.models],
+    peers: [...row.peers],
     metadata: { ...row.metadata },
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),

@@ -13,7 +13,7 @@ export function etagOf(row: AgentRow): string {
     [row.generation, row.status, row.statusReason, row.operation, row.machine],
     [row.name, row.description, row.model, row.size, row.lifecycle, sorted(row.metadata), sorted(keys)],
     [row.instructions, row.dashboard, row.spendLimit, row.settingsApplied],
-    [row.egressVersion, row.egressApplied, row.models],
+    [row.egressVersion, row.egressApplied, row.models, row.peers],
     [row.startedAt, row.pausedAt, row.stoppedAt],
   ];
   return `"${hash('sha256', JSON.stringify(facts), 'base64url').slice(0, 27)}"`;

@@ -26,6 +26,7 @@ export function agentRow(row: Partial<AgentRow> = {}): AgentRow {
     spendLimit: null,
     egress: publicEgress,
     models: null,
+    peers: [],
     members: [],
     llmKeys: [],
     channels: [],
@@ -135,8 +136,8 @@ export class MemoryAgents implements Agents {
       last4: apiKey.slice(-4),
       createdAt: at,
     }));
-    const { egress = publicEgress, models = null } = input;
-    const given = { name, runtimeKind, size, lifecycle, metadata, description, llmKeys, egress, models };
+    const { egress = publicEgress, models = null, peers = [] } = input;
+    const given = { name, runtimeKind, size, lifecycle, metadata, description, llmKeys, egress, models, peers };
     const { id } = options;
     const row = agentRow({
       ...given,

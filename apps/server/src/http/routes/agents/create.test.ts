@@ -43,6 +43,7 @@ test('201: a name alone is enough; the record is whole, with every default', asy
     spend_limit: null,
     egress: { mode: 'public', allow: [] },
     models: null,
+    peers: [],
     metadata: {},
     created_at: at,
     updated_at: at,
@@ -69,6 +70,7 @@ test('201: every field is taken as it was given, and no secret comes back', asyn
     spend_limit: null,
     egress: { mode: 'allowlist', allow: ['*.Example.com.', '9.9.9.9'] },
     models: ['openai/gpt-5-mini'],
+    peers: ['*'],
     instructions: 'Be kind.\n',
     dashboard: false,
   };
@@ -94,6 +96,7 @@ test('201: every field is taken as it was given, and no secret comes back', asyn
   assert.deepEqual(llm_keys, [{ provider: 'anthropic', last4: 'h3Qw', created_at: '2026-01-31T12:00:00.000Z' }]);
   assert.deepEqual(answer.body.egress, { mode: 'allowlist', allow: ['*.example.com', '9.9.9.9/32'] });
   assert.deepEqual(answer.body.models, ['openai/gpt-5-mini']);
+  assert.deepEqual(answer.body.peers, ['*']);
   assert.equal(agents.created[0]!.instructions, 'Be kind.\n');
   assert.deepEqual(agents.created[0]!.llmKeys, [{ provider: 'anthropic', apiKey }]);
   assert.ok(!answer.text.includes(apiKey) && !logged.join().includes(apiKey));
@@ -140,6 +143,8 @@ test('400: egress and models name what is wrong by its place', async () => {
       /^egress\.allow\[3\] .*public/,
     ],
     [{ egress: { mode: 'allowlist', allow: ['::1'] } }, /^egress\.allow\[0\] is an IPv6 address/],
+    [{ peers: ['Nobody'] }, /^peers\[0\] must be/],
+    [{ peers: Array(33).fill('*') }, /^peers must have at most 32/],
     [{ models: 'p/m' }, /^models must be an array or null/],
     [{ models: [null] }, /^models\[0\] must be a string/],
     [{ models: ['x'.repeat(201)] }, /^models\[0\] must have at most 200/],

@@ -117,6 +117,7 @@ function inputOf(body: CreateAgent): CreateAgentInput {
     spendLimit: spendLimitOf(body.spend_limit ?? null),
     egress: egressOf(body.egress),
     models: body.models ?? null,
+    peers: body.peers ?? [],
   };
 }
 

@@ -37,6 +37,7 @@ test('200: every field reaches the engine as it was given, and no secret comes b
     spend_limit: null,
     egress: { mode: 'allowlist', allow: ['API.example.com'] },
     models: ['openai/gpt-5-mini'],
+    peers: ['*'],
     instructions: 'Be kind.',
     dashboard: false,
   });
@@ -56,6 +57,7 @@ test('200: every field reaches the engine as it was given, and no secret comes b
       spendLimit: null,
       egress: { mode: 'allowlist', allow: ['api.example.com'] },
       models: ['openai/gpt-5-mini'],
+      peers: ['*'],
       instructions: 'Be kind.',
       dashboard: false,
     },
@@ -66,10 +68,10 @@ test('200: every field reaches the engine as it was given, and no secret comes b
 test('200: null resets a field to its default', async () => {
   const { patch, agents } = withAgent();
   await patch({ description: null, model: null, size: null, lifecycle: null, metadata: null, llm_keys: null });
-  await patch({ egress: null, models: null });
+  await patch({ egress: null, models: null, peers: null });
   assert.deepEqual(agents.updates, [
     { description: null, model: null, size: 'medium', lifecycle: defaultLifecycle, metadata: null, llmKeys: null },
-    { egress: publicEgress, models: null },
+    { egress: publicEgress, models: null, peers: [] },
   ]);
 });
 

@@ -68,6 +68,7 @@ function inputOf(body: UpdateAgent): UpdateAgentInput {
     ...(body.spend_limit !== undefined && { spendLimit: spendLimitOf(body.spend_limit) }),
     ...(body.egress !== undefined && { egress: egressOf(body.egress) }),
     ...(body.models !== undefined && { models: body.models }),
+    ...(body.peers !== undefined && { peers: body.peers ?? [] }),
     ...(body.metadata !== undefined && { metadata: body.metadata }),
   };
 }

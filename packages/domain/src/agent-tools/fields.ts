@@ -1,0 +1,78 @@
+/** Arguments of tools: one table makes the schema that a guest is shown and checks what the guest sends. */
+import type { Json } from '../json.ts';
+import { Refusal } from '../refusal.ts';
+
+export interface TextField {
+  readonly type: 'text';
+  readonly maxChars: number;
+  /** The only texts that it may be. */
+  readonly words?: readonly string[];
+  readonly optional?: true;
+  readonly description: string;
+}
+
+export interface FlagField {
+  readonly type: 'flag';
+  readonly optional: true;
+  readonly description: string;
+}
+
+export type ToolField = TextField | FlagField;
+export type ToolFields = Readonly<Record<string, ToolField>>;
+
+type Value<Field> = Field extends FlagField ? boolean : string;
+/** What a table of fields is read as; what is left out is undefined. */
+export type ToolArguments<Fields extends ToolFields> = {
+  readonly [Name in keyof Fields]: Fields[Name] extends { readonly optional: true }
+    ? Value<Fields[Name]> | undefined
+    : Value<Fields[Name]>;
+};
+
+/** JSON Schema of an object. */
+export function schemaOf(fields: ToolFields): Json {
+  const named = Object.entries(fields);
+  return {
+    type: 'object',
+    properties: Object.fromEntries(named.map(([name, field]) => [name, schemaOfField(field)])),
+    required: named.filter(([, { optional }]) => optional !== true).map(([name]) => name),
+    additionalProperties: false,
+  };
+}
+
+function schemaOfField(field: ToolField): Json {
+  const { description } = field;
+  if (field.type === 'flag') return { type: 'boolean', description };
+  const { maxChars, words } = field;
+  return { type: 'string', minLength: 1, maxLength: maxChars, description, ...(words && { enum: [...words] }) };
+}
+
+/** Refuses with `invalid_request` and one sentence that names the field. */
+export function readArguments<Fields extends ToolFields>(fields: Fields, given: Json): ToolArguments<Fields> {
+  const unknown = Object.keys(given).find((name) => !Object.hasOwn(fields, name));
+  if (unknown !== undefined)
+    throw wrong(`${JSON.stringify(unknown.slice(0, 64).toWellFormed())} is not a known argument.`);
+  const read = Object.entries(fields).map(([name, field]) => {
+    const value = Object.hasOwn(given, name) ? given[name] : undefined;
+    return [name, valueOf(name, field, value)] as const;
+  });
+  return Object.fromEntries(read) as ToolArguments<Fields>;
+}
+
+function valueOf(name: string, field: ToolField, value: unknown): string | boolean | undefined {
+  if (value === undefined || value === null) {
+    if (field.optional === true) return undefined;
+    throw wrong(`${name} is missing.`);
+  }
+  if (field.type === 'flag') {
+    if (typeof value !== 'boolean') throw wrong(`${name} must be true or false.`);
+    return value;
+  }
+  if (typeof value !== 'string') throw wrong(`${name} must be a text.`);
+  if (value.length > field.maxChars) throw wrong(`${name} must have at most ${field.maxChars} characters.`);
+  if (value.trim() === '') throw wrong(`${name} must not be blank.`);
+  if (value.includes('\0') || !value.isWellFormed()) throw wrong(`${name} has characters that are no text.`);
+  if (field.words && !field.words.includes(value)) throw wrong(`${name} must be one of ${field.words.join(', ')}.`);
+  return value;
+}
+
+const wrong = (message: string): Refusal => new Refusal('invalid_request', message);

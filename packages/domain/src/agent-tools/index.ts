@@ -1,0 +1,3 @@
+export * from './fields.ts';
+export * from './peers.ts';
+export * from './tools.ts';

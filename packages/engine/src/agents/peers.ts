@@ -1,0 +1,18 @@
+import { Refusal, allPeers } from '@lodge/domain';
+import type { AgentsDeps } from './deps.ts';
+
+/** Whom an agent may ask, each once. Refuses who is no other agent of the account; one of `present` may be gone by now. */
+export async function checkedPeers(
+  { store }: Pick<AgentsDeps, 'store'>,
+  { accountId, id }: { readonly accountId: string; readonly id: string },
+  peers: readonly string[],
+  present: readonly string[] = [],
+): Promise<readonly string[]> {
+  for (const [index, peer] of peers.entries()) {
+    if (peer === allPeers || present.includes(peer)) continue;
+    if (peer === id || (await store.get(accountId, peer)) === null) {
+      throw new Refusal('invalid_request', `peers[${index}] is no other agent of the account.`);
+    }
+  }
+  return [...new Set(peers)];
+}
