@@ -9,6 +9,7 @@ import type {
   MessageState,
 } from '@lodge/domain';
 import type { ActorNote, ChangeNote } from '../events/change-note.ts';
+import type { ChannelAnswer } from './channel-turns.ts';
 
 export interface ChannelRow {
   readonly accountId: string;
@@ -157,6 +158,12 @@ export interface ChannelStore {
    * queued, for there is none, or the channel is off, or its access lets in nobody who is there.
    */
   say(destination: ChannelDestination, text: string): Promise<'queued' | Unsayable>;
+  /** As `say`, with files; gives the id of what is queued. `full`: `maxQueued` answers of the conversation wait already. */
+  queue(destination: ChannelDestination, answer: ChannelAnswer): Promise<{ readonly id: string } | Unsayable | 'full'>;
+  /** Null: something may be said there now. */
+  whyUnsayable(destination: ChannelDestination): Promise<Unsayable | null>;
+  /** Of the agent's `limit` conversations in which something was last written, those in which something may be said now. */
+  sayable(accountId: string, agentId: string, limit: number): Promise<readonly SayableConversation[]>;
   /** Calls back when a channel of an agent changed, by the agent's id; null: any may have. */
   onChange(listener: (agentId: string | null) => void): () => void;
 }
@@ -176,6 +183,16 @@ export interface ChannelDestination {
   readonly agentId: string;
   readonly channel: ChannelName;
   readonly conversationId: string;
+}
+
+/** Answers that may wait in a conversation when an agent says something unasked. */
+export const maxQueued = 100;
+
+export interface SayableConversation extends Pick<ChannelDestination, 'channel' | 'conversationId'> {
+  readonly kind: ConversationKind;
+  /** Of a group, as somebody there named it; null where it has no name. */
+  readonly title: string | null;
+  readonly lastAt: Date;
 }
 
 /** Why nothing can be said in a conversation: it is not there, or the channel is off or its access lets nobody of it in. */

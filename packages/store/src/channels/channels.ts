@@ -22,7 +22,7 @@ import { leaveAccount } from './account.ts';
 import { selectChannels } from './channel-row.ts';
 import { messagePage, retryMessage } from './messages.ts';
 import { notify } from './notify.ts';
-import { sayInConversation } from './say.ts';
+import { queueInConversation, sayInConversation, sayableConversations, whyUnsayable } from './say.ts';
 import { decideSender, senderDecidedBy, sendersOf } from './senders.ts';
 import { isUniqueViolation } from './states.ts';
 import type { ChannelsTable } from './tables.ts';
@@ -124,6 +124,18 @@ export class PostgresChannelStore implements ChannelStore {
 
   say(destination: Parameters<ChannelStore['say']>[0], text: string): ReturnType<ChannelStore['say']> {
     return this.database.transaction((trx) => sayInConversation(trx, destination, text));
+  }
+
+  queue(...[destination, answer]: Parameters<ChannelStore['queue']>): ReturnType<ChannelStore['queue']> {
+    return this.database.transaction((trx) => queueInConversation(trx, destination, answer));
+  }
+
+  whyUnsayable(destination: Parameters<ChannelStore['say']>[0]): ReturnType<ChannelStore['whyUnsayable']> {
+    return this.database.transaction((trx) => whyUnsayable(trx, destination));
+  }
+
+  sayable(accountId: string, agentId: string, limit: number): ReturnType<ChannelStore['sayable']> {
+    return this.database.repeatable((db) => sayableConversations(db, accountId, agentId, limit));
   }
 
   onChange(listener: (agentId: string | null) => void): () => void {

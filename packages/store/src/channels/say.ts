@@ -1,9 +1,10 @@
 /** What an agent, or Lodge in its place, says in a conversation without having been asked there. */
 import { maySpeakIn } from '@lodge/domain';
-import type { ChannelAccess, ConversationKind } from '@lodge/domain';
-import type { ChannelDestination, Unsayable } from '@lodge/ports';
+import type { ChannelAccess, ChannelName, ConversationKind } from '@lodge/domain';
+import { maxQueued } from '@lodge/ports';
+import type { ChannelAnswer, ChannelDestination, SayableConversation, Unsayable } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { Transaction } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
 import type { Schema } from '../database/schema.ts';
 import { queueAnswer } from './queue.ts';
 import { storable } from './text.ts';
@@ -30,6 +31,26 @@ export async function sayInConversation(
   return 'queued';
 }
 
+/** The same with files, and no more than may wait there. */
+export async function queueInConversation(
+  trx: Transaction<Schema>,
+  destination: ChannelDestination,
+  answer: ChannelAnswer,
+): Promise<{ readonly id: string } | Unsayable | 'full'> {
+  const found = await lookUp(trx, destination);
+  if (typeof found === 'string') return found;
+  const { rows } = await sql<{ n: number }>`
+    select count(*)::int as n from (
+      select from channel_answers where conversation = ${found.id} and state = 'queued' limit ${maxQueued}
+    ) waiting
+  `.execute(trx);
+  if (rows[0]!.n >= maxQueued) return 'full';
+  const { agentId, channel } = destination;
+  const id = await queueAnswer(trx, { conversation: found.id, agentId, channel, replyTo: null, answer });
+  if (id === null) throw new Error('an answer without text and files');
+  return { id };
+}
+
 /** Null: something may be said there now. */
 export async function whyUnsayable(
   trx: Transaction<Schema>,
@@ -54,7 +75,43 @@ async function lookUp(
   `.execute(trx);
   const [found] = rows;
   if (found === undefined) return 'no_conversation';
-  const standing = found.standing === null || found.standing === 'pending' ? 'unknown' : found.standing;
-  const there = { kind: found.kind, conversationId, senderId: found.sender_id, standing } as const;
-  return found.enabled && maySpeakIn(found.access, there) ? found : 'not_allowed';
+  return isOpen(found, conversationId) ? found : 'not_allowed';
+}
+
+function isOpen({ kind, sender_id: senderId, standing: decided, access, enabled }: Found, conversationId: string) {
+  const standing = decided === null || decided === 'pending' ? 'unknown' : decided;
+  return enabled && maySpeakIn(access, { kind, conversationId, senderId, standing });
+}
+
+type FoundInList = Found & {
+  readonly channel: ChannelName;
+  readonly conversation_id: string;
+  readonly title: string | null;
+  readonly last_at: Date;
+};
+
+/** Of the newest `limit`, newest first. */
+export async function sayableConversations(
+  db: Kysely<Schema>,
+  accountId: string,
+  agentId: string,
+  limit: number,
+): Promise<readonly SayableConversation[]> {
+  const { rows } = await sql<FoundInList>`
+    select v.id, v.channel, v.conversation_id, v.title, v.last_at, v.kind, v.sender_id, s.state as standing, c.access, c.enabled
+    from channel_conversations v
+    join channels c on c.agent_id = v.agent_id and c.channel = v.channel
+    left join channel_senders s on s.agent_id = v.agent_id and s.channel = v.channel and s.sender_id = v.sender_id
+    where v.account_id = ${accountId} and v.agent_id = ${agentId}
+    order by v.last_at desc, v.id limit ${limit}
+  `.execute(db);
+  return rows
+    .filter((row) => isOpen(row, row.conversation_id))
+    .map(({ channel, conversation_id: conversationId, kind, title, last_at: lastAt }) => ({
+      channel,
+      conversationId,
+      kind,
+      title,
+      lastAt,
+    }));
 }
