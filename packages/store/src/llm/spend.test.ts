@@ -112,6 +112,23 @@ const warnings = async (agentId: string): Promise<readonly string[]> => {
   return entries.map(({ message }) => message);
 };
 
+test('how an agent stands is its own windows, and each limit that holds for it', async () => {
+  const id = await limited(limitOf('1', '5'));
+  assert.equal(await spend(id, '2027-09-10T12:00:00Z', '0.25'), null);
+  assert.equal(await spend(id, '2027-09-09T12:00:00Z', '0.5'), null);
+  const { limits, ...spent } = await store.spend.ofAgent(id, new Date('2027-09-10T13:00:00Z'));
+  assert.deepEqual(spent, { daySpentUsd: '0.25', monthSpentUsd: '0.75' });
+  assert.deepEqual(
+    limits.map(({ scope, period, limitUsd, spentUsd }) => [scope, period, limitUsd, Number(spentUsd)]),
+    [
+      ['agent', 'day', '1', 0.25],
+      ['agent', 'month', '5', 0.75],
+    ],
+  );
+  const nobody = await store.spend.ofAgent('nobody', new Date());
+  assert.deepEqual(nobody, { daySpentUsd: '0', monthSpentUsd: '0', limits: [] });
+});
+
 /** Left open by a test: they count in their account. */
 const underWay: OpenCall[] = [];
 

@@ -14,7 +14,7 @@ import {
   spendWindow,
 } from '@lodge/domain';
 import type { SpendDefaults, SpendLimit, SpendStanding } from '@lodge/domain';
-import type { AccountSpend, CallRefusal, LlmCall, NewEvent, OpenCall, SpendStore } from '@lodge/ports';
+import type { AccountSpend, AgentSpend, CallRefusal, LlmCall, NewEvent, OpenCall, SpendStore } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Kysely, Transaction } from 'kysely';
 import type { Database } from '../database/connection.ts';
@@ -96,10 +96,24 @@ export class PostgresSpendStore implements SpendStore {
     await this.database.transaction(async (trx) => tell(trx, call.agentId, await standingsOf(trx, applied)));
   }
 
+  ofAgent(agentId: string, at: Date): Promise<AgentSpend> {
+    return this.database.repeatable(async (db) => {
+      const { rows } = await sql<{ account: string; day: string; month: string }>`
+        select c.account_id as account, ${spentIn('agent', 'day', at)} as day, ${spentIn('agent', 'month', at)} as month
+        from agents c where c.id = ${agentId}
+      `.execute(db);
+      const { account: accountId = '', day = '0', month = '0' } = rows[0] ?? {};
+      const applied = await appliedLimits(db, { agentId, accountId }, at, this.defaults, 'unlocked');
+      const limits = applied.length === 0 ? [] : await standingsOf(db, applied);
+      return { daySpentUsd: day, monthSpentUsd: month, limits };
+    });
+  }
+
   ofAccount(accountId: string, at: Date): Promise<AccountSpend> {
     return this.database.repeatable(async (db) => {
       const { rows } = await sql<{ limit: SpendLimit | null; day: string; month: string }>`
-        select c.spend_limit as limit, ${spentIn('day', at)} as day, ${spentIn('month', at)} as month
+        select c.spend_limit as limit, ${spentIn('account', 'day', at)} as day,
+          ${spentIn('account', 'month', at)} as month
         from accounts c where c.id = ${accountId}
       `.execute(db);
       const { limit = null, day = '0', month = '0' } = rows[0] ?? {};
@@ -108,9 +122,10 @@ export class PostgresSpendStore implements SpendStore {
   }
 }
 
-const spentIn = (period: 'day' | 'month', at: Date) => sql<string>`coalesce((
+/** Of the row `c` of accounts or agents. */
+const spentIn = (scope: 'account' | 'agent', period: 'day' | 'month', at: Date) => sql<string>`coalesce((
   select trim_scale(round(w.spent_usd, 6))::text from spend_windows w
-  where w.scope = 'account' and w.id = c.id and w.period = ${period} and w.starts = ${spendWindow(period, at).start}
+  where w.scope = ${scope} and w.id = c.id and w.period = ${period} and w.starts = ${spendWindow(period, at).start}
 ), '0')`;
 
 /** The limits that hold for a call at that time; `locked`: further admissions of whom they are of wait for this transaction. */

@@ -11,7 +11,7 @@ const never = (): never => {
 /** An account area whose routes are there, and do nothing. */
 export const noAccountArea: AccountArea = {
   accounts: new Proxy({} as Accounts, { get: () => never }),
-  spend: { defaults: noSpendDefaults, asleep: never, note: never, ofAccount: never },
+  spend: { defaults: noSpendDefaults, asleep: never, note: never, ofAgent: never, ofAccount: never },
   origin: () => 'http://localhost',
   pages: null,
 };

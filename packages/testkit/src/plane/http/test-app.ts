@@ -26,6 +26,7 @@ export const unlimited: SpendStore = {
   defaults: noSpendDefaults,
   asleep: async () => null,
   note: async () => undefined,
+  ofAgent: async () => ({ daySpentUsd: '0', monthSpentUsd: '0', limits: [] }),
   ofAccount: async () => ({ limit: null, daySpentUsd: '0', monthSpentUsd: '0' }),
 };
 
