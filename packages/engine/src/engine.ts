@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { agentModel, defaultDisk, parseProviderModel } from '@lodge/domain';
 import type { DiskSettings } from '@lodge/domain';
-import type { Agents } from './agents/agents.ts';
+import type { Agents, AskedTurn } from './agents/agents.ts';
 import { guestOfRow } from './agents/guest-of.ts';
 import { DiskKeeper } from './lifecycle/disk/keeper.ts';
 import { Idleness } from './lifecycle/idle/idleness.ts';
@@ -78,6 +78,8 @@ export interface Engine {
   readonly schedules: Schedules;
   /** Says something to an agent, whoever asks. */
   readonly runTurn: RunTurn;
+  /** Who asked for the turns of an agent that are under way on this host. */
+  askedTurns(agentId: string): readonly AskedTurn[];
   /** The ledger in which the broker writes: calls are seen as parts of turns, and cut where they go in circles. */
   watchCalls(ledger: CallLedger): CallLedger;
   /** Begins to reconcile and to make templates, on a driver that has started. */
@@ -140,6 +142,7 @@ export function createEngine(deps: EngineDeps): Engine {
       return schedules;
     },
     runTurn,
+    askedTurns: (agentId) => turns.asked(agentId),
     watchCalls: (ledger) => turns.watch(ledger),
     start() {
       templates.start();

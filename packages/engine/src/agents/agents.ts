@@ -153,8 +153,8 @@ export interface Agents {
    * lifecycle allow it. Many at once wake it once. Refuses with `agent_not_running`, or `internal_error`.
    */
   use(accountId: string, id: string, options: UseOptions): Promise<LiveAgent>;
-  /** A chat turn of the agent, until `over` aborts: cut where its model calls are refused for good. */
-  turn(id: string, over: AbortSignal): Turn;
+  /** A chat turn of the agent, until `over` aborts: cut where its model calls are refused for good. `asked`: another agent asked for it. */
+  turn(id: string, over: AbortSignal, asked?: AskedTurn): Turn;
   /** Holds the agent awake while something of it is under way that did not come through `use` (an LLM call). Never rejects. */
   busy(id: string): () => void;
   logs(accountId: string, query: LogQuery): Promise<readonly LogEntry[]>;
@@ -180,6 +180,18 @@ export interface UseOptions {
   readonly message?: boolean;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+}
+
+/** Who asked for a turn, where that was an agent: known to the host alone. */
+export interface AskedTurn {
+  /** Agents that may have led to it, by questions of one another. */
+  readonly askers: readonly string[];
+  /** How many questions deep it is. */
+  readonly depth: number;
+  /** Whose spending its model calls are. */
+  readonly payerId: string;
+  /** A spend limit holds for who pays: no call without a known price is made. */
+  readonly limited: boolean;
 }
 
 /** A chat under way, as far as its model calls are concerned. */

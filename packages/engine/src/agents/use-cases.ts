@@ -45,7 +45,7 @@ export function createAgents(deps: AgentsDeps): Agents {
       return row;
     },
     use: (accountId, id, options) => uses.use(accountId, id, options),
-    turn: (id, over) => deps.turns.begin(id, over),
+    turn: (id, over, asked) => deps.turns.begin(id, over, asked),
     busy(id) {
       deps.keepAwake.join(id);
       let released = false;

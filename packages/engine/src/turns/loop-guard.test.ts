@@ -4,10 +4,13 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
 import type { CallRefusal, LlmCall, OpenCall } from '@lodge/ports';
+import type { AskedTurn } from '../agents/agents.ts';
 import { Turns } from './loop-guard.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const agentId = 'k7d2m9q4x1ab';
+const reached = { code: 'spend_limit_exceeded', message: 'It is reached.', retryAfterSeconds: 9 } as const;
+const askedBy = (payerId: string, limited = false): AskedTurn => ({ askers: [payerId], depth: 1, payerId, limited });
 
 /** Turns over a ledger that refuses what it is told to. Time is the test's. */
 function setUp(t: TestContext, bounds = { calls: 5, same: 3 }) {
@@ -17,6 +20,10 @@ function setUp(t: TestContext, bounds = { calls: 5, same: 3 }) {
   const noted: string[] = [];
   let refusal: CallRefusal | null = null;
   let isDown = false;
+  /** Agents whose limit is reached, and in whose name calls were opened and closed. */
+  const broke = new Set<string>();
+  const booked: string[] = [];
+  const closedFor: string[] = [];
   const turns = new Turns({
     log: silent,
     bounds,
@@ -25,11 +32,12 @@ function setUp(t: TestContext, bounds = { calls: 5, same: 3 }) {
     note: async (call) => void noted.push(call.id),
   });
   const ledger = turns.watch({
-    open: async () => {
+    open: async (call) => {
       if (isDown) throw new Error('no database');
-      return refusal;
+      if (refusal === null && !broke.has(call.agentId)) booked.push(call.agentId);
+      return broke.has(call.agentId) ? { ...reached, ends: 'sleep' } : refusal;
     },
-    close: async () => undefined,
+    close: async (call) => void closedFor.push(call.agentId),
   });
   const call = (digest: string): OpenCall => ({
     id: randomUUID(),
@@ -72,11 +80,15 @@ function setUp(t: TestContext, bounds = { calls: 5, same: 3 }) {
     if (refused === null) await ledger.close(closed(asked, outcome));
     return refused?.code ?? null;
   };
-  const begin = () => {
+  const begin = (asked?: AskedTurn) => {
     const over = new AbortController();
-    return { turn: turns.begin(agentId, over.signal), end: () => over.abort() };
+    return { turn: turns.begin(agentId, over.signal, asked), end: () => over.abort() };
   };
   return {
+    turns,
+    broke,
+    booked,
+    closedFor,
     ledger,
     told,
     asleep,
@@ -211,4 +223,39 @@ test('a call that could not be opened, or is opened again, counts once; each tha
   for (let i = 0; i < 4; i += 1) assert.equal(await ask(), null);
   assert.equal(await ask(), 'loop_detected');
   assert.equal(noted.length, 5);
+});
+
+test('calls of a turn that another agent asked for are opened and closed as that one its', async (t) => {
+  const { turns, begin, ask, booked, closedFor } = setUp(t);
+  const asked = begin(askedBy('asker'));
+  assert.deepEqual(turns.asked(agentId), [askedBy('asker')]);
+  await ask();
+  assert.deepEqual([booked, closedFor], [['asker'], ['asker']]);
+  asked.end();
+  assert.deepEqual(turns.asked(agentId), []);
+  await ask();
+  assert.deepEqual([booked.at(-1), closedFor.at(-1)], [agentId, agentId]);
+});
+
+test('turns of several payers at once share their calls, and the limit of one ends the turns of that one alone', async (t) => {
+  const { begin, ask, booked, broke, asleep } = setUp(t, { calls: 50, same: 50 });
+  const own = begin();
+  const asked = begin(askedBy('asker'));
+  for (let n = 0; n < 4; n += 1) await ask();
+  assert.deepEqual(booked.toSorted(), ['asker', 'asker', agentId, agentId]);
+  broke.add('asker');
+  for (let n = 0; n < 4; n += 1) assert.equal(await ask(), null);
+  t.mock.timers.tick(2_000);
+  assert.deepEqual(asleep, ['asker']);
+  assert.equal(asked.turn.signal.reason.code, 'spend_limit_exceeded');
+  assert.equal(own.turn.signal.aborted, false);
+  assert.equal(own.turn.refusal, null);
+});
+
+test('who asks under a spend limit pays for no call without a known price', async (t) => {
+  const { begin, ask, booked } = setUp(t);
+  const { turn } = begin(askedBy('asker', true));
+  assert.equal(await ask(), 'spend_limit_exceeded');
+  assert.deepEqual(booked, []);
+  assert.match(turn.refusal!.message, /no known price/);
 });

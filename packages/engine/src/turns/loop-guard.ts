@@ -7,10 +7,13 @@
  * ends the turn (a loop, a spend limit) is told to every turn of the agent, once no call that was admitted is under way any
  * more and what it brought had a moment to come through: no runtime has to be waited for until it gives up by itself.
  *
+ * A turn that another agent asked for is paid for by that agent: each call is written as its own. Where turns with several payers are
+ * under way at once, the calls are shared out evenly among the turns; a payer whose limit refuses one leaves it to the next.
+ *
  * In memory, by process: agents are called by the process that has their machine. What a restart forgets begins anew.
  */
 import { Refusal } from '@lodge/domain';
-import type { Turn } from '../agents/agents.ts';
+import type { AskedTurn, Turn } from '../agents/agents.ts';
 import type { CallLedger, CallRefusal, LlmCall, Log, OpenCall, SealedContent } from '@lodge/ports';
 
 export interface LoopBounds {
@@ -31,6 +34,20 @@ export interface TurnsDeps {
   readonly sleep: (agentId: string) => void;
   /** Called once a call is in the ledger. */
   readonly note: (call: LlmCall) => Promise<void>;
+}
+
+const unasked = { askers: [], depth: 0, limited: false } as const;
+
+const unpriced: CallRefusal = {
+  code: 'spend_limit_exceeded',
+  message: 'The model has no known price, and the agent that asks has a spend limit.',
+  retryAfterSeconds: 60,
+  ends: 'turn',
+};
+
+/** Turns of one payer, the one with the fewest calls first. */
+interface Payer extends Pick<AskedTurn, 'payerId' | 'limited'> {
+  readonly turns: readonly ActiveTurn[];
 }
 
 interface Span {
@@ -63,15 +80,21 @@ const graceMs = 2_000;
 const loopRetrySeconds = 60;
 /** Agents that are remembered without a look for those whose span has ended. */
 const maxCallers = 1_000;
+/** Calls that another agent pays for and whose row was never written. */
+const maxPayers = 10_000;
 
 class ActiveTurn implements Turn {
   readonly signal: AbortSignal;
   refusal: Refusal | null = null;
   hasModelAnswered = false;
   isFinal = false;
+  /** Calls that were booked for it. */
+  calls = 0;
+  readonly asked: AskedTurn;
   private readonly cutting = new AbortController();
 
-  constructor(over: AbortSignal) {
+  constructor(over: AbortSignal, asked: AskedTurn) {
+    this.asked = asked;
     this.signal = AbortSignal.any([over, this.cutting.signal]);
   }
 
@@ -83,14 +106,16 @@ class ActiveTurn implements Turn {
 export class Turns {
   private readonly deps: TurnsDeps;
   private readonly callers = new Map<string, Caller>();
+  /** Of calls that another agent than their own pays for, until they are closed. */
+  private readonly payers = new Map<string, string>();
 
   constructor(deps: TurnsDeps) {
     this.deps = deps;
   }
 
   /** A turn of the agent, until `over` aborts. */
-  begin(agentId: string, over: AbortSignal): Turn {
-    const turn = new ActiveTurn(over);
+  begin(agentId: string, over: AbortSignal, asked: AskedTurn = { ...unasked, payerId: agentId }): Turn {
+    const turn = new ActiveTurn(over, asked);
     if (over.aborted) return turn;
     const caller = this.caller(agentId);
     if (caller.turns.size === 0) caller.span = this.newSpan(null);
@@ -98,6 +123,11 @@ export class Turns {
     caller.turns.add(turn);
     over.addEventListener('abort', () => this.end(agentId, caller, turn), { once: true });
     return turn;
+  }
+
+  /** Who asked for the agent's turns that are under way. */
+  asked(agentId: string): readonly AskedTurn[] {
+    return [...(this.callers.get(agentId)?.turns ?? [])].map(({ asked }) => asked);
   }
 
   /** The ledger, with an eye on loops, and on who is to know of a refusal. */
@@ -122,32 +152,60 @@ export class Turns {
     if (!caller.underWay.has(id)) {
       const span = this.spanOf(caller);
       const loop = this.loopIn(span, agentId, digest);
-      if (loop !== null) return this.refused(agentId, caller, loop);
+      if (loop !== null) {
+        this.refused(agentId, loop, caller.turns);
+        this.cutSoon(caller);
+        return loop;
+      }
       span.calls += 1;
       caller.underWay.set(id, { span, digest });
     }
-    let refusal: CallRefusal | null;
     try {
-      refusal = await ledger.open(call);
+      const refusal = await this.openFor(payersOf(caller, agentId), ledger, call, caller);
+      if (refusal !== null) {
+        uncount(caller, id);
+        this.cutSoon(caller);
+      }
+      return refusal;
     } catch (error) {
       uncount(caller, id);
       throw error;
     }
-    if (refusal !== null) {
-      uncount(caller, id);
-      return this.refused(agentId, caller, refusal);
+  }
+
+  /** By the first of them whose limits admit it; the last one's refusal where nobody's do. */
+  private async openFor(
+    payers: readonly Payer[],
+    ledger: CallLedger,
+    call: OpenCall,
+    caller: Caller,
+  ): Promise<CallRefusal | null> {
+    let refusal: CallRefusal | null = null;
+    for (const { payerId, turns, limited } of payers) {
+      const isUnpriced = limited && payerId !== call.agentId && call.estimate.costUsd === null;
+      refusal = isUnpriced ? unpriced : await ledger.open({ ...call, agentId: payerId });
+      if (refusal !== null) {
+        this.refused(payerId, refusal, turns);
+        continue;
+      }
+      if (payerId !== call.agentId) this.remember(call.id, payerId);
+      const [fewest] = turns;
+      if (fewest) fewest.calls += 1;
+      for (const turn of turns) if (!turn.isFinal) turn.refusal = null;
+      return null;
     }
-    for (const turn of caller.turns) if (!turn.isFinal) turn.refusal = null;
-    return null;
+    return refusal;
   }
 
   private async close(ledger: CallLedger, call: LlmCall, content?: SealedContent | null): Promise<void> {
+    const booked = { ...call, agentId: this.payers.get(call.id) ?? call.agentId };
     try {
-      await ledger.close(call, content);
+      await ledger.close(booked, content);
+      this.payers.delete(call.id);
     } finally {
       this.ended(call);
     }
-    await this.deps.note(call).catch((error: unknown) => {
+    await this.deps.note(booked).catch((error: unknown) => {
       this.deps.log.warn({ err: error, agent_id: call.agentId }, 'what is left of spend limits was not looked at');
     });
   }
@@ -166,19 +224,23 @@ export class Turns {
     this.cutSoon(caller);
   }
 
-  private refused(agentId: string, caller: Caller, refusal: CallRefusal): CallRefusal {
+  private remember(callId: string, payerId: string): void {
+    this.payers.set(callId, payerId);
+    if (this.payers.size > maxPayers) this.payers.delete(this.payers.keys().next().value!);
+  }
+
+  /** `agentId`: whose limit it is; `turns`: those that it is told to. */
+  private refused(agentId: string, refusal: CallRefusal, turns: Iterable<ActiveTurn>): void {
     const told = new Refusal(refusal.code, refusal.message, {
       agentId: agentId,
       retryAfterSeconds: refusal.retryAfterSeconds,
     });
-    for (const turn of caller.turns) {
+    for (const turn of turns) {
       if (turn.isFinal) continue;
       turn.refusal = told;
       turn.isFinal = refusal.ends !== undefined;
     }
-    this.cutSoon(caller);
     if (refusal.ends === 'sleep') this.deps.sleep(agentId);
-    return refusal;
   }
 
   private cutSoon(caller: Caller): void {
@@ -242,4 +304,20 @@ function uncount({ underWay }: Caller, id: string): void {
   if (!admitted) return;
   admitted.span.calls -= 1;
   underWay.delete(id);
+}
+
+/** Who may pay for a call of the agent now, the one whose turn had the fewest calls first; itself outside of turns. */
+function payersOf({ turns }: Caller, agentId: string): readonly Payer[] {
+  const payers = new Map<string, ActiveTurn[]>();
+  const going = [...turns].filter(({ isFinal }) => !isFinal);
+  for (const turn of (going.length > 0 ? going : [...turns]).toSorted((a, b) => a.calls - b.calls)) {
+    const { payerId } = turn.asked;
+    payers.set(payerId, [...(payers.get(payerId) ?? []), turn]);
+  }
+  if (payers.size === 0) return [{ payerId: agentId, limited: false, turns: [] }];
+  return [...payers].map(([payerId, own]) => ({
+    payerId,
+    turns: own,
+    limited: own.some(({ asked }) => asked.limited),
+  }));
 }

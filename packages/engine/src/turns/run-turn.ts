@@ -10,7 +10,7 @@ import type { Json } from '@lodge/domain';
 import { Refusal } from '@lodge/domain';
 import { GatewayFailure } from '@lodge/ports';
 import type { ChatEndpoint, Gateway, GatewayAnswer, TurnApi } from '@lodge/ports';
-import type { Agents, LiveAgent } from '../agents/agents.ts';
+import type { Agents, AskedTurn, LiveAgent } from '../agents/agents.ts';
 import { TurnAnswer } from './answer.ts';
 import type { Answer } from './answer.ts';
 import { bounded } from './bounded.ts';
@@ -27,6 +27,8 @@ export interface TurnRequest {
   /** What names the conversation, any text. Null: the turn stands alone. */
   readonly conversation: string | null;
   readonly origin: TurnOrigin;
+  /** With the origin `agent`: who asked, and who pays. */
+  readonly asked?: AskedTurn;
   readonly said: Said;
   /** A stopped agent is started too. */
   readonly wake: boolean;
@@ -84,7 +86,7 @@ export function createRunTurn(deps: RunTurnDeps): RunTurn {
     try {
       const live = await liveAgent(deps, asked, signal);
       // Whose agent it is was checked by then: what becomes of its turns is nobody else's to know.
-      const turn = deps.agents.turn(agentId, signal);
+      const turn = deps.agents.turn(agentId, signal, asked.asked);
       const request = requestOf(asked, live);
       const gatewayAnswer = open(deps, asked, live, request, turn.signal);
       const streams = request.body['stream'] === true;
