@@ -78,6 +78,17 @@ function units(usd: string): bigint {
   return BigInt(whole + fraction.padEnd(places, '0').slice(0, places));
 }
 
+/** Decimal USD that calls may still cost; what is under way is counted once it has ended. */
+export function leftUsd({ limitUsd, spentUsd }: SpendStanding): string {
+  const left = units(limitUsd) - units(spentUsd);
+  if (left <= 0n) return '0';
+  const digits = left.toString().padStart(places + 1, '0');
+  const fraction = digits.slice(-places);
+  let end = fraction.length;
+  while (fraction[end - 1] === '0') end -= 1;
+  return digits.slice(0, -places) + (end === 0 ? '' : `.${fraction.slice(0, end)}`);
+}
+
 /** What is said of limits that are reached, and when waiting helps: at the end of the last of their windows. */
 export function reachedWords(
   reached: readonly SpendStanding[],

@@ -11,16 +11,18 @@ export interface TextField {
   readonly description: string;
 }
 
-export interface FlagField {
-  readonly type: 'flag';
-  readonly optional: true;
+export interface IntegerField {
+  readonly type: 'integer';
+  readonly min: number;
+  readonly max: number;
+  readonly optional?: true;
   readonly description: string;
 }
 
-export type ToolField = TextField | FlagField;
+export type ToolField = TextField | IntegerField;
 export type ToolFields = Readonly<Record<string, ToolField>>;
 
-type Value<Field> = Field extends FlagField ? boolean : string;
+type Value<Field> = Field extends IntegerField ? number : string;
 /** What a table of fields is read as; what is left out is undefined. */
 export type ToolArguments<Fields extends ToolFields> = {
   readonly [Name in keyof Fields]: Fields[Name] extends { readonly optional: true }
@@ -41,7 +43,7 @@ export function schemaOf(fields: ToolFields): Json {
 
 function schemaOfField(field: ToolField): Json {
   const { description } = field;
-  if (field.type === 'flag') return { type: 'boolean', description };
+  if (field.type === 'integer') return { type: 'integer', minimum: field.min, maximum: field.max, description };
   const { maxChars, words } = field;
   return { type: 'string', minLength: 1, maxLength: maxChars, description, ...(words && { enum: [...words] }) };
 }
@@ -58,14 +60,15 @@ export function readArguments<Fields extends ToolFields>(fields: Fields, given: 
   return Object.fromEntries(read) as ToolArguments<Fields>;
 }
 
-function valueOf(name: string, field: ToolField, value: unknown): string | boolean | undefined {
+function valueOf(name: string, field: ToolField, value: unknown): string | number | undefined {
   if (value === undefined || value === null) {
     if (field.optional === true) return undefined;
     throw wrong(`${name} is missing.`);
   }
-  if (field.type === 'flag') {
-    if (typeof value !== 'boolean') throw wrong(`${name} must be true or false.`);
-    return value;
+  if (field.type === 'integer') {
+    const { min, max } = field;
+    if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
+    throw wrong(`${name} must be a whole number from ${min} to ${max}.`);
   }
   if (typeof value !== 'string') throw wrong(`${name} must be a text.`);
   if (value.length > field.maxChars) throw wrong(`${name} must have at most ${field.maxChars} characters.`);

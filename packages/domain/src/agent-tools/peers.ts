@@ -11,9 +11,16 @@ export const maxAskChain = 3;
 export const mayAsk = (peers: readonly string[], agentId: string): boolean =>
   peers.includes(allPeers) || peers.includes(agentId);
 
-/** Why an agent cannot be asked by the last of a chain; null: it can. No agent is in a chain twice. */
-export function chainTrouble(chain: readonly string[], agentId: string): string | null {
-  if (chain.includes(agentId)) return 'agent is part of this chain of questions already: it cannot be asked again.';
-  if (chain.length >= maxAskChain) return `A question is passed on to ${maxAskChain - 1} agents at most.`;
+/**
+ * Why an agent cannot be asked; null: it can. `askers` are those who led to the question, `depth` how many questions deep it is. No
+ * agent is in a chain twice.
+ */
+export function chainTrouble(
+  { askers, depth }: { readonly askers: readonly string[]; readonly depth: number },
+  agentId: string,
+): string | null {
+  if (askers.includes(agentId))
+    return 'agent waits for an answer in this chain of questions: it cannot be asked again.';
+  if (depth >= maxAskChain) return `A question is passed on to ${maxAskChain - 1} agents at most.`;
   return null;
 }

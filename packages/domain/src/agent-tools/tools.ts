@@ -1,5 +1,6 @@
 /** The tools that Lodge gives to every agent: their words and bounds. */
 import { channelNames } from '../channels/channel.ts';
+import { maxPromptChars } from '../schedules/schedule.ts';
 import type { ToolFields } from './fields.ts';
 
 /** A longer text is cut where an agent answers, and refused where it calls a tool. */
@@ -44,6 +45,44 @@ export const ownTools = {
     description:
       'Tells what you have spent on model calls today and this month, and what is left of your spend limits.',
     fields: {},
+  },
+} as const satisfies Record<string, { readonly description: string; readonly fields: ToolFields }>;
+
+const optional = <Field>(field: Field) => ({ ...field, optional: true }) as const;
+
+export const scheduleToolWords = {
+  schedule_create: {
+    description:
+      'Makes a schedule: at its times you get the prompt in a conversation of its own. Use it for reminders and for work that comes again; your machine may sleep meanwhile. Give exactly one of in_minutes, at, every and cron, and channel and conversation where the answer belongs in a chat.',
+    fields: {
+      name: { type: 'text', maxChars: 100, description: 'What it is, in a few words.' },
+      prompt: {
+        type: 'text',
+        maxChars: maxPromptChars,
+        description: 'What you are to do then. Your answer is what is sent.',
+      },
+      in_minutes: optional({
+        type: 'integer',
+        min: 1,
+        max: 366 * 24 * 60,
+        description: 'Once, after so many minutes.',
+      }),
+      at: optional({ type: 'text', maxChars: 64, description: 'Once, such as 2027-01-31T12:00:00+01:00.' }),
+      every: optional({ type: 'text', maxChars: 16, description: 'Again and again, such as 15m, 2h or 1d.' }),
+      cron: optional({ type: 'text', maxChars: 100, description: 'By cron, such as 0 9 * * 1-5.' }),
+      time_zone: optional({
+        type: 'text',
+        maxChars: 64,
+        description: 'For cron, such as Europe/Berlin; UTC by default.',
+      }),
+      channel: optional(place.channel),
+      conversation: optional(place.conversation),
+    },
+  },
+  schedule_list: { description: 'Lists your schedules.', fields: {} },
+  schedule_delete: {
+    description: 'Deletes a schedule.',
+    fields: { id: { type: 'text', maxChars: 64, description: 'An id of schedule_list.' } },
   },
 } as const satisfies Record<string, { readonly description: string; readonly fields: ToolFields }>;
 

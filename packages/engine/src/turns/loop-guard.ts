@@ -161,7 +161,7 @@ export class Turns {
       caller.underWay.set(id, { span, digest });
     }
     try {
-      const refusal = await this.openFor(payersOf(caller, agentId), ledger, call, caller);
+      const refusal = await this.openFor(payersOf(caller, agentId), ledger, call);
       if (refusal !== null) {
         uncount(caller, id);
         this.cutSoon(caller);
@@ -174,12 +174,7 @@ export class Turns {
   }
 
   /** By the first of them whose limits admit it; the last one's refusal where nobody's do. */
-  private async openFor(
-    payers: readonly Payer[],
-    ledger: CallLedger,
-    call: OpenCall,
-    caller: Caller,
-  ): Promise<CallRefusal | null> {
+  private async openFor(payers: readonly Payer[], ledger: CallLedger, call: OpenCall): Promise<CallRefusal | null> {
     let refusal: CallRefusal | null = null;
     for (const { payerId, turns, limited } of payers) {
       const isUnpriced = limited && payerId !== call.agentId && call.estimate.costUsd === null;

@@ -123,7 +123,7 @@ async function withFiles(
 }
 
 /** What a database and a platform take: a guest wrote it. */
-function withinBounds(text: string): string {
+export function withinBounds(text: string): string {
   const plain = text.slice(0, maxAnswerChars).replaceAll('\0', '').toWellFormed().trim();
   return text.length > maxAnswerChars ? plain + sayings.cut : plain;
 }

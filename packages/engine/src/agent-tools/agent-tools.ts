@@ -1,0 +1,105 @@
+/** The tools that an agent has from Lodge, those of further sources among them. */
+import { Refusal, TokenBuckets, ownTools, readArguments, schemaOf, toolRates } from '@lodge/domain';
+import type { Json, OwnToolName } from '@lodge/domain';
+import type { OfferedTool, ToolAnswer } from '@lodge/ports';
+import { agentsList, askAgent } from './ask-agent.ts';
+import { channelsList } from './channels-list.ts';
+import type { AgentToolsDeps, Tool } from './deps.ts';
+import { callScheduleTool, scheduleTools } from './schedule-tools.ts';
+import { sendFile, sendMessage } from './send.ts';
+import type { ToolGuest } from './tool-guest.ts';
+import { usageNow } from './usage-now.ts';
+
+export interface AgentTools {
+  /** Lodge's own first; of several with one name the first. Never rejects. */
+  list(guest: ToolGuest, signal: AbortSignal): Promise<readonly OfferedTool[]>;
+  /** What went wrong is a sentence with `isError`. Null: there is no such tool. Never rejects. */
+  call(guest: ToolGuest, name: string, args: Json, signal: AbortSignal): Promise<ToolAnswer | null>;
+}
+
+const tools: { readonly [Name in OwnToolName]: Tool<Name> } = {
+  channels_list: channelsList,
+  send_message: sendMessage,
+  send_file: sendFile,
+  agents_list: agentsList,
+  ask_agent: askAgent,
+  usage_now: usageNow,
+};
+
+const isOwn = (name: string): name is OwnToolName => Object.hasOwn(tools, name);
+
+/** Of all sources together. */
+const maxTools = 256;
+
+export function createAgentTools(deps: AgentToolsDeps): AgentTools {
+  const pace = new Pace();
+  const sources = deps.sources ?? [];
+  const offered: readonly OfferedTool[] = [
+    ...Object.entries(ownTools).map(([name, { description, fields }]) => ({
+      name,
+      description,
+      inputSchema: schemaOf(fields),
+    })),
+    ...(deps.schedules ? scheduleTools : []),
+  ];
+  return {
+    async list({ agentId }, signal) {
+      const further = await Promise.all(sources.map((source) => source.tools(agentId, signal)));
+      const named = new Map<string, OfferedTool>();
+      for (const tool of [...offered, ...further.flat()]) if (!named.has(tool.name)) named.set(tool.name, tool);
+      return [...named.values()].slice(0, maxTools);
+    },
+    async call(guest, name, args, signal) {
+      try {
+        if (offered.some((tool) => tool.name === name))
+          return said(await own(deps, pace, { guest, name, args, signal }));
+        for (const source of sources) {
+          const answer = await source.call(guest.agentId, name, args, signal);
+          if (answer !== null) return answer;
+        }
+        return null;
+      } catch (error) {
+        return failed(deps, guest, name, error);
+      }
+    },
+  };
+}
+
+interface OwnCall {
+  readonly guest: ToolGuest;
+  readonly name: string;
+  readonly args: Json;
+  readonly signal: AbortSignal;
+}
+
+function own(deps: AgentToolsDeps, pace: Pace, { guest, name, args: given, signal }: OwnCall): Promise<Json> {
+  if (!isOwn(name)) return callScheduleTool(deps.schedules!, { guest, name, given });
+  const args = readArguments(ownTools[name].fields, given);
+  pace.take(name, guest.agentId);
+  // The table has each tool under its own name.
+  const tool = tools[name] as Tool<OwnToolName>;
+  return tool(deps, { guest, args, signal });
+}
+
+/** What an agent may do in a minute. */
+class Pace {
+  private readonly buckets = new Map(Object.entries(toolRates).map(([name, rate]) => [name, new TokenBuckets(rate)]));
+
+  take(name: string, agentId: string): void {
+    const bucket = this.buckets.get(name);
+    if (!bucket || bucket.allows(agentId, performance.now())) return;
+    throw new Refusal('rate_limit_exceeded', `${name} was called too often. Wait a minute and try again.`);
+  }
+}
+
+const said = (result: Json): ToolAnswer => ({
+  content: [{ type: 'text', text: JSON.stringify(result) }],
+  isError: false,
+});
+
+function failed({ log }: AgentToolsDeps, { agentId: agent_id }: ToolGuest, tool: string, error: unknown): ToolAnswer {
+  if (!(error instanceof Refusal))
+    log.error({ err: error, agent_id, tool: tool.slice(0, 64) }, 'a tool of an agent failed');
+  const text = error instanceof Refusal ? error.message : 'Something went wrong. Try again later.';
+  return { content: [{ type: 'text', text }], isError: true };
+}

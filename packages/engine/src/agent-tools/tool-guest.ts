@@ -1,0 +1,5 @@
+/** The agent that calls, as its machine's address proves. */
+export interface ToolGuest {
+  readonly agentId: string;
+  readonly accountId: string;
+}
