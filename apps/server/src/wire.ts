@@ -10,6 +10,7 @@ import {
   Meter,
   MeteredDriver,
   checkDefaultModel,
+  createAgentTools,
   createEngine,
   createEventKeeper,
   createLogCollector,
@@ -29,9 +30,10 @@ import {
   parseOperatorProviders,
   parsePrices,
 } from '@lodge/broker';
+import type { BrokerOptions } from '@lodge/broker';
 import { parseProviderModel } from '@lodge/domain';
 import type { RuntimeKind } from '@lodge/domain';
-import type { Engine, TemplateProgress } from '@lodge/engine';
+import type { AgentTools, ChannelParts, Engine, TemplateProgress } from '@lodge/engine';
 import type { AgentRuntime, CallLedger, KeyChecker, Log, Provider } from '@lodge/ports';
 import { createGateway, createHermesRuntime, createOpenclawRuntime } from '@lodge/runtimes';
 import { migrate, openStore } from '@lodge/store';
@@ -47,6 +49,7 @@ import { watchEventLoop } from './metrics/event-loop.ts';
 import { listenForScrapes } from './metrics/listener.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import type { Metrics } from './metrics/metrics.ts';
+import { createToolsDoor } from './guest-tools/door.ts';
 import { startChannels } from './relay/parts.ts';
 import { withRequestFields } from './request-log.ts';
 import { openApi } from './open-api.ts';
@@ -134,6 +137,7 @@ async function assemble(
   const runtimes = options.runtimes ?? allRuntimes();
   const holder = `${config.instance}@${hostname()}`;
   const shared = { store: store.agents, logs: store.agentLogs, driver, runtimes, log, holder };
+  const channels = await startChannels(config, { ...host, store, log }, closing);
   const engine = createEngine({
     ...shared,
     ...engineSettings(config),
@@ -144,7 +148,7 @@ async function assemble(
     providers,
     secrets,
     keyChecker,
-    channels: await startChannels(config, { ...host, store, log }, closing),
+    channels,
     schedules: { store: store.schedules, runs: store.scheduleRuns, bounds: { turnMs: config.chatTimeoutMs } },
     ...(metrics && { onTurn: metrics.turnBegan }),
   });
@@ -165,11 +169,9 @@ async function assemble(
     const stored = await startMetering(config, { store, holder, log }, closing);
     const counted = metrics ? metrics.watchCalls(stored, providers) : stored;
     const ledger = engine.watchCalls(counted);
-    const keepAwake = (agentId: string) => engine.agents.busy(agentId);
-    const known = { directory: store.directoryOf(holder), secrets, prices, providers };
-    const broker = createBroker({ ...brokerSettings(config), ...known, ledger, keepAwake, log });
-    await broker.listen({ host: driver.brokerHost, port: config.brokerPort });
-    closing.push(() => broker.close());
+    const doors = { mcp: createToolsDoor(agentTools(engine, channels, { store, log }), version) };
+    const known = { directory: store.directoryOf(holder), secrets, prices, providers, ledger, doors, log };
+    closing.push(await serveGuests(config, known, engine, driver.brokerHost));
     for (const part of [engine, meter, logCollector, eventKeeper, delivering]) {
       part.start();
       closing.push(() => part.stop());
@@ -182,6 +184,34 @@ function openProviders({ providers: added, prices, defaultModel }: Config) {
   const providers = [...builtinProviders, ...parseOperatorProviders(added)];
   checkDefaultModel({ providers, defaultModel }, 'LODGE_DEFAULT_MODEL');
   return { providers, prices: createPriceBook(providers, parsePrices(prices)) };
+}
+
+type BrokerParts = Omit<BrokerOptions, 'keepAwake' | keyof ReturnType<typeof brokerSettings>>;
+
+/** The broker at its address; gives what ends it. */
+async function serveGuests(config: Config, parts: BrokerParts, { agents }: Engine, host: string) {
+  const keepAwake = (agentId: string) => agents.busy(agentId);
+  const broker = createBroker({ ...brokerSettings(config), ...parts, keepAwake });
+  await broker.listen({ host, port: config.brokerPort });
+  return () => broker.close();
+}
+
+/** What agents reach beside models. */
+function agentTools(
+  engine: Engine,
+  channels: ChannelParts,
+  { store, log }: Pick<Running, 'store' | 'log'>,
+): AgentTools {
+  return createAgentTools({
+    agents: engine.agents,
+    runTurn: engine.runTurn,
+    askedTurns: (agentId) => engine.askedTurns(agentId),
+    channels: store.channels,
+    files: channels.files,
+    guestFiles: channels.guestFiles,
+    spend: store.spend,
+    log,
+  });
 }
 
 function engineSettings(config: Config) {

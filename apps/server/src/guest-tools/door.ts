@@ -1,0 +1,192 @@
+/**
+ * The tools of an agent as an MCP server: streamable HTTP, without sessions and without streams. Each request is answered by a server of
+ * its own, which knows the agent by its machine's address and nothing else. The body is bounded and measured before the SDK sees
+ * it. What a guest says of hosts, origins and sessions is not looked at.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Server } from '@modelcontextprotocol/sdk/server/index.js';
+import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
+import { CallToolRequestSchema, ErrorCode, ListToolsRequestSchema, McpError } from '@modelcontextprotocol/sdk/types.js';
+import type { CallToolResult, ListToolsResult } from '@modelcontextprotocol/sdk/types.js';
+import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
+import { JsonBoundsError, asObject, boundedJson } from '@lodge/domain';
+import type { AgentTools, ToolGuest } from '@lodge/engine';
+
+const bodyBounds = { bytes: 256 * 1024, depth: 32, elements: 10_000 } as const;
+const maxHeaderChars = 256;
+
+/** Why a request is no call: told as JSON-RPC tells it. */
+class Unreadable extends Error {
+  readonly status: number;
+  readonly code: number;
+  constructor(status: number, code: number, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** As `Door` of the broker. */
+export interface ToolsDoor {
+  handle(guest: ToolGuest, req: IncomingMessage, res: ServerResponse, signal: AbortSignal): Promise<void>;
+}
+
+export function createToolsDoor(tools: AgentTools, version: string): ToolsDoor {
+  return {
+    async handle({ agentId, accountId }, req, res, signal) {
+      try {
+        checkTarget(req);
+        const message = await messageOf(req);
+        const reply = await answer(tools, { guest: { agentId, accountId }, req, message, version, signal });
+        if (reply === null) return;
+        res.writeHead(reply.status, { 'content-type': 'application/json' });
+        res.end(await reply.text());
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!(error instanceof Unreadable)) throw error;
+        refuse(req, res, error);
+      }
+    },
+  };
+}
+
+function checkTarget({ method, url = '' }: IncomingMessage): void {
+  const [path] = url.split('?', 1);
+  if (path !== '/mcp' && path !== '/mcp/')
+    throw new Unreadable(404, ErrorCode.InvalidRequest, 'There is nothing here: the tools are at /mcp.');
+  // A stream from here would keep the agent awake for ever.
+  if (method !== 'POST')
+    throw new Unreadable(
+      405,
+      ErrorCode.InvalidRequest,
+      'Only POST is answered here: there are no streams and no sessions.',
+    );
+}
+
+async function messageOf(req: IncomingMessage): Promise<unknown> {
+  let message: unknown;
+  try {
+    message = boundedJson(await bodyOf(req), bodyBounds);
+  } catch (error) {
+    if (error instanceof JsonBoundsError)
+      throw new Unreadable(413, ErrorCode.InvalidRequest, `The message is too large: ${error.message}.`);
+    if (error instanceof SyntaxError) throw new Unreadable(400, ErrorCode.ParseError, 'The body is not JSON.');
+    throw error;
+  }
+  if (asObject(message) === null) {
+    throw new Unreadable(400, ErrorCode.InvalidRequest, 'The body must be one JSON-RPC message: there are no batches.');
+  }
+  return message;
+}
+
+async function bodyOf(req: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  // Not destroyed when it is left: a reply goes out on the same connection.
+  for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > bodyBounds.bytes) throw new JsonBoundsError('bytes', bodyBounds.bytes);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+interface Asked {
+  readonly guest: ToolGuest;
+  readonly req: IncomingMessage;
+  readonly message: unknown;
+  readonly version: string;
+  readonly signal: AbortSignal;
+}
+
+/** Null: the guest has left. */
+async function answer(tools: AgentTools, asked: Asked): Promise<Response | null> {
+  const { req, message, signal } = asked;
+  const one = serverOf(tools, asked);
+  const { server } = one;
+  const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
+  const gone = new Promise<null>((resolve) => {
+    const leave = (): void => resolve(null);
+    if (signal.aborted) leave();
+    else signal.addEventListener('abort', leave, { once: true });
+  });
+  try {
+    await server.connect(transport);
+    // Nothing but what the protocol needs is taken over from the guest's headers.
+    const request = new Request('http://tools/mcp', { method: 'POST', headers: headersOf(req) });
+    const reply = await Promise.race([transport.handleRequest(request, { parsedBody: message }), gone]);
+    if (one.failure !== null) throw one.failure.cause;
+    return reply;
+  } finally {
+    // Ends what of it is under way.
+    await server.close();
+  }
+}
+
+function headersOf({ headers }: IncomingMessage): Record<string, string> {
+  const version = headers['mcp-protocol-version'];
+  return {
+    'content-type': (headers['content-type'] ?? '').slice(0, maxHeaderChars),
+    accept: (headers.accept ?? '').slice(0, maxHeaderChars),
+    ...(typeof version === 'string' && { 'mcp-protocol-version': version.slice(0, maxHeaderChars) }),
+  };
+}
+
+/** Only asked of answers that a client gives to a server's questions: there are none. */
+const noValidator: jsonSchemaValidator = {
+  getValidator: () => () => ({ valid: false, data: undefined, errorMessage: 'Nothing was asked.' }),
+};
+
+interface OneServer {
+  readonly server: Server;
+  /** What failed within: the guest is told nothing of it. */
+  failure: { readonly cause: unknown } | null;
+}
+
+function serverOf(tools: AgentTools, { guest, version, signal }: Asked): OneServer {
+  const options = { capabilities: { tools: {} }, jsonSchemaValidator: noValidator };
+  const one: OneServer = { server: new Server({ name: 'lodge', version }, options), failure: null };
+  const within = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (cause) {
+      one.failure = { cause };
+      throw new McpError(ErrorCode.InternalError, 'Something went wrong.');
+    }
+  };
+  one.server.setRequestHandler(ListToolsRequestSchema, async (): Promise<ListToolsResult> => {
+    const offered = await within(tools.list(guest, signal));
+    return { tools: offered.map((tool) => ({ ...tool })) as ListToolsResult['tools'] };
+  });
+  one.server.setRequestHandler(CallToolRequestSchema, async ({ params }): Promise<CallToolResult> => {
+    const answered = await within(tools.call(guest, params.name, params.arguments ?? {}, signal));
+    if (answered === null) {
+      throw new McpError(ErrorCode.InvalidParams, 'There is no such tool; tools/list has those that there are.');
+    }
+    return { content: [...answered.content], isError: answered.isError } as CallToolResult;
+  });
+  return one;
+}
+
+function refuse(req: IncomingMessage, res: ServerResponse, { status, code, message }: Unreadable): void {
+  res.writeHead(status, {
+    'content-type': 'application/json',
+    ...(status === 405 && { allow: 'POST' }),
+    // What was not read of the body is not waited for.
+    ...(!req.complete && { connection: 'close' }),
+  });
+  res.end(JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null }));
+  drain(req);
+}
+
+const maxDrainedBytes = 4 * 1024 * 1024;
+
+/** What the guest still sends is thrown away, so that it gets to read the reply; one that never ends is cut. */
+function drain(req: IncomingMessage): void {
+  let bytes = 0;
+  req.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes > maxDrainedBytes) req.destroy();
+  });
+  req.resume();
+}
