@@ -210,6 +210,7 @@ function agentTools(
     files: channels.files,
     guestFiles: channels.guestFiles,
     spend: store.spend,
+    schedules: engine.schedules,
     log,
   });
 }

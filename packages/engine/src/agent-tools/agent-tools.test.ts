@@ -47,6 +47,7 @@ before(async () => {
     gateway,
     runtimes: new Map([['runtime_a', createToyRuntime(1)]]),
     channels: { files, guestFiles },
+    schedules: { bounds: { lookEveryMs: 50 } },
     spend: world.store.spend,
   });
   for (const name of ['a', 'b', 'c', 'd'] as const) {
@@ -70,6 +71,7 @@ beforeEach(() => {
     files,
     guestFiles,
     spend: world.store.spend,
+    schedules: plane.engine.schedules,
     sources: [source],
     log: silent,
   });
@@ -190,7 +192,7 @@ test('arguments that are no arguments are told by name, in one sentence', async 
   ];
   for (const [args, sentence] of wrong) assert.match(await refusalOf(use('a', 'send_message', args)), sentence);
   const caller = { agentId: agents.a.id, accountId: world.accountId };
-  for (const name of ['constructor', '__proto__', 'schedule_create', '']) {
+  for (const name of ['constructor', '__proto__', 'schedule_destroy', '']) {
     assert.equal(await tools.call(caller, name, {}, never), null, name);
   }
 });
@@ -303,12 +305,17 @@ test('who has spent its limit asks nobody any more, and is told what is left', a
   assert.match(await say('a'), /^refused: The agent's spend limit of \$0\.75 a day is reached/);
 });
 
+const ours = [
+  ...['channels_list', 'send_message', 'send_file', 'agents_list', 'ask_agent', 'usage_now'],
+  ...['schedule_create', 'schedule_list', 'schedule_delete'],
+];
+
 test('tools of further sources are listed behind, and called, but never in the place of ours', async () => {
   const caller = { agentId: agents.a.id, accountId: world.accountId };
   const listed = await tools.list(caller, never);
   assert.deepEqual(
     listed.map(({ name }) => name),
-    ['channels_list', 'send_message', 'send_file', 'agents_list', 'ask_agent', 'usage_now', 'search'],
+    [...ours, 'search'],
   );
   assert.ok(listed.every(({ name, description }) => name === 'search' || description !== 'Theirs.'));
   const answer = await tools.call(caller, 'search', {}, never);
@@ -323,4 +330,57 @@ test('peers are agents of the account, and no agent is its own', async () => {
   });
   await assert.rejects(set([agents.d.id]), { code: 'invalid_request', message: /^peers\[0\] is no other agent/ });
   assert.deepEqual((await set([agents.a.id, agents.a.id])).peers, [agents.a.id]);
+});
+
+test('asked in a chat to remind somebody, an agent makes a schedule, and the reminder arrives in the chat', async () => {
+  const chat = await RelayHand.of(world.store, world.accountId, agents.c.id);
+  gateway.scripts.set('c', async (said) => {
+    if (said.startsWith('[scheduled run ')) return `Reminder: ${said.split('\n').at(-1)}`;
+    const { channels } = (await use('c', 'channels_list')) as Result;
+    const [{ id: conversation }] = channels[0].conversations;
+    const at = new Date(Date.now() + 1_500).toISOString();
+    const made = await use('c', 'schedule_create', {
+      name: 'tea',
+      prompt: 'tea',
+      at,
+      channel: 'telegram',
+      conversation,
+    });
+    return typeof made === 'string' ? made : `I will, at ${made['at']}.`;
+  });
+  await chat.write('remind me of the tea', { conversation: 'c5' });
+  assert.match((await chat.answer()).join(), /^I will, at 20/);
+  assert.deepEqual(await chat.answer(), ['Reminder: tea']);
+});
+
+test('schedules are made, listed and deleted; wrong times and conversations are told', async () => {
+  const given = { name: 'n', prompt: 'p' };
+  const soon = (await use('b', 'schedule_create', { ...given, in_minutes: 10 })) as Result;
+  const inMs = Date.parse(soon['next_run_at']) - Date.now();
+  assert.ok(inMs > 9 * 60_000 && inMs <= 10 * 60_000);
+  await use('b', 'schedule_create', { ...given, cron: '0 9 * * 1-5', time_zone: 'Europe/Berlin' });
+  const { schedules } = (await use('b', 'schedule_list')) as Result;
+  assert.deepEqual(
+    schedules.map(({ cron }: Result) => cron),
+    [undefined, '0 9 * * 1-5'],
+  );
+  assert.deepEqual(await use('b', 'schedule_delete', { id: soon['id'] }), { id: soon['id'], deleted: true });
+  assert.match(await refusalOf(use('b', 'schedule_delete', { id: soon['id'] })), /no such schedule/);
+  assert.match(await refusalOf(use('a', 'schedule_delete', { id: schedules[1].id })), /no such schedule/);
+  const wrong: [object, RegExp][] = [
+    [{}, /^Exactly one of/],
+    [{ in_minutes: 1, every: '1h' }, /^Exactly one of/],
+    [{ in_minutes: 0 }, /^in_minutes must be a whole number from 1/],
+    [{ in_minutes: '10' }, /^in_minutes must be a whole number/],
+    [{ at: '2027-01-31 12:00' }, /^at must be a time such as/],
+    [{ at: '2020-01-31T12:00:00Z' }, /^at is in the past/],
+    [{ every: '5 minutes' }, /^every must be/],
+    [{ cron: 'often' }, /^cron /],
+    [{ cron: '* * * * *', time_zone: 'Mars/Olympus' }, /^time_zone must be/],
+    [{ in_minutes: 1, channel: 'telegram' }, /^channel and conversation go together/],
+    [{ in_minutes: 1, channel: 'telegram', conversation: 'c1' }, /conversation/],
+  ];
+  for (const [times, sentence] of wrong) {
+    assert.match(await refusalOf(use('b', 'schedule_create', { ...given, ...times })), sentence);
+  }
 });

@@ -1,8 +1,8 @@
 /** The tools by which an agent makes schedules of its own: reminders, and work that comes again. */
-import { Refusal, channelNamed, readArguments, scheduleToolWords, schemaOf } from '@lodge/domain';
+import { Refusal, channelNamed, makeAgentId, readArguments, scheduleToolWords, schemaOf } from '@lodge/domain';
 import type { Json, ToolArguments } from '@lodge/domain';
 import type { Delivery, OfferedTool, SchedulePlace, ScheduleRow } from '@lodge/ports';
-import { randomUUID } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import type { ToolGuest } from './tool-guest.ts';
 
 interface NewToolSchedule {
@@ -39,7 +39,7 @@ export async function callScheduleTool(
   switch (name) {
     case 'schedule_create': {
       const input = inputOf(readArguments(scheduleToolWords.schedule_create.fields, given));
-      return record(await schedules.create({ accountId, agentId, scheduleId: randomUUID() }, input));
+      return record(await schedules.create({ accountId, agentId, scheduleId: makeAgentId(randomInt) }, input));
     }
     case 'schedule_list': {
       readArguments(scheduleToolWords.schedule_list.fields, given);
