@@ -40,6 +40,7 @@ before(async () => {
     gateway,
     runtimes: new Map([['runtime_a', createToyRuntime(1)]]),
     channels: {},
+    schedules: {},
   });
   for (const name of ['a', 'b'] as const) {
     agents[name] = await running(world, plane, { name, model: `p/${name}`, peers: ['*'] });
@@ -52,6 +53,7 @@ before(async () => {
     agents: engine.agents,
     runTurn: engine.runTurn,
     askedTurns: (id) => engine.askedTurns(id),
+    schedules: engine.schedules,
     channels,
     ...parts,
   });
@@ -135,6 +137,9 @@ test('the official client lists and calls every tool', async () => {
     agents_list: {},
     ask_agent: { agent: agents.b.id, message: 'hi' },
     usage_now: {},
+    schedule_create: { name: 'n', prompt: 'p', in_minutes: 10, ...to },
+    schedule_list: {},
+    schedule_delete: { id: 'none' },
   };
   assert.deepEqual(
     tools.map(({ name }) => name),
@@ -155,6 +160,9 @@ test('the official client lists and calls every tool', async () => {
   assert.match(answers['agents_list']!, new RegExp(agents.b.id));
   assert.equal(answers['ask_agent'], JSON.stringify({ agent: agents.b.id, answer: 'pong' }));
   assert.match(answers['usage_now']!, /"spent_today_usd":"0"/);
+  assert.match(answers['schedule_create']!, /"next_run_at":"20/);
+  assert.match(answers['schedule_list']!, /"conversation":"c1"/);
+  assert.match(answers['schedule_delete']!, /no such schedule/);
   assert.deepEqual(await relay.answer(), ['hi']);
   await client.close();
 });

@@ -305,10 +305,10 @@ test('who has spent its limit asks nobody any more, and is told what is left', a
   assert.match(await say('a'), /^refused: The agent's spend limit of \$0\.75 a day is reached/);
 });
 
-const ours = [
-  ...['channels_list', 'send_message', 'send_file', 'agents_list', 'ask_agent', 'usage_now'],
-  ...['schedule_create', 'schedule_list', 'schedule_delete'],
-];
+const ours =
+  'channels_list send_message send_file agents_list ask_agent usage_now schedule_create schedule_list schedule_delete'.split(
+    ' ',
+  );
 
 test('tools of further sources are listed behind, and called, but never in the place of ours', async () => {
   const caller = { agentId: agents.a.id, accountId: world.accountId };

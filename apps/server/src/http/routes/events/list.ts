@@ -44,9 +44,8 @@ export function listEventsRoute(app: App, context: Needs): void {
   const followers = new Followers('event');
   const { events } = context;
   const shared = new SharedPages<EventQuery, EventRow>((query) => events.page(query));
-  // The first who listens: it is told before any follower.
-  app.addHook('onClose', async () => unsubscribe());
-  const unsubscribe = events.onAppend(shared.grown);
+  let unsubscribe: (() => void) | null = null;
+  app.addHook('onClose', async () => unsubscribe?.());
   app.route({
     method: 'GET',
     url: '/v1/events',
@@ -61,6 +60,8 @@ export function listEventsRoute(app: App, context: Needs): void {
       // There is nothing to follow without a body.
       if (request.method === 'HEAD') return reply.type(eventStreamType).send('');
       onReplyOver(reply, followers.join(accountId));
+      // Before any follower does: it is told first.
+      unsubscribe ??= events.onAppend(shared.grown);
       const list = {
         page: (page: Pick<EventQuery, 'from' | 'direction' | 'limit'>) => {
           const place = JSON.stringify([filter, page.direction, page.limit, String(page.from)]);
