@@ -34,6 +34,7 @@ import type { StubBot, TelegramStub } from '@lodge/testkit/telegram';
 import type { PlatformUrls, RelayStart } from '../../apps/server/src/relay/protocol.ts';
 import { startRelays } from '../../apps/server/src/relay/relays.ts';
 import type { Relays } from '../../apps/server/src/relay/relays.ts';
+import type { StormReport, StormStart } from './channels-storm-server.ts';
 
 const timings: RelayTimings = {
   ...usualRelayTimings,
@@ -71,6 +72,8 @@ export class ChannelsWorld {
   private readonly filesDir: string;
   private readonly relays = new Map<number, ChildProcess>();
   private isClosing = false;
+  private server: ChildProcess | null = null;
+  private report: StormReport | null = null;
 
   private constructor(made: {
     database: TestDatabase;
@@ -119,9 +122,9 @@ export class ChannelsWorld {
         name: 'bot',
         description: null,
         runtimeKind: 'runtime_a',
-        model: 'm/m',
+        model: 'p/m',
         size: 'small',
-        lifecycle: defaultLifecycle,
+        lifecycle: { ...defaultLifecycle, idleTimeoutSeconds: 3_600 },
         metadata: {},
         llmKeys: [],
       },
@@ -196,6 +199,44 @@ export class ChannelsWorld {
     });
   }
 
+  /** Whole, with its relays. One that is killed is followed by another, until the world ends. */
+  startServer(given: Pick<StormStart, 'turnMs' | 'putOffInHundred'>): void {
+    const child = fork(new URL('channels-storm-server.ts', import.meta.url), [], {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      env: { PATH: process.env['PATH'] },
+      execArgv: [],
+    });
+    const { connectionString, accountId, filesDir } = this;
+    const masterKey = this.masterKey.toString('base64');
+    const start: StormStart = {
+      ...given,
+      connectionString,
+      accountId,
+      filesDir,
+      masterKey,
+      timings,
+      urls: this.urls(),
+    };
+    child.send(start, () => undefined);
+    this.server = child;
+    child.on('message', (report: StormReport) => (this.report = report));
+    child.on('exit', () => {
+      this.report = null;
+      if (!this.isClosing) this.startServer(given);
+    });
+  }
+
+  /** Of the one that answers now; nothing for a while after a kill. */
+  get relaysOfThatServer(): readonly number[] {
+    return this.report?.relays ?? [];
+  }
+
+  async killServer(): Promise<void> {
+    const child = this.server!;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  }
+
   /** In this process, over any platform and store. */
   relayHere(platform: Platform, given: Partial<RelayTimings> = {}, store: RelayStore = this.store.relay): Relay {
     const { secrets, files } = this;
@@ -253,6 +294,8 @@ export class ChannelsWorld {
   }
 
   async close(): Promise<void> {
+    this.isClosing = true;
+    if (this.server) await this.killServer();
     await this.endRelays();
     await this.telegram.close();
     await this.store.close();

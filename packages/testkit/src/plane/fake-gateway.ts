@@ -14,8 +14,8 @@ export type Step =
 
 export class FakeGateway implements Gateway {
   readonly turns: GatewayTurn[] = [];
-  /** Answers that come to their end end by themselves. */
-  steps: readonly Step[] = [{ text: 'pong' }];
+  /** Answers that come to their end end by themselves. A function is asked for each turn. */
+  steps: readonly Step[] | ((turn: GatewayTurn) => readonly Step[]) = [{ text: 'pong' }];
   /** The turn is not taken up. */
   refusal: FailureFacts | null = null;
 
@@ -23,7 +23,7 @@ export class FakeGateway implements Gateway {
     turn.signal.throwIfAborted();
     this.turns.push(turn);
     if (this.refusal) throw new GatewayFailure(this.refusal, new Error('told to refuse'));
-    const { steps } = this;
+    const steps = typeof this.steps === 'function' ? this.steps(turn) : this.steps;
     return {
       events: () => eventsOf(steps, turn.signal),
       async whole() {

@@ -101,7 +101,7 @@ export interface PlaneOptions extends Omit<Partial<EngineDeps>, 'channels' | 'sc
 
 /** A control plane on the host; those of another `release` have templates of their own. */
 export async function startPlane(
-  world: World,
+  world: Pick<World, 'database' | 'store' | 'accountId' | 'planes' | 'ending'>,
   host: FakeHost,
   { release, channels, schedules, ...changes }: PlaneOptions = {},
 ): Promise<Plane> {

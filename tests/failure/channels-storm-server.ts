@@ -1,0 +1,118 @@
+/**
+ * A server of the storm, to be killed at any moment: the engine with its own answering, and the relays that a server starts. Its
+ * machines are in memory and its gateway says the words that it was told; all else is as in the product.
+ */
+import { randomInt } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createChannelFiles } from '@lodge/channels/files';
+import type { AgentRow } from '@lodge/ports';
+import { openStore } from '@lodge/store';
+import { startPlane } from '@lodge/testkit/plane';
+import { FakeHost } from '@lodge/vm/fake';
+import { startRelays } from '../../apps/server/src/relay/relays.ts';
+import type { RelaysOptions } from '../../apps/server/src/relay/relays.ts';
+import { FakeGateway } from '../../packages/testkit/src/plane/fake-gateway.ts';
+import type { Step } from '../../packages/testkit/src/plane/fake-gateway.ts';
+import { createToyRuntime } from '../../packages/testkit/src/plane/toy-runtime/toy-runtime.ts';
+
+/** Its first message. */
+export interface StormStart extends Pick<RelaysOptions, 'connectionString' | 'urls' | 'filesDir' | 'timings'> {
+  /** In base64. */
+  readonly masterKey: string;
+  readonly accountId: string;
+  /** Ms that a turn takes at most. */
+  readonly turnMs: number;
+  /** Of a hundred turns, those that the provider puts off. */
+  readonly putOffInHundred: number;
+}
+
+/** What it says of itself again and again. */
+export interface StormReport {
+  /** Of its relay processes. */
+  readonly relays: readonly number[];
+  readonly turns: number;
+}
+
+const holder = 'storm';
+const reportEveryMs = 50;
+/** A claim of a server that was killed ends soon; a message may meet many kills before it is given up. */
+const bounds = { leaseMs: 3_000, lookEveryMs: 200, waitsMs: Array.from({ length: 20 }, () => 200) };
+const log = {
+  debug() {},
+  info() {},
+  warn() {},
+  error: (fields: object, message: string) => console.error(message, fields),
+};
+
+process.once('message', (start: StormStart) => void run(start));
+// Whoever started it has ended: so do its relays, which it is connected with.
+process.on('disconnect', () => process.exit(0));
+
+async function run({ masterKey, accountId, turnMs, putOffInHundred, ...start }: StormStart): Promise<void> {
+  const { connectionString } = start;
+  const database = { connectionString, drop: () => Promise.resolve() };
+  const store = await openStore({ connectionString, log });
+  const gateway = new FakeGateway();
+  gateway.steps = ({ body }) => stepsOf(body, turnMs, putOffInHundred);
+  await startPlane(
+    { database, store, accountId, planes: new Set(), ending: new Set() },
+    hostOf(await store.agents.all()),
+    {
+      gateway,
+      holder,
+      runtimes: new Map([['runtime_a', createToyRuntime(1)]]),
+      channels: { files: createChannelFiles(start.filesDir), bounds },
+    },
+  );
+  const relays = startRelays({
+    ...start,
+    store: store.relay,
+    masterKey: Buffer.from(masterKey, 'base64'),
+    google: null,
+    instance: holder,
+    logLevel: 'error',
+    // A relay that was killed is what the storm is about.
+    log: { ...log, error() {} },
+  });
+  setInterval(() => {
+    const report: StormReport = { relays: relays.pids, turns: gateway.turns.length };
+    process.send?.(report, () => undefined);
+  }, reportEveryMs);
+}
+
+/** Machines outlive a server: those that the database says run here. */
+function hostOf(agents: readonly AgentRow[]): FakeHost {
+  const host = new FakeHost();
+  host.memory = { totalMib: 1_048_576, availableMib: 1_000_000 };
+  for (const { id: agentId, executionId, templateId, vmAddress: address, machine, egress, ...agent } of agents) {
+    if (agent.status !== 'running' || !executionId || !templateId || !machine) continue;
+    host.vms.set(agentId, {
+      agentId,
+      executionId,
+      templateId,
+      address,
+      machine,
+      egress,
+      phase: 'running',
+      alive: true,
+      paused: false,
+      credential: null,
+      facts: null,
+      snapshot: null,
+      console: '',
+      refused: [],
+      guest: { files: new Map(), memory: new Map() },
+    });
+  }
+  return host;
+}
+
+/** The words of all messages of the turn, after a while. */
+function stepsOf(body: Readonly<Record<string, unknown>>, turnMs: number, putOffInHundred: number): readonly Step[] {
+  const after = { after: sleep(randomInt(turnMs)) };
+  if (randomInt(100) < putOffInHundred) {
+    return [after, { failure: { kind: 'provider_rate_limit', retryAfterSeconds: 0 } }];
+  }
+  const [{ content }] = body['messages'] as readonly [{ readonly content: string }];
+  return [after, { text: (content.match(/^w\d+$/gm) ?? []).join(' ') }];
+}
