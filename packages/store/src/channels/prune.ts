@@ -3,6 +3,7 @@
  *
  * One process does it at a time, and what another has done is not looked at again: everything is found by an index.
  */
+import { pairingBounds } from '@lodge/domain';
 import type { ChannelName } from '@lodge/domain';
 import { sql } from 'kysely';
 import type { RawBuilder, Transaction } from 'kysely';
@@ -17,7 +18,9 @@ const maxKept = 10_000;
 /** Ids of messages outlive them: platforms deliver again within days. */
 const seenDays = 14;
 /** A sender who asked and was neither approved nor denied. */
-const pendingDays = 7;
+const pendingDays = pairingBounds.endsAfterMs / 86_400_000;
+/** A conversation without a turn, once nothing of it is kept. */
+const strangerDays = 1;
 /** Answers to nothing, such as the code that a stranger was told. */
 const noticeDays = 1;
 /** Those that are older have gone with their messages, or in an earlier round. */
@@ -158,7 +161,7 @@ const pruneStrangers: Step = (trx) =>
     sql`
       delete from channel_conversations where id in (
         select v.id from channel_conversations v
-        where ${aged('v.last_at', maxAgeDays)} and v.claim = 0
+        where ${aged('v.last_at', strangerDays)} and v.claim = 0
           and not exists (select from channel_messages m where m.conversation = v.id)
           and not exists (select from channel_answers a where a.conversation = v.id)
         limit ${step}

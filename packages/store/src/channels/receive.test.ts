@@ -127,6 +127,42 @@ test('a flood of strangers leaves a bounded number of rows, and a friend still c
   assert.equal((await messagesOf(id))[0]!.text, 'hi');
 });
 
+test('strangers keep nobody out: the code told longest ago gives way once it has held a while, and codes end', async () => {
+  const { id, lease } = await open({ mode: 'pairing' });
+  const from = (sender: string) => inbound({ sender: { id: sender }, conversation: { id: sender } });
+  const pending = async () =>
+    new Map((await store.channels.senders(accountId, id, 'telegram', 'pending')).map((each) => [each.senderId, each]));
+  const later = (minutes: number, senders: string) =>
+    run(`
+      update channel_senders set asked_at = asked_at - interval '${minutes} minutes'
+      where agent_id = '${id}' and sender_id like '${senders}'
+    `);
+  const decide = (code: string) =>
+    store.channels.decide({ accountId, agentId: id, channel: 'telegram', code, approve: true });
+  await store.relay.receive(
+    lease,
+    Array.from({ length: 100 }, (_, n) => from(`s${n}`)),
+  );
+  await later(1, 's7');
+  await store.relay.receive(lease, [from('friend')]);
+  assert.ok(!(await pending()).has('friend'), 'codes that were told a moment ago hold');
+  await later(16, 's%');
+  const before = await pending();
+  // One who waits already takes nobody's place.
+  await store.relay.receive(lease, [from('s3'), from('friend'), from('friend')]);
+  const after = await pending();
+  assert.deepEqual([after.size, after.has('s7'), after.get('s3')!.code], [100, false, before.get('s3')!.code]);
+  assert.equal(await decide(before.get('s7')!.code!), null);
+  const { code } = after.get('friend')!;
+  await later(24 * 60, '%');
+  assert.deepEqual(await pending(), new Map());
+  assert.equal(await decide(code!), null);
+  await store.relay.receive(lease, [from('friend')]);
+  const fresh = (await pending()).get('friend')!.code!;
+  assert.notEqual(fresh, code);
+  assert.equal((await decide(fresh))!.senderId, 'friend');
+});
+
 test('a sender beyond the hourly limit is refused, also within one batch, until the hour is over', async () => {
   const { id, lease } = await open({ perSenderHourly: 3 });
   await store.relay.receive(lease, [inbound(), inbound()]);

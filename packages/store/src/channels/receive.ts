@@ -6,7 +6,7 @@
  * make Lodge keep is bounded: so many senders that wait for a decision, so many refused messages a day. More are counted.
  */
 import { randomInt } from 'node:crypto';
-import { commandIn, decideAccess, makePairingCode, pairingText } from '@lodge/domain';
+import { commandIn, decideAccess, makePairingCode, pairingBounds, pairingText } from '@lodge/domain';
 import type { AccessDecision, ChannelAccess, ConversationKind, Json, RefusedReason } from '@lodge/domain';
 import { maxInboundChars, maxInboundFiles } from '@lodge/ports';
 import type { InboundMessage, LeaseRef, NewEvent } from '@lodge/ports';
@@ -27,11 +27,8 @@ const maxRefusedChars = 1_000;
 /** Refused messages that are kept of a channel in a day, and of one sender in an hour. */
 const maxRefusedDaily = 200;
 const maxRefusedOfSender = 5;
-/** Senders of a channel that wait for a decision. */
-const maxPending = 100;
 /** Messages of a channel that wait for a turn. */
 const maxWaiting = 2_000;
-const tellAgainAfterMs = 3_600_000;
 
 /** What is known before the messages are looked at. */
 interface Known {
@@ -231,7 +228,7 @@ async function lookUp(
   return rows[0]!.known;
 }
 
-/** Tells a sender the code, once an hour. Null: it was told already, or too many wait. */
+/** Tells a sender the code, once an hour. Null: it was told already, or too many were told theirs a moment ago. */
 async function ask(
   trx: Transaction<Schema>,
   lease: LeaseRef,
@@ -239,15 +236,16 @@ async function ask(
   { sender, conversation, replyTo }: InboundMessage,
 ): Promise<string | null> {
   const { agentId, channel } = lease;
+  await giveWay(trx, lease, sender.id);
   const { rows } = await sql<{ code: string }>`
     insert into channel_senders as s (agent_id, channel, sender_id, name, state, code)
     select ${agentId}, ${channel}, ${sender.id}, ${sender.name}, 'pending', ${makePairingCode(randomInt)}
     where (
       select count(*) from channel_senders where agent_id = ${agentId} and channel = ${channel} and state = 'pending'
         and sender_id <> ${sender.id}
-    ) < ${maxPending}
+    ) < ${pairingBounds.pending}
     on conflict (agent_id, channel, sender_id) do update set asked_at = clock_timestamp(), name = excluded.name
-      where s.state = 'pending' and s.asked_at < clock_timestamp() - ${tellAgainAfterMs} * interval '1 millisecond'
+      where s.state = 'pending' and s.asked_at < clock_timestamp() - ${pairingBounds.tellAgainAfterMs} * interval '1 millisecond'
     returning code
   `.execute(trx);
   const code = rows[0]?.code;
@@ -256,6 +254,25 @@ async function ask(
   const answer = { text: pairingText(code), files: [] };
   await queueAnswer(trx, { conversation: id, agentId, channel, replyTo, answer });
   return code;
+}
+
+/** Removes the codes that have ended, and the one told longest ago where there is no place for a new sender. */
+async function giveWay(trx: Transaction<Schema>, { agentId, channel }: LeaseRef, senderId: string): Promise<void> {
+  const { pending, holdsMs, endsAfterMs } = pairingBounds;
+  await sql`
+    with waiting as (
+      select sender_id, asked_at, row_number() over (order by asked_at desc, sender_id) as place
+      from channel_senders where agent_id = ${agentId} and channel = ${channel} and state = 'pending'
+    )
+    delete from channel_senders s using waiting w
+    where s.agent_id = ${agentId} and s.channel = ${channel} and s.sender_id = w.sender_id and (
+      w.asked_at < clock_timestamp() - ${endsAfterMs} * interval '1 millisecond'
+      or (
+        w.place >= ${pending} and w.asked_at < clock_timestamp() - ${holdsMs} * interval '1 millisecond'
+        and not exists (select from waiting where sender_id = ${senderId})
+      )
+    )
+  `.execute(trx);
 }
 
 async function conversationOf(

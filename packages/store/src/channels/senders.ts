@@ -1,4 +1,4 @@
-import { readPairingCode } from '@lodge/domain';
+import { pairingBounds, readPairingCode } from '@lodge/domain';
 import type { ChannelName } from '@lodge/domain';
 import type { ActorNote, ChannelSender, ChannelStore } from '@lodge/ports';
 import { sql } from 'kysely';
@@ -17,6 +17,11 @@ interface Of {
   readonly channel: ChannelName;
 }
 
+/** Of a row `s`: it waits, and the code has ended. */
+const hasEnded = sql<boolean>`
+  (s.state = 'pending' and s.asked_at < clock_timestamp() - ${pairingBounds.endsAfterMs} * interval '1 millisecond')
+`;
+
 type SenderRow = Omit<ChannelSender, 'senderId' | 'askedAt' | 'decidedAt'> & {
   readonly sender_id: string;
   readonly asked_at: Date;
@@ -33,7 +38,7 @@ export async function sendersOf(
     select s.channel, s.sender_id, s.name, s.state, s.code, s.asked_at, s.decided_at
     from channel_senders s join channels c using (agent_id, channel)
     where agent_id = ${agentId} and channel = ${channel} and c.account_id = ${accountId}
-      and s.state = coalesce(${state ?? null}, s.state)
+      and s.state = coalesce(${state ?? null}, s.state) and not ${hasEnded}
     order by s.asked_at desc, s.sender_id limit ${maxShown}
   `.execute(db);
   return rows.map(toSender);
@@ -50,6 +55,7 @@ export async function decideSender(
     from channels c
     where c.agent_id = s.agent_id and c.channel = s.channel and c.account_id = ${accountId}
       and s.agent_id = ${agentId} and s.channel = ${channel} and s.code = ${storable(readPairingCode(code))}
+      and not ${hasEnded}
     returning s.channel, s.sender_id, s.name, s.state, s.code, s.asked_at, s.decided_at
   `.execute(trx);
   const [row] = rows;
