@@ -1,6 +1,7 @@
 /**
  * Messages that wait for a turn, as who makes the turns sees them. A conversation has one turn at a time; all messages that wait
- * in it when the turn begins are a part of it, in their order. A command (`commandIn`) is claimed alone, and texts up to the next one.
+ * in it when the turn begins are a part of it, in their order and within bounds. A command (`commandIn`) is claimed alone, and texts
+ * up to the next one. A command does not wait for texts that are put off: it comes before them.
  */
 import type { ChannelName, ConversationKind } from '@lodge/domain';
 
@@ -21,11 +22,13 @@ export interface WaitingConversation {
   readonly attempts: number;
   /** The owner's sentence about the last message of this conversation that came to an end; null where it was answered, or there is none. */
   readonly lastReason: string | null;
-  /** Oldest first, at most `maxJoined`: texts, or a command alone. */
+  /** Oldest first, at most `maxJoined` of `maxJoinedBytes` or one that is longer: texts, or a command alone. */
   readonly messages: readonly WaitingMessage[];
 }
 
 export const maxJoined = 20;
+/** Of their texts in UTF-8: what runtimes take in one turn. */
+export const maxJoinedBytes = 128 * 1024;
 
 export interface WaitingMessage {
   readonly id: string;
@@ -85,6 +88,8 @@ export interface ChannelTurns {
       readonly reason: string | null;
       readonly answer: ChannelAnswer | null;
       readonly newSession?: boolean;
+      /** What waits before its messages ends too, answered with nothing, for this reason; what was put off is so no more. */
+      readonly endsEarlier?: string;
     },
   ): Promise<boolean>;
   /** Ends the claim without an answer; the messages wait until `at`. */

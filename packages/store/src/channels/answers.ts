@@ -26,17 +26,19 @@ interface Answered {
 export async function answerClaim(
   trx: Transaction<Schema>,
   { id, claim }: Pick<WaitingConversation, 'id' | 'claim'>,
-  { outcome, reason, answer, newSession = false }: Result,
+  { outcome, reason, answer, newSession = false, endsEarlier }: Result,
 ): Promise<boolean> {
   const { rows } = await sql<Conversation>`
     update channel_conversations set claim_holder = null, claim_until = null, said = null,
-      session = session + ${newSession ? 1 : 0}, last_at = clock_timestamp()
+      session = session + ${newSession ? 1 : 0}, not_before = case when ${endsEarlier === undefined} then not_before end,
+      last_at = clock_timestamp()
     where id = ${id} and claim = ${claim} and claim_until is not null
     returning agent_id, account_id, channel
   `.execute(trx);
   const [conversation] = rows;
   if (conversation === undefined) return false;
   const { agent_id: agentId, channel } = conversation;
+  const earlier = endsEarlier === undefined ? [] : await endEarlier(trx, { id, claim }, endsEarlier);
   const replyTo = await lastReplyTo(trx, id, claim);
   const answerId = answer && (await queueAnswer(trx, { conversation: id, agentId, channel, replyTo, answer }));
   const isSent = outcome === 'answered' && answerId !== null;
@@ -47,8 +49,26 @@ export async function answerClaim(
     ) where id = ${id}
   `.execute(trx);
   await notify(trx, agentId, 'channel_work');
-  await appendEvents(trx, isSent ? [] : eventsOf(conversation, ended, outcome, reason));
+  const events = isSent ? [] : eventsOf(conversation, ended, outcome, reason);
+  await appendEvents(trx, [...eventsOf(conversation, earlier, 'answered', null), ...events]);
   return true;
+}
+
+/** What came before the messages of the claim and waits. */
+async function endEarlier(
+  trx: Transaction<Schema>,
+  { id, claim }: Pick<WaitingConversation, 'id' | 'claim'>,
+  reason: string,
+): Promise<readonly Answered[]> {
+  const { rows } = await sql<Answered>`
+    update channel_messages set state = 'answered', reason = ${storable(reason, 1_000)}, answered_at = clock_timestamp()
+    where conversation = ${id} and state = 'received' and answer_id is null and seq < (
+      select min(seq) from channel_messages
+      where conversation = ${id} and claim = ${claim} and state = 'received' and answer_id is null
+    )
+    returning id, reply_to, (extract(epoch from clock_timestamp() - received_at) * 1000)::float8 as duration_ms
+  `.execute(trx);
+  return rows;
 }
 
 /** Of the last of its messages. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { maxJoined } from '@lodge/ports';
+import { maxJoined, maxJoinedBytes } from '@lodge/ports';
 import type { Lease, WaitingConversation } from '@lodge/ports';
 import { execute } from '@lodge/testkit/postgres';
 import { agentWithChannel, inbound, leasesOf } from '../testing/channel-fixture.ts';
@@ -203,6 +203,87 @@ test('more messages than are joined make a second turn', async () => {
     assert.equal(claim!.messages.length, expected);
     await turns.answer(claim!, answered('x'));
   }
+});
+
+test('long messages are joined up to a bound in bytes, in their order; one that is longer is a turn of its own', async () => {
+  const { lease } = await open();
+  const long = 'ä'.repeat(maxJoinedBytes / 4);
+  const longest = '中'.repeat(maxJoinedBytes / 2);
+  const said = [`a${long}`, 'b', `c${long}`, `d${longest}`, 'e', `f${long.slice(1)}`, 'g', `h${long}`];
+  await relay.receive(
+    lease,
+    said.map((text) => inbound({ text })),
+  );
+  const turnsMade: string[] = [];
+  for (let n = 0; n < 5; n += 1) {
+    const [claim] = await turns.claim(options);
+    if (claim === undefined) break;
+    turnsMade.push(
+      textsOf(claim)
+        .map((text) => text[0])
+        .join(''),
+    );
+    await turns.answer(claim, answered('x'));
+  }
+  assert.deepEqual(turnsMade, ['ab', 'c', 'd', 'efg', 'h']);
+});
+
+test('a command does not wait for texts that are put off, and leaves them put off', async () => {
+  const { id, lease } = await open();
+  await relay.receive(
+    lease,
+    Array.from({ length: maxJoined + 1 }, (_, n) => inbound({ text: `t${n}` })),
+  );
+  const [first] = await turns.claim(options);
+  await turns.postpone(first!, new Date(Date.now() + 3_600_000), 'Too busy.');
+  assert.deepEqual(await turns.claim(options), []);
+  await relay.receive(lease, [inbound({ text: 'more' }), inbound({ text: '/help' }), inbound({ text: '/new' })]);
+  for (const command of ['/help', '/new']) {
+    const [claim] = await turns.claim(options);
+    assert.deepEqual([textsOf(claim!), claim!.attempts], [[command], 0]);
+    await turns.answer(claim!, { ...answered('done'), newSession: command === '/new' });
+  }
+  assert.deepEqual(await sendAll(lease), ['done', 'done']);
+  assert.deepEqual(await turns.claim(options), []);
+  // One that could not be answered waits with the others.
+  await relay.receive(lease, [inbound({ text: '/status' })]);
+  const [status] = await turns.claim(options);
+  await turns.postpone(status!, new Date(Date.now() + 3_600_000), 'Not now.');
+  assert.deepEqual(await turns.claim(options), []);
+  await execute(
+    database.connectionString,
+    `update channel_conversations set not_before = null where agent_id = '${id}'`,
+  );
+  const runs: (readonly string[])[] = [];
+  for (let n = 0; n < 3; n += 1) {
+    const [claim] = await turns.claim(options);
+    runs.push(textsOf(claim!));
+    await turns.answer(claim!, answered('x'));
+  }
+  const texts = Array.from({ length: maxJoined }, (_, n) => `t${n}`);
+  assert.deepEqual(runs, [texts, [`t${maxJoined}`, 'more'], ['/status']]);
+});
+
+test('a command that ends what waits before it ends that alone, and what comes after is not put off', async () => {
+  const { id, lease } = await open();
+  await relay.receive(lease, [inbound({ text: 'a' })]);
+  const [first] = await turns.claim(options);
+  await turns.postpone(first!, new Date(Date.now() + 3_600_000), 'Too busy.');
+  await relay.receive(lease, [inbound({ text: 'b' }), inbound({ text: '/stop' }), inbound({ text: 'c' })]);
+  const [stop] = await turns.claim(options);
+  assert.deepEqual(textsOf(stop!), ['/stop']);
+  await turns.answer(stop!, { ...answered('Stopped.'), endsEarlier: 'The sender stopped it.' });
+  assert.deepEqual(
+    (await messagesOf(id)).map(({ text, state, reason }) => [text, state, reason]),
+    [
+      ['a', 'answered', 'The sender stopped it.'],
+      ['b', 'answered', 'The sender stopped it.'],
+      ['/stop', 'received', null],
+      ['c', 'received', null],
+    ],
+  );
+  const [last] = await turns.claim(options);
+  assert.deepEqual(textsOf(last!), ['c']);
 });
 
 test('a turn that failed or was refused ends its messages, and its text is sent all the same; a retry is a new turn', async () => {

@@ -5,7 +5,7 @@
  * waiting, and the next one takes them again, with those that came meanwhile.
  */
 import type { ChannelCommand, ChannelName, ConversationKind } from '@lodge/domain';
-import { maxJoined } from '@lodge/ports';
+import { maxJoined, maxJoinedBytes } from '@lodge/ports';
 import type { ChannelTurns, WaitingConversation, WaitingFile } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { RawBuilder, Transaction } from 'kysely';
@@ -123,6 +123,8 @@ interface Taken {
   readonly session: number;
   readonly claim: number;
   readonly last_reason: string | null;
+  /** False: of what waits, a command alone is to be taken. */
+  readonly due: boolean;
 }
 
 /** Of a row `m` of messages: its files are there, or waited for long enough. */
@@ -130,6 +132,14 @@ const isReady = sql<boolean>`
   (
     m.received_at < clock_timestamp() - ${fileWaitMs} * interval '1 millisecond'
     or not exists (select from channel_files f where f.message_id = m.id and f.file_key is null and f.reason is null)
+  )
+`;
+
+/** Of a row `m` of messages: a command that waits for nothing. One that could not be answered at once waits with the others. */
+const isAtOnce = sql<boolean>`
+  (
+    m.command is not null and m.attempts = 0 and m.state = 'received' and m.answer_id is null
+    and not exists (select from channel_files f where f.message_id = m.id)
   )
 `;
 
@@ -142,32 +152,34 @@ async function takeConversations(
     with busy as materialized (
       select agent_id, account_id from channel_conversations where claim_until > clock_timestamp()
     ), ready as (
-      select v.id, v.agent_id, v.account_id, v.waiting_since,
+      select v.id, v.agent_id, v.account_id, v.waiting_since, v.due,
         row_number() over (partition by v.agent_id order by v.waiting_since, v.id)
           + (select count(*) from busy b where b.agent_id = v.agent_id) as of_agent
-      from channel_conversations v
-      join channels c on c.agent_id = v.agent_id and c.channel = v.channel and c.enabled
-      join agents a on a.id = v.agent_id and a.desired = 'running'
-      where v.waiting_since is not null and (v.claim_until is null or v.claim_until <= clock_timestamp())
-        and (v.not_before is null or v.not_before <= clock_timestamp())
-        and (
+      from (
+        select v.*, (v.not_before is null or v.not_before <= clock_timestamp()) and (
           select ${isReady} from channel_messages m
           where m.conversation = v.id and m.state = 'received' and m.answer_id is null order by m.seq limit 1
-        )
+        ) as due
+        from channel_conversations v
+        where v.waiting_since is not null and (v.claim_until is null or v.claim_until <= clock_timestamp())
+      ) v
+      join channels c on c.agent_id = v.agent_id and c.channel = v.channel and c.enabled
+      join agents a on a.id = v.agent_id and a.desired = 'running'
+      where v.due or exists (select from channel_messages m where m.conversation = v.id and ${isAtOnce})
     ), ranked as (
-      select id, waiting_since,
+      select id, waiting_since, due,
         row_number() over (partition by account_id order by waiting_since, id)
           + (select count(*) from busy b where b.account_id = ready.account_id) as of_account
       from ready where of_agent <= ${perAgent}
     ), chosen as (
-      select id, of_account, waiting_since from ranked order by of_account, waiting_since, id limit ${limit}
+      select id, of_account, waiting_since, due from ranked order by of_account, waiting_since, id limit ${limit}
     ), taken as (
       update channel_conversations v set claim = v.claim + 1, claim_holder = ${holder}, claim_until = ${inMs(leaseMs)},
-        not_before = null, said = null
+        not_before = case when chosen.due then null else v.not_before end, said = null
       from chosen where v.id = chosen.id
-      returning v.id, v.account_id, v.agent_id, v.channel, v.kind, v.title, v.session, v.claim
+      returning v.id, v.account_id, v.agent_id, v.channel, v.kind, v.title, v.session, v.claim, chosen.due
     )
-    select taken.*, (
+    select taken.id, taken.account_id, taken.agent_id, taken.channel, taken.kind, taken.title, taken.session, taken.claim, taken.due, (
       select case when m.state = 'answered' then null else m.reason end from channel_messages m
       where m.conversation = taken.id and m.state <> 'received' order by m.seq desc limit 1
     ) as last_reason
@@ -189,7 +201,7 @@ interface TakenMessage {
   readonly files: readonly WaitingFile[];
 }
 
-/** The first messages that wait: a command alone, or texts up to the next command or the next file that is not there. */
+/** The first messages that wait: a command alone, or texts up to the next command, the next file that is not there, or the bounds. */
 async function takeMessages(trx: Transaction<Schema>, taken: readonly Taken[]): Promise<readonly TakenMessage[]> {
   const { rows } = await sql<{ message: TakenMessage }>`
     select json_build_object(
@@ -201,9 +213,10 @@ async function takeMessages(trx: Transaction<Schema>, taken: readonly Taken[]): 
         ) order by f.position), '[]') from channel_files f where f.message_id = m.id
       )
     ) as message
-    from unnest(${taken.map(({ id }) => id)}::text[]) v (id), lateral (
+    from unnest(${taken.map(({ id }) => id)}::text[], ${taken.map(({ due }) => due)}::boolean[]) v (id, due), lateral (
       select * from channel_messages m
-      where m.conversation = v.id and m.state = 'received' and m.answer_id is null order by m.seq limit ${maxJoined}
+      where m.conversation = v.id and m.state = 'received' and m.answer_id is null and (v.due or ${isAtOnce})
+      order by m.seq limit ${maxJoined}
     ) m
     order by m.seq
   `.execute(trx);
@@ -219,7 +232,11 @@ async function takeMessages(trx: Transaction<Schema>, taken: readonly Taken[]): 
 
 function firstRun(messages: readonly TakenMessage[]): readonly TakenMessage[] {
   if (messages[0]?.ready && messages[0].command !== null) return [messages[0]];
-  const end = messages.findIndex(({ command, ready }) => command !== null || !ready);
+  let bytes = 0;
+  const end = messages.findIndex(({ command, ready, text }, index) => {
+    bytes += Buffer.byteLength(text);
+    return command !== null || !ready || (index > 0 && bytes > maxJoinedBytes);
+  });
   return end === -1 ? messages : messages.slice(0, end);
 }
 

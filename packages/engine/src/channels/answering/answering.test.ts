@@ -178,6 +178,22 @@ test('what passes is tried again some times, then it has failed; the owner may r
   assert.deepEqual(await relay.answer(), ['pong']);
 });
 
+test('commands do not wait behind a turn that is put off, and /stop ends it', async () => {
+  gateway.refusal = { kind: 'provider_rate_limit', retryAfterSeconds: 600 };
+  await relay.write('ping', { conversation: 'put off' });
+  await until('it is put off', async () => (await last()).reason !== null);
+  await relay.write('/help', { conversation: 'put off' });
+  assert.match((await relay.answer()).join(), /\/new begins/);
+  await relay.write('/stop', { conversation: 'put off' });
+  assert.deepEqual(await relay.answer(), ['Stopped.']);
+  const ping = (await messages()).find(({ text }) => text === 'ping');
+  assert.deepEqual([ping!.state, ping!.reason], ['answered', 'The sender stopped it.']);
+  assert.equal(gateway.turns.length, 1);
+  gateway.refusal = null;
+  await relay.write('again', { conversation: 'put off' });
+  assert.deepEqual(await relay.answer(), ['pong']);
+});
+
 test('an agent that no message wakes is off: its sender is told once', async () => {
   const lifecycle = { ...input.lifecycle, wakeOnMessage: false };
   await plane.agents.update(world.accountId, agent.id, { lifecycle });

@@ -73,7 +73,8 @@ async function answered(deps: ConverseDeps, claimed: WaitingConversation, cut: A
   const command = commandOf(messages);
   if (command !== null) {
     const answer = { text: commandAnswer(command, agent), files: [] };
-    return { outcome: 'answered', reason: null, answer, newSession: command === 'new' };
+    const result = { outcome: 'answered', reason: null, answer, newSession: command === 'new' } as const;
+    return command === 'stop' ? { ...result, endsEarlier: reasons.stopped } : result;
   }
   const wake = agent.lifecycle.wakeOnMessage;
   // Once is enough: whoever goes on writing knows.
