@@ -604,6 +604,66 @@ CREATE INDEX events_by_time ON events USING btree (account_id, created_at);
 CREATE INDEX events_of_agent ON events USING btree (account_id, agent_id, id) WHERE agent_id IS NOT NULL;
 CREATE INDEX events_of_type ON events USING btree (account_id, type, id);
 
+CREATE TABLE hooks (
+  id text NOT NULL,
+  seq bigint GENERATED ALWAYS AS IDENTITY,
+  agent_id text NOT NULL,
+  account_id text NOT NULL,
+  name text NOT NULL,
+  token_hash bytea NOT NULL,
+  last4 text NOT NULL,
+  template text,
+  conversation text,
+  signature text,
+  signature_header text,
+  signature_encoding text,
+  signature_prefix text,
+  secret_sealed text,
+  secret_last4 text,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT hooks_pkey PRIMARY KEY (id),
+  CONSTRAINT hooks_token_hash_key UNIQUE (token_hash),
+  CONSTRAINT hooks_own_signature CHECK ((NOT signature IS DISTINCT FROM 'hmac'::text) = (num_nonnulls(signature_header, signature_encoding, signature_prefix) = 3) AND (num_nonnulls(signature_header, signature_encoding, signature_prefix) = ANY (ARRAY[0, 3]))),
+  CONSTRAINT hooks_signature_check CHECK (signature = ANY (ARRAY['github'::text, 'stripe'::text, 'standard'::text, 'hmac'::text])),
+  CONSTRAINT hooks_signature_encoding_check CHECK (signature_encoding = ANY (ARRAY['hex'::text, 'base64'::text])),
+  CONSTRAINT hooks_signature_whole CHECK ((signature IS NULL) = (secret_sealed IS NULL) AND (signature IS NULL) = (secret_last4 IS NULL)),
+  CONSTRAINT hooks_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id)
+);
+CREATE INDEX hooks_of_agent ON hooks USING btree (agent_id, seq);
+
+CREATE TABLE hook_messages (
+  id text NOT NULL DEFAULT gen_random_uuid()::text,
+  seq bigint GENERATED ALWAYS AS IDENTITY,
+  hook_id text NOT NULL,
+  agent_id text NOT NULL,
+  account_id text NOT NULL,
+  delivery_id text,
+  event text,
+  text text,
+  is_cut boolean NOT NULL,
+  received_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  due_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  started_at timestamp(3) with time zone,
+  attempt_at timestamp(3) with time zone,
+  ended_at timestamp(3) with time zone,
+  status text,
+  attempts integer NOT NULL DEFAULT 0,
+  may_have_acted boolean NOT NULL DEFAULT false,
+  reason text,
+  claim integer NOT NULL DEFAULT 0,
+  claim_holder text,
+  claim_until timestamp(3) with time zone,
+  CONSTRAINT hook_messages_pkey PRIMARY KEY (id),
+  CONSTRAINT hook_messages_claim_whole CHECK ((claim_holder IS NULL) = (claim_until IS NULL)),
+  CONSTRAINT hook_messages_ended CHECK ((status IS NULL) = (ended_at IS NULL) AND (status IS NULL) = (text IS NOT NULL)),
+  CONSTRAINT hook_messages_status_check CHECK (status = ANY (ARRAY['answered'::text, 'failed'::text, 'skipped'::text])),
+  CONSTRAINT hook_messages_hook_id_fkey FOREIGN KEY (hook_id) REFERENCES hooks(id) ON DELETE CASCADE
+);
+CREATE INDEX hook_messages_by_end ON hook_messages USING btree (ended_at) WHERE ended_at IS NOT NULL;
+CREATE UNIQUE INDEX hook_messages_of_delivery ON hook_messages USING btree (hook_id, delivery_id) WHERE delivery_id IS NOT NULL;
+CREATE INDEX hook_messages_of_hook ON hook_messages USING btree (hook_id, seq);
+CREATE INDEX hook_messages_waiting ON hook_messages USING btree (agent_id, due_at, seq) WHERE status IS NULL;
+
 CREATE TABLE idempotency_keys (
   account_id text NOT NULL,
   key text NOT NULL,

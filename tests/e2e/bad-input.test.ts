@@ -66,6 +66,7 @@ async function startService() {
       provisionTimeoutMs: 60_000,
       channels: channelParts(store),
       schedules: { store: store.schedules, runs: store.scheduleRuns },
+      hooks: { store: store.hooks, turns: store.hookTurns, tokens: cryptography.tokens },
     });
     const verifier = createApiKeyVerifier({ apiKeys: cryptography.apiKeys, store: store.apiKeys, log: silent });
     undo.push(() => verifier.close());
@@ -84,6 +85,7 @@ async function startService() {
       verifier,
       channels: { channels: engine.channels, origin: () => 'http://localhost' },
       schedules: engine.schedules,
+      hooks: { hooks: engine.hooks, origin: () => 'http://localhost' },
       places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits, cryptography.tokens) },
       webhooks: webhooksOver(store, { secrets, log: silent }).webhooks,
       audit: store.audit,

@@ -1,6 +1,7 @@
 /** The table of tests/e2e/bad-input.test.ts. */
 import { channelRequests } from './bad-channel-requests.ts';
 import { scheduleRequests } from './bad-schedule-requests.ts';
+import { hookRequests } from './bad-hook-requests.ts';
 import { lifecycleRequests } from './bad-lifecycle-requests.ts';
 import {
   chat,
@@ -359,6 +360,7 @@ export const badRequests: readonly BadRequest[] = [
   ...lifecycleRequests,
   ...channelRequests,
   ...scheduleRequests,
+  ...hookRequests,
   ...names,
   ...fields,
   ...nested,

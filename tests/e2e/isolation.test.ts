@@ -53,6 +53,8 @@ async function contents(): Promise<string> {
     'channel_credentials',
     'schedules',
     'schedule_runs',
+    'hooks',
+    'hook_messages',
   ];
   const rows = [];
   for (const table of tables) {
@@ -84,6 +86,7 @@ const bodies: Readonly<Record<string, object>> = {
   'POST /v1/agents/{id}/channels/{channel}/approvals': { code: 'x', action: 'approve' },
   'POST /v1/agents/{id}/schedules': { name: 'S', every: '1h', prompt: 'x' },
   'PATCH /v1/agents/{id}/schedules/{schedule}': { name: 'mine' },
+  'POST /v1/agents/{id}/hooks': { name: 'H' },
   'POST /v1/agents': { name: 'of the stranger' },
 };
 

@@ -56,6 +56,7 @@ export async function openApi(
     channels: { channels: engine.channels, origin: () => url.origin },
     webhooks,
     schedules: engine.schedules,
+    hooks: { hooks: engine.hooks, origin: () => url.origin },
     usage: store.usage,
     idempotency: store.idempotency,
     secrets,

@@ -33,7 +33,7 @@ import {
 import type { BrokerOptions } from '@lodge/broker';
 import { parseProviderModel } from '@lodge/domain';
 import type { RuntimeKind } from '@lodge/domain';
-import type { AgentTools, ChannelParts, Engine, TemplateProgress } from '@lodge/engine';
+import type { AgentTools, ChannelParts, Engine, TemplateProgress, HookParts } from '@lodge/engine';
 import type { AgentRuntime, CallLedger, KeyChecker, Log, Provider } from '@lodge/ports';
 import { createGateway, createHermesRuntime, createOpenclawRuntime } from '@lodge/runtimes';
 import { migrate, openStore } from '@lodge/store';
@@ -140,7 +140,7 @@ async function assemble(
   const channels = await startChannels(config, { ...host, store, log }, closing);
   const engine = createEngine({
     ...shared,
-    ...engineSettings(config),
+    ...engineSettings(config, store),
     events: store.events,
     spend: store.spend,
     images: host.images,
@@ -215,8 +215,16 @@ function agentTools(
   });
 }
 
-function engineSettings(config: Config) {
+const hookParts = ({ chatTimeoutMs: turnMs }: Config, { hooks, hookTurns: turns }: Store): HookParts => ({
+  store: hooks,
+  turns,
+  tokens: cryptography.tokens,
+  bounds: { turnMs },
+});
+
+function engineSettings(config: Config, store: Store) {
   return {
+    hooks: hookParts(config, store),
     defaultModel: config.defaultModel,
     maxAgentsPerAccount: config.maxAgents,
     maxRunningPerAccount: config.maxRunning,

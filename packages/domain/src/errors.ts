@@ -44,6 +44,11 @@ export const errorCodes = {
     meaning: 'The account has a second factor: send its code too.',
   },
   invalid_code: { status: 401, type: 'authentication_error', meaning: 'The code of the second factor is wrong.' },
+  invalid_signature: {
+    status: 401,
+    type: 'authentication_error',
+    meaning: "The request's signature is missing, old or wrong: nothing was taken.",
+  },
   insufficient_scope: {
     status: 403,
     type: 'authorization_error',
@@ -71,6 +76,7 @@ export const errorCodes = {
   },
   message_not_found: { status: 404, type: 'not_found_error', meaning: 'The agent has no such message.' },
   schedule_not_found: { status: 404, type: 'not_found_error', meaning: 'The agent has no such schedule.' },
+  hook_not_found: { status: 404, type: 'not_found_error', meaning: 'The agent has no such hook.' },
   approval_not_found: { status: 404, type: 'not_found_error', meaning: 'Nobody waits with this code.' },
   webhook_not_found: { status: 404, type: 'not_found_error', meaning: 'The account has no such webhook.' },
   delivery_not_found: { status: 404, type: 'not_found_error', meaning: 'The webhook has no such delivery.' },
@@ -166,7 +172,7 @@ export const errorCodes = {
   request_too_large: {
     status: 413,
     type: 'invalid_request_error',
-    meaning: 'The body is larger than 1 MiB, or a file than 64 MiB.',
+    meaning: 'The body is larger than 1 MiB, a file than 64 MiB, or what is sent to a hook than 256 KiB.',
   },
   unsupported_media_type: {
     status: 415,

@@ -36,6 +36,11 @@ import type { ScheduleParts } from './schedules/deps.ts';
 import { ScheduleRunner } from './schedules/runner.ts';
 import type { Schedules } from './schedules/schedules.ts';
 import { createSchedules } from './schedules/use-cases.ts';
+import { defaultHookBounds } from './hooks/bounds.ts';
+import type { HookParts } from './hooks/deps.ts';
+import type { Hooks } from './hooks/hooks.ts';
+import { HookRunner } from './hooks/runner.ts';
+import { createHooks } from './hooks/use-cases.ts';
 import type { AgentsDeps } from './agents/deps.ts';
 import { KeepAwakeLeases } from './turns/keep-awake.ts';
 import { createRunTurn } from './turns/run-turn.ts';
@@ -68,6 +73,8 @@ export interface EngineDeps
   readonly channels?: ChannelParts;
   /** Schedules; without them there are none. */
   readonly schedules?: ScheduleParts;
+  /** Inbound hooks; without them there are none. */
+  readonly hooks?: HookParts;
 }
 
 export interface Engine {
@@ -76,6 +83,8 @@ export interface Engine {
   readonly channels: Channels;
   /** Throws where the engine was given no schedules. */
   readonly schedules: Schedules;
+  /** Throws where the engine was given no hooks. */
+  readonly hooks: Hooks;
   /** Says something to an agent, whoever asks. */
   readonly runTurn: RunTurn;
   /** Who asked for the turns of an agent that are under way on this host. */
@@ -129,8 +138,8 @@ export function createEngine(deps: EngineDeps): Engine {
   const runTurn = createRunTurn({ ...deps, agents });
   const channels = deps.channels && createChannels({ ...deps.channels, agents, secrets: deps.secrets, log });
   const schedules = deps.schedules && createSchedules({ ...deps.schedules, agents });
-  const askers = [...answering(deps, agents, runTurn), ...scheduling(deps, agents, runTurn)];
-  const loops = [loop, disk, idleness, relief, health, sleeper, ...askers];
+  const hooks = deps.hooks && createHooks({ ...deps.hooks, agents, secrets: deps.secrets });
+  const loops = [loop, disk, idleness, relief, health, sleeper, ...askers(deps, agents, runTurn)];
   return {
     agents,
     get channels() {
@@ -140,6 +149,10 @@ export function createEngine(deps: EngineDeps): Engine {
     get schedules() {
       if (!schedules) throw new Error('the engine was given no schedules');
       return schedules;
+    },
+    get hooks() {
+      if (!hooks) throw new Error('the engine was given no hooks');
+      return hooks;
     },
     runTurn,
     askedTurns: (agentId) => turns.asked(agentId),
@@ -159,6 +172,13 @@ export function createEngine(deps: EngineDeps): Engine {
   };
 }
 
+/** Who has agents take turns that no request waits for. */
+const askers = (deps: EngineDeps, agents: Agents, runTurn: RunTurn) => [
+  ...answering(deps, agents, runTurn),
+  ...scheduling(deps, agents, runTurn),
+  ...hearing(deps, agents, runTurn),
+];
+
 /** What answers on channels, where there are any. */
 function answering({ channels, holder, log }: EngineDeps, agents: Agents, runTurn: RunTurn): Answering[] {
   if (!channels) return [];
@@ -174,6 +194,14 @@ function scheduling({ schedules, holder: host, log }: EngineDeps, agents: Agents
   const bounds = { ...defaultScheduleBounds, ...schedules.bounds };
   const { runs } = schedules;
   return [new ScheduleRunner({ runs, bounds, agents, runTurn, log, host, holder: `${host}/${randomUUID()}` })];
+}
+
+/** What makes turns of what comes to hooks, where there are any. */
+function hearing({ hooks, holder: host, log }: EngineDeps, agents: Agents, runTurn: RunTurn): HookRunner[] {
+  if (!hooks) return [];
+  const bounds = { ...defaultHookBounds, ...hooks.bounds };
+  const { turns } = hooks;
+  return [new HookRunner({ turns, bounds, agents, runTurn, log, host, holder: `${host}/${randomUUID()}` })];
 }
 
 interface LoopParts {

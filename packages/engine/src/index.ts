@@ -14,6 +14,8 @@ export type { ChannelParts } from './channels/deps.ts';
 export { noChannel } from './channels/not-found.ts';
 export * from './schedules/schedules.ts';
 export type { ScheduleParts } from './schedules/deps.ts';
+export * from './hooks/hooks.ts';
+export type { HookParts } from './hooks/deps.ts';
 export { createEngine } from './engine.ts';
 export type { Engine, EngineDeps } from './engine.ts';
 export { createLogCollector } from './logs/collector.ts';

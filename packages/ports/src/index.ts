@@ -24,6 +24,8 @@ export * from './channels/mailbox-notices.ts';
 export * from './channels/oauth-sessions.ts';
 export * from './channels/platform.ts';
 export * from './channels/relay-store.ts';
+export * from './hooks/hook-store.ts';
+export * from './hooks/hook-turns.ts';
 export * from './database.ts';
 export * from './events/audit.ts';
 export * from './events/by.ts';

@@ -16,6 +16,8 @@ import type {
   ChannelTurns,
   DataKeyStore,
   EventStore,
+  HookStore,
+  HookTurns,
   IdempotencyStore,
   LimitStore,
   Log,
@@ -44,6 +46,8 @@ import { PostgresOAuthSessionStore } from './channels/oauth-sessions.ts';
 import { PostgresMailboxNotices } from './channels/mailbox-notices.ts';
 import { PostgresRelayStore } from './channels/relay.ts';
 import { PostgresChannelTurns } from './channels/turns.ts';
+import { PostgresHookStore } from './hooks/hooks.ts';
+import { PostgresHookTurns } from './hooks/turns.ts';
 import { Changes } from './database/notifications.ts';
 import { awaitingDatabase, openDatabase } from './database/connection.ts';
 import type { DatabaseConfig } from './database/connection.ts';
@@ -86,6 +90,8 @@ export interface Store {
   readonly webhookQueue: WebhookQueue;
   readonly schedules: ScheduleStore;
   readonly scheduleRuns: ScheduleRuns;
+  readonly hooks: HookStore;
+  readonly hookTurns: HookTurns;
   /** Resolves when the database answers. Tried once: for a health check. */
   ping(): Promise<void>;
   /** Waits for the statements under way. */
@@ -136,6 +142,8 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     webhookQueue: new PostgresWebhookQueue(database, changes),
     schedules: new PostgresScheduleStore(database),
     scheduleRuns: new PostgresScheduleRuns(database, changes),
+    hooks: new PostgresHookStore(database),
+    hookTurns: new PostgresHookTurns(database, changes),
     ping: () => database.ping(),
     close: async () => {
       await changes.close();

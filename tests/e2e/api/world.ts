@@ -9,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 import { cryptography, createSecretBox, openSecretBox, hashApiKey, lastFour, makeApiKey } from '@lodge/access';
 import { createAgentVisits, Meter, MeteredDriver, createEngine } from '@lodge/engine';
 import { builtinProviders } from '@lodge/broker';
-import type { ChannelParts, Engine, EngineDeps } from '@lodge/engine';
+import type { ChannelParts, Engine, EngineDeps, HookParts } from '@lodge/engine';
 import { scopes as allScopes } from '@lodge/domain';
 import type { Accounts, AgentRuntime } from '@lodge/ports';
 import { guestClient, noCredential } from '@lodge/guest';
@@ -66,6 +66,8 @@ export interface ServerOptions {
   readonly loopBounds?: EngineDeps['loopBounds'];
   /** Secrets are sealed by a data key, as other processes of a deployment find it. */
   readonly hasMasterKey?: true;
+  /** Bounds of hooks that are not the usual ones. */
+  readonly hookBounds?: HookParts['bounds'];
   /** What of channels is not the usual fakes'. */
   readonly channels?: Partial<ChannelParts>;
   /** Told what went wrong inside. */
@@ -132,6 +134,12 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
     memory: { reservedMib: 1024, overcommit: 16 },
     spend: store.spend,
     schedules: { store: store.schedules, runs: store.scheduleRuns },
+    hooks: {
+      store: store.hooks,
+      turns: store.hookTurns,
+      tokens: cryptography.tokens,
+      bounds: { ...options.hookBounds },
+    },
     channels: channelParts(store, { guestFiles: createGuestFiles(guestAt), ...options.channels }),
     ...(options.loopBounds && { loopBounds: options.loopBounds }),
     holder: holderOf(process.pid),
@@ -153,6 +161,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
     webhooks,
     schedules: engine.schedules,
     places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits, cryptography.tokens) },
+    hooks: { hooks: engine.hooks, origin: () => origin },
     usage: store.usage,
     idempotency: store.idempotency,
     secrets,

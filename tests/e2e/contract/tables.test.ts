@@ -58,6 +58,8 @@ const endpoints: readonly [string, string, unknown, number, string?][] = [
   ['POST', '/agents/:id/exec', { command: 'true' }, 200, 'agents:write'],
   ['GET', '/agents/:id/schedules', undefined, 200, 'agents:read'],
   ['POST', '/agents/:id/schedules', { name: 'S', every: '1h', prompt: 'x' }, 201, 'agents:write'],
+  ['GET', '/agents/:id/hooks', undefined, 200, 'agents:read'],
+  ['POST', '/agents/:id/hooks', { name: 'H' }, 201, 'agents:write'],
   ['GET', '/agents/:id/channels', undefined, 200, 'agents:read'],
   ['PUT', '/agents/:id/channels/slack', { appToken: 'xapp-1', botToken: 'xoxb-1' }, 200, 'agents:write'],
   ['GET', '/agents/:id/channels/slack', undefined, 200, 'agents:read'],

@@ -60,6 +60,8 @@ import { execRoute } from './routes/exec/create.ts';
 import { deleteFileRoute } from './routes/files/delete.ts';
 import { readFileRoutes } from './routes/files/read.ts';
 import { writeFileRoute } from './routes/files/write.ts';
+import { hookRoutes } from './routes/hooks/hooks.ts';
+import { receiveRoute } from './routes/hooks/receive.ts';
 import { healthRoute } from './routes/health/get.ts';
 import { limitsRoute } from './routes/limits/get.ts';
 import { createLinkRoute } from './routes/links/create.ts';
@@ -196,6 +198,8 @@ const routes: readonly ((app: App, whole: Whole) => void)[] = [
   deliveryRoutes,
   scheduleRoutes,
   scheduleRunRoutes,
+  hookRoutes,
+  receiveRoute,
   responseRoutes,
   accountRoutes,
   limitsRoute,

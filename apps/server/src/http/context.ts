@@ -1,5 +1,5 @@
 import type { ErrorCode, Scope, RuntimeKind } from '@lodge/domain';
-import type { Agents, Channels, RunTurn, Schedules, Webhooks } from '@lodge/engine';
+import type { Agents, Channels, RunTurn, Schedules, Webhooks, Hooks } from '@lodge/engine';
 import type {
   Accounts,
   AgentPortStore,
@@ -80,6 +80,13 @@ export interface ChannelArea {
   readonly origin: () => string;
 }
 
+/** Inbound hooks. */
+export interface HookArea {
+  readonly hooks: Hooks;
+  /** Where third parties reach this service. Known only once it listens. */
+  readonly origin: () => string;
+}
+
 /** What the whole API is made of. Each part names what it needs of it (`needs.ts`). */
 export interface HttpAppOptions {
   readonly agents: Agents;
@@ -93,6 +100,7 @@ export interface HttpAppOptions {
   readonly channels: ChannelArea;
   readonly webhooks: Webhooks;
   readonly schedules: Schedules;
+  readonly hooks: HookArea;
   readonly usage: Pick<UsageStore, 'report' | 'knows' | 'calls' | 'call'>;
   /** Nobody is trusted and no other origin is let in where it is not given. */
   readonly network?: NetworkSettings;
@@ -140,6 +148,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Neither key nor session is needed. */
     readonly public?: true;
+    /** Public, by a token in its path that the route looks up itself: a request with a good one counts against no address. */
+    readonly ownToken?: true;
     /** A person signed in may do this, and no API key. */
     readonly sessionOnly?: true;
     /** Public, but for pages of this service alone: it begins a session. */

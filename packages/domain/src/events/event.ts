@@ -4,6 +4,7 @@
  * type is one line in one of the tables below.
  */
 import { channelEvents } from './channel-events.ts';
+import { hookEvents } from './hook-events.ts';
 import type { EventData, EventKind, EventLevel } from './kind.ts';
 import { lifecycleEvents } from './lifecycle-events.ts';
 import { accountEvents, agentRecordEvents, usageEvents } from './record-events.ts';
@@ -16,6 +17,7 @@ export const eventTypes = {
   ...usageEvents,
   ...channelEvents,
   ...scheduleEvents,
+  ...hookEvents,
 } as const;
 
 type Table = typeof eventTypes;

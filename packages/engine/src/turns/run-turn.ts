@@ -17,7 +17,7 @@ import { bounded } from './bounded.ts';
 import { hasPictures } from './pictures.ts';
 
 /** Who makes an agent take a turn. */
-export type TurnOrigin = 'api' | 'channel' | 'schedule' | 'agent';
+export type TurnOrigin = 'api' | 'channel' | 'schedule' | 'hook' | 'agent';
 
 export interface TurnRequest {
   readonly agentId: string;

@@ -3,6 +3,7 @@ import {
   channelCredentialContext,
   channelPairingContext,
   channelVaultContext,
+  hookSecretContext,
   llmKeyContext,
   oauthVerifierContext,
   totpContext,
@@ -48,6 +49,7 @@ export const sealedPlaces: readonly SealedPlace[] = [
   { table: 'channels', column: 'pairing_sealed', key: ['agent_id', 'channel'], context: channelPairingContext },
   { table: 'webhooks', column: 'sealed_secret', key: ['id'], context: webhookSecretContext },
   { table: 'webhooks', column: 'sealed_previous', key: ['id'], context: webhookSecretContext },
+  { table: 'hooks', column: 'secret_sealed', key: ['id'], context: hookSecretContext },
 ];
 
 const nameOf = ({ table, column }: SealedPlace): string => `${table}.${column}`;

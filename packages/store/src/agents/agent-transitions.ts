@@ -115,6 +115,10 @@ export async function finishDelete(database: Database, id: string, lease: string
       .with('schedules', (cte) =>
         cte.deleteFrom('schedules').where('agent_id', 'in', (eb) => eb.selectFrom('gone').select('id')),
       )
+      // With their messages: a turn under way ends when it finds that it is gone.
+      .with('hooks', (cte) =>
+        cte.deleteFrom('hooks').where('agent_id', 'in', (eb) => eb.selectFrom('gone').select('id')),
+      )
       .with('consents', (cte) =>
         cte.deleteFrom('channel_oauth_sessions').where('agent_id', 'in', (eb) => eb.selectFrom('gone').select('id')),
       )

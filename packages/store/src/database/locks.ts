@@ -18,6 +18,8 @@ export const advisoryLocks = {
   channelPrune: 7_311,
   /** Runs of schedules are claimed one claimer at a time: those of an agent are counted under it. */
   scheduleClaims: 7_324,
+  /** Messages of hooks are claimed one claimer at a time: those of an agent are counted under it. */
+  hookClaims: 7_325,
 } as const;
 
 /** The same by a class and the hash of an id: of several at once, those with one id wait for each other. */

@@ -58,6 +58,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0023_progress.sql',
     '0024_schedules.sql',
     '0025_peers.sql',
+    '0026_hooks.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [
@@ -88,6 +89,8 @@ test("this package's migrations apply to an empty database, and repeating them d
     'compute_steps',
     'data_keys',
     'events',
+    'hook_messages',
+    'hooks',
     'idempotency_keys',
     'known_addresses',
     'llm_call_contents',

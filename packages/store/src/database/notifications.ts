@@ -18,6 +18,7 @@ const topics = [
   'webhook_changed',
   'mailbox_noticed',
   'schedule_work',
+  'hook_work',
 ] as const;
 export type Topic = (typeof topics)[number];
 

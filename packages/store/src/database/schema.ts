@@ -18,8 +18,10 @@ import type { ChannelTables } from '../channels/tables.ts';
 import type { WebhookTables } from '../webhooks/tables.ts';
 import type { ScheduleTables } from '../schedules/tables.ts';
 
+import type { HookTables } from '../hooks/tables.ts';
+
 /** The tables as the migrations leave them. */
-export interface Schema extends AccountTables, ChannelTables, ScheduleTables, WebhookTables {
+export interface Schema extends AccountTables, ChannelTables, HookTables, ScheduleTables, WebhookTables {
   accounts: AccountsTable;
   api_keys: ApiKeysTable;
   agents: AgentsTable;

@@ -1,9 +1,9 @@
 /** Control planes on a real database and a fake host, for tests: several at a time, each of which may be killed at any moment. */
 import { randomBytes } from 'node:crypto';
-import { createSecretBox } from '@lodge/access';
+import { createSecretBox, cryptography } from '@lodge/access';
 import { defaultLifecycle } from '@lodge/domain';
 import { createEngine } from '@lodge/engine';
-import type { ChannelParts, CreateAgentInput, Engine, EngineDeps, ScheduleParts } from '@lodge/engine';
+import type { ChannelParts, CreateAgentInput, Engine, EngineDeps, ScheduleParts, HookParts } from '@lodge/engine';
 import type { AgentRow } from '@lodge/ports';
 import { createGateway } from '@lodge/runtimes';
 import { migrate, openStore } from '@lodge/store';
@@ -91,19 +91,21 @@ export interface Plane {
   end(): Promise<void>;
 }
 
-export interface PlaneOptions extends Omit<Partial<EngineDeps>, 'channels' | 'schedules'> {
+export interface PlaneOptions extends Omit<Partial<EngineDeps>, 'channels' | 'schedules' | 'hooks'> {
   readonly release?: string;
   /** With channels, and what of them is not the usual fakes'. */
   readonly channels?: Partial<ChannelParts>;
   /** With schedules, and these bounds of theirs. */
   readonly schedules?: Pick<ScheduleParts, 'bounds'>;
+  /** With hooks, and these bounds of theirs. */
+  readonly hooks?: Pick<HookParts, 'bounds'>;
 }
 
 /** A control plane on the host; those of another `release` have templates of their own. */
 export async function startPlane(
   world: Pick<World, 'database' | 'store' | 'accountId' | 'planes' | 'ending'>,
   host: FakeHost,
-  { release, channels, schedules, ...changes }: PlaneOptions = {},
+  { release, channels, schedules, hooks, ...changes }: PlaneOptions = {},
 ): Promise<Plane> {
   const life = { ended: false, sent: new Set<Promise<unknown>>() };
   const driver = createFakeDriver(host);
@@ -156,6 +158,14 @@ export async function startPlane(
         store: mortal(opened.schedules, life),
         runs: mortal(opened.scheduleRuns, life),
         ...schedules,
+      },
+    }),
+    ...(hooks && {
+      hooks: {
+        store: mortal(opened.hooks, life),
+        turns: mortal(opened.hookTurns, life),
+        tokens: cryptography.tokens,
+        ...hooks,
       },
     }),
     ...changes,

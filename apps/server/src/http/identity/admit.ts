@@ -25,8 +25,9 @@ export async function admitRequest(
 ): Promise<void> {
   const { limiter, strangers } = admitting;
   if (isPublic) {
-    if (!isOfPages(request.url)) await limiter?.byAddress(request, reply);
-    if (request.routeOptions.config?.ownPagesOnly) admitting.sessions?.checkOwnPage(request);
+    const { config } = request.routeOptions;
+    if (!isOfPages(request.url) && !config?.ownToken) await limiter?.byAddress(request, reply);
+    if (config?.ownPagesOnly) admitting.sessions?.checkOwnPage(request);
     return;
   }
   const lookUp = async (): Promise<void> => {

@@ -2,7 +2,6 @@
 import type { Scope } from '@lodge/domain';
 import { scopes, noSpendDefaults } from '@lodge/domain';
 import { createRunTurn } from '@lodge/engine';
-import type { Channels, Schedules, Webhooks } from '@lodge/engine';
 import type { AccountRow, KeyRefusal, Principal, SpendStore } from '@lodge/ports';
 import { createGateway } from '@lodge/runtimes';
 import type { FastifyInstance } from 'fastify';
@@ -95,20 +94,16 @@ const noPlaces: HttpAppOptions['places'] = {
   visits: { createLink: async () => null, openLink: async () => null, visit: async () => null },
 };
 
-/** Routes of channels and schedules are tested over a real store. */
-const nothing = {
-  get() {
-    throw new Error('this test has neither channels nor schedules');
-  },
-};
-const noChannels = new Proxy({} as Channels, nothing);
-const noSchedules = new Proxy({} as Schedules, nothing);
-
-const noWebhooks = new Proxy({} as Webhooks, {
-  get() {
-    throw new Error('this test has no webhooks');
-  },
-});
+/** These are tested over a real store. */
+const nothingOf = (what: string): never =>
+  new Proxy(
+    {},
+    {
+      get() {
+        throw new Error(`this test has no ${what}`);
+      },
+    },
+  ) as never;
 
 export function testApp(options: Partial<HttpAppOptions> = {}): TestApp {
   const agents = new MemoryAgents();
@@ -122,9 +117,10 @@ export function testApp(options: Partial<HttpAppOptions> = {}): TestApp {
     events: { page: async () => [], onAppend: () => () => undefined },
     accounts: { account: async () => someone, update: async (_, change) => ({ ...someone, ...change }) },
     places: noPlaces,
-    channels: { channels: noChannels, origin: () => 'http://localhost' },
-    webhooks: noWebhooks,
-    schedules: noSchedules,
+    webhooks: nothingOf('webhooks'),
+    schedules: nothingOf('schedules'),
+    channels: { channels: nothingOf('channels'), origin: () => 'http://localhost' },
+    hooks: { hooks: nothingOf('hooks'), origin: () => 'http://localhost' },
     usage: { report: async () => 'too_many', knows: async () => false, calls: async () => [], call: async () => null },
     limits: openLimits(),
     ready: () => ({ ready: true, step: null }),

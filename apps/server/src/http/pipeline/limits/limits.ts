@@ -1,4 +1,4 @@
-import { Refusal, networkOf } from '@lodge/domain';
+import { Refusal, maxMessagesPerMinute, networkOf } from '@lodge/domain';
 import type { LimitStore, Log, PrincipalSource, SpendStore } from '@lodge/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { RateLimiter } from './limiter.ts';
@@ -100,6 +100,14 @@ export class Limits {
     const standing = await this.limiter.take(`${by.kind}:${by.id}:${kind}`, { perMinute });
     tell(reply, standing);
     if (!standing.allowed) throw exceeded(standing, `More than ${perMinute} ${kind} a minute with ${wordsFor(by)}.`);
+  }
+
+  /** Counts a request of a third party to a hook. Refuses with 429. */
+  async byHook(hookId: string, reply: FastifyReply): Promise<void> {
+    const perMinute = maxMessagesPerMinute;
+    const standing = await this.limiter.take(`hook:${hookId}`, { perMinute });
+    tell(reply, standing);
+    if (!standing.allowed) throw exceeded(standing, `More than ${perMinute} requests a minute to this hook.`);
   }
 
   /** Counts a request at an agent's own address, of a key, a visit or an address that needs neither. Refuses with 429. */

@@ -1,0 +1,80 @@
+import { Refusal, agentIdPattern, makeAgentId } from '@lodge/domain';
+import { randomInt } from 'node:crypto';
+import type { CreateHook, Hook, HookMessage, HookSignatureInput } from '@lodge/contract';
+import type { HookInput } from '@lodge/engine';
+import type { HookMessage as MessageRow, HookPlace, HookRow } from '@lodge/ports';
+import type { FastifyRequest } from 'fastify';
+import type { HookArea } from '../../context.ts';
+import { checkAgentId } from '../../reply/agent-record.ts';
+
+/** For routes of hooks. */
+export interface HookNeeds {
+  readonly hooks: HookArea;
+}
+
+export const tags = ['Hooks'];
+export const errors = ['agent_not_found', 'hook_not_found'] as const;
+
+interface OfAgent {
+  readonly id: string;
+  readonly hook: string;
+}
+
+/** What the request's path speaks of. */
+export function placeOf({ params, principal }: FastifyRequest): HookPlace {
+  const { id, hook } = params as OfAgent;
+  checkAgentId(id);
+  // No id of ours is longer, or has anything else in it: an empty one is nobody's.
+  return { accountId: principal.accountId, agentId: id, hookId: agentIdPattern.test(hook) ? hook : '' };
+}
+
+export const newHookId = (): string => makeAgentId(randomInt);
+
+export function inputOf(body: CreateHook): HookInput {
+  const { name, template = null, conversation = null, signature } = body;
+  return { name, template, conversation, signature: signature === undefined ? null : signatureOf(signature) };
+}
+
+function signatureOf(given: HookSignatureInput): HookInput['signature'] {
+  const { type: kind, secret, header, encoding = 'hex', prefix = '' } = given;
+  if (kind === 'hmac') {
+    if (header === undefined) throw new Refusal('invalid_request', 'signature.header is required for type "hmac".');
+    return { kind, secret, own: { header, encoding, prefix } };
+  }
+  for (const field of ['header', 'encoding', 'prefix'] as const) {
+    if (given[field] !== undefined) {
+      throw new Refusal('invalid_request', `signature.${field} is for type "hmac" alone.`);
+    }
+  }
+  return { kind, secret, own: null };
+}
+
+export const hookRecord = (row: HookRow): Hook => ({
+  object: 'hook',
+  id: row.id,
+  agent_id: row.agentId,
+  name: row.name,
+  last4: row.last4,
+  ...(row.template !== null && { template: row.template }),
+  ...(row.conversation !== null && { conversation: row.conversation }),
+  ...(row.signature !== null && {
+    signature: {
+      type: row.signature.kind,
+      ...row.signature.own,
+      secret: { set: true as const, last4: row.signature.last4 },
+    },
+  }),
+  created_at: row.createdAt.toISOString(),
+});
+
+export const messageRecord = (row: MessageRow): HookMessage => ({
+  object: 'hook_message',
+  id: row.id,
+  hook_id: row.hookId,
+  state: row.state,
+  attempts: row.attempts,
+  reason: row.reason,
+  received_at: row.receivedAt.toISOString(),
+  started_at: row.startedAt && row.startedAt.toISOString(),
+  ended_at: row.endedAt && row.endedAt.toISOString(),
+});

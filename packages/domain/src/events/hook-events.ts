@@ -1,0 +1,31 @@
+/** What happens at inbound hooks. No event has what a third party sent, nor what the agent answered. */
+import { kind, quiet } from './kind.ts';
+import { duration } from './words.ts';
+
+type Of = { readonly hook_id: string; readonly name: string };
+type Message = Of & { readonly message_id: string };
+
+export const hookEvents = {
+  'hook.created': quiet<Of>(),
+  'hook.removed': quiet<Of>(),
+  'hook.received': kind<Message>({
+    level: 'info',
+    public: "A third party's request to a hook was taken up as a message to the agent.",
+    sentence: null,
+  }),
+  'hook.answered': kind<Message & { readonly duration_ms: number; readonly attempts: number }>({
+    level: 'info',
+    public: 'The agent came to the end of its turn for a message of a hook.',
+    sentence: ({ name, duration_ms }) => `A message of hook "${name}" was answered (${duration(duration_ms)}).`,
+  }),
+  'hook.failed': kind<Message & { readonly reason: string; readonly attempts: number }>({
+    level: 'warn',
+    public: 'A message of a hook failed for good; `reason` says why.',
+    sentence: ({ name, reason }) => `A message of hook "${name}" failed: ${reason}`,
+  }),
+  'hook.skipped': kind<Message & { readonly reason: string }>({
+    level: 'warn',
+    public: 'A message of a hook was left out: the agent did not run, and nothing may wake it.',
+    sentence: ({ name, reason }) => `A message of hook "${name}" was left out: ${reason}`,
+  }),
+} as const;

@@ -1,0 +1,161 @@
+/**
+ * Work that waits in the store, claimed and done by whichever process comes first.
+ *
+ * Woken by a signal and by a timer, it owns nothing that a restart would lose. Each piece is claimed before it is begun, and its claim
+ * renewed while it lasts; what comes of it is written under the claim. A process that dies leaves claims that end by themselves. One
+ * that ends in order gives its work a bounded while, and cuts the rest.
+ */
+import type { Log } from '@lodge/ports';
+import { TurnCut } from './channels/answering/cut.ts';
+
+export interface WorkBounds {
+  /** Pieces under way in this process. */
+  readonly atOnce: number;
+  /** How long a claim holds without being renewed. */
+  readonly leaseMs: number;
+  readonly lookEveryMs: number;
+  /** How long pieces under way may go on when the process ends. */
+  readonly drainMs: number;
+}
+
+export interface WorkParts<Piece extends { readonly id: string }> {
+  readonly bounds: WorkBounds;
+  /** Those in `except` are under way here. */
+  readonly claim: (limit: number, except: readonly string[]) => Promise<readonly Piece[]>;
+  /** Gives the ids whose claims hold on. */
+  readonly renew: (pieces: readonly Piece[]) => Promise<ReadonlySet<string>>;
+  /** Does it and writes its end. `cut` aborts with a `TurnCut`. */
+  readonly perform: (piece: Piece, cut: AbortSignal) => Promise<void>;
+  readonly onWork: (listener: () => void) => () => void;
+  /** Names the work in the log. */
+  readonly what: string;
+  readonly fields: (piece: Piece) => Readonly<Record<string, unknown>>;
+  readonly log: Log;
+}
+
+interface UnderWay<Piece> {
+  readonly piece: Piece;
+  readonly cut: AbortController;
+  readonly done: Promise<void>;
+}
+
+export class ClaimedWork<Piece extends { readonly id: string }> {
+  private readonly parts: WorkParts<Piece>;
+  private readonly underWay = new Set<UnderWay<Piece>>();
+  private looking: Promise<void> | null = null;
+  private isWanted = false;
+  private renewing: Promise<void> | null = null;
+  private renewedAt = Date.now();
+  private isStopping = false;
+  private isCutting = false;
+  private timers: NodeJS.Timeout[] = [];
+  private unsubscribe: () => void = () => undefined;
+
+  constructor(parts: WorkParts<Piece>) {
+    this.parts = parts;
+  }
+
+  start(): void {
+    const { onWork, bounds } = this.parts;
+    this.unsubscribe = onWork(() => this.onWork());
+    this.timers = [
+      setInterval(() => this.look(), bounds.lookEveryMs),
+      setInterval(() => this.renew(), bounds.leaseMs / 3),
+    ];
+    this.look();
+  }
+
+  /** Resolves when nothing is under way any more. Claims outlast the last while without being renewed. */
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    this.unsubscribe();
+    for (const timer of this.timers) clearInterval(timer);
+    const cutting = setTimeout(() => {
+      this.isCutting = true;
+      for (const { cut } of this.underWay) cut.abort(new TurnCut('closing'));
+    }, this.parts.bounds.drainMs);
+    // What a look finds is under way too.
+    await this.looking;
+    await Promise.all([...this.underWay].map(({ done }) => done)).finally(() => clearTimeout(cutting));
+    await this.renewing;
+  }
+
+  /** What it is for may be gone, and a claim with it. */
+  private onWork(): void {
+    this.look();
+    if (this.underWay.size > 0) this.renew();
+  }
+
+  private look(): void {
+    if (this.isStopping) return;
+    if (this.looking !== null) {
+      this.isWanted = true;
+      return;
+    }
+    this.isWanted = false;
+    this.looking = this.round()
+      .catch((error: unknown) => this.parts.log.warn({ err: error }, `${this.parts.what}: not looked at`))
+      .finally(() => {
+        this.looking = null;
+        if (this.isWanted) this.look();
+      });
+  }
+
+  private async round(): Promise<void> {
+    const { claim, bounds } = this.parts;
+    for (;;) {
+      const limit = bounds.atOnce - this.underWay.size;
+      if (limit <= 0 || this.isStopping) return;
+      const claimed = await claim(
+        limit,
+        [...this.underWay].map(({ piece }) => piece.id),
+      );
+      for (const piece of claimed) this.begin(piece);
+      if (claimed.length < limit) return;
+    }
+  }
+
+  private begin(piece: Piece): void {
+    const { perform, log, what, fields } = this.parts;
+    const cut = new AbortController();
+    if (this.isCutting) cut.abort(new TurnCut('closing'));
+    const done = perform(piece, cut.signal)
+      .catch((error: unknown) => {
+        log.warn({ err: error, ...fields(piece) }, `${what}: an end was not written; its claim will end`);
+      })
+      .finally(() => {
+        this.underWay.delete(one);
+        this.look();
+      });
+    const one: UnderWay<Piece> = { piece, cut, done };
+    this.underWay.add(one);
+  }
+
+  private renew(): void {
+    this.renewing ??= this.renewAll()
+      .catch((error: unknown) => this.parts.log.warn({ err: error }, `${this.parts.what}: claims were not renewed`))
+      .finally(() => {
+        this.renewing = null;
+      });
+  }
+
+  private async renewAll(): Promise<void> {
+    const present = [...this.underWay];
+    const began = Date.now();
+    if (present.length === 0) {
+      this.renewedAt = began;
+      return;
+    }
+    try {
+      const held = await this.parts.renew(present.map(({ piece }) => piece));
+      this.renewedAt = began;
+      for (const { piece, cut } of present) if (!held.has(piece.id)) cut.abort(new TurnCut('claim_lost'));
+    } catch (error) {
+      // By now another process may have them.
+      if (began - this.renewedAt > this.parts.bounds.leaseMs) {
+        for (const { cut } of present) cut.abort(new TurnCut('claim_lost'));
+      }
+      throw error;
+    }
+  }
+}

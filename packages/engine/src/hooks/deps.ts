@@ -1,0 +1,17 @@
+import type { HookStore, HookTurns, SecretBox, Tokens } from '@lodge/ports';
+import type { Agents } from '../agents/agents.ts';
+import type { HookBounds } from './bounds.ts';
+
+/** What inbound hooks stand on. */
+export interface HookParts {
+  readonly store: HookStore;
+  readonly turns: HookTurns;
+  readonly tokens: Pick<Tokens, 'make' | 'isWellFormed' | 'hash'>;
+  readonly bounds?: Partial<HookBounds>;
+}
+
+/** What the use-cases of owners and senders stand on. */
+export interface HooksDeps extends Pick<HookParts, 'store' | 'tokens'> {
+  readonly agents: Pick<Agents, 'get'>;
+  readonly secrets: SecretBox;
+}

@@ -1,0 +1,55 @@
+import type { HookHeaders, OwnSignature, SignatureKind } from '@lodge/domain';
+import type { ActorNote, HookMessage, HookPlace, HookRow } from '@lodge/ports';
+
+export interface HookInput {
+  readonly name: string;
+  readonly template: string | null;
+  readonly conversation: string | null;
+  readonly signature: {
+    readonly kind: SignatureKind;
+    readonly own: OwnSignature | null;
+    readonly secret: string;
+  } | null;
+}
+
+export interface HookRequest {
+  readonly headers: HookHeaders;
+  readonly body: Uint8Array;
+}
+
+/** What a request has become; no id: it only asked whether the hook is there. */
+export interface TakenRequest {
+  readonly id: string | null;
+  /** The delivery came before. */
+  readonly isRepeated: boolean;
+}
+
+/**
+ * Inbound hooks. What owners do with them refuses with `agent_not_found` where the account has no such agent, and with
+ * `hook_not_found` where the agent has no such hook.
+ */
+export interface Hooks {
+  /** Oldest first. */
+  list(accountId: string, agentId: string): Promise<readonly HookRow[]>;
+  /** With this id. The token is told this once. Refuses with `invalid_request` and the field, or `quota_exceeded`. */
+  create(
+    place: HookPlace,
+    input: HookInput,
+    note?: ActorNote,
+  ): Promise<{ readonly hook: HookRow; readonly token: string }>;
+  /** A turn under way is cut. */
+  remove(place: HookPlace, note?: ActorNote): Promise<void>;
+  /** Newest first. */
+  messages(
+    place: HookPlace,
+    page: { readonly before?: string; readonly limit: number },
+  ): Promise<readonly HookMessage[]>;
+  /** Whether a token could be one of ours: others cost no look-up. */
+  isToken(token: string): boolean;
+  /** Null: the token opens nothing. */
+  opened(token: string): Promise<HookRow | null>;
+  /** Refuses with `invalid_signature` what is not signed as the hook wants it. */
+  check(hook: HookRow, request: HookRequest): void;
+  /** Resolves once it is kept. Refuses with `invalid_json`, `invalid_request`, `request_too_large`, or `rate_limit_exceeded`. */
+  receive(hook: HookRow, request: HookRequest): Promise<TakenRequest>;
+}

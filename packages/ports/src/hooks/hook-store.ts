@@ -1,0 +1,89 @@
+import type { HookMessageState, OwnSignature, SignatureKind } from '@lodge/domain';
+import type { ActorNote } from '../events/change-note.ts';
+
+/** How senders of a hook sign; the secret is sealed with `hookSecretContext`. */
+export interface HookSignature {
+  readonly kind: SignatureKind;
+  /** With kind `hmac` alone. */
+  readonly own: OwnSignature | null;
+  readonly sealed: string;
+  readonly last4: string;
+}
+
+export const hookSecretContext = (hookId: string): string => `hook/${hookId}/secret`;
+
+export interface NewHook {
+  readonly name: string;
+  /** SHA-256 of the token, which nobody keeps. */
+  readonly tokenHash: Uint8Array;
+  readonly last4: string;
+  readonly template: string | null;
+  /** The agent's conversation; null: one of the hook's own. */
+  readonly conversation: string | null;
+  /** Null: whoever has the token is believed. */
+  readonly signature: HookSignature | null;
+}
+
+export interface HookRow extends Omit<NewHook, 'tokenHash'> {
+  readonly id: string;
+  readonly accountId: string;
+  readonly agentId: string;
+  readonly createdAt: Date;
+}
+
+export interface HookPlace {
+  readonly accountId: string;
+  readonly agentId: string;
+  readonly hookId: string;
+}
+
+/** What a sender's request has become. */
+export interface NewHookMessage {
+  /** The name that the sender gives it; null: none. */
+  readonly deliveryId: string | null;
+  readonly event: string | null;
+  /** What the agent is told below the host's line. */
+  readonly text: string;
+  /** The sender's JSON was too long for it. */
+  readonly isCut: boolean;
+}
+
+export interface HookMessage {
+  readonly id: string;
+  readonly hookId: string;
+  readonly state: HookMessageState;
+  /** How often its turn was begun. */
+  readonly attempts: number;
+  /** Why it is not `answered`, or what came of the attempt before while another is to come. */
+  readonly reason: string | null;
+  readonly receivedAt: Date;
+  /** Null: it was not begun. */
+  readonly startedAt: Date | null;
+  readonly endedAt: Date | null;
+}
+
+export interface HookStore {
+  /** Oldest first. */
+  list(accountId: string, agentId: string): Promise<readonly HookRow[]>;
+  find(place: HookPlace): Promise<HookRow | null>;
+  /** Of an agent that is not being deleted; null: nobody's. */
+  findByToken(tokenHash: Uint8Array): Promise<HookRow | null>;
+  /** With this id. `full` when the agent has `most` others; `no_agent` when the account has no such agent. */
+  create(place: HookPlace, hook: NewHook, most: number, note?: ActorNote): Promise<HookRow | 'full' | 'no_agent'>;
+  /** With its messages; a turn under way is cut. False: there is none. */
+  remove(place: HookPlace, note?: ActorNote): Promise<boolean>;
+  /**
+   * Keeps a message, with its event. One with the delivery of another that is still known is that one: nothing is written. `full`
+   * when `mostWaiting` wait; `gone` when there is no such hook.
+   */
+  receive(
+    hookId: string,
+    message: NewHookMessage,
+    mostWaiting: number,
+  ): Promise<{ readonly id: string; readonly isNew: boolean } | 'full' | 'gone'>;
+  /** Newest first, before the message of that id where one is given. */
+  messages(
+    place: HookPlace,
+    page: { readonly before?: string; readonly limit: number },
+  ): Promise<readonly HookMessage[]>;
+}

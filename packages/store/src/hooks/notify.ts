@@ -1,0 +1,8 @@
+import { sql } from 'kysely';
+import type { Transaction } from 'kysely';
+import type { Schema } from '../database/schema.ts';
+
+/** Heard once the transaction is committed, by whoever makes turns of messages. */
+export async function tellWork(trx: Transaction<Schema>, agentId: string): Promise<void> {
+  await sql`select pg_notify('hook_work', ${agentId})`.execute(trx);
+}

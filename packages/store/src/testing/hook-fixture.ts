@@ -1,0 +1,23 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { makeAgentId } from '@lodge/domain';
+import type { NewHook, NewHookMessage } from '@lodge/ports';
+
+export const hookId = (): string => makeAgentId(randomInt);
+
+export const newHook = (given: Partial<NewHook> = {}): NewHook => ({
+  name: 'H',
+  tokenHash: randomBytes(32),
+  last4: 'abcd',
+  template: null,
+  conversation: null,
+  signature: null,
+  ...given,
+});
+
+export const sent = (given: Partial<NewHookMessage> = {}): NewHookMessage => ({
+  deliveryId: null,
+  event: null,
+  text: '{"a":1}',
+  isCut: false,
+  ...given,
+});

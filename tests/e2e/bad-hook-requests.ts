@@ -1,0 +1,51 @@
+/** Rows of hooks in the table of tests/e2e/bad-input.test.ts. */
+import { get, invalid, noAgent, noRoute, noScope } from './bad-request.ts';
+import type { BadRequest } from './bad-request.ts';
+
+const base = '/v1/agents/{id}/hooks';
+const noHook = { status: 404, type: 'not_found_error', code: 'hook_not_found' } as const;
+const good = { name: 'H' };
+const secret = 'shared-secret';
+
+const post = (title: string, json: object, names: string): BadRequest => ({
+  title: `make a hook with ${title}`,
+  path: base,
+  json,
+  ...invalid,
+  names,
+});
+const signed = (title: string, signature: unknown, names: string): BadRequest =>
+  post(title, { ...good, signature }, names);
+
+export const hookRequests: readonly BadRequest[] = [
+  post('no name', {}, 'name'),
+  post('a blank name', { name: '  ' }, 'name'),
+  post('an endless name', { name: 'x'.repeat(101) }, 'name'),
+  post('an empty template', { ...good, template: '' }, 'template'),
+  post('an endless template', { ...good, template: 'x'.repeat(8_193) }, 'template'),
+  post('a field without an end', { ...good, template: 'a {{b' }, 'template'),
+  post('a field without a name', { ...good, template: '{{}}' }, 'template'),
+  post('too many fields', { ...good, template: '{{a}}'.repeat(51) }, 'template'),
+  post('NUL in the template', { ...good, template: 'a\0b' }, 'template'),
+  post('an empty conversation', { ...good, conversation: '' }, 'conversation'),
+  post('a token of its own', { ...good, token: 'x' }, 'token'),
+  signed('a word as signature', 'github', 'signature'),
+  signed('a signature of nobody', { type: 'gitlab', secret }, 'signature.type'),
+  signed('a signature without a secret', { type: 'github' }, 'signature.secret'),
+  signed('a secret that is none', { type: 'github', secret: 'short' }, 'signature.secret'),
+  signed('an endless secret', { type: 'github', secret: 'x'.repeat(513) }, 'signature.secret'),
+  signed('a secret that is not base64', { type: 'standard', secret: 'not base64 at all' }, 'signature.secret'),
+  signed('no header', { type: 'hmac', secret }, 'signature.header'),
+  signed('a header that is none', { type: 'hmac', secret, header: 'a b' }, 'signature.header'),
+  signed('a header of GitHub’s own', { type: 'github', secret, header: 'X-S' }, 'signature.header'),
+  signed('an encoding of Stripe’s own', { type: 'stripe', secret, encoding: 'hex' }, 'signature.encoding'),
+  signed('an unknown encoding', { type: 'hmac', secret, header: 'X-S', encoding: 'utf8' }, 'signature.encoding'),
+  signed('an endless prefix', { type: 'hmac', secret, header: 'X-S', prefix: 'x'.repeat(33) }, 'signature.prefix'),
+  { ...post('a key that may only read', good, 'agents:write'), ...noScope, key: 'read' },
+  { title: 'make a hook of no agent', path: '/v1/agents/aaaaaaaaaaaa/hooks', json: good, ...noAgent },
+  get('messages of no hook', `${base}/aaaaaaaaaaaa/messages`, noHook),
+  get('messages of what is no id', `${base}/%00/messages`, noHook),
+  { title: 'remove no hook', method: 'DELETE', path: `${base}/aaaaaaaaaaaa`, ...noHook },
+  { title: 'send to a token that is none', path: '/v1/hooks/x', json: {}, key: null, ...noRoute },
+  { title: 'send to a token that opens nothing', path: `/v1/hooks/${'A'.repeat(43)}`, json: {}, key: null, ...noRoute },
+];
