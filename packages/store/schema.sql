@@ -568,6 +568,37 @@ CREATE INDEX compute_steps_of_account ON compute_steps USING btree (account_id, 
 CREATE INDEX compute_steps_of_agent ON compute_steps USING btree (agent_id, at);
 CREATE INDEX compute_steps_unsummed ON compute_steps USING btree (id) WHERE NOT summed;
 
+CREATE TABLE connections (
+  agent_id text NOT NULL,
+  name text NOT NULL,
+  account_id text NOT NULL,
+  kind text NOT NULL,
+  url text NOT NULL,
+  allow jsonb NOT NULL,
+  tools jsonb,
+  enabled boolean NOT NULL,
+  revision text NOT NULL DEFAULT gen_random_uuid()::text,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT connections_pkey PRIMARY KEY (agent_id, name),
+  CONSTRAINT connections_allow_check CHECK (jsonb_typeof(allow) = 'array'::text),
+  CONSTRAINT connections_kind_check CHECK (kind = ANY (ARRAY['mcp'::text, 'http'::text])),
+  CONSTRAINT connections_tools_check CHECK (jsonb_typeof(tools) = 'array'::text),
+  CONSTRAINT connections_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id)
+);
+
+CREATE TABLE connection_headers (
+  agent_id text NOT NULL,
+  connection text NOT NULL,
+  name text NOT NULL,
+  sealed text NOT NULL,
+  last4 text NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT connection_headers_pkey PRIMARY KEY (agent_id, connection, name),
+  CONSTRAINT connection_headers_last4_check CHECK (char_length(last4) <= 4),
+  CONSTRAINT connection_headers_agent_id_connection_fkey FOREIGN KEY (agent_id, connection) REFERENCES connections(agent_id, name) ON DELETE CASCADE
+);
+
 CREATE TABLE data_keys (
   id text NOT NULL,
   wrapped text NOT NULL,

@@ -11,7 +11,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { cryptography, createSecretBox, hashApiKey, lastFour, loadMasterKey, makeApiKey } from '@lodge/access';
-import { createAccounts, createAgentVisits, createApiKeyVerifier, createEngine } from '@lodge/engine';
+import {
+  createAccounts,
+  createAgentVisits,
+  createApiKeyVerifier,
+  createConnections,
+  createEngine,
+} from '@lodge/engine';
 import { builtinProviders } from '@lodge/broker';
 import type { ImageBuilder } from '@lodge/ports';
 import { createGateway, createOpenclawRuntime } from '@lodge/runtimes';
@@ -86,6 +92,7 @@ async function startService() {
       channels: { channels: engine.channels, origin: () => 'http://localhost' },
       schedules: engine.schedules,
       hooks: { hooks: engine.hooks, origin: () => 'http://localhost' },
+      connections: createConnections({ agents: engine.agents, store: store.connections, secrets, anyAddress: false }),
       places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits, cryptography.tokens) },
       webhooks: webhooksOver(store, { secrets, log: silent }).webhooks,
       audit: store.audit,

@@ -55,6 +55,8 @@ async function contents(): Promise<string> {
     'schedule_runs',
     'hooks',
     'hook_messages',
+    'connections',
+    'connection_headers',
   ];
   const rows = [];
   for (const table of tables) {
@@ -83,6 +85,7 @@ const bodies: Readonly<Record<string, object>> = {
   'PATCH /v1/agents/{id}/members/{name}': { instructions: 'x' },
   'POST /v1/agents/{id}/ports': { port: 3000 },
   'PUT /v1/agents/{id}/channels/{channel}': { botToken: '1:x' },
+  'PUT /v1/agents/{id}/connections/{name}': { kind: 'mcp', url: 'https://mcp.example.com' },
   'POST /v1/agents/{id}/channels/{channel}/approvals': { code: 'x', action: 'approve' },
   'POST /v1/agents/{id}/schedules': { name: 'S', every: '1h', prompt: 'x' },
   'PATCH /v1/agents/{id}/schedules/{schedule}': { name: 'mine' },

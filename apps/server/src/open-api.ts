@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createAccounts, createAgentVisits, createApiKeyVerifier } from '@lodge/engine';
-import type { Engine, Webhooks } from '@lodge/engine';
+import type { Connections, Engine, Webhooks } from '@lodge/engine';
 import type { Cryptography, Log, SecretBox } from '@lodge/ports';
 import type { Store } from '@lodge/store';
 import type { Config } from './config/config.ts';
@@ -19,6 +19,7 @@ export interface ApiParts {
   readonly store: Store;
   readonly engine: Engine;
   readonly webhooks: Webhooks;
+  readonly connections: Connections;
   readonly metrics: Metrics | null;
   readonly secrets: SecretBox;
   readonly cryptography: Cryptography;
@@ -35,7 +36,7 @@ export interface OpenApi {
 
 export async function openApi(
   config: Config,
-  { store, engine, webhooks, metrics, secrets, cryptography, tls, log }: ApiParts,
+  { store, engine, webhooks, connections, metrics, secrets, cryptography, tls, log }: ApiParts,
   closing: (() => Promise<unknown> | void)[],
 ): Promise<OpenApi> {
   const { apiKeys } = cryptography;
@@ -57,6 +58,7 @@ export async function openApi(
     webhooks,
     schedules: engine.schedules,
     hooks: { hooks: engine.hooks, origin: () => url.origin },
+    connections,
     usage: store.usage,
     idempotency: store.idempotency,
     secrets,

@@ -10,12 +10,12 @@ import {
   Meter,
   MeteredDriver,
   checkDefaultModel,
-  createAgentTools,
   createEngine,
   createEventKeeper,
   createLogCollector,
   createUsageKeeper,
 } from '@lodge/engine';
+import { openGuestDoors } from './guest-doors.ts';
 import { closeAll } from './closing.ts';
 import type { Closing } from './closing.ts';
 import { ensureFirstKey } from './host/first-key.ts';
@@ -33,7 +33,7 @@ import {
 import type { BrokerOptions } from '@lodge/broker';
 import { parseProviderModel } from '@lodge/domain';
 import type { RuntimeKind } from '@lodge/domain';
-import type { AgentTools, ChannelParts, Engine, TemplateProgress, HookParts } from '@lodge/engine';
+import type { Engine, HookParts, TemplateProgress } from '@lodge/engine';
 import type { AgentRuntime, CallLedger, KeyChecker, Log, Provider } from '@lodge/ports';
 import { createGateway, createHermesRuntime, createOpenclawRuntime } from '@lodge/runtimes';
 import { migrate, openStore } from '@lodge/store';
@@ -49,7 +49,6 @@ import { watchEventLoop } from './metrics/event-loop.ts';
 import { listenForScrapes } from './metrics/listener.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import { createToolsDoor } from './guest-tools/door.ts';
 import { startChannels } from './relay/parts.ts';
 import { withRequestFields } from './request-log.ts';
 import { openApi } from './open-api.ts';
@@ -127,8 +126,7 @@ async function assemble(
   const { log, host } = options;
   const store = await startStore(config, host, log, closing);
   const metrics = config.metricsPort === null ? null : createMetrics(version);
-  const loop = watchEventLoop({ log, ...(metrics && { observe: metrics.loopDelay }) });
-  closing.push(() => loop.stop());
+  watchLoop(metrics, log, closing);
   const secrets = await openSecretBox(store.secrets, host.masterKey);
   const { providers, prices } = openProviders(config);
   const keyChecker = openKeyChecker(config, providers, closing);
@@ -141,15 +139,12 @@ async function assemble(
   const engine = createEngine({
     ...shared,
     ...engineSettings(config, store),
-    events: store.events,
-    spend: store.spend,
     images: host.images,
     gateway: createGateway(),
     providers,
     secrets,
     keyChecker,
     channels,
-    schedules: { store: store.schedules, runs: store.scheduleRuns, bounds: { turnMs: config.chatTimeoutMs } },
     ...(metrics && { onTurn: metrics.turnBegan }),
   });
   const logCollector = createLogCollector({ ...shared, bounds: logBounds(config) });
@@ -157,7 +152,8 @@ async function assemble(
   if (options.onTemplateProgress) engine.onTemplateProgress(options.onTemplateProgress);
   if (metrics) await openMetrics(config, { metrics, store, engine, log }, closing);
   const { webhooks, delivering } = openWebhooks(config, { store, secrets, log, holder });
-  const api = { store, engine, webhooks, metrics, secrets, cryptography, tls: host.tls, log };
+  const { connections, doors } = openGuestDoors(config, { store, engine, channels, secrets, log }, closing);
+  const api = { store, engine, webhooks, connections, metrics, secrets, cryptography, tls: host.tls, log };
   const { baseUrl, endRequests } = await openApi(config, api, closing);
   const firstKey = await ensureFirstKey(store.apiKeys, join(ownFolderOf(config), 'first-key'));
   const ownerLink = await ensureOwnerLink(store.accounts, join(ownFolderOf(config), 'owner-link'));
@@ -169,8 +165,7 @@ async function assemble(
     const stored = await startMetering(config, { store, holder, log }, closing);
     const counted = metrics ? metrics.watchCalls(stored, providers) : stored;
     const ledger = engine.watchCalls(counted);
-    const doors = { mcp: createToolsDoor(agentTools(engine, channels, { store, log }), version) };
-    const known = { directory: store.directoryOf(holder), secrets, prices, providers, ledger, doors, log };
+    const known = { directory: store.directoryOf(holder), secrets, prices, providers, ledger, log, doors };
     closing.push(await serveGuests(config, known, engine, driver.brokerHost));
     for (const part of [engine, meter, logCollector, eventKeeper, delivering]) {
       part.start();
@@ -196,25 +191,6 @@ async function serveGuests(config: Config, parts: BrokerParts, { agents }: Engin
   return () => broker.close();
 }
 
-/** What agents reach beside models. */
-function agentTools(
-  engine: Engine,
-  channels: ChannelParts,
-  { store, log }: Pick<Running, 'store' | 'log'>,
-): AgentTools {
-  return createAgentTools({
-    agents: engine.agents,
-    runTurn: engine.runTurn,
-    askedTurns: (agentId) => engine.askedTurns(agentId),
-    channels: store.channels,
-    files: channels.files,
-    guestFiles: channels.guestFiles,
-    spend: store.spend,
-    schedules: engine.schedules,
-    log,
-  });
-}
-
 const hookParts = ({ chatTimeoutMs: turnMs }: Config, { hooks, hookTurns: turns }: Store): HookParts => ({
   store: hooks,
   turns,
@@ -222,8 +198,16 @@ const hookParts = ({ chatTimeoutMs: turnMs }: Config, { hooks, hookTurns: turns 
   bounds: { turnMs },
 });
 
+function watchLoop(metrics: Metrics | null, log: Log, closing: Closing): void {
+  const loop = watchEventLoop({ log, ...(metrics && { observe: metrics.loopDelay }) });
+  closing.push(() => loop.stop());
+}
+
 function engineSettings(config: Config, store: Store) {
   return {
+    events: store.events,
+    spend: store.spend,
+    schedules: { store: store.schedules, runs: store.scheduleRuns, bounds: { turnMs: config.chatTimeoutMs } },
     hooks: hookParts(config, store),
     defaultModel: config.defaultModel,
     maxAgentsPerAccount: config.maxAgents,

@@ -8,6 +8,7 @@ export * from './agents/agent-update.ts';
 export * from './agents/channel-input.ts';
 export * from './agents/channels.ts';
 export * from './agents/channel-messages.ts';
+export * from './agents/connections.ts';
 export * from './events/audit.ts';
 export * from './agents/catalogue.ts';
 export * from './chat/chat.ts';

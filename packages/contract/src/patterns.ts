@@ -16,6 +16,9 @@ export const patterns = {
   webUrl: '^https?://[\\u0021\\u0023-\\u003b\\u003d\\u003f-\\u005b\\u005d\\u005f\\u0061-\\u007a\\u007e]+$',
   /** Types of events, by name or by family. */
   eventPattern: '^(?:\\*|[a-z_]{1,40}\\.(?:\\*|[a-z_]{1,40}))$',
+  headerName: '^[A-Za-z0-9-]+$',
+  /** Of a header: printable ASCII, no space at either end. */
+  headerValue: '^[\\u0021-\\u007e](?:[\\u0020-\\u007e]*[\\u0021-\\u007e])?$',
   /** An amount of money: more than nothing, exact to the micro-dollar. */
   usd: '^(?!0(\\.0*)?$)(0|[1-9]\\d{0,8})(\\.\\d{1,6})?$',
   /** RFC 3339; whether the day exists is checked as the format `date-time`. */

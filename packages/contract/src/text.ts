@@ -16,6 +16,8 @@ export const patternMeanings: Readonly<Record<string, string>> = {
   [patterns.webUrl]: 'must be a URL that begins with https:// or http://, in printable ASCII',
   [patterns.eventPattern]: 'must be a type such as agent.paused, a family such as agent.*, or *',
   [patterns.peer]: 'must be the id of an agent, or *',
+  [patterns.headerName]: 'must be letters, digits and hyphens',
+  [patterns.headerValue]: 'must be printable ASCII, without a space at either end',
   [patterns.memberName]:
     'must be 2 to 32 lower case letters, digits and hyphens, a letter first, no hyphen last, and not main, default or openclaw',
 };

@@ -74,6 +74,7 @@ export const errorCodes = {
     type: 'not_found_error',
     meaning: 'There is no such channel, or the agent has none of it.',
   },
+  connection_not_found: { status: 404, type: 'not_found_error', meaning: 'The agent has no such connection.' },
   message_not_found: { status: 404, type: 'not_found_error', meaning: 'The agent has no such message.' },
   schedule_not_found: { status: 404, type: 'not_found_error', meaning: 'The agent has no such schedule.' },
   hook_not_found: { status: 404, type: 'not_found_error', meaning: 'The agent has no such hook.' },

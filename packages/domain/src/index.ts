@@ -3,6 +3,7 @@ export * from './agent-tools/index.ts';
 export * from './bounded-json.ts';
 export * from './capacity.ts';
 export * from './channels/index.ts';
+export * from './connections/index.ts';
 export * from './egress.ts';
 export * from './errors.ts';
 export * from './events/event.ts';

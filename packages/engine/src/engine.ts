@@ -143,16 +143,13 @@ export function createEngine(deps: EngineDeps): Engine {
   return {
     agents,
     get channels() {
-      if (!channels) throw new Error('the engine was given no channels');
-      return channels;
+      return given(channels, 'channels');
     },
     get schedules() {
-      if (!schedules) throw new Error('the engine was given no schedules');
-      return schedules;
+      return given(schedules, 'schedules');
     },
     get hooks() {
-      if (!hooks) throw new Error('the engine was given no hooks');
-      return hooks;
+      return given(hooks, 'hooks');
     },
     runTurn,
     askedTurns: (agentId) => turns.asked(agentId),
@@ -170,6 +167,11 @@ export function createEngine(deps: EngineDeps): Engine {
     templateProgress: () => [...runtimes.keys()].map((kind) => templates.progress(kind)),
     onTemplateProgress: (listener) => templates.onProgress(listener),
   };
+}
+
+function given<Part>(part: Part | undefined, what: string): Part {
+  if (part === undefined) throw new Error(`the engine was given no ${what}`);
+  return part;
 }
 
 /** Who has agents take turns that no request waits for. */

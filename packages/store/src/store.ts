@@ -14,6 +14,8 @@ import type {
   CallSweeper,
   ChannelStore,
   ChannelTurns,
+  ConnectionDirectory,
+  ConnectionStore,
   DataKeyStore,
   EventStore,
   HookStore,
@@ -44,6 +46,7 @@ import { PostgresEventStore } from './events/events.ts';
 import { PostgresChannelStore } from './channels/channels.ts';
 import { PostgresOAuthSessionStore } from './channels/oauth-sessions.ts';
 import { PostgresMailboxNotices } from './channels/mailbox-notices.ts';
+import { PostgresConnectionStore } from './connections/connections.ts';
 import { PostgresRelayStore } from './channels/relay.ts';
 import { PostgresChannelTurns } from './channels/turns.ts';
 import { PostgresHookStore } from './hooks/hooks.ts';
@@ -92,6 +95,7 @@ export interface Store {
   readonly scheduleRuns: ScheduleRuns;
   readonly hooks: HookStore;
   readonly hookTurns: HookTurns;
+  readonly connections: ConnectionStore & ConnectionDirectory;
   /** Resolves when the database answers. Tried once: for a health check. */
   ping(): Promise<void>;
   /** Waits for the statements under way. */
@@ -144,6 +148,7 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     scheduleRuns: new PostgresScheduleRuns(database, changes),
     hooks: new PostgresHookStore(database),
     hookTurns: new PostgresHookTurns(database, changes),
+    connections: new PostgresConnectionStore(database),
     ping: () => database.ping(),
     close: async () => {
       await changes.close();

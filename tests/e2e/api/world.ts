@@ -7,7 +7,7 @@ import type { Scope, RuntimeKind } from '@lodge/domain';
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { cryptography, createSecretBox, openSecretBox, hashApiKey, lastFour, makeApiKey } from '@lodge/access';
-import { createAgentVisits, Meter, MeteredDriver, createEngine } from '@lodge/engine';
+import { createAgentVisits, Meter, MeteredDriver, createConnections, createEngine } from '@lodge/engine';
 import { builtinProviders } from '@lodge/broker';
 import type { ChannelParts, Engine, EngineDeps, HookParts } from '@lodge/engine';
 import { scopes as allScopes } from '@lodge/domain';
@@ -160,6 +160,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
     channels: { channels: engine.channels, origin: () => origin },
     webhooks,
     schedules: engine.schedules,
+    connections: createConnections({ agents: engine.agents, store: store.connections, secrets, anyAddress: false }),
     places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits, cryptography.tokens) },
     hooks: { hooks: engine.hooks, origin: () => origin },
     usage: store.usage,

@@ -115,6 +115,7 @@ const refused: Record<string, readonly string[]> = {
   LODGE_TRUSTED_PROXIES: ['proxy.example.com', '10.0.0.0/33', '10.0.0.0/8/8', '::1/129', '10.0.0.0/'],
   LODGE_EGRESS_BLOCKED: ['service.example', '10.0.0.1/8', '10.0.0.0/33', '::/1', '10.0.0.0/8 11.0.0.0/8'],
   LODGE_EGRESS_MAIL: ['yes', 'OPEN'],
+  LODGE_CONNECTION_ADDRESSES: ['private', 'ANY'],
   LODGE_NETWORK_MBIT: ['-1', '100001', 'fast'],
   LODGE_CORS_ORIGINS: ['example.com', 'https://x/path', '*'],
   LODGE_TLS_CERT: ['cert.pem'],

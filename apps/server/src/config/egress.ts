@@ -1,4 +1,4 @@
-/** Settings of what agents' machines may reach, all of them. */
+/** Settings of what agents' machines may reach, and the host for them, all of them. */
 import { integer, ipv4Blocks, oneOf } from './values.ts';
 import { required } from './setting.ts';
 
@@ -23,5 +23,12 @@ export const egressSettings = {
     '',
     'Blocks that no agent reaches, beside private and special addresses, such as service addresses of a cloud that look public.',
     ipv4Blocks,
+  ),
+  connectionAddresses: required(
+    'LODGE_CONNECTION_ADDRESSES',
+    '`public` or `any`',
+    'public',
+    "Where connections of agents may lead. `public`: public addresses, by HTTPS. `any`: also this host's own networks, and plain HTTP; only where every user is trusted with them.",
+    oneOf('public', 'any'),
   ),
 } as const;

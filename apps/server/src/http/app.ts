@@ -64,6 +64,7 @@ import { hookRoutes } from './routes/hooks/hooks.ts';
 import { receiveRoute } from './routes/hooks/receive.ts';
 import { healthRoute } from './routes/health/get.ts';
 import { limitsRoute } from './routes/limits/get.ts';
+import { connectionRoutes } from './routes/connections/connections.ts';
 import { createLinkRoute } from './routes/links/create.ts';
 import { checkLlmKeysRoute } from './routes/llm-keys/check.ts';
 import { agentLogsRoute } from './routes/logs/list.ts';
@@ -193,6 +194,7 @@ const routes: readonly ((app: App, whole: Whole) => void)[] = [
   approvalRoutes,
   whatsAppRoutes,
   gmailRoutes,
+  connectionRoutes,
   messageRoutes,
   webhookRoutes,
   deliveryRoutes,

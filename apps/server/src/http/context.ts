@@ -1,5 +1,5 @@
 import type { ErrorCode, Scope, RuntimeKind } from '@lodge/domain';
-import type { Agents, Channels, RunTurn, Schedules, Webhooks, Hooks } from '@lodge/engine';
+import type { Agents, Channels, RunTurn, Schedules, Webhooks, Hooks, Connections } from '@lodge/engine';
 import type {
   Accounts,
   AgentPortStore,
@@ -101,6 +101,7 @@ export interface HttpAppOptions {
   readonly webhooks: Webhooks;
   readonly schedules: Schedules;
   readonly hooks: HookArea;
+  readonly connections: Connections;
   readonly usage: Pick<UsageStore, 'report' | 'knows' | 'calls' | 'call'>;
   /** Nobody is trusted and no other origin is let in where it is not given. */
   readonly network?: NetworkSettings;

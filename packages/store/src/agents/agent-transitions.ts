@@ -70,6 +70,20 @@ const updating = (db: Kysely<Schema>, { id, generation, lease }: Place, facts: O
     .where('agents.generation', '=', generation)
     .where((eb) => eb.and(heldBy(eb, lease)));
 
+/** What goes with an agent, and all that hangs on it. A turn under way for a schedule or a hook ends when it finds that it is gone. */
+const ownTables = [
+  'agent_holds',
+  'agent_ports',
+  'agent_visits',
+  'agent_log_positions',
+  'llm_keys',
+  'channels',
+  'channel_oauth_sessions',
+  'connections',
+  'schedules',
+  'hooks',
+] as const;
+
 /** Of an agent of which nothing is left on its host. */
 export async function finishDelete(database: Database, id: string, lease: string): Promise<void> {
   await database.transaction(async (trx) => {
@@ -92,40 +106,11 @@ export async function finishDelete(database: Database, id: string, lease: string
           .where((eb) => eb.and(heldBy(eb, lease)))
           .returning(['id', 'account_id']),
       )
-      .with('holds', (cte) =>
-        cte.deleteFrom('agent_holds').where('agent_id', 'in', (eb) => eb.selectFrom('gone').select('id')),
-      )
-      .with('ports', (cte) =>
-        cte.deleteFrom('agent_ports').where('agent_id', 'in', (eb) => eb.selectFrom('gone').select('id')),
-      )
-      .with('visits', (cte) =>
-        cte.deleteFrom('agent_visits').where('agent_id', 'in', (eb) => eb.selectFrom('gone').select('id')),
-      )
-      .with('positions', (cte) =>
-        cte.deleteFrom('agent_log_positions').where('agent_id', 'in', (eb) => eb.selectFrom('gone').select('id')),
-      )
-      .with('keys', (cte) =>
-        cte.deleteFrom('llm_keys').where('agent_id', 'in', (eb) => eb.selectFrom('gone').select('id')),
-      )
-      // With all that is theirs: credentials, senders, conversations, messages.
-      .with('channels', (cte) =>
-        cte.deleteFrom('channels').where('agent_id', 'in', (eb) => eb.selectFrom('gone').select('id')),
-      )
-      // With their runs: one under way ends when it finds that it is gone.
-      .with('schedules', (cte) =>
-        cte.deleteFrom('schedules').where('agent_id', 'in', (eb) => eb.selectFrom('gone').select('id')),
-      )
-      // With their messages: a turn under way ends when it finds that it is gone.
-      .with('hooks', (cte) =>
-        cte.deleteFrom('hooks').where('agent_id', 'in', (eb) => eb.selectFrom('gone').select('id')),
-      )
-      .with('consents', (cte) =>
-        cte.deleteFrom('channel_oauth_sessions').where('agent_id', 'in', (eb) => eb.selectFrom('gone').select('id')),
-      )
       .selectFrom('gone')
       .select('account_id')
       .executeTakeFirst();
     if (gone === undefined) return;
+    for (const table of ownTables) await trx.deleteFrom(table).where('agent_id', '=', id).execute();
     await appendEvent(trx, {
       type: 'agent.removed',
       data: {},

@@ -59,6 +59,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0024_schedules.sql',
     '0025_peers.sql',
     '0026_hooks.sql',
+    '0027_connections.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [
@@ -87,6 +88,8 @@ test("this package's migrations apply to an empty database, and repeating them d
     'compute_prices',
     'compute_rates',
     'compute_steps',
+    'connection_headers',
+    'connections',
     'data_keys',
     'events',
     'hook_messages',

@@ -20,8 +20,11 @@ import type { ScheduleTables } from '../schedules/tables.ts';
 
 import type { HookTables } from '../hooks/tables.ts';
 
+import type { ConnectionTables } from '../connections/tables.ts';
+
 /** The tables as the migrations leave them. */
-export interface Schema extends AccountTables, ChannelTables, HookTables, ScheduleTables, WebhookTables {
+export interface Schema
+  extends AccountTables, ChannelTables, ConnectionTables, HookTables, ScheduleTables, WebhookTables {
   accounts: AccountsTable;
   api_keys: ApiKeysTable;
   agents: AgentsTable;

@@ -1,5 +1,5 @@
 import { noSpendDefaults } from '@lodge/domain';
-import type { Agents, Channels, Schedules, Webhooks, Hooks } from '@lodge/engine';
+import type { Agents, Channels, Schedules, Webhooks, Hooks, Connections } from '@lodge/engine';
 import type { Accounts } from '@lodge/ports';
 import { createHttpApp } from '../app.ts';
 import type { AccountArea } from '../context.ts';
@@ -34,6 +34,7 @@ export async function openApiJson(): Promise<string> {
     webhooks: new Proxy({} as Webhooks, { get: () => never }),
     schedules: new Proxy({} as Schedules, { get: () => never }),
     hooks: { hooks: new Proxy({} as Hooks, { get: () => never }), origin: noAccountArea.origin },
+    connections: new Proxy({} as Connections, { get: () => never }),
     account: noAccountArea,
     usage: { report: never, knows: never, calls: never, call: never },
     limits: {

@@ -1,0 +1,42 @@
+/** Connections of agents: what owners put, and what guests reach of them. */
+import { openConnections as openParts } from '@lodge/connections';
+import type { ConnectionParts } from '@lodge/connections';
+import { createConnections } from '@lodge/engine';
+import type { Connections, Engine } from '@lodge/engine';
+import type { Log, SecretBox } from '@lodge/ports';
+import type { Store } from '@lodge/store';
+import type { Closing } from './closing.ts';
+import type { Config } from './config/config.ts';
+
+interface Needs {
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly secrets: SecretBox;
+  readonly log: Log;
+}
+
+interface Opened {
+  readonly connections: Connections;
+  readonly doors: { readonly connections: ConnectionParts['door'] };
+  /** MCP connections, as tools of their agents. */
+  readonly tools: ConnectionParts['tools'];
+}
+
+export function openConnections(
+  { connectionAddresses: addresses, egressProxy }: Config,
+  { store, engine, secrets, log }: Needs,
+  closing: Closing,
+): Opened {
+  const anyAddress = addresses === 'any';
+  const connections = createConnections({ agents: engine.agents, store: store.connections, secrets, anyAddress });
+  const parts = openParts({
+    directory: store.connections,
+    secrets,
+    logs: store.agentLogs,
+    log,
+    addresses,
+    egressProxy,
+  });
+  closing.push(() => parts.close());
+  return { connections, doors: { connections: parts.door }, tools: parts.tools };
+}

@@ -1,0 +1,40 @@
+/** What agents reach at the broker's address beside models: their tools, and their connections. */
+import type { Doors } from '@lodge/broker';
+import { createAgentTools } from '@lodge/engine';
+import type { ChannelParts, Connections, Engine } from '@lodge/engine';
+import type { Log, SecretBox } from '@lodge/ports';
+import type { Store } from '@lodge/store';
+import type { Closing } from './closing.ts';
+import type { Config } from './config/config.ts';
+import { openConnections } from './connections.ts';
+import { createToolsDoor } from './guest-tools/door.ts';
+import { version } from './version.ts';
+
+interface Needs {
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly channels: ChannelParts;
+  readonly secrets: SecretBox;
+  readonly log: Log;
+}
+
+export function openGuestDoors(
+  config: Config,
+  { store, engine, channels, secrets, log }: Needs,
+  closing: Closing,
+): { readonly connections: Connections; readonly doors: Doors } {
+  const { connections, doors, tools } = openConnections(config, { store, engine, secrets, log }, closing);
+  const agentTools = createAgentTools({
+    sources: [tools],
+    agents: engine.agents,
+    runTurn: engine.runTurn,
+    askedTurns: (agentId) => engine.askedTurns(agentId),
+    channels: store.channels,
+    files: channels.files,
+    guestFiles: channels.guestFiles,
+    spend: store.spend,
+    schedules: engine.schedules,
+    log,
+  });
+  return { connections, doors: { ...doors, mcp: createToolsDoor(agentTools, version) } };
+}

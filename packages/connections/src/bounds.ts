@@ -1,0 +1,81 @@
+export interface CallBounds {
+  /** Of one connection of an agent, requests of HTTP and calls of tools together. */
+  readonly callsPerMinute: number;
+  readonly connectMs: number;
+  readonly requestBytes: number;
+  /** Bodies of requests that wait to be sent, of one agent and of all. */
+  readonly heldBytesPerAgent: number;
+  readonly heldBytes: number;
+  readonly responseBytes: number;
+  /** From the request to the head of its answer, redirects included. */
+  readonly headMs: number;
+  /** Between two pieces of an answer, and until the guest takes one. */
+  readonly idleMs: number;
+  readonly totalMs: number;
+  readonly redirects: number;
+}
+
+const mib = 2 ** 20;
+
+export const defaultCallBounds: CallBounds = {
+  callsPerMinute: 120,
+  connectMs: 10_000,
+  requestBytes: 8 * mib,
+  heldBytesPerAgent: 16 * mib,
+  heldBytes: 128 * mib,
+  responseBytes: 32 * mib,
+  headMs: 60_000,
+  idleMs: 60_000,
+  totalMs: 300_000,
+  redirects: 3,
+};
+
+export interface McpBounds {
+  /** Of one answer of the server, whatever is in it. */
+  readonly answerBytes: number;
+  readonly depth: number;
+  readonly elements: number;
+  /** Arguments of a call, as JSON. */
+  readonly argumentBytes: number;
+  readonly tools: number;
+  readonly pages: number;
+  readonly descriptionChars: number;
+  readonly schemaBytes: number;
+  /** Schemas of all tools of one connection. */
+  readonly schemasBytes: number;
+  readonly blocks: number;
+  readonly listMs: number;
+  readonly callMs: number;
+  /** A list of tools is asked for again behind so long, and forgotten behind `staleMs`. */
+  readonly freshMs: number;
+  readonly staleMs: number;
+  /** A server that failed is left alone for so long. */
+  readonly retryMs: number;
+  /** A session that nobody used for so long is ended. */
+  readonly idleMs: number;
+  /** Sessions of all agents. */
+  readonly sessions: number;
+  /** Messages that are posted to a server, in a second; what it asks of us is answered by them, too. */
+  readonly postsPerSecond: number;
+}
+
+export const defaultMcpBounds: McpBounds = {
+  answerBytes: 2 * mib,
+  depth: 64,
+  elements: 20_000,
+  argumentBytes: mib,
+  tools: 128,
+  pages: 10,
+  descriptionChars: 2_000,
+  schemaBytes: 16 * 1024,
+  schemasBytes: 256 * 1024,
+  blocks: 64,
+  listMs: 10_000,
+  callMs: 120_000,
+  freshMs: 60_000,
+  staleMs: 600_000,
+  retryMs: 15_000,
+  idleMs: 600_000,
+  sessions: 1_000,
+  postsPerSecond: 8,
+};

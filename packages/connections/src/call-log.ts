@@ -1,0 +1,41 @@
+import { TokenBuckets, redact } from '@lodge/domain';
+import type { AgentLogStore, Log, LogLevel } from '@lodge/ports';
+
+/** Lines of one agent; calls beyond are counted, and told with the next line. */
+const rate = { perSecond: 2, burst: 120 };
+const mostCounted = 10_000;
+
+/** One line a call in the log of its agent. A log that cannot be written stops no call. */
+export class CallLog {
+  readonly #logs: Pick<AgentLogStore, 'append'>;
+  readonly #log: Log;
+  readonly #rate = new TokenBuckets(rate);
+  readonly #untold = new Map<string, number>();
+  readonly #writing = new Set<Promise<void>>();
+
+  constructor(logs: Pick<AgentLogStore, 'append'>, log: Log) {
+    this.#logs = logs;
+    this.#log = log;
+  }
+
+  /** `sentence` has neither a query nor a credential in it. */
+  write(agentId: string, level: LogLevel, sentence: string): void {
+    const untold = this.#untold.get(agentId) ?? 0;
+    if (!this.#rate.allows(agentId, performance.now())) {
+      if (untold > 0 || this.#untold.size < mostCounted) this.#untold.set(agentId, untold + 1);
+      return;
+    }
+    this.#untold.delete(agentId);
+    const more = untold === 0 ? '' : ` ${untold} calls before it have no line.`;
+    const entry = { level, source: 'egress', message: redact(sentence) + more } as const;
+    const writing = this.#logs.append(agentId, [entry]).catch((error: unknown) => {
+      this.#log.warn({ err: error, agent_id: agentId }, 'a call of a connection has no line in the log');
+    });
+    this.#writing.add(writing);
+    void writing.then(() => this.#writing.delete(writing));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#writing);
+  }
+}

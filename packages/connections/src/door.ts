@@ -1,0 +1,122 @@
+/** `/connections/…` at the broker: services of other people, reached without their credentials. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { TokenBuckets } from '@lodge/domain';
+import type { ConnectionDirectory, ConnectionRow } from '@lodge/ports';
+import type { CallLog } from './call-log.ts';
+import { HeldBytes } from './http/body.ts';
+import { forward } from './http/forward.ts';
+import type { Passed, Way } from './http/forward.ts';
+import { Refused, sendRefusal } from './http/refused.ts';
+import { checkAllowed, checkName, noConnection, targetOf } from './http/target.ts';
+import type { Target } from './http/target.ts';
+import type { CredentialBook } from './secret/credentials.ts';
+
+/** As the broker's doors have it. */
+export interface ConnectionDoor {
+  handle(
+    guest: { readonly agentId: string },
+    req: IncomingMessage,
+    res: ServerResponse,
+    signal: AbortSignal,
+  ): Promise<void>;
+}
+
+export interface DoorDeps extends Way {
+  readonly directory: ConnectionDirectory;
+  readonly credentials: CredentialBook;
+  /** By `rateName`. */
+  readonly rate: TokenBuckets;
+  readonly calls: CallLog;
+}
+
+export const rateName = ({ agentId, name }: Pick<ConnectionRow, 'agentId' | 'name'>): string => `${agentId}/${name}`;
+
+export function createDoor(deps: DoorDeps): ConnectionDoor {
+  const held = new HeldBytes(deps.bounds);
+  return {
+    async handle({ agentId }, req, res, signal) {
+      const target = targetOf(req.url ?? '');
+      try {
+        if (target === null) await list(deps.directory, agentId, req, res);
+        else await call(deps, held, { agentId, target, req, res, signal });
+      } catch (error) {
+        // The guest has left, or its request broke off.
+        if (signal.aborted || req.errored || (req.destroyed && !req.complete)) res.destroy();
+        else if (error instanceof Refused && !res.headersSent) sendRefusal(res, error);
+        else throw error;
+      }
+    },
+  };
+}
+
+/** What an agent may know of its connections. */
+async function list(
+  directory: ConnectionDirectory,
+  agentId: string,
+  req: IncomingMessage,
+  res: ServerResponse,
+): Promise<void> {
+  if (req.method !== 'GET') throw new Refused(405, 'method_not_allowed', 'Connections are listed by GET.');
+  const rows = await directory.usable(agentId);
+  const data = rows.map(({ name, kind, allow }) => ({
+    name,
+    kind,
+    ...(kind === 'http' && { path: `/connections/${name}`, allow }),
+  }));
+  res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ object: 'list', data }));
+}
+
+interface Asked {
+  readonly agentId: string;
+  readonly target: Target;
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly signal: AbortSignal;
+}
+
+async function call(deps: DoorDeps, held: HeldBytes, asked: Asked): Promise<void> {
+  const { agentId, target, req, res, signal } = asked;
+  checkName(target);
+  const row = await deps.directory.usableOne(agentId, target.name);
+  if (row === null) throw noConnection();
+  const began = performance.now();
+  const said = sentences(row, asked);
+  try {
+    checkAllowed(row, req.method ?? '', target);
+    if (!deps.rate.allows(rateName(row), began)) {
+      throw new Refused(429, 'rate_limit_exceeded', 'Too many calls of this connection. Try again shortly.', 1);
+    }
+    const credentials = deps.credentials.of(row);
+    const { body, free } = await bodyOf(held, agentId, req);
+    try {
+      const passed = await forward(deps, { row, target, credentials, body, req, res, signal });
+      deps.calls.write(agentId, passed.cut === null ? 'info' : 'warn', said.passed(passed, performance.now() - began));
+    } finally {
+      free();
+    }
+  } catch (error) {
+    if (error instanceof Refused) deps.calls.write(agentId, 'warn', said.refused(error));
+    throw error;
+  }
+}
+
+async function bodyOf(held: HeldBytes, agentId: string, req: IncomingMessage) {
+  if (req.method !== 'GET' && req.method !== 'HEAD') return held.read(agentId, req);
+  const hasBody = req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) !== 0;
+  if (hasBody) throw new Refused(400, 'invalid_request', `A ${req.method} has no body here.`);
+  return { body: null, free: () => undefined };
+}
+
+/** Lines of the log. A path that is not plain is not repeated. */
+function sentences({ name }: ConnectionRow, { req, target }: Asked) {
+  return {
+    passed: ({ status, bytes, cut }: Passed, ms: number): string => {
+      const end = cut === null ? '' : ` The answer was cut: ${cut}.`;
+      return `Connection ${name}: ${req.method} ${target.path} was answered with ${status}, ${bytes} bytes, ${Math.round(ms)} ms.${end}`;
+    },
+    refused: ({ code, message }: Refused): string => {
+      const what = code === 'path_not_canonical' ? req.method : `${req.method} ${target.path.slice(0, 500)}`;
+      return `Connection ${name}: ${what} was refused. ${message}`;
+    },
+  };
+}

@@ -1,0 +1,37 @@
+import type { ServerResponse } from 'node:http';
+
+/** A request that comes to nothing: what the guest is told, and what its agent's log says. */
+export class Refused extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly retryAfterSeconds: number | null;
+  constructor(status: number, code: string, message: string, retryAfterSeconds: number | null = null) {
+    super(message);
+    this.name = 'Refused';
+    this.status = status;
+    this.code = code;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+const types: Readonly<Record<number, string>> = {
+  403: 'permission_error',
+  404: 'not_found_error',
+  429: 'rate_limit_error',
+  502: 'upstream_error',
+  504: 'upstream_error',
+};
+
+/** In the form of the API's own errors. The request's body may be unread: its connection ends. */
+export function sendRefusal(res: ServerResponse, refused: Refused): void {
+  const { status, code, message, retryAfterSeconds } = refused;
+  const type = types[status] ?? 'invalid_request_error';
+  const body = JSON.stringify({ error: { message, type, param: null, code } });
+  res.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(body),
+    connection: 'close',
+    ...(retryAfterSeconds !== null && { 'retry-after': String(retryAfterSeconds) }),
+  });
+  res.end(body);
+}

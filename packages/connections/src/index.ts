@@ -1,0 +1,2 @@
+export { openConnections } from './parts.ts';
+export type { ConnectionOptions, ConnectionParts } from './parts.ts';

@@ -1,0 +1,85 @@
+/** A session with one server, as the Model Context Protocol has it (streamable HTTP). */
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ResultSchema } from '@modelcontextprotocol/sdk/types.js';
+import type { Json } from '@lodge/domain';
+import { guardedFetch } from './guarded-fetch.ts';
+import type { McpServer, McpWay } from './guarded-fetch.ts';
+import { maskedJson } from '../secret/masker.ts';
+import type { Needles } from '../secret/masker.ts';
+import { addTools } from './tools.ts';
+import type { ServerTool } from './tools.ts';
+
+/** What a tool answers is the agent's to judge: no schema of a server is compiled on the host. */
+const anything = { getValidator: () => (data: unknown) => ({ valid: true, data, errorMessage: undefined }) };
+
+const endMs = 2_000;
+
+export class Session {
+  readonly #client: Client;
+  readonly #transport: StreamableHTTPClientTransport;
+  readonly #way: McpWay;
+  readonly #needles: Needles;
+
+  private constructor(way: McpWay, needles: Needles, client: Client, transport: StreamableHTTPClientTransport) {
+    this.#way = way;
+    this.#needles = needles;
+    this.#client = client;
+    this.#transport = transport;
+  }
+
+  /** Rejects where the server does not answer in time, or does not speak the protocol. */
+  static async open(way: McpWay, server: McpServer): Promise<Session> {
+    const client = new Client({ name: 'lodge', version: '1' }, { jsonSchemaValidator: anything as never });
+    const transport = new StreamableHTTPClientTransport(new URL(server.url), { fetch: guardedFetch(way, server) });
+    // Whoever waits is told by its own promise.
+    client.onerror = () => undefined;
+    try {
+      const { listMs } = way.bounds;
+      await client.connect(transport, { timeout: listMs, maxTotalTimeout: listMs });
+    } catch (error) {
+      await client.close().catch(() => undefined);
+      throw error;
+    }
+    return new Session(way, server.needles, client, transport);
+  }
+
+  /** By the names that the agent has for them. */
+  async tools(connection: string): Promise<ReadonlyMap<string, ServerTool>> {
+    const { bounds } = this.#way;
+    const signal = AbortSignal.timeout(bounds.listMs);
+    const tools = new Map<string, ServerTool>();
+    let cursor: string | undefined;
+    for (let page = 0; page < bounds.pages; page += 1) {
+      const params = cursor === undefined ? {} : { cursor };
+      const result: Json = await this.#ask('tools/list', params, bounds.listMs, signal);
+      addTools(tools, maskedJson(this.#needles, result.tools), connection, bounds);
+      if (typeof result.nextCursor !== 'string' || result.nextCursor.length > 4_096) break;
+      cursor = result.nextCursor;
+    }
+    return tools;
+  }
+
+  call(name: string, args: Json, signal: AbortSignal): Promise<Json> {
+    return this.#ask('tools/call', { name, arguments: args }, this.#way.bounds.callMs, signal);
+  }
+
+  #ask(method: string, params: object, ms: number, signal: AbortSignal): Promise<Json> {
+    const options = { timeout: ms, maxTotalTimeout: ms, signal };
+    return this.#client.request({ method, params } as never, ResultSchema, options);
+  }
+
+  /** Tells the server, in bounds, and ends. */
+  async end(): Promise<void> {
+    const told = this.#transport.terminateSession().catch(() => undefined);
+    let clock: NodeJS.Timeout | undefined;
+    const waited = new Promise<void>((resolve) => (clock = setTimeout(resolve, endMs)));
+    await Promise.race([told, waited]);
+    clearTimeout(clock);
+    await this.#client.close().catch(() => undefined);
+  }
+}
+
+/** Whether the server did nothing but say that it no longer knows the session. */
+export const isUnknownSession = (error: unknown): boolean =>
+  error instanceof StreamableHTTPError && (error.code === 404 || error.code === 400);

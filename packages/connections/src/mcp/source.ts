@@ -1,0 +1,148 @@
+/** MCP connections as tools of their agents. */
+import { asObject } from '@lodge/domain';
+import type { Json, TokenBuckets } from '@lodge/domain';
+import { PrivateAddressError } from '@lodge/egress';
+import { McpError } from '@modelcontextprotocol/sdk/types.js';
+import type { ConnectionDirectory, ConnectionRow, Log, OfferedTool, ToolAnswer, ToolSource } from '@lodge/ports';
+import type { CallLog } from '../call-log.ts';
+import { rateName } from '../door.ts';
+import type { CredentialBook } from '../secret/credentials.ts';
+import { maskedText } from '../secret/masker.ts';
+import type { Needles } from '../secret/masker.ts';
+import { McpRefused } from './guarded-fetch.ts';
+import type { McpWay } from './guarded-fetch.ts';
+import { HeldServer } from './held-server.ts';
+import { answerOf, connectionOf, failure } from './tools.ts';
+import type { ServerTool } from './tools.ts';
+
+export interface SourceDeps extends McpWay {
+  readonly directory: ConnectionDirectory;
+  readonly credentials: CredentialBook;
+  readonly rate: TokenBuckets;
+  readonly calls: CallLog;
+  readonly log: Log;
+}
+
+export interface ClosableToolSource extends ToolSource {
+  close(): Promise<void>;
+}
+
+const sweepMs = 60_000;
+
+export class ConnectionTools implements ClosableToolSource {
+  readonly #deps: SourceDeps;
+  readonly #held = new Map<string, HeldServer>();
+  readonly #sweeping: NodeJS.Timeout;
+
+  constructor(deps: SourceDeps) {
+    this.#deps = deps;
+    this.#sweeping = setInterval(() => this.#sweep(), sweepMs);
+    this.#sweeping.unref();
+  }
+
+  async tools(agentId: string, signal: AbortSignal): Promise<readonly OfferedTool[]> {
+    try {
+      const rows = (await this.#deps.directory.usable(agentId)).filter(({ kind }) => kind === 'mcp');
+      const lists = await Promise.all(rows.map((row) => this.#toolsOf(row, signal)));
+      return lists.flat();
+    } catch (error) {
+      this.#deps.log.warn({ err: error, agent_id: agentId }, 'connections were not looked up');
+      return [];
+    }
+  }
+
+  async call(agentId: string, name: string, args: Json, signal: AbortSignal): Promise<ToolAnswer | null> {
+    const connection = connectionOf(name);
+    const row = connection === null ? null : await this.#deps.directory.usableOne(agentId, connection);
+    if (row?.kind !== 'mcp') return null;
+    const began = performance.now();
+    const { calls, rate, bounds } = this.#deps;
+    if (!rate.allows(rateName(row), began)) return failure('Too many calls of this connection. Try again shortly.');
+    if (Buffer.byteLength(JSON.stringify(args)) > bounds.argumentBytes) return failure('The arguments are too large.');
+    const server = this.#serverOf(row);
+    const { needles } = this.#deps.credentials.of(row);
+    let tool: ServerTool | undefined;
+    try {
+      tool = offered(row, await untilAborted(server.tools(), signal)).find((each) => each.name === name);
+      if (tool === undefined) return null;
+      const result = asObject(await server.call(tool.serverName, args, signal)) ?? {};
+      const answer = bounded(answerOf(result, needles, bounds), bounds.answerBytes);
+      calls.write(agentId, 'info', said(row, tool, answer.isError ? 'answered with an error' : 'answered', began));
+      return answer;
+    } catch (error) {
+      const sentence = sentenceOf(error, needles);
+      calls.write(agentId, 'warn', said(row, tool, 'not answered', began));
+      return failure(sentence);
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#sweeping);
+    await Promise.all([...this.#held.values()].map((server) => server.end()));
+    this.#held.clear();
+  }
+
+  async #toolsOf(row: ConnectionRow, signal: AbortSignal): Promise<readonly OfferedTool[]> {
+    try {
+      const tools = offered(row, await untilAborted(this.#serverOf(row).tools(), signal));
+      return tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+    } catch {
+      return [];
+    }
+  }
+
+  /** With another revision nothing of the one before is used again. */
+  #serverOf(row: ConnectionRow): HeldServer {
+    const key = rateName(row);
+    const known = this.#held.get(key);
+    const isSame = known?.revision === row.revision;
+    if (known && !isSame) void known.end();
+    const server = isSame
+      ? known
+      : new HeldServer(this.#deps, { url: row.url, ...this.#deps.credentials.of(row) }, row);
+    this.#held.delete(key);
+    this.#held.set(key, server);
+    if (this.#held.size > this.#deps.bounds.sessions) this.#forget(this.#held.keys().next().value!);
+    return server;
+  }
+
+  #sweep(): void {
+    const now = performance.now();
+    for (const [key, { usedAtMs }] of this.#held) if (now - usedAtMs > this.#deps.bounds.idleMs) this.#forget(key);
+  }
+
+  #forget(key: string): void {
+    void this.#held.get(key)?.end();
+    this.#held.delete(key);
+  }
+}
+
+const offered = ({ tools }: ConnectionRow, listed: ReadonlyMap<string, ServerTool>): readonly ServerTool[] =>
+  [...listed.values()].filter(({ serverName }) => tools === null || tools.includes(serverName));
+
+/** Rejects as soon as nobody waits; what is under way goes on for whoever comes next. */
+function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const gone = (): void => reject(signal.reason as Error);
+    if (signal.aborted) gone();
+    signal.addEventListener('abort', gone, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', gone));
+  });
+}
+
+const bounded = (answer: ToolAnswer, most: number): ToolAnswer =>
+  Buffer.byteLength(JSON.stringify(answer.content)) > most ? failure('The answer is too large.') : answer;
+
+/** What the agent is told. Of what failed inside, nothing. */
+function sentenceOf(error: unknown, needles: Needles): string {
+  if (error instanceof McpError)
+    return maskedText(needles, `The server said: ${error.message.slice(0, 1_000).toWellFormed()}`);
+  if (error instanceof McpRefused) return error.message;
+  if (error instanceof PrivateAddressError) return 'The connection leads to an address that is not public.';
+  return 'The server of this connection did not answer, or refused. Its owner can see more in the log.';
+}
+
+function said({ name }: ConnectionRow, tool: ServerTool | undefined, end: string, began: number): string {
+  const which = tool === undefined ? 'its tools were' : `tool ${JSON.stringify(tool.serverName)} was`;
+  return `Connection ${name}: ${which} ${end}, ${Math.round(performance.now() - began)} ms.`;
+}

@@ -1,0 +1,61 @@
+import { TokenBuckets } from '@lodge/domain';
+import { createOutbound, ofNameServers } from '@lodge/egress';
+import type { AgentLogStore, ConnectionDirectory, Log, SecretBox } from '@lodge/ports';
+import { defaultCallBounds, defaultMcpBounds } from './bounds.ts';
+import type { CallBounds, McpBounds } from './bounds.ts';
+import { CallLog } from './call-log.ts';
+import { createDoor } from './door.ts';
+import type { ConnectionDoor } from './door.ts';
+import { ConnectionTools } from './mcp/source.ts';
+import type { ClosableToolSource } from './mcp/source.ts';
+import { CredentialBook } from './secret/credentials.ts';
+
+export interface ConnectionOptions {
+  readonly directory: ConnectionDirectory;
+  readonly secrets: SecretBox;
+  readonly logs: Pick<AgentLogStore, 'append'>;
+  readonly log: Log;
+  /** `public`: by HTTPS to public addresses alone, checked at connect. */
+  readonly addresses: 'public' | 'any';
+  /** HTTP proxy that public servers are reached through. */
+  readonly egressProxy: string | null;
+  /** Addresses of name servers with ports; null: those of the host. */
+  readonly nameServers?: readonly string[] | null;
+  readonly callBounds?: Partial<CallBounds>;
+  readonly mcpBounds?: Partial<McpBounds>;
+}
+
+export interface ConnectionParts {
+  readonly door: ConnectionDoor;
+  readonly tools: ClosableToolSource;
+  /** Ends sessions and what is under way, once nobody asks any more. */
+  close(): Promise<void>;
+}
+
+export function openConnections(options: ConnectionOptions): ConnectionParts {
+  const { directory, log } = options;
+  const bounds = { ...defaultCallBounds, ...options.callBounds };
+  const outbound = createOutbound(bounds.connectMs, options.egressProxy, ofNameServers(options.nameServers ?? null));
+  const privateAddresses = options.addresses === 'any';
+  const perSecond = bounds.callsPerMinute / 60;
+  const calls = new CallLog(options.logs, log);
+  const shared = {
+    directory,
+    credentials: new CredentialBook(options.secrets),
+    rate: new TokenBuckets({ perSecond, burst: bounds.callsPerMinute / 2 }, 100_000),
+    calls,
+    outbound,
+    privateAddresses,
+  };
+  const door = createDoor({ ...shared, bounds });
+  const tools = new ConnectionTools({ ...shared, log, bounds: { ...defaultMcpBounds, ...options.mcpBounds } });
+  return {
+    door,
+    tools,
+    async close() {
+      await tools.close();
+      await outbound.close();
+      await calls.close();
+    },
+  };
+}

@@ -1,0 +1,89 @@
+/* oxlint-disable no-restricted-imports -- only tests import this file */
+/** A real broker on loopback with connections behind its door, whose agents are loopback addresses. */
+import { randomBytes } from 'node:crypto';
+import { connect } from 'node:net';
+import { createSecretBox } from '@lodge/access';
+import { connectionHeaderContext } from '@lodge/ports';
+import type { ConnectionRow, NewLogEntry } from '@lodge/ports';
+import { startTestBroker } from '../../../broker/src/testing/harness.ts';
+import { openConnections } from '../parts.ts';
+import type { ConnectionOptions } from '../parts.ts';
+
+export const [known, other, stranger] = ['127.0.0.2', '127.0.0.3', '127.0.0.9'] as const;
+
+export interface Given extends Partial<Omit<ConnectionRow, 'headers'>> {
+  readonly name: string;
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type TestWorld = Awaited<ReturnType<typeof startWorld>>;
+
+export async function startWorld(options: Partial<ConnectionOptions> = {}) {
+  const secrets = createSecretBox(randomBytes(32));
+  const rows: ConnectionRow[] = [];
+  const lines: { readonly agentId: string; readonly entry: NewLogEntry }[] = [];
+  const logged: string[] = [];
+  const write = (fields: object, message: string): void => void logged.push(JSON.stringify([message, fields]));
+  const usable = async (agentId: string) => rows.filter((row) => row.agentId === agentId && row.enabled);
+  const parts = openConnections({
+    directory: { usable, usableOne: async (id, name) => (await usable(id)).find((row) => row.name === name) ?? null },
+    secrets,
+    logs: { append: async (agentId, entries) => void lines.push(...entries.map((entry) => ({ agentId, entry }))) },
+    log: { debug: write, info: write, warn: write, error: write },
+    addresses: 'any',
+    egressProxy: null,
+    ...options,
+  });
+  const agents = [known, other].map((address) => ({ address, model: 'acme/m', keys: {} }));
+  const broker = await startTestBroker({ agents, secrets, providers: [], doors: { connections: parts.door } });
+
+  return {
+    broker,
+    parts,
+    lines,
+    logged,
+    /** Puts it for the agent of an address; one of the same name is replaced. */
+    put(address: string, given: Given): ConnectionRow {
+      const agentId = broker.agentId(address);
+      const { headers = {}, ...more } = given;
+      const row: ConnectionRow = {
+        accountId: 'a',
+        agentId,
+        kind: 'http',
+        allow: [{ methods: ['GET', 'HEAD', 'POST'], paths: ['/allowed/*'] }],
+        tools: null,
+        enabled: true,
+        revision: randomBytes(4).toString('hex'),
+        createdAt: new Date(0),
+        updatedAt: new Date(0),
+        ...more,
+        headers: Object.entries(headers).map(([name, value]) => ({
+          name,
+          sealed: secrets.seal(value, connectionHeaderContext(agentId, given.name, name)),
+          last4: '',
+          createdAt: new Date(0),
+        })),
+      };
+      const at = rows.findIndex((each) => each.agentId === agentId && each.name === row.name);
+      rows.splice(at < 0 ? rows.length : at, at < 0 ? 0 : 1, row);
+      return row;
+    },
+    /** One request as these bytes, and all that comes back. */
+    raw(address: string, request: string): Promise<string> {
+      return new Promise((resolve, reject) => {
+        const socket = connect({ port: broker.port, host: '127.0.0.1', localAddress: address });
+        const chunks: Buffer[] = [];
+        socket.on('data', (chunk) => chunks.push(chunk));
+        socket.on('close', () => resolve(Buffer.concat(chunks).toString('latin1')));
+        socket.on('error', reject);
+        socket.setTimeout(10_000, () => socket.destroy(new Error('no answer')));
+        socket.write(request, 'latin1');
+      });
+    },
+    async close(): Promise<void> {
+      await broker.close();
+      await parts.close();
+    },
+  };
+}

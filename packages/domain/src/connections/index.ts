@@ -1,0 +1,3 @@
+export * from './bounds.ts';
+export * from './connection.ts';
+export * from './paths.ts';

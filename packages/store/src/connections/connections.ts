@@ -1,0 +1,176 @@
+import type { ChangeNote, ConnectionChange, ConnectionDirectory, ConnectionRow, ConnectionStore } from '@lodge/ports';
+import { sql } from 'kysely';
+import type { Kysely, Selectable, Transaction } from 'kysely';
+import type { Database } from '../database/connection.ts';
+import type { Schema } from '../database/schema.ts';
+import { writeNote } from '../events/change-note.ts';
+import type { ConnectionTables } from './tables.ts';
+
+/** `ConnectionStore` and `ConnectionDirectory` in Postgres. */
+export class PostgresConnectionStore implements ConnectionStore, ConnectionDirectory {
+  private readonly database: Database;
+
+  constructor(database: Database) {
+    this.database = database;
+  }
+
+  ofAgent(accountId: string, agentId: string): Promise<readonly ConnectionRow[]> {
+    return this.database.repeatable((db) => select(db, { agentId, accountId }));
+  }
+
+  async find(accountId: string, agentId: string, name: string): Promise<ConnectionRow | null> {
+    const [row] = await this.database.repeatable((db) => select(db, { agentId, accountId, name }));
+    return row ?? null;
+  }
+
+  usable(agentId: string): Promise<readonly ConnectionRow[]> {
+    return this.database.repeatable((db) => select(db, { agentId, enabled: true }));
+  }
+
+  async usableOne(agentId: string, name: string): Promise<ConnectionRow | null> {
+    const [row] = await this.database.repeatable((db) => select(db, { agentId, name, enabled: true }));
+    return row ?? null;
+  }
+
+  put(
+    change: ConnectionChange,
+    max: number,
+    note?: ChangeNote,
+  ): Promise<ConnectionRow | 'no_agent' | 'too_many' | 'headers_needed'> {
+    return this.database.transaction((trx) => put(trx, change, max, note));
+  }
+
+  remove(accountId: string, agentId: string, name: string, note?: ChangeNote): Promise<boolean> {
+    return this.database.transaction(async (trx) => {
+      const { numDeletedRows } = await trx
+        .deleteFrom('connections')
+        .where('account_id', '=', accountId)
+        .where('agent_id', '=', agentId)
+        .where('name', '=', name)
+        .executeTakeFirst();
+      if (numDeletedRows === 0n) return false;
+      const own = { type: 'connection.removed', data: { connection: name } } as const;
+      await writeNote(trx, { accountId, agentId }, own, note);
+      return true;
+    });
+  }
+}
+
+interface Wanted {
+  readonly agentId: string;
+  readonly accountId?: string;
+  readonly name?: string;
+  readonly enabled?: true;
+}
+
+interface Found extends Selectable<ConnectionTables['connections']> {
+  readonly headers: readonly { name: string; sealed: string; last4: string; created_at: string }[] | null;
+}
+
+/** None of an agent that is being deleted. */
+async function select(db: Kysely<Schema>, wanted: Wanted): Promise<readonly ConnectionRow[]> {
+  const { agentId, accountId = null, name = null, enabled = null } = wanted;
+  const { rows } = await sql<Found>`
+    select c.*, (
+      select json_agg(h order by h.name) from connection_headers h
+      where h.agent_id = c.agent_id and h.connection = c.name
+    ) as headers
+    from connections c
+    where c.agent_id = ${agentId}
+      and c.account_id = coalesce(${accountId}, c.account_id)
+      and c.name = coalesce(${name}, c.name)
+      and c.enabled = coalesce(${enabled}, c.enabled)
+      and exists (select from agents a where a.id = c.agent_id and a.desired = 'running' and a.deleted_at is null)
+    order by c.name
+  `.execute(db);
+  return rows.map(toRow);
+}
+
+const toRow = (row: Found): ConnectionRow => ({
+  accountId: row.account_id,
+  agentId: row.agent_id,
+  name: row.name,
+  kind: row.kind,
+  url: row.url,
+  allow: row.allow,
+  tools: row.tools,
+  enabled: row.enabled,
+  headers: (row.headers ?? []).map(({ name, sealed, last4, created_at }) => ({
+    name,
+    sealed,
+    last4,
+    createdAt: new Date(created_at),
+  })),
+  revision: row.revision,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+});
+
+async function put(
+  trx: Transaction<Schema>,
+  change: ConnectionChange,
+  max: number,
+  note: ChangeNote | undefined,
+): Promise<ConnectionRow | 'no_agent' | 'too_many' | 'headers_needed'> {
+  const { accountId, agentId, name, kind, url, enabled, headers } = change;
+  if (!(await lockLiving(trx, accountId, agentId))) return 'no_agent';
+  const all = await select(trx, { agentId });
+  const before = all.find((each) => each.name === name);
+  if (before === undefined && all.length >= max) return 'too_many';
+  const goesElsewhere = before !== undefined && (before.url !== url || before.kind !== kind);
+  if (goesElsewhere && headers === undefined && before.headers.length > 0) return 'headers_needed';
+  const fields = {
+    kind,
+    url,
+    allow: JSON.stringify(change.allow),
+    tools: change.tools && JSON.stringify(change.tools),
+    enabled,
+  };
+  await trx
+    .insertInto('connections')
+    .values({ agent_id: agentId, name, account_id: accountId, ...fields })
+    .onConflict((conflict) =>
+      conflict.columns(['agent_id', 'name']).doUpdateSet({
+        ...fields,
+        revision: sql<string>`gen_random_uuid()::text`,
+        updated_at: sql<Date>`clock_timestamp()`,
+      }),
+    )
+    .execute();
+  if (headers !== undefined) await replaceHeaders(trx, change, headers);
+  const [row] = await select(trx, { agentId, name });
+  const own = { type: 'connection.put', data: { connection: name, kind, enabled } } as const;
+  await writeNote(trx, { accountId, agentId }, own, note);
+  return row!;
+}
+
+/** Not being deleted. Its connections are counted under this lock. */
+async function lockLiving(trx: Transaction<Schema>, accountId: string, agentId: string): Promise<boolean> {
+  const agent = await trx
+    .selectFrom('agents')
+    .select('id')
+    .where('id', '=', agentId)
+    .where('account_id', '=', accountId)
+    .where('desired', '=', 'running')
+    .where('deleted_at', 'is', null)
+    .forNoKeyUpdate()
+    .executeTakeFirst();
+  return agent !== undefined;
+}
+
+async function replaceHeaders(
+  trx: Transaction<Schema>,
+  { agentId, name: connection }: ConnectionChange,
+  headers: NonNullable<ConnectionChange['headers']>,
+): Promise<void> {
+  await trx
+    .deleteFrom('connection_headers')
+    .where('agent_id', '=', agentId)
+    .where('connection', '=', connection)
+    .execute();
+  if (headers.length === 0) return;
+  await trx
+    .insertInto('connection_headers')
+    .values(headers.map(({ name, sealed, last4 }) => ({ agent_id: agentId, connection, name, sealed, last4 })))
+    .execute();
+}
