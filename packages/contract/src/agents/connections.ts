@@ -62,7 +62,7 @@ export const Connection = Type.Object(
     guest_path: nullable(
       Type.String({
         description:
-          "For `http`: where the agent's programs reach it, at the address that the environment variable `LODGE_BROKER_URL` has in its machine. Null for `mcp`.",
+          "For `http`: where programs in the agent's machine reach it, below `http://10.0.2.2:4000`. Null for `mcp`.",
         examples: ['/connections/notes'],
       }),
     ),
