@@ -22,8 +22,8 @@ export interface StormStart extends Pick<RelaysOptions, 'connectionString' | 'ur
   readonly accountId: string;
   /** Ms that a turn takes at most. */
   readonly turnMs: number;
-  /** Of a hundred turns, those that the provider puts off. */
-  readonly putOffInHundred: number;
+  /** Each turn of that number is put off by the provider. */
+  readonly putOffEvery: number;
 }
 
 /** What it says of itself again and again. */
@@ -48,12 +48,12 @@ process.once('message', (start: StormStart) => void run(start));
 // Whoever started it has ended: so do its relays, which it is connected with.
 process.on('disconnect', () => process.exit(0));
 
-async function run({ masterKey, accountId, turnMs, putOffInHundred, ...start }: StormStart): Promise<void> {
+async function run({ masterKey, accountId, turnMs, putOffEvery, ...start }: StormStart): Promise<void> {
   const { connectionString } = start;
   const database = { connectionString, drop: () => Promise.resolve() };
   const store = await openStore({ connectionString, log });
   const gateway = new FakeGateway();
-  gateway.steps = ({ body }) => stepsOf(body, turnMs, putOffInHundred);
+  gateway.steps = ({ body }) => stepsOf(body, turnMs, gateway.turns.length % putOffEvery === 0);
   await startPlane(
     { database, store, accountId, planes: new Set(), ending: new Set() },
     hostOf(await store.agents.all()),
@@ -108,11 +108,9 @@ function hostOf(agents: readonly AgentRow[]): FakeHost {
 }
 
 /** The words of all messages of the turn, after a while. */
-function stepsOf(body: Readonly<Record<string, unknown>>, turnMs: number, putOffInHundred: number): readonly Step[] {
+function stepsOf(body: Readonly<Record<string, unknown>>, turnMs: number, isPutOff: boolean): readonly Step[] {
   const after = { after: sleep(randomInt(turnMs)) };
-  if (randomInt(100) < putOffInHundred) {
-    return [after, { failure: { kind: 'provider_rate_limit', retryAfterSeconds: 0 } }];
-  }
+  if (isPutOff) return [after, { failure: { kind: 'provider_rate_limit', retryAfterSeconds: 0 } }];
   const [{ content }] = body['messages'] as readonly [{ readonly content: string }];
   return [after, { text: (content.match(/^w\d+$/gm) ?? []).join(' ') }];
 }

@@ -15,7 +15,7 @@ const messages = formOf({ short: 300, long: 10_000 });
 const kills = formOf({ short: 2, long: 20 });
 /** About as long as the kills take. */
 const writingMs = formOf({ short: 6_000, long: 120_000 });
-const turns = { turnMs: 300, putOffInHundred: 2 };
+const turns = { turnMs: 300, putOffEvery: 20 };
 const withinMs = formOf({ short: 8, long: 20 }) * 60_000;
 const chatsOfAgent = 4;
 /** Parts that a relay sends at once: a kill makes no more of them unknown. */

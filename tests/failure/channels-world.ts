@@ -200,7 +200,7 @@ export class ChannelsWorld {
   }
 
   /** Whole, with its relays. One that is killed is followed by another, until the world ends. */
-  startServer(given: Pick<StormStart, 'turnMs' | 'putOffInHundred'>): void {
+  startServer(given: Pick<StormStart, 'turnMs' | 'putOffEvery'>): void {
     const child = fork(new URL('channels-storm-server.ts', import.meta.url), [], {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       env: { PATH: process.env['PATH'] },

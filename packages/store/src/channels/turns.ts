@@ -179,7 +179,7 @@ async function takeConversations(
       from chosen where v.id = chosen.id
       returning v.id, v.account_id, v.agent_id, v.channel, v.kind, v.title, v.session, v.claim, chosen.due
     )
-    select taken.id, taken.account_id, taken.agent_id, taken.channel, taken.kind, taken.title, taken.session, taken.claim, taken.due, (
+    select taken.*, (
       select case when m.state = 'answered' then null else m.reason end from channel_messages m
       where m.conversation = taken.id and m.state <> 'received' order by m.seq desc limit 1
     ) as last_reason
