@@ -53,7 +53,7 @@ export const modelNames = (more = '') =>
   });
 
 export const peerIds = (more = '') =>
-  Type.Array(Type.String({ pattern: patterns.peer, examples: ['k7d2m9q4x1ab'] }), {
+  Type.Array(Type.String({ maxLength: 12, pattern: patterns.peer, examples: ['k7d2m9q4x1ab'] }), {
     maxItems: maxPeers,
     description: `Ids of agents of the account that it may ask with its tool \`ask_agent\`; \`*\` for all.${more}`,
     examples: [['k7d2m9q4x1ab'], ['*']],
