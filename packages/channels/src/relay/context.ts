@@ -3,7 +3,7 @@
  * that nobody took is known to be of this connection. A socket that several share has the one that opened it.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { ChannelConnection } from '@lodge/ports';
+import type { ChannelConnection, ProgressMessages } from '@lodge/ports';
 
 /** A channel whose connection can be ended for an error of its own. */
 interface Owner {
@@ -19,11 +19,19 @@ export const inDoingsOf = (): Owner | null => doings.getStore() ?? null;
 export function asDoingsOf(owner: Owner, open: () => ChannelConnection): ChannelConnection {
   const run = <T>(work: () => T): T => doings.run(owner, work);
   const connection = run(open);
+  const { progress } = connection;
   return {
     send: (...given) => run(() => connection.send(...given)),
     typing: (...given) => run(() => connection.typing(...given)),
     open: (...given) => run(() => connection.open(...given)),
     close: () => run(() => connection.close()),
+    ...(progress && {
+      progress: {
+        post: (...given: Parameters<ProgressMessages['post']>) => run(() => progress.post(...given)),
+        edit: (...given: Parameters<ProgressMessages['edit']>) => run(() => progress.edit(...given)),
+        remove: (...given: Parameters<ProgressMessages['remove']>) => run(() => progress.remove(...given)),
+      },
+    }),
     ...(connection.pairByNumber && { pairByNumber: (number: string) => run(() => connection.pairByNumber!(number)) }),
   };
 }
