@@ -3,7 +3,7 @@
  * in it when the turn begins are a part of it, in their order and within bounds. A command (`commandIn`) is claimed alone, and texts
  * up to the next one. A command does not wait for texts that are put off: it comes before them.
  */
-import type { ChannelName, ConversationKind } from '@lodge/domain';
+import type { ChannelCommand, ChannelName, ConversationKind } from '@lodge/domain';
 
 export interface WaitingConversation {
   /** Our own id. */
@@ -61,6 +61,15 @@ export interface ChannelAnswer {
   }[];
 }
 
+/** A command that waits and is answered beside the turns. */
+export interface Aside {
+  /** The message's. */
+  readonly id: string;
+  readonly accountId: string;
+  readonly agentId: string;
+  readonly command: ChannelCommand;
+}
+
 export interface ChannelTurns {
   /**
    * Claims conversations in which messages wait whose files are there, none of which has a turn under way: at most `limit`, at
@@ -96,6 +105,20 @@ export interface ChannelTurns {
   postpone(claim: Pick<WaitingConversation, 'id' | 'claim'>, at: Date, reason: string): Promise<boolean>;
   /** Commands of senders that are to take effect on a turn under way: conversations in which `/stop` came since the turn began. */
   stopsWanted(claims: readonly Pick<WaitingConversation, 'id' | 'claim'>[]): Promise<ReadonlySet<string>>;
+  /**
+   * Commands that no turn holds up, oldest first: `/help` and `/status` always, `/stop` where no turn of its conversation is under
+   * way. A command that a claim has taken is none of them.
+   */
+  asides(limit: number): Promise<readonly Aside[]>;
+  /** Once, in one transaction. False: it is answered already, a claim has it, or a turn began that it is to stop first. */
+  answerAside(
+    id: string,
+    answer: {
+      readonly text: string;
+      /** As in `answer`. */
+      readonly endsEarlier?: string;
+    },
+  ): Promise<boolean>;
   /** Calls back when messages may wait. */
   onWork(listener: () => void): () => void;
 }

@@ -2,7 +2,7 @@
 import type { ChannelName, Json } from '@lodge/domain';
 import type { ChannelTurns, NewEvent, WaitingConversation } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { Transaction } from 'kysely';
+import type { RawBuilder, Transaction } from 'kysely';
 import type { Schema } from '../database/schema.ts';
 import { appendEvents } from '../events/append.ts';
 import { notify } from './notify.ts';
@@ -38,34 +38,40 @@ export async function answerClaim(
   const [conversation] = rows;
   if (conversation === undefined) return false;
   const { agent_id: agentId, channel } = conversation;
-  const earlier = endsEarlier === undefined ? [] : await endEarlier(trx, { id, claim }, endsEarlier);
+  const before = sql`(
+    select min(seq) from channel_messages
+    where conversation = ${id} and claim = ${claim} and state = 'received' and answer_id is null
+  )`;
+  const earlier = endsEarlier === undefined ? [] : await endEarlier(trx, { id, before }, endsEarlier);
   const replyTo = await lastReplyTo(trx, id, claim);
   const answerId = answer && (await queueAnswer(trx, { conversation: id, agentId, channel, replyTo, answer }));
   const isSent = outcome === 'answered' && answerId !== null;
   const ended = await endMessages(trx, { id, claim }, { outcome, reason, answerId: isSent ? answerId : null });
-  await sql`
-    update channel_conversations set waiting_since = (
-      select min(received_at) from channel_messages where conversation = ${id} and state = 'received' and answer_id is null
-    ) where id = ${id}
-  `.execute(trx);
+  await setWaiting(trx, id);
   await notify(trx, agentId, 'channel_work');
   const events = isSent ? [] : eventsOf(conversation, ended, outcome, reason);
   await appendEvents(trx, [...eventsOf(conversation, earlier, 'answered', null), ...events]);
   return true;
 }
 
-/** What came before the messages of the claim and waits. */
-async function endEarlier(
+/** Since when a conversation waits: since the first message that does. */
+export async function setWaiting(trx: Transaction<Schema>, id: string): Promise<void> {
+  await sql`
+    update channel_conversations set waiting_since = (
+      select min(received_at) from channel_messages where conversation = ${id} and state = 'received' and answer_id is null
+    ) where id = ${id}
+  `.execute(trx);
+}
+
+/** What waits in a conversation and came before a place of its order. */
+export async function endEarlier(
   trx: Transaction<Schema>,
-  { id, claim }: Pick<WaitingConversation, 'id' | 'claim'>,
+  { id, before }: { readonly id: string; readonly before: RawBuilder<unknown> },
   reason: string,
 ): Promise<readonly Answered[]> {
   const { rows } = await sql<Answered>`
     update channel_messages set state = 'answered', reason = ${storable(reason, 1_000)}, answered_at = clock_timestamp()
-    where conversation = ${id} and state = 'received' and answer_id is null and seq < (
-      select min(seq) from channel_messages
-      where conversation = ${id} and claim = ${claim} and state = 'received' and answer_id is null
-    )
+    where conversation = ${id} and state = 'received' and answer_id is null and seq < ${before}
     returning id, reply_to, (extract(epoch from clock_timestamp() - received_at) * 1000)::float8 as duration_ms
   `.execute(trx);
   return rows;
@@ -103,7 +109,7 @@ async function endMessages(
   return rows;
 }
 
-function eventsOf(
+export function eventsOf(
   { agent_id: agentId, account_id: accountId, channel }: Conversation,
   ended: readonly Answered[],
   outcome: Result['outcome'],

@@ -6,7 +6,7 @@
  */
 import type { ChannelCommand, ChannelName, ConversationKind } from '@lodge/domain';
 import { maxJoined, maxJoinedBytes } from '@lodge/ports';
-import type { ChannelTurns, WaitingConversation, WaitingFile } from '@lodge/ports';
+import type { Aside, ChannelTurns, WaitingConversation, WaitingFile } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { RawBuilder, Transaction } from 'kysely';
 import type { Database } from '../database/connection.ts';
@@ -14,6 +14,7 @@ import { advisoryLocks } from '../database/locks.ts';
 import type { Changes } from '../database/notifications.ts';
 import type { Schema } from '../database/schema.ts';
 import { answerClaim } from './answers.ts';
+import { answerAside, asidesOf, isAtOnce } from './asides.ts';
 import { inMs } from './leases.ts';
 import { storable } from './text.ts';
 
@@ -104,6 +105,14 @@ export class PostgresChannelTurns implements ChannelTurns {
     return new Set(rows.map(({ id }) => id));
   }
 
+  asides(limit: number): Promise<readonly Aside[]> {
+    return this.database.repeatable((db) => asidesOf(db, limit));
+  }
+
+  answerAside(id: string, answer: Parameters<ChannelTurns['answerAside']>[1]): Promise<boolean> {
+    return this.database.transaction((trx) => answerAside(trx, id, answer));
+  }
+
   onWork(listener: () => void): () => void {
     return this.changes.on('channel_work', () => listener());
   }
@@ -132,14 +141,6 @@ const isReady = sql<boolean>`
   (
     m.received_at < clock_timestamp() - ${fileWaitMs} * interval '1 millisecond'
     or not exists (select from channel_files f where f.message_id = m.id and f.file_key is null and f.reason is null)
-  )
-`;
-
-/** Of a row `m` of messages: a command that waits for nothing. One that could not be answered at once waits with the others. */
-const isAtOnce = sql<boolean>`
-  (
-    m.command is not null and m.attempts = 0 and m.state = 'received' and m.answer_id is null
-    and not exists (select from channel_files f where f.message_id = m.id)
   )
 `;
 

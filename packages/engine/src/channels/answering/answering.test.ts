@@ -118,6 +118,50 @@ test('/stop ends the turn under way, whose message is answered with nothing', as
   assert.equal((await messages())[1]!.reason, 'The sender stopped it.');
 });
 
+test('/status and /help are answered while a turn is under way, which goes on', async () => {
+  const end = Promise.withResolvers<void>();
+  gateway.steps = [{ after: end.promise }, { text: 'done' }];
+  await relay.write('work', { conversation: 'busy' });
+  await until('the turn is under way', () => gateway.turns.length === 1);
+  try {
+    await relay.write('more', { conversation: 'busy' });
+    for (const [command, answer] of [
+      ['/status', /awake/],
+      ['/help', /\/new begins/],
+    ] as const) {
+      await relay.write(command, { conversation: 'busy' });
+      assert.match((await relay.answer()).join(), answer);
+    }
+    assert.equal(gateway.turns[0]!.signal.aborted, false);
+  } finally {
+    end.resolve();
+  }
+  const sent = [...(await relay.answer())];
+  if (sent.length < 2) sent.push(...(await relay.answer()));
+  assert.deepEqual(sent, ['done', 'done']);
+  assert.match(said(1), /\nmore$/);
+  assert.equal(gateway.turns.length, 2);
+});
+
+test('commands wait for no place of their agent, and /stop ends what waits for one', async () => {
+  gateway.steps = ['silence'];
+  const full = ['p1', 'p2', 'p3'];
+  for (const conversation of full) await relay.write('work', { conversation });
+  await until('all places are taken', () => gateway.turns.length === full.length);
+  await relay.write('later', { conversation: 'p4' });
+  await relay.write('/help', { conversation: 'p4' });
+  assert.match((await relay.answer()).join(), /\/new begins/);
+  await relay.write('/stop', { conversation: 'p4' });
+  assert.deepEqual(await relay.answer(), ['Stopped.']);
+  const later = (await messages()).find(({ text }) => text === 'later');
+  assert.deepEqual([later!.state, later!.reason], ['answered', 'The sender stopped it.']);
+  assert.equal(gateway.turns.length, full.length);
+  for (const conversation of full) {
+    await relay.write('/stop', { conversation });
+    assert.deepEqual(await relay.answer(), ['Stopped.']);
+  }
+});
+
 test('what the agent has said so far is told while its turn lasts, of a direct conversation alone', async () => {
   const end = Promise.withResolvers<void>();
   gateway.steps = [{ text: `${'x'.repeat(2_000)} half` }, { after: end.promise }, { text: ' done' }];

@@ -6,6 +6,7 @@
  * themselves. One that ends in order gives its turns a bounded while and puts off the rest.
  */
 import type { ChannelTurns, WaitingConversation } from '@lodge/ports';
+import { answerAsides } from './asides.ts';
 import { converse } from './converse.ts';
 import type { ConverseDeps } from './converse.ts';
 import { TurnCut } from './cut.ts';
@@ -80,6 +81,7 @@ export class Answering {
 
   private async round(): Promise<void> {
     await this.cutStopped();
+    await answerAsides(this.deps);
     const { turns, holder, bounds } = this.deps;
     for (;;) {
       const limit = bounds.turns - this.underWay.size;

@@ -1,0 +1,88 @@
+/** Commands that are answered beside the turns: none of them waits for one, nor for a place of its agent. */
+import type { ChannelCommand, ChannelName, Json } from '@lodge/domain';
+import type { Aside, ChannelTurns } from '@lodge/ports';
+import { sql } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
+import { advisoryLocks } from '../database/locks.ts';
+import type { Schema } from '../database/schema.ts';
+import { endEarlier, eventsOf, setWaiting } from './answers.ts';
+import { appendEvents } from '../events/append.ts';
+import { queueAnswer } from './queue.ts';
+
+/** Of a row `m` of messages: a command that waits for nothing. One that could not be answered at once waits with the others. */
+export const isAtOnce = sql<boolean>`
+  (
+    m.command is not null and m.attempts = 0 and m.state = 'received' and m.answer_id is null
+    and not exists (select from channel_files f where f.message_id = m.id)
+  )
+`;
+
+/** Of `m` and its conversation `v`. A turn under way is cut by a stop before that is answered; `/new` comes in its order. */
+const isAside = sql<boolean>`
+  (
+    ${isAtOnce} and (
+      m.command in ('help', 'status')
+      or (m.command = 'stop' and (v.claim_until is null or v.claim_until <= clock_timestamp()))
+    )
+  )
+`;
+
+/** Oldest first. */
+export async function asidesOf(db: Kysely<Schema>, limit: number): Promise<readonly Aside[]> {
+  const { rows } = await sql<{
+    readonly id: string;
+    readonly account_id: string;
+    readonly agent_id: string;
+    readonly command: ChannelCommand;
+  }>`
+    select m.id, v.account_id, v.agent_id, m.command
+    from channel_conversations v
+    join channels c on c.agent_id = v.agent_id and c.channel = v.channel and c.enabled
+    join agents a on a.id = v.agent_id and a.desired = 'running'
+    join channel_messages m on m.conversation = v.id
+    where v.waiting_since is not null and ${isAside}
+    order by m.seq limit ${limit}
+  `.execute(db);
+  return rows.map(({ id, account_id: accountId, agent_id: agentId, command }) => ({ id, accountId, agentId, command }));
+}
+
+interface Found {
+  readonly conversation: string;
+  readonly agent_id: string;
+  readonly account_id: string;
+  readonly channel: ChannelName;
+  readonly seq: string;
+  readonly reply_to: Json | null;
+}
+
+/** Under the lock of claims: a claim has the command, or this does. */
+export async function answerAside(
+  trx: Transaction<Schema>,
+  id: string,
+  { text, endsEarlier }: Parameters<ChannelTurns['answerAside']>[1],
+): Promise<boolean> {
+  await sql`select pg_advisory_xact_lock(${advisoryLocks.channelClaims})`.execute(trx);
+  const { rows } = await sql<Found>`
+    select v.id as conversation, v.agent_id, v.account_id, v.channel, m.seq, m.reply_to
+    from channel_messages m join channel_conversations v on v.id = m.conversation
+    where m.id = ${id} and ${isAside} for no key update
+  `.execute(trx);
+  const [found] = rows;
+  if (found === undefined) return false;
+  const { conversation, agent_id: agentId, channel, seq, reply_to: replyTo } = found;
+  if (endsEarlier !== undefined) {
+    // Whoever had a claim that is over is too late from now on.
+    await sql`
+      update channel_conversations set claim = claim + 1, claim_holder = null, claim_until = null, said = null,
+        not_before = null where id = ${conversation}
+    `.execute(trx);
+  }
+  const before = { id: conversation, before: sql`${seq}::bigint` };
+  const earlier = endsEarlier === undefined ? [] : await endEarlier(trx, before, endsEarlier);
+  const answer = { text, files: [] };
+  const answerId = await queueAnswer(trx, { conversation, agentId, channel, replyTo, answer });
+  await sql`update channel_messages set answer_id = ${answerId} where id = ${id}`.execute(trx);
+  await setWaiting(trx, conversation);
+  await appendEvents(trx, eventsOf(found, earlier, 'answered', null));
+  return true;
+}
