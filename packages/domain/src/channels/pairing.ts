@@ -4,19 +4,21 @@
 const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const codeChars = 8;
 
+const hourMs = 3_600_000;
+
 /**
- * Bounds of one channel. Where as many senders wait as may, the one who was told longest ago gives way to a new one, so that
- * strangers keep nobody out; a code holds for a while all the same, and what strangers are told in an hour is bounded by both.
+ * Bounds of one channel. Where as many senders wait as may, the one who was told longest ago gives way to a new one. A code holds
+ * for an hour all the same: so many senders are told one in an hour, and each of them once. Fewer strangers keep nobody out.
  */
 export const pairingBounds = {
   /** Senders who wait for a decision. */
-  pending: 100,
-  /** A code gives way to no other before. */
-  holdsMs: 15 * 60_000,
+  pending: 400,
+  /** A code gives way to no other before. Not less than the next: whoever gave way might be told again sooner. */
+  holdsMs: hourMs,
   /** A sender who goes on writing is told the code again. */
-  tellAgainAfterMs: 3_600_000,
+  tellAgainAfterMs: hourMs,
   /** From when it was told last. */
-  endsAfterMs: 24 * 3_600_000,
+  endsAfterMs: 24 * hourMs,
 } as const;
 
 /** `randomInt` gives a whole number below its argument. */

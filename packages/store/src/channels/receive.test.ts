@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { defaultAccess } from '@lodge/domain';
+import { defaultAccess, pairingBounds } from '@lodge/domain';
 import type { ChannelAccess } from '@lodge/domain';
 import type { Lease } from '@lodge/ports';
 import { execute } from '@lodge/testkit/postgres';
@@ -119,7 +119,15 @@ test('a flood of strangers leaves a bounded number of rows, and a friend still c
       (select count(*)::int from channel_parts where agent_id = '${id}') as parts,
       (select refused_count::int from channels where agent_id = '${id}') as refused
   `);
-  assert.deepEqual(counts, { senders: 100, messages: 201, conversations: 201, seen: 201, parts: 100, refused: 900 });
+  const { pending } = pairingBounds;
+  assert.deepEqual(counts, {
+    senders: pending,
+    messages: 201,
+    conversations: pending + 1,
+    seen: 201,
+    parts: pending,
+    refused: 900,
+  });
   const [sender] = await run<{ n: number }>(
     `select refused_count::int as n from channel_senders where agent_id = '${id}' and sender_id = 's0-0'`,
   );
@@ -139,19 +147,20 @@ test('strangers keep nobody out: the code told longest ago gives way once it has
     `);
   const decide = (code: string) =>
     store.channels.decide({ accountId, agentId: id, channel: 'telegram', code, approve: true });
-  await store.relay.receive(
-    lease,
-    Array.from({ length: 100 }, (_, n) => from(`s${n}`)),
-  );
+  const names = Array.from({ length: pairingBounds.pending }, (_, n) => `s${n}`);
+  for (let at = 0; at < names.length; at += 100) await store.relay.receive(lease, names.slice(at, at + 100).map(from));
   await later(1, 's7');
   await store.relay.receive(lease, [from('friend')]);
   assert.ok(!(await pending()).has('friend'), 'codes that were told a moment ago hold');
-  await later(16, 's%');
+  await later(61, 's%');
   const before = await pending();
   // One who waits already takes nobody's place.
   await store.relay.receive(lease, [from('s3'), from('friend'), from('friend')]);
   const after = await pending();
-  assert.deepEqual([after.size, after.has('s7'), after.get('s3')!.code], [100, false, before.get('s3')!.code]);
+  assert.deepEqual(
+    [after.size, after.has('s7'), after.get('s3')!.code],
+    [pairingBounds.pending, false, before.get('s3')!.code],
+  );
   assert.equal(await decide(before.get('s7')!.code!), null);
   const { code } = after.get('friend')!;
   await later(24 * 60, '%');
@@ -161,6 +170,30 @@ test('strangers keep nobody out: the code told longest ago gives way once it has
   const fresh = (await pending()).get('friend')!.code!;
   assert.notEqual(fresh, code);
   assert.equal((await decide(fresh))!.senderId, 'friend');
+});
+
+test('few strangers do not take turns to keep others out: who gave way is told no code again within the hour', async () => {
+  const { id, lease } = await open({ mode: 'pairing' });
+  const names = Array.from({ length: pairingBounds.pending + 1 }, (_, n) => `s${n}`);
+  const all = async () => {
+    for (let at = 0; at < names.length; at += 100) {
+      const some = names.slice(at, at + 100);
+      await store.relay.receive(
+        lease,
+        some.map((name) => inbound({ sender: { id: name }, conversation: { id: name } })),
+      );
+    }
+  };
+  await all();
+  await run(`update channel_senders set asked_at = asked_at - interval '59 minutes' where agent_id = '${id}'`);
+  for (let round = 0; round < 3; round += 1) await all();
+  const [told] = await run<{ all: number; most: number }>(`
+    select sum(n)::int as all, max(n)::int as most from (
+      select count(*) as n from channel_answers a join channel_conversations v on v.id = a.conversation
+      where v.agent_id = '${id}' group by v.id
+    ) each
+  `);
+  assert.deepEqual(told, { all: pairingBounds.pending, most: 1 });
 });
 
 test('a sender beyond the hourly limit is refused, also within one batch, until the hour is over', async () => {
