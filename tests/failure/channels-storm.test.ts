@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { randomInt } from 'node:crypto';
+import { helpText } from '@lodge/domain';
 import { formOf } from '@lodge/testkit/forms';
 import { ChannelsWorld } from './channels-world.ts';
 
@@ -18,6 +19,9 @@ const writingMs = formOf({ short: 6_000, long: 120_000 });
 const turns = { turnMs: 300, putOffEvery: 20 };
 const withinMs = formOf({ short: 8, long: 20 }) * 60_000;
 const chatsOfAgent = 4;
+/** After each word of that number its sender asks for help. */
+const commandEvery = 20;
+const commands = Math.ceil(messages / commandEvery);
 /** Parts that a relay sends at once: a kill makes no more of them unknown. */
 const maxUnderWay = 32;
 
@@ -49,12 +53,14 @@ async function killRelay(): Promise<void> {
   await until('it is gone', () => !world.relaysOfThatServer.includes(pid!));
 }
 
-/** `count` words in turn to all chats of all agents; some are delivered twice, or before earlier ones. */
+/** `count` words in turn to all chats of all agents, and commands among them; some are delivered twice, or before earlier ones. */
 async function write(count: number): Promise<void> {
   for (let n = 0; n < count; n += 1) {
     const { bot } = world.talkers[n % agents]!;
     const chat = Math.floor(n / agents) % chatsOfAgent;
-    bot.userWrites({ text: `w${n}`, from: { id: 1_000 + chat, name: `User ${chat}` } });
+    const from = { id: 1_000 + chat, name: `User ${chat}` };
+    bot.userWrites({ text: `w${n}`, from });
+    if (n % commandEvery === 0) bot.userWrites({ text: '/help', from });
     if (randomInt(20) === 0) bot.redeliver();
     if (n % 10 === 9) await sleep(writingMs / (count / 10));
   }
@@ -68,8 +74,8 @@ async function untilQuiet(): Promise<void> {
     const [row] = await world.query<{ all: number; open: number }>(
       `select count(*)::int as all, (count(*) filter (where state = 'received'))::int as open from channel_messages`,
     );
-    if (row!.all >= messages && row!.open === 0) return;
-    assert.ok(Date.now() < end, `${row!.all} of ${messages} came in, ${row!.open} wait`);
+    if (row!.all >= messages + commands && row!.open === 0) return;
+    assert.ok(Date.now() < end, `${row!.all} of ${messages + commands} came in, ${row!.open} wait`);
     await sleep(500);
   }
 }
@@ -91,11 +97,21 @@ test(
 
     const unknown: string[] = [];
     let answered = 0;
+    let helped = 0;
     for (const { agentId, bot } of world.talkers) {
-      const kept = await world.messagesOf(agentId);
+      const all = await world.messagesOf(agentId);
+      const kept = all.filter(({ text }) => text !== '/help');
       const words = kept.map(({ text }) => text);
       assert.equal(new Set(words).size, words.length, 'a message was taken up twice');
-      const said = bot.sent.map(({ chatId, text }) => ({ chatId, words: text.split(' ') }));
+      const helps = all.filter(({ text }) => text === '/help');
+      const helpsTold = bot.sent.filter(({ text }) => text === helpText).length;
+      const helpsAnswered = helps.filter(({ state }) => state === 'answered').length;
+      assert.ok(helps.every(({ state, reason }) => state === 'answered' || (state === 'unknown' && reason)));
+      assert.ok(helpsTold >= helpsAnswered && helpsTold <= helps.length, 'a command was answered twice, or not');
+      helped += helps.length;
+      const said = bot.sent
+        .filter(({ text }) => text !== helpText)
+        .map(({ chatId, text }) => ({ chatId, words: text.split(' ') }));
       for (const { text, state, reason } of kept) {
         const times = said.filter((answer) => answer.words.includes(text)).length;
         if (state === 'answered') answered += 1;
@@ -120,6 +136,7 @@ test(
       }
     }
     assert.equal(answered + unknown.length, messages);
+    assert.equal(helped, commands);
     for (const reason of new Set(unknown.map((each) => each.slice(each.indexOf(' ') + 1)))) {
       t.diagnostic(`${unknown.filter((each) => each.endsWith(reason)).length} ${reason}`);
     }
