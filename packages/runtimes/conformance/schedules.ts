@@ -1,6 +1,6 @@
 /** Cases: an agent acts at its times, whatever its machine does, and says what came of it where it was asked to. */
 import assert from 'node:assert/strict';
-import type { Correspondent } from './platforms.ts';
+import { conversationWith } from './conversation.ts';
 import type { Results } from './results.ts';
 import type { Subject } from './subjects.ts';
 import type { Tested } from './world.ts';
@@ -44,15 +44,6 @@ export function schedules(results: Results, _subject: Subject, agent: () => Test
     assert.equal(await agent.act('start'), 'running');
     agent.keepSecret(person.secrets);
   });
-}
-
-/** The id of the conversation of somebody who has said hello. */
-async function conversationWith(agent: Tested, person: Correspondent): Promise<string> {
-  agent.world.llm.script([{ text: 'Hello to you.' }]);
-  await person.write('Hello');
-  await until('an answer to hello', answerTimeoutMs, () => person.answers().some((text) => text.includes('Hello to')));
-  const { body } = await agent.world.service.call('GET', `/agents/${agent.id}/messages?channel=telegram&limit=1`);
-  return (body as { data: { conversation: { id: string } }[] }).data[0]!.conversation.id;
 }
 
 async function lifecycle(agent: Tested, change: object): Promise<void> {

@@ -13,6 +13,12 @@ export interface Subject {
   readonly apis: readonly LlmApi[];
   shell(command: string): ToolCall;
   write(path: string, content: string): ToolCall;
+  /** Prints what an address answers, whatever its status. */
+  fetch(url: string): string;
+  /** A tool that the host offers. */
+  hostTool(name: string, args: ToolCall['arguments']): ToolCall;
+  /** The official client of the Model Context Protocol that its image has, with a program for it in `clients`. */
+  readonly client: { readonly file: string; readonly interpreter: string };
   /** Files of the guest that the specification names, each with a look at whether it has its form. */
   readonly files: Readonly<Record<string, (text: string) => void>>;
   /** A language's prompt in its image, and a line that makes it say plumplum. */
@@ -30,6 +36,9 @@ export const openclaw: Subject = {
   apis: ['openai-completions', 'openai-responses', 'anthropic-messages', 'google-generative-ai'],
   shell: (command) => ({ name: 'exec', arguments: { command } }),
   write: (path, content) => ({ name: 'write', arguments: { path, content } }),
+  hostTool: (name, args) => ({ name: `lodge__${name}`, arguments: args }),
+  client: { file: 'client.mjs', interpreter: 'node' },
+  fetch: (url) => `node -e "fetch('${url}').then(async (reply) => console.log(await reply.text()))"`,
   files: {
     '/home/agent/.openclaw/openclaw.json': (text) => {
       const { models } = JSON.parse(text) as { models: { providers: Record<string, { baseUrl: string }> } };
@@ -53,6 +62,9 @@ export const hermes: Subject = {
   apis: ['openai-completions', 'openai-responses', 'anthropic-messages'],
   shell: (command) => ({ name: 'terminal', arguments: { command } }),
   write: (path, content) => ({ name: 'write_file', arguments: { path, content } }),
+  hostTool: (name, args) => ({ name: `mcp__lodge__${name}`, arguments: args }),
+  client: { file: 'client.py', interpreter: '/opt/hermes/bin/python' },
+  fetch: (url) => `curl -s ${url}`,
   files: {
     '/workspace/config.yaml': (text) => {
       assert.match(text, /^model: \{$/m);

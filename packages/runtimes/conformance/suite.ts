@@ -7,7 +7,9 @@ import { after, before, beforeEach, describe } from 'node:test';
 import { apis } from './apis.ts';
 import { attachments } from './attachments.ts';
 import { channels } from './channels.ts';
+import { connections } from './connections.ts';
 import { dashboard } from './dashboard.ts';
+import { hostTools } from './host-tools.ts';
 import { inside } from './inside.ts';
 import { life, returns } from './life.ts';
 import { members } from './members.ts';
@@ -20,8 +22,8 @@ import { openWorld, templateTimeoutMs, Tested, type World } from './world.ts';
 
 /** What an agent is for, what happens to its machine meanwhile, and what brings it back. */
 const groups = {
-  talks: [talk, apis, members, providers],
-  lives: [inside, dashboard, channels, attachments, schedules, life],
+  talks: [talk, hostTools, apis, members, providers],
+  lives: [inside, dashboard, channels, attachments, schedules, connections, life],
   returns: [returns],
 } as const;
 

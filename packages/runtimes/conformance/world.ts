@@ -49,7 +49,12 @@ export async function openWorld({ name }: Subject): Promise<World> {
   });
   const service = await Service.start({
     entry: new URL('lodge.ts', import.meta.url),
-    env: { ...platforms.env, LODGE_PROVIDERS: JSON.stringify(providers), CONFORMANCE_RUNTIMES: name },
+    env: {
+      ...platforms.env,
+      LODGE_PROVIDERS: JSON.stringify(providers),
+      LODGE_CONNECTION_ADDRESSES: 'any',
+      CONFORMANCE_RUNTIMES: name,
+    },
   }).catch(async (error: unknown) => {
     await closeStubs();
     throw error;

@@ -151,3 +151,27 @@ async function anthropicEvents(body: object): Promise<string[]> {
     return carried === undefined ? event! : `${event} ${carried}`;
   });
 }
+
+test('the host’s tools are there as a runtime asks for them, without sessions and streams', async () => {
+  const reply = async (message: object): Promise<unknown> =>
+    (await post('/mcp', { jsonrpc: '2.0', ...message })).json() as Promise<unknown>;
+  assert.partialDeepStrictEqual(
+    await reply({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25' } }),
+    {
+      id: 1,
+      result: { protocolVersion: '2025-11-25', capabilities: { tools: {} } },
+    },
+  );
+  const notified = await post('/mcp', { jsonrpc: '2.0', method: 'notifications/initialized' });
+  assert.deepEqual([notified.status, notified.headers.get('connection')], [202, 'close']);
+  assert.partialDeepStrictEqual(await reply({ id: 'a', method: 'tools/list' }), {
+    id: 'a',
+    result: { tools: [{ name: 'usage_now', inputSchema: { type: 'object' } }] },
+  });
+  assert.partialDeepStrictEqual(await reply({ id: 2, method: 'tools/call', params: { name: 'usage_now' } }), {
+    result: { content: [{ type: 'text', text: 'pong' }] },
+  });
+  assert.partialDeepStrictEqual(await reply({ id: 3, method: 'resources/list' }), { error: { code: -32_601 } });
+  assert.equal((await fetch(`${base}/mcp`)).status, 405);
+  assert.equal((await post('/mcp', 'not JSON')).status, 400);
+});

@@ -1,10 +1,13 @@
 /**
  * The model a template is warmed up against: answers `pong` at once on every API a guest is configured for, streamed or not,
  * and asks for a few tool calls first when the prompt is `toolsPrompt`, so that a clone's first real tool call finds its code
- * loaded. It is no test double: templates are made with it, on machines without any provider account.
+ * loaded. Beside it the host's tools, which a runtime asks for at its start. It is no test double: templates are made with it, on
+ * machines without any provider account.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { hostToolsPath } from './host-tools.ts';
+import { mcpReply } from './warmup-mcp.ts';
 import { wireAt, type Prompt, type ToolCall } from './warmup-wires.ts';
 
 export const textPrompt = 'Warm-up: answer pong.';
@@ -39,6 +42,7 @@ const maxBodyBytes = 8 * 1024 * 1024;
 
 async function serve(request: IncomingMessage, response: ServerResponse, rounds: ToolRounds): Promise<void> {
   const { pathname } = new URL(request.url ?? '/', 'http://warm-up');
+  if (pathname === hostToolsPath) return serveTools(request, response);
   const wire = wireAt(pathname);
   if (request.method !== 'POST' || wire === null) {
     response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":{"message":"no such path"}}');
@@ -60,6 +64,19 @@ async function serve(request: IncomingMessage, response: ServerResponse, rounds:
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(wire.reply(calls)));
   }
+}
+
+/** Each reply ends its connection: a clone must not find one open that nobody holds the other end of. */
+async function serveTools(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  response.setHeader('connection', 'close');
+  if (request.method !== 'POST') {
+    response.writeHead(405, { allow: 'POST' }).end();
+    return;
+  }
+  const message = await readBody(request);
+  const reply = message && mcpReply(message);
+  if (reply === null) response.writeHead(message === null ? 400 : 202).end();
+  else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(reply));
 }
 
 async function readBody(request: IncomingMessage): Promise<Record<string, unknown> | null> {

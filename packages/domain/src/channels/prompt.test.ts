@@ -14,7 +14,7 @@ const message = (change: Partial<PromptMessage> = {}): PromptMessage => ({
   missingFiles: [],
   ...change,
 });
-const frame = { channel: 'telegram', kind: 'group', title: 'Friends' } as const;
+const frame = { channel: 'telegram', kind: 'group', conversationId: '-100', title: 'Friends' } as const;
 
 /** The facts that the host says, by line. */
 const factsIn = (prompt: string): Record<string, unknown>[] =>
@@ -32,6 +32,7 @@ test('each message has the facts before it and its text behind', () => {
     {
       channel: 'Telegram',
       conversation: 'group',
+      conversation_id: '-100',
       group_name: 'Friends',
       sender_id: 'U1',
       sender_name: 'Ann',
@@ -40,6 +41,7 @@ test('each message has the facts before it and its text behind', () => {
     {
       channel: 'Telegram',
       conversation: 'group',
+      conversation_id: '-100',
       group_name: 'Friends',
       sender_id: 'U1',
       sender_name: 'Bo',

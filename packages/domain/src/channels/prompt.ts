@@ -20,6 +20,8 @@ export interface PromptMessage {
 export interface PromptFrame {
   readonly channel: ChannelName;
   readonly kind: ConversationKind;
+  /** The platform's id of the conversation, by which the agent's tools know it. */
+  readonly conversationId: string;
   /** Of a group, as the platform names it; null where it has no name. */
   readonly title: string | null;
 }
@@ -27,6 +29,8 @@ export interface PromptFrame {
 /** Characters of a name that are passed on. */
 const maxNameChars = 100;
 const maxPathChars = 400;
+/** As the tools take it. */
+const maxIdChars = 512;
 
 /**
  * One text for all messages that wait, oldest first. Each has a line of JSON before it, which the host writes: whatever stands in
@@ -38,11 +42,12 @@ export function promptOf(frame: PromptFrame, messages: readonly PromptMessage[])
 
 const mark = '[channel message ';
 
-function headerOf({ channel, kind, title }: PromptFrame, message: PromptMessage): string {
+function headerOf({ channel, kind, conversationId, title }: PromptFrame, message: PromptMessage): string {
   const { pictures = [], voiceNotes = [] } = message;
   const facts = {
     channel: channelTitles[channel],
     conversation: kind,
+    conversation_id: quoted(conversationId, maxIdChars),
     ...(title !== null && { group_name: quoted(title) }),
     sender_id: quoted(message.senderId),
     sender_name: quoted(message.senderName),

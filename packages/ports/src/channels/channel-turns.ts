@@ -12,6 +12,8 @@ export interface WaitingConversation {
   readonly agentId: string;
   readonly channel: ChannelName;
   readonly kind: ConversationKind;
+  /** The platform's. */
+  readonly conversationId: string;
   /** As the platform names it; a stranger's text. */
   readonly title: string | null;
   /** Rises with `/new`: names the agent's session. */

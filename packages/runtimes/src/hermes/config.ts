@@ -8,10 +8,11 @@
 import { runtimeAbilities } from '@lodge/domain';
 import { guestBrokerPort, hostAddress } from '@lodge/guest';
 import type { AgentSettings, LlmApi } from '@lodge/ports';
+import { hostToolTimeoutMs, hostTools, hostToolsPath } from '../host-tools.ts';
 
 export const hermesVersion = '0.19.0';
 /** Rises with every change to what these files say: guests of another version are other guests. */
-export const configVersion = 2;
+export const configVersion = 3;
 
 export const homeFolder = '/home/agent';
 export const workspacePath = '/workspace';
@@ -117,6 +118,17 @@ const tools = {
   approvals: { mode: 'off' },
   // Its only work is to look up the model's context window on the internet.
   tools: { tool_search: { enabled: 'off' } },
+  // The agent's channels, schedules, peers and connections. What is offered is asked anew with each turn (the image's recipe), as
+  // an agent's connections may change. A ping would keep the agent awake, and finds nothing: there is no session to lose.
+  mcp_servers: {
+    [hostTools]: {
+      url: `\${LODGE_BROKER_URL}${hostToolsPath}`,
+      timeout: hostToolTimeoutMs / 1_000,
+      keepalive_interval: 1_000_000_000,
+      sampling: { enabled: false },
+      elicitation: { enabled: false },
+    },
+  },
 };
 
 /** Nothing runs, calls a model or calls home unless a request asks for it. */

@@ -39,7 +39,7 @@ const resumeTimeoutMs = 60_000;
  *
  * Tools a model is offered: `terminal {command}` runs a shell command in the workspace as the agent's user, without approval;
  * `process`, `read_file {path}`, `write_file {path, content}`, `patch`, `search_files`, `execute_code`, `memory`, `todo`,
- * `skills_list`, `skill_view`, `skill_manage`. Relative paths are of the workspace.
+ * `skills_list`, `skill_view`, `skill_manage`; the host's, as `mcp__lodge__<tool>`. Relative paths are of the workspace.
  */
 export function createHermesRuntime(): AgentRuntime {
   return {

@@ -7,7 +7,9 @@ import type { GuestAddress, LlmApi, ReportProgress } from '@lodge/ports';
 import { emptyRuntimeLog } from '../guest-calls.ts';
 import { awaitReady } from '../ready.ts';
 import { Warmer } from '../warmer.ts';
+import { hostTools } from '../host-tools.ts';
 import type { ToolRounds } from '../warmup-llm.ts';
+import { warmupTool } from '../warmup-mcp.ts';
 import { configFiles, gatewaySettingsPath, hermesConfig, hermesEnv, routeFor } from './config.ts';
 import type { HermesFacts } from './facts.ts';
 import { hermesGuest } from './gateway.ts';
@@ -22,6 +24,7 @@ export const toolRounds: ToolRounds = [
   [
     { name: 'write_file', args: { path: scratch, content: 'warm' } },
     { name: 'read_file', args: { path: scratch } },
+    { name: `mcp__${hostTools}__${warmupTool}`, args: {} },
   ],
   [{ name: 'terminal', args: { command: `rm -f ${scratch}` } }],
 ];

@@ -6,16 +6,18 @@
  * Keys and their effects were tried on the version below; OpenClaw renames keys between releases. The first start of a
  * guest skips OpenClaw's state migrations, a third of its work, only while no top-level key is here that might have had
  * state of its own in an older version (`tools`, `cron`, `memory`, `session`, `channels` …), nor a plugin's `config`:
- * hence the tools under the agent's entry. With such a key it starts too, but an emulated guest on a busy host may not
- * finish the migrations within OpenClaw's own five seconds for a part of them, and then ends.
+ * hence the tools under the agent's entry. With such a key it starts too, but an emulated guest on a busy host may not finish
+ * the migrations within OpenClaw's own five seconds for a part of them, and then ends. The image takes `mcp` off OpenClaw's
+ * list of these keys.
  */
 import { maskModel } from '@lodge/domain';
 import { guestBrokerPort, hostAddress } from '@lodge/guest';
 import type { AgentSettings, LlmApi } from '@lodge/ports';
+import { hostToolTimeoutMs, hostTools, hostToolsPath } from '../host-tools.ts';
 
 export const openclawVersion = '2026.9.6';
 /** Rises with every change to what `openclawConfig` writes: guests of another version are other guests. */
-export const configVersion = 4;
+export const configVersion = 5;
 
 export const homeFolder = '/home/agent';
 /** Where OpenClaw keeps all it knows. */
@@ -90,7 +92,7 @@ const withPictures = (id: string): string => `${id}-pictures`;
 /** JSON of `configPath`. `token` opens the gateway and everything in the guest: the file is for its owner alone (0600). */
 export function openclawConfig(token: string): string {
   return `${JSON.stringify(
-    { gateway: gateway(token), models: modelCatalogue(), agents, skills, plugins, ...quiet },
+    { gateway: gateway(token), models: modelCatalogue(), agents, mcp, skills, plugins, ...quiet },
     null,
     2,
   )}\n`;
@@ -139,11 +141,11 @@ function modelCatalogue(): object {
 
 /**
  * What an agent can use whose only way to be spoken to is a chat over HTTP. Left out are tools that wait for a person at
- * OpenClaw's own UI, that end the turn and answer later where nobody listens (sub-agents, schedules), and that change what
- * the host owns (configuration, plugins, updates).
+ * OpenClaw's own UI, that end the turn and answer later where nobody listens (sub-agents, its own schedules), and that change
+ * what the host owns (configuration, plugins, updates). `bundle-mcp` stands for the tools of `mcp`.
  */
 const tools = {
-  allow: ['read', 'write', 'edit', 'apply_patch', 'ls', 'exec', 'process', 'web_fetch', 'session_status'],
+  allow: ['read', 'write', 'edit', 'apply_patch', 'ls', 'exec', 'process', 'web_fetch', 'session_status', 'bundle-mcp'],
   exec: { host: 'gateway', mode: 'full', notifyOnExit: false },
   codeMode: false,
 };
@@ -170,6 +172,23 @@ const agents = {
 export function memberEntry(name: string): object {
   return { workspace: workspaceOf(name), tools };
 }
+
+/**
+ * The tools of the host: the agent's channels, schedules, peers and connections. Every conversation has a client of its own,
+ * which is let go of within a minute of its last turn; without a time OpenClaw keeps all of them, and takes 256 at most. What
+ * is offered is asked anew with each turn (the image's recipe), as an agent's connections may change.
+ */
+const mcp = {
+  servers: {
+    [hostTools]: {
+      url: `http://${hostAddress}:${guestBrokerPort}${hostToolsPath}`,
+      transport: 'streamable-http',
+      requestTimeoutMs: hostToolTimeoutMs,
+      supportsParallelToolCalls: true,
+    },
+  },
+  sessionIdleTtlMs: 1,
+};
 
 const skills = {
   allowBundled: ['diagram-maker', 'skill-creator', 'weather'],

@@ -1,6 +1,8 @@
 import type { GuestAddress } from '@lodge/ports';
 import { guestRuntime, type GuestRuntime } from '../guest-runtime.ts';
+import { hostTools } from '../host-tools.ts';
 import type { ToolRounds } from '../warmup-llm.ts';
+import { warmupTool } from '../warmup-mcp.ts';
 import { Gateway } from './gateway.ts';
 
 export type OpenclawGuest = GuestRuntime<Gateway>;
@@ -16,6 +18,7 @@ export const toolRounds: ToolRounds = [
   [
     { name: 'write', args: { path: scratch, content: 'warm' } },
     { name: 'ls', args: {} },
+    { name: `${hostTools}__${warmupTool}`, args: {} },
   ],
   [{ name: 'exec', args: { command: `rm -f ${scratch}` } }],
 ];

@@ -27,8 +27,9 @@ const suspendTimeoutMs = 60_000;
  *
  * Tools a model is offered: `exec {command}` runs a shell command in the workspace as the agent's user, without approval;
  * `write {path, content}`, `read {path}`, `edit {path, edits: [{oldText, newText}]}`, `ls {path?}`, `apply_patch {input}`,
- * `process {action, sessionId?}`; through `tool_call {id, args}` also `web_fetch` and `session_status`. Relative paths are
- * of the workspace.
+ * `process {action, sessionId?}`; the host's, as `lodge__<tool>`; through `tool_call {id, args}` also `web_fetch` and
+ * `session_status`. With more than 48 tools in all, those of connections are reached through `tool_search` and `tool_call`, too.
+ * Relative paths are of the workspace.
  */
 export function createOpenclawRuntime(): AgentRuntime {
   return {

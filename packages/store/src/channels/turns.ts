@@ -128,6 +128,7 @@ interface Taken {
   readonly agent_id: string;
   readonly channel: ChannelName;
   readonly kind: ConversationKind;
+  readonly conversation_id: string;
   readonly title: string | null;
   readonly session: number;
   readonly claim: number;
@@ -178,7 +179,7 @@ async function takeConversations(
       update channel_conversations v set claim = v.claim + 1, claim_holder = ${holder}, claim_until = ${inMs(leaseMs)},
         not_before = case when chosen.due then null else v.not_before end, said = null
       from chosen where v.id = chosen.id
-      returning v.id, v.account_id, v.agent_id, v.channel, v.kind, v.title, v.session, v.claim, chosen.due
+      returning v.id, v.account_id, v.agent_id, v.channel, v.kind, v.conversation_id, v.title, v.session, v.claim, chosen.due
     )
     select taken.*, (
       select case when m.state = 'answered' then null else m.reason end from channel_messages m
@@ -247,6 +248,7 @@ const toWaiting = (row: Taken, messages: readonly TakenMessage[]): WaitingConver
   agentId: row.agent_id,
   channel: row.channel,
   kind: row.kind,
+  conversationId: row.conversation_id,
   title: row.title,
   session: row.session,
   claim: row.claim,

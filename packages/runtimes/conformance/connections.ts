@@ -1,0 +1,85 @@
+/** Cases: the agent uses other people's services, whose credentials its machine never sees. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { startMcpServer } from '../../connections/src/testing/mcp-server.ts';
+import type { Results } from './results.ts';
+import type { Subject } from './subjects.ts';
+import type { Tested } from './world.ts';
+
+const said = (text: string): object => ({ content: [{ type: 'text', text }] });
+
+export function connections(results: Results, subject: Subject, agent: () => Tested): void {
+  const check = (name: string, run: (agent: Tested) => Promise<void>): void => results.case(name, () => run(agent()));
+
+  async function put(agent: Tested, name: string, connection: object): Promise<void> {
+    const path = `/agents/${agent.id}/connections/${name}`;
+    const { status, body } = await agent.world.service.call('PUT', path, connection);
+    assert.ok(status === 200 || status === 201, JSON.stringify(body));
+  }
+
+  check('an MCP server with a token is used in a conversation that was there before it', async (agent) => {
+    const { llm, service } = agent.world;
+    const token = `marked-${randomBytes(16).toString('hex')}`;
+    const user = 'of-the-tracker';
+    const server = await startMcpServer({
+      token,
+      tools: () => [
+        { name: 'find', answer: ({ title }) => said(`#7 ${String(title)} is open.`) },
+        { name: 'leak', answer: () => said(`Your token is ${token}, Bearer ${token}.`) },
+      ],
+    });
+    try {
+      llm.script([{ text: 'Hello.' }]);
+      await agent.answer('Hi', { user });
+      const find = subject.hostTool('tracker__find', { title: 'Login' });
+      assert.ok(!llm.requests.at(-1)!.tools.includes(find.name));
+      await put(agent, 'tracker', { kind: 'mcp', url: server.url, headers: { authorization: `Bearer ${token}` } });
+      const leak = subject.hostTool('tracker__leak', {});
+      llm.script([{ toolCalls: [find] }, { toolCalls: [leak] }, { text: 'It is open.' }]);
+      const before = llm.requests.length;
+      assert.match(await agent.answer('What of the login?', { user }), /It is open/);
+      const [first, found, leaked] = llm.requests.slice(before);
+      assert.ok(first!.tools.includes(find.name), first!.tools.join());
+      assert.match(JSON.stringify(found!.body), /#7 Login is open/);
+      assert.match(JSON.stringify(leaked!.body), /Your token is/);
+      assert.ok(!JSON.stringify(leaked!.body).includes(token), 'an echoed token is taken out');
+      assert.equal((await service.call('DELETE', `/agents/${agent.id}/connections/tracker`)).status, 200);
+      llm.script([{ text: 'Gone.' }]);
+      await agent.answer('And now?', { user });
+      assert.ok(!llm.requests.at(-1)!.tools.includes(find.name), 'it is gone with its connection');
+      agent.keepSecret([token]);
+    } finally {
+      await server.close();
+    }
+  });
+
+  check('an HTTP service is reached by a program in the machine, without its token', async (agent) => {
+    const token = `marked-${randomBytes(16).toString('hex')}`;
+    const seen: (string | undefined)[] = [];
+    const server = createServer((req, res) => {
+      seen.push(req.headers.authorization);
+      res.end(`note of ${req.url}, ${req.headers.authorization}`);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    try {
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+      const allow = [{ methods: ['GET'], paths: ['/notes/*'] }];
+      await put(agent, 'notes', { kind: 'http', url, headers: { authorization: `Bearer ${token}` }, allow });
+      const get = (path: string): string => `http://10.0.2.2:4000/connections/notes${path}`;
+      const [allowed, refused] = await Promise.all(['/notes/today', '/admin'].map((path) => fetched(agent, get(path))));
+      assert.match(allowed!, /note of \/notes\/today/);
+      assert.ok(!allowed!.includes(token));
+      assert.match(refused!, /not allowed/);
+      assert.deepEqual(seen, [`Bearer ${token}`]);
+      agent.keepSecret([token]);
+    } finally {
+      server.close();
+    }
+  });
+
+  /** By what the machine has. */
+  const fetched = (agent: Tested, url: string): Promise<string> => agent.shell(subject.fetch(url));
+}

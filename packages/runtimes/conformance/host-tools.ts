@@ -1,0 +1,134 @@
+/** Cases: the agent acts beyond its answers, by the tools that the host offers it. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { ownTools, scheduleToolWords } from '@lodge/domain';
+import type { ToolCall } from '@lodge/testkit/llm';
+import { conversationWith } from './conversation.ts';
+import type { Results } from './results.ts';
+import type { Subject } from './subjects.ts';
+import { Tested } from './world.ts';
+import { until } from './until.ts';
+
+const answerTimeoutMs = 5 * 60_000;
+
+type Call = readonly [tool: string, args: ToolCall['arguments']];
+
+interface Called {
+  readonly names: readonly string[];
+  readonly answers: readonly { readonly isError: boolean; readonly text: string }[];
+}
+
+export function hostTools(results: Results, subject: Subject, agent: () => Tested): void {
+  const check = (name: string, run: (agent: Tested) => Promise<void>): void => results.case(name, () => run(agent()));
+  const everyTool = [...Object.keys(ownTools), ...Object.keys(scheduleToolWords)].sort();
+  let conversation: string;
+
+  check(
+    'a model is offered the host’s tools, each by itself, and none of the runtime’s own for times',
+    async (agent) => {
+      agent.world.llm.script([{ text: 'Hello.' }]);
+      await agent.answer('Hi');
+      const { tools } = agent.world.llm.requests.at(-1)!;
+      for (const tool of everyTool)
+        assert.ok(tools.includes(subject.hostTool(tool, {}).name), `${tool} in ${tools.join()}`);
+      assert.deepEqual(
+        tools.filter((tool) => /cron/.test(tool)),
+        [],
+      );
+    },
+  );
+
+  check('“remind me in 10 minutes” on Telegram: it makes a schedule, and the reminder arrives', async (agent) => {
+    const { llm, service, platforms } = agent.world;
+    const person = platforms.correspondent('telegram');
+    await person.connect(agent);
+    conversation = await conversationWith(agent, person);
+    const asked = { name: 'Tea', prompt: 'Remind them of the tea.', in_minutes: 10, channel: 'telegram', conversation };
+    llm.script([
+      { toolCalls: [subject.hostTool('channels_list', {})] },
+      { toolCalls: [subject.hostTool('schedule_create', asked)] },
+      { text: 'I will remind you.' },
+    ]);
+    await person.write('Remind me of the tea in 10 minutes');
+    await until('the answer', answerTimeoutMs, () => person.answers().some((text) => text.includes('I will remind')));
+    const schedules = `/agents/${agent.id}/schedules`;
+    const { body } = await service.call('GET', schedules);
+    const [made] = (body as { data: { id: string; name: string; next_run_at: string }[] }).data;
+    assert.equal(made!.name, 'Tea', agent.lastSeen);
+    const inMs = Date.parse(made!.next_run_at) - Date.now();
+    assert.ok(inMs > 5 * 60_000 && inMs <= 10 * 60_000, `in ${inMs} ms`);
+    // Its owner brings it forward: nobody waits ten minutes here.
+    llm.script([{ text: 'The tea is ready.' }]);
+    const sooner = { at: new Date(Date.now() + 3_000).toISOString() };
+    assert.equal((await service.call('PATCH', `${schedules}/${made!.id}`, sooner)).status, 200);
+    await until('the reminder', answerTimeoutMs, () => person.answers().some((text) => text.includes('tea is ready')));
+    agent.keepSecret(person.secrets);
+  });
+
+  /** By the official client, run in the machine beside the runtime. */
+  async function client(agent: Tested, calls: readonly Call[]): Promise<Called> {
+    return read(await agent.shell(command(calls)));
+  }
+  const command = (calls: readonly Call[]): string =>
+    `${subject.client.interpreter} /workspace/${subject.client.file} '${JSON.stringify(calls)}'`;
+  const read = (text: string): Called => JSON.parse(text) as Called;
+
+  check('the official client lists every tool and calls it from within the machine', async (agent) => {
+    const program = await readFile(new URL(`clients/${subject.client.file}`, import.meta.url));
+    await (
+      await agent.guest()
+    ).writeFile(`/workspace/${subject.client.file}`, program, { mode: 0o644, owner: 'agent' });
+    await (
+      await agent.guest()
+    ).writeFile('/workspace/report.txt', Buffer.from('All is well.'), { mode: 0o644, owner: 'agent' });
+    const to = { channel: 'telegram', conversation };
+    const made = await client(agent, [
+      ['channels_list', {}],
+      ['send_message', { ...to, text: 'By a program.' }],
+      ['send_file', { ...to, path: '/workspace/report.txt' }],
+      ['schedule_create', { name: 'Later', prompt: 'Say so.', in_minutes: 60 }],
+      ['schedule_list', {}],
+      ['agents_list', {}],
+      ['usage_now', {}],
+      ['ask_agent', { agent: agent.id, message: 'Who?' }],
+      ['send_message', { ...to, conversation: 'of-nobody', text: 'Hello?' }],
+    ]);
+    assert.deepEqual([...made.names].sort(), everyTool);
+    const wrong = made.answers.map(({ isError }) => isError);
+    assert.deepEqual(wrong, [...Array<boolean>(7).fill(false), true, true], JSON.stringify(made.answers));
+    assert.match(made.answers.at(-1)!.text, /conversation/);
+    const id = /"id":\s*"([^"]+)"/.exec(made.answers[3]!.text)![1]!;
+    const deleted = await client(agent, [
+      ['schedule_delete', { id }],
+      ['schedule_delete', { id }],
+    ]);
+    assert.deepEqual(
+      deleted.answers.map(({ isError }) => isError),
+      [false, true],
+    );
+  });
+
+  check('it asks another agent in its turn, which asks back and is told why not', async (agent) => {
+    const { llm, service } = agent.world;
+    const other = await Tested.create(agent.world, subject, `Other ${randomBytes(3).toString('hex')}`);
+    try {
+      await agent.patch({ peers: [other.id] });
+      await other.patch({ peers: [agent.id] });
+      llm.script([
+        { toolCalls: [subject.hostTool('ask_agent', { agent: other.id, message: 'What is the word?' })] },
+        { toolCalls: [subject.hostTool('ask_agent', { agent: agent.id, message: 'Which word?' })] },
+        { text: 'The word is plum.' },
+        { text: 'They say plum.' },
+      ]);
+      const before = llm.requests.length;
+      assert.match(await agent.answer('Ask the other one'), /They say plum/);
+      const [, , refused, answered] = llm.requests.slice(before).map(({ body }) => JSON.stringify(body));
+      assert.match(refused!, /cannot be asked again/);
+      assert.match(answered!, /The word is plum/);
+    } finally {
+      await agent.patch({ peers: [] });
+      assert.equal((await service.call('DELETE', `/agents/${other.id}`)).status, 200);
+    }
+  });
+}
