@@ -175,8 +175,8 @@ export function memberEntry(name: string): object {
 
 /**
  * The tools of the host: the agent's channels, schedules, peers and connections. Every conversation has a client of its own,
- * which is let go of within a minute of its last turn; without a time OpenClaw keeps all of them, and takes 256 at most. What
- * is offered is asked anew with each turn (the image's recipe), as an agent's connections may change.
+ * which is let go of ten minutes behind its last turn; without a time OpenClaw keeps all of them, up to a number at which turns
+ * fail. What is offered is asked anew with each turn (the image's recipe), as an agent's connections may change.
  */
 const mcp = {
   servers: {
@@ -187,7 +187,7 @@ const mcp = {
       supportsParallelToolCalls: true,
     },
   },
-  sessionIdleTtlMs: 1,
+  sessionIdleTtlMs: 600_000,
 };
 
 const skills = {
