@@ -50,7 +50,7 @@ export function connections(results: Results, subject: Subject, agent: () => Tes
       llm.script([{ text: 'Gone.' }]);
       await agent.answer('And now?', { user });
       assert.ok(!llm.requests.at(-1)!.tools.includes(find.name), 'it is gone with its connection');
-      agent.keepSecret([token]);
+      await isNowhere(agent, token);
     } finally {
       await server.close();
     }
@@ -74,11 +74,22 @@ export function connections(results: Results, subject: Subject, agent: () => Tes
       assert.ok(!allowed!.includes(token));
       assert.match(refused!, /not allowed/);
       assert.deepEqual(seen, [`Bearer ${token}`]);
-      agent.keepSecret([token]);
+      await isNowhere(agent, token);
     } finally {
       server.close();
     }
   });
+
+  /** In no log and no reply now, and in no memory and on no disk when that is looked through. */
+  async function isNowhere(agent: Tested, token: string): Promise<void> {
+    const { service } = agent.world;
+    const logs = JSON.stringify((await service.call('GET', `/agents/${agent.id}/logs?source=egress&limit=100`)).body);
+    assert.match(logs, /Connection (tracker|notes)/);
+    const told = [logs, JSON.stringify(await agent.record()), service.output];
+    const listed = await service.call('GET', `/agents/${agent.id}/connections`);
+    for (const text of [...told, JSON.stringify(listed.body)]) assert.ok(!text.includes(token));
+    agent.keepSecret([token]);
+  }
 
   /** By what the machine has. */
   const fetched = (agent: Tested, url: string): Promise<string> => agent.shell(subject.fetch(url));
