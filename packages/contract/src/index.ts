@@ -21,6 +21,7 @@ export * from './agents/instructions.ts';
 export * from './account/limits.ts';
 export * from './agents/links.ts';
 export * from './events/logs.ts';
+export type { AnswerDelivery } from './agents/answer-delivery.ts';
 export * from './agents/hooks.ts';
 export * from './agents/members.ts';
 export * from './account/own-account.ts';

@@ -1,4 +1,5 @@
 export * from './agent.ts';
+export * from './answer-delivery.ts';
 export * from './agent-tools/index.ts';
 export * from './bounded-json.ts';
 export * from './capacity.ts';

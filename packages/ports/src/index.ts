@@ -19,6 +19,7 @@ export * from './accounts/cryptography.ts';
 export * from './channels/channel-check.ts';
 export * from './channels/channel-store.ts';
 export * from './channels/channel-turns.ts';
+export * from './channels/delivery.ts';
 export * from './channels/gmail-consent.ts';
 export * from './channels/mailbox-notices.ts';
 export * from './channels/oauth-sessions.ts';

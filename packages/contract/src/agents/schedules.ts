@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import type { Static, TObjectOptions } from 'typebox';
-import { channelNames, deliverTargets, maxPromptChars, runStatuses } from '@lodge/domain';
+import { maxPromptChars, runStatuses } from '@lodge/domain';
 import { AgentParams } from './agent-requests.ts';
+import { answerDelivery } from './answer-delivery.ts';
 import { Timestamp, listOf, nullable, oneOf, pageCursor, patterns, wholeList } from '../text.ts';
 
 const name = Type.String({ minLength: 1, maxLength: 100, pattern: patterns.text, examples: ['Morning report'] });
@@ -47,24 +48,7 @@ const wake = Type.Boolean({
 });
 const enabled = Type.Boolean({ description: 'False: no time comes. It can be run by hand.', default: true });
 
-const conversationId = Type.String({ minLength: 1, maxLength: 500, pattern: patterns.text });
-
-export const ScheduleDelivery = Type.Object(
-  {
-    to: oneOf(deliverTargets, {
-      description:
-        '`none`: the answer stays in the run. `channel`: it is said in a conversation. `webhook`: the event `schedule.ran` has it.',
-    }),
-    channel: Type.Optional(oneOf([...channelNames, 'email'], { description: 'With `to: "channel"`.' })),
-    conversation: Type.Optional({
-      ...conversationId,
-      description:
-        'With `to: "channel"`: the id of a conversation that wrote to the agent there, as `GET /v1/agents/:id/messages` shows it.',
-    }),
-  },
-  { additionalProperties: false, examples: [{ to: 'channel', channel: 'telegram', conversation: '4711' }] },
-);
-export type ScheduleDelivery = Static<typeof ScheduleDelivery>;
+const deliver = answerDelivery('the answer stays in the run', 'schedule.ran');
 
 const runFields = {
   object: Type.Literal('schedule_run'),
@@ -113,7 +97,7 @@ export const Schedule = Type.Object(
     time_zone: timeZone,
     prompt,
     conversation: Type.Optional(conversation),
-    deliver: ScheduleDelivery,
+    deliver,
     wake,
     next_run_at: nullable({ ...Timestamp, description: 'Null: it is not enabled, or its one time has passed.' }),
     last_run: nullable(runOf({ description: 'The newest that is not `missed`; null: there was none.' })),
@@ -138,7 +122,7 @@ export const CreateSchedule = Type.Object(
     time_zone: Type.Optional(timeZone),
     prompt,
     conversation: Type.Optional(nullable(conversation)),
-    deliver: Type.Optional(ScheduleDelivery),
+    deliver: Type.Optional(deliver),
     wake: Type.Optional(wake),
   },
   {

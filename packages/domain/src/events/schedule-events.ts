@@ -1,5 +1,5 @@
 /** What becomes of schedules. The text of an answer is in an event where the schedule's owner wants it there, and nowhere else. */
-import type { DeliverTarget } from '../schedules/schedule.ts';
+import type { DeliverTarget } from '../answer-delivery.ts';
 import { kind, quiet } from './kind.ts';
 import { duration } from './words.ts';
 

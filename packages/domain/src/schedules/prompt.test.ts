@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { scheduledPromptOf } from './prompt.ts';
-import { firstBytes, previewOf } from './schedule.ts';
+import { firstBytes } from '../answer-delivery.ts';
+import { previewOf } from './schedule.ts';
 
 const run = {
   name: 'Morning "report"',

@@ -11,6 +11,12 @@ export const noChannel = (channel: ChannelName | null): Refusal =>
       : `The agent has no channel ${channel}.`,
   );
 
+/** `value`, or why an answer cannot go where `deliver` says. */
+export function deliverable<Made extends object>(value: Made | Unsayable): Made {
+  if (typeof value === 'object') return value;
+  throw new Refusal('invalid_request', unsayableWords('deliver.conversation', value));
+}
+
 /** Why nothing can be said in the conversation that a field names. */
 export const unsayableWords = (field: string, why: Unsayable): string =>
   why === 'no_conversation'

@@ -1,6 +1,7 @@
 import { Refusal, cronTrouble, everyMsOf, isZoneName, maxSchedules } from '@lodge/domain';
-import type { PlannedSettings, SchedulePlace, ScheduleRow, ScheduleSettings, Unsayable } from '@lodge/ports';
-import { unsayableWords } from '../channels/not-found.ts';
+import { noDelivery } from '@lodge/ports';
+import type { PlannedSettings, SchedulePlace, ScheduleRow, ScheduleSettings } from '@lodge/ports';
+import { deliverable } from '../channels/not-found.ts';
 import type { SchedulesDeps } from './deps.ts';
 import type { NewSchedule, ScheduleInput, Schedules } from './schedules.ts';
 import { nextRunAt } from './timing.ts';
@@ -54,16 +55,11 @@ async function get({ store, agents }: SchedulesDeps, place: SchedulePlace): Prom
   return row;
 }
 
-function deliverable(row: ScheduleRow | Unsayable): ScheduleRow {
-  if (typeof row !== 'string') return row;
-  throw new Refusal('invalid_request', unsayableWords('deliver.conversation', row));
-}
-
 const defaults = {
   enabled: true,
   timeZone: 'UTC',
   conversation: null,
-  deliver: { to: 'none', channel: null, conversation: null },
+  deliver: noDelivery,
   wake: true,
 } as const;
 

@@ -1,13 +1,7 @@
-import type { ChannelName, DeliverTarget, RunStatus } from '@lodge/domain';
+import type { RunStatus } from '@lodge/domain';
 import type { Unsayable } from '../channels/channel-store.ts';
+import type { Delivery } from '../channels/delivery.ts';
 import type { ActorNote } from '../events/change-note.ts';
-
-/** Where the answer of a run goes; `channel` and `conversation`, the platform's id, with `to: "channel"` alone. */
-export interface Delivery {
-  readonly to: DeliverTarget;
-  readonly channel: ChannelName | null;
-  readonly conversation: string | null;
-}
 
 /** What an owner sets. Exactly one of `cron`, `every` and `at` is not null. */
 export interface ScheduleSettings {
@@ -21,6 +15,7 @@ export interface ScheduleSettings {
   readonly prompt: string;
   /** The agent's conversation; null: one of the schedule's own. */
   readonly conversation: string | null;
+  /** Where the answers of its runs go. */
   readonly deliver: Delivery;
   /** False: an agent that does not run is left asleep, and the time is skipped. */
   readonly wake: boolean;

@@ -1,4 +1,11 @@
-import type { ChannelAccess, ChannelIdentity, ChannelName, ChannelReasonCode, ChannelStatus } from '@lodge/domain';
+import type {
+  ChannelAccess,
+  ChannelIdentity,
+  ChannelName,
+  ChannelReasonCode,
+  ChannelStatus,
+  DeliverTarget,
+} from '@lodge/domain';
 import type { ConversationKind, Json, MessageState } from '@lodge/domain';
 import type { WaitingFile } from '@lodge/ports';
 import type { ColumnType, Generated } from 'kysely';
@@ -170,4 +177,12 @@ interface OAuthSessionsTable {
   return_url: string | null;
   created_at: Generated<Date>;
   expires_at: Date;
+}
+
+/** Of a table whose rows have answers that go somewhere. */
+export interface DeliverColumns {
+  readonly deliver_to: DeliverTarget;
+  readonly deliver_channel: ChannelName | null;
+  /** The platform's. */
+  readonly deliver_conversation: string | null;
 }

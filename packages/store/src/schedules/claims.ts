@@ -2,12 +2,13 @@
  * Claims of runs. A claim ends by the database's clock, and its number fences what it may write. A claim that reaches further than
  * any can is one from before the clock went back: nobody holds it.
  */
-import type { ChannelName, DeliverTarget } from '@lodge/domain';
 import type { ClaimedRun, RunClaim, ScheduleRuns } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { RawBuilder, SqlBool, Transaction } from 'kysely';
-import { advisoryLocks } from '../database/locks.ts';
+import { toDelivery } from '../channels/deliver.ts';
+import type { DeliverColumns } from '../channels/tables.ts';
 import { inMs } from '../channels/leases.ts';
+import { advisoryLocks } from '../database/locks.ts';
 import type { Schema } from '../database/schema.ts';
 
 /** Nothing is put off by more; what is further away was put off before the clock went back. */
@@ -29,7 +30,7 @@ export const claimRows = (claims: readonly RunClaim[]): RawBuilder<unknown> => s
   unnest(${claims.map(({ id }) => id)}::text[], ${claims.map(({ claim }) => claim)}::integer[]) k (id, claim)
 `;
 
-interface Taken {
+interface Taken extends DeliverColumns {
   readonly id: string;
   readonly claim: number;
   readonly attempts: number;
@@ -43,9 +44,6 @@ interface Taken {
   readonly time_zone: string;
   readonly prompt: string;
   readonly conversation: string | null;
-  readonly deliver_to: DeliverTarget;
-  readonly deliver_channel: ChannelName | null;
-  readonly deliver_conversation: string | null;
   readonly wake: boolean;
 }
 
@@ -104,7 +102,7 @@ const toClaimed = (row: Taken): ClaimedRun => ({
     timeZone: row.time_zone,
     prompt: row.prompt,
     conversation: row.conversation,
-    deliver: { to: row.deliver_to, channel: row.deliver_channel, conversation: row.deliver_conversation },
+    deliver: toDelivery(row),
     wake: row.wake,
   },
 });

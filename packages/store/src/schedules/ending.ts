@@ -1,10 +1,10 @@
 /** Ends a run: what it cost, where its answer goes and the event, in one transaction under the run's claim. */
-import { firstBytes, maxEventAnswerBytes, previewOf } from '@lodge/domain';
-import type { ChannelName, DeliverTarget } from '@lodge/domain';
-import type { NewEvent, RunClaim, RunEnd, Unsayable } from '@lodge/ports';
+import { previewOf } from '@lodge/domain';
+import type { NewEvent, RunClaim, RunEnd } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
-import { sayInConversation } from '../channels/say.ts';
+import { deliverAnswer, deliveryFacts } from '../channels/deliver.ts';
+import type { DeliverColumns } from '../channels/tables.ts';
 import { storable } from '../channels/text.ts';
 import type { Schema } from '../database/schema.ts';
 import { appendEvents } from '../events/append.ts';
@@ -13,13 +13,7 @@ import { tellWork } from './notify.ts';
 
 const maxErrorChars = 1_000;
 
-const undelivered: Readonly<Record<Unsayable, string>> = {
-  no_conversation: 'The agent answered, but the conversation that the answer goes to is not there any more.',
-  not_allowed:
-    'The agent answered, but the channel that the answer goes to is off, or its access lets in nobody of the conversation.',
-};
-
-interface Ended {
+interface Ended extends DeliverColumns {
   readonly id: string;
   readonly schedule_id: string;
   readonly agent_id: string;
@@ -29,9 +23,6 @@ interface Ended {
   readonly cost: string | null;
   readonly duration_ms: number;
   readonly name: string;
-  readonly deliver_to: DeliverTarget;
-  readonly deliver_channel: ChannelName | null;
-  readonly deliver_conversation: string | null;
 }
 
 export async function endRun(trx: Transaction<Schema>, { id, claim }: RunClaim, end: RunEnd): Promise<boolean> {
@@ -51,7 +42,7 @@ export async function endRun(trx: Transaction<Schema>, { id, claim }: RunClaim, 
   `.execute(trx);
   const [run] = rows;
   if (run === undefined) return false;
-  const trouble = await deliver(trx, run, answer);
+  const trouble = await deliverAnswer(trx, run, answer);
   if (trouble !== null) {
     await sql`update schedule_runs set status = 'failed', error = ${trouble} where id = ${id}`.execute(trx);
   }
@@ -62,15 +53,6 @@ export async function endRun(trx: Transaction<Schema>, { id, claim }: RunClaim, 
 }
 
 const failed = (error: string): RunEnd => ({ status: 'failed', error, answer: null });
-
-/** Why the answer did not get where it belongs; null where it did, or belongs nowhere. */
-async function deliver(trx: Transaction<Schema>, run: Ended, answer: string | null): Promise<string | null> {
-  const { deliver_channel: channel, deliver_conversation: conversationId } = run;
-  if (answer === null || answer.trim() === '' || channel === null || conversationId === null) return null;
-  const destination = { accountId: run.account_id, agentId: run.agent_id, channel, conversationId };
-  const said = await sayInConversation(trx, destination, answer);
-  return said === 'queued' ? null : undelivered[said];
-}
 
 function eventOf(run: Ended, { status, error, answer }: RunEnd): NewEvent {
   const of = { accountId: run.account_id, agentId: run.agent_id, by: null };
@@ -83,10 +65,8 @@ function eventOf(run: Ended, { status, error, answer }: RunEnd): NewEvent {
   const facts = { ...which, duration_ms: Math.round(run.duration_ms), attempts: run.attempts, cost: run.cost };
   const reason = storable(error ?? '', maxErrorChars);
   switch (status) {
-    case 'ok': {
-      const told = run.deliver_to === 'webhook' ? { answer: firstBytes(answer ?? '', maxEventAnswerBytes) } : {};
-      return { type: 'schedule.ran', data: { ...facts, deliver: run.deliver_to, ...told }, ...of };
-    }
+    case 'ok':
+      return { type: 'schedule.ran', data: { ...facts, ...deliveryFacts(run.deliver_to, answer) }, ...of };
     case 'failed':
       return { type: 'schedule.failed', data: { ...facts, reason }, ...of };
     case 'missed':

@@ -2,8 +2,9 @@
 import type { PlannedSettings, SchedulePlace, ScheduleRow, ScheduleRun } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Kysely, RawBuilder, Selectable, Transaction } from 'kysely';
-import type { Schema } from '../database/schema.ts';
+import { deliverColumns, toDelivery } from '../channels/deliver.ts';
 import { storable } from '../channels/text.ts';
+import type { Schema } from '../database/schema.ts';
 import type { SchedulesTable } from './tables.ts';
 
 /** JSON has no dates. */
@@ -74,9 +75,7 @@ export const toColumns = (settings: PlannedSettings) => ({
   anchor: settings.anchor,
   prompt: settings.prompt,
   conversation: settings.conversation,
-  deliver_to: settings.deliver.to,
-  deliver_channel: settings.deliver.channel,
-  deliver_conversation: settings.deliver.conversation,
+  ...deliverColumns(settings.deliver),
   wake: settings.wake,
   next_run_at: settings.nextRunAt,
   planned_at: sql<Date>`clock_timestamp()`,
@@ -95,7 +94,7 @@ const toSchedule = (row: Found): ScheduleRow => ({
   anchor: row.anchor,
   prompt: row.prompt,
   conversation: row.conversation,
-  deliver: { to: row.deliver_to, channel: row.deliver_channel, conversation: row.deliver_conversation },
+  deliver: toDelivery(row),
   wake: row.wake,
   nextRunAt: row.next_run_at,
   lastRun: row.last_run && toRun(row.last_run),

@@ -10,7 +10,7 @@ import type {
 import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
 import { lockAgent } from '../agents/agent-decisions.ts';
-import { whyUnsayable } from '../channels/say.ts';
+import { whyUndeliverable } from '../channels/deliver.ts';
 import { storable } from '../channels/text.ts';
 import type { Database } from '../database/connection.ts';
 import type { Schema } from '../database/schema.ts';
@@ -55,7 +55,7 @@ export class PostgresScheduleStore implements ScheduleStore {
       const { n, now } = rows[0]!;
       if (n >= most) return 'full';
       const planned = plan(now);
-      const unsayable = await whyUndeliverable(trx, place, planned);
+      const unsayable = await whyUndeliverable(trx, place, planned.deliver);
       if (unsayable !== null) return unsayable;
       const values = { id, agent_id: agentId, account_id: accountId, ...toColumns(planned) };
       await trx.insertInto('schedules').values(values).execute();
@@ -80,7 +80,7 @@ export class PostgresScheduleStore implements ScheduleStore {
       const { to, channel, conversation } = before.deliver;
       const { deliver } = planned;
       const moved = deliver.to !== to || deliver.channel !== channel || deliver.conversation !== conversation;
-      const unsayable = moved ? await whyUndeliverable(trx, place, planned) : null;
+      const unsayable = moved ? await whyUndeliverable(trx, place, planned.deliver) : null;
       if (unsayable !== null) return unsayable;
       await trx
         .updateTable('schedules')
@@ -138,15 +138,6 @@ export class PostgresScheduleStore implements ScheduleStore {
         : sql`and r.seq < (select b.seq from schedule_runs b where b.id = ${before} and b.schedule_id = r.schedule_id)`;
     return this.database.repeatable((db) => selectRuns(db, sql`${of} ${from} order by r.seq desc limit ${limit}`));
   }
-}
-
-async function whyUndeliverable(
-  trx: Transaction<Schema>,
-  { accountId, agentId }: SchedulePlace,
-  { deliver: { channel, conversation: conversationId } }: PlannedSettings,
-): Promise<Unsayable | null> {
-  if (channel === null || conversationId === null) return null;
-  return whyUnsayable(trx, { accountId, agentId, channel, conversationId });
 }
 
 /** A run that was asked for is none of the schedule's times. */

@@ -1,5 +1,6 @@
-import type { ChannelName, DeliverTarget, RunStatus } from '@lodge/domain';
+import type { RunStatus } from '@lodge/domain';
 import type { Generated } from 'kysely';
+import type { DeliverColumns } from '../channels/tables.ts';
 
 /** Tables of schedules. */
 export interface ScheduleTables {
@@ -7,7 +8,7 @@ export interface ScheduleTables {
   schedule_runs: ScheduleRunsTable;
 }
 
-export interface SchedulesTable {
+export interface SchedulesTable extends DeliverColumns {
   id: string;
   /** int8, which comes as text. */
   seq: Generated<string>;
@@ -22,9 +23,6 @@ export interface SchedulesTable {
   anchor: Date;
   prompt: string;
   conversation: string | null;
-  deliver_to: DeliverTarget;
-  deliver_channel: ChannelName | null;
-  deliver_conversation: string | null;
   wake: boolean;
   next_run_at: Date | null;
   planned_at: Generated<Date>;

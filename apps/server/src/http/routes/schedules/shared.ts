@@ -1,10 +1,11 @@
-import { Refusal, agentIdPattern, channelNamed, makeAgentId } from '@lodge/domain';
+import { agentIdPattern, makeAgentId } from '@lodge/domain';
 import { randomInt } from 'node:crypto';
-import type { Schedule, ScheduleDelivery, ScheduleRun, UpdateSchedule } from '@lodge/contract';
+import type { Schedule, ScheduleRun, UpdateSchedule } from '@lodge/contract';
 import type { ScheduleInput, Schedules } from '@lodge/engine';
-import type { Delivery, SchedulePlace, ScheduleRow, ScheduleRun as RunRow } from '@lodge/ports';
+import type { SchedulePlace, ScheduleRow, ScheduleRun as RunRow } from '@lodge/ports';
 import type { FastifyRequest } from 'fastify';
 import { checkAgentId } from '../../reply/agent-record.ts';
+import { deliveryOf, deliveryRecord } from '../../reply/delivery-record.ts';
 
 /** For routes of schedules. */
 export interface ScheduleNeeds {
@@ -42,17 +43,6 @@ export function inputOf(body: UpdateSchedule): ScheduleInput {
   };
 }
 
-function deliveryOf({ to, channel, conversation }: ScheduleDelivery): Delivery {
-  if (to !== 'channel') {
-    const given = channel === undefined ? (conversation === undefined ? null : 'conversation') : 'channel';
-    if (given === null) return { to, channel: null, conversation: null };
-    throw new Refusal('invalid_request', `deliver.${given} is for deliver.to "channel" alone.`);
-  }
-  if (channel === undefined) throw new Refusal('invalid_request', 'deliver.channel is required.');
-  if (conversation === undefined) throw new Refusal('invalid_request', 'deliver.conversation is required.');
-  return { to, channel: channelNamed(channel)!, conversation };
-}
-
 export const scheduleRecord = (row: ScheduleRow): Schedule => ({
   object: 'schedule',
   id: row.id,
@@ -65,18 +55,12 @@ export const scheduleRecord = (row: ScheduleRow): Schedule => ({
   time_zone: row.timeZone,
   prompt: row.prompt,
   ...(row.conversation !== null && { conversation: row.conversation }),
-  deliver: deliverRecord(row.deliver),
+  deliver: deliveryRecord(row.deliver),
   wake: row.wake,
   next_run_at: row.nextRunAt && row.nextRunAt.toISOString(),
   last_run: row.lastRun && runRecord(row.lastRun),
   created_at: row.createdAt.toISOString(),
   updated_at: row.updatedAt.toISOString(),
-});
-
-const deliverRecord = ({ to, channel, conversation }: Delivery): ScheduleDelivery => ({
-  to,
-  ...(channel !== null && { channel }),
-  ...(conversation !== null && { conversation }),
 });
 
 export const runRecord = (row: RunRow): ScheduleRun => ({

@@ -1,0 +1,24 @@
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { channelNames, deliverTargets } from '@lodge/domain';
+import { oneOf, patterns } from '../text.ts';
+
+const conversationId = Type.String({ minLength: 1, maxLength: 500, pattern: patterns.text });
+
+/** Where an answer goes that nobody waits for. `none`: what becomes of it otherwise; `event`: the event that may have it. */
+export const answerDelivery = (none: string, event: string) =>
+  Type.Object(
+    {
+      to: oneOf(deliverTargets, {
+        description: `\`none\`: ${none}. \`channel\`: it is said in a conversation. \`webhook\`: the event \`${event}\` has it.`,
+      }),
+      channel: Type.Optional(oneOf([...channelNames, 'email'], { description: 'With `to: "channel"`.' })),
+      conversation: Type.Optional({
+        ...conversationId,
+        description:
+          'With `to: "channel"`: the id of a conversation that wrote to the agent there, as `GET /v1/agents/:id/messages` shows it.',
+      }),
+    },
+    { additionalProperties: false, examples: [{ to: 'channel', channel: 'telegram', conversation: '4711' }] },
+  );
+export type AnswerDelivery = Static<ReturnType<typeof answerDelivery>>;
