@@ -14,6 +14,8 @@ const post = (title: string, json: object, names: string): BadRequest => ({
   ...invalid,
   names,
 });
+const deliver = (title: string, given: unknown, names: string): BadRequest =>
+  post(title, { ...good, deliver: given }, names);
 const signed = (title: string, signature: unknown, names: string): BadRequest =>
   post(title, { ...good, signature }, names);
 
@@ -29,6 +31,17 @@ export const hookRequests: readonly BadRequest[] = [
   post('NUL in the template', { ...good, template: 'a\0b' }, 'template'),
   post('an empty conversation', { ...good, conversation: '' }, 'conversation'),
   post('a token of its own', { ...good, token: 'x' }, 'token'),
+  deliver('a word as delivery', 'channel', 'deliver'),
+  deliver('a delivery to nowhere', { to: 'mail' }, 'deliver.to'),
+  deliver('a delivery to no channel', { to: 'channel' }, 'deliver.channel'),
+  deliver('a delivery to an unknown channel', { to: 'channel', channel: 'fax', conversation: 'c' }, 'deliver.channel'),
+  deliver('a delivery to no conversation', { to: 'channel', channel: 'slack' }, 'deliver.conversation'),
+  deliver(
+    'a conversation that never wrote',
+    { to: 'channel', channel: 'slack', conversation: 'c' },
+    'deliver.conversation',
+  ),
+  deliver('a channel that it does not go to', { to: 'none', channel: 'slack' }, 'deliver.channel'),
   signed('a word as signature', 'github', 'signature'),
   signed('a signature of nobody', { type: 'gitlab', secret }, 'signature.type'),
   signed('a signature without a secret', { type: 'github' }, 'signature.secret'),

@@ -4,6 +4,7 @@ import { createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { openWorld, send } from './api/world.ts';
 import type { Answer, World } from './api/world.ts';
+import { RelayHand } from '../../packages/testkit/src/plane/relay-hand.ts';
 
 let world: World;
 let agentId: string;
@@ -91,6 +92,21 @@ test('what GitHub sends is kept once, answered by a turn, and its ping is nothin
   const { body: page } = await send(world.url, 'GET', '/v1/events?type=hook.answered', { key: world.key });
   assert.deepEqual(page.data[0].data.message_id, message.id);
   assert.ok(!JSON.stringify(page).includes('It breaks'));
+});
+
+test('an answer goes to the conversation that the owner names, and to none by default', async () => {
+  const relay = await RelayHand.of(world.store, world.accountId, agentId);
+  await relay.write('/help');
+  await relay.answer();
+  const deliver = { to: 'channel', channel: 'telegram', conversation: 'c1' };
+  const { id, token } = await make({ deliver });
+  const hooks: readonly { readonly id: string; readonly deliver: object }[] = (await owner('GET', '')).body.data;
+  assert.deepEqual(hooks.find((hook) => hook.id === id)?.deliver, deliver);
+  assert.ok(hooks.some((hook) => hook.id !== id));
+  for (const hook of hooks) if (hook.id !== id) assert.deepEqual(hook.deliver, { to: 'none' });
+  assert.equal((await post(token, '{"a":1}')).status, 202);
+  assert.equal((await relay.answer()).length, 1);
+  assert.equal((await messagesOf(id))[0].state, 'answered');
 });
 
 test('any content type will do; what is no JSON, or too much, is not kept', async () => {

@@ -85,3 +85,8 @@ export function trimEndOf(text: string, characters: string): string {
   while (end > 0 && characters.includes(text[end - 1]!)) end -= 1;
   return text.slice(0, end);
 }
+
+const maxLineChars = 500;
+
+/** The beginning of the text as one line, for people who look over many. */
+export const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').slice(0, maxLineChars).toWellFormed();

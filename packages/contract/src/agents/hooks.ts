@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { hookMessageStates, maxTemplateChars, signatureEncodings, signatureKinds } from '@lodge/domain';
 import { AgentParams } from './agent-requests.ts';
+import { answerDelivery } from './answer-delivery.ts';
 import { Timestamp, listOf, nullable, oneOf, pageCursor, patterns, wholeList } from '../text.ts';
 
 const name = Type.String({ minLength: 1, maxLength: 100, pattern: patterns.text, examples: ['GitHub issues'] });
@@ -20,6 +21,7 @@ const conversation = Type.String({
   description:
     "The agent's conversation that the messages go on with, as `user` names it in a chat. Without it the hook has one of its own.",
 });
+const deliver = answerDelivery("a line of it is in the agent's log", 'hook.answered');
 const type = oneOf(signatureKinds, {
   description:
     '`github`: `X-Hub-Signature-256`. `stripe`: `Stripe-Signature`, at most 5 minutes old. `standard`: Standard Webhooks. `hmac`: HMAC-SHA256 of the body in a header of your own.',
@@ -58,6 +60,7 @@ const fields = {
   last4: Type.String({ description: "The end of the hook's token." }),
   template: Type.Optional(template),
   conversation: Type.Optional(conversation),
+  deliver,
   signature: Type.Optional(HookSignature),
   created_at: Timestamp,
 };
@@ -100,6 +103,7 @@ export const CreateHook = Type.Object(
     name,
     template: Type.Optional(template),
     conversation: Type.Optional(conversation),
+    deliver: Type.Optional(deliver),
     signature: Type.Optional(HookSignatureInput),
   },
   {
@@ -123,7 +127,7 @@ export const HookMessage = Type.Object(
     hook_id: Type.String(),
     state: oneOf(hookMessageStates, {
       description:
-        '`skipped`: the agent did not run, and its `lifecycle.wake_on_message` is false. `failed`: it has failed for good.',
+        '`skipped`: the agent did not run, and its `lifecycle.wake_on_message` is false. `failed`: it has failed for good, or its answer did not get where it belongs.',
     }),
     attempts: Type.Integer({
       description: 'How often its turn was begun; after a failure it is tried again up to two times.',

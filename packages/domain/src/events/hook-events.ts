@@ -1,9 +1,19 @@
-/** What happens at inbound hooks. No event has what a third party sent, nor what the agent answered. */
+/**
+ * What happens at inbound hooks. No event has what a third party sent. The text of an answer is in an event where the hook's owner wants
+ * it there, and nowhere else.
+ */
+import type { DeliverTarget } from '../answer-delivery.ts';
 import { kind, quiet } from './kind.ts';
 import { duration } from './words.ts';
 
 type Of = { readonly hook_id: string; readonly name: string };
 type Message = Of & { readonly message_id: string };
+type Answered = Message & {
+  readonly duration_ms: number;
+  readonly attempts: number;
+  readonly deliver: DeliverTarget;
+  readonly answer?: string;
+};
 
 export const hookEvents = {
   'hook.created': quiet<Of>(),
@@ -13,9 +23,9 @@ export const hookEvents = {
     public: "A third party's request to a hook was taken up as a message to the agent.",
     sentence: null,
   }),
-  'hook.answered': kind<Message & { readonly duration_ms: number; readonly attempts: number }>({
+  'hook.answered': kind<Answered>({
     level: 'info',
-    public: 'The agent came to the end of its turn for a message of a hook.',
+    public: 'The agent answered a message of a hook. With `deliver` `webhook` the event has the answer, up to 16 KiB.',
     sentence: ({ name, duration_ms }) => `A message of hook "${name}" was answered (${duration(duration_ms)}).`,
   }),
   'hook.failed': kind<Message & { readonly reason: string; readonly attempts: number }>({

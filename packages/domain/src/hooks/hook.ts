@@ -2,8 +2,8 @@
 import type { JsonBounds } from '../bounded-json.ts';
 
 /**
- * What became of a message. `received`: it waits. `answering`: its turn is under way. `answered`: the agent came to the end of it.
- * `failed`: it did not, for good. `skipped`: the agent did not run, and nothing may wake it.
+ * What became of a message. `received`: it waits. `answering`: its turn is under way. `answered`: the agent came to the end of it,
+ * and its answer is where it belongs. `failed`: it did not, for good. `skipped`: the agent did not run, and nothing may wake it.
  */
 export const hookMessageStates = ['received', 'answering', 'answered', 'failed', 'skipped'] as const;
 export type HookMessageState = (typeof hookMessageStates)[number];

@@ -1,6 +1,6 @@
-import { Refusal } from '@lodge/domain';
+import { Refusal, oneLine } from '@lodge/domain';
 import type { ErrorCode } from '@lodge/domain';
-import { reasonOf, reasons } from '../channels/answering/words.ts';
+import { reasons } from '../channels/answering/words.ts';
 
 /** What becomes of a message that did not come to the end of its turn. */
 export interface HookFailure {
@@ -38,7 +38,7 @@ export function failureOf(error: unknown, { tries, waitsMs, hasBegun }: Attempt)
   const isFinal = waitMs === undefined || (known !== null && final.includes(known.code));
   const askedMs = (known?.retryAfterSeconds ?? 0) * 1000;
   return {
-    reason: reasonOf(known?.message ?? reasons.ours),
+    reason: oneLine(known?.message ?? reasons.ours),
     mayHaveActed: hasBegun && (known === null || !known.mayRepeat),
     retryAfterMs: isFinal ? null : Math.min(maxWaitMs, Math.max(waitMs, askedMs)),
   };

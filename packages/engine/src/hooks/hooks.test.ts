@@ -3,12 +3,14 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
 import { Refusal, defaultLifecycle, makeAgentId } from '@lodge/domain';
+import { noDelivery } from '@lodge/ports';
 import type { AgentRow, HookMessage, HookRow } from '@lodge/ports';
 import { execute } from '@lodge/testkit/postgres';
 import { FakeHost } from '@lodge/vm/fake';
 import { FakeGateway } from '../../../testkit/src/plane/fake-gateway.ts';
 import { never, running, startPlane, until, World } from '../../../testkit/src/plane/plane.ts';
 import type { Plane } from '../../../testkit/src/plane/plane.ts';
+import { RelayHand } from '../../../testkit/src/plane/relay-hand.ts';
 import { createToyRuntime } from '../../../testkit/src/plane/toy-runtime/toy-runtime.ts';
 import type { HookInput, HookRequest } from './hooks.ts';
 
@@ -24,6 +26,7 @@ const plain = () =>
   startPlane(world, host, {
     gateway,
     runtimes: new Map([['runtime_a', createToyRuntime(1)]]),
+    channels: {},
     hooks: { bounds },
   });
 
@@ -44,7 +47,7 @@ beforeEach(() => {
 
 const make = async (given: Partial<HookInput> = {}, agentId = agent.id) => {
   const place = { accountId: world.accountId, agentId, hookId: makeAgentId(randomInt) };
-  const input = { name: 'Issues', template: null, conversation: null, signature: null, ...given };
+  const input = { name: 'Issues', template: null, conversation: null, deliver: noDelivery, signature: null, ...given };
   return plane.engine.hooks.create(place, input);
 };
 const request = (body: unknown, headers: HookRequest['headers'] = {}): HookRequest => ({
@@ -98,6 +101,27 @@ test('what is sent becomes one turn in a conversation of the hook, by its templa
 test('the conversation is the one that the owner names', async () => {
   await sent((await make({ conversation: 'mine' })).hook);
   assert.equal(sessionOf(0), 'mine');
+});
+
+test('an answer goes whole into a conversation of a channel, and a message whose answer cannot has failed', async () => {
+  const relay = await RelayHand.of(world.store, world.accountId, agent.id);
+  const deliver = { to: 'channel', channel: 'telegram', conversation: 'c1' } as const;
+  await assert.rejects(make({ deliver }), refusedWith('invalid_request', /^deliver\.conversation is none/));
+  await relay.write('/help');
+  await relay.answer();
+  const answer = `First line.\n\n${'A word. '.repeat(200)}`.trim();
+  gateway.steps = [{ text: answer }];
+  const { hook } = await make({ deliver });
+  assert.equal((await sent(hook)).state, 'answered');
+  assert.deepEqual(await relay.answer(), [answer]);
+  await world.store.channels.remove(world.accountId, agent.id, 'telegram');
+  const failed = await sent(hook);
+  assert.equal(failed.state, 'failed');
+  assert.match(failed.reason!, /^The agent answered, but the conversation/);
+  assert.deepEqual(
+    (await logOf()).filter((line) => line.startsWith('A message of hook "Issues" failed')),
+    [`A message of hook "Issues" failed: ${failed.reason}`],
+  );
 });
 
 test('a delivery that is sent again is the same message, and a ping is none', async () => {

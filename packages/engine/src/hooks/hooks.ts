@@ -1,10 +1,11 @@
 import type { HookHeaders, OwnSignature, SignatureKind } from '@lodge/domain';
-import type { ActorNote, HookMessage, HookPlace, HookRow } from '@lodge/ports';
+import type { ActorNote, Delivery, HookMessage, HookPlace, HookRow } from '@lodge/ports';
 
 export interface HookInput {
   readonly name: string;
   readonly template: string | null;
   readonly conversation: string | null;
+  readonly deliver: Delivery;
   readonly signature: {
     readonly kind: SignatureKind;
     readonly own: OwnSignature | null;

@@ -6,8 +6,9 @@
 import { hookPromptOf } from '@lodge/domain';
 import type { AgentRow, ClaimedHookMessage, HookEnd, HookTurns, Log } from '@lodge/ports';
 import type { Agents } from '../agents/agents.ts';
+import { maxAnswerChars } from '../channels/answering/bounds.ts';
 import { cutOf } from '../channels/answering/cut.ts';
-import { reasonOf, reasons } from '../channels/answering/words.ts';
+import { reasons } from '../channels/answering/words.ts';
 import { message } from '../turns/run-turn.ts';
 import type { RunTurn } from '../turns/run-turn.ts';
 import type { HookBounds } from './bounds.ts';
@@ -61,7 +62,7 @@ interface Saying {
   readonly cut: AbortSignal;
 }
 
-/** One bounded line of the answer. Rejects with a `Refusal`, or with the reason of `cut`. */
+/** Rejects with a `Refusal`, or with the reason of `cut`. */
 async function say(
   { runTurn, bounds }: PerformDeps,
   { hook, attempts, ...received }: ClaimedHookMessage,
@@ -82,7 +83,8 @@ async function say(
       signal: cut,
     });
     progress.hasBegun = true;
-    return reasonOf(await answer.text()).trim();
+    // A database takes no other; a guest wrote it.
+    return (await answer.text()).slice(0, maxAnswerChars).replaceAll('\0', '').toWellFormed().trim();
   } catch (error) {
     cut.throwIfAborted();
     throw error;

@@ -15,6 +15,7 @@ import {
 } from '@lodge/domain';
 import { hookSecretContext } from '@lodge/ports';
 import type { HookRow, HookSignature, SecretBox } from '@lodge/ports';
+import { deliverable } from '../channels/not-found.ts';
 import type { HooksDeps } from './deps.ts';
 import type { HookInput, HookRequest, Hooks, TakenRequest } from './hooks.ts';
 import { isSignedBy } from './signature.ts';
@@ -31,13 +32,14 @@ export function createHooks(deps: HooksDeps): Hooks {
       await agents.get(place.accountId, place.agentId);
       checkInput(input);
       const token = tokens.make();
-      const { name, template, conversation } = input;
+      const { name, template, conversation, deliver } = input;
       const signature = sealed(secrets, place.hookId, input.signature);
-      const hook = { name, template, conversation, signature, tokenHash: tokens.hash(token), last4: token.slice(-4) };
+      const tokenHash = tokens.hash(token);
+      const hook = { name, template, conversation, deliver, signature, tokenHash, last4: token.slice(-4) };
       const made = await store.create(place, hook, maxHooks, note);
       if (made === 'full') throw new Refusal('quota_exceeded', `An agent may have ${maxHooks} hooks.`);
       if (made === 'no_agent') throw new Refusal('agent_not_found', 'No agent has this id.');
-      return { hook: made, token };
+      return { hook: deliverable(made), token };
     },
     async remove(place, note) {
       await agents.get(place.accountId, place.agentId);

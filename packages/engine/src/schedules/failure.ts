@@ -1,6 +1,5 @@
-import { Refusal } from '@lodge/domain';
+import { Refusal, oneLine } from '@lodge/domain';
 import type { ErrorCode } from '@lodge/domain';
-import { reasonOf } from '../channels/answering/words.ts';
 
 /** What becomes of a run that did not end in an answer. */
 export interface RunFailure {
@@ -39,7 +38,7 @@ export function failureOf(
   const isFinal = waitMs === undefined || (known !== null && final.includes(known.code));
   const askedMs = (known?.retryAfterSeconds ?? 0) * 1000;
   return {
-    reason: reasonOf(known?.message ?? ours),
+    reason: oneLine(known?.message ?? ours),
     mayHaveActed: hasBegun && (known === null || !known.mayRepeat),
     retryAfterMs: isFinal ? null : Math.min(maxWaitMs, Math.max(waitMs, askedMs)),
   };

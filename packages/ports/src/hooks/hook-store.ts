@@ -1,4 +1,6 @@
 import type { HookMessageState, OwnSignature, SignatureKind } from '@lodge/domain';
+import type { Unsayable } from '../channels/channel-store.ts';
+import type { Delivery } from '../channels/delivery.ts';
 import type { ActorNote } from '../events/change-note.ts';
 
 /** How senders of a hook sign; the secret is sealed with `hookSecretContext`. */
@@ -20,6 +22,8 @@ export interface NewHook {
   readonly template: string | null;
   /** The agent's conversation; null: one of the hook's own. */
   readonly conversation: string | null;
+  /** Where the answers go. */
+  readonly deliver: Delivery;
   /** Null: whoever has the token is believed. */
   readonly signature: HookSignature | null;
 }
@@ -68,8 +72,16 @@ export interface HookStore {
   find(place: HookPlace): Promise<HookRow | null>;
   /** Of an agent that is not being deleted; null: nobody's. */
   findByToken(tokenHash: Uint8Array): Promise<HookRow | null>;
-  /** With this id. `full` when the agent has `most` others; `no_agent` when the account has no such agent. */
-  create(place: HookPlace, hook: NewHook, most: number, note?: ActorNote): Promise<HookRow | 'full' | 'no_agent'>;
+  /**
+   * With this id. `full` when the agent has `most` others, `no_agent` when the account has no such agent, `no_conversation` and
+   * `not_allowed` when the answers could not go there; nothing is written then.
+   */
+  create(
+    place: HookPlace,
+    hook: NewHook,
+    most: number,
+    note?: ActorNote,
+  ): Promise<HookRow | 'full' | 'no_agent' | Unsayable>;
   /** With its messages; a turn under way is cut. False: there is none. */
   remove(place: HookPlace, note?: ActorNote): Promise<boolean>;
   /**

@@ -24,7 +24,7 @@ export interface HookEnd {
   readonly state: HookMessageEnd;
   /** One sentence for the owner; null with `answered`. */
   readonly reason: string | null;
-  /** One bounded line of the agent's log; null: there is none. */
+  /** The whole answer; null: there is none. */
   readonly answer: string | null;
 }
 
@@ -42,7 +42,10 @@ export interface HookTurns {
   }): Promise<readonly ClaimedHookMessage[]>;
   /** Gives the ids whose claims hold on. */
   renew(claims: readonly HookClaim[], leaseMs: number): Promise<ReadonlySet<string>>;
-  /** Ends the message, with its event and the lines of the agent's log. False: the claim was lost, and nothing is written. */
+  /**
+   * Ends the message: its answer where it belongs, its event and the lines of the agent's log in one transaction. False: the claim was
+   * lost, and nothing is written. An answer that its conversation does not take makes it `failed`.
+   */
   end(claim: HookClaim, end: HookEnd): Promise<boolean>;
   /** Ends the claim without an end of the message, which waits so long. `mayHaveActed`: the turn had begun. */
   postpone(

@@ -60,6 +60,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0025_peers.sql',
     '0026_hooks.sql',
     '0027_connections.sql',
+    '0028_hook_answers.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [

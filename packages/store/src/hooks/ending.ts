@@ -1,8 +1,13 @@
-/** Ends a message: what the log and the events say of it, in one transaction under its claim. What was sent is forgotten. */
-import { redact } from '@lodge/domain';
+/**
+ * Ends a message: where its answer goes, and what the log and the events say of it, in one transaction under its claim. What was sent is
+ * forgotten.
+ */
+import { oneLine, redact } from '@lodge/domain';
 import type { HookClaim, HookEnd, NewEvent } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
+import { deliverAnswer, deliveryFacts } from '../channels/deliver.ts';
+import type { DeliverColumns } from '../channels/tables.ts';
 import { storable } from '../channels/text.ts';
 import type { Schema } from '../database/schema.ts';
 import { appendEvent } from '../events/append.ts';
@@ -11,7 +16,7 @@ import { tellWork } from './notify.ts';
 
 const maxReasonChars = 1_000;
 
-export interface EndedMessage {
+export interface EndedMessage extends DeliverColumns {
   readonly id: string;
   readonly hook_id: string;
   readonly agent_id: string;
@@ -21,40 +26,52 @@ export interface EndedMessage {
   readonly name: string;
 }
 
+/** Of a message `r` and its hook `h`. */
+export const endedColumns = sql`
+  r.id, r.hook_id, r.agent_id, r.account_id, r.attempts, h.name, h.deliver_to, h.deliver_channel, h.deliver_conversation,
+  greatest(0, coalesce(extract(epoch from r.ended_at - r.started_at) * 1000, 0))::float8 as duration_ms
+`;
+
 export async function endMessage(trx: Transaction<Schema>, { id, claim }: HookClaim, end: HookEnd): Promise<boolean> {
-  const { state, answer } = end;
+  const answer = end.answer === null ? null : storable(end.answer);
   const reason = end.reason === null ? null : storable(end.reason, maxReasonChars);
-  const isSkipped = state === 'skipped';
+  const isSkipped = end.state === 'skipped';
   const { rows } = await sql<EndedMessage>`
-    update hook_messages r set status = ${state}, ended_at = clock_timestamp(), claim_holder = null, claim_until = null,
+    update hook_messages r set status = ${end.state}, ended_at = clock_timestamp(), claim_holder = null, claim_until = null,
       started_at = case when ${isSkipped} then null else r.started_at end, attempt_at = null, text = null, reason = ${reason}
     from hooks h
     where r.id = ${id} and r.claim = ${claim} and r.claim_until is not null and r.status is null and h.id = r.hook_id
-    returning r.id, r.hook_id, r.agent_id, r.account_id, r.attempts, h.name,
-      greatest(0, coalesce(extract(epoch from r.ended_at - r.started_at) * 1000, 0))::float8 as duration_ms
+    returning ${endedColumns}
   `.execute(trx);
   const [message] = rows;
   if (message === undefined) return false;
+  const trouble = await deliverAnswer(trx, message, answer);
+  if (trouble !== null) {
+    await sql`update hook_messages set status = 'failed', reason = ${trouble} where id = ${id}`.execute(trx);
+  }
   // The agent may have another message that waits.
   await tellWork(trx, message.agent_id);
   if (answer !== null && answer !== '') {
-    const told = `Hook "${message.name}" was answered: ${redact(answer)}`;
+    const told = `Hook "${message.name}" was answered: ${redact(oneLine(answer))}`;
     await appendLog(trx, message.agent_id, [{ level: 'info', source: 'system', message: told }]);
   }
-  await appendEvent(trx, eventOf(message, state, reason ?? ''));
+  const known: HookEnd = trouble === null ? { ...end, reason, answer } : { state: 'failed', reason: trouble, answer };
+  await appendEvent(trx, eventOf(message, known));
   return true;
 }
 
-export function eventOf(message: EndedMessage, state: HookEnd['state'], reason: string): NewEvent {
+export function eventOf(message: EndedMessage, { state, reason, answer }: HookEnd): NewEvent {
   const { id: message_id, hook_id, name, attempts, duration_ms } = message;
   const of = { accountId: message.account_id, agentId: message.agent_id, by: null };
   const which = { hook_id, name, message_id };
   switch (state) {
-    case 'answered':
-      return { type: 'hook.answered', data: { ...which, duration_ms: Math.round(duration_ms), attempts }, ...of };
+    case 'answered': {
+      const facts = { duration_ms: Math.round(duration_ms), attempts, ...deliveryFacts(message.deliver_to, answer) };
+      return { type: 'hook.answered', data: { ...which, ...facts }, ...of };
+    }
     case 'failed':
-      return { type: 'hook.failed', data: { ...which, reason, attempts }, ...of };
+      return { type: 'hook.failed', data: { ...which, reason: reason ?? '', attempts }, ...of };
     case 'skipped':
-      return { type: 'hook.skipped', data: { ...which, reason }, ...of };
+      return { type: 'hook.skipped', data: { ...which, reason: reason ?? '' }, ...of };
   }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClaimedHookMessage, HookRow, NewHook } from '@lodge/ports';
 import { execute } from '@lodge/testkit/postgres';
+import { agentWithChannel, inbound, leasesOf } from '../testing/channel-fixture.ts';
 import { admitAll, firstAccount, newAgent } from '../testing/fixture.ts';
 import { hookId, newHook, sent } from '../testing/hook-fixture.ts';
 import { testStore } from '../testing/test-store.ts';
@@ -132,6 +133,60 @@ test('what an earlier claimer writes is refused; who claims after it knows that 
     events.map(({ type }) => type),
     ['hook.created', 'hook.received', 'hook.failed'],
   );
+});
+
+test('an answer is in its conversation with the end of the message, once, or the message has failed', async () => {
+  const agentId = await agentWithChannel(store, accountId);
+  const deliver = { to: 'channel', channel: 'telegram', conversation: 'c1' } as const;
+  const create = () => store.hooks.create({ accountId, agentId, hookId: hookId() }, newHook({ deliver }), 10);
+  assert.equal(await create(), 'no_conversation');
+  const [lease] = await leasesOf(store, [agentId]);
+  await store.relay.receive(lease!, [inbound()]);
+  const row = await create();
+  assert.ok(typeof row === 'object');
+  assert.deepEqual(row.deliver, deliver);
+  await receive(row);
+  const claimed = await claimOf(row);
+  const answer = `Done.\n${'x'.repeat(20_000)}`;
+  assert.ok(await store.hookTurns.end(claimed, { ...answered, answer }));
+  assert.equal(await other.hookTurns.end(claimed, { ...answered, answer }), false);
+  const parts = await store.relay.partsToSend([lease!], 9);
+  assert.deepEqual(
+    parts.map(({ content }) => content),
+    [{ kind: 'markdown', markdown: answer }],
+  );
+  await store.channels.remove(accountId, agentId, 'telegram');
+  await receive(row);
+  await store.hookTurns.end(await claimOf(row), answered);
+  const [failed] = await messagesOf(row);
+  assert.equal(failed?.state, 'failed');
+  assert.match(failed?.reason ?? '', /conversation that the answer goes to is not there/);
+  const told = await store.events.page({
+    accountId,
+    agentId,
+    limit: 10,
+    direction: 'asc',
+    types: ['hook.answered', 'hook.failed'],
+  });
+  assert.deepEqual(
+    told.map(({ type, data }) => [type, data['deliver'], data['answer'], data['reason']]),
+    [
+      ['hook.answered', 'channel', undefined, undefined],
+      ['hook.failed', undefined, undefined, failed?.reason],
+    ],
+  );
+});
+
+test('an event has the answer where the owner wants it there, and the log one line of it', async () => {
+  const row = await made(await agent(), { deliver: { to: 'webhook', channel: null, conversation: null } });
+  await receive(row);
+  await store.hookTurns.end(await claimOf(row), { ...answered, answer: `a\nb ${'x'.repeat(20_000)}` });
+  const page = { accountId, agentId: row.agentId, limit: 10, direction: 'desc' } as const;
+  const [event] = await store.events.page({ ...page, types: ['hook.answered'] });
+  assert.equal(String(event?.data['answer']).length, 16_384);
+  const log = await store.agentLogs.page({ agentId: row.agentId, limit: 10, direction: 'desc' });
+  const line = log.find(({ message }) => message.startsWith('Hook "H" was answered: a b x'));
+  assert.equal(line?.message.length, 'Hook "H" was answered: '.length + 500);
 });
 
 test('a claim from before the clock went back is nobody’s, and what it put off is due', async () => {

@@ -1,6 +1,7 @@
 import type { ActorNote, HookMessage, HookPlace, HookRow, HookStore, NewHook, NewHookMessage } from '@lodge/ports';
 import { sql } from 'kysely';
 import { lockAgent } from '../agents/agent-decisions.ts';
+import { whyUndeliverable } from '../channels/deliver.ts';
 import { storable } from '../channels/text.ts';
 import type { Database } from '../database/connection.ts';
 import { writeNote } from '../events/change-note.ts';
@@ -30,7 +31,7 @@ export class PostgresHookStore implements HookStore {
     return (await this.database.repeatable((db) => selectHooks(db, sql`h.token_hash = ${tokenHash}`)))[0] ?? null;
   }
 
-  create(place: HookPlace, hook: NewHook, most: number, note?: ActorNote): Promise<HookRow | 'full' | 'no_agent'> {
+  create(place: HookPlace, hook: NewHook, most: number, note?: ActorNote): ReturnType<HookStore['create']> {
     const { accountId, agentId, hookId: id } = place;
     return this.database.transaction(async (trx) => {
       // One after another, so that they are counted right.
@@ -39,6 +40,8 @@ export class PostgresHookStore implements HookStore {
         select count(*)::int as n from hooks where agent_id = ${agentId}
       `.execute(trx);
       if (rows[0]!.n >= most) return 'full';
+      const unsayable = await whyUndeliverable(trx, place, hook.deliver);
+      if (unsayable !== null) return unsayable;
       const values = { id, agent_id: agentId, account_id: accountId, ...toColumns(hook) };
       await trx.insertInto('hooks').values(values).execute();
       const [made] = await selectHooks(trx, isPlace(place));

@@ -3,6 +3,7 @@ import type { HookMessageEnd } from '@lodge/domain';
 import type { HookMessage, HookPlace, HookRow, HookSignature, NewHook } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Kysely, RawBuilder, Selectable } from 'kysely';
+import { deliverColumns, toDelivery } from '../channels/deliver.ts';
 import { storable } from '../channels/text.ts';
 import type { Schema } from '../database/schema.ts';
 import type { HooksTable } from './tables.ts';
@@ -21,12 +22,13 @@ export const isPlace = ({ accountId, agentId, hookId }: HookPlace): RawBuilder<u
   h.id = ${storable(hookId)} and h.agent_id = ${agentId} and h.account_id = ${accountId}
 `;
 
-export const toColumns = ({ name, tokenHash, last4, template, conversation, signature }: NewHook) => ({
+export const toColumns = ({ name, tokenHash, last4, template, conversation, deliver, signature }: NewHook) => ({
   name,
   token_hash: tokenHash,
   last4,
   template,
   conversation,
+  ...deliverColumns(deliver),
   signature: signature?.kind ?? null,
   signature_header: signature?.own?.header ?? null,
   signature_encoding: signature?.own?.encoding ?? null,
@@ -43,6 +45,7 @@ const toHook = (row: Selectable<HooksTable>): HookRow => ({
   last4: row.last4,
   template: row.template,
   conversation: row.conversation,
+  deliver: toDelivery(row),
   signature: toSignature(row),
   createdAt: row.created_at,
 });

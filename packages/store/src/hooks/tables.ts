@@ -1,5 +1,6 @@
 import type { HookMessageEnd, SignatureEncoding, SignatureKind } from '@lodge/domain';
 import type { Generated } from 'kysely';
+import type { DeliverColumns } from '../channels/tables.ts';
 
 /** Tables of inbound hooks. */
 export interface HookTables {
@@ -7,7 +8,7 @@ export interface HookTables {
   hook_messages: HookMessagesTable;
 }
 
-export interface HooksTable {
+export interface HooksTable extends DeliverColumns {
   id: string;
   /** int8, which comes as text. */
   seq: Generated<string>;

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type { Database } from '../database/connection.ts';
 import { appendEvent } from '../events/append.ts';
-import { eventOf } from './ending.ts';
+import { endedColumns, eventOf } from './ending.ts';
 import type { EndedMessage } from './ending.ts';
 
 type Bounds = Parameters<HookTurns['tidy']>[0];
@@ -54,11 +54,11 @@ function expireOne(database: Database, maxWaitMs: number): Promise<boolean> {
           and w.due_at < clock_timestamp() - ${maxWaitMs} * interval '1 millisecond'
         order by w.due_at limit 1 for no key update skip locked
       )
-      returning r.id, r.hook_id, r.agent_id, r.account_id, r.attempts, h.name, 0::float8 as duration_ms
+      returning ${endedColumns}
     `.execute(trx);
     const [message] = rows;
     if (message === undefined) return false;
-    await appendEvent(trx, eventOf(message, 'failed', reason));
+    await appendEvent(trx, eventOf(message, { state: 'failed', reason, answer: null }));
     return true;
   });
 }

@@ -1,5 +1,6 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { makeAgentId } from '@lodge/domain';
+import { noDelivery } from '@lodge/ports';
 import type { NewHook, NewHookMessage } from '@lodge/ports';
 
 export const hookId = (): string => makeAgentId(randomInt);
@@ -10,6 +11,7 @@ export const newHook = (given: Partial<NewHook> = {}): NewHook => ({
   last4: 'abcd',
   template: null,
   conversation: null,
+  deliver: noDelivery,
   signature: null,
   ...given,
 });

@@ -1,6 +1,6 @@
-import { Refusal } from '@lodge/domain';
+import { Refusal, oneLine } from '@lodge/domain';
 import type { ErrorCode } from '@lodge/domain';
-import { reasonOf, reasons, sayings } from './words.ts';
+import { reasons, sayings } from './words.ts';
 
 /** What becomes of a turn that did not end in an answer. */
 export type Failure =
@@ -28,7 +28,7 @@ const maxWaitMs = 10 * 60_000;
 /** `tries`: how often the turn was begun, this time included. */
 export function failureOf(error: unknown, tries: number, waitsMs: readonly number[]): Failure {
   const known = error instanceof Refusal ? error : null;
-  const reason = reasonOf(known?.message ?? reasons.ours);
+  const reason = oneLine(known?.message ?? reasons.ours);
   const waitMs = waitsMs[tries - 1];
   if (mayPass(known) && waitMs !== undefined) {
     const askedMs = (known?.retryAfterSeconds ?? 0) * 1000;

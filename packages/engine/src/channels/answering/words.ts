@@ -50,8 +50,3 @@ function statusText({ status, lifecycle }: AgentRow): string {
       return sayings.cannot;
   }
 }
-
-const maxReasonChars = 500;
-
-/** One bounded line for the owner. */
-export const reasonOf = (text: string): string => text.replaceAll(/\s+/g, ' ').slice(0, maxReasonChars).toWellFormed();

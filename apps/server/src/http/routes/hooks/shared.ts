@@ -2,10 +2,12 @@ import { Refusal, agentIdPattern, makeAgentId } from '@lodge/domain';
 import { randomInt } from 'node:crypto';
 import type { CreateHook, Hook, HookMessage, HookSignatureInput } from '@lodge/contract';
 import type { HookInput } from '@lodge/engine';
+import { noDelivery } from '@lodge/ports';
 import type { HookMessage as MessageRow, HookPlace, HookRow } from '@lodge/ports';
 import type { FastifyRequest } from 'fastify';
 import type { HookArea } from '../../context.ts';
 import { checkAgentId } from '../../reply/agent-record.ts';
+import { deliveryOf, deliveryRecord } from '../../reply/delivery-record.ts';
 
 /** For routes of hooks. */
 export interface HookNeeds {
@@ -31,8 +33,14 @@ export function placeOf({ params, principal }: FastifyRequest): HookPlace {
 export const newHookId = (): string => makeAgentId(randomInt);
 
 export function inputOf(body: CreateHook): HookInput {
-  const { name, template = null, conversation = null, signature } = body;
-  return { name, template, conversation, signature: signature === undefined ? null : signatureOf(signature) };
+  const { name, template = null, conversation = null, deliver, signature } = body;
+  return {
+    name,
+    template,
+    conversation,
+    deliver: deliver === undefined ? noDelivery : deliveryOf(deliver),
+    signature: signature === undefined ? null : signatureOf(signature),
+  };
 }
 
 function signatureOf(given: HookSignatureInput): HookInput['signature'] {
@@ -57,6 +65,7 @@ export const hookRecord = (row: HookRow): Hook => ({
   last4: row.last4,
   ...(row.template !== null && { template: row.template }),
   ...(row.conversation !== null && { conversation: row.conversation }),
+  deliver: deliveryRecord(row.deliver),
   ...(row.signature !== null && {
     signature: {
       type: row.signature.kind,

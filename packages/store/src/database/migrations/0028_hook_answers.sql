@@ -1,0 +1,10 @@
+-- Where the answers of a hook go. What is there already goes on into the log alone.
+
+alter table hooks
+  add column deliver_to text not null default 'none' check (deliver_to in ('none', 'channel', 'webhook')),
+  add column deliver_channel text,
+  -- The platform's.
+  add column deliver_conversation text,
+  add constraint hooks_delivery_whole check (
+    (deliver_to = 'channel') = (deliver_channel is not null) and (deliver_to = 'channel') = (deliver_conversation is not null)
+  );
