@@ -699,6 +699,7 @@ CREATE INDEX hook_messages_by_end ON hook_messages USING btree (ended_at) WHERE 
 CREATE UNIQUE INDEX hook_messages_of_delivery ON hook_messages USING btree (hook_id, delivery_id) WHERE delivery_id IS NOT NULL;
 CREATE INDEX hook_messages_of_hook ON hook_messages USING btree (hook_id, seq);
 CREATE INDEX hook_messages_waiting ON hook_messages USING btree (agent_id, due_at, seq) WHERE status IS NULL;
+CREATE INDEX hook_messages_waiting_of_account ON hook_messages USING btree (account_id) WHERE status IS NULL;
 
 CREATE TABLE idempotency_keys (
   account_id text NOT NULL,

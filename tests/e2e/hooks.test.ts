@@ -150,6 +150,28 @@ test('a hook takes 60 requests a minute, which count against no address', async 
   assert.equal((await post((await make()).token, '{}')).status, 202);
 });
 
+test('no more waits than may for the agents of an account: 429, and nothing is kept', async () => {
+  const [{ id }, { token }] = [await make(), await make()];
+  const waiting = (count: number, text: string) =>
+    world.sql.query(
+      `insert into hook_messages (hook_id, agent_id, account_id, text, is_cut, due_at)
+       select $1, $2, $3, $4, false, now() + interval '30 minutes' from generate_series(1, ${count})`,
+      [id, agentId, world.accountId, text],
+    );
+  for (const [count, text] of [
+    [5_000, '{}'],
+    [1_024, `"${'x'.repeat(64 * 1024 - 2)}"`],
+  ] as const) {
+    await waiting(count, text);
+    const { status, body, headers } = await post(token, '{"a":1}');
+    assert.deepEqual([status, body.error.type, body.error.code], [429, 'rate_limit_error', 'rate_limit_exceeded']);
+    assert.equal(headers.get('retry-after'), '60');
+    assert.match(body.error.message, /may wait for all agents of the hook's account/);
+    await world.sql.query('delete from hook_messages where hook_id = $1', [id]);
+  }
+  assert.equal((await post(token, '{"a":1}')).status, 202);
+});
+
 test('a wrong signature changes nothing and costs its address; a made-up token finds nothing', async () => {
   const { id, token } = await make({ signature: { type: 'github', secret } });
   const wrong = await post(token, '{}', { 'x-hub-signature-256': `sha256=${'0'.repeat(64)}` });

@@ -12,8 +12,8 @@ export type HookMessageEnd = Exclude<HookMessageState, 'received' | 'answering'>
 
 /** Hooks that an agent may have. */
 export const maxHooks = 20;
-/** Messages of a hook that may wait. */
-export const maxWaitingMessages = 1_000;
+/** Messages that may wait: so many of a hook, and of all hooks of an account so many, with so many UTF-8 bytes of text. */
+export const hookWaitBounds = { ofHook: 1_000, ofAccount: 5_000, bytesOfAccount: 64 * 1024 * 1024 } as const;
 /** Messages that a hook takes in a minute. */
 export const maxMessagesPerMinute = 60;
 /** Of the body of a request to a hook. */

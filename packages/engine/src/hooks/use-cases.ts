@@ -7,9 +7,9 @@ import {
   hookDeliveryOf,
   hookEventOf,
   hookTextOf,
+  hookWaitBounds,
   isHookPing,
   maxHooks,
-  maxWaitingMessages,
   parseTemplate,
   signatureFormOf,
 } from '@lodge/domain';
@@ -81,6 +81,11 @@ function sealed(secrets: SecretBox, hookId: string, signature: HookInput['signat
   return { kind, own, sealed: secrets.seal(secret, hookSecretContext(hookId)), last4 };
 }
 
+const fullWords = {
+  full: `${hookWaitBounds.ofHook} messages of this hook wait for the agent.`,
+  account_full: "As many messages, or as much text, as may wait for all agents of the hook's account wait for them.",
+} as const;
+
 async function receive({ store }: HooksDeps, hook: HookRow, { headers, body }: HookRequest): Promise<TakenRequest> {
   if (isHookPing(headers)) return { id: null, isRepeated: false };
   const data = jsonOf(body);
@@ -90,11 +95,10 @@ async function receive({ store }: HooksDeps, hook: HookRow, { headers, body }: H
   }
   const { text, isCut } = hookTextOf(hook.template, data);
   const message = { deliveryId: delivery.id, event: hookEventOf(headers), text, isCut };
-  const kept = await store.receive(hook.id, message, maxWaitingMessages);
+  const kept = await store.receive(hook.id, message, hookWaitBounds);
   if (kept === 'gone') throw new Refusal('route_not_found', 'Nothing is at this path.');
-  if (kept === 'full') {
-    const words = `${maxWaitingMessages} messages of this hook wait for the agent. Try again later.`;
-    throw new Refusal('rate_limit_exceeded', words, { retryAfterSeconds: 60 });
+  if (typeof kept === 'string') {
+    throw new Refusal('rate_limit_exceeded', `${fullWords[kept]} Try again later.`, { retryAfterSeconds: 60 });
   }
   return { id: kept.id, isRepeated: !kept.isNew };
 }

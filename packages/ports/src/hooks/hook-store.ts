@@ -66,6 +66,14 @@ export interface HookMessage {
   readonly endedAt: Date | null;
 }
 
+/** Of messages that wait, or whose turn is under way. */
+export interface HookWaitBounds {
+  readonly ofHook: number;
+  readonly ofAccount: number;
+  /** Of text, in UTF-8. */
+  readonly bytesOfAccount: number;
+}
+
 export interface HookStore {
   /** Oldest first. */
   list(accountId: string, agentId: string): Promise<readonly HookRow[]>;
@@ -86,13 +94,13 @@ export interface HookStore {
   remove(place: HookPlace, note?: ActorNote): Promise<boolean>;
   /**
    * Keeps a message, with its event. One with the delivery of another that is still known is that one: nothing is written. `full`
-   * when `mostWaiting` wait; `gone` when there is no such hook.
+   * and `account_full` when it would be more than may wait; `gone` when there is no such hook.
    */
   receive(
     hookId: string,
     message: NewHookMessage,
-    mostWaiting: number,
-  ): Promise<{ readonly id: string; readonly isNew: boolean } | 'full' | 'gone'>;
+    bounds: HookWaitBounds,
+  ): Promise<{ readonly id: string; readonly isNew: boolean } | 'full' | 'account_full' | 'gone'>;
   /** Newest first, before the message of that id where one is given. */
   messages(
     place: HookPlace,

@@ -32,4 +32,6 @@ export const advisoryLockClasses = {
   spend: 7_308,
   /** Counted places of one subject. */
   places: 7_309,
+  /** What comes to hooks of one account, while what waits is counted. */
+  hookTexts: 7_328,
 } as const;

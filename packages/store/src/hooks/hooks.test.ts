@@ -17,11 +17,12 @@ async function made(agentId: string, given: Partial<NewHook> = {}): Promise<Hook
   assert.ok(typeof row === 'object');
   return row;
 }
-const place = ({ agentId, id }: HookRow) => ({ accountId, agentId, hookId: id });
+const place = ({ accountId: of, agentId, id }: HookRow) => ({ accountId: of, agentId, hookId: id });
 const messagesOf = (row: HookRow) => store.hooks.messages(place(row), { limit: 100 });
 const states = async (row: HookRow) => (await messagesOf(row)).map(({ state }) => state);
+const wide = { ofHook: 1_000, ofAccount: 10_000, bytesOfAccount: 1e9 };
 const receive = async (row: HookRow, given = {}, by = store): Promise<string> => {
-  const kept = await by.hooks.receive(row.id, sent(given), 1_000);
+  const kept = await by.hooks.receive(row.id, sent(given), wide);
   assert.ok(typeof kept === 'object');
   return kept.id;
 };
@@ -79,11 +80,40 @@ test('a delivery is one message, in every process, and no more wait than may', a
   );
   assert.equal(new Set(ids).size, 1);
   const many = await Promise.all(
-    Array.from({ length: 12 }, (_, n) => (n % 2 ? store : other).hooks.receive(row.id, sent(), 5)),
+    Array.from({ length: 12 }, (_, n) => (n % 2 ? store : other).hooks.receive(row.id, sent(), { ...wide, ofHook: 5 })),
   );
   assert.equal(many.filter((kept) => kept === 'full').length, 8);
   assert.equal((await messagesOf(row)).length, 5);
-  assert.equal(await store.hooks.receive('nobody', sent(), 5), 'gone');
+  assert.equal(await store.hooks.receive('nobody', sent(), wide), 'gone');
+});
+
+test('what waits for all agents of an account is bounded, in messages and in bytes', async () => {
+  const [account] = await run(`insert into accounts (id, name) values ('acc_wait', 'wait') returning id`);
+  assert.ok(account);
+  const of = async () => {
+    const { id: agentId } = await store.agents.create(newAgent('acc_wait'), admitAll);
+    const row = await store.hooks.create({ accountId: 'acc_wait', agentId, hookId: hookId() }, newHook(), 10);
+    assert.ok(typeof row === 'object');
+    return row;
+  };
+  const [one, two] = [await of(), await of()];
+  const put = (n: number, message: object, bounds: object) =>
+    (n % 2 ? store : other).hooks.receive((n % 3 ? one : two).id, sent(message), { ...wide, ...bounds });
+  const counted = await Promise.all(Array.from({ length: 12 }, (_, n) => put(n, {}, { ofAccount: 6 })));
+  assert.equal(counted.filter((kept) => kept === 'account_full').length, 6);
+  const text = `"${'é'.repeat(499)}"`;
+  const bytesOfAccount = 6 * 7 + 3 * 1_000;
+  const weighed = await Promise.all(Array.from({ length: 8 }, (_, n) => put(n, { text }, { bytesOfAccount })));
+  assert.equal(weighed.filter((kept) => kept === 'account_full').length, 5);
+  assert.equal((await messagesOf(one)).length + (await messagesOf(two)).length, 9);
+  // What is known is no more than it was, and another account has bounds of its own.
+  const again = { deliveryId: 'github:again' };
+  assert.ok(typeof (await put(1, again, {})) === 'object');
+  assert.deepEqual(await put(1, again, { ofAccount: 1 }), await put(1, again, { ofAccount: 1 }));
+  assert.ok(typeof (await put(1, again, { ofAccount: 1 })) === 'object');
+  const mine = await made(await agent());
+  assert.ok(typeof (await store.hooks.receive(mine.id, sent(), { ...wide, bytesOfAccount: 200 })) === 'object');
+  await run(`delete from hooks where account_id = 'acc_wait' or id = '${mine.id}'`);
 });
 
 test('one message of an agent at a time, in their order', async () => {

@@ -1,4 +1,13 @@
-import type { ActorNote, HookMessage, HookPlace, HookRow, HookStore, NewHook, NewHookMessage } from '@lodge/ports';
+import type {
+  ActorNote,
+  HookMessage,
+  HookPlace,
+  HookRow,
+  HookStore,
+  HookWaitBounds,
+  NewHook,
+  NewHookMessage,
+} from '@lodge/ports';
 import { sql } from 'kysely';
 import { lockAgent } from '../agents/agent-decisions.ts';
 import { whyUndeliverable } from '../channels/deliver.ts';
@@ -65,8 +74,8 @@ export class PostgresHookStore implements HookStore {
     });
   }
 
-  receive(hookId: string, message: NewHookMessage, mostWaiting: number): ReturnType<HookStore['receive']> {
-    return this.database.transaction((trx) => receiveMessage(trx, hookId, message, mostWaiting));
+  receive(hookId: string, message: NewHookMessage, bounds: HookWaitBounds): ReturnType<HookStore['receive']> {
+    return this.database.transaction((trx) => receiveMessage(trx, hookId, message, bounds));
   }
 
   messages(

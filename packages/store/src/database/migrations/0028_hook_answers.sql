@@ -1,4 +1,4 @@
--- Where the answers of a hook go. What is there already goes on into the log alone.
+-- Where the answers of a hook go: of those that there are, into the log alone. And what of an account waits.
 
 alter table hooks
   add column deliver_to text not null default 'none' check (deliver_to in ('none', 'channel', 'webhook')),
@@ -8,3 +8,5 @@ alter table hooks
   add constraint hooks_delivery_whole check (
     (deliver_to = 'channel') = (deliver_channel is not null) and (deliver_to = 'channel') = (deliver_conversation is not null)
   );
+
+create index hook_messages_waiting_of_account on hook_messages (account_id) where status is null;
