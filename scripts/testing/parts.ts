@@ -43,6 +43,7 @@ export const longForms: readonly string[] = [
   'tests/e2e/contract/fuzz.test.ts',
   'tests/failure/channels-storm.test.ts',
   'tests/failure/faults.test.ts',
+  'tests/failure/hooks-storm.test.ts',
   'tests/failure/kill.test.ts',
   'tests/failure/life.test.ts',
   'tests/failure/metering.test.ts',
@@ -90,6 +91,7 @@ const costs: Readonly<Record<string, Cost>> = {
   'packages/engine/src/accounts/guessing.test.ts': { seconds: 40, cores: 0.4 },
   'packages/access/src/rotate.test.ts': { seconds: 40, cores: 0.4 },
   'tests/failure/schedules-storm.test.ts': { seconds: 30, cores: 0.6 },
+  'tests/failure/hooks-storm.test.ts': { seconds: 30, cores: 0.6 },
   'tests/e2e/contract/fuzz.test.ts': { seconds: 30, cores: 0.5 },
 };
 const short: Cost = { seconds: 3, cores: 0.4 };

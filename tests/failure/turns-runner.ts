@@ -1,21 +1,24 @@
 /**
- * What makes runs of schedules, as a process of its own, to be killed: the store, the runner, the turn and the gateway's client, put
- * together as the engine does. Its agents have no machines: all of them answer at one gateway. Settings in SCHEDULES.
+ * What makes turns of what waits, as a process of its own, to be killed: the store, a runner, the turn and the gateway's client, put
+ * together as the engine does. Its agents have no machines: all of them answer at one gateway. Settings in RUNNER.
  */
 import type { AgentRow } from '@lodge/ports';
 import { createGateway } from '@lodge/runtimes';
 import { openStore } from '@lodge/store';
 import type { LiveAgent } from '@lodge/engine';
+import { defaultHookBounds } from '../../packages/engine/src/hooks/bounds.ts';
+import { HookRunner } from '../../packages/engine/src/hooks/runner.ts';
 import { defaultScheduleBounds } from '../../packages/engine/src/schedules/bounds.ts';
 import { ScheduleRunner } from '../../packages/engine/src/schedules/runner.ts';
 import { createRunTurn } from '../../packages/engine/src/turns/run-turn.ts';
 
 export interface RunnerSettings {
+  readonly of: 'hooks' | 'schedules';
   readonly connectionString: string;
   readonly gatewayUrl: string;
 }
 
-const { connectionString, gatewayUrl } = JSON.parse(process.env['SCHEDULES']!) as RunnerSettings;
+const { of, connectionString, gatewayUrl } = JSON.parse(process.env['RUNNER']!) as RunnerSettings;
 const log = {
   debug() {},
   info() {},
@@ -47,15 +50,20 @@ const agents = {
   turn: (_id: string, signal: AbortSignal) => ({ signal, refusal: null, hasModelAnswered: false }),
 };
 const runTurn = createRunTurn({ agents, gateway: createGateway() });
-const runner = new ScheduleRunner({
-  agents,
-  runTurn,
-  runs: store.scheduleRuns,
-  bounds: { ...defaultScheduleBounds, leaseMs: 2_000, lookEveryMs: 200, turnMs: 30_000, waitsMs: [200, 400, 800] },
-  log,
-  holder: String(process.pid),
-  host: 'here',
-});
+const deps = { agents, runTurn, log, holder: String(process.pid), host: 'here' };
+const bounds = { leaseMs: 2_000, lookEveryMs: 200, turnMs: 30_000 };
+const runner =
+  of === 'hooks'
+    ? new HookRunner({
+        ...deps,
+        turns: store.hookTurns,
+        bounds: { ...defaultHookBounds, ...bounds, waitsMs: [200, 400] },
+      })
+    : new ScheduleRunner({
+        ...deps,
+        runs: store.scheduleRuns,
+        bounds: { ...defaultScheduleBounds, ...bounds, waitsMs: [200, 400, 800] },
+      });
 runner.start();
 process.stdout.write('ready\n');
 process.on('SIGTERM', () => {

@@ -1,0 +1,152 @@
+/**
+ * For storms of kill -9: processes that make turns of what waits in the store, the agents whose turns those are, and one gateway at which
+ * all of them answer. The agents have no machines.
+ */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { randomBytes, randomInt } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { makeAgentId } from '@lodge/domain';
+import { migrate } from '@lodge/store';
+import { execute, testDatabase } from '@lodge/testkit/postgres';
+import type { TestDatabase } from '@lodge/testkit/postgres';
+import type { RunnerSettings } from './turns-runner.ts';
+
+/** What of the host's line before a prompt is checked. */
+export interface Told {
+  readonly attempt: number;
+  readonly mayHaveActed: boolean;
+}
+
+export interface ClaimsWorldOptions {
+  readonly of: RunnerSettings['of'];
+  /** Of an answer, at most. */
+  readonly answerMs: number;
+  /** What a prompt is about. */
+  readonly subjectOf: (conversation: string, prompt: string) => string;
+}
+
+export class ClaimsWorld {
+  readonly database: TestDatabase;
+  /** What agents were told, by what it is about. An answer says what it is about as well. */
+  readonly told = new Map<string, Told[]>();
+  private readonly options: ClaimsWorldOptions;
+  private readonly children: ChildProcess[] = [];
+  private gateway: Server | undefined;
+  private settings: RunnerSettings | undefined;
+
+  private constructor(database: TestDatabase, options: ClaimsWorldOptions) {
+    this.database = database;
+    this.options = options;
+  }
+
+  /** With an account `a`. */
+  static async open(options: ClaimsWorldOptions): Promise<ClaimsWorld> {
+    const world = new ClaimsWorld(await testDatabase(), options);
+    await migrate(world.database);
+    await world.query(`insert into accounts (id, name, role) values ('a', 'a', 'owner')`);
+    const gateway = createServer((request, response) => {
+      const conversation = String(request.headers['x-conversation']);
+      void json(request).then(
+        async (body) => {
+          const { messages } = body as { readonly messages: readonly { readonly content: string }[] };
+          const subject = world.note(conversation, messages[0]!.content);
+          await sleep(randomInt(options.answerMs));
+          response.writeHead(200, { 'content-type': 'text/event-stream' });
+          const chunk = { choices: [{ index: 0, delta: { content: `done: ${subject}` }, finish_reason: null }] };
+          response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
+        },
+        () => undefined,
+      );
+    });
+    world.gateway = gateway;
+    gateway.listen(0, '127.0.0.1');
+    await once(gateway, 'listening');
+    const gatewayUrl = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/v1`;
+    world.settings = { of: options.of, connectionString: world.database.connectionString, gatewayUrl };
+    return world;
+  }
+
+  async close(): Promise<void> {
+    for (const child of this.children) child.kill('SIGKILL');
+    this.gateway?.closeAllConnections();
+    this.gateway?.close();
+    await this.database.drop();
+  }
+
+  query<Row extends object>(sql: string): Promise<Row[]> {
+    return execute<Row>(this.database.connectionString, sql);
+  }
+
+  async startRunner(n: number): Promise<void> {
+    const child = spawn(process.execPath, [fileURLToPath(new URL('turns-runner.ts', import.meta.url))], {
+      env: { PATH: process.env['PATH'], RUNNER: JSON.stringify(this.settings) },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    this.children[n] = child;
+    await once(child.stdout, 'data');
+  }
+
+  async killRunner(n: number): Promise<void> {
+    const child = this.children[n]!;
+    const exit = once(child, 'exit');
+    child.kill('SIGKILL');
+    await exit;
+  }
+
+  /** Gives their ids. */
+  async makeAgents(count: number): Promise<readonly string[]> {
+    const ids = Array.from({ length: count }, () => makeAgentId(randomInt));
+    for (const id of ids) {
+      await this.query(
+        `insert into agents (id, account_id, name, runtime_kind, model, size, idle_timeout_seconds, stop_after_seconds, keep_awake,
+           auto_resume, auto_start, wake_on_message, metadata, created_at, updated_at, status, host, acknowledged, vm_address, execution_id)
+         values ('${id}', 'a', 'a', 'runtime_a', 'p/m', 'small', 1, 1, 'auto', true, true, true, '{}', now(), now(), 'running',
+           'here', true, '${id}', '${randomBytes(4).toString('hex')}')`,
+      );
+    }
+    return ids;
+  }
+
+  /** Whoever begins it after the first knows that it may have been begun. */
+  checkTold(subject: string, { status, attempts, reason }: EndedWork, { success, times }: Expected): void {
+    const prompts = this.told.get(subject) ?? [];
+    assert.ok(status === success || reason !== null, `${subject} is ${status} without a reason`);
+    assert.ok(prompts.length <= attempts, `${subject} was told ${prompts.length} times in ${attempts} attempts`);
+    assert.ok(prompts.length <= times, `${subject} was told ${prompts.length} times`);
+    if (status === success) assert.ok(prompts.length >= 1, `${subject} is ${success}, and its agent was told nothing`);
+    // One before it may have come to nothing without a word to the agent.
+    for (const [n, { attempt, mayHaveActed }] of prompts.entries()) {
+      const isRight = n === 0 ? attempt > 1 || !mayHaveActed : mayHaveActed;
+      assert.ok(isRight, `${subject}: attempt ${attempt} says ${mayHaveActed}`);
+    }
+  }
+
+  private note(conversation: string, prompt: string): string {
+    const facts = JSON.parse(/^\[[a-z ]+ (\{.*\})\]$/m.exec(prompt)![1]!) as Record<string, unknown>;
+    const subject = this.options.subjectOf(conversation, prompt);
+    const of = this.told.get(subject) ?? [];
+    of.push({ attempt: Number(facts['attempt'] ?? 1), mayHaveActed: facts['earlier_attempt_may_have_acted'] === true });
+    this.told.set(subject, of);
+    return subject;
+  }
+}
+
+interface Expected {
+  readonly success: string;
+  /** How often an agent may be told it. */
+  readonly times: number;
+}
+
+export interface EndedWork {
+  readonly status: string;
+  readonly attempts: number;
+  readonly reason: string | null;
+}

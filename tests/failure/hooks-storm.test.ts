@@ -1,0 +1,152 @@
+/**
+ * kill -9 of what makes turns of hooks' messages, whose answers go into conversations: at any moment, and between an answer and its
+ * delivery. The guarantee: each message comes to one end, told once; an answer is in its conversation once where the message is `answered`,
+ * and nowhere else; an agent is told a message no more often than it was begun, and a further time with the word that it may have acted.
+ */
+import assert from 'node:assert/strict';
+import { randomBytes, randomInt } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { hookWaitBounds, makeAgentId } from '@lodge/domain';
+import { openStore } from '@lodge/store';
+import type { Store } from '@lodge/store';
+import { formOf } from '@lodge/testkit/forms';
+import { Client } from 'pg';
+import { until } from '../../packages/testkit/src/plane/plane.ts';
+import { RelayHand } from '../../packages/testkit/src/plane/relay-hand.ts';
+import { ClaimsWorld } from './claims-world.ts';
+import type { EndedWork } from './claims-world.ts';
+
+const agents = 20;
+const messages = formOf({ short: 200, long: 2_000 });
+const kills = 10;
+const everyMs = formOf({ short: 500, long: 2_500 });
+const withinMs = formOf({ short: 3, long: 10 }) * 60_000;
+const silent = { debug() {}, info() {}, warn() {}, error() {} };
+
+let world: ClaimsWorld;
+let store: Store;
+
+before(async () => {
+  world = await ClaimsWorld.open({
+    of: 'hooks',
+    answerMs: formOf({ short: 150, long: 400 }),
+    subjectOf: (_, prompt) => prompt.slice(prompt.lastIndexOf('\n') + 1),
+  });
+  store = await openStore({ ...world.database, log: silent });
+});
+after(async () => {
+  await store?.close();
+  await world?.close();
+});
+
+/** Gives their ids; the answers of each go into a conversation of its agent. */
+async function makeHooks(): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (const agentId of await world.makeAgents(agents)) {
+    const relay = await RelayHand.of(store, 'a', agentId);
+    await relay.write('hello', { conversation: agentId });
+    const hookId = makeAgentId(randomInt);
+    const made = await store.hooks.create(
+      { accountId: 'a', agentId, hookId },
+      {
+        name: 'H',
+        tokenHash: randomBytes(32),
+        last4: 'abcd',
+        template: null,
+        conversation: null,
+        deliver: { to: 'channel', channel: 'telegram', conversation: agentId },
+        signature: null,
+      },
+      1,
+    );
+    assert.ok(typeof made === 'object');
+    ids.push(hookId);
+  }
+  return ids;
+}
+
+async function send(hooks: readonly string[], from: number, to: number): Promise<void> {
+  for (let n = from; n < to; n += 1) {
+    const message = { deliveryId: `d${n}`, event: null, text: `{"n":${n}}`, isCut: false };
+    const kept = await store.hooks.receive(hooks[n % hooks.length]!, message, { ...hookWaitBounds, ofHook: messages });
+    assert.ok(typeof kept === 'object' && kept.isNew);
+  }
+}
+
+/** Nobody can queue an answer meanwhile: whoever has one waits for the row of its channel. */
+async function killBetweenAnswerAndDelivery(): Promise<number> {
+  const holder = new Client({ connectionString: world.database.connectionString });
+  await holder.connect();
+  await holder.query('begin');
+  await holder.query('select from channels for update');
+  let waiting = 0;
+  await until('answers wait to be delivered', async () => {
+    const rows = await world.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%channel_conversations%'`,
+    );
+    waiting = rows.length;
+    return waiting > 1;
+  });
+  await world.killRunner(0);
+  await holder.query('rollback');
+  await holder.end();
+  return waiting;
+}
+
+interface MessageRow extends EndedWork {
+  readonly text: string;
+}
+
+async function untilOver(): Promise<void> {
+  for (const end = Date.now() + withinMs; ;) {
+    const [row] = await world.query<{ open: number }>(
+      'select count(*)::int as open from hook_messages where status is null',
+    );
+    if (row!.open === 0) return;
+    assert.ok(Date.now() < end, `${row!.open} are not over`);
+    await sleep(500);
+  }
+}
+
+test(`${messages} messages of ${agents} agents, ${kills} kills`, { timeout: withinMs + 60_000 }, async (t) => {
+  const startedAt = performance.now();
+  const hooks = await makeHooks();
+  await send(hooks, 0, agents);
+  await world.startRunner(0);
+  const cutShort = await killBetweenAnswerAndDelivery();
+  assert.deepEqual(await world.query(`select from channel_answers`), []);
+  assert.deepEqual(await world.query(`select from hook_messages where status is not null`), []);
+  await send(hooks, agents, messages);
+  await world.startRunner(0);
+  for (let n = 0; n < kills; n += 1) {
+    await sleep(everyMs / 2 + randomInt(everyMs));
+    await world.killRunner(0);
+    await world.startRunner(0);
+  }
+  await untilOver();
+
+  const rows = await world.query<MessageRow>(
+    `select status, attempts, reason, '{"n":' || substr(delivery_id, 2) || '}' as text from hook_messages`,
+  );
+  assert.equal(rows.length, messages);
+  const answers = new Map<string, number>();
+  for (const { text } of await world.query<{ text: string }>('select text from channel_answers')) {
+    answers.set(text, (answers.get(text) ?? 0) + 1);
+  }
+  for (const { text, ...row } of rows) {
+    world.checkTold(text, row, { success: 'answered', times: 3 });
+    assert.equal(answers.get(`done: ${text}`) ?? 0, row.status === 'answered' ? 1 : 0, `answers of ${text}`);
+  }
+  const events = await world.query<{ n: number; of: number }>(
+    `select count(*)::int as n, count(distinct data->>'message_id')::int as of from events
+     where type in ('hook.answered', 'hook.failed')`,
+  );
+  assert.deepEqual(events, [{ n: messages, of: messages }], 'an end is told once');
+  const answered = rows.filter(({ status }) => status === 'answered').length;
+  const repeated = [...world.told.values()].filter(({ length }) => length > 1).length;
+  assert.ok(repeated >= cutShort, 'who was cut between an answer and its delivery is asked again');
+  t.diagnostic(
+    `${answered} answered, ${messages - answered} failed with their reason, ${repeated} told more than once, in ${Math.round((performance.now() - startedAt) / 1_000)} s`,
+  );
+});
