@@ -1,4 +1,4 @@
-import type { WorkBounds } from '../claimed-work.ts';
+import type { WorkBounds } from '../claimed/work.ts';
 
 /** Bounds of the turns that messages of hooks make. */
 export interface HookBounds extends WorkBounds {

@@ -7,12 +7,12 @@ import { hookPromptOf } from '@lodge/domain';
 import type { AgentRow, ClaimedHookMessage, HookEnd, HookTurns, Log } from '@lodge/ports';
 import type { Agents } from '../agents/agents.ts';
 import { maxAnswerChars } from '../channels/answering/bounds.ts';
-import { cutOf } from '../channels/answering/cut.ts';
+import { cutOf } from '../claimed/cut.ts';
 import { reasons } from '../channels/answering/words.ts';
 import { message } from '../turns/run-turn.ts';
 import type { RunTurn } from '../turns/run-turn.ts';
 import type { HookBounds } from './bounds.ts';
-import { failureOf } from './failure.ts';
+import { failureOf } from '../claimed/failure.ts';
 
 export interface PerformDeps {
   readonly agents: Pick<Agents, 'get'>;

@@ -1,6 +1,6 @@
 /** Makes turns of the messages of hooks (`ClaimedWork`), and forgets old ones. */
 import type { ClaimedHookMessage, HookTurns } from '@lodge/ports';
-import { ClaimedWork } from '../claimed-work.ts';
+import { ClaimedWork } from '../claimed/work.ts';
 import { Periodic } from '../periodic.ts';
 import { perform } from './perform.ts';
 import type { PerformDeps } from './perform.ts';
@@ -26,6 +26,7 @@ export class HookRunner {
       renew: (claims) => turns.renew(claims, leaseMs),
       perform: (claimed, cut) => perform(deps, claimed, cut),
       onWork: (listener) => turns.onWork(listener),
+      losesClaimsOnWork: true,
       what: 'messages of hooks',
       fields: ({ hook: { agentId: agent_id, id: hook_id } }) => ({ agent_id, hook_id }),
       log,

@@ -1,12 +1,9 @@
+import type { WorkBounds } from '../claimed/work.ts';
+
 /** Bounds of the runs that schedules make. */
-export interface ScheduleBounds {
-  /** Runs under way in this process. */
-  readonly runs: number;
+export interface ScheduleBounds extends WorkBounds {
   /** Schedules that one look makes runs of. */
   readonly fired: number;
-  /** How long a claim holds without being renewed. */
-  readonly leaseMs: number;
-  readonly lookEveryMs: number;
   /** How often is looked whether the clock went back. */
   readonly replanEveryMs: number;
   readonly tidyEveryMs: number;
@@ -14,8 +11,6 @@ export interface ScheduleBounds {
   readonly turnMs: number;
   /** How long an agent may take to wake. */
   readonly wakeMs: number;
-  /** How long runs under way may go on when the process ends. */
-  readonly drainMs: number;
   /** Waits before a run that failed is tried again; after the last one it has failed for good. */
   readonly waitsMs: readonly number[];
   /** A run that did not begin within this time is missed. */
@@ -29,7 +24,7 @@ const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 
 export const defaultScheduleBounds: ScheduleBounds = {
-  runs: 16,
+  atOnce: 16,
   fired: 500,
   leaseMs: 30_000,
   lookEveryMs: 1_000,

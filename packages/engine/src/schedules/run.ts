@@ -7,11 +7,11 @@ import { scheduledPromptOf } from '@lodge/domain';
 import type { AgentRow, ClaimedRun, Log, RunEnd, ScheduleRuns } from '@lodge/ports';
 import type { Agents } from '../agents/agents.ts';
 import { maxAnswerChars } from '../channels/answering/bounds.ts';
-import { cutOf } from '../channels/answering/cut.ts';
+import { cutOf } from '../claimed/cut.ts';
 import { message } from '../turns/run-turn.ts';
 import type { RunTurn } from '../turns/run-turn.ts';
 import type { ScheduleBounds } from './bounds.ts';
-import { failureOf } from './failure.ts';
+import { failureOf } from '../claimed/failure.ts';
 
 export interface RunDeps {
   readonly agents: Pick<Agents, 'get'>;

@@ -9,7 +9,7 @@ import type { ChannelTurns, WaitingConversation } from '@lodge/ports';
 import { answerAsides } from './asides.ts';
 import { converse } from './converse.ts';
 import type { ConverseDeps } from './converse.ts';
-import { TurnCut } from './cut.ts';
+import { TurnCut } from '../../claimed/cut.ts';
 
 export interface AnsweringDeps extends ConverseDeps {
   readonly turns: ChannelTurns;

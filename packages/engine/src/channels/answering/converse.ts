@@ -7,7 +7,7 @@ import { commandIn } from '@lodge/domain';
 import type { ChannelCommand } from '@lodge/domain';
 import type { ChannelAnswer, ChannelTurns, Log, WaitingConversation, WaitingMessage } from '@lodge/ports';
 import type { Agents } from '../../agents/agents.ts';
-import { cutOf } from './cut.ts';
+import { cutOf } from '../../claimed/cut.ts';
 import { failureOf } from './failure.ts';
 import { discard } from './outbox.ts';
 import { say } from './say.ts';

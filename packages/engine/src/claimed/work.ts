@@ -6,7 +6,7 @@
  * that ends in order gives its work a bounded while, and cuts the rest.
  */
 import type { Log } from '@lodge/ports';
-import { TurnCut } from './channels/answering/cut.ts';
+import { TurnCut } from './cut.ts';
 
 export interface WorkBounds {
   /** Pieces under way in this process. */
@@ -27,15 +27,23 @@ export interface WorkParts<Piece extends { readonly id: string }> {
   /** Does it and writes its end. `cut` aborts with a `TurnCut`. */
   readonly perform: (piece: Piece, cut: AbortSignal) => Promise<void>;
   readonly onWork: (listener: () => void) => () => void;
+  /** Whether a call of `onWork` may mean that what a piece is for is gone, and the claim with it. */
+  readonly losesClaimsOnWork: boolean;
+  /** Done with each look before anything is claimed, also while all places are taken. */
+  readonly before?: (underWay: readonly Cuttable<Piece>[]) => Promise<unknown>;
   /** Names the work in the log. */
   readonly what: string;
   readonly fields: (piece: Piece) => Readonly<Record<string, unknown>>;
   readonly log: Log;
 }
 
-interface UnderWay<Piece> {
+export interface Cuttable<Piece> {
   readonly piece: Piece;
+  /** Aborts with a `TurnCut`. */
   readonly cut: AbortController;
+}
+
+interface UnderWay<Piece> extends Cuttable<Piece> {
   readonly done: Promise<void>;
 }
 
@@ -80,10 +88,9 @@ export class ClaimedWork<Piece extends { readonly id: string }> {
     await this.renewing;
   }
 
-  /** What it is for may be gone, and a claim with it. */
   private onWork(): void {
     this.look();
-    if (this.underWay.size > 0) this.renew();
+    if (this.parts.losesClaimsOnWork && this.underWay.size > 0) this.renew();
   }
 
   private look(): void {
@@ -102,7 +109,8 @@ export class ClaimedWork<Piece extends { readonly id: string }> {
   }
 
   private async round(): Promise<void> {
-    const { claim, bounds } = this.parts;
+    const { before, claim, bounds } = this.parts;
+    await before?.([...this.underWay]);
     for (;;) {
       const limit = bounds.atOnce - this.underWay.size;
       if (limit <= 0 || this.isStopping) return;

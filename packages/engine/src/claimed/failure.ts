@@ -1,8 +1,8 @@
 import { Refusal, oneLine } from '@lodge/domain';
 import type { ErrorCode } from '@lodge/domain';
 
-/** What becomes of a run that did not end in an answer. */
-export interface RunFailure {
+/** What becomes of work that did not come to the end of its turn. */
+export interface WorkFailure {
   /** One sentence for the owner. */
   readonly reason: string;
   /** The agent may have begun to do what it was told. */
@@ -24,15 +24,15 @@ const final: readonly ErrorCode[] = [
 const maxWaitMs = 15 * 60_000;
 const ours = 'Something failed within this service.';
 
-/** `tries`: how often the run was begun, this time included. `hasBegun`: the turn was on its way to the agent. */
-export function failureOf(
-  error: unknown,
-  {
-    tries,
-    waitsMs,
-    hasBegun,
-  }: { readonly tries: number; readonly waitsMs: readonly number[]; readonly hasBegun: boolean },
-): RunFailure {
+interface Tried {
+  /** How often the turn was begun, this time included. */
+  readonly tries: number;
+  readonly waitsMs: readonly number[];
+  /** The turn was on its way to the agent. */
+  readonly hasBegun: boolean;
+}
+
+export function failureOf(error: unknown, { tries, waitsMs, hasBegun }: Tried): WorkFailure {
   const known = error instanceof Refusal ? error : null;
   const waitMs = waitsMs[tries - 1];
   const isFinal = waitMs === undefined || (known !== null && final.includes(known.code));
