@@ -25,7 +25,7 @@ import type { SpendingDeps } from './spend/spending.ts';
 import { createTemplates } from './templates/templates.ts';
 import type { TemplateProgress, Templates } from './templates/templates.ts';
 import { createAgents } from './agents/use-cases.ts';
-import { Answering } from './channels/answering/answering.ts';
+import { createAnswering } from './channels/answering/answering.ts';
 import { defaultAnsweringBounds } from './channels/answering/bounds.ts';
 import { HeldBytes } from './channels/attachments/turn-pictures.ts';
 import type { Channels } from './channels/channels.ts';
@@ -182,12 +182,12 @@ const askers = (deps: EngineDeps, agents: Agents, runTurn: RunTurn) => [
 ];
 
 /** What answers on channels, where there are any. */
-function answering({ channels, holder, log }: EngineDeps, agents: Agents, runTurn: RunTurn): Answering[] {
+function answering({ channels, holder, log }: EngineDeps, agents: Agents, runTurn: RunTurn) {
   if (!channels) return [];
   const bounds = { ...defaultAnsweringBounds, ...channels.bounds };
   // Two servers of one host have claims of their own.
   const held = new HeldBytes();
-  return [new Answering({ ...channels, bounds, held, agents, runTurn, log, holder: `${holder}/${randomUUID()}` })];
+  return [createAnswering({ ...channels, bounds, held, agents, runTurn, log, holder: `${holder}/${randomUUID()}` })];
 }
 
 /** What makes runs of schedules, where there are any. */

@@ -1,27 +1,21 @@
-/** Bounds of the turns that messages make. */
-export interface AnsweringBounds {
-  /** Turns under way in this process. */
-  readonly turns: number;
+import type { WorkBounds } from '../../claimed/work.ts';
+
+/** Bounds of the turns that messages make. A look is for work that nobody told of, and for `/stop`. */
+export interface AnsweringBounds extends WorkBounds {
   /** Turns under way of one agent. */
   readonly turnsPerAgent: number;
-  /** How long a claim holds without being renewed. */
-  readonly leaseMs: number;
-  /** How often is looked for work that nobody told of, and for `/stop`. */
-  readonly lookEveryMs: number;
   /** Of one turn, its files included. */
   readonly turnMs: number;
   /** How long an agent may take to wake. */
   readonly wakeMs: number;
   /** How often what the agent has said so far is told to who shows it. */
   readonly tellEveryMs: number;
-  /** How long turns under way may go on when the process ends. */
-  readonly drainMs: number;
   /** Waits before a turn that could not begin is tried again; after the last one it has failed. */
   readonly waitsMs: readonly number[];
 }
 
 export const defaultAnsweringBounds: AnsweringBounds = {
-  turns: 32,
+  atOnce: 32,
   turnsPerAgent: 3,
   leaseMs: 30_000,
   lookEveryMs: 1_000,
