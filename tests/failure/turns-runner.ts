@@ -7,9 +7,9 @@ import { createGateway } from '@lodge/runtimes';
 import { openStore } from '@lodge/store';
 import type { LiveAgent } from '@lodge/engine';
 import { defaultHookBounds } from '../../packages/engine/src/hooks/bounds.ts';
-import { HookRunner } from '../../packages/engine/src/hooks/runner.ts';
+import { createHookRunner } from '../../packages/engine/src/hooks/runner.ts';
 import { defaultScheduleBounds } from '../../packages/engine/src/schedules/bounds.ts';
-import { ScheduleRunner } from '../../packages/engine/src/schedules/runner.ts';
+import { createScheduleRunner } from '../../packages/engine/src/schedules/runner.ts';
 import { createRunTurn } from '../../packages/engine/src/turns/run-turn.ts';
 
 export interface RunnerSettings {
@@ -54,12 +54,12 @@ const deps = { agents, runTurn, log, holder: String(process.pid), host: 'here' }
 const bounds = { leaseMs: 2_000, lookEveryMs: 200, turnMs: 30_000 };
 const runner =
   of === 'hooks'
-    ? new HookRunner({
+    ? createHookRunner({
         ...deps,
         turns: store.hookTurns,
         bounds: { ...defaultHookBounds, ...bounds, waitsMs: [200, 400] },
       })
-    : new ScheduleRunner({
+    : createScheduleRunner({
         ...deps,
         runs: store.scheduleRuns,
         bounds: { ...defaultScheduleBounds, ...bounds, waitsMs: [200, 400, 800] },

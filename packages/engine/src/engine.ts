@@ -33,13 +33,13 @@ import type { ChannelParts } from './channels/deps.ts';
 import { createChannels } from './channels/use-cases.ts';
 import { defaultScheduleBounds } from './schedules/bounds.ts';
 import type { ScheduleParts } from './schedules/deps.ts';
-import { ScheduleRunner } from './schedules/runner.ts';
+import { createScheduleRunner } from './schedules/runner.ts';
 import type { Schedules } from './schedules/schedules.ts';
 import { createSchedules } from './schedules/use-cases.ts';
 import { defaultHookBounds } from './hooks/bounds.ts';
 import type { HookParts } from './hooks/deps.ts';
 import type { Hooks } from './hooks/hooks.ts';
-import { HookRunner } from './hooks/runner.ts';
+import { createHookRunner } from './hooks/runner.ts';
 import { createHooks } from './hooks/use-cases.ts';
 import type { AgentsDeps } from './agents/deps.ts';
 import { KeepAwakeLeases } from './turns/keep-awake.ts';
@@ -191,19 +191,19 @@ function answering({ channels, holder, log }: EngineDeps, agents: Agents, runTur
 }
 
 /** What makes runs of schedules, where there are any. */
-function scheduling({ schedules, holder: host, log }: EngineDeps, agents: Agents, runTurn: RunTurn): ScheduleRunner[] {
+function scheduling({ schedules, holder: host, log }: EngineDeps, agents: Agents, runTurn: RunTurn) {
   if (!schedules) return [];
   const bounds = { ...defaultScheduleBounds, ...schedules.bounds };
   const { runs } = schedules;
-  return [new ScheduleRunner({ runs, bounds, agents, runTurn, log, host, holder: `${host}/${randomUUID()}` })];
+  return [createScheduleRunner({ runs, bounds, agents, runTurn, log, host, holder: `${host}/${randomUUID()}` })];
 }
 
 /** What makes turns of what comes to hooks, where there are any. */
-function hearing({ hooks, holder: host, log }: EngineDeps, agents: Agents, runTurn: RunTurn): HookRunner[] {
+function hearing({ hooks, holder: host, log }: EngineDeps, agents: Agents, runTurn: RunTurn) {
   if (!hooks) return [];
   const bounds = { ...defaultHookBounds, ...hooks.bounds };
   const { turns } = hooks;
-  return [new HookRunner({ turns, bounds, agents, runTurn, log, host, holder: `${host}/${randomUUID()}` })];
+  return [createHookRunner({ turns, bounds, agents, runTurn, log, host, holder: `${host}/${randomUUID()}` })];
 }
 
 interface LoopParts {

@@ -42,3 +42,4 @@ export * from './webhooks/webhook-sender.ts';
 export * from './webhooks/webhook-store.ts';
 export * from './schedules/schedule-store.ts';
 export * from './schedules/schedule-runs.ts';
+export * from './turns/claimed-turns.ts';

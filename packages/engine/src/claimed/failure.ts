@@ -1,5 +1,6 @@
 import { Refusal, oneLine } from '@lodge/domain';
 import type { ErrorCode } from '@lodge/domain';
+import { workReasons } from './words.ts';
 
 /** What becomes of work that did not come to the end of its turn. */
 export interface WorkFailure {
@@ -22,7 +23,6 @@ const final: readonly ErrorCode[] = [
 ];
 
 const maxWaitMs = 15 * 60_000;
-const ours = 'Something failed within this service.';
 
 interface Tried {
   /** How often the turn was begun, this time included. */
@@ -38,7 +38,7 @@ export function failureOf(error: unknown, { tries, waitsMs, hasBegun }: Tried): 
   const isFinal = waitMs === undefined || (known !== null && final.includes(known.code));
   const askedMs = (known?.retryAfterSeconds ?? 0) * 1000;
   return {
-    reason: oneLine(known?.message ?? ours),
+    reason: oneLine(known?.message ?? workReasons.ours),
     mayHaveActed: hasBegun && (known === null || !known.mayRepeat),
     retryAfterMs: isFinal ? null : Math.min(maxWaitMs, Math.max(waitMs, askedMs)),
   };

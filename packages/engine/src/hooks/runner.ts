@@ -1,50 +1,30 @@
-/** Makes turns of the messages of hooks (`ClaimedWork`), and forgets old ones. */
+/** Makes turns of the messages of hooks. */
+import { hookPromptOf } from '@lodge/domain';
 import type { ClaimedHookMessage, HookTurns } from '@lodge/ports';
-import { ClaimedWork } from '../claimed/work.ts';
-import { Periodic } from '../periodic.ts';
-import { perform } from './perform.ts';
-import type { PerformDeps } from './perform.ts';
+import type { Task } from '../claimed/attempt.ts';
+import { TurnRunner } from '../claimed/turn-runner.ts';
+import type { TurnRunnerDeps } from '../claimed/turn-runner.ts';
+import { workReasons } from '../claimed/words.ts';
+import type { HookBounds } from './bounds.ts';
 
-export interface HookRunnerDeps extends PerformDeps {
+export interface HookRunnerDeps extends TurnRunnerDeps {
   readonly turns: HookTurns;
-  /** Names this process among those that may make turns. */
-  readonly holder: string;
-  /** Names this host: an agent's machine is on one. */
-  readonly host: string;
+  readonly bounds: HookBounds;
 }
 
-export class HookRunner {
-  private readonly work: ClaimedWork<ClaimedHookMessage>;
-  private readonly tidying: Periodic;
+export const createHookRunner = (deps: HookRunnerDeps): TurnRunner<ClaimedHookMessage> =>
+  new TurnRunner({ ...deps, taskOf, what: 'messages of hooks' });
 
-  constructor(deps: HookRunnerDeps) {
-    const { turns, bounds, holder, host, log } = deps;
-    const { leaseMs } = bounds;
-    this.work = new ClaimedWork({
-      bounds,
-      claim: (limit, except) => turns.claim({ holder, host, limit, leaseMs, except }),
-      renew: (claims) => turns.renew(claims, leaseMs),
-      perform: (claimed, cut) => perform(deps, claimed, cut),
-      onWork: (listener) => turns.onWork(listener),
-      losesClaimsOnWork: true,
-      what: 'messages of hooks',
-      fields: ({ hook: { agentId: agent_id, id: hook_id } }) => ({ agent_id, hook_id }),
-      log,
-    });
-    this.tidying = new Periodic({
-      everyMs: bounds.tidyEveryMs,
-      log,
-      failed: 'old messages of hooks not deleted; it will be repeated',
-      round: () => turns.tidy(bounds),
-    });
-  }
-
-  start(): void {
-    this.work.start();
-    this.tidying.start();
-  }
-
-  async stop(): Promise<void> {
-    await Promise.all([this.work.stop(), this.tidying.stop()]);
-  }
+function taskOf({ hook, attempts, ...received }: ClaimedHookMessage): Task {
+  const { id, accountId, agentId, name, isSigned } = hook;
+  return {
+    accountId,
+    agentId,
+    conversation: hook.conversation ?? `hook:${id}`,
+    origin: 'hook',
+    text: hookPromptOf({ ...received, hook: name, isSigned, attempt: attempts + 1 }),
+    wakes: ({ lifecycle }) => lifecycle.wakeOnMessage,
+    asleep: workReasons.off,
+    fields: { agent_id: agentId, hook_id: id },
+  };
 }

@@ -2,7 +2,7 @@
  * Claims of messages. A claim ends by the database's clock, and its number fences what it may write. A claim that reaches further
  * than any can is one from before the clock went back: nobody holds it.
  */
-import type { ClaimedHookMessage, HookClaim, HookTurns } from '@lodge/ports';
+import type { ClaimOptions, ClaimedHookMessage, TurnClaim } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { RawBuilder, SqlBool, Transaction } from 'kysely';
 import { advisoryLocks } from '../database/locks.ts';
@@ -12,7 +12,7 @@ import type { Schema } from '../database/schema.ts';
 /** Nothing is put off by more; what is further away was put off before the clock went back. */
 const furthestMs = 3_600_000;
 
-export const claimRows = (claims: readonly HookClaim[]): RawBuilder<unknown> => sql`
+export const claimRows = (claims: readonly TurnClaim[]): RawBuilder<unknown> => sql`
   unnest(${claims.map(({ id }) => id)}::text[], ${claims.map(({ claim }) => claim)}::integer[]) k (id, claim)
 `;
 
@@ -39,7 +39,7 @@ interface Taken {
  */
 export async function claimMessages(
   trx: Transaction<Schema>,
-  { holder, host, limit, leaseMs, except }: Parameters<HookTurns['claim']>[0],
+  { holder, host, limit, leaseMs, except }: ClaimOptions,
 ): Promise<readonly ClaimedHookMessage[]> {
   await sql`select pg_advisory_xact_lock(${advisoryLocks.hookClaims})`.execute(trx);
   const held: RawBuilder<SqlBool> = sql`

@@ -3,7 +3,7 @@
  * forgotten.
  */
 import { oneLine, redact } from '@lodge/domain';
-import type { HookClaim, HookEnd, NewEvent } from '@lodge/ports';
+import type { NewEvent, TurnClaim, TurnEnd } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
 import { deliverAnswer, deliveryFacts } from '../channels/deliver.ts';
@@ -32,12 +32,12 @@ export const endedColumns = sql`
   greatest(0, coalesce(extract(epoch from r.ended_at - r.started_at) * 1000, 0))::float8 as duration_ms
 `;
 
-export async function endMessage(trx: Transaction<Schema>, { id, claim }: HookClaim, end: HookEnd): Promise<boolean> {
+export async function endMessage(trx: Transaction<Schema>, { id, claim }: TurnClaim, end: TurnEnd): Promise<boolean> {
   const answer = end.answer === null ? null : storable(end.answer);
   const reason = end.reason === null ? null : storable(end.reason, maxReasonChars);
-  const isSkipped = end.state === 'skipped';
+  const isSkipped = end.outcome === 'skipped';
   const { rows } = await sql<EndedMessage>`
-    update hook_messages r set status = ${end.state}, ended_at = clock_timestamp(), claim_holder = null, claim_until = null,
+    update hook_messages r set status = ${end.outcome}, ended_at = clock_timestamp(), claim_holder = null, claim_until = null,
       started_at = case when ${isSkipped} then null else r.started_at end, attempt_at = null, text = null, reason = ${reason}
     from hooks h
     where r.id = ${id} and r.claim = ${claim} and r.claim_until is not null and r.status is null and h.id = r.hook_id
@@ -55,16 +55,16 @@ export async function endMessage(trx: Transaction<Schema>, { id, claim }: HookCl
     const told = `Hook "${message.name}" was answered: ${redact(oneLine(answer))}`;
     await appendLog(trx, message.agent_id, [{ level: 'info', source: 'system', message: told }]);
   }
-  const known: HookEnd = trouble === null ? { ...end, reason, answer } : { state: 'failed', reason: trouble, answer };
+  const known: TurnEnd = trouble === null ? { ...end, reason, answer } : { outcome: 'failed', reason: trouble, answer };
   await appendEvent(trx, eventOf(message, known));
   return true;
 }
 
-export function eventOf(message: EndedMessage, { state, reason, answer }: HookEnd): NewEvent {
+export function eventOf(message: EndedMessage, { outcome, reason, answer }: TurnEnd): NewEvent {
   const { id: message_id, hook_id, name, attempts, duration_ms } = message;
   const of = { accountId: message.account_id, agentId: message.agent_id, by: null };
   const which = { hook_id, name, message_id };
-  switch (state) {
+  switch (outcome) {
     case 'answered': {
       const facts = { duration_ms: Math.round(duration_ms), attempts, ...deliveryFacts(message.deliver_to, answer) };
       return { type: 'hook.answered', data: { ...which, ...facts }, ...of };

@@ -28,7 +28,7 @@ const receive = async (row: HookRow, given = {}, by = store): Promise<string> =>
 };
 const claim = (by = store, given: { limit?: number; leaseMs?: number; except?: readonly string[] } = {}) =>
   by.hookTurns.claim({ holder: 'h', host: 'here', limit: 100, leaseMs: 30_000, except: [], ...given });
-const answered = { state: 'answered', reason: null, answer: 'Done.' } as const;
+const answered = { outcome: 'answered', reason: null, answer: 'Done.' } as const;
 /** Claims until the hook's message is among them; the others end. */
 async function claimOf(row: HookRow, by = store, leaseMs = 30_000): Promise<ClaimedHookMessage> {
   for (;;) {
@@ -150,7 +150,7 @@ test('what an earlier claimer writes is refused; who claims after it knows that 
   assert.equal(await store.hookTurns.end(old, answered), false);
   assert.equal(await store.hookTurns.postpone(old, { afterMs: 0, reason: 'x', mayHaveActed: true }), false);
   assert.deepEqual(await store.hookTurns.renew([old, next], 30_000), new Set([id]));
-  assert.ok(await other.hookTurns.end(next, { state: 'failed', reason: 'It broke.', answer: null }));
+  assert.ok(await other.hookTurns.end(next, { outcome: 'failed', reason: 'It broke.', answer: null }));
   assert.deepEqual(await states(row), ['failed']);
   const events = await store.events.page({
     accountId,

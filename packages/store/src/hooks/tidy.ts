@@ -1,5 +1,5 @@
 /** Ends messages that waited in vain, and deletes old ones in steps short enough that no writer waits long. */
-import type { HookTurns } from '@lodge/ports';
+import type { TidyBounds } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type { Database } from '../database/connection.ts';
@@ -7,15 +7,13 @@ import { appendEvent } from '../events/append.ts';
 import { endedColumns, eventOf } from './ending.ts';
 import type { EndedMessage } from './ending.ts';
 
-type Bounds = Parameters<HookTurns['tidy']>[0];
-
 const step = 1_000;
 const maxExpired = 1_000;
 
 const expiredWords = (maxWaitMs: number): string =>
   `The agent did not come to it within ${Math.round(maxWaitMs / 3_600_000)} hours.`;
 
-export async function tidyMessages(database: Database, { maxWaitMs, kept, maxAgeMs }: Bounds): Promise<void> {
+export async function tidyMessages(database: Database, { maxWaitMs, kept, maxAgeMs }: TidyBounds): Promise<void> {
   for (let n = 0; n < maxExpired && (await expireOne(database, maxWaitMs)); n += 1);
   const steps: readonly RawBuilder<unknown>[] = [
     sql`
@@ -58,7 +56,7 @@ function expireOne(database: Database, maxWaitMs: number): Promise<boolean> {
     `.execute(trx);
     const [message] = rows;
     if (message === undefined) return false;
-    await appendEvent(trx, eventOf(message, { state: 'failed', reason, answer: null }));
+    await appendEvent(trx, eventOf(message, { outcome: 'failed', reason, answer: null }));
     return true;
   });
 }

@@ -1,4 +1,12 @@
-import type { ClaimedHookMessage, HookClaim, HookEnd, HookTurns } from '@lodge/ports';
+import type {
+  ClaimOptions,
+  ClaimedHookMessage,
+  HookTurns,
+  Postponement,
+  TidyBounds,
+  TurnClaim,
+  TurnEnd,
+} from '@lodge/ports';
 import { sql } from 'kysely';
 import { inMs } from '../channels/leases.ts';
 import { storable } from '../channels/text.ts';
@@ -18,11 +26,11 @@ export class PostgresHookTurns implements HookTurns {
     this.changes = changes;
   }
 
-  claim(options: Parameters<HookTurns['claim']>[0]): Promise<readonly ClaimedHookMessage[]> {
+  claim(options: ClaimOptions): Promise<readonly ClaimedHookMessage[]> {
     return this.database.transaction((trx) => claimMessages(trx, options));
   }
 
-  async renew(claims: readonly HookClaim[], leaseMs: number): Promise<ReadonlySet<string>> {
+  async renew(claims: readonly TurnClaim[], leaseMs: number): Promise<ReadonlySet<string>> {
     if (claims.length === 0) return new Set();
     const { rows } = await this.database.repeatable((db) =>
       sql<{ id: string }>`
@@ -34,14 +42,11 @@ export class PostgresHookTurns implements HookTurns {
     return new Set(rows.map(({ id }) => id));
   }
 
-  end(claim: HookClaim, end: HookEnd): Promise<boolean> {
+  end(claim: TurnClaim, end: TurnEnd): Promise<boolean> {
     return this.database.transaction((trx) => endMessage(trx, claim, end));
   }
 
-  async postpone(
-    { id, claim }: HookClaim,
-    { afterMs, reason, mayHaveActed }: Parameters<HookTurns['postpone']>[1],
-  ): Promise<boolean> {
+  async postpone({ id, claim }: TurnClaim, { afterMs, reason, mayHaveActed }: Postponement): Promise<boolean> {
     const { numAffectedRows } = await this.database.once((db) =>
       sql`
         update hook_messages r set claim_holder = null, claim_until = null, due_at = ${inMs(afterMs)},
@@ -52,7 +57,7 @@ export class PostgresHookTurns implements HookTurns {
     return numAffectedRows === 1n;
   }
 
-  tidy(bounds: Parameters<HookTurns['tidy']>[0]): Promise<void> {
+  tidy(bounds: TidyBounds): Promise<void> {
     return tidyMessages(this.database, bounds);
   }
 

@@ -2,7 +2,7 @@
  * Claims of runs. A claim ends by the database's clock, and its number fences what it may write. A claim that reaches further than
  * any can is one from before the clock went back: nobody holds it.
  */
-import type { ClaimedRun, RunClaim, ScheduleRuns } from '@lodge/ports';
+import type { ClaimOptions, ClaimedRun, TurnClaim } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { RawBuilder, SqlBool, Transaction } from 'kysely';
 import { toDelivery } from '../channels/deliver.ts';
@@ -26,7 +26,7 @@ export const costWithAttempt = sql`
   case when r.attempt_at is null or ${costSince} is null then r.cost_usd else coalesce(r.cost_usd, 0) + ${costSince} end
 `;
 
-export const claimRows = (claims: readonly RunClaim[]): RawBuilder<unknown> => sql`
+export const claimRows = (claims: readonly TurnClaim[]): RawBuilder<unknown> => sql`
   unnest(${claims.map(({ id }) => id)}::text[], ${claims.map(({ claim }) => claim)}::integer[]) k (id, claim)
 `;
 
@@ -50,7 +50,7 @@ interface Taken extends DeliverColumns {
 /** The account's n-th run waits behind the n-th of all others, however long it has waited. */
 export async function claimRuns(
   trx: Transaction<Schema>,
-  { holder, host, limit, leaseMs, except }: Parameters<ScheduleRuns['claim']>[0],
+  { holder, host, limit, leaseMs, except }: ClaimOptions,
 ): Promise<readonly ClaimedRun[]> {
   await sql`select pg_advisory_xact_lock(${advisoryLocks.scheduleClaims})`.execute(trx);
   const held: RawBuilder<SqlBool> = sql`

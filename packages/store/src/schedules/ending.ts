@@ -1,6 +1,7 @@
 /** Ends a run: what it cost, where its answer goes and the event, in one transaction under the run's claim. */
 import { previewOf } from '@lodge/domain';
-import type { NewEvent, RunClaim, RunEnd } from '@lodge/ports';
+import type { RunStatus } from '@lodge/domain';
+import type { NewEvent, TurnClaim, TurnEnd } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
 import { deliverAnswer, deliveryFacts } from '../channels/deliver.ts';
@@ -12,6 +13,11 @@ import { costWithAttempt } from './claims.ts';
 import { tellWork } from './notify.ts';
 
 const maxErrorChars = 1_000;
+
+const statuses = { answered: 'ok', failed: 'failed', skipped: 'skipped' } as const satisfies Record<
+  TurnEnd['outcome'],
+  RunStatus
+>;
 
 interface Ended extends DeliverColumns {
   readonly id: string;
@@ -25,14 +31,15 @@ interface Ended extends DeliverColumns {
   readonly name: string;
 }
 
-export async function endRun(trx: Transaction<Schema>, { id, claim }: RunClaim, end: RunEnd): Promise<boolean> {
-  const { status, error } = end;
+export async function endRun(trx: Transaction<Schema>, { id, claim }: TurnClaim, end: TurnEnd): Promise<boolean> {
+  const { reason } = end;
   const answer = end.answer === null ? null : storable(end.answer);
-  const isSkipped = status === 'skipped';
+  const status = statuses[end.outcome];
+  const isSkipped = end.outcome === 'skipped';
   const { rows } = await sql<Ended>`
     update schedule_runs r set status = ${status}, ended_at = clock_timestamp(), claim_holder = null, claim_until = null,
       started_at = case when ${isSkipped} then null else r.started_at end, cost_usd = ${costWithAttempt}, attempt_at = null,
-      error = ${error === null ? null : storable(error, maxErrorChars)},
+      error = ${reason === null ? null : storable(reason, maxErrorChars)},
       answer_preview = ${answer === null ? null : previewOf(answer)}
     from schedules s
     where r.id = ${id} and r.claim = ${claim} and r.claim_until is not null and r.status is null and s.id = r.schedule_id
@@ -52,9 +59,9 @@ export async function endRun(trx: Transaction<Schema>, { id, claim }: RunClaim, 
   return true;
 }
 
-const failed = (error: string): RunEnd => ({ status: 'failed', error, answer: null });
+const failed = (reason: string): TurnEnd => ({ outcome: 'failed', reason, answer: null });
 
-function eventOf(run: Ended, { status, error, answer }: RunEnd): NewEvent {
+function eventOf(run: Ended, { outcome, answer, ...end }: TurnEnd): NewEvent {
   const of = { accountId: run.account_id, agentId: run.agent_id, by: null };
   const which = {
     schedule_id: run.schedule_id,
@@ -63,14 +70,13 @@ function eventOf(run: Ended, { status, error, answer }: RunEnd): NewEvent {
     scheduled_for: run.scheduled_for.toISOString(),
   };
   const facts = { ...which, duration_ms: Math.round(run.duration_ms), attempts: run.attempts, cost: run.cost };
-  const reason = storable(error ?? '', maxErrorChars);
-  switch (status) {
-    case 'ok':
+  const reason = storable(end.reason ?? '', maxErrorChars);
+  switch (outcome) {
+    case 'answered':
       return { type: 'schedule.ran', data: { ...facts, ...deliveryFacts(run.deliver_to, answer) }, ...of };
     case 'failed':
       return { type: 'schedule.failed', data: { ...facts, reason }, ...of };
-    case 'missed':
     case 'skipped':
-      return { type: 'schedule.missed', data: { ...which, status, reason }, ...of };
+      return { type: 'schedule.missed', data: { ...which, status: outcome, reason }, ...of };
   }
 }

@@ -59,7 +59,7 @@ async function claimOf(row: ScheduleRow, by = store): Promise<ClaimedRun> {
     assert.ok(claimed.length > 0, 'nothing to claim');
   }
 }
-const ok = { status: 'ok', error: null, answer: 'Hello.\nAll is well.' } as const;
+const ok = { outcome: 'answered', reason: null, answer: 'Hello.\nAll is well.' } as const;
 const inTheFuture = { enabled: true, cron: '0 0 1 1 *', nextRunAt: new Date('2099-01-01T00:00:00Z') } as const;
 const soon = (ms: number): Date => new Date(Date.now() + ms);
 

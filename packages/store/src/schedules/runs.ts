@@ -1,4 +1,12 @@
-import type { ClaimedRun, RunClaim, RunEnd, ScheduleRuns } from '@lodge/ports';
+import type {
+  ClaimOptions,
+  ClaimedRun,
+  Postponement,
+  ScheduleRuns,
+  TidyBounds,
+  TurnClaim,
+  TurnEnd,
+} from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
 import { inMs } from '../channels/leases.ts';
@@ -44,11 +52,11 @@ export class PostgresScheduleRuns implements ScheduleRuns {
     return replanned;
   }
 
-  claim(options: Parameters<ScheduleRuns['claim']>[0]): Promise<readonly ClaimedRun[]> {
+  claim(options: ClaimOptions): Promise<readonly ClaimedRun[]> {
     return this.database.transaction((trx) => claimRuns(trx, options));
   }
 
-  async renew(claims: readonly RunClaim[], leaseMs: number): Promise<ReadonlySet<string>> {
+  async renew(claims: readonly TurnClaim[], leaseMs: number): Promise<ReadonlySet<string>> {
     if (claims.length === 0) return new Set();
     const { rows } = await this.database.repeatable((db) =>
       sql<{ id: string }>`
@@ -60,14 +68,11 @@ export class PostgresScheduleRuns implements ScheduleRuns {
     return new Set(rows.map(({ id }) => id));
   }
 
-  end(claim: RunClaim, end: RunEnd): Promise<boolean> {
+  end(claim: TurnClaim, end: TurnEnd): Promise<boolean> {
     return this.database.transaction((trx) => endRun(trx, claim, end));
   }
 
-  async postpone(
-    { id, claim }: RunClaim,
-    { afterMs, reason, mayHaveActed }: Parameters<ScheduleRuns['postpone']>[1],
-  ): Promise<boolean> {
+  async postpone({ id, claim }: TurnClaim, { afterMs, reason, mayHaveActed }: Postponement): Promise<boolean> {
     const { numAffectedRows } = await this.database.once((db) =>
       sql`
         update schedule_runs r set claim_holder = null, claim_until = null, due_at = ${inMs(afterMs)},
@@ -79,7 +84,7 @@ export class PostgresScheduleRuns implements ScheduleRuns {
     return numAffectedRows === 1n;
   }
 
-  tidy(bounds: Parameters<ScheduleRuns['tidy']>[0]): Promise<void> {
+  tidy(bounds: TidyBounds): Promise<void> {
     return tidyRuns(this.database, bounds);
   }
 

@@ -1,11 +1,9 @@
 /** Ends what waited in vain, and deletes old runs in steps short enough that no writer waits long. */
-import type { ScheduleRuns } from '@lodge/ports';
+import type { TidyBounds } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type { Database } from '../database/connection.ts';
 import { appendEvents } from '../events/append.ts';
-
-type Bounds = Parameters<ScheduleRuns['tidy']>[0];
 
 const step = 1_000;
 const maxExpired = 1_000;
@@ -22,7 +20,7 @@ interface Expired {
 const expiredWords = (maxWaitMs: number): string =>
   `The run could not begin within ${Math.round(maxWaitMs / 3_600_000)} hours.`;
 
-export async function tidyRuns(database: Database, { maxWaitMs, kept, maxAgeMs }: Bounds): Promise<void> {
+export async function tidyRuns(database: Database, { maxWaitMs, kept, maxAgeMs }: TidyBounds): Promise<void> {
   for (let n = 0; n < maxExpired && (await expireOne(database, maxWaitMs)); n += 1);
   const steps: readonly RawBuilder<unknown>[] = [
     sql`

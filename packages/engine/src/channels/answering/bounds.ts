@@ -30,5 +30,3 @@ const mib = 1024 * 1024;
 
 /** Of files that are put into a workspace for one turn, and that its answer sends. */
 export const fileBounds = { count: 20, bytes: 50 * mib, allBytes: 100 * mib } as const;
-/** A longer answer is cut. */
-export const maxAnswerChars = 64 * 1024;

@@ -5,11 +5,11 @@ import type { ChannelAnswer, ChannelFiles, GuestFiles, WaitingConversation, Wait
 import type { Agents } from '../../agents/agents.ts';
 import type { Answer } from '../../turns/answer.ts';
 import { bounded } from '../../turns/bounded.ts';
+import { maxAnswerChars, plainAnswer } from '../../turns/plain-answer.ts';
 import { message } from '../../turns/run-turn.ts';
 import type { RunTurn, Said } from '../../turns/run-turn.ts';
 import { TurnPictures } from '../attachments/turn-pictures.ts';
 import type { HeldBytes } from '../attachments/turn-pictures.ts';
-import { maxAnswerChars } from './bounds.ts';
 import type { AnsweringBounds } from './bounds.ts';
 import { GuestLoan } from './guest-loan.ts';
 import { deliver, newBudget } from './inbox.ts';
@@ -122,8 +122,7 @@ async function withFiles(
   return told;
 }
 
-/** What a database and a platform take: a guest wrote it. */
 export function withinBounds(text: string): string {
-  const plain = text.slice(0, maxAnswerChars).replaceAll('\0', '').toWellFormed().trim();
+  const plain = plainAnswer(text);
   return text.length > maxAnswerChars ? plain + sayings.cut : plain;
 }

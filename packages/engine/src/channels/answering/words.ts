@@ -2,6 +2,7 @@
 import { helpText } from '@lodge/domain';
 import type { ChannelCommand } from '@lodge/domain';
 import type { AgentRow } from '@lodge/ports';
+import { workReasons } from '../../claimed/words.ts';
 
 export const sayings = {
   cannot: 'I cannot answer right now.',
@@ -15,13 +16,7 @@ export const sayings = {
   cut: '\n\n(The rest of the answer was too long.)',
 } as const;
 
-export const reasons = {
-  off: 'The agent does not run, and its lifecycle.wake_on_message is false.',
-  stopped: 'The sender stopped it.',
-  tooOften: 'The turn was begun several times and never came to its end.',
-  ours: 'Something failed within this service.',
-  closing: 'The service ended while the agent was at work.',
-} as const;
+export const reasons = { ...workReasons, stopped: 'The sender stopped it.' } as const;
 
 /** What a command is answered with; what it does besides is done where it is found. */
 export function commandAnswer(command: ChannelCommand, agent: AgentRow): string {

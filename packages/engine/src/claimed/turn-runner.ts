@@ -1,0 +1,64 @@
+/** Makes turns of what waits in the store (`ClaimedWork`), one attempt after another, and forgets what is old. */
+import type { ClaimedTurn, ClaimedTurns } from '@lodge/ports';
+import { Periodic } from '../periodic.ts';
+import { attempt } from './attempt.ts';
+import type { AttemptDeps } from './attempt.ts';
+import type { TurnBounds } from './turn-bounds.ts';
+import { ClaimedWork } from './work.ts';
+
+/** Who makes the turns. */
+export interface TurnRunnerDeps extends Pick<AttemptDeps<ClaimedTurn>, 'agents' | 'runTurn' | 'log'> {
+  /** Names this process among those that may make turns. */
+  readonly holder: string;
+  /** Names this host: an agent's machine is on one. */
+  readonly host: string;
+}
+
+export interface TurnRunnerParts<Piece extends ClaimedTurn>
+  extends TurnRunnerDeps, Pick<AttemptDeps<Piece>, 'taskOf' | 'what'> {
+  readonly turns: ClaimedTurns<Piece>;
+  readonly bounds: TurnBounds;
+  /** Done with each look, before anything is claimed. */
+  readonly before?: () => Promise<unknown>;
+  /** Further rounds. */
+  readonly rounds?: readonly Periodic[];
+}
+
+export class TurnRunner<Piece extends ClaimedTurn> {
+  private readonly work: ClaimedWork<Piece>;
+  private readonly rounds: readonly Periodic[];
+
+  constructor(parts: TurnRunnerParts<Piece>) {
+    const { turns, bounds, holder, host, what, before, rounds = [], log } = parts;
+    const { leaseMs } = bounds;
+    this.work = new ClaimedWork({
+      bounds,
+      ...(before && { before }),
+      claim: (limit, except) => turns.claim({ holder, host, limit, leaseMs, except }),
+      renew: (claims) => turns.renew(claims, leaseMs),
+      perform: (claimed, cut) => attempt(parts, claimed, cut),
+      onWork: (listener) => turns.onWork(listener),
+      losesClaimsOnWork: true,
+      what,
+      fields: (claimed) => parts.taskOf(claimed).fields,
+      log,
+    });
+    const tidying = new Periodic({
+      everyMs: bounds.tidyEveryMs,
+      log,
+      failed: `${what}: old ones not deleted; it will be repeated`,
+      round: () => turns.tidy(bounds),
+    });
+    this.rounds = [...rounds, tidying];
+  }
+
+  start(): void {
+    for (const round of this.rounds) round.start();
+    this.work.start();
+  }
+
+  /** Resolves when nothing is under way any more. Claims outlast the turns' last while without being renewed. */
+  async stop(): Promise<void> {
+    await Promise.all([this.work.stop(), ...this.rounds.map((round) => round.stop())]);
+  }
+}
