@@ -6,9 +6,10 @@
  */
 import type { ChannelCommand, ChannelName, ConversationKind } from '@lodge/domain';
 import { maxJoined, maxJoinedBytes } from '@lodge/ports';
-import type { Aside, ChannelTurns, WaitingConversation, WaitingFile } from '@lodge/ports';
+import type { Aside, ChannelTurns, TurnClaim, WaitingConversation, WaitingFile } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { RawBuilder, Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
+import { claimRows, renewClaims } from '../claimed/claims.ts';
 import type { Database } from '../database/connection.ts';
 import { advisoryLocks } from '../database/locks.ts';
 import type { Changes } from '../database/notifications.ts';
@@ -17,8 +18,6 @@ import { answerClaim } from './answers.ts';
 import { answerAside, asidesOf, isAtOnce } from './asides.ts';
 import { inMs } from './leases.ts';
 import { storable } from './text.ts';
-
-type Claim = Pick<WaitingConversation, 'id' | 'claim'>;
 
 /** A file that is not there after so long is given up: its message waits no longer for it. */
 const fileWaitMs = 900_000;
@@ -49,19 +48,11 @@ export class PostgresChannelTurns implements ChannelTurns {
     });
   }
 
-  async renew(claims: readonly Claim[], leaseMs: number): Promise<ReadonlySet<string>> {
-    if (claims.length === 0) return new Set();
-    const { rows } = await this.database.repeatable((db) =>
-      sql<{ id: string }>`
-        update channel_conversations v set claim_until = ${inMs(leaseMs)}
-        from ${claimRows(claims)} where v.id = k.id and v.claim = k.claim and v.claim_until is not null
-        returning v.id
-      `.execute(db),
-    );
-    return new Set(rows.map(({ id }) => id));
+  renew(claims: readonly TurnClaim[], leaseMs: number): Promise<ReadonlySet<string>> {
+    return renewClaims(this.database, 'channel_conversations', claims, leaseMs);
   }
 
-  async tell({ id, claim }: Claim, said: string): Promise<boolean> {
+  async tell({ id, claim }: TurnClaim, said: string): Promise<boolean> {
     const { numAffectedRows } = await this.database.repeatable((db) =>
       sql`
         update channel_conversations set said = ${storable(said)}
@@ -71,11 +62,11 @@ export class PostgresChannelTurns implements ChannelTurns {
     return numAffectedRows === 1n;
   }
 
-  answer(claim: Claim, result: Parameters<ChannelTurns['answer']>[1]): Promise<boolean> {
+  answer(claim: TurnClaim, result: Parameters<ChannelTurns['answer']>[1]): Promise<boolean> {
     return this.database.transaction((trx) => answerClaim(trx, claim, result));
   }
 
-  postpone({ id, claim }: Claim, at: Date, reason: string): Promise<boolean> {
+  postpone({ id, claim }: TurnClaim, at: Date, reason: string): Promise<boolean> {
     return this.database.transaction(async (trx) => {
       const { numAffectedRows } = await sql`
         update channel_conversations set claim_holder = null, claim_until = null, not_before = ${at}, said = null
@@ -90,7 +81,7 @@ export class PostgresChannelTurns implements ChannelTurns {
     });
   }
 
-  async stopsWanted(claims: readonly Claim[]): Promise<ReadonlySet<string>> {
+  async stopsWanted(claims: readonly TurnClaim[]): Promise<ReadonlySet<string>> {
     if (claims.length === 0) return new Set();
     const { rows } = await this.database.repeatable((db) =>
       sql<{ id: string }>`
@@ -117,10 +108,6 @@ export class PostgresChannelTurns implements ChannelTurns {
     return this.changes.on('channel_work', () => listener());
   }
 }
-
-const claimRows = (claims: readonly Claim[]): RawBuilder<unknown> => sql`
-  unnest(${claims.map(({ id }) => id)}::text[], ${claims.map(({ claim }) => claim)}::integer[]) k (id, claim)
-`;
 
 interface Taken {
   readonly id: string;

@@ -14,7 +14,7 @@ import { appendEvent } from '../events/append.ts';
 import { appendLog } from '../logs/log-rows.ts';
 import { tellWork } from './notify.ts';
 
-const maxReasonChars = 1_000;
+export const maxReasonChars = 1_000;
 
 export interface EndedMessage extends DeliverColumns {
   readonly id: string;

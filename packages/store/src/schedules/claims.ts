@@ -1,18 +1,11 @@
-/**
- * Claims of runs. A claim ends by the database's clock, and its number fences what it may write. A claim that reaches further than
- * any can is one from before the clock went back: nobody holds it.
- */
-import type { ClaimOptions, ClaimedRun, TurnClaim } from '@lodge/ports';
+import type { ClaimOptions, ClaimedRun } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { RawBuilder, SqlBool, Transaction } from 'kysely';
+import type { Transaction } from 'kysely';
 import { toDelivery } from '../channels/deliver.ts';
 import type { DeliverColumns } from '../channels/tables.ts';
-import { inMs } from '../channels/leases.ts';
+import { busyIn, chosenOf, claimedColumns, isDue } from '../claimed/claims.ts';
 import { advisoryLocks } from '../database/locks.ts';
 import type { Schema } from '../database/schema.ts';
-
-/** Nothing is put off by more; what is further away was put off before the clock went back. */
-const furthestMs = 3_600_000;
 
 /** Model calls of the run's agent since its attempt began: of its turn, and of whatever else the agent did meanwhile. */
 const costSince = sql`
@@ -24,10 +17,6 @@ const costSince = sql`
 /** Of a row `r`, with its attempt. */
 export const costWithAttempt = sql`
   case when r.attempt_at is null or ${costSince} is null then r.cost_usd else coalesce(r.cost_usd, 0) + ${costSince} end
-`;
-
-export const claimRows = (claims: readonly TurnClaim[]): RawBuilder<unknown> => sql`
-  unnest(${claims.map(({ id }) => id)}::text[], ${claims.map(({ claim }) => claim)}::integer[]) k (id, claim)
 `;
 
 interface Taken extends DeliverColumns {
@@ -47,35 +36,17 @@ interface Taken extends DeliverColumns {
   readonly wake: boolean;
 }
 
-/** The account's n-th run waits behind the n-th of all others, however long it has waited. */
-export async function claimRuns(
-  trx: Transaction<Schema>,
-  { holder, host, limit, leaseMs, except }: ClaimOptions,
-): Promise<readonly ClaimedRun[]> {
+export async function claimRuns(trx: Transaction<Schema>, options: ClaimOptions): Promise<readonly ClaimedRun[]> {
   await sql`select pg_advisory_xact_lock(${advisoryLocks.scheduleClaims})`.execute(trx);
-  const held: RawBuilder<SqlBool> = sql`
-    (r.claim_until > clock_timestamp() and r.claim_until < clock_timestamp() + 2 * ${leaseMs} * interval '1 millisecond'
-      or r.id = any(${[...except]}::text[]))
-  `;
   const { rows } = await sql<Taken>`
-    with busy as materialized (
-      select agent_id, account_id from schedule_runs r where r.status is null and r.claim_until is not null and ${held}
-    ), ready as (
-      select r.id, r.account_id, r.due_at, r.seq, row_number() over (partition by r.agent_id order by r.due_at, r.seq) as of_agent
+    with ${busyIn('schedule_runs', options)}, ready as (
+      select distinct on (r.agent_id) r.id, r.account_id, r.due_at, r.seq
       from schedule_runs r join agents a on a.id = r.agent_id and a.desired = 'running'
-      where r.status is null and (r.claim_until is null or not ${held}) and (a.host is null or a.host = ${host})
-        and (r.due_at <= clock_timestamp() or r.due_at > clock_timestamp() + ${furthestMs} * interval '1 millisecond')
-        and not exists (select from busy b where b.agent_id = r.agent_id)
-    ), ranked as (
-      select id, due_at, seq, row_number() over (partition by account_id order by due_at, seq)
-        + (select count(*) from busy b where b.account_id = ready.account_id) as of_account
-      from ready where of_agent = 1
-    ), chosen as (
-      select id, of_account, due_at, seq from ranked order by of_account, due_at, seq limit ${limit}
-    ), taken as (
-      update schedule_runs r set claim = r.claim + 1, claim_holder = ${holder}, claim_until = ${inMs(leaseMs)},
-        attempts = r.attempts + 1, may_have_acted = r.may_have_acted or r.attempt_at is not null,
-        cost_usd = ${costWithAttempt}, attempt_at = clock_timestamp(), started_at = coalesce(r.started_at, clock_timestamp())
+      where r.status is null and (a.host is null or a.host = ${options.host})
+        and ${isDue} and not exists (select from busy b where b.agent_id = r.agent_id)
+      order by r.agent_id, r.due_at, r.seq
+    ), ${chosenOf(options)}, taken as (
+      update schedule_runs r set ${claimedColumns(options)}, cost_usd = ${costWithAttempt}
       from chosen where r.id = chosen.id
       returning r.id, r.claim, r.attempts - 1 as attempts, r.scheduled_for, r.manual, r.may_have_acted, r.schedule_id
     )

@@ -12,7 +12,7 @@ import { appendEvents } from '../events/append.ts';
 import { costWithAttempt } from './claims.ts';
 import { tellWork } from './notify.ts';
 
-const maxErrorChars = 1_000;
+export const maxErrorChars = 1_000;
 
 const statuses = { answered: 'ok', failed: 'failed', skipped: 'skipped' } as const satisfies Record<
   TurnEnd['outcome'],

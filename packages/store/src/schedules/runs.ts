@@ -9,13 +9,13 @@ import type {
 } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
-import { inMs } from '../channels/leases.ts';
 import { storable } from '../channels/text.ts';
+import { postponeClaim, renewClaims } from '../claimed/claims.ts';
 import type { Database } from '../database/connection.ts';
 import type { Changes } from '../database/notifications.ts';
 import type { Schema } from '../database/schema.ts';
-import { claimRows, claimRuns, costWithAttempt } from './claims.ts';
-import { endRun } from './ending.ts';
+import { claimRuns, costWithAttempt } from './claims.ts';
+import { endRun, maxErrorChars } from './ending.ts';
 import { dueColumns, fireAgent, hasAgent, toDue } from './firing.ts';
 import { tidyRuns } from './tidy.ts';
 
@@ -56,32 +56,17 @@ export class PostgresScheduleRuns implements ScheduleRuns {
     return this.database.transaction((trx) => claimRuns(trx, options));
   }
 
-  async renew(claims: readonly TurnClaim[], leaseMs: number): Promise<ReadonlySet<string>> {
-    if (claims.length === 0) return new Set();
-    const { rows } = await this.database.repeatable((db) =>
-      sql<{ id: string }>`
-        update schedule_runs r set claim_until = ${inMs(leaseMs)}
-        from ${claimRows(claims)} where r.id = k.id and r.claim = k.claim and r.claim_until is not null
-        returning r.id
-      `.execute(db),
-    );
-    return new Set(rows.map(({ id }) => id));
+  renew(claims: readonly TurnClaim[], leaseMs: number): Promise<ReadonlySet<string>> {
+    return renewClaims(this.database, 'schedule_runs', claims, leaseMs);
   }
 
   end(claim: TurnClaim, end: TurnEnd): Promise<boolean> {
     return this.database.transaction((trx) => endRun(trx, claim, end));
   }
 
-  async postpone({ id, claim }: TurnClaim, { afterMs, reason, mayHaveActed }: Postponement): Promise<boolean> {
-    const { numAffectedRows } = await this.database.once((db) =>
-      sql`
-        update schedule_runs r set claim_holder = null, claim_until = null, due_at = ${inMs(afterMs)},
-          error = ${storable(reason, 1_000)}, may_have_acted = r.may_have_acted or ${mayHaveActed},
-          cost_usd = ${costWithAttempt}, attempt_at = null
-        where r.id = ${id} and r.claim = ${claim} and r.claim_until is not null and r.status is null
-      `.execute(db),
-    );
-    return numAffectedRows === 1n;
+  postpone(claim: TurnClaim, wait: Postponement): Promise<boolean> {
+    const also = sql`error = ${storable(wait.reason, maxErrorChars)}, cost_usd = ${costWithAttempt}`;
+    return postponeClaim(this.database, 'schedule_runs', claim, wait, also);
   }
 
   tidy(bounds: TidyBounds): Promise<void> {

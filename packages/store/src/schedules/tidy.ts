@@ -1,12 +1,9 @@
-/** Ends what waited in vain, and deletes old runs in steps short enough that no writer waits long. */
 import type { TidyBounds } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { RawBuilder } from 'kysely';
+import { tidyTurns } from '../claimed/tidy.ts';
+import type { ExpireOne } from '../claimed/tidy.ts';
 import type { Database } from '../database/connection.ts';
 import { appendEvents } from '../events/append.ts';
-
-const step = 1_000;
-const maxExpired = 1_000;
 
 interface Expired {
   readonly id: string;
@@ -17,47 +14,19 @@ interface Expired {
   readonly name: string;
 }
 
-const expiredWords = (maxWaitMs: number): string =>
-  `The run could not begin within ${Math.round(maxWaitMs / 3_600_000)} hours.`;
-
-export async function tidyRuns(database: Database, { maxWaitMs, kept, maxAgeMs }: TidyBounds): Promise<void> {
-  for (let n = 0; n < maxExpired && (await expireOne(database, maxWaitMs)); n += 1);
-  const steps: readonly RawBuilder<unknown>[] = [
-    sql`
-      delete from schedule_runs where id in (
-        select id from schedule_runs where ended_at < clock_timestamp() - ${maxAgeMs} * interval '1 millisecond'
-        order by ended_at limit ${step}
-      )
-    `,
-    sql`
-      delete from schedule_runs where id in (
-        select old.id from schedules s, lateral (
-          select r.id from schedule_runs r where r.schedule_id = s.id and r.status is not null order by r.seq desc offset ${kept} limit ${step}
-        ) old limit ${step}
-      )
-    `,
-  ];
-  for (const statement of steps) {
-    for (let pruned = step; pruned === step;) {
-      const { numAffectedRows } = await database.repeatable((db) => statement.execute(db));
-      pruned = Number(numAffectedRows ?? 0n);
-    }
-  }
+/** Runs that waited in vain are missed. */
+export function tidyRuns(database: Database, bounds: TidyBounds): Promise<void> {
+  const reason = `The run could not begin within ${Math.round(bounds.maxWaitMs / 3_600_000)} hours.`;
+  const of = { table: 'schedule_runs', owners: 'schedules', ownerId: 'schedule_id', expireOne: missOne(reason) };
+  return tidyTurns(database, of, bounds);
 }
 
-/** One in a transaction: its event takes its turn among those of the account. */
-function expireOne(database: Database, maxWaitMs: number): Promise<boolean> {
-  const reason = expiredWords(maxWaitMs);
-  return database.transaction(async (trx) => {
+const missOne =
+  (reason: string): ExpireOne =>
+  async (trx, vain) => {
     const { rows } = await sql<Expired>`
       update schedule_runs r set status = 'missed', ended_at = clock_timestamp(), error = ${reason}
-      from schedules s
-      where s.id = r.schedule_id and r.id = (
-        select w.id from schedule_runs w
-        where w.status is null and w.attempts = 0 and w.claim_until is null
-          and w.due_at < clock_timestamp() - ${maxWaitMs} * interval '1 millisecond'
-        order by w.due_at limit 1 for no key update skip locked
-      )
+      from schedules s where s.id = r.schedule_id and r.id = (${vain})
       returning r.id, r.schedule_id, r.agent_id, r.account_id, r.scheduled_for, s.name
     `.execute(trx);
     const [run] = rows;
@@ -73,5 +42,4 @@ function expireOne(database: Database, maxWaitMs: number): Promise<boolean> {
     const of = { accountId: run.account_id, agentId: run.agent_id, by: null };
     await appendEvents(trx, [{ type: 'schedule.missed', data, ...of }]);
     return true;
-  });
-}
+  };
