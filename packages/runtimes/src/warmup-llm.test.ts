@@ -154,7 +154,7 @@ async function anthropicEvents(body: object): Promise<string[]> {
 
 test('the host’s tools are there as a runtime asks for them, without sessions and streams', async () => {
   const reply = async (message: object): Promise<unknown> =>
-    (await post('/mcp', { jsonrpc: '2.0', ...message })).json() as Promise<unknown>;
+    (await post('/mcp', { jsonrpc: '2.0', ...message })).json();
   assert.partialDeepStrictEqual(
     await reply({ id: 1, method: 'initialize', params: { protocolVersion: '2025-11-25' } }),
     {
