@@ -62,7 +62,7 @@ function createRoute(app: App, { hooks: { hooks, origin } }: Needs): void {
       tags,
       summary: 'Make a hook of an agent',
       description:
-        "An address at which a third party's requests become messages to the agent, one turn each. The token in it is shown this once; with a `signature` the token alone opens nothing. An agent may have 20. The reply is not kept for an Idempotency-Key: it holds a secret.",
+        "An address at which a third party's requests become messages to the agent, one turn each. The token in it is shown this once; with a `signature` the token alone opens nothing. `deliver` says where the answers go. An agent may have 20. The reply is not kept for an Idempotency-Key: it holds a secret.",
       params: AgentParams,
       querystring: NoQuery,
       body: CreateHook,
