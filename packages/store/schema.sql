@@ -431,6 +431,26 @@ CREATE TABLE channel_files (
 CREATE INDEX channel_files_of_message ON channel_files USING btree (message_id);
 CREATE INDEX channel_files_to_fetch ON channel_files USING btree (agent_id, channel, due_at) WHERE file_key IS NULL AND reason IS NULL;
 
+CREATE TABLE connections (
+  agent_id text NOT NULL,
+  name text NOT NULL,
+  account_id text NOT NULL,
+  kind text NOT NULL,
+  url text NOT NULL,
+  allow jsonb NOT NULL,
+  tools jsonb,
+  enabled boolean NOT NULL,
+  revision text NOT NULL DEFAULT gen_random_uuid()::text,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  asks_oauth boolean NOT NULL DEFAULT false,
+  CONSTRAINT connections_pkey PRIMARY KEY (agent_id, name),
+  CONSTRAINT connections_allow_check CHECK (jsonb_typeof(allow) = 'array'::text),
+  CONSTRAINT connections_kind_check CHECK (kind = ANY (ARRAY['mcp'::text, 'http'::text])),
+  CONSTRAINT connections_tools_check CHECK (jsonb_typeof(tools) = 'array'::text),
+  CONSTRAINT connections_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id)
+);
+
 CREATE TABLE channel_oauth_sessions (
   agent_id text NOT NULL,
   id text NOT NULL,
@@ -441,9 +461,11 @@ CREATE TABLE channel_oauth_sessions (
   return_url text,
   created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
   expires_at timestamp(3) with time zone NOT NULL,
+  connection text,
   CONSTRAINT channel_oauth_sessions_pkey PRIMARY KEY (agent_id, id),
   CONSTRAINT channel_oauth_sessions_state_hash_key UNIQUE (state_hash),
   CONSTRAINT channel_oauth_sessions_state_hash_check CHECK (octet_length(state_hash) = 32),
+  CONSTRAINT channel_oauth_sessions_agent_id_connection_fkey FOREIGN KEY (agent_id, connection) REFERENCES connections(agent_id, name) ON DELETE CASCADE,
   CONSTRAINT channel_oauth_sessions_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id)
 );
 CREATE INDEX channel_oauth_sessions_by_end ON channel_oauth_sessions USING btree (expires_at);
@@ -568,25 +590,6 @@ CREATE INDEX compute_steps_of_account ON compute_steps USING btree (account_id, 
 CREATE INDEX compute_steps_of_agent ON compute_steps USING btree (agent_id, at);
 CREATE INDEX compute_steps_unsummed ON compute_steps USING btree (id) WHERE NOT summed;
 
-CREATE TABLE connections (
-  agent_id text NOT NULL,
-  name text NOT NULL,
-  account_id text NOT NULL,
-  kind text NOT NULL,
-  url text NOT NULL,
-  allow jsonb NOT NULL,
-  tools jsonb,
-  enabled boolean NOT NULL,
-  revision text NOT NULL DEFAULT gen_random_uuid()::text,
-  created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
-  updated_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
-  CONSTRAINT connections_pkey PRIMARY KEY (agent_id, name),
-  CONSTRAINT connections_allow_check CHECK (jsonb_typeof(allow) = 'array'::text),
-  CONSTRAINT connections_kind_check CHECK (kind = ANY (ARRAY['mcp'::text, 'http'::text])),
-  CONSTRAINT connections_tools_check CHECK (jsonb_typeof(tools) = 'array'::text),
-  CONSTRAINT connections_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id)
-);
-
 CREATE TABLE connection_headers (
   agent_id text NOT NULL,
   connection text NOT NULL,
@@ -597,6 +600,32 @@ CREATE TABLE connection_headers (
   CONSTRAINT connection_headers_pkey PRIMARY KEY (agent_id, connection, name),
   CONSTRAINT connection_headers_last4_check CHECK (char_length(last4) <= 4),
   CONSTRAINT connection_headers_agent_id_connection_fkey FOREIGN KEY (agent_id, connection) REFERENCES connections(agent_id, name) ON DELETE CASCADE
+);
+
+CREATE TABLE connection_oauth (
+  agent_id text NOT NULL,
+  connection text NOT NULL,
+  client_id text,
+  client_secret_sealed text,
+  client_secret_last4 text NOT NULL DEFAULT ''::text,
+  client_issuer text,
+  scope text,
+  status text NOT NULL DEFAULT 'needed'::text,
+  reason text,
+  version text NOT NULL DEFAULT gen_random_uuid()::text,
+  grant_sealed text,
+  granted_scope text,
+  granted_at timestamp(3) with time zone,
+  expires_at timestamp(3) with time zone,
+  renew_at timestamp(3) with time zone,
+  claimed_until timestamp(3) with time zone,
+  retry_at timestamp(3) with time zone,
+  CONSTRAINT connection_oauth_pkey PRIMARY KEY (agent_id, connection),
+  CONSTRAINT connection_oauth_check CHECK (client_secret_sealed IS NULL OR client_id IS NOT NULL),
+  CONSTRAINT connection_oauth_check1 CHECK (grant_sealed IS NOT NULL OR status = 'needed'::text),
+  CONSTRAINT connection_oauth_client_secret_last4_check CHECK (char_length(client_secret_last4) <= 4),
+  CONSTRAINT connection_oauth_status_check CHECK (status = ANY (ARRAY['needed'::text, 'connected'::text, 'failed'::text])),
+  CONSTRAINT connection_oauth_agent_id_connection_fkey FOREIGN KEY (agent_id, connection) REFERENCES connections(agent_id, name) ON DELETE CASCADE
 );
 
 CREATE TABLE data_keys (

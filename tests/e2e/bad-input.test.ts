@@ -20,6 +20,7 @@ import {
 } from '@lodge/engine';
 import { builtinProviders } from '@lodge/broker';
 import type { ImageBuilder } from '@lodge/ports';
+import { openConnections } from '@lodge/connections';
 import { createGateway, createOpenclawRuntime } from '@lodge/runtimes';
 import { webhooksOver } from '@lodge/testkit/webhooks';
 import { migrate, openStore } from '@lodge/store';
@@ -84,6 +85,25 @@ async function startService() {
       registrationOpen: false,
     });
     undo.push(() => accounts.close());
+    const parts = openConnections({
+      directory: store.connections,
+      grants: store.connectionGrants,
+      secrets,
+      logs: store.agentLogs,
+      log: silent,
+      addresses: 'public',
+      egressProxy: null,
+    });
+    undo.push(() => parts.close());
+    const connections = createConnections({
+      agents: engine.agents,
+      store: store.connections,
+      grants: store.connectionGrants,
+      oauthSessions: store.oauthSessions,
+      consent: parts.consent,
+      secrets,
+      anyAddress: false,
+    });
     const prefixes = { runtime_a: 'openclaw', runtime_b: 'hermes' };
     const app = createHttpApp({
       agents: engine.agents,
@@ -92,7 +112,7 @@ async function startService() {
       channels: { channels: engine.channels, origin: () => 'http://localhost' },
       schedules: engine.schedules,
       hooks: { hooks: engine.hooks, origin: () => 'http://localhost' },
-      connections: createConnections({ agents: engine.agents, store: store.connections, secrets, anyAddress: false }),
+      connections: { connections, origin: () => 'http://localhost' },
       places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits, cryptography.tokens) },
       webhooks: webhooksOver(store, { secrets, log: silent }).webhooks,
       audit: store.audit,

@@ -42,6 +42,8 @@ test('200: what was put is read, its headers by their last four characters alone
     url: 'https://api.example.com/v1',
     allow: base.allow,
     tools: null,
+    auth: null,
+    oauth: null,
     enabled: true,
     guest_path: '/connections/notes',
   });

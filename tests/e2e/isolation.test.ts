@@ -57,6 +57,7 @@ async function contents(): Promise<string> {
     'hook_messages',
     'connections',
     'connection_headers',
+    'connection_oauth',
   ];
   const rows = [];
   for (const table of tables) {

@@ -28,9 +28,9 @@ export function openConnections(
   closing: Closing,
 ): Opened {
   const anyAddress = addresses === 'any';
-  const connections = createConnections({ agents: engine.agents, store: store.connections, secrets, anyAddress });
   const parts = openParts({
     directory: store.connections,
+    grants: store.connectionGrants,
     secrets,
     logs: store.agentLogs,
     log,
@@ -38,5 +38,14 @@ export function openConnections(
     egressProxy,
   });
   closing.push(() => parts.close());
+  const connections = createConnections({
+    agents: engine.agents,
+    store: store.connections,
+    grants: store.connectionGrants,
+    oauthSessions: store.oauthSessions,
+    consent: parts.consent,
+    secrets,
+    anyAddress,
+  });
   return { connections, doors: { connections: parts.door }, tools: parts.tools };
 }

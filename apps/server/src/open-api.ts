@@ -58,7 +58,7 @@ export async function openApi(
     webhooks,
     schedules: engine.schedules,
     hooks: { hooks: engine.hooks, origin: () => url.origin },
-    connections,
+    connections: { connections, origin: () => url.origin },
     usage: store.usage,
     idempotency: store.idempotency,
     secrets,

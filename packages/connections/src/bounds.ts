@@ -79,3 +79,40 @@ export const defaultMcpBounds: McpBounds = {
   sessions: 1_000,
   postsPerSecond: 8,
 };
+
+/** Of what authorization servers say, which whoever chose a connection's URL chose too. */
+export interface OAuthBounds {
+  /** Of one document or answer. */
+  readonly answerBytes: number;
+  readonly depth: number;
+  readonly elements: number;
+  readonly requestMs: number;
+  /** Of one discovery, registration included. */
+  readonly requests: number;
+  readonly beginMs: number;
+  readonly exchangeMs: number;
+  readonly renewMs: number;
+  /** Longer than a renewal with its write: whoever dies meanwhile keeps others waiting for so long. */
+  readonly claimMs: number;
+  /** For a renewal that somebody else does. */
+  readonly waitMs: number;
+  /** Behind a renewal that failed. */
+  readonly retryMs: number;
+  /** A server that refuses a token younger than this gets no other one. */
+  readonly leastAgeMs: number;
+}
+
+export const defaultOAuthBounds: OAuthBounds = {
+  answerBytes: 64 * 1024,
+  depth: 16,
+  elements: 2_000,
+  requestMs: 10_000,
+  requests: 12,
+  beginMs: 30_000,
+  exchangeMs: 20_000,
+  renewMs: 15_000,
+  claimMs: 45_000,
+  waitMs: 20_000,
+  retryMs: 15_000,
+  leastAgeMs: 30_000,
+};

@@ -86,7 +86,7 @@ async function call(deps: DoorDeps, held: HeldBytes, asked: Asked): Promise<void
     if (!deps.rate.allows(rateName(row), began)) {
       throw new Refused(429, 'rate_limit_exceeded', 'Too many calls of this connection. Try again shortly.', 1);
     }
-    const credentials = deps.credentials.of(row);
+    const credentials = await deps.credentials.of(row);
     const { body, free } = await bodyOf(held, agentId, req);
     try {
       const passed = await forward(deps, { row, target, credentials, body, req, res, signal });

@@ -1,17 +1,27 @@
 import { TokenBuckets } from '@lodge/domain';
 import { createOutbound, ofNameServers } from '@lodge/egress';
-import type { AgentLogStore, ConnectionDirectory, Log, SecretBox } from '@lodge/ports';
-import { defaultCallBounds, defaultMcpBounds } from './bounds.ts';
-import type { CallBounds, McpBounds } from './bounds.ts';
+import type {
+  AgentLogStore,
+  ConnectionConsent,
+  ConnectionDirectory,
+  ConnectionGrants,
+  Log,
+  SecretBox,
+} from '@lodge/ports';
+import { defaultCallBounds, defaultMcpBounds, defaultOAuthBounds } from './bounds.ts';
+import type { CallBounds, McpBounds, OAuthBounds } from './bounds.ts';
 import { CallLog } from './call-log.ts';
 import { createDoor } from './door.ts';
 import type { ConnectionDoor } from './door.ts';
 import { ConnectionTools } from './mcp/source.ts';
 import type { ClosableToolSource } from './mcp/source.ts';
+import { createConsent } from './oauth/consent.ts';
+import { Renewals } from './oauth/renewals.ts';
 import { CredentialBook } from './secret/credentials.ts';
 
 export interface ConnectionOptions {
   readonly directory: ConnectionDirectory;
+  readonly grants: ConnectionGrants;
   readonly secrets: SecretBox;
   readonly logs: Pick<AgentLogStore, 'append'>;
   readonly log: Log;
@@ -23,17 +33,19 @@ export interface ConnectionOptions {
   readonly nameServers?: readonly string[] | null;
   readonly callBounds?: Partial<CallBounds>;
   readonly mcpBounds?: Partial<McpBounds>;
+  readonly oauthBounds?: Partial<OAuthBounds>;
 }
 
 export interface ConnectionParts {
   readonly door: ConnectionDoor;
   readonly tools: ClosableToolSource;
+  readonly consent: ConnectionConsent;
   /** Ends sessions and what is under way, once nobody asks any more. */
   close(): Promise<void>;
 }
 
 export function openConnections(options: ConnectionOptions): ConnectionParts {
-  const { directory, log } = options;
+  const { directory, grants, log } = options;
   const bounds = { ...defaultCallBounds, ...options.callBounds };
   const outbound = createOutbound(bounds.connectMs, options.egressProxy, ofNameServers(options.nameServers ?? null));
   const privateAddresses = options.addresses === 'any';
@@ -48,11 +60,17 @@ export function openConnections(options: ConnectionOptions): ConnectionParts {
     privateAddresses,
   };
   const door = createDoor({ ...shared, bounds });
-  const tools = new ConnectionTools({ ...shared, log, bounds: { ...defaultMcpBounds, ...options.mcpBounds } });
+  const oauth = { outbound, privateAddresses, bounds: { ...defaultOAuthBounds, ...options.oauthBounds } };
+  const renewals = new Renewals({ ...oauth, directory, grants, credentials: shared.credentials, log });
+  const logins = { credentials: shared.credentials, renewals, grants, leastAgeMs: oauth.bounds.leastAgeMs };
+  const mcpBounds = { ...defaultMcpBounds, ...options.mcpBounds };
+  const tools = new ConnectionTools({ ...shared, logins, log, bounds: mcpBounds });
   return {
     door,
     tools,
+    consent: createConsent(oauth),
     async close() {
+      await renewals.close();
       await tools.close();
       await outbound.close();
       await calls.close();

@@ -1,3 +1,5 @@
+import { scopePattern } from '@lodge/domain';
+
 /** Patterns in schemas, with what a client is told that broke one. */
 export const patterns = {
   /** Anything that a database's text can hold: no NUL, no half of a surrogate pair. */
@@ -19,6 +21,8 @@ export const patterns = {
   headerName: '^[A-Za-z0-9-]+$',
   /** Of a header: printable ASCII, no space at either end. */
   headerValue: '^[\\u0021-\\u007e](?:[\\u0020-\\u007e]*[\\u0021-\\u007e])?$',
+  /** Words of OAuth, one space between two. */
+  scope: scopePattern,
   /** An amount of money: more than nothing, exact to the micro-dollar. */
   usd: '^(?!0(\\.0*)?$)(0|[1-9]\\d{0,8})(\\.\\d{1,6})?$',
   /** RFC 3339; whether the day exists is checked as the format `date-time`. */

@@ -108,6 +108,16 @@ export const errorCodes = {
     type: 'invalid_request_error',
     meaning: 'The operator has given no Google client (LODGE_GOOGLE_CLIENT_ID).',
   },
+  oauth_not_configured: {
+    status: 409,
+    type: 'invalid_request_error',
+    meaning: 'The connection has no OAuth: put it with `auth`.',
+  },
+  oauth_not_possible: {
+    status: 409,
+    type: 'invalid_request_error',
+    meaning: "The connection's server, or its authorization server, lets no consent begin; the message says why.",
+  },
   webhook_disabled: {
     status: 409,
     type: 'invalid_request_error',

@@ -17,6 +17,7 @@ export type { ScheduleParts } from './schedules/deps.ts';
 export * from './hooks/hooks.ts';
 export type { HookParts } from './hooks/deps.ts';
 export * from './connections/connections.ts';
+export type { ConsentBack } from './consents/sessions.ts';
 export { createEngine } from './engine.ts';
 export type { Engine, EngineDeps } from './engine.ts';
 export { createLogCollector } from './logs/collector.ts';

@@ -27,6 +27,8 @@ export * from './channels/platform.ts';
 export * from './channels/relay-store.ts';
 export * from './hooks/hook-store.ts';
 export * from './hooks/hook-turns.ts';
+export * from './connections/connection-consent.ts';
+export * from './connections/connection-grants.ts';
 export * from './connections/connection-store.ts';
 export * from './database.ts';
 export * from './events/audit.ts';

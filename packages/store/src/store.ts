@@ -15,6 +15,7 @@ import type {
   ChannelStore,
   ChannelTurns,
   ConnectionDirectory,
+  ConnectionGrants,
   ConnectionStore,
   DataKeyStore,
   EventStore,
@@ -47,6 +48,7 @@ import { PostgresChannelStore } from './channels/channels.ts';
 import { PostgresOAuthSessionStore } from './channels/oauth-sessions.ts';
 import { PostgresMailboxNotices } from './channels/mailbox-notices.ts';
 import { PostgresConnectionStore } from './connections/connections.ts';
+import { PostgresConnectionGrants } from './connections/grants.ts';
 import { PostgresRelayStore } from './channels/relay.ts';
 import { PostgresChannelTurns } from './channels/turns.ts';
 import { PostgresHookStore } from './hooks/hooks.ts';
@@ -96,6 +98,7 @@ export interface Store {
   readonly hooks: HookStore;
   readonly hookTurns: HookTurns;
   readonly connections: ConnectionStore & ConnectionDirectory;
+  readonly connectionGrants: ConnectionGrants;
   /** Resolves when the database answers. Tried once: for a health check. */
   ping(): Promise<void>;
   /** Waits for the statements under way. */
@@ -149,6 +152,7 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     hooks: new PostgresHookStore(database),
     hookTurns: new PostgresHookTurns(database, changes),
     connections: new PostgresConnectionStore(database),
+    connectionGrants: new PostgresConnectionGrants(database),
     ping: () => database.ping(),
     close: async () => {
       await changes.close();

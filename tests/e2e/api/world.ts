@@ -13,6 +13,8 @@ import type { ChannelParts, Engine, EngineDeps, HookParts } from '@lodge/engine'
 import { scopes as allScopes } from '@lodge/domain';
 import type { Accounts, AgentRuntime } from '@lodge/ports';
 import { guestClient, noCredential } from '@lodge/guest';
+import { openConnections } from '@lodge/connections';
+import type { ConnectionOptions, ConnectionParts } from '@lodge/connections';
 import { createGateway, createGuestFiles } from '@lodge/runtimes';
 import { webhooksOver } from '@lodge/testkit/webhooks';
 import { migrate, openStore } from '@lodge/store';
@@ -70,6 +72,8 @@ export interface ServerOptions {
   readonly hookBounds?: HookParts['bounds'];
   /** What of channels is not the usual fakes'. */
   readonly channels?: Partial<ChannelParts>;
+  /** What of connections is not the usual. */
+  readonly connections?: Partial<ConnectionOptions>;
   /** Told what went wrong inside. */
   readonly onError?: (fields: object, message: string) => void;
 }
@@ -83,6 +87,8 @@ export interface ApiServer {
   readonly host: FakeHost;
   readonly store: Store;
   readonly engine: Engine;
+  /** MCP connections, as tools of their agents. */
+  readonly tools: ConnectionParts['tools'];
   close(): Promise<void>;
 }
 
@@ -148,6 +154,25 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
   const wired = accountsOver(store, { secrets });
   const { accounts, verifier } = wired;
   const { webhooks, delivering } = webhooksOver(store, { secrets, log: silent });
+  const parts = openConnections({
+    directory: store.connections,
+    grants: store.connectionGrants,
+    secrets,
+    logs: store.agentLogs,
+    log,
+    addresses: 'public',
+    egressProxy: null,
+    ...options.connections,
+  });
+  const connections = createConnections({
+    agents: engine.agents,
+    store: store.connections,
+    grants: store.connectionGrants,
+    oauthSessions: store.oauthSessions,
+    consent: parts.consent,
+    secrets,
+    anyAddress: options.connections?.addresses === 'any',
+  });
   let origin = '';
   const app = createHttpApp({
     account: { accounts, spend: store.spend, origin: () => origin, pages: null },
@@ -160,7 +185,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
     channels: { channels: engine.channels, origin: () => origin },
     webhooks,
     schedules: engine.schedules,
-    connections: createConnections({ agents: engine.agents, store: store.connections, secrets, anyAddress: false }),
+    connections: { connections, origin: () => origin },
     places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits, cryptography.tokens) },
     hooks: { hooks: engine.hooks, origin: () => origin },
     usage: store.usage,
@@ -204,8 +229,10 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
     host,
     store,
     engine,
+    tools: parts.tools,
     async close() {
       await app.close();
+      await parts.close();
       await delivering.stop();
       await engine.stop();
       await driver.stop();

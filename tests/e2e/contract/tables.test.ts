@@ -70,6 +70,8 @@ const endpoints: readonly [string, string, unknown, number, string?][] = [
   ['PUT', '/agents/:id/connections/c', { kind: 'mcp', url: 'https://mcp.example.com' }, 200, 'agents:write'],
   ['GET', '/agents/:id/connections', undefined, 200, 'agents:read'],
   ['GET', '/agents/:id/connections/c', undefined, 200, 'agents:read'],
+  // Its server is nowhere: the least key comes as far as that.
+  ['POST', '/agents/:id/connections/c/oauth/start', {}, 409, 'agents:write'],
   ['DELETE', '/agents/:id/connections/c', undefined, 200, 'agents:write'],
   ['GET', '/agents/:id/messages', undefined, 200, 'agents:read'],
   ['GET', '/audit-events', undefined, 200, 'agents:read'],

@@ -65,6 +65,7 @@ import { receiveRoute } from './routes/hooks/receive.ts';
 import { healthRoute } from './routes/health/get.ts';
 import { limitsRoute } from './routes/limits/get.ts';
 import { connectionRoutes } from './routes/connections/connections.ts';
+import { connectionOAuthRoutes } from './routes/connections/oauth.ts';
 import { createLinkRoute } from './routes/links/create.ts';
 import { checkLlmKeysRoute } from './routes/llm-keys/check.ts';
 import { agentLogsRoute } from './routes/logs/list.ts';
@@ -195,6 +196,7 @@ const routes: readonly ((app: App, whole: Whole) => void)[] = [
   whatsAppRoutes,
   gmailRoutes,
   connectionRoutes,
+  connectionOAuthRoutes,
   messageRoutes,
   webhookRoutes,
   deliveryRoutes,

@@ -80,6 +80,13 @@ export interface ChannelArea {
   readonly origin: () => string;
 }
 
+/** Connections of agents. */
+export interface ConnectionArea {
+  readonly connections: Connections;
+  /** Where browsers reach this service. Known only once it listens. */
+  readonly origin: () => string;
+}
+
 /** Inbound hooks. */
 export interface HookArea {
   readonly hooks: Hooks;
@@ -101,7 +108,7 @@ export interface HttpAppOptions {
   readonly webhooks: Webhooks;
   readonly schedules: Schedules;
   readonly hooks: HookArea;
-  readonly connections: Connections;
+  readonly connections: ConnectionArea;
   readonly usage: Pick<UsageStore, 'report' | 'knows' | 'calls' | 'call'>;
   /** Nobody is trusted and no other origin is let in where it is not given. */
   readonly network?: NetworkSettings;

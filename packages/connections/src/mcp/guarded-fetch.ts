@@ -4,18 +4,13 @@ import { PrivateAddressError } from '@lodge/egress';
 import type { Outbound, OutboundResponse } from '@lodge/egress';
 import type { McpBounds } from '../bounds.ts';
 import { isUnpacked } from '../http/headers.ts';
+import { challengeOf } from '../oauth/challenge.ts';
+import { Unauthorized } from '../oauth/login.ts';
 import type { Credentials } from '../secret/credentials.ts';
 import { Masker, maskedText } from '../secret/masker.ts';
 import type { Needles } from '../secret/masker.ts';
 import { JsonMeter } from './json-meter.ts';
-
-/** The server is not spoken to like this: a sentence of ours. */
-export class McpRefused extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'McpRefused';
-  }
-}
+import { McpRefused } from './mcp-refused.ts';
 
 export interface McpWay {
   readonly outbound: Outbound;
@@ -23,8 +18,10 @@ export interface McpWay {
   readonly bounds: McpBounds;
 }
 
-export interface McpServer extends Credentials {
+export interface McpServer {
   readonly url: string;
+  /** As they are now: they may be others with the next request. */
+  readonly login: { readonly credentials: Credentials };
 }
 
 /** Statuses whose answers have no body. */
@@ -32,7 +29,6 @@ const empty = new Set([204, 205, 304]);
 
 export function guardedFetch({ outbound, privateAddresses, bounds }: McpWay, server: McpServer): typeof fetch {
   const posts = new TokenBucket({ perSecond: bounds.postsPerSecond, burst: 8 * bounds.postsPerSecond });
-  const { accept: _accept, ...credentials } = server.headers;
   return async (input, init = {}) => {
     const method = init.method ?? 'GET';
     // A stream that the server may speak on unasked would be open for as long as the agent is there.
@@ -41,19 +37,32 @@ export function guardedFetch({ outbound, privateAddresses, bounds }: McpWay, ser
     if (new URL(server.url).href !== new URL(url).href) throw new McpRefused('The server leads to another address.');
     if (!posts.allows(1, performance.now())) throw new McpRefused('The server asks for too much.');
     if (!privateAddresses && !url.startsWith('https:')) throw new PrivateAddressError();
+    const credentials = server.login.credentials;
+    const { accept: _accept, ...own } = credentials.headers;
     const signals = [AbortSignal.timeout(bounds.callMs + 5_000), init.signal].filter((each) => each != null);
     const answer = await outbound.send(
       { privateAddresses },
       {
         method: method === 'DELETE' ? 'DELETE' : 'POST',
         url,
-        headers: { ...Object.fromEntries(new Headers(init.headers)), ...credentials, 'accept-encoding': 'identity' },
+        headers: { ...Object.fromEntries(new Headers(init.headers)), ...own, 'accept-encoding': 'identity' },
         ...(typeof init.body === 'string' && { body: Buffer.from(init.body) }),
         signal: AbortSignal.any(signals),
       },
     );
-    return responseOf(answer, bounds, server.needles);
+    checkAccess(answer, credentials);
+    return responseOf(answer, bounds, credentials.needles);
   };
+}
+
+/** Throws where the server wants to know who asks. */
+function checkAccess({ statusCode: status, headers, body }: OutboundResponse, credentials: Credentials): void {
+  if (status !== 401 && status !== 403) return;
+  const challenge = challengeOf(headers);
+  if (status === 403 && challenge.error !== 'insufficient_scope') return;
+  body.on('error', () => undefined).destroy();
+  if (status === 401) throw new Unauthorized(challenge, credentials);
+  throw new McpRefused('The server wants more access than its owner consented to: a wider scope.');
 }
 
 function responseOf({ statusCode: status, headers, body }: OutboundResponse, bounds: McpBounds, needles: Needles) {

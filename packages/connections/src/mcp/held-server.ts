@@ -1,6 +1,12 @@
 /** One MCP connection of one agent, while it is in use: its session, and the tools that were last listed. */
 import type { Json } from '@lodge/domain';
-import type { McpServer, McpWay } from './guarded-fetch.ts';
+import type { ConnectionRow } from '@lodge/ports';
+import type { Login } from '../oauth/login.ts';
+import { Unauthorized } from '../oauth/login.ts';
+import type { Credentials } from '../secret/credentials.ts';
+import type { Needles } from '../secret/masker.ts';
+import type { McpWay } from './guarded-fetch.ts';
+import { McpRefused } from './mcp-refused.ts';
 import { Session, isUnknownSession } from './session.ts';
 import type { ServerTool } from './tools.ts';
 
@@ -9,19 +15,31 @@ type Tools = ReadonlyMap<string, ServerTool>;
 export class HeldServer {
   readonly revision: string;
   readonly #way: McpWay;
-  readonly #server: McpServer;
+  readonly #url: string;
+  readonly #login: Login;
   readonly #connection: string;
   #session: Promise<Session> | null = null;
   #listed: { readonly tools: Tools; readonly atMs: number } | null = null;
   #listing: Promise<Tools> | null = null;
-  #failedAtMs = -Infinity;
+  #failed: { readonly error: unknown; readonly atMs: number } | null = null;
   usedAtMs = performance.now();
 
-  constructor(way: McpWay, server: McpServer, of: { readonly name: string; readonly revision: string }) {
+  constructor(way: McpWay, login: Login, row: ConnectionRow) {
     this.#way = way;
-    this.#server = server;
-    this.#connection = of.name;
-    this.revision = of.revision;
+    this.#login = login;
+    this.#url = row.url;
+    this.#connection = row.name;
+    this.revision = row.revision;
+  }
+
+  /** What its answers are masked with. */
+  get needles(): Needles {
+    return this.#login.credentials.needles;
+  }
+
+  /** The row of the same revision, as it was read at `asOfMs`. */
+  update(row: ConnectionRow, credentials: Credentials, asOfMs: number): void {
+    if (this.#login.update(row, credentials, asOfMs)) this.#failed = null;
   }
 
   /** Those last listed while they are fresh; old ones for a while, where the server does not answer. Rejects where there are none. */
@@ -31,24 +49,37 @@ export class HeldServer {
     const { freshMs, staleMs, retryMs } = this.#way.bounds;
     const age = this.#listed === null ? Infinity : now - this.#listed.atMs;
     if (age < freshMs) return this.#listed!.tools;
-    const mayAsk = now - this.#failedAtMs >= retryMs;
+    const mayAsk = this.#failed === null || now - this.#failed.atMs >= retryMs;
     if (age < staleMs) {
       if (mayAsk) this.#list().catch(() => undefined);
       return this.#listed!.tools;
     }
-    if (!mayAsk) throw new Error('the server failed a moment ago');
+    if (!mayAsk) throw this.#failed!.error;
     return this.#list();
   }
 
   /** Rejects with what the server said, or what kept it from answering. A call that may have been taken up is not repeated. */
   async call(name: string, args: Json, signal: AbortSignal): Promise<Json> {
     this.usedAtMs = performance.now();
+    return this.#loggedIn(async () => {
+      try {
+        return await (await this.#open()).call(name, args, signal);
+      } catch (error) {
+        if (!isUnknownSession(error)) throw error;
+        await this.end();
+        return await (await this.#open()).call(name, args, signal);
+      }
+    });
+  }
+
+  /** Again, once, where the server did nothing but refuse access that could be renewed. */
+  async #loggedIn<T>(work: () => Promise<T>): Promise<T> {
+    await this.#login.ready();
     try {
-      return await (await this.#open()).call(name, args, signal);
+      return await work();
     } catch (error) {
-      if (!isUnknownSession(error)) throw error;
-      await this.end();
-      return await (await this.#open()).call(name, args, signal);
+      if (!(error instanceof Unauthorized) || !(await this.#login.refused(error))) throw error;
+      return work();
     }
   }
 
@@ -59,15 +90,19 @@ export class HeldServer {
 
   async #listNow(): Promise<Tools> {
     try {
-      const tools = await this.#listOnce().catch(async () => {
-        // It may have been started anew, and know nothing of the session.
-        await this.end();
-        return this.#listOnce();
-      });
+      const tools = await this.#loggedIn(() =>
+        this.#listOnce().catch(async (error: unknown) => {
+          if (error instanceof McpRefused) throw error;
+          // It may have been started anew, and know nothing of the session.
+          await this.end();
+          return this.#listOnce();
+        }),
+      );
+      this.#failed = null;
       this.#listed = { tools, atMs: performance.now() };
       return tools;
     } catch (error) {
-      this.#failedAtMs = performance.now();
+      this.#failed = { error, atMs: performance.now() };
       await this.end();
       throw error;
     }
@@ -79,7 +114,7 @@ export class HeldServer {
 
   #open(): Promise<Session> {
     if (this.#session !== null) return this.#session;
-    const opening = Session.open(this.#way, this.#server);
+    const opening = Session.open(this.#way, { url: this.#url, login: this.#login });
     this.#session = opening;
     // The next one tries anew.
     opening.catch(() => {

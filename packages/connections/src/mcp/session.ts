@@ -6,7 +6,6 @@ import type { Json } from '@lodge/domain';
 import { guardedFetch } from './guarded-fetch.ts';
 import type { McpServer, McpWay } from './guarded-fetch.ts';
 import { maskedJson } from '../secret/masker.ts';
-import type { Needles } from '../secret/masker.ts';
 import { addTools } from './tools.ts';
 import type { ServerTool } from './tools.ts';
 
@@ -19,11 +18,11 @@ export class Session {
   readonly #client: Client;
   readonly #transport: StreamableHTTPClientTransport;
   readonly #way: McpWay;
-  readonly #needles: Needles;
+  readonly #server: McpServer;
 
-  private constructor(way: McpWay, needles: Needles, client: Client, transport: StreamableHTTPClientTransport) {
+  private constructor(way: McpWay, server: McpServer, client: Client, transport: StreamableHTTPClientTransport) {
     this.#way = way;
-    this.#needles = needles;
+    this.#server = server;
     this.#client = client;
     this.#transport = transport;
   }
@@ -41,7 +40,7 @@ export class Session {
       await client.close().catch(() => undefined);
       throw error;
     }
-    return new Session(way, server.needles, client, transport);
+    return new Session(way, server, client, transport);
   }
 
   /** By the names that the agent has for them. */
@@ -53,7 +52,7 @@ export class Session {
     for (let page = 0; page < bounds.pages; page += 1) {
       const params = cursor === undefined ? {} : { cursor };
       const result: Json = await this.#ask('tools/list', params, bounds.listMs, signal);
-      addTools(tools, maskedJson(this.#needles, result.tools), connection, bounds);
+      addTools(tools, maskedJson(this.#server.login.credentials.needles, result.tools), connection, bounds);
       if (typeof result.nextCursor !== 'string' || result.nextCursor.length > 4_096) break;
       cursor = result.nextCursor;
     }

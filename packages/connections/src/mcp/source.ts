@@ -6,18 +6,19 @@ import { McpError } from '@modelcontextprotocol/sdk/types.js';
 import type { ConnectionDirectory, ConnectionRow, Log, OfferedTool, ToolAnswer, ToolSource } from '@lodge/ports';
 import type { CallLog } from '../call-log.ts';
 import { rateName } from '../door.ts';
-import type { CredentialBook } from '../secret/credentials.ts';
 import { maskedText } from '../secret/masker.ts';
 import type { Needles } from '../secret/masker.ts';
-import { McpRefused } from './guarded-fetch.ts';
+import { Login } from '../oauth/login.ts';
+import type { LoginDeps } from '../oauth/login.ts';
 import type { McpWay } from './guarded-fetch.ts';
 import { HeldServer } from './held-server.ts';
+import { McpRefused } from './mcp-refused.ts';
 import { answerOf, connectionOf, failure } from './tools.ts';
 import type { ServerTool } from './tools.ts';
 
 export interface SourceDeps extends McpWay {
   readonly directory: ConnectionDirectory;
-  readonly credentials: CredentialBook;
+  readonly logins: LoginDeps;
   readonly rate: TokenBuckets;
   readonly calls: CallLog;
   readonly log: Log;
@@ -42,8 +43,9 @@ export class ConnectionTools implements ClosableToolSource {
 
   async tools(agentId: string, signal: AbortSignal): Promise<readonly OfferedTool[]> {
     try {
+      const asOfMs = performance.now();
       const rows = (await this.#deps.directory.usable(agentId)).filter(({ kind }) => kind === 'mcp');
-      const lists = await Promise.all(rows.map((row) => this.#toolsOf(row, signal)));
+      const lists = await Promise.all(rows.map((row) => this.#toolsOf(row, asOfMs, signal)));
       return lists.flat();
     } catch (error) {
       this.#deps.log.warn({ err: error, agent_id: agentId }, 'connections were not looked up');
@@ -53,24 +55,24 @@ export class ConnectionTools implements ClosableToolSource {
 
   async call(agentId: string, name: string, args: Json, signal: AbortSignal): Promise<ToolAnswer | null> {
     const connection = connectionOf(name);
+    const asOfMs = performance.now();
     const row = connection === null ? null : await this.#deps.directory.usableOne(agentId, connection);
     if (row?.kind !== 'mcp') return null;
     const began = performance.now();
     const { calls, rate, bounds } = this.#deps;
     if (!rate.allows(rateName(row), began)) return failure('Too many calls of this connection. Try again shortly.');
     if (Buffer.byteLength(JSON.stringify(args)) > bounds.argumentBytes) return failure('The arguments are too large.');
-    const server = this.#serverOf(row);
-    const { needles } = this.#deps.credentials.of(row);
+    const server = await this.#serverOf(row, asOfMs);
     let tool: ServerTool | undefined;
     try {
       tool = offered(row, await untilAborted(server.tools(), signal)).find((each) => each.name === name);
       if (tool === undefined) return null;
       const result = asObject(await server.call(tool.serverName, args, signal)) ?? {};
-      const answer = bounded(answerOf(result, needles, bounds), bounds.answerBytes);
+      const answer = bounded(answerOf(result, server.needles, bounds), bounds.answerBytes);
       calls.write(agentId, 'info', said(row, tool, answer.isError ? 'answered with an error' : 'answered', began));
       return answer;
     } catch (error) {
-      const sentence = sentenceOf(error, needles);
+      const sentence = sentenceOf(error, server.needles);
       calls.write(agentId, 'warn', said(row, tool, 'not answered', began));
       return failure(sentence);
     }
@@ -82,9 +84,9 @@ export class ConnectionTools implements ClosableToolSource {
     this.#held.clear();
   }
 
-  async #toolsOf(row: ConnectionRow, signal: AbortSignal): Promise<readonly OfferedTool[]> {
+  async #toolsOf(row: ConnectionRow, asOfMs: number, signal: AbortSignal): Promise<readonly OfferedTool[]> {
     try {
-      const tools = offered(row, await untilAborted(this.#serverOf(row).tools(), signal));
+      const tools = offered(row, await untilAborted((await this.#serverOf(row, asOfMs)).tools(), signal));
       return tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
     } catch {
       return [];
@@ -92,14 +94,15 @@ export class ConnectionTools implements ClosableToolSource {
   }
 
   /** With another revision nothing of the one before is used again. */
-  #serverOf(row: ConnectionRow): HeldServer {
+  async #serverOf(row: ConnectionRow, asOfMs: number): Promise<HeldServer> {
+    const { logins } = this.#deps;
+    const credentials = await logins.credentials.of(row);
     const key = rateName(row);
     const known = this.#held.get(key);
     const isSame = known?.revision === row.revision;
     if (known && !isSame) void known.end();
-    const server = isSame
-      ? known
-      : new HeldServer(this.#deps, { url: row.url, ...this.#deps.credentials.of(row) }, row);
+    const server = isSame ? known : new HeldServer(this.#deps, new Login(logins, row, credentials, asOfMs), row);
+    server.update(row, credentials, asOfMs);
     this.#held.delete(key);
     this.#held.set(key, server);
     if (this.#held.size > this.#deps.bounds.sessions) this.#forget(this.#held.keys().next().value!);

@@ -1,6 +1,6 @@
 import { isCredentialHeader } from '@lodge/domain';
-import { connectionHeaderContext } from '@lodge/ports';
-import type { ConnectionRow, SecretBox } from '@lodge/ports';
+import { connectionClientSecretContext, connectionGrantContext, connectionHeaderContext } from '@lodge/ports';
+import type { ConnectionRow, ConsentClient, Grant, SecretBox } from '@lodge/ports';
 import { secretsOf } from './forms.ts';
 import { Needles } from './masker.ts';
 
@@ -13,28 +13,51 @@ export interface Credentials {
 
 const mostKept = 200;
 
-/** Opens headers of connections, and keeps what to look for in answers for as long as a connection is in use. */
+/** Opens secrets of connections, and keeps what to look for in answers for as long as a connection is in use. */
 export class CredentialBook {
   readonly #secrets: SecretBox;
-  readonly #needles = new Map<string, Needles>();
+  readonly #needles = new Map<string, Promise<Needles>>();
 
   constructor(secrets: SecretBox) {
     this.#secrets = secrets;
   }
 
-  of({ agentId, name: connection, headers: sealed, revision }: ConnectionRow): Credentials {
-    const headers = Object.fromEntries(
+  async of(row: ConnectionRow): Promise<Credentials> {
+    const { agentId, name: connection, headers: sealed, revision, oauth } = row;
+    const own = Object.fromEntries(
       sealed.map((header) => {
         const context = connectionHeaderContext(agentId, connection, header.name);
         return [header.name.toLowerCase(), this.#secrets.open(header.sealed, context)];
       }),
     );
-    const known = this.#needles.get(revision);
-    const needles = known ?? new Needles(secretsOf(credentialsOf(headers)));
-    this.#needles.delete(revision);
-    this.#needles.set(revision, needles);
+    const grant = this.grantOf(row);
+    const headers = grant === null ? own : { ...own, authorization: `Bearer ${grant.accessToken}` };
+    const key = `${revision}/${oauth?.version ?? ''}`;
+    const before = grant?.before == null ? {} : { before: grant.before };
+    const needles = this.#needles.get(key) ?? Needles.inSteps(secretsOf({ ...credentialsOf(headers), ...before }));
+    this.#needles.delete(key);
+    this.#needles.set(key, needles);
     if (this.#needles.size > mostKept) this.#needles.delete(this.#needles.keys().next().value!);
-    return { headers, needles };
+    return { headers, needles: await needles };
+  }
+
+  /** Null: nothing was granted, or it was for another URL. */
+  grantOf({ agentId, name, url, oauth }: ConnectionRow): Grant | null {
+    if (oauth?.grant == null) return null;
+    const grant = JSON.parse(this.#secrets.open(oauth.grant.sealed, connectionGrantContext(agentId, name))) as Grant;
+    return grant.url === url ? grant : null;
+  }
+
+  /** Of its owner. Null: none was given. */
+  clientOf({ agentId, name, oauth }: ConnectionRow): ConsentClient | null {
+    if (oauth?.clientId == null) return null;
+    const { clientId: id, clientSecret } = oauth;
+    const context = connectionClientSecretContext(agentId, name);
+    return { id, secret: clientSecret && this.#secrets.open(clientSecret.sealed, context) };
+  }
+
+  sealed({ agentId, name }: ConnectionRow, grant: Grant): string {
+    return this.#secrets.seal(JSON.stringify(grant), connectionGrantContext(agentId, name));
   }
 }
 

@@ -3,6 +3,7 @@
  * a secret has in one of its forms is masked, so a part of it is not told either; of forms shorter than that, every run of 8.
  * The length stays: what counts bytes goes on to be right.
  */
+import { setImmediate as turn } from 'node:timers/promises';
 import { formsOf } from './forms.ts';
 
 const long = 16;
@@ -19,6 +20,16 @@ export class Needles {
 
   constructor(secrets: readonly string[]) {
     for (const form of secrets.flatMap(formsOf)) this.#add(form);
+  }
+
+  /** The same in steps: a long token has a hundred thousand places to look for, and others wait. */
+  static async inSteps(secrets: readonly string[]): Promise<Needles> {
+    const needles = new Needles([]);
+    for (const form of secrets.flatMap(formsOf)) {
+      needles.#add(form);
+      await turn();
+    }
+    return needles;
   }
 
   get isEmpty(): boolean {

@@ -16,7 +16,8 @@ export interface McpTool {
 }
 
 export interface McpServerOptions {
-  readonly token: string;
+  /** What it wants as a bearer; or whether it takes a header `Authorization`. */
+  readonly token: string | ((authorization: string | undefined) => boolean);
   readonly tools: () => readonly McpTool[];
   /** As JSON in one piece, not as a stream of events. */
   readonly json?: boolean;
@@ -59,7 +60,10 @@ export async function startMcpServer(options: McpServerOptions) {
   async function handle(req: IncomingMessage, res: ServerResponse): Promise<unknown> {
     requests.push({ method: req.method!, authorization: req.headers.authorization });
     if (options.instead?.(req, res)) return;
-    if (req.headers.authorization !== `Bearer ${options.token}`) return res.writeHead(401).end('no token');
+    const { token } = options;
+    const given = req.headers.authorization;
+    const isKnown = typeof token === 'string' ? given === `Bearer ${token}` : token(given);
+    if (!isKnown) return res.writeHead(401).end('no token');
     const id = req.headers['mcp-session-id'];
     const known = typeof id === 'string' ? sessions.get(id) : undefined;
     if (id !== undefined && !known) return res.writeHead(404).end('no such session');

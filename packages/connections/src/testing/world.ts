@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { createSecretBox } from '@lodge/access';
 import { connectionHeaderContext } from '@lodge/ports';
-import type { ConnectionRow, NewLogEntry } from '@lodge/ports';
+import type { ConnectionGrants, ConnectionRow, NewLogEntry } from '@lodge/ports';
 import { startTestBroker } from '../../../broker/src/testing/harness.ts';
 import { openConnections } from '../parts.ts';
 import type { ConnectionOptions } from '../parts.ts';
@@ -17,6 +17,11 @@ export interface Given extends Partial<Omit<ConnectionRow, 'headers'>> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+/** Connections with OAuth are tested over a real store. */
+const noGrants = {
+  asked: async () => undefined,
+} as unknown as ConnectionGrants;
+
 export type TestWorld = Awaited<ReturnType<typeof startWorld>>;
 
 export async function startWorld(options: Partial<ConnectionOptions> = {}) {
@@ -28,6 +33,7 @@ export async function startWorld(options: Partial<ConnectionOptions> = {}) {
   const usable = async (agentId: string) => rows.filter((row) => row.agentId === agentId && row.enabled);
   const parts = openConnections({
     directory: { usable, usableOne: async (id, name) => (await usable(id)).find((row) => row.name === name) ?? null },
+    grants: noGrants,
     secrets,
     logs: { append: async (agentId, entries) => void lines.push(...entries.map((entry) => ({ agentId, entry }))) },
     log: { debug: write, info: write, warn: write, error: write },
@@ -54,6 +60,8 @@ export async function startWorld(options: Partial<ConnectionOptions> = {}) {
         allow: [{ methods: ['GET', 'HEAD', 'POST'], paths: ['/allowed/*'] }],
         tools: null,
         enabled: true,
+        oauth: null,
+        asksOAuth: false,
         revision: randomBytes(4).toString('hex'),
         createdAt: new Date(0),
         updatedAt: new Date(0),

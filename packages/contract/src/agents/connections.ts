@@ -1,6 +1,12 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { connectionBounds, connectionKinds, connectionMethods } from '@lodge/domain';
+import {
+  connectionBounds,
+  connectionKinds,
+  connectionMethods,
+  connectionOAuthStatuses,
+  oauthBounds,
+} from '@lodge/domain';
 import { AgentParams } from './agent-requests.ts';
 import { Timestamp, nullable, oneOf, patterns, wholeList } from '../text.ts';
 
@@ -46,6 +52,53 @@ const SetHeader = Type.Object(
   { additionalProperties: false },
 );
 
+const clientId = nullable(
+  Type.String({
+    minLength: 1,
+    maxLength: oauthBounds.clientIdChars,
+    pattern: patterns.token,
+    description: 'A client that you made at the authorization server; null: one is registered with each consent.',
+    examples: ['Iv1.8a61f9b3a7aba766'],
+  }),
+);
+const scope = nullable(
+  Type.String({
+    minLength: 1,
+    maxLength: oauthBounds.scopeChars,
+    pattern: patterns.scope,
+    description: 'What is asked for; null: what the server names.',
+    examples: ['issues:read issues:write'],
+  }),
+);
+
+const ConnectionAuth = Type.Object(
+  {
+    kind: Type.Literal('oauth'),
+    client_id: clientId,
+    client_secret: nullable(
+      Type.Object({ set: Type.Literal(true), last4: Type.String() }, { additionalProperties: false }),
+    ),
+    scope,
+  },
+  { title: 'ConnectionAuth', additionalProperties: false },
+);
+
+const ConnectionOAuth = Type.Object(
+  {
+    status: oneOf(connectionOAuthStatuses, {
+      description:
+        '`needed`: somebody must consent before the tools can be used. `connected`: there is access, and the host renews it. `failed`: it could not be renewed for now; the next call tries again.',
+    }),
+    reason: nullable(Type.String({ description: 'Why it is not `connected`, where there is more to say.' })),
+    scope: nullable(Type.String({ description: 'What was granted.' })),
+    expires_at: nullable({
+      ...Timestamp,
+      description: 'When the present access ends, and is renewed before; null where nobody said.',
+    }),
+  },
+  { title: 'ConnectionOAuth', additionalProperties: false },
+);
+
 export const Connection = Type.Object(
   {
     object: Type.Literal('connection'),
@@ -58,6 +111,11 @@ export const Connection = Type.Object(
     }),
     allow,
     tools,
+    auth: nullable(ConnectionAuth),
+    oauth: nullable({
+      ...ConnectionOAuth,
+      description: 'How far a consent has come; null: none is needed, as far as the server has said.',
+    }),
     enabled: Type.Boolean(),
     guest_path: nullable(
       Type.String({
@@ -96,6 +154,32 @@ const headers = Type.Unsafe<Record<string, string>>({
   examples: [{ Authorization: 'Bearer ntn_1234' }],
 });
 
+const PutAuth = Type.Object(
+  {
+    kind: Type.Literal('oauth'),
+    client_id: Type.Optional(clientId),
+    client_secret: Type.Optional(
+      nullable(
+        Type.String({
+          minLength: 1,
+          maxLength: oauthBounds.clientSecretChars,
+          pattern: patterns.token,
+          writeOnly: true,
+          description: "The client's secret, never given back. Left out, the stored one of the same client stays.",
+        }),
+      ),
+    ),
+    scope: Type.Optional(scope),
+  },
+  {
+    title: 'PutConnectionAuth',
+    additionalProperties: false,
+    description:
+      'For `mcp`: access by OAuth, with a consent that begins at `…/oauth/start`. Left out, what is stored stays; null takes it away. Another `url`, client or scope needs another consent.',
+    examples: [{ kind: 'oauth' }],
+  },
+);
+
 export const PutConnection = Type.Object(
   {
     kind,
@@ -109,6 +193,7 @@ export const PutConnection = Type.Object(
     headers: Type.Optional(headers),
     allow: Type.Optional(allow),
     tools: Type.Optional(tools),
+    auth: Type.Optional(nullable(PutAuth)),
     enabled: Type.Optional(Type.Boolean({ default: true, description: 'False: kept, and not used.' })),
   },
   {
@@ -137,4 +222,40 @@ export const ConnectionParams = Type.Object({
 export const DeletedConnection = Type.Object(
   { object: Type.Literal('connection.deleted'), name: Type.String(), deleted: Type.Literal(true) },
   { title: 'DeletedConnection', additionalProperties: false },
+);
+
+export const StartConnectionOAuth = Type.Object(
+  {
+    redirect_url: Type.Optional(
+      Type.String({
+        maxLength: 2000,
+        pattern: patterns.webUrl,
+        description: 'Where the page that ends the consent leads on to.',
+        examples: ['https://app.example.com/settings'],
+      }),
+    ),
+    scope: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: oauthBounds.scopeChars,
+        pattern: patterns.scope,
+        description: "What this consent asks for, in the place of the connection's own.",
+        examples: ['issues:read'],
+      }),
+    ),
+  },
+  { title: 'StartConnectionOAuth', additionalProperties: false },
+);
+
+export const ConnectionOAuthSession = Type.Object(
+  {
+    object: Type.Literal('oauth_session'),
+    id: Type.String(),
+    connection: Type.String({ examples: ['github'] }),
+    status: Type.Literal('pending'),
+    authorization_url: Type.String({ description: 'Open it in the browser of who may consent.' }),
+    state: Type.String(),
+    expires_at: Timestamp,
+  },
+  { title: 'ConnectionOAuthSession', additionalProperties: false },
 );

@@ -4,6 +4,7 @@
  * type is one line in one of the tables below.
  */
 import { channelEvents } from './channel-events.ts';
+import { connectionEvents } from './connection-events.ts';
 import { hookEvents } from './hook-events.ts';
 import type { EventData, EventKind, EventLevel } from './kind.ts';
 import { lifecycleEvents } from './lifecycle-events.ts';
@@ -18,6 +19,7 @@ export const eventTypes = {
   ...channelEvents,
   ...scheduleEvents,
   ...hookEvents,
+  ...connectionEvents,
 } as const;
 
 type Table = typeof eventTypes;

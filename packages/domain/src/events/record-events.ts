@@ -31,8 +31,6 @@ export const agentRecordEvents = {
   'agent.link_created': quiet<{ readonly page: string; readonly port?: number }>(),
   'agent.port_published': quiet<{ readonly port: number; readonly public: boolean }>(),
   'agent.port_unpublished': quiet<{ readonly port: number }>(),
-  'connection.put': quiet<{ readonly connection: string; readonly kind: string; readonly enabled: boolean }>(),
-  'connection.removed': quiet<{ readonly connection: string }>(),
 } as const;
 
 export const accountEvents = {

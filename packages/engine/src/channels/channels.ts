@@ -9,6 +9,7 @@ import type {
   ChannelSender,
   MessageQuery,
 } from '@lodge/ports';
+import type { ConsentBack, OAuthStart } from '../consents/sessions.ts';
 
 /** A channel as its owner puts it. */
 export interface ChannelInput {
@@ -53,13 +54,6 @@ export interface Pairing {
   readonly pairingCode: string | null;
   readonly expiresAt: Date | null;
   readonly attempt: number;
-}
-
-export interface OAuthStart {
-  readonly id: string;
-  readonly authorizationUrl: string;
-  readonly state: string;
-  readonly expiresAt: Date;
 }
 
 export interface OAuthEnd {
@@ -126,7 +120,7 @@ export interface Channels {
     /** Refuses with `gmail_not_configured`. */
     start(accountId: string, agentId: string, ask: ConsentAsk): Promise<OAuthStart>;
     /** What the browser came back with. Refuses with `link_not_valid`, `invalid_request` or `channel_conflict`. */
-    finish(back: { readonly state: string; readonly code: string | null }, signal: AbortSignal): Promise<OAuthEnd>;
+    finish(back: ConsentBack, signal: AbortSignal): Promise<OAuthEnd>;
   };
 }
 

@@ -1,17 +1,15 @@
-/**
- * A mailbox by its owner's consent (OAuth 2.0 with PKCE, RFC 7636). The state goes through the browser and is taken once; the
- * verifier stays here, sealed. A process that dies between the exchange and the write loses a consent that can be given again.
- */
-import { hash, randomBytes, randomUUID } from 'node:crypto';
+/** A mailbox by its owner's consent. */
+import { hash, randomBytes } from 'node:crypto';
 import { defaultAccess, Refusal } from '@lodge/domain';
-import { ChannelFailure, oauthVerifierContext } from '@lodge/ports';
-import type { GmailConsent, GmailGrant, OAuthSession } from '@lodge/ports';
-import type { ConsentAsk, OAuthEnd, OAuthStart } from './channels.ts';
+import { ChannelFailure } from '@lodge/ports';
+import type { GmailConsent, GmailConsentAnswer, GmailGrant } from '@lodge/ports';
+import { keepConsent, newConsent, takeConsent } from '../consents/sessions.ts';
+import type { ConsentBack, OAuthStart } from '../consents/sessions.ts';
+import type { ConsentAsk, OAuthEnd } from './channels.ts';
 import { sealedOf } from './credentials.ts';
 import type { ChannelsDeps } from './deps.ts';
 import { stored } from './put.ts';
 
-const ttlMs = 10 * 60_000;
 const exchangeTimeoutMs = 20_000;
 const channel = 'gmail';
 
@@ -23,19 +21,10 @@ export async function startConsent(
 ): Promise<OAuthStart> {
   await deps.agents.get(accountId, agentId);
   const gmail = configured(deps.gmail);
-  const id = randomUUID();
-  const state = randomBytes(32).toString('base64url');
+  const { id, state } = newConsent();
   const verifier = randomBytes(48).toString('base64url');
-  const session = {
-    id,
-    accountId,
-    agentId,
-    stateHash: hashOf(state),
-    sealedVerifier: deps.secrets.seal(verifier, oauthVerifierContext(agentId, id)),
-    redirectUri,
-    returnUrl,
-  };
-  const { expiresAt } = await deps.oauthSessions.begin(session, ttlMs);
+  const session = { id, accountId, agentId, connection: null, redirectUri, returnUrl };
+  const expiresAt = await keepConsent(deps, session, { state, secret: verifier });
   const challenge = hash('sha256', verifier, 'base64url');
   const authorizationUrl = gmail.authorizationUrl({ state, challenge, redirectUri, loginHint });
   return { id, authorizationUrl, state, expiresAt };
@@ -43,16 +32,15 @@ export async function startConsent(
 
 export async function finishConsent(
   deps: ChannelsDeps,
-  { state, code }: { readonly state: string; readonly code: string | null },
+  { state, code }: ConsentBack,
   signal: AbortSignal,
 ): Promise<OAuthEnd> {
   const gmail = configured(deps.gmail);
-  const session = await deps.oauthSessions.take(hashOf(state));
-  if (session === null) throw new Refusal('link_not_valid', 'This consent was used before, or has taken too long.');
+  const { session, secret: verifier } = await takeConsent(deps, state, 'mailbox');
   if (code === null) throw new Refusal('invalid_request', 'The consent was not given.');
-  const { accountId, agentId, returnUrl } = session;
+  const { accountId, agentId, returnUrl, redirectUri } = session;
   await deps.agents.get(accountId, agentId);
-  const { refreshToken, email } = await grantOf(deps, gmail, session, code, signal);
+  const { refreshToken, email } = await grantOf(deps, gmail, agentId, { code, verifier, redirectUri }, signal);
   const present = await deps.store.find(accountId, agentId, channel);
   const change = {
     accountId,
@@ -68,16 +56,15 @@ export async function finishConsent(
 }
 
 async function grantOf(
-  { secrets, log }: ChannelsDeps,
+  { log }: ChannelsDeps,
   gmail: GmailConsent,
-  { id, agentId, redirectUri, sealedVerifier }: OAuthSession,
-  code: string,
+  agentId: string,
+  answer: GmailConsentAnswer,
   signal: AbortSignal,
 ): Promise<GmailGrant> {
-  const verifier = secrets.open(sealedVerifier, oauthVerifierContext(agentId, id));
   const bound = AbortSignal.any([signal, AbortSignal.timeout(exchangeTimeoutMs)]);
   try {
-    return await gmail.exchange({ code, verifier, redirectUri }, bound);
+    return await gmail.exchange(answer, bound);
   } catch (error) {
     if (error instanceof ChannelFailure) throw new Refusal('invalid_request', error.reason.message);
     log.warn({ agent_id: agentId, timed_out: bound.aborted }, 'a consent for Gmail could not be exchanged');
@@ -89,5 +76,3 @@ function configured(gmail: GmailConsent | null): GmailConsent {
   if (gmail !== null) return gmail;
   throw new Refusal('gmail_not_configured', 'The operator of this deployment has given no Google client.');
 }
-
-const hashOf = (state: string): Uint8Array => hash('sha256', state, 'buffer');

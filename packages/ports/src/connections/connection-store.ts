@@ -1,6 +1,7 @@
 /** Connections of agents, as their owners put them and as the host uses them. */
 import type { ConnectionAllow, ConnectionKind } from '@lodge/domain';
 import type { ChangeNote } from '../events/change-note.ts';
+import type { ConnectionOAuth } from './connection-grants.ts';
 
 export interface ConnectionHeader {
   /** As its owner wrote it. */
@@ -28,30 +29,50 @@ export interface ConnectionRow {
   readonly tools: readonly string[] | null;
   readonly enabled: boolean;
   readonly headers: readonly ConnectionHeader[];
+  /** Null: access is by `headers`, or needs none. Null for `http`. */
+  readonly oauth: ConnectionOAuth | null;
+  /** The server asked for OAuth since the connection was put, which has none. */
+  readonly asksOAuth: boolean;
   /** Another with each change, also of one that was removed and put again. */
   readonly revision: string;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-export interface ConnectionChange extends Omit<ConnectionRow, 'headers' | 'revision' | 'createdAt' | 'updatedAt'> {
+/** OAuth as its owner puts it. */
+export interface ConnectionAuthChange {
+  /** Null: a client is registered with each consent. */
+  readonly clientId: string | null;
+  /** Null: it has none. Undefined: what is stored stays, if it is of this client and the connection leads where it led. */
+  readonly clientSecret: { readonly sealed: string; readonly last4: string } | null | undefined;
+  readonly scope: string | null;
+}
+
+type Kept = 'headers' | 'oauth' | 'asksOAuth' | 'revision' | 'createdAt' | 'updatedAt';
+
+export interface ConnectionChange extends Omit<ConnectionRow, Kept> {
   /** All of them; undefined: those that are stored stay. */
   readonly headers: readonly Omit<ConnectionHeader, 'createdAt'>[] | undefined;
+  /** Null: none. Undefined: what is stored stays. */
+  readonly auth: ConnectionAuthChange | null | undefined;
 }
+
+/**
+ * - `too_many`: the agent has as many others as it may.
+ * - `headers_needed`, `auth_needed`: there are stored headers, or a client's secret, for another URL or kind, and the change
+ *   leaves them out; whoever may change a URL must not send a credential where it did not belong.
+ * - `authorization_twice`: there would be OAuth and a header `Authorization`.
+ */
+export type ConnectionNotPut = 'no_agent' | 'too_many' | 'headers_needed' | 'auth_needed' | 'authorization_twice';
 
 export interface ConnectionStore {
   /** By name. */
   ofAgent(accountId: string, agentId: string): Promise<readonly ConnectionRow[]>;
   find(accountId: string, agentId: string, name: string): Promise<ConnectionRow | null>;
   /**
-   * Replaces what is there. `too_many`: the agent has `max` others. `headers_needed`: there are stored headers for another
-   * URL or kind, and `headers` is undefined; whoever may change a URL must not send a credential where it did not belong.
+   * Replaces what is there. What was granted stays where URL, client and scope do: whoever consented did so for these.
    */
-  put(
-    change: ConnectionChange,
-    max: number,
-    note?: ChangeNote,
-  ): Promise<ConnectionRow | 'no_agent' | 'too_many' | 'headers_needed'>;
+  put(change: ConnectionChange, max: number, note?: ChangeNote): Promise<ConnectionRow | ConnectionNotPut>;
   /** False: there is none. */
   remove(accountId: string, agentId: string, name: string, note?: ChangeNote): Promise<boolean>;
 }

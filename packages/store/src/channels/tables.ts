@@ -169,6 +169,7 @@ interface FilesTable extends Place {
 
 interface OAuthSessionsTable {
   agent_id: string;
+  connection: string | null;
   id: string;
   account_id: string;
   state_hash: Uint8Array;

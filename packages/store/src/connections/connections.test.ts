@@ -19,6 +19,7 @@ const change = (agentId: string, given: Partial<ConnectionChange> = {}): Connect
   allow: [{ methods: ['GET'], paths: ['/notes/*'] }],
   tools: null,
   enabled: true,
+  auth: undefined,
   headers: [{ name: 'Authorization', sealed: 'sealed one', last4: '1234' }],
   ...given,
 });

@@ -1,9 +1,18 @@
-import type { ChangeNote, ConnectionChange, ConnectionDirectory, ConnectionRow, ConnectionStore } from '@lodge/ports';
+import type {
+  ChangeNote,
+  ConnectionChange,
+  ConnectionDirectory,
+  ConnectionNotPut,
+  ConnectionRow,
+  ConnectionStore,
+} from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import type { Database } from '../database/connection.ts';
 import type { Schema } from '../database/schema.ts';
 import { writeNote } from '../events/change-note.ts';
+import { oauthColumn, oauthOf, putAuth } from './oauth.ts';
+import type { FoundOAuth } from './oauth.ts';
 import type { ConnectionTables } from './tables.ts';
 
 /** `ConnectionStore` and `ConnectionDirectory` in Postgres. */
@@ -32,11 +41,7 @@ export class PostgresConnectionStore implements ConnectionStore, ConnectionDirec
     return row ?? null;
   }
 
-  put(
-    change: ConnectionChange,
-    max: number,
-    note?: ChangeNote,
-  ): Promise<ConnectionRow | 'no_agent' | 'too_many' | 'headers_needed'> {
+  put(change: ConnectionChange, max: number, note?: ChangeNote): Promise<ConnectionRow | ConnectionNotPut> {
     return this.database.transaction((trx) => put(trx, change, max, note));
   }
 
@@ -65,6 +70,7 @@ interface Wanted {
 
 interface Found extends Selectable<ConnectionTables['connections']> {
   readonly headers: readonly { name: string; sealed: string; last4: string; created_at: string }[] | null;
+  readonly oauth: FoundOAuth | null;
 }
 
 /** None of an agent that is being deleted. */
@@ -74,7 +80,7 @@ async function select(db: Kysely<Schema>, wanted: Wanted): Promise<readonly Conn
     select c.*, (
       select json_agg(h order by h.name) from connection_headers h
       where h.agent_id = c.agent_id and h.connection = c.name
-    ) as headers
+    ) as headers, ${oauthColumn} as oauth
     from connections c
     where c.agent_id = ${agentId}
       and c.account_id = coalesce(${accountId}, c.account_id)
@@ -101,6 +107,8 @@ const toRow = (row: Found): ConnectionRow => ({
     last4,
     createdAt: new Date(created_at),
   })),
+  oauth: oauthOf(row.oauth),
+  asksOAuth: row.asks_oauth,
   revision: row.revision,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
@@ -111,7 +119,7 @@ async function put(
   change: ConnectionChange,
   max: number,
   note: ChangeNote | undefined,
-): Promise<ConnectionRow | 'no_agent' | 'too_many' | 'headers_needed'> {
+): Promise<ConnectionRow | ConnectionNotPut> {
   const { accountId, agentId, name, kind, url, enabled, headers } = change;
   if (!(await lockLiving(trx, accountId, agentId))) return 'no_agent';
   const all = await select(trx, { agentId });
@@ -119,12 +127,15 @@ async function put(
   if (before === undefined && all.length >= max) return 'too_many';
   const goesElsewhere = before !== undefined && (before.url !== url || before.kind !== kind);
   if (goesElsewhere && headers === undefined && before.headers.length > 0) return 'headers_needed';
+  const refused = authRefusal(change, before, goesElsewhere);
+  if (refused !== null) return refused;
   const fields = {
     kind,
     url,
     allow: JSON.stringify(change.allow),
     tools: change.tools && JSON.stringify(change.tools),
     enabled,
+    asks_oauth: false,
   };
   await trx
     .insertInto('connections')
@@ -138,6 +149,7 @@ async function put(
     )
     .execute();
   if (headers !== undefined) await replaceHeaders(trx, change, headers);
+  await putAuth(trx, change, { goesElsewhere });
   const [row] = await select(trx, { agentId, name });
   const own = { type: 'connection.put', data: { connection: name, kind, enabled } } as const;
   await writeNote(trx, { accountId, agentId }, own, note);
@@ -156,6 +168,17 @@ async function lockLiving(trx: Transaction<Schema>, accountId: string, agentId: 
     .forNoKeyUpdate()
     .executeTakeFirst();
   return agent !== undefined;
+}
+
+function authRefusal(
+  { kind, auth, headers }: ConnectionChange,
+  before: ConnectionRow | undefined,
+  goesElsewhere: boolean,
+): ConnectionNotPut | null {
+  const isKept = auth === undefined && before?.oauth != null && kind === 'mcp';
+  if (isKept && goesElsewhere && before.oauth.clientSecret !== null) return 'auth_needed';
+  const hasHeader = (headers ?? before?.headers ?? []).some(({ name }) => name.toLowerCase() === 'authorization');
+  return hasHeader && (isKept || auth != null) ? 'authorization_twice' : null;
 }
 
 async function replaceHeaders(

@@ -61,6 +61,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0026_hooks.sql',
     '0027_connections.sql',
     '0028_hook_answers.sql',
+    '0029_connection_oauth.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [
@@ -90,6 +91,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     'compute_rates',
     'compute_steps',
     'connection_headers',
+    'connection_oauth',
     'connections',
     'data_keys',
     'events',

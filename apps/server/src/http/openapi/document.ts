@@ -34,7 +34,7 @@ export async function openApiJson(): Promise<string> {
     webhooks: new Proxy({} as Webhooks, { get: () => never }),
     schedules: new Proxy({} as Schedules, { get: () => never }),
     hooks: { hooks: new Proxy({} as Hooks, { get: () => never }), origin: noAccountArea.origin },
-    connections: new Proxy({} as Connections, { get: () => never }),
+    connections: { connections: new Proxy({} as Connections, { get: () => never }), origin: noAccountArea.origin },
     account: noAccountArea,
     usage: { report: never, knows: never, calls: never, call: never },
     limits: {

@@ -121,7 +121,7 @@ export function testApp(options: Partial<HttpAppOptions> = {}): TestApp {
     schedules: nothingOf('schedules'),
     channels: { channels: nothingOf('channels'), origin: () => 'http://localhost' },
     hooks: { hooks: nothingOf('hooks'), origin: () => 'http://localhost' },
-    connections: nothingOf('connections'),
+    connections: { connections: nothingOf('connections'), origin: () => 'http://localhost' },
     usage: { report: async () => 'too_many', knows: async () => false, calls: async () => [], call: async () => null },
     limits: openLimits(),
     ready: () => ({ ready: true, step: null }),

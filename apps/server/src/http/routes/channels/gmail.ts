@@ -1,18 +1,12 @@
-import { Refusal } from '@lodge/domain';
 import { AgentParams, NoQuery, OAuthSession, StartOAuth } from '@lodge/contract';
 import type { Log } from '@lodge/ports';
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { checkAgentId } from '../../reply/agent-record.ts';
-import { smallPage } from '../../reply/small-page.ts';
-import { clientGone } from '../../pipeline/client-gone.ts';
-import { reportError } from '../../pipeline/errors.ts';
+import { consentPage } from '../../reply/consent-page.ts';
 import type { App } from '../../app-types.ts';
-import { policy } from '../../pages.ts';
 import { tags } from './shared.ts';
 import type { ChannelNeeds } from './shared.ts';
 
 const callbackPath = '/oauth/gmail/callback';
-const maxCodeChars = 2_000;
 
 interface Needs extends ChannelNeeds {
   readonly log: Log;
@@ -27,7 +21,11 @@ export function gmailRoutes(app: App, needs: Needs): void {
     url: callbackPath,
     schema: { hide: true },
     config: { public: true },
-    handler: (request, reply) => callback(needs, request, reply),
+    handler: (request, reply) =>
+      consentPage(needs.log, request, reply, async (back, signal) => {
+        const { mailbox, returnUrl } = await needs.channels.channels.gmail.finish(back, signal);
+        return { title: 'Gmail is connected', text: `The agent now answers mail to ${mailbox}.`, returnUrl };
+      }),
   });
 }
 
@@ -68,34 +66,4 @@ function startRoute(app: App, { channels: { channels, origin } }: Needs, name: '
       };
     },
   });
-}
-
-/** Whoever comes here is a browser: it is shown a page, whatever came of it. */
-async function callback({ channels: { channels }, log }: Needs, request: FastifyRequest, reply: FastifyReply) {
-  reply.type('text/html; charset=utf-8').headers({
-    'content-security-policy': policy,
-    'cache-control': 'no-store',
-    'referrer-policy': 'no-referrer',
-  });
-  try {
-    const { state, code } = backFrom(request.query);
-    const { mailbox, returnUrl } = await channels.gmail.finish({ state, code }, clientGone(reply));
-    const link = returnUrl === null ? null : { url: returnUrl, text: 'Go on' };
-    return smallPage('Gmail is connected', `The agent now answers mail to ${mailbox}.`, link);
-  } catch (error) {
-    const known = reportError(log, error, request);
-    return reply
-      .code(known.code === 'internal_error' ? 500 : 400)
-      .send(smallPage('This did not work', `${known.message} Begin again where you came from.`));
-  }
-}
-
-/** The browser's own words: a state and a code, or an error in the code's place. */
-function backFrom(query: unknown): { readonly state: string; readonly code: string | null } {
-  const { state, code, error } = query as Readonly<Record<string, unknown>>;
-  if (typeof state !== 'string' || state === '' || state.length > 200) {
-    throw new Refusal('invalid_request', 'The address is not whole: state is missing.');
-  }
-  const isCode = typeof code === 'string' && code !== '' && code.length <= maxCodeChars && error === undefined;
-  return { state, code: isCode ? code : null };
 }

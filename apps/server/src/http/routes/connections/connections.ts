@@ -7,14 +7,15 @@ import {
   NoQuery,
   PutConnection,
 } from '@lodge/contract';
-import type { Connections } from '@lodge/engine';
+import type { ConnectionArea } from '../../context.ts';
+import type { ConnectionAuthInput } from '@lodge/engine';
 import { checkAgentId } from '../../reply/agent-record.ts';
 import { changeNote } from '../../identity/change-note.ts';
 import type { App } from '../../app-types.ts';
 import { connectionRecord } from './record.ts';
 
 interface Needs {
-  readonly connections: Connections;
+  readonly connections: ConnectionArea;
 }
 
 const tags = ['Connections'];
@@ -28,7 +29,7 @@ export function connectionRoutes(app: App, needs: Needs): void {
   deleteRoute(app, needs);
 }
 
-function readRoutes(app: App, { connections }: Needs): void {
+function readRoutes(app: App, { connections: { connections } }: Needs): void {
   app.route({
     method: 'GET',
     url: '/v1/agents/:id/connections',
@@ -69,7 +70,7 @@ function readRoutes(app: App, { connections }: Needs): void {
   });
 }
 
-function putRoute(app: App, { connections }: Needs): void {
+function putRoute(app: App, { connections: { connections } }: Needs): void {
   app.route({
     method: 'PUT',
     url: '/v1/agents/:id/connections/:name',
@@ -86,16 +87,22 @@ function putRoute(app: App, { connections }: Needs): void {
     handler: async (request) => {
       const { id, name } = request.params;
       checkAgentId(id);
-      const { kind, url, headers, allow, tools, enabled = true } = request.body;
+      const { kind, url, headers, allow, tools, enabled = true, auth } = request.body;
       const event = { type: 'connection.put', data: { connection: name, kind, enabled } } as const;
-      const input = { name, kind, url, headers, allow, tools, enabled };
+      const input = { name, kind, url, headers, allow, tools, enabled, auth: auth && authInput(auth) };
       const note = changeNote(request, event);
       return connectionRecord(await connections.put(request.principal.accountId, id, input, note));
     },
   });
 }
 
-function deleteRoute(app: App, { connections }: Needs): void {
+const authInput = ({ client_id, client_secret, scope }: NonNullable<PutConnection['auth']>): ConnectionAuthInput => ({
+  clientId: client_id ?? null,
+  clientSecret: client_secret,
+  scope: scope ?? null,
+});
+
+function deleteRoute(app: App, { connections: { connections } }: Needs): void {
   app.route({
     method: 'DELETE',
     url: '/v1/agents/:id/connections/:name',

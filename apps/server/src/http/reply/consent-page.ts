@@ -1,0 +1,54 @@
+/** Where a browser comes back from a consent: it is shown a page, whatever came of it. */
+import { Refusal } from '@lodge/domain';
+import type { ConsentBack } from '@lodge/engine';
+import type { Log } from '@lodge/ports';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { policy } from '../pages.ts';
+import { clientGone } from '../pipeline/client-gone.ts';
+import { reportError } from '../pipeline/errors.ts';
+import { smallPage } from './small-page.ts';
+
+const maxCodeChars = 2_000;
+const maxIssuerChars = 2_048;
+
+interface Ended {
+  readonly title: string;
+  readonly text: string;
+  /** Null: the page leads nowhere. */
+  readonly returnUrl: string | null;
+}
+
+export async function consentPage(
+  log: Log,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  finish: (back: ConsentBack, signal: AbortSignal) => Promise<Ended>,
+): Promise<string | FastifyReply> {
+  reply.type('text/html; charset=utf-8').headers({
+    'content-security-policy': policy,
+    'cache-control': 'no-store',
+    'referrer-policy': 'no-referrer',
+  });
+  try {
+    const { title, text, returnUrl } = await finish(backFrom(request.query), clientGone(reply));
+    return smallPage(title, text, returnUrl === null ? null : { url: returnUrl, text: 'Go on' });
+  } catch (error) {
+    const known = reportError(log, error, request);
+    return reply
+      .code(known.code === 'internal_error' ? 500 : 400)
+      .send(smallPage('This did not work', `${known.message} Begin again where you came from.`));
+  }
+}
+
+/** The browser's own words: a state and a code, or an error in the code's place. */
+function backFrom(query: unknown): ConsentBack {
+  const { state, code, error, iss } = query as Readonly<Record<string, unknown>>;
+  if (typeof state !== 'string' || state === '' || state.length > 200) {
+    throw new Refusal('invalid_request', 'The address is not whole: state is missing.');
+  }
+  if (iss !== undefined && (typeof iss !== 'string' || iss.length > maxIssuerChars)) {
+    throw new Refusal('invalid_request', 'The address is not plain: iss is no issuer.');
+  }
+  const isCode = typeof code === 'string' && code !== '' && code.length <= maxCodeChars && error === undefined;
+  return { state, code: isCode ? code : null, issuer: iss ?? null };
+}

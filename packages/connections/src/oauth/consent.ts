@@ -1,0 +1,97 @@
+import { registerClient, startAuthorization } from '@modelcontextprotocol/sdk/client/auth.js';
+import type { AuthorizationServerMetadata } from '@modelcontextprotocol/sdk/shared/auth.js';
+import { isOpaque, oauthBounds } from '@lodge/domain';
+import { ConsentFailure } from '@lodge/ports';
+import type { BegunConsent, ConnectionConsent, ConsentTerms, ConsentWish } from '@lodge/ports';
+import { discover } from './discover.ts';
+import type { Discovered } from './discover.ts';
+import { notAsSpecified, spoken } from './oauth-fetch.ts';
+import type { OAuthWay } from './oauth-fetch.ts';
+import { exchanged } from './tokens.ts';
+
+/** `ConnectionConsent` by the client of the official SDK, on a guarded way. */
+export function createConsent(way: OAuthWay): ConnectionConsent {
+  const within = (ms: number, signal: AbortSignal): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(ms)]);
+  return {
+    begin: (wish, signal) => begin(way, wish, within(way.bounds.beginMs, signal)),
+    exchange: (answer, signal) => exchanged(way, answer, within(way.bounds.exchangeMs, signal)),
+  };
+}
+
+async function begin(way: OAuthWay, wish: ConsentWish, signal: AbortSignal): Promise<BegunConsent> {
+  const found = await discover(way, wish.url, signal);
+  const { metadata, resource, issuerIsSaid } = found;
+  if (wish.issuer !== null && metadata.issuer !== wish.issuer) {
+    throw new ConsentFailure(
+      'The server names another authorization server than the client is of. If that is right, give auth.client_secret again.',
+    );
+  }
+  const scope = wish.scope ?? found.scope;
+  const registered = wish.client === null ? await registration(found, wish, scope) : null;
+  const { authorizationUrl, codeVerifier } = await spoken(() =>
+    startAuthorization(metadata.issuer, {
+      metadata,
+      clientInformation: { client_id: (registered ?? wish.client)!.id },
+      redirectUrl: wish.redirectUri,
+      state: wish.state,
+      resource,
+      ...(scope !== null && { scope }),
+    }),
+  );
+  return {
+    authorizationUrl: authorizationUrl.href,
+    verifier: codeVerifier,
+    scope,
+    issuerIsSaid,
+    terms: {
+      issuer: metadata.issuer,
+      tokenEndpoint: metadata.token_endpoint,
+      authMethods: (metadata.token_endpoint_auth_methods_supported ?? []).filter((each) => known.includes(each)),
+      resource,
+      registered,
+    },
+  };
+}
+
+/** Ways for a client to say who it is, best first: PKCE protects one without a secret. */
+const known: readonly string[] = ['none', 'client_secret_basic', 'client_secret_post'];
+
+/** Where nothing is said, it is this one (RFC 8414, section 2). */
+const usual = ['client_secret_basic'];
+
+async function registration(
+  { metadata, fetch }: Discovered,
+  { redirectUri }: ConsentWish,
+  scope: string | null,
+): Promise<NonNullable<ConsentTerms['registered']>> {
+  if (metadata.registration_endpoint === undefined) {
+    throw new ConsentFailure('The authorization server registers no clients: make one there, and give auth.client_id.');
+  }
+  const client = await spoken(() =>
+    registerClient(metadata.issuer, {
+      metadata,
+      clientMetadata: {
+        client_name: 'Lodge',
+        redirect_uris: [redirectUri],
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
+        token_endpoint_auth_method: methodOf(metadata),
+      },
+      ...(scope !== null && { scope }),
+      fetchFn: fetch,
+    }),
+  );
+  const { client_id: id, client_secret: secret, token_endpoint_auth_method: given } = client;
+  const isFine = isOpaque(id, oauthBounds.clientIdChars);
+  if (!isFine || (secret !== undefined && !isOpaque(secret, oauthBounds.clientSecretChars))) throw notAsSpecified();
+  const method = given !== undefined && known.includes(given) ? given : null;
+  return { id, secret: secret ?? null, method };
+}
+
+function methodOf({ token_endpoint_auth_methods_supported: supported = usual }: AuthorizationServerMetadata): string {
+  const method = known.find((each) => supported.includes(each));
+  if (method === undefined) {
+    throw new ConsentFailure('The authorization server knows clients in no way that Lodge has.');
+  }
+  return method;
+}

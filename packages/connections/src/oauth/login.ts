@@ -1,0 +1,99 @@
+/** How one MCP connection says who it is, while it is in use. */
+import type { ConnectionGrants, ConnectionRow } from '@lodge/ports';
+import { McpRefused } from '../mcp/mcp-refused.ts';
+import type { CredentialBook, Credentials } from '../secret/credentials.ts';
+import type { Challenge } from './challenge.ts';
+import type { Renewals } from './renewals.ts';
+
+export interface LoginDeps {
+  readonly credentials: CredentialBook;
+  readonly renewals: Renewals;
+  readonly grants: ConnectionGrants;
+  /** A server that refuses a token younger than this gets no other one. */
+  readonly leastAgeMs: number;
+}
+
+/** The server wants to know who asks, or does not take what it was told. Nothing was done there. */
+export class Unauthorized extends McpRefused {
+  readonly challenge: Challenge;
+  readonly credentials: Credentials;
+  constructor(challenge: Challenge, credentials: Credentials) {
+    super('The server of this connection refuses its credentials. Its owner can put others.');
+    this.name = 'Unauthorized';
+    this.challenge = challenge;
+    this.credentials = credentials;
+  }
+}
+
+const consentNeeded =
+  'This connection has no access to its server: its owner must consent (OAuth) before its tools can be used. Tell them.';
+const oauthNeeded =
+  'The server of this connection asks for OAuth, and the connection has none: its owner must put it with OAuth and consent. Tell them.';
+const notRenewed =
+  'The access of this connection has ended, and its authorization server does not renew it for now. Try again later.';
+const stillRefused = 'The server of this connection refuses the access that its authorization server gave.';
+
+export class Login {
+  readonly #deps: LoginDeps;
+  #row: ConnectionRow;
+  #credentials: Credentials;
+  /** When what is known of the row was read. */
+  #asOfMs: number;
+
+  constructor(deps: LoginDeps, row: ConnectionRow, credentials: Credentials, asOfMs: number) {
+    this.#deps = deps;
+    this.#row = row;
+    this.#credentials = credentials;
+    this.#asOfMs = asOfMs;
+  }
+
+  get credentials(): Credentials {
+    return this.#credentials;
+  }
+
+  /** The row of the same revision as it was read at `asOfMs`. True: something else is granted than before. */
+  update(row: ConnectionRow, credentials: Credentials, asOfMs: number): boolean {
+    if (asOfMs < this.#asOfMs) return false;
+    const isOther = row.oauth?.version !== this.#row.oauth?.version;
+    this.#row = row;
+    this.#asOfMs = asOfMs;
+    if (isOther) this.#credentials = credentials;
+    return isOther;
+  }
+
+  /** Rejects with an `McpRefused` where there is no access, and none can be had. */
+  async ready(): Promise<void> {
+    if (this.#row.oauth === null) return;
+    if (this.#row.oauth.grant?.isDue || this.#row.oauth.grant?.isOver) await this.#renew();
+    const { grant } = this.#row.oauth;
+    if (grant === null || this.#deps.credentials.grantOf(this.#row) === null) throw new McpRefused(consentNeeded);
+    if (grant.isOver) throw new McpRefused(notRenewed);
+  }
+
+  /** True: there is other access now, and asking again may help. Rejects with an `McpRefused`. */
+  async refused({ challenge, credentials }: Unauthorized): Promise<boolean> {
+    const { oauth, agentId, name: connection, revision } = this.#row;
+    if (oauth === null) {
+      if (challenge.metadataUrl === null || 'authorization' in this.#credentials.headers) return false;
+      await this.#deps.grants.asked({ agentId, connection, revision });
+      throw new McpRefused(oauthNeeded);
+    }
+    if (credentials !== this.#credentials) return true;
+    if (oauth.grant === null) throw new McpRefused(consentNeeded);
+    if (oauth.grant.ageMs < this.#deps.leastAgeMs) throw new McpRefused(stillRefused);
+    await this.#renew();
+    if (this.#row.oauth?.grant == null) throw new McpRefused(consentNeeded);
+    if (credentials === this.#credentials) throw new McpRefused(notRenewed);
+    return true;
+  }
+
+  async #renew(): Promise<void> {
+    const before = this.#row;
+    const row = await this.#deps.renewals.renew(before);
+    // The next call looks the connection up anew.
+    if (row === null || row.revision !== before.revision)
+      throw new McpRefused('This connection was changed a moment ago.');
+    const asOfMs = performance.now();
+    this.update(row, await this.#deps.credentials.of(row), asOfMs);
+  }
+}

@@ -1,0 +1,91 @@
+/** The two requests to a token endpoint (RFC 6749, sections 4.1.3 and 6), and what of their answers is taken. */
+import { exchangeAuthorization, refreshAuthorization } from '@modelcontextprotocol/sdk/client/auth.js';
+import {
+  InvalidClientError,
+  InvalidGrantError,
+  UnauthorizedClientError,
+} from '@modelcontextprotocol/sdk/server/auth/errors.js';
+import type { OAuthTokens } from '@modelcontextprotocol/sdk/shared/auth.js';
+import { believedMs, isOpaque, isScope, oauthBounds } from '@lodge/domain';
+import { ConsentFailure } from '@lodge/ports';
+import type { ConsentAnswer, ConsentClient, ConsentTerms, GrantedTokens } from '@lodge/ports';
+import { checkedUrl, notAsSpecified, oauthFetch } from './oauth-fetch.ts';
+import type { OAuthWay } from './oauth-fetch.ts';
+
+/** Rejects with a `ConsentFailure`. */
+export const exchanged = (way: OAuthWay, answer: ConsentAnswer, signal: AbortSignal): Promise<GrantedTokens> =>
+  taken(() =>
+    exchangeAuthorization(answer.terms.issuer, {
+      ...shared(way, answer.terms, answer.client, signal),
+      authorizationCode: answer.code,
+      codeVerifier: answer.verifier,
+      redirectUri: answer.redirectUri,
+    }),
+  );
+
+/** Rejects with a `ConsentFailure`. */
+export const refreshed = (
+  way: OAuthWay,
+  { terms, client, refreshToken }: Pick<ConsentAnswer, 'terms' | 'client'> & { readonly refreshToken: string },
+  signal: AbortSignal,
+): Promise<GrantedTokens> =>
+  taken(() => refreshAuthorization(terms.issuer, { ...shared(way, terms, client, signal), refreshToken }));
+
+function shared(way: OAuthWay, terms: ConsentTerms, owners: ConsentClient | null, signal: AbortSignal) {
+  checkedUrl(terms.tokenEndpoint, way.privateAddresses);
+  const client = terms.registered ?? owners;
+  if (client === null) throw new ConsentFailure('The connection has no client any more.', true);
+  const method = terms.registered?.method ?? null;
+  return {
+    metadata: {
+      token_endpoint: terms.tokenEndpoint,
+      token_endpoint_auth_methods_supported: [...terms.authMethods],
+    } as never,
+    clientInformation: {
+      client_id: client.id,
+      ...(client.secret !== null && { client_secret: client.secret }),
+      ...(method !== null && { token_endpoint_auth_method: method }),
+    },
+    resource: terms.resource,
+    fetchFn: oauthFetch(way, signal),
+  };
+}
+
+/** What makes another try useless. Anything else may be better in a while. */
+const refusals: readonly (new (message: string) => Error)[] = [
+  InvalidGrantError,
+  InvalidClientError,
+  UnauthorizedClientError,
+];
+
+async function taken(ask: () => Promise<OAuthTokens>): Promise<GrantedTokens> {
+  let tokens: OAuthTokens;
+  try {
+    tokens = await ask();
+  } catch (error) {
+    if (error instanceof ConsentFailure) throw error;
+    if (refusals.some((each) => error instanceof each)) {
+      throw new ConsentFailure(
+        'The authorization server refused: what was granted is used up, ended or taken back.',
+        true,
+      );
+    }
+    throw notAsSpecified();
+  }
+  const {
+    access_token: accessToken,
+    refresh_token: refreshToken,
+    token_type: type,
+    expires_in: seconds,
+    scope,
+  } = tokens;
+  const isToken = (token: string): boolean => isOpaque(token, oauthBounds.tokenChars);
+  if (type.toLowerCase() !== 'bearer' || !isToken(accessToken)) throw notAsSpecified();
+  if (refreshToken !== undefined && !isToken(refreshToken)) throw notAsSpecified();
+  return {
+    accessToken,
+    refreshToken: refreshToken ?? null,
+    expiresInMs: seconds !== undefined && seconds >= 0 ? believedMs(seconds * 1_000) : null,
+    scope: scope !== undefined && isScope(scope) ? scope : null,
+  };
+}

@@ -1,0 +1,43 @@
+/** OAuth of connections: words, and what of an authorization server's text is taken. */
+
+/**
+ * - `needed`: somebody must consent before the connection's tools can be used.
+ * - `connected`: there is access, and it is renewed.
+ * - `failed`: there was access, and it could not be renewed for now. The next call tries again.
+ */
+export const connectionOAuthStatuses = ['needed', 'connected', 'failed'] as const;
+export type ConnectionOAuthStatus = (typeof connectionOAuthStatuses)[number];
+
+export const oauthBounds = {
+  clientIdChars: 512,
+  clientSecretChars: 1_024,
+  scopeChars: 1_000,
+  tokenChars: 4_096,
+  urlChars: 2_048,
+} as const;
+
+/** Words of RFC 6749 (section 3.3), one space between two. */
+export const scopePattern = '^[\\u0021\\u0023-\\u005b\\u005d-\\u007e]+(?: [\\u0021\\u0023-\\u005b\\u005d-\\u007e]+)*$';
+const scope = new RegExp(scopePattern);
+
+export const isScope = (text: string): boolean => text.length <= oauthBounds.scopeChars && scope.test(text);
+
+/** What can stand in a header and in a form as it is. */
+export const isOpaque = (text: string, maxChars: number): boolean =>
+  text.length <= maxChars && /^[\u0021-\u007e]+$/.test(text);
+
+/** Access that lasts shorter, or longer, is taken for this: one would be renewed with each call, the other is no time. */
+const shortestMs = 10_000;
+const longestMs = 366 * 24 * 3_600_000;
+
+export const believedMs = (ms: number): number => Math.min(Math.max(ms, shortestMs), longestMs);
+
+/** When an access token is renewed: before it ends. Null: nobody knows its end, or nothing renews it. */
+export function renewalIn(tokens: {
+  readonly expiresInMs: number | null;
+  readonly refreshToken: string | null;
+}): number | null {
+  const { expiresInMs, refreshToken } = tokens;
+  if (expiresInMs === null || refreshToken === null) return null;
+  return expiresInMs - Math.min(60_000, expiresInMs / 5);
+}

@@ -1,0 +1,98 @@
+/** Somebody lets a connection use its server. What the authorization server gave is sealed, and never told. */
+import { Refusal, isScope, renewalIn } from '@lodge/domain';
+import { ConsentFailure, connectionClientSecretContext, connectionGrantContext } from '@lodge/ports';
+import type { BegunConsent, ConnectionRow, ConsentClient, Grant, GrantedTokens, SecretBox } from '@lodge/ports';
+import { keepConsent, newConsent, takeConsent } from '../consents/sessions.ts';
+import type { ConsentBack, OAuthStart } from '../consents/sessions.ts';
+import type { ConnectionConsentAsk, ConnectionConsentEnd, ConnectionsDeps } from './deps.ts';
+import { noConnection } from './not-found.ts';
+
+/** What is kept, sealed, until the browser comes back. */
+interface Pending extends Omit<BegunConsent, 'authorizationUrl'> {
+  readonly connection: string;
+  readonly url: string;
+  readonly clientId: string | null;
+}
+
+export async function startConsent(
+  deps: ConnectionsDeps,
+  row: ConnectionRow,
+  { redirectUri, returnUrl, scope }: ConnectionConsentAsk,
+  signal: AbortSignal,
+): Promise<OAuthStart> {
+  const { accountId, agentId, name: connection, url, oauth } = row;
+  if (oauth === null) {
+    const message = `The connection has no OAuth: put it with kind mcp and auth {"kind": "oauth"} first.`;
+    throw new Refusal('oauth_not_configured', message);
+  }
+  if (scope !== null && !isScope(scope)) throw new Refusal('invalid_request', `scope ${scopeRule}`);
+  const { id, state } = newConsent();
+  const client = clientOf(deps.secrets, row);
+  const wish = { url, client, issuer: oauth.clientIssuer, scope: scope ?? oauth.scope, redirectUri, state };
+  const { authorizationUrl, ...begun } = await deps.consent.begin(wish, signal).catch((error: unknown) => {
+    if (error instanceof ConsentFailure) throw new Refusal('oauth_not_possible', error.message);
+    throw error;
+  });
+  const pending: Pending = { ...begun, connection, url, clientId: oauth.clientId };
+  const session = { id, accountId, agentId, connection, redirectUri, returnUrl };
+  const expiresAt = await keepConsent(deps, session, { state, secret: JSON.stringify(pending) });
+  return { id, authorizationUrl, state, expiresAt };
+}
+
+export async function finishConsent(
+  deps: ConnectionsDeps,
+  { state, code, issuer }: ConsentBack,
+  signal: AbortSignal,
+): Promise<ConnectionConsentEnd> {
+  const { session, secret } = await takeConsent(deps, state, 'connection');
+  const { accountId, agentId, returnUrl, redirectUri } = session;
+  const pending = JSON.parse(secret) as Pending;
+  const isOther = issuer === null ? pending.issuerIsSaid : issuer !== pending.terms.issuer;
+  if (isOther || pending.connection !== session.connection) {
+    throw new Refusal('invalid_request', 'The answer came from another authorization server than was asked.');
+  }
+  if (code === null) throw new Refusal('invalid_request', 'The consent was not given.');
+  await deps.agents.get(accountId, agentId);
+  const row = await deps.store.find(accountId, agentId, pending.connection);
+  if (row === null) throw noConnection();
+  if (row.url !== pending.url || row.oauth === null || row.oauth.clientId !== pending.clientId) throw changed();
+  const { terms, verifier } = pending;
+  const answer = { terms, client: clientOf(deps.secrets, row), code, verifier, redirectUri };
+  const tokens = await deps.consent.exchange(answer, signal).catch((error: unknown) => {
+    if (error instanceof ConsentFailure) throw new Refusal('invalid_request', error.message);
+    throw error;
+  });
+  if (!(await keepGrant(deps, pending, row, tokens))) throw changed();
+  return { agentId, connection: pending.connection, returnUrl };
+}
+
+function keepGrant(
+  { secrets, grants }: ConnectionsDeps,
+  { terms, url, scope, clientId }: Pending,
+  { agentId, name: connection }: ConnectionRow,
+  tokens: GrantedTokens,
+): Promise<boolean> {
+  const { accessToken, refreshToken, expiresInMs } = tokens;
+  const grant: Grant = { accessToken, refreshToken, terms, url, before: null };
+  return grants.connect(
+    { agentId, connection, url, clientId, issuer: terms.issuer },
+    {
+      sealed: secrets.seal(JSON.stringify(grant), connectionGrantContext(agentId, connection)),
+      scope: tokens.scope ?? scope,
+      expiresInMs,
+      renewInMs: renewalIn(tokens),
+    },
+  );
+}
+
+function clientOf(secrets: SecretBox, { agentId, name, oauth }: ConnectionRow): ConsentClient | null {
+  if (oauth?.clientId == null) return null;
+  const { clientId: id, clientSecret } = oauth;
+  const secret = clientSecret && secrets.open(clientSecret.sealed, connectionClientSecretContext(agentId, name));
+  return { id, secret };
+}
+
+const changed = (): Refusal =>
+  new Refusal('invalid_request', 'The connection was changed while the consent was under way.');
+
+export const scopeRule = 'must be words of printable ASCII without quotes and backslashes, one space between two.';

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connectionClientSecretContext, connectionGrantContext } from '@lodge/ports';
+import type { ConnectionChange, ConnectionOAuth, NewGrant } from '@lodge/ports';
+import { execute } from '@lodge/testkit/postgres';
+import { admitAll, firstAccount, newAgent } from '../testing/fixture.ts';
+import { testStore } from '../testing/test-store.ts';
+
+const { database, store, another } = await testStore();
+const { connections, connectionGrants: grants } = store;
+const accountId = await firstAccount(store.apiKeys);
+const url = 'https://mcp.example.com/mcp';
+const clientSecret = { sealed: 'sealed secret', last4: '1234' };
+const auth = { clientId: 'a', clientSecret, scope: null };
+const grant = (sealed: string, more: Partial<NewGrant> = {}): NewGrant => ({
+  sealed,
+  scope: 'a b',
+  expiresInMs: 60_000,
+  renewInMs: 50_000,
+  ...more,
+});
+
+async function agentWithGrant() {
+  const { id: agentId } = await store.agents.create(newAgent(accountId), admitAll);
+  const put = (given: Partial<ConnectionChange> = {}) =>
+    connections.put(
+      {
+        accountId,
+        agentId,
+        name: 'c',
+        kind: 'mcp',
+        url,
+        allow: [],
+        tools: null,
+        enabled: true,
+        headers: undefined,
+        auth: undefined,
+        ...given,
+      },
+      3,
+    );
+  await put({ auth });
+  const to = { agentId, connection: 'c', url, clientId: 'a', issuer: 'https://as.example.com' };
+  assert.ok(await grants.connect(to, grant('first')));
+  const now = async (): Promise<ConnectionOAuth> => (await connections.usableOne(agentId, 'c'))!.oauth!;
+  const ref = async () => ({ agentId, connection: 'c', version: (await now()).version });
+  return { agentId, put, to, now, ref };
+}
+
+test('of many that want to renew a grant at once, in two processes, one does', async () => {
+  const { ref, now } = await agentWithGrant();
+  const other = (await another()).connectionGrants;
+  const of = await ref();
+  const claims = await Promise.all(Array.from({ length: 10 }, (_, n) => [grants, other][n % 2]!.claim(of, 5_000)));
+  assert.deepEqual(claims.toSorted(), [...Array.from({ length: 9 }, () => 'busy'), 'yours']);
+  assert.ok(await grants.keep(of, grant('second')));
+  assert.equal(await other.claim(of, 5_000), 'moved');
+  assert.equal(await grants.keep(of, grant('late')), false, 'an answer that comes late is in the place of nothing');
+  const { grant: stored, status } = await now();
+  assert.deepEqual([stored?.sealed, stored?.scope, stored?.isDue, status], ['second', 'a b', false, 'connected']);
+  assert.equal(await grants.claim(await ref(), 5_000), 'yours', 'the new one is claimed by nobody');
+});
+
+test('a claim ends by itself, and who held it may still keep what came', async () => {
+  const { ref } = await agentWithGrant();
+  const of = await ref();
+  assert.equal(await grants.claim(of, 50), 'yours');
+  await sleep(80);
+  assert.equal(await grants.claim(of, 5_000), 'yours');
+  assert.equal(await grants.keep(of, grant('second')), true);
+});
+
+test('what could not be renewed waits a while, and stays', async () => {
+  const { ref, now } = await agentWithGrant();
+  const of = await ref();
+  await grants.claim(of, 5_000);
+  await grants.fail(of, 'away', 100);
+  assert.equal(await grants.claim(of, 5_000), 'later');
+  assert.deepEqual(
+    [(await now()).status, (await now()).reason, (await now()).grant?.sealed],
+    ['failed', 'away', 'first'],
+  );
+  await sleep(130);
+  assert.equal(await grants.claim(of, 5_000), 'yours');
+  await grants.keep(of, grant('second'));
+  assert.deepEqual([(await now()).status, (await now()).reason], ['connected', null]);
+});
+
+test('a grant that is lost is lost once, with one event and one line', async () => {
+  const { ref, now, agentId } = await agentWithGrant();
+  const of = await ref();
+  await Promise.all([1, 2, 3].map(() => grants.lose(of, 'taken back')));
+  assert.deepEqual([(await now()).status, (await now()).reason, (await now()).grant], ['needed', 'taken back', null]);
+  const events = await execute(
+    database.connectionString,
+    `select data from events where agent_id = '${agentId}' and type = 'connection.consent_needed'`,
+  );
+  assert.deepEqual(events, [{ data: { connection: 'c', message: 'taken back' } }]);
+  assert.equal(await grants.claim(await ref(), 5_000), 'moved');
+});
+
+test('what was granted goes with the URL, the client and the scope that it was granted for', async () => {
+  for (const [given, stays] of [
+    [{ enabled: false }, true],
+    [{ tools: ['a'] }, true],
+    [{ auth: { ...auth, clientSecret: undefined } }, true],
+    [{ auth: { ...auth, clientSecret: null } }, true],
+    [{ auth: { ...auth, clientId: 'b' } }, false],
+    [{ auth: { ...auth, scope: 'more' } }, false],
+    [{ url: 'https://mcp.example.com/other', auth }, false],
+  ] as const) {
+    const { put, ref, agentId, to } = await agentWithGrant();
+    const of = await ref();
+    const row = await put(given);
+    assert.ok(typeof row === 'object');
+    assert.equal(row.oauth?.grant !== null, stays, JSON.stringify(given));
+    if (stays) continue;
+    assert.equal(row.oauth!.status, 'needed');
+    assert.equal(await grants.keep(of, grant('late')), false);
+    if ('url' in given || given.auth.clientId !== 'a') assert.equal(await grants.connect(to, grant('late')), false);
+    assert.equal((await connections.find(accountId, agentId, 'c'))!.oauth!.grant, null);
+  }
+});
+
+test('a secret of a client goes to no other client and no other URL', async () => {
+  const { put } = await agentWithGrant();
+  assert.equal(await put({ url: 'https://evil.example.com' }), 'auth_needed');
+  const moved = await put({ url: 'https://evil.example.com', auth: { ...auth, clientSecret: undefined } });
+  assert.ok(typeof moved === 'object' && moved.oauth!.clientSecret === null);
+  await put({ url, auth });
+  const other = await put({ auth: { clientId: 'b', clientSecret: undefined, scope: null } });
+  assert.ok(typeof other === 'object' && other.oauth!.clientSecret === null);
+});
+
+test('a client is of the authorization server that took it first, until it is given again', async () => {
+  const { put, now } = await agentWithGrant();
+  const issuer = 'https://as.example.com';
+  assert.equal((await now()).clientIssuer, issuer);
+  await put({ auth: { ...auth, clientSecret: undefined, scope: 'more' } });
+  assert.deepEqual([(await now()).clientIssuer, (await now()).grant], [issuer, null]);
+  await put({ auth });
+  assert.equal((await now()).clientIssuer, null);
+});
+
+test('without OAuth, and as a service, nothing of it is left; a header Authorization is refused beside it', async () => {
+  const { put, agentId } = await agentWithGrant();
+  const headers = [{ name: 'authorization', sealed: 's', last4: '' }];
+  assert.equal(await put({ headers }), 'authorization_twice');
+  const row = await put({ headers, auth: null });
+  assert.ok(typeof row === 'object' && row.oauth === null);
+  assert.equal(await put({ auth }), 'authorization_twice');
+  await put({ headers: [], auth });
+  await put({ kind: 'http', headers: [], allow: [{ methods: ['GET'], paths: ['/a'] }] });
+  assert.deepEqual(
+    await execute(database.connectionString, `select * from connection_oauth where agent_id = '${agentId}'`),
+    [],
+  );
+});
+
+test('that a server asks for OAuth is known until the connection is put again', async () => {
+  const { put, agentId } = await agentWithGrant();
+  const row = await put({ auth: null });
+  assert.ok(typeof row === 'object');
+  const asks = async () => (await connections.find(accountId, agentId, 'c'))!.asksOAuth;
+  await grants.asked({ agentId, connection: 'c', revision: 'another' });
+  assert.equal(await asks(), false);
+  await grants.asked({ agentId, connection: 'c', revision: row.revision });
+  assert.equal(await asks(), true);
+  await put({ enabled: false });
+  assert.equal(await asks(), false);
+});
+
+test('a change of the master key finds grants and secrets of clients', async () => {
+  const { agentId, now } = await agentWithGrant();
+  const found = (await store.secrets.notUnder('new.', 1_000)).filter(({ id }) => id[0] === agentId);
+  assert.deepEqual(
+    found.map(({ place, context }) => [place, context]),
+    [
+      ['connection_oauth.client_secret_sealed', connectionClientSecretContext(agentId, 'c')],
+      ['connection_oauth.grant_sealed', connectionGrantContext(agentId, 'c')],
+    ],
+  );
+  for (const each of found) await store.secrets.replace(each, 'new.sealed');
+  assert.deepEqual([(await now()).grant?.sealed, (await now()).clientSecret?.sealed], ['new.sealed', 'new.sealed']);
+});

@@ -1,0 +1,31 @@
+/** One call of a connection's tool as a process of its own, to be killed: settings in TOOL_CALL, prints the answer. */
+import { createSecretBox } from '@lodge/access';
+import { openConnections } from '@lodge/connections';
+import { openStore } from '@lodge/store';
+import { silent } from '../../../packages/testkit/src/plane/wired-accounts.ts';
+
+export interface ToolCall {
+  readonly connectionString: string;
+  /** In hexadecimal. */
+  readonly masterKey: string;
+  readonly agentId: string;
+  readonly tool: string;
+  readonly claimMs: number;
+}
+
+const settings = JSON.parse(process.env['TOOL_CALL']!) as ToolCall;
+const store = await openStore({ connectionString: settings.connectionString, log: silent });
+const parts = openConnections({
+  directory: store.connections,
+  grants: store.connectionGrants,
+  secrets: createSecretBox(Buffer.from(settings.masterKey, 'hex')),
+  logs: store.agentLogs,
+  log: silent,
+  addresses: 'any',
+  egressProxy: null,
+  oauthBounds: { claimMs: settings.claimMs, leastAgeMs: 0 },
+});
+const answer = await parts.tools.call(settings.agentId, settings.tool, {}, AbortSignal.timeout(30_000));
+process.stdout.write(`${JSON.stringify(answer)}\n`);
+await parts.close();
+await store.close();
