@@ -45,6 +45,8 @@ export interface McpBounds {
   readonly schemasBytes: number;
   readonly blocks: number;
   readonly listMs: number;
+  /** A turn waits for a list for so long; one that comes later is there for the next turn. */
+  readonly turnWaitMs: number;
   readonly callMs: number;
   /** A list of tools is asked for again behind so long, and forgotten behind `staleMs`. */
   readonly freshMs: number;
@@ -71,6 +73,7 @@ export const defaultMcpBounds: McpBounds = {
   schemasBytes: 256 * 1024,
   blocks: 64,
   listMs: 10_000,
+  turnWaitMs: 3_000,
   callMs: 120_000,
   freshMs: 60_000,
   staleMs: 600_000,

@@ -71,6 +71,39 @@ for (const json of [false, true]) {
   });
 }
 
+test('a turn does not wait for a server that takes its time; the next one has its tools', async () => {
+  let isSlow = true;
+  const held: (() => void)[] = [];
+  await start(
+    {
+      instead: (req, res) => {
+        if (!isSlow) return false;
+        held.push(() => res.writeHead(503).end());
+        return true;
+      },
+    },
+    { turnWaitMs: 200, listMs: 1_000, retryMs: 100 },
+  );
+  const began = performance.now();
+  assert.deepEqual(await list(), []);
+  assert.ok(performance.now() - began < 900);
+  isSlow = false;
+  for (const end of held) end();
+  const deadline = performance.now() + 10_000;
+  while ((await names()).length === 0 && performance.now() < deadline) await sleep(50);
+  assert.deepEqual(await names(), ['calc__add']);
+});
+
+test('a name fits with what a runtime puts before it', async () => {
+  tools = [
+    { ...add, name: 'a'.repeat(120) },
+    { ...add, name: 'b'.repeat(46) },
+  ];
+  await start();
+  const [long, whole] = await names();
+  assert.deepEqual([long!.length, whole], [52, `calc__${'b'.repeat(46)}`]);
+});
+
 test('an agent has the tools of its own connections, those that are allowed and enabled', async () => {
   tools = [add, { ...add, name: 'drop' }];
   const { put } = await start();

@@ -85,8 +85,10 @@ export class ConnectionTools implements ClosableToolSource {
   }
 
   async #toolsOf(row: ConnectionRow, asOfMs: number, signal: AbortSignal): Promise<readonly OfferedTool[]> {
+    const enough = AbortSignal.any([signal, AbortSignal.timeout(this.#deps.bounds.turnWaitMs)]);
     try {
-      const tools = offered(row, await untilAborted((await this.#serverOf(row, asOfMs)).tools(), signal));
+      const listed = this.#serverOf(row, asOfMs).then((server) => server.tools());
+      const tools = offered(row, await untilAborted(listed, enough));
       return tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
     } catch {
       return [];

@@ -12,8 +12,8 @@ export interface ServerTool extends OfferedTool {
   readonly serverName: string;
 }
 
-/** Characters of a tool's name, in every runtime and at every provider. */
-const maxName = 64;
+/** Characters of a tool's name: providers take 64, and runtimes put up to twelve before it (`mcp__lodge__`). */
+const maxName = 52;
 const digits = 8;
 
 /** `<connection>__<tool>`: what is no name at a provider, too long or there already is told apart by a hash. */

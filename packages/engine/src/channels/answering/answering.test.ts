@@ -73,7 +73,10 @@ const act = async (verb: 'pause' | 'stop' | 'start') => {
 test('a message is a turn in the session of its conversation, with who wrote as data, and its answer is sent', async () => {
   await relay.write('ping');
   assert.deepEqual(await relay.answer(), ['pong']);
-  assert.match(said(), /^\[channel message \{"channel":"Telegram","conversation":"direct","conversation_id":"c1","sender_id":"ada"/);
+  assert.match(
+    said(),
+    /^\[channel message \{"channel":"Telegram","conversation":"direct","conversation_id":"c1","sender_id":"ada"/,
+  );
   assert.match(said(), /"sender_name":"ada \\"L\\""/);
   assert.match(said(), /\nping$/);
   await relay.write('again');
