@@ -1,8 +1,8 @@
-import type { CarriedData, Machine, RuntimeFacts, TemplateRequest, VmDriver, VmRequest } from '@lodge/ports';
+import type { CarriedData, Machine, RuntimeFacts, TemplateBuild, VmDriver, VmRequest } from '@lodge/ports';
 
 /** What the suite needs of an implementation beside the port: a look into guests, and the means to break things. */
 export interface DriverHarness {
-  readonly template: TemplateRequest;
+  readonly template: Pick<TemplateBuild, 'image' | 'variant'>;
   /** A new driver over the same host. The one before must have been stopped. */
   driver(): VmDriver;
   guest(at: { readonly address: string }): GuestProbe;

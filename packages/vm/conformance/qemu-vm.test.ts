@@ -126,7 +126,7 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
     await create('victim');
     await create('thief');
     const victim = join(settings.dataDir, 'vms', 'victim');
-    const folder = join(settings.cacheDir, 'templates', template.id);
+    const folder = join(settings.dataDir, 'templates', template.id);
     const thief = (await stat(join(settings.dataDir, 'vms', 'thief', 'disk.qcow2'))).uid;
     const groups = [`--reuid=${thief}`, `--regid=${thief}`, `--groups=${templateGid}`];
     const may = (flag: string, path: string): Promise<boolean> =>

@@ -22,12 +22,14 @@ export interface Template {
 export type RuntimeFacts = Readonly<Record<string, unknown>>;
 
 export interface TemplateRequest {
-  readonly image: Image;
+  /** It need not exist any more: a template has the files of its image. */
+  readonly image: Pick<Image, 'id'>;
   /** Version of what `prepare` does to the guest: part of the template's identity. */
   readonly variant: string;
 }
 
 export interface TemplateBuild extends TemplateRequest {
+  readonly image: Image;
   /** Port on `brokerHost` that the template's guest reaches at its fixed broker address (the warm-up stub, not the broker). */
   readonly brokerPort: number;
   /** Brings the cold-booted guest at `address` to the state that is saved; runs until the very moment before the save. */
@@ -138,6 +140,7 @@ export interface VmDriver {
   start(): Promise<void>;
   /** Stops watching. Leaves every VM running. */
   stop(): Promise<void>;
+  /** Once the driver is started, what is found stays for VMs, whatever becomes of the cache. */
   findTemplate(request: TemplateRequest): Promise<Template | null>;
   /** The template of that id, current or not: an agent's disk lies over the one it was made from. */
   getTemplate(id: string): Promise<Template | null>;

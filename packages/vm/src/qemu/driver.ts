@@ -46,6 +46,7 @@ import { collectLeftovers } from './lifecycle/leftovers.ts';
 import { lock } from './host/lock.ts';
 import { NetworkKeeper } from './network/index.ts';
 import { VmNumbers } from './host/vm-numbers.ts';
+import { takeTemplates } from './lifecycle/take-templates.ts';
 import { Templates } from './lifecycle/templates.ts';
 import { Vms } from './lifecycle/vms.ts';
 import { toVmError } from '../waiting.ts';
@@ -86,7 +87,9 @@ class QemuDriver implements VmDriver {
     // Two processes that own the same namespaces would take each other's away.
     this.unlock = await lock(`instance ${instance}`, { timeoutMs: 3000 });
     try {
-      for (const folder of [dataDir, this.vmsRoot, this.templates.buildsRoot, cacheDir]) await passableFolder(folder);
+      const { buildsRoot, own } = this.templates;
+      for (const folder of [dataDir, this.vmsRoot, buildsRoot, own.root, cacheDir]) await passableFolder(folder);
+      await own.sweep();
       this.cgroups = await openCgroups(instance);
       assertBounded(this.cgroups, unboundMemory);
       await openTapDevice();
@@ -94,9 +97,10 @@ class QemuDriver implements VmDriver {
       for (const lack of this.cgroups.missing) log.warn({ ...lack }, 'no limit on VMs from a control group');
       const records = await this.vms.records();
       for (const record of records.values()) if (record?.slot != null) this.slots.keep(record.slot);
-      const places = { ...this.options, vmsRoot: this.vmsRoot, buildsRoot: this.templates.buildsRoot };
-      await collectLeftovers({ ...places, cgroups: this.cgroups, store: this.templates.store }, records);
+      const places = { ...this.options, vmsRoot: this.vmsRoot, buildsRoot };
+      await collectLeftovers({ ...places, cgroups: this.cgroups, store: this.templates.cache }, records);
       const known = [...records.values()].filter((record) => record !== null);
+      await takeTemplates({ own, vmsRoot: this.vmsRoot, log }, [...records.keys()]);
       await Promise.all(known.map((record) => this.vms.adopt(record)));
       this.keeper.start();
     } catch (error) {
@@ -116,7 +120,8 @@ class QemuDriver implements VmDriver {
   }
 
   findTemplate(request: TemplateRequest): Promise<Template | null> {
-    return this.templates.find(request);
+    // Who did not start it, as doctor, changes nothing.
+    return this.cgroups ? this.templates.find(request) : this.templates.look(request);
   }
 
   getTemplate(id: string): Promise<Template | null> {

@@ -67,8 +67,8 @@ const hostMethods = {
     images.ensure(runtime, progress, signal),
   ),
 
-  findTemplate: method(templateRequest, ({ driver, images }, request) =>
-    driver.findTemplate({ image: images.byId(request.imageId), variant: request.variant }),
+  findTemplate: method(templateRequest, ({ driver }, request) =>
+    driver.findTemplate({ image: { id: request.imageId }, variant: request.variant }),
   ),
   getTemplate: method({ id: templateId }, ({ driver }, { id }) => driver.getTemplate(id)),
   buildTemplate: method({ ...templateRequest, brokerPort: integer(1, 65_535) }, ({ driver, images }, build, call) => {

@@ -102,7 +102,7 @@ const refused: readonly (readonly [method: unknown, args: unknown, why: RegExp])
   ['getTemplate', { id: '' }, /getTemplate\.id must be/],
   ['findImage', { runtime: '../base' }, /findImage\.runtime must be/],
   ['findImage', { runtime: 'Base' }, /findImage\.runtime must be/],
-  ['findTemplate', { imageId: 'image', variant: 'v' }, /no image of that id/],
+  ['buildTemplate', { imageId: 'image', variant: 'v', brokerPort: 4000 }, /no image of that id/],
   ['findTemplate', { imageId: '/etc/shadow', variant: 'v' }, /findTemplate\.imageId must be/],
   ['findTemplate', { image, variant: 'v' }, /findTemplate has another field/],
   ['buildTemplate', { imageId: 'image', variant: 'a b', brokerPort: 4000 }, /buildTemplate\.variant must be/],

@@ -17,7 +17,8 @@ import { awaitExit, kill } from '../host/process.ts';
 import type { QemuDriverOptions } from '../options.ts';
 import type { ProcessMark } from '../host/process.ts';
 import { RunDirectory } from '../saved/run-directory.ts';
-import type { StoredTemplate, TemplateDraft, TemplateStore } from '../saved/template-store.ts';
+import type { StoredTemplate } from '../saved/template-shelf.ts';
+import type { TemplateDraft, TemplateStore } from '../saved/template-store.ts';
 import { throwIfAborted } from '../../waiting.ts';
 import type { VmHost } from './vm-start.ts';
 
@@ -39,16 +40,21 @@ export const templateDiskGib = 10;
 /** What a template's disk and devices take beside its memory, MiB; those of the agents' images take a tenth of it. */
 const diskAndDevicesMib = 1024;
 
-/** Rejects with `disk_full` unless the cache has room for a template, and the agents' disk the floor beside it where both are one. */
+/** Rejects with `disk_full` unless there is room for a template, in the data folder too where it is on another disk. The agents' disk keeps its floor. */
 export async function assertTemplateRoom(
   options: Pick<QemuDriverOptions, 'cacheDir' | 'dataDir' | 'diskFloorMib'>,
 ): Promise<void> {
   const { cacheDir, dataDir, diskFloorMib } = options;
   const [cache, data] = await Promise.all([stat(cacheDir), stat(dataDir)]);
-  const neededMib = bootMemoryMib + diskAndDevicesMib + (cache.dev === data.dev ? diskFloorMib : 0);
-  const { freeMib } = await freeSpace(cacheDir);
+  const templateMib = bootMemoryMib + diskAndDevicesMib;
+  if (cache.dev !== data.dev) await assertFree(cacheDir, templateMib);
+  await assertFree(dataDir, templateMib + diskFloorMib);
+}
+
+async function assertFree(folder: string, neededMib: number): Promise<void> {
+  const { freeMib } = await freeSpace(folder);
   if (freeMib >= neededMib) return;
-  throw new VmError('disk_full', `a template needs ${neededMib} MiB in ${cacheDir}, and ${freeMib} MiB are free`);
+  throw new VmError('disk_full', `a template needs ${neededMib} MiB in ${folder}, and ${freeMib} MiB are free`);
 }
 
 /** From the first instruction to the guest's daemon, with emulation on a busy host. */
@@ -79,12 +85,8 @@ export async function buildTemplate(work: TemplateWork, signal: AbortSignal): Pr
       machine.qmp.close();
     }
     await host.network.removeNamespace(slot);
-    const { id: imageId, kernel, initrd, rootDisk } = build.image;
-    return await store.commit(
-      draft,
-      { imageId, facts, madeWith: work.madeWith, diskBytes: bytes, kernel, initrd, rootDisk },
-      host.emulator.mapsReadOnly,
-    );
+    const made = { image: build.image, facts, madeWith: work.madeWith, diskBytes: bytes };
+    return await store.commit(draft, made, host.emulator.mapsReadOnly);
   } finally {
     if (process) await kill(process);
     await host.network.removeNamespace(slot);

@@ -11,11 +11,14 @@ import type { Accelerator } from '../machine/command-line.ts';
 import type { QemuDriverOptions } from '../options.ts';
 import { inspectEmulator } from '../machine/emulator.ts';
 import type { Emulator } from '../machine/emulator.ts';
+import { passableFolder } from '../host/folders.ts';
 import { lock, lockShared, tryLockAlone } from '../host/lock.ts';
 import type { VmNumbers } from '../host/vm-numbers.ts';
 import { assertTemplateRoom, buildTemplate } from './template-build.ts';
+import { OwnTemplates } from '../saved/own-templates.ts';
+import { TemplateChecks } from '../saved/template-checks.ts';
+import type { StoredTemplate } from '../saved/template-shelf.ts';
 import { templateHash, TemplateStore } from '../saved/template-store.ts';
-import type { StoredTemplate } from '../saved/template-store.ts';
 import { toVmError } from '../../waiting.ts';
 import type { VmHost } from './vm-start.ts';
 
@@ -27,11 +30,17 @@ interface Toolchain {
   readonly accelerator: AcceleratorAnswer;
 }
 
+/** An image by its id and what tells which accelerator works. */
+type Kernel = Pick<Image, 'id' | 'kernel' | 'initrd'>;
+
 /** Who was given a template is about to use it, whatever the list said that it made of those it keeps. */
 const handedOutMs = 10 * 60_000;
 
 export class Templates {
-  readonly store: TemplateStore;
+  /** Shared by the Lodges of this host. */
+  readonly cache: TemplateStore;
+  /** In the data folder: VMs lie over these alone. */
+  readonly own: OwnTemplates;
   readonly buildsRoot: string;
   private readonly options: QemuDriverOptions;
   private readonly slots: VmNumbers;
@@ -42,29 +51,46 @@ export class Templates {
   constructor(options: QemuDriverOptions, slots: VmNumbers) {
     this.options = options;
     this.slots = slots;
-    this.store = new TemplateStore(options.cacheDir, options);
+    const checks = new TemplateChecks();
+    this.cache = new TemplateStore(options.cacheDir, options, checks);
+    this.own = new OwnTemplates(this.cache, options, checks);
     this.buildsRoot = join(options.dataDir, 'builds');
   }
 
+  /** Looks without a trace. */
+  async look(request: TemplateRequest): Promise<Template | null> {
+    const hash = await this.hashOf(request);
+    const found = hash && ((await this.own.find(hash)) ?? (await this.cache.find(hash)));
+    return found ? found.template : null;
+  }
+
+  /** As `look`; what it finds is there for VMs from then on, whatever becomes of the cache. */
   async find(request: TemplateRequest): Promise<Template | null> {
-    const found = await this.store.find(await this.hash(request));
-    return found && (await this.store.use(found.template.id)) ? this.handOut(found.template) : null;
+    const hash = await this.hashOf(request);
+    const found = hash && ((await this.own.find(hash)) ?? (await this.taken(await this.cache.find(hash))));
+    return found ? this.handOut(found.template) : null;
   }
 
   async get(id: string): Promise<Template | null> {
-    return (await this.store.bootable(id))?.template ?? null;
+    return ((await this.own.bootable(id)) ?? (await this.cache.bootable(id)))?.template ?? null;
   }
 
   /** What a VM is started from. Rejects with `template_missing` when it cannot be. */
   async startable(id: string, from: 'clone' | 'boot'): Promise<StoredTemplate> {
-    const used = await this.store.use(id);
-    const found = used ? await (from === 'clone' ? this.store.whole(id) : this.store.bootable(id)) : null;
+    const look = (): Promise<StoredTemplate | null> => (from === 'clone' ? this.own.whole(id) : this.own.bootable(id));
+    const found = (await look()) ?? ((await this.own.take(id)) ? await look() : null);
     if (!found) throw new VmError('template_missing', `template ${id} is not there, or not as it was made`);
     const { emulator, accelerator } = await this.means(found);
     if (from === 'clone' && found.madeWith !== madeWith(emulator, accelerator)) {
       throw new VmError('template_missing', `template ${id} was saved by ${found.madeWith} and does not load here`);
     }
     return found;
+  }
+
+  /** What the cache has, in the data folder. */
+  private async taken(found: StoredTemplate | null): Promise<StoredTemplate | null> {
+    if (!found || !(await this.own.take(found.template.id))) return null;
+    return this.own.whole(found.template.id);
   }
 
   private handOut(template: Template): Template {
@@ -86,10 +112,13 @@ export class Templates {
   async collect(keep: ReadonlySet<string>): Promise<readonly string[]> {
     const since = performance.now() - handedOutMs;
     for (const [id, at] of this.handedOut) if (at < since) this.handedOut.delete(id);
-    const gone = await this.store.collect((id) => keep.has(id) || this.held.has(id) || this.handedOut.has(id));
-    for (const { rootDisk } of gone) await this.collectImage(rootDisk);
-    for (const { id } of gone) this.options.log.info({ template: id }, 'template removed');
-    return gone.map(({ id }) => id);
+    const needs = (id: string): boolean => keep.has(id) || this.held.has(id) || this.handedOut.has(id);
+    const own = await this.own.collect(needs);
+    const cached = await this.cache.collect(needs);
+    for (const { rootDisk } of cached) await this.collectImage(rootDisk);
+    const gone = [...new Set([...own, ...cached.map(({ id }) => id)])];
+    for (const id of gone) this.options.log.info({ template: id }, 'template removed');
+    return gone;
   }
 
   /** What device state of a VM over that template belongs to: it loads where all of this is the same. */
@@ -108,14 +137,16 @@ export class Templates {
   }
 
   async build(build: TemplateBuild, cgroups: Cgroups, signal: AbortSignal): Promise<Template> {
+    const early = await this.find(build);
+    if (early) return early;
     const hash = await this.hash(build);
-    const found = await this.store.find(hash);
-    if (found && (await this.store.use(found.template.id))) return this.handOut(found.template);
     const onBusy = (): void => build.progress('waiting for another process that makes the same template');
-    const unlock = await lock(`template ${this.store.root} ${hash}`, { timeoutMs: longestBuildMs, signal, onBusy });
+    const unlock = await lock(`template ${this.cache.root} ${hash}`, { timeoutMs: longestBuildMs, signal, onBusy });
     try {
-      const made = (await this.store.find(hash)) ?? (await this.make(build, hash, cgroups, signal));
-      return this.handOut(made.template);
+      const made = (await this.cache.find(hash)) ?? (await this.make(build, hash, cgroups, signal));
+      const own = await this.taken(made);
+      if (!own) throw new VmError('template_missing', `template ${made.template.id} was lost as it was made`);
+      return this.handOut(own.template);
     } catch (error) {
       throw toVmError(error, signal);
     } finally {
@@ -136,7 +167,9 @@ export class Templates {
     let slot: number | null = null;
     try {
       slot = this.slots.claim();
-      const { buildsRoot, store } = this;
+      const { buildsRoot, cache: store } = this;
+      // Emptied, it may be gone.
+      await passableFolder(this.options.cacheDir);
       await assertTemplateRoom(this.options);
       const work = { host, store, hash, buildsRoot, slot, uid: uidBase + slot, build };
       const made = await buildTemplate({ ...work, madeWith: madeWith(host.emulator, host.accelerator) }, signal);
@@ -149,7 +182,13 @@ export class Templates {
     }
   }
 
-  private async hash({ image, variant }: TemplateRequest): Promise<string> {
+  /** Null where nothing of that image is here. */
+  private async hashOf({ image, variant }: TemplateRequest): Promise<string | null> {
+    const any = (await this.own.ofImage(image.id)) ?? (await this.cache.ofImage(image.id));
+    return any && this.hash({ image: { ...any, id: image.id }, variant });
+  }
+
+  private async hash({ image, variant }: Pick<TemplateBuild, 'variant'> & { readonly image: Kernel }): Promise<string> {
     return templateHash([image.id, variant, ...(await this.stateFacts(await this.means(image)))]);
   }
 
@@ -159,7 +198,7 @@ export class Templates {
   }
 
   private async kernelOf(templateId: string): Promise<Pick<Image, 'kernel' | 'initrd'>> {
-    const found = await this.store.bootable(templateId);
+    const found = (await this.own.bootable(templateId)) ?? (await this.cache.bootable(templateId));
     if (!found) throw new VmError('template_missing', `template ${templateId} is not there, or not as it was made`);
     return found;
   }
@@ -172,7 +211,7 @@ export class Templates {
     const unlock = await tryLockAlone(imageLock(rootDisk));
     if (!unlock) return;
     try {
-      if ((await this.store.rootDisks()).has(rootDisk)) return;
+      if ((await this.cache.rootDisks()).has(rootDisk)) return;
       const gone = join(dirname(folder), `.removed-${basename(folder)}`);
       await rename(folder, gone);
       await rm(gone, { recursive: true, force: true });

@@ -9,10 +9,11 @@ import type { QemuDriverOptions } from '../options.ts';
 import { assertMachine, awaitVcpus, settleMemory } from '../machine/hotplug.ts';
 import { endOf } from '../machine/launch.ts';
 import type { ProcessMark } from '../host/process.ts';
+import { moveDisk } from '../saved/backing.ts';
 import type { RunDirectory, VmRecord } from '../saved/run-directory.ts';
 import type { VmNumbers } from '../host/vm-numbers.ts';
 import { pageThread } from '../saved/snapshot/snapshot.ts';
-import type { StoredTemplate } from '../saved/template-store.ts';
+import type { StoredTemplate } from '../saved/template-shelf.ts';
 import type { Templates } from './templates.ts';
 import type { Kept } from './vm-remove.ts';
 import { setGuestClock } from './vm-guest.ts';
@@ -55,6 +56,8 @@ export async function makeVm(making: Making, request: VmRequest, signal: AbortSi
       if (machine.diskGib * 2 ** 30 > template.diskBytes) {
         throw new VmError('failed', `${machine.diskGib} GiB of disk are more than the template has`);
       }
+      // Made over a template elsewhere, before there was this one.
+      if (from !== 'clone') await moveDisk(making.directory.disk, template.files.disk);
       return await start(making, request, template, source, signal);
     } finally {
       if (source.from === 'snapshot') await source.thread.end();

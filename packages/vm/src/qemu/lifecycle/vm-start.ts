@@ -25,7 +25,7 @@ import type { RunDirectory } from '../saved/run-directory.ts';
 import { damaged } from '../saved/snapshot/page-job.ts';
 import type { LayJob, SaveJob } from '../saved/snapshot/page-job.ts';
 import type { LoadableSnapshot, MemoryBase } from '../saved/snapshot/snapshot.ts';
-import type { StoredTemplate } from '../saved/template-store.ts';
+import type { StoredTemplate } from '../saved/template-shelf.ts';
 import type { Thread } from '../host/thread.ts';
 import { throwIfAborted } from '../../waiting.ts';
 

@@ -4,7 +4,7 @@ import { VmError } from '@lodge/ports';
 
 const clusterBytes = 65_536;
 const headerBytes = 104;
-const magic = 0x514649fb;
+export const qcow2Magic = 0x514649fb;
 const backingFormatExtension = 0xe2792aca;
 /** Longest backing file name the format allows. */
 const longestName = 1023;
@@ -39,7 +39,7 @@ export function overlayImage({ backing, bytes }: Omit<Overlay, 'path'>): Buffer 
   const clusters = 3 + l1Clusters;
   const image = Buffer.alloc(clusters * clusterBytes);
   const nameAt = headerBytes + 16 + 8;
-  image.writeUInt32BE(magic, 0);
+  image.writeUInt32BE(qcow2Magic, 0);
   image.writeUInt32BE(3, 4);
   image.writeBigUInt64BE(BigInt(nameAt), 8);
   image.writeUInt32BE(name.length, 16);
@@ -65,7 +65,8 @@ export async function diskBytes(path: string): Promise<number> {
   const file = await open(path, 'r');
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(32), 0, 32, 0);
-    if (bytesRead < 32 || buffer.readUInt32BE(0) !== magic) throw new VmError('failed', `not a qcow2 file: ${path}`);
+    if (bytesRead < 32 || buffer.readUInt32BE(0) !== qcow2Magic)
+      throw new VmError('failed', `not a qcow2 file: ${path}`);
     return Number(buffer.readBigUInt64BE(24));
   } finally {
     await file.close();

@@ -1,38 +1,42 @@
 import assert from 'node:assert/strict';
-import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import {
+  appendFile,
+  chmod,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
+import { promisify } from 'node:util';
 import { templateGid } from '../machine/confinement.ts';
+import { TemplateChecks } from './template-checks.ts';
+import type { StoredTemplate } from './template-shelf.ts';
 import { templateHash, TemplateStore } from './template-store.ts';
-import type { StoredTemplate } from './template-store.ts';
+import { hash, uid, writeTemplate } from './testing.ts';
 
-const uid = 2_000_000_000;
-const hash = templateHash(['image', 'variant']);
+const run = promisify(execFile);
 let folder: string;
 let store: TemplateStore;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'lodge-store-'));
-  store = new TemplateStore(folder, { instance: 'one', dataDir: folder });
-  for (const name of ['kernel', 'initrd', 'root.qcow2']) await writeFile(join(folder, name), name);
+  store = storeOf('one');
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-async function make(token = 'secret', readOnlyMapping = false): Promise<StoredTemplate> {
-  const draft = await store.draft(hash, uid);
-  for (const path of Object.values(draft.files) as string[]) await writeFile(path, path);
-  const made = {
-    imageId: 'image',
-    facts: { token },
-    madeWith: 'QEMU 7.2 (tcg)',
-    diskBytes: 10 * 2 ** 30,
-    kernel: join(folder, 'kernel'),
-    initrd: join(folder, 'initrd'),
-    rootDisk: join(folder, 'root.qcow2'),
-  };
-  return store.commit(draft, made, readOnlyMapping);
-}
+const storeOf = (instance: string, dataDir = folder): TemplateStore =>
+  new TemplateStore(folder, { instance, dataDir }, new TemplateChecks());
+const make = (token = 'secret', readOnlyMapping = false): Promise<StoredTemplate> =>
+  writeTemplate(store, { token, readOnlyMapping });
 
 test('a draft is no template until it is committed, and then is found by hash and by id', async () => {
   await store.draft(hash, uid);
@@ -60,11 +64,10 @@ test('nobody but root reads a template’s facts, and VMs write no part of it th
 
 for (const [what, damage] of Object.entries({
   'written to': (made: StoredTemplate) => appendFile(made.files.memory, 'x'),
-  'written to, its times set back': async (made: StoredTemplate) => {
-    const { atime, mtime, size } = await stat(made.files.memory);
+  'written to, and put right again': async (made: StoredTemplate) => {
+    const { size } = await stat(made.files.memory);
     await appendFile(made.files.memory, 'x');
     await truncate(made.files.memory, size);
-    await utimes(made.files.memory, atime, mtime);
   },
   'without its device state': (made: StoredTemplate) => rm(made.files.devices),
   'without its memory': (made: StoredTemplate) => rm(made.files.memory),
@@ -83,19 +86,42 @@ for (const [what, damage] of Object.entries({
   });
 }
 
+test('who may write a template’s memory cannot set its time back, and an unwritten file is known by it', async () => {
+  const { template, files } = await make();
+  await chmod(folder, 0o711);
+  const asVm = ['--reuid', String(uid), '--regid', String(uid), '--groups', String(templateGid), '--'];
+  await run('setpriv', [...asVm, 'sh', '-c', 'printf x | dd of="$0" bs=1 conv=notrunc', files.memory]);
+  await assert.rejects(run('setpriv', [...asVm, 'touch', '-d', '@1', files.memory]), /not permitted/);
+  assert.equal(await store.whole(template.id), null);
+});
+
+test('a template that was restored from a backup, under other inodes, is known by its bytes', async () => {
+  const { template, files } = await make();
+  const path = join(files.memory, '..');
+  await run('cp', ['-a', path, `${path}.copy`]);
+  await rm(path, { recursive: true });
+  await run('mv', [`${path}.copy`, path]);
+  const next = storeOf('one');
+  assert.deepEqual((await next.whole(template.id))?.template, template);
+  await appendFile(files.memory, 'x');
+  assert.equal(await next.whole(template.id), null);
+});
+
 test('a disk over a template can be booted although the template’s memory is gone, but not without the disk beneath', async () => {
   const made = await make();
   await rm(made.files.memory);
   assert.deepEqual((await store.bootable(made.template.id))?.template, made.template);
-  await rm(join(folder, 'root.qcow2'));
+  await rm(join(folder, 'images'), { recursive: true });
+  assert.deepEqual((await store.bootable(made.template.id))?.template, made.template, 'it has the image’s files');
+  await rm(join(made.files.disk, '../root.qcow2'));
   assert.equal(await store.bootable(made.template.id), null);
 });
 
 test('a draft that a killed build left is told of, and goes when the same is drafted again', async () => {
   const left = await store.draft(hash, uid);
   assert.deepEqual(await store.abandonedDrafts(), [left.path]);
-  assert.deepEqual(await new TemplateStore(folder, { instance: 'two', dataDir: folder }).abandonedDrafts(), []);
-  await new TemplateStore(folder, { instance: 'two', dataDir: folder }).draft(hash, uid);
+  assert.deepEqual(await storeOf('two').abandonedDrafts(), []);
+  await storeOf('two').draft(hash, uid);
   assert.deepEqual(await store.abandonedDrafts(), []);
 });
 
@@ -103,10 +129,10 @@ for (const file of ['memory', 'disk', 'devices'] as const) {
   test(`a template whose ${file} is not what was written, though nobody wrote to it, is not cloned`, async () => {
     const made = await make();
     const path = join(made.files.memory, '../manifest.json');
-    const manifest = JSON.parse(await readFile(path, 'utf8')) as { sums: Record<string, string> };
-    manifest.sums[file] = manifest.sums[file]!.replaceAll(/^./g, (digit) => (digit === '0' ? '1' : '0'));
+    const manifest = JSON.parse(await readFile(path, 'utf8')) as { files: Record<string, { sum: string }> };
+    manifest.files[file]!.sum = manifest.files[file]!.sum.replaceAll(/^./g, (digit) => (digit === '0' ? '1' : '0'));
     await writeFile(path, JSON.stringify(manifest));
-    const next = new TemplateStore(folder, { instance: 'one', dataDir: folder });
+    const next = storeOf('one');
     assert.equal(await next.whole(made.template.id), null);
     assert.equal((await next.bootable(made.template.id)) === null, file === 'disk');
     assert.deepEqual(
@@ -118,7 +144,7 @@ for (const file of ['memory', 'disk', 'devices'] as const) {
 }
 
 test('a template is removed by the last of its users, and by nobody while another may have VMs over it', async () => {
-  const [one, two] = [store, new TemplateStore(folder, { instance: 'two', dataDir: join(folder, 'two') })];
+  const [one, two] = [store, storeOf('two', join(folder, 'two'))];
   await mkdir(join(folder, 'two'));
   const old = (await make('old')).template.id;
   const kept = (await make('kept')).template.id;
@@ -131,13 +157,13 @@ test('a template is removed by the last of its users, and by nobody while anothe
   );
   assert.equal(await two.use(old), false);
   assert.deepEqual(await readdir(store.root), [kept]);
-  assert.deepEqual([...(await one.rootDisks())], [join(folder, 'root.qcow2')]);
+  assert.deepEqual([...(await one.rootDisks())], [join(folder, 'images/image/r.qcow2')]);
 });
 
 test('a user whose data folder is gone counts for a week after it was last heard of', async () => {
   const { template } = await make();
   const dataDir = join(folder, 'gone');
-  await new TemplateStore(folder, { instance: 'gone', dataDir }).use(template.id);
+  await storeOf('gone', dataDir).use(template.id);
   assert.deepEqual(await store.collect(() => false), []);
   const then = new Date(Date.now() - 8 * 24 * 60 * 60_000);
   await utimes(join(store.root, template.id, 'users', 'gone'), then, then);

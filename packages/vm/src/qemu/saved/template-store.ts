@@ -1,68 +1,37 @@
 /**
- * Templates on disk: `<cacheDir>/templates/<id>/`, shared by every Lodge of the host.
+ * Templates in the cache: `<cacheDir>/templates/<id>/`, shared by every Lodge of the host. Nothing of an agent's needs them
+ * there: a Lodge takes what it uses into its data folder (`own-templates.ts`).
  *
- *   manifest.json  the manifest below; 0600, because the runtime's facts hold the gateway's token
+ *   manifest.json  what it was made from; 0600, because the runtime's facts hold the gateway's token
  *   memory         the guest's memory, sparse, mapped copy-on-write by every clone
- *   disk.qcow2     overlay over the image's root disk, beneath every clone's overlay
+ *   disk.qcow2     overlay over root.qcow2 beside it, beneath every clone's overlay
  *   devices        device state; read by us and handed to QEMU as an open file
- *   users/<name>   one for each Lodge of the host that may have VMs over it: its data folder
+ *   kernel, initrd, root.qcow2    the image's own files, by other names of theirs
+ *   users/<name>   one for each Lodge of the host that may use it: its data folder
  *
  * An id is `<hash>-<build>`: the hash names what the template was made from, the build which time it was made. A template
- * that is damaged is made again beside it and never replaced: agents' disks lie over its disk.
+ * that is damaged is made again beside it and never replaced.
  *
- * A folder appears whole, by rename, and is complete from then on. What was changed since is told by each file's change
- * time, which nobody without root can set back, and that is looked at before every use. What the disk beneath has lost is
- * told by the files' SHA-256: before a process first uses a template, and again when a change time has moved, all of the
- * file is read, in a thread, at more than a gigabyte a second; the processes after it in the same control plane rely on it.
+ * A folder appears whole, by rename, and is complete from then on; `template-checks.ts` tells what was changed since.
  *
- * A template is removed when no Lodge of the host uses it. Each says so in `users` before it makes a VM over one, and takes
- * that back when none of its VMs, running, suspended or a disk at rest, needs it; the last one removes it. A Lodge that is
+ * A template is removed when no Lodge of the host uses it. Each says so in `users` before it uses one, and takes that back
+ * when neither a create nor any of its VMs, running, suspended or a disk at rest, needs it; the last one removes it. A Lodge that is
  * gone cannot take it back: it counts as gone when its data folder is, and it has not said so again for a week (a Lodge in
  * another container may share the cache and not show its data).
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { access, chmod, chown, mkdir, open, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RuntimeFacts, Template } from '@lodge/ports';
-import { VmError } from '@lodge/ports';
+import type { Image } from '@lodge/ports';
 import { templateGid } from '../machine/confinement.ts';
 import { entries, syncFile } from '../host/files.ts';
 import { lock } from '../host/lock.ts';
-import { Thread } from '../host/thread.ts';
-
-export interface TemplateFiles {
-  readonly memory: string;
-  readonly disk: string;
-  readonly devices: string;
-}
-
-const fileNames: TemplateFiles = { memory: 'memory', disk: 'disk.qcow2', devices: 'devices' };
-
-interface Manifest {
-  readonly version: 2;
-  readonly imageId: string;
-  readonly facts: RuntimeFacts;
-  /** QEMU and accelerator, the only ones that load it. */
-  readonly madeWith: string;
-  readonly diskBytes: number;
-  /** The image's files that boot and clones need, by absolute path. */
-  readonly kernel: string;
-  readonly initrd: string;
-  readonly rootDisk: string;
-  readonly marks: Readonly<Record<keyof TemplateFiles, string>>;
-  /** SHA-256 of each file. */
-  readonly sums: Readonly<Record<keyof TemplateFiles, string>>;
-}
-
-/** A template with what it takes to start a VM from it. */
-export interface StoredTemplate {
-  readonly template: Template;
-  readonly files: TemplateFiles;
-  readonly madeWith: string;
-  readonly diskBytes: number;
-  readonly kernel: string;
-  readonly initrd: string;
-}
+import { copyFile, linkFile } from '../host/take-file.ts';
+import { repoint } from './backing.ts';
+import { factsOf, templateFileNames, templateFiles } from './template-checks.ts';
+import type { TemplateChecks, TemplateFile } from './template-checks.ts';
+import { manifestName, TemplateShelf } from './template-shelf.ts';
+import type { Manifest, StoredTemplate, TemplateFiles } from './template-shelf.ts';
 
 /** Where a template is being made; becomes one by `commit`. */
 export interface TemplateDraft {
@@ -80,51 +49,25 @@ const removed = '.removed-';
 const lockTimeoutMs = 30_000;
 const absentMs = 7 * 24 * 60 * 60_000;
 
-export class TemplateStore {
-  readonly root: string;
-  private readonly owner: StoreOwner;
-  private readonly used = new Set<string>();
-  /** By file and mark: whether it holds what was written. */
-  private readonly checked = new Map<string, Promise<boolean>>();
+/** What a template was made of and with. */
+export interface TemplateMade extends Omit<Manifest, 'version' | 'files' | 'imageId' | 'rootDisk'> {
+  readonly image: Image;
+}
 
-  constructor(cacheDir: string, owner: StoreOwner) {
-    this.root = join(cacheDir, 'templates');
+export class TemplateStore extends TemplateShelf {
+  private readonly owner: StoreOwner;
+
+  constructor(cacheDir: string, owner: StoreOwner, checks: TemplateChecks) {
+    super(join(cacheDir, 'templates'), checks);
     this.owner = owner;
   }
 
-  /** The newest whole template of that hash. */
-  async find(hash: string): Promise<StoredTemplate | null> {
-    const ids = (await entries(this.root)).filter((name) => name.startsWith(`${hash}-`));
-    for (const id of ids.sort().toReversed()) {
-      const found = await this.whole(id);
-      if (found) return found;
-    }
-    return null;
-  }
-
-  /** The template of that id, if all of it is as it was made. */
-  async whole(id: string): Promise<StoredTemplate | null> {
-    const manifest = await this.manifest(id);
-    if (!manifest) return null;
-    if (!(await this.isWhole(id, manifest, ['memory', 'disk', 'devices']))) return null;
-    return this.stored(id, manifest);
-  }
-
-  /** The template of that id, if a disk over it can still be booted: its memory may be gone. */
-  async bootable(id: string): Promise<StoredTemplate | null> {
-    const manifest = await this.manifest(id);
-    if (!manifest || !(await this.isWhole(id, manifest, ['disk']))) return null;
-    return this.stored(id, manifest);
-  }
-
-  /** Says that this Lodge may have VMs over the template. False when it is not there. */
+  /** Says that this Lodge uses the template: nobody removes it from then on. False when it is not there. */
   async use(id: string): Promise<boolean> {
-    if (this.used.has(id)) return true;
     const unlock = await lock(this.useLock(id), { timeoutMs: lockTimeoutMs });
     try {
       if (!(await this.manifest(id))) return false;
       await this.writeUser(join(this.root, id));
-      this.used.add(id);
       return true;
     } finally {
       unlock();
@@ -149,7 +92,6 @@ export class TemplateStore {
       try {
         // Asked again, for somebody may have begun to need it while the lock was waited for.
         if (needs(id)) continue;
-        this.used.delete(id);
         await rm(join(path, 'users', this.owner.instance), { force: true });
         if ((await this.users(path)).length > 0) continue;
         const rootDisk = (await this.manifest(id).catch(() => null))?.rootDisk ?? '';
@@ -163,10 +105,9 @@ export class TemplateStore {
     return gone;
   }
 
-  /** Images' disks that templates lie over. */
+  /** Images' disks that templates were made over. Of those of before, VMs of an older Lodge may lie over the image itself. */
   async rootDisks(): Promise<ReadonlySet<string>> {
-    const ids = (await entries(this.root)).filter((name) => !name.startsWith('.'));
-    const manifests = await Promise.all(ids.map((id) => this.manifest(id)));
+    const manifests = await Promise.all((await this.ids()).map((id) => this.manifest(id)));
     return new Set(manifests.flatMap((manifest) => manifest?.rootDisk ?? []));
   }
 
@@ -183,34 +124,33 @@ export class TemplateStore {
     return { id: `${hash}-${build}`, path, files: inFolder(path) };
   }
 
+  /** Whether no other Lodge has said that it uses it. */
+  async isOursAlone(id: string): Promise<boolean> {
+    const names = await entries(join(this.root, id, 'users'));
+    return names.every((name) => name === this.owner.instance);
+  }
+
   /** Makes a finished draft a template. QEMU has ended. */
-  async commit(
-    draft: TemplateDraft,
-    made: Omit<Manifest, 'version' | 'marks' | 'sums'>,
-    readOnlyMapping: boolean,
-  ): Promise<StoredTemplate> {
+  async commit(draft: TemplateDraft, made: TemplateMade, readOnlyMapping: boolean): Promise<StoredTemplate> {
+    await chown(draft.path, 0, 0);
     await settle(draft.files.devices, 0, 0o600);
     await settle(draft.files.disk, templateGid, 0o640);
     // Before QEMU 8.2 a file must be opened for writing even to be mapped copy-on-write (docs/adr/0006-template-memory.md).
     await settle(draft.files.memory, templateGid, readOnlyMapping ? 0o640 : 0o660);
-    const marks = {
-      memory: await mark(draft.files.memory),
-      disk: await mark(draft.files.disk),
-      devices: await mark(draft.files.devices),
-    } as Manifest['marks'];
-    const [memory, disk, devices] = await sumsOf([draft.files.memory, draft.files.disk, draft.files.devices]);
-    const manifest: Manifest = {
-      version: 2,
-      ...made,
-      marks,
-      sums: { memory: memory!, disk: disk!, devices: devices! },
-    };
-    const file = await open(join(draft.path, 'manifest.json'), 'wx', 0o600);
-    await file.write(`${JSON.stringify(manifest)}\n`);
-    await file.sync();
-    await file.close();
+    const { image, ...rest } = made;
+    const fileOf = (name: TemplateFile): string => join(draft.path, templateFileNames[name]);
+    const sources = { kernel: image.kernel, initrd: image.initrd, rootDisk: image.rootDisk };
+    for (const [name, from] of Object.entries(sources)) {
+      const to = fileOf(name as TemplateFile);
+      if (!(await linkFile(from, to))) await copyFile(from, to);
+    }
+    // Beside it, wherever the folder is.
+    await repoint(draft.files.disk, templateFileNames.rootDisk);
+    const facts = await factsOf(templateFiles.map(fileOf));
+    const files = Object.fromEntries(templateFiles.map((name, index) => [name, facts[index]])) as Manifest['files'];
+    const manifest: Manifest = { version: 3, ...rest, imageId: image.id, rootDisk: image.rootDisk, files };
+    await writeManifest(draft.path, manifest);
     await this.writeUser(draft.path);
-    this.used.add(draft.id);
     await chown(draft.path, 0, templateGid);
     await chmod(draft.path, 0o750);
     await syncFile(draft.path);
@@ -229,25 +169,6 @@ export class TemplateStore {
     return names
       .filter((name) => name.startsWith('.building-') && name.endsWith(`-${this.owner.instance}`))
       .map((name) => join(this.root, name));
-  }
-
-  private async isWhole(id: string, manifest: Manifest, names: readonly (keyof TemplateFiles)[]): Promise<boolean> {
-    const files = inFolder(join(this.root, id));
-    for (const name of names) if ((await mark(files[name])) !== manifest.marks[name]) return false;
-    const checks = names.map((name) => this.holds(files[name], manifest.marks[name], manifest.sums[name]));
-    return (await Promise.all(checks)).every(Boolean);
-  }
-
-  /** Reads the file once for as long as its mark is the same. */
-  private holds(path: string, at: string, sum: string): Promise<boolean> {
-    const key = `${path} ${at}`;
-    const known = this.checked.get(key);
-    if (known) return known;
-    const check = sumsOf([path]).then(([found]) => found === sum);
-    this.checked.set(key, check);
-    // One that could not be read is tried again.
-    check.catch(() => this.checked.delete(key));
-    return check;
   }
 
   private useLock(id: string): string {
@@ -278,24 +199,6 @@ export class TemplateStore {
     }
     return found;
   }
-
-  private stored(id: string, manifest: Manifest): StoredTemplate {
-    const { imageId, facts, ...rest } = manifest;
-    return { template: { id, imageId, facts }, files: inFolder(join(this.root, id)), ...rest };
-  }
-
-  private async manifest(id: string): Promise<Manifest | null> {
-    if (!/^[a-z0-9]+-[a-z0-9]+$/.test(id)) throw new VmError('template_missing', `not a template id: ${id}`);
-    try {
-      const manifest = JSON.parse(await readFile(join(this.root, id, 'manifest.json'), 'utf8')) as Manifest;
-      if (manifest.version !== 2) return null;
-      for (const path of [manifest.kernel, manifest.initrd, manifest.rootDisk]) await stat(path);
-      return manifest;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) return null;
-      throw error;
-    }
-  }
 }
 
 /** Name of everything a template is made from: equal facts, equal name. */
@@ -304,17 +207,8 @@ export function templateHash(facts: readonly string[]): string {
 }
 
 function inFolder(path: string): TemplateFiles {
-  return {
-    memory: join(path, fileNames.memory),
-    disk: join(path, fileNames.disk),
-    devices: join(path, fileNames.devices),
-  };
-}
-
-/** Size, identity and change times of a file; null when it is absent. */
-async function mark(path: string): Promise<string | null> {
-  const found = await stat(path, { bigint: true }).catch(() => null);
-  return found && `${found.size}:${found.ino}:${found.mtimeNs}:${found.ctimeNs}`;
+  const { memory, disk, devices } = templateFileNames;
+  return { memory: join(path, memory), disk: join(path, disk), devices: join(path, devices) };
 }
 
 /** Gives a file its final owner and mode and makes its bytes survive a loss of power. */
@@ -324,12 +218,13 @@ async function settle(path: string, gid: number, mode: number): Promise<void> {
   await syncFile(path);
 }
 
-/** SHA-256 of each file. */
-async function sumsOf(paths: readonly string[]): Promise<readonly string[]> {
-  const thread = new Thread<readonly string[]>(new URL('sum-thread.ts', import.meta.url));
+/** On the disk when it resolves. */
+export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
+  const file = await open(join(folder, manifestName), 'wx', 0o600);
   try {
-    return await thread.run<readonly string[]>(paths, new AbortController().signal);
+    await file.write(`${JSON.stringify(manifest)}\n`);
+    await file.sync();
   } finally {
-    await thread.end();
+    await file.close();
   }
 }

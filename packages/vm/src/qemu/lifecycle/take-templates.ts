@@ -1,0 +1,35 @@
+/**
+ * What agents' disks lie over, taken into the data folder at start: of agents made before templates were there, and where
+ * what lay there is gone. The disk of a VM that does not run is put over it at once, any other at its next start
+ * (`vm-make.ts`). The cache is not needed by any of them afterwards.
+ */
+import type { Log } from '@lodge/ports';
+import { isAlive } from '../host/process.ts';
+import { backingOf, moveDisk } from '../saved/backing.ts';
+import type { OwnTemplates } from '../saved/own-templates.ts';
+import { Backups } from '../saved/backups.ts';
+import { RunDirectory } from '../saved/run-directory.ts';
+import { templateOfDisk } from '../saved/template-shelf.ts';
+
+/** One that cannot be taken leaves its agents as they are: each start says what it lacks, and tries again. */
+export async function takeTemplates(
+  { own, vmsRoot, log }: { readonly own: OwnTemplates; readonly vmsRoot: string; readonly log: Log },
+  agentIds: readonly string[],
+): Promise<void> {
+  const backups = new Backups(vmsRoot);
+  const tried = new Map<string, boolean>();
+  for (const directory of agentIds.flatMap((id) => [new RunDirectory(vmsRoot, id), backups.directory(id)])) {
+    const told = { agent_id: directory.agentId };
+    try {
+      const backing = await backingOf(directory.disk);
+      const record = await directory.read();
+      const id = record?.templateId ?? (backing && templateOfDisk(backing));
+      if (backing === null || !id) continue;
+      if (!tried.has(id)) tried.set(id, (await own.has(id)) || (await own.take(id)));
+      if (!tried.get(id)) log.warn({ ...told, template: id }, 'the template of an agent is nowhere');
+      else if (!record?.process || !isAlive(record.process)) await moveDisk(directory.disk, own.file(id, 'disk'));
+    } catch (error) {
+      log.warn({ ...told, err: error }, 'the template of an agent is not taken into the data folder');
+    }
+  }
+}
