@@ -43,6 +43,47 @@ test('a runtime whose template cannot be made does not keep another waiting', as
   await templates.stop();
 });
 
+test('a runtime whose template is there waits for no build of another’s, and needs no image', async () => {
+  const host = new FakeHost();
+  const driver = createFakeDriver(host);
+  const imageOf = (id: string) => ({ id, rootDisk: '/nowhere', kernel: '/nowhere', initrd: '/nowhere' });
+  const runtime = guestRuntime(host, noTroubles());
+  const llm = await runtime.startWarmupLlm(driver.brokerHost);
+  const prepare = () => Promise.resolve({});
+  const made = { image: imageOf('made'), variant: runtime.templateVariant, brokerPort: llm.port };
+  const there = await driver.buildTemplate({ ...made, progress() {}, prepare }, AbortSignal.timeout(5_000));
+  await llm.close();
+  const asked: string[] = [];
+  const templates = createTemplates({
+    driver,
+    images: {
+      idOf: (name) => Promise.resolve(name),
+      find: () => Promise.resolve(null),
+      // It takes as long as it is let.
+      ensure: (name, _, signal) => {
+        asked.push(name);
+        return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('given up'))));
+      },
+    },
+    runtimes: new Map([
+      ['runtime_a', { ...runtime, name: 'slow' }],
+      ['runtime_b', { ...runtime, name: 'made' }],
+    ]),
+    log: silent,
+    buildTimeoutMs: 60_000,
+    inUse: () => Promise.resolve(new Set()),
+    collectEveryMs: 60_000,
+  });
+  templates.start();
+  try {
+    assert.equal((await templates.whenReady('runtime_b', AbortSignal.timeout(5_000))).id, there.id);
+    assert.equal(templates.progress('runtime_a').state, 'building');
+  } finally {
+    await templates.stop();
+  }
+  assert.deepEqual(asked, ['slow']);
+});
+
 test('a collection spares the current template and those in use, and takes the rest', async () => {
   const host = new FakeHost();
   const driver = createFakeDriver(host);

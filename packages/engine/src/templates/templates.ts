@@ -15,7 +15,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RuntimeKind } from '@lodge/domain';
-import type { AgentRuntime, GuestAddress, ImageBuilder, Log, Template, TemplateRequest, VmDriver } from '@lodge/ports';
+import type { AgentRuntime, GuestAddress, ImageBuilder, Log, Template, VmDriver } from '@lodge/ports';
 
 export interface TemplateProgress {
   readonly runtime: string;
@@ -143,7 +143,8 @@ class TemplateKeeper implements Templates {
     const { signal } = this.stopping;
     for (let pauseMs = firstPauseMs; !signal.aborted; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       try {
-        const template = await this.inTurn(() => this.make(kind, runtime));
+        // One that is there waits for no build of another runtime's.
+        const template = (await this.find(runtime)) ?? (await this.inTurn(() => this.make(kind, runtime)));
         this.byId.set(template.id, template);
         this.ready.set(kind, template);
         this.report(kind, 'ready', 'ready', 1);
@@ -185,13 +186,19 @@ class TemplateKeeper implements Templates {
     }
   }
 
+  /** Its image need not be there any more. */
+  private async find({ name, templateVariant: variant }: AgentRuntime): Promise<Template | null> {
+    const { driver, images } = this.deps;
+    return driver.findTemplate({ image: { id: await images.idOf(name) }, variant });
+  }
+
   private async make(kind: RuntimeKind, runtime: AgentRuntime): Promise<Template> {
     const { driver, images, buildTimeoutMs } = this.deps;
     const signal = AbortSignal.any([this.stopping.signal, AbortSignal.timeout(buildTimeoutMs)]);
     const progress = (step: string, fraction?: number): void => this.report(kind, 'building', step, fraction ?? null);
     progress('looking for the image');
     const image = await images.ensure(runtime.name, progress, signal);
-    const request: TemplateRequest = { image, variant: runtime.templateVariant };
+    const request = { image, variant: runtime.templateVariant };
     const found = await driver.findTemplate(request);
     if (found) return found;
     const llm = await runtime.startWarmupLlm(driver.brokerHost);
