@@ -1,7 +1,7 @@
 /**
  * Ten guests fill the disk that they share with the database, all at once. The guarantees: the database never stops, who
  * writes is paused before the disk is full and told why, who does not write goes on, and every agent starts afterwards.
- * The disk is a small file system of its own.
+ * The disk is a small file system of its own. It has a copy of the template, for the cache is on another.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -37,7 +37,7 @@ before(
     const settings = {
       LODGE_DISK_FLOOR_MIB: String(floorMib),
       LODGE_DISK_RESERVED_MIB: '64',
-      LODGE_DISK_OVERCOMMIT: '64',
+      LODGE_DISK_OVERCOMMIT: '128',
     };
     const env = { ...settings, LODGE_MEMORY_OVERCOMMIT: '16' };
     service = await Service.start({ entry: new URL('./lodge-with-bare-guests.ts', import.meta.url), env });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { link, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -45,8 +45,12 @@ test('agents have their status, and templates what they take up and how many age
   await store.agents.observe(first, 1, 'here', { event, status: 'running', acknowledged: true, templateId: 'abc' });
   await store.agents.begin(first, 'idle', () => ({ do: 'begin', kind: 'pause' }));
   await store.close();
-  await mkdir(join(config.cacheDir, 'templates', 'abc-1'), { recursive: true });
-  await writeFile(join(config.cacheDir, 'templates', 'abc-1', 'memory'), Buffer.alloc(3 * 2 ** 20, 1));
+  const own = join(config.dataDir, 'templates', 'abc-1');
+  const cached = join(config.cacheDir, 'templates', 'abc-2');
+  for (const path of [own, cached]) await mkdir(path, { recursive: true });
+  await writeFile(join(own, 'memory'), Buffer.alloc(3 * 2 ** 20, 1));
+  await link(join(own, 'memory'), join(cached, 'memory'));
+  await writeFile(join(cached, 'disk.qcow2'), Buffer.alloc(2 ** 20, 1));
 
   const section = await agentsSection(config, log, false);
   assert.equal(detailOf(section, 'agents'), '1 running, 59 provisioning; 0 MiB memory, 0 MiB disk, 0 MiB snapshots');
@@ -54,6 +58,11 @@ test('agents have their status, and templates what they take up and how many age
   assert.equal(detailOf(section, 'more'), '10 agents are not shown');
   assert.equal(detailOf(section, 'templates'), '1, 3 MiB');
   assert.equal(detailOf(section, 'abc-1'), '3 MiB, under 1 of these agents');
+  assert.equal(
+    detailOf(section, 'cached templates'),
+    '1, 1 MiB',
+    'what it shares with the data folder is counted once',
+  );
   const all = await agentsSection(config, log, true);
   assert.equal(all.findings.filter(({ name }) => name.startsWith('agent0')).length, 60);
 });

@@ -36,8 +36,7 @@ export async function agentsSection(config: Config, log: Log, all: boolean): Pro
       summary,
       ...shown.map((agent) => ok(agent.id, describe(agent))),
       ...(more > 0 ? [note('more', `${more} agents are not shown`, 'npm run doctor -- --json shows all')] : []),
-      ...(await seenFolders(config, 'templates', agents)),
-      ...(await seenFolders(config, 'images', [])),
+      ...(await seenFolders(config, agents)),
     ],
   };
 }
@@ -118,20 +117,38 @@ const plain = (text: string): string => JSON.stringify(text.replaceAll(/\p{C}/gu
 const sizeText = (sizeMib: number): string =>
   sizeMib >= 1024 ? `${(sizeMib / 1024).toFixed(1)} GiB` : `${Math.round(sizeMib)} MiB`;
 
-const seenFolders: typeof folders = (config, kind, agents) =>
-  folders(config, kind, agents).catch((error: unknown) => {
-    if (isRoot()) throw error;
-    return [unseen(kind)];
-  });
+/** Templates of this Lodge, then what the cache has beside them: a file that several folders link to is counted where it comes first. */
+async function seenFolders({ dataDir, cacheDir }: Config, agents: readonly AgentFacts[]): Promise<Finding[]> {
+  const counted = new Set<string>();
+  const findings: Finding[] = [];
+  for (const [kind, parent] of [
+    ['templates', join(dataDir, 'templates')],
+    ['cached templates', join(cacheDir, 'templates')],
+    ['images', join(cacheDir, 'images')],
+  ] as const) {
+    const there = folders(kind, parent, kind === 'templates' ? agents : [], counted);
+    findings.push(
+      ...(await there.catch((error: unknown) => {
+        if (isRoot()) throw error;
+        return [unseen(kind)];
+      })),
+    );
+  }
+  return findings;
+}
 
-/** Folders of the cache with what they take up, and how many agents of this Lodge lie over each. */
-async function folders({ cacheDir }: Config, kind: string, agents: readonly AgentFacts[]): Promise<Finding[]> {
-  const parent = join(cacheDir, kind);
+/** Folders with what they take up, and how many agents of this Lodge lie over each. */
+async function folders(
+  kind: string,
+  parent: string,
+  agents: readonly AgentFacts[],
+  counted: Set<string>,
+): Promise<Finding[]> {
   const names = (await exists(parent)) ? await readdir(parent) : [];
   const each: Finding[] = [];
   let total = 0;
   for (const name of names) {
-    const size = await sizeMib(join(parent, name));
+    const size = await sizeMib(join(parent, name), counted);
     total += size;
     const users = agents.filter(({ row }) => row?.templateId != null && name.startsWith(row.templateId)).length;
     each.push(ok(`  ${name}`, `${sizeText(size)}${users > 0 ? `, under ${users} of these agents` : ''}`));
@@ -139,13 +156,16 @@ async function folders({ cacheDir }: Config, kind: string, agents: readonly Agen
   return [ok(kind, names.length === 0 ? 'none' : `${names.length}, ${sizeText(total)}`), ...each];
 }
 
-/** What a folder takes up on the disk: holes are nothing. */
-async function sizeMib(folder: string): Promise<number> {
+/** What a folder takes up on the disk beyond what is counted already: holes are nothing. */
+async function sizeMib(folder: string, counted: Set<string>): Promise<number> {
   let blocks = 0;
   for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
     // One that is being made may be gone again.
     const file = await stat(join(entry.parentPath, entry.name)).catch(() => null);
-    blocks += file?.isFile() ? file.blocks : 0;
+    const name = `${file?.dev}:${file?.ino}`;
+    if (!file?.isFile() || counted.has(name)) continue;
+    counted.add(name);
+    blocks += file.blocks;
   }
   return (blocks * 512) / mib;
 }

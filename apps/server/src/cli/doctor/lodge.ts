@@ -110,21 +110,20 @@ export async function virtualisationSection(config: Config, log: Log): Promise<S
     if (isRoot()) throw error;
     return null;
   });
+  const template = await found('template', async () => {
+    const { driver } = await openMachines(config, log);
+    const id = await builder.idOf(runtime.name);
+    const ready = await driver.findTemplate({ image: { id }, variant: runtime.templateVariant });
+    if (ready) return ok('template', `${what}, ${ready.id}`);
+    return note('template', `none of ${what} yet`, 'npm start makes it: minutes, once');
+  });
   if (image === null) {
-    const advice = 'npm start builds it and the template, once; then KVM is tried with it';
-    return { title, findings: [await found('KVM device', kvmDevice), note('image', `none of ${what} yet`, advice)] };
+    const advice = 'npm start builds it where a template is to be made; then KVM is tried with it';
+    const none = note('image', `none of ${what} yet`, advice);
+    return { title, findings: [await found('KVM device', kvmDevice), none, template] };
   }
-  const findings = [
-    await found('accelerator', () => accelerator(config, image)),
-    ok('image', `${what}, ${image.id}`),
-    await found('template', async () => {
-      const { driver } = await openMachines(config, log);
-      const template = await driver.findTemplate({ image, variant: runtime.templateVariant });
-      if (template) return ok('template', `${what}, ${template.id}`);
-      return note('template', `none of ${what} yet`, 'npm start makes it: minutes, once');
-    }),
-  ];
-  return { title, findings };
+  const findings = [await found('accelerator', () => accelerator(config, image)), ok('image', `${what}, ${image.id}`)];
+  return { title, findings: [...findings, template] };
 }
 
 async function kvmDevice(): Promise<Finding> {

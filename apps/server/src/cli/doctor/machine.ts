@@ -1,7 +1,7 @@
 /** What the machine itself offers: system, memory, disk, control groups, user ids, and the programs Lodge calls. */
 import { execFile } from 'node:child_process';
 import type { StatsFs } from 'node:fs';
-import { access, constants, readFile, statfs } from 'node:fs/promises';
+import { access, constants, readFile, stat, statfs } from 'node:fs/promises';
 import { availableParallelism, release } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -9,7 +9,7 @@ import { defaultSize, fits, sizes } from '@lodge/domain';
 import { hostTools } from '@lodge/images';
 import type { Config } from '../../config/config.ts';
 import { version } from '../../version.ts';
-import { fail, found, ok } from '../../host/finding.ts';
+import { fail, found, note, ok } from '../../host/finding.ts';
 import type { Finding, Section } from '../../host/finding.ts';
 import { findUser } from '../../machine-host/control-user.ts';
 
@@ -30,6 +30,7 @@ export async function machineSection(config: Config): Promise<Section> {
       found('memory', () => memory(config)),
       found('data folder', () => disk('data folder', config.dataDir, dataNeedsBytes)),
       found('cache folder', () => disk('cache folder', config.cacheDir, cacheNeedsBytes)),
+      found('templates', () => templates(config)),
       found('user ids', () => userIds(config.vmUidBase)),
       found('users', () => users(config)),
       found('stopped agents', stoppedAgents),
@@ -83,11 +84,26 @@ async function disk(name: string, path: string, needsBytes: number): Promise<Fin
   return ok(name, detail);
 }
 
+/** Agents need templates in the data folder alone: links into the cache, or copies where that is on another disk. */
+export async function templates({ dataDir, cacheDir }: Pick<Config, 'dataDir' | 'cacheDir'>): Promise<Finding> {
+  const [data, cache] = await Promise.all([dataDir, cacheDir].map((path) => nearest(path, (there) => stat(there))));
+  if (data!.dev === cache!.dev) return ok('templates', 'data folder and cache share them');
+  return note(
+    'templates',
+    'data folder and cache are on two file systems: the data folder has a copy of each template in use',
+    'plan 3 GiB there for each, or put both folders on one file system',
+  );
+}
+
 /** Of the path, or of the nearest folder above it that is there already. */
-async function statfsAbove(path: string): Promise<StatsFs> {
-  return statfs(path).catch((error: NodeJS.ErrnoException) => {
+function statfsAbove(path: string): Promise<StatsFs> {
+  return nearest(path, (there) => statfs(there));
+}
+
+async function nearest<T>(path: string, look: (path: string) => Promise<T>): Promise<T> {
+  return look(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT' || path === dirname(path)) throw error;
-    return statfsAbove(dirname(path));
+    return nearest(dirname(path), look);
   });
 }
 

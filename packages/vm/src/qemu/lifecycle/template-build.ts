@@ -40,21 +40,16 @@ export const templateDiskGib = 10;
 /** What a template's disk and devices take beside its memory, MiB; those of the agents' images take a tenth of it. */
 const diskAndDevicesMib = 1024;
 
-/** Rejects with `disk_full` unless there is room for a template, in the data folder too where it is on another disk. The agents' disk keeps its floor. */
+/** Rejects with `disk_full` unless the cache has room for a template, and the agents' disk the floor beside it where both are one. */
 export async function assertTemplateRoom(
   options: Pick<QemuDriverOptions, 'cacheDir' | 'dataDir' | 'diskFloorMib'>,
 ): Promise<void> {
   const { cacheDir, dataDir, diskFloorMib } = options;
   const [cache, data] = await Promise.all([stat(cacheDir), stat(dataDir)]);
-  const templateMib = bootMemoryMib + diskAndDevicesMib;
-  if (cache.dev !== data.dev) await assertFree(cacheDir, templateMib);
-  await assertFree(dataDir, templateMib + diskFloorMib);
-}
-
-async function assertFree(folder: string, neededMib: number): Promise<void> {
-  const { freeMib } = await freeSpace(folder);
+  const neededMib = bootMemoryMib + diskAndDevicesMib + (cache.dev === data.dev ? diskFloorMib : 0);
+  const { freeMib } = await freeSpace(cacheDir);
   if (freeMib >= neededMib) return;
-  throw new VmError('disk_full', `a template needs ${neededMib} MiB in ${folder}, and ${freeMib} MiB are free`);
+  throw new VmError('disk_full', `a template needs ${neededMib} MiB in ${cacheDir}, and ${freeMib} MiB are free`);
 }
 
 /** From the first instruction to the guest's daemon, with emulation on a busy host. */
