@@ -155,19 +155,23 @@ test('the control plane’s user writes nothing that root runs, opens or trusts'
 test('the control plane’s user reads no key, no agent’s disk or credential, and no template', async () => {
   const { templateId } = await recordOf(agentId);
   const templates = join(cacheDir, 'templates');
+  const own = join(service.dataDir, 'templates');
   const closed = [
     join(service.dataDir, 'master.key'),
     join(service.dataDir, 'vms', agentId, 'vm.json'),
     join(service.dataDir, 'vms', agentId, 'disk.qcow2'),
     join(service.dataDir, 'postgres', 'cluster', 'PG_VERSION'),
-    join(templates, templateId, 'manifest.json'),
-    join(templates, templateId, 'memory'),
+    ...[templates, own].flatMap((folder) => [
+      join(folder, templateId, 'manifest.json'),
+      join(folder, templateId, 'memory'),
+      join(folder, templateId, 'root.qcow2'),
+    ]),
   ];
   for (const path of closed) {
     await stat(path);
     assert.equal(await asControlPlane('head', '-c', '16', path), '', path);
   }
-  const secrets = await asControlPlane('find', templates, join(service.dataDir, 'vms'), '-type', 'f', '-readable');
+  const secrets = await asControlPlane('find', templates, own, join(service.dataDir, 'vms'), '-type', 'f', '-readable');
   assert.equal(secrets, '');
 });
 

@@ -67,8 +67,11 @@ export class Templates {
   /** As `look`; what it finds is there for VMs from then on, whatever becomes of the cache. */
   async find(request: TemplateRequest): Promise<Template | null> {
     const hash = await this.hashOf(request);
-    const found = hash && ((await this.own.find(hash)) ?? (await this.taken(await this.cache.find(hash))));
-    return found ? this.handOut(found.template) : null;
+    if (!hash) return null;
+    const own = await this.own.find(hash);
+    if (own) return this.handOut(own.template);
+    const cached = await this.cache.find(hash);
+    return cached && this.taken(cached.template.id);
   }
 
   async get(id: string): Promise<Template | null> {
@@ -87,10 +90,15 @@ export class Templates {
     return found;
   }
 
-  /** What the cache has, in the data folder. */
-  private async taken(found: StoredTemplate | null): Promise<StoredTemplate | null> {
-    if (!found || !(await this.own.take(found.template.id))) return null;
-    return this.own.whole(found.template.id);
+  /** Takes what the cache has; null when that is whole no more. */
+  private async taken(id: string): Promise<Template | null> {
+    const release = this.hold(id);
+    try {
+      const own = (await this.own.take(id)) ? await this.own.whole(id) : null;
+      return own && this.handOut(own.template);
+    } finally {
+      release();
+    }
   }
 
   private handOut(template: Template): Template {
@@ -144,9 +152,9 @@ export class Templates {
     const unlock = await lock(`template ${this.cache.root} ${hash}`, { timeoutMs: longestBuildMs, signal, onBusy });
     try {
       const made = (await this.cache.find(hash)) ?? (await this.make(build, hash, cgroups, signal));
-      const own = await this.taken(made);
-      if (!own) throw new VmError('template_missing', `template ${made.template.id} was lost as it was made`);
-      return this.handOut(own.template);
+      const own = await this.taken(made.template.id);
+      if (own) return own;
+      throw new VmError('template_missing', `template ${made.template.id} was lost as it was made`);
     } catch (error) {
       throw toVmError(error, signal);
     } finally {

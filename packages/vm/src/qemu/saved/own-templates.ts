@@ -12,7 +12,7 @@
  * is copied and put over the image's disk beside it. Where another Lodge uses it, all is copied: an older one takes a link
  * for damage.
  */
-import { chmod, chown, mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { chmod, chown, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { VmError } from '@lodge/ports';
 import type { Log } from '@lodge/ports';
