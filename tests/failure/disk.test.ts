@@ -32,12 +32,12 @@ const mount = (size: string, ...more: string[]) =>
 before(
   async () => {
     disk = await mkdtemp(join(tmpdir(), 'lodge-disk-'));
-    await mount('4g');
+    await mount('5g');
     process.env['TMPDIR'] = disk;
     const settings = {
       LODGE_DISK_FLOOR_MIB: String(floorMib),
       LODGE_DISK_RESERVED_MIB: '64',
-      LODGE_DISK_OVERCOMMIT: '128',
+      LODGE_DISK_OVERCOMMIT: '64',
     };
     const env = { ...settings, LODGE_MEMORY_OVERCOMMIT: '16' };
     service = await Service.start({ entry: new URL('./lodge-with-bare-guests.ts', import.meta.url), env });
@@ -143,7 +143,7 @@ test('ten guests fill the disk at once', { timeout: 20 * 60_000 }, async (t) => 
   const written = (await record(paused[0]!)).disk;
   assert.ok(written.limit_gb === 10 && written.used_gb > 0);
 
-  await mount('9g', 'remount');
+  await mount('10g', 'remount');
   for (const id of ids) {
     const started = await act(id, 'start');
     assert.equal(started.status, 200, JSON.stringify(started.body));
