@@ -17,8 +17,8 @@ export const oauthBounds = {
 } as const;
 
 /** Words of RFC 6749 (section 3.3), one space between two. */
-export const scopePattern = '^[\\u0021\\u0023-\\u005b\\u005d-\\u007e]+(?: [\\u0021\\u0023-\\u005b\\u005d-\\u007e]+)*$';
-const scope = new RegExp(scopePattern);
+const scope = /^[\u0021\u0023-\u005b\u005d-\u007e]+(?: [\u0021\u0023-\u005b\u005d-\u007e]+)*$/;
+export const scopePattern = scope.source;
 
 export const isScope = (text: string): boolean => text.length <= oauthBounds.scopeChars && scope.test(text);
 
