@@ -67,7 +67,9 @@ test("a page at an agent's address can neither read nor change anything, nor ope
   url.port = String(visitor.port);
   await page.goto(url.href);
   await page.getByText('plum').waitFor();
-  const before = await owner.call('GET', `/agents/${agentId}`);
+  // When it was last active is written a moment after what its page did.
+  const record = async () => ({ ...(await owner.call('GET', `/agents/${agentId}`)).body, last_active_at: null });
+  const before = await record();
   const csrf = JSON.stringify(world.accounts.csrfToken(owner.token));
   const { said, answers } = await answersTo(`
     const path = api + '/v1/agents/${agentId}';
@@ -111,7 +113,7 @@ test("a page at an agent's address can neither read nor change anything, nor ope
   });
   // Of what the page may not even hear of the browser tells nothing; that the cookie was sent, a 403 in place of a 401 tells.
   assert.ok(answers.length >= 2 && answers.every(([, status]) => status === 403), JSON.stringify(answers));
-  assert.deepEqual((await owner.call('GET', `/agents/${agentId}`)).body, before.body);
+  assert.deepEqual(await record(), before);
 });
 
 test(
