@@ -117,7 +117,8 @@ test('a guest reaches the host that its list names: no address, no other name, n
 test('what was refused is in the log of the agent', async () => {
   const wanted = [`tcp ${other}:80`, 'the name other.example', 'tcp 10.9.9.9:80', 'the name rebound.example'];
   let found: string[] = [];
-  for (let n = 0; n < 300 && !wanted.every((what) => found.some((line) => line.includes(what))); n += 1) {
+  // Refusals are read when the links' counters say so, and once a minute whatever they say.
+  for (let n = 0; n < 600 && !wanted.every((what) => found.some((line) => line.includes(what))); n += 1) {
     await sleep(200);
     const { body } = await service.call('GET', `/agents/${id}/logs?source=egress&limit=100`);
     found = (body.data as { message: string }[]).map(({ message }) => message);
@@ -130,6 +131,8 @@ test('what was refused is in the log of the agent', async () => {
 });
 
 test('a change to none ends at once what is open', async () => {
+  // Its address is open to the guest for a while after it was asked for.
+  await reached(prober, web('shop.example'));
   const conversation = await converse();
   await setEgress('none');
   await conversation.end;

@@ -59,6 +59,29 @@ test('what is refused is told once, with what and when, and the rest is counted'
   assert.deepEqual([refused.length, more], [100, 100]);
 });
 
+test('what is refused while others are read is told too', async () => {
+  await using agent = await agentWith(1, list('shop.example'));
+  const sent = Array.from({ length: 240 }, (_, i) => udp(other, 1000 + i));
+  // Nobody answers, so each question waits out its time; they begin one after another.
+  const pieces = Array.from({ length: 24 }, (_, i) => sent.slice(i * 10, (i + 1) * 10));
+  let isSending = true;
+  const sending = Promise.all(pieces.map((piece, i) => sleep(i * 250).then(() => agent.guest.ask(piece)))).finally(
+    () => (isSending = false),
+  );
+  const told = new Set<string>();
+  for (let last = false; !last;) {
+    last = !isSending;
+    const { refused, more } = await network.readRefused(1);
+    assert.equal(more, 0);
+    for (const connection of refused) told.add(wordsOf(connection));
+  }
+  await sending;
+  assert.deepEqual(
+    sent.map((target) => words(target)).filter((place) => !told.has(place)),
+    [],
+  );
+});
+
 test('while nothing is refused no process is started to look for it, and what is refused then is told', async () => {
   await using agent = await agentWith(1, list('shop.example'));
   await found(agent, 'shop.example');

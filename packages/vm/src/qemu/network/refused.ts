@@ -65,7 +65,19 @@ const sets = ['refused_places', 'refused_pings'];
 const listAll = [...sets.map((set) => `list set inet lodge ${set}`), 'reset counter inet lodge refused_more'].join(
   '; ',
 );
-const flushAll = sets.map((set) => `flush set inet lodge ${set}`).join('; ');
+
+type Value = NonNullable<NonNullable<SetListing['nftables'][number]['set']>['elem']>[number]['elem']['val'];
+
+/** As nft takes it again. */
+const written = (value: Value): string => (typeof value === 'string' ? value : value.concat.join(' . '));
+
+/** Takes away what was listed, and not what was refused since. */
+function forget(listings: readonly { readonly name: string; readonly values: readonly Value[] }[]): string {
+  return listings
+    .filter(({ values }) => values.length > 0)
+    .map(({ name, values }) => `delete element inet lodge ${name} { ${values.map(written).join(', ')} }`)
+    .join('; ');
+}
 
 /** Reads what was refused in a namespace since the last time, in no order, and how many packets more found no room. Two processes; one where there is nothing. */
 export async function readRefusals(
@@ -75,8 +87,10 @@ export async function readRefusals(
   const answer = await run('nsenter', [...inside, '-j', '-nn', listAll]);
   const listings = answer.split('\n').filter((line) => line !== '');
   const objects = listings.flatMap((line) => (JSON.parse(line) as SetListing).nftables);
-  const elements = objects.flatMap(({ set }) => set?.elem ?? []);
-  if (elements.length > 0) await run('nsenter', [...inside, flushAll]);
+  const found = objects.flatMap(({ set }) => set ?? []);
+  const elements = found.flatMap(({ elem }) => elem ?? []);
+  const told = found.map(({ name, elem = [] }) => ({ name, values: elem.map(({ elem: { val } }) => val) }));
+  if (elements.length > 0) await run('nsenter', [...inside, forget(told)]);
   const refused = elements.map(({ elem: { val, expires } }): RefusedConnection => {
     const at = new Date(Date.now() - (keptSeconds - expires) * 1000);
     if (typeof val === 'string') return { at, protocol: 'icmp', address: val, port: null, name: null };
