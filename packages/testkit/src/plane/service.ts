@@ -126,6 +126,13 @@ export class Service {
     await ready.promise.finally(() => clearTimeout(timer));
   }
 
+  /** Resolves when the process has ended by itself. */
+  async ended(timeoutMs = 120_000): Promise<void> {
+    const { child } = this;
+    if (!child || child.exitCode !== null || child.signalCode !== null) return;
+    await once(child, 'exit', { signal: AbortSignal.timeout(timeoutMs) });
+  }
+
   /** Ends the control plane with `signal` and waits until it is gone. VMs stay. */
   async end(signal: NodeJS.Signals): Promise<void> {
     const child = this.child;

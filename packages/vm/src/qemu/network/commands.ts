@@ -1,13 +1,37 @@
 import { spawn } from 'node:child_process';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
 
 const timeoutMs = 30_000;
 const maxOutputBytes = 64 << 20;
 const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
 
-/** Runs a tool without a shell and resolves to its standard output; rejects with what it said on standard error. Killed after 30 s. */
-export function run(command: string, args: readonly string[], input = ''): Promise<string> {
+/** Of a file without a name; Node does not have it (open(2)). */
+const O_TMPFILE = 0o20000000 | constants.O_DIRECTORY;
+/** A file system in memory, which every Linux has here. */
+const inputFolder = '/dev/shm';
+
+/**
+ * Runs a tool without a shell and resolves to its standard output; rejects with what it said on standard error. Killed after 30 s.
+ * Input comes from a file: nft 1.0.9 of Ubuntu 24.04 opens its standard input by name, and the sockets that Node makes cannot be opened.
+ */
+export async function run(command: string, args: readonly string[], input: string | null = null): Promise<string> {
+  if (input === null) return runWith('ignore', command, args);
+  await using file = await open(inputFolder, constants.O_RDWR | O_TMPFILE, 0o600);
+  // Written at a position, so that the tool reads from the beginning.
+  const bytes = Buffer.from(input);
+  for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at, bytes.length - at, at)).bytesWritten;
+  return await runWith(file.fd, command, args);
+}
+
+function runWith(stdin: 'ignore' | number, command: string, args: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { env, timeout: timeoutMs, killSignal: 'SIGKILL' });
+    const child = spawn(command, args, {
+      env,
+      timeout: timeoutMs,
+      killSignal: 'SIGKILL',
+      stdio: [stdin, 'pipe', 'pipe'],
+    });
     const stdout: Buffer[] = [];
     const stderr: Buffer[] = [];
     let bytes = 0;
@@ -16,16 +40,13 @@ export function run(command: string, args: readonly string[], input = ''): Promi
       if (bytes > maxOutputBytes) child.kill('SIGKILL');
       else into.push(chunk);
     };
-    child.stdout.on('data', collect(stdout));
-    child.stderr.on('data', collect(stderr));
+    child.stdout?.on('data', collect(stdout));
+    child.stderr?.on('data', collect(stderr));
     child.on('error', (error) => reject(new Error(`${command} does not start: ${error.message}`, { cause: error })));
     child.on('close', (code, signal) => {
       if (code === 0) resolve(Buffer.concat(stdout).toString());
       else reject(new Error(`${command} ended with ${signal ?? code}: ${Buffer.concat(stderr).toString().trim()}`));
     });
-    // A tool that ends before it has read everything says why on standard error; the broken pipe itself tells nothing.
-    child.stdin.on('error', () => {});
-    child.stdin.end(input);
   });
 }
 

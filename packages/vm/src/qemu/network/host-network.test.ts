@@ -250,7 +250,7 @@ test('a range that is in use is refused, in words that name the route', async ()
     await run('ip', ['route', 'add', route, 'dev', 'vpn']);
     const before = await host();
     await assert.rejects(a.start(), {
-      message: `The range 10.201.0.0/16 of the VMs' network is used on this host already (route ${route} on vpn): choose another`,
+      message: `The range 10.201.0.0/16 of the VMs' network is used on this host already (route ${route} on vpn): set LODGE_NETWORK_RANGE to another`,
     });
     assert.equal(await host(), before, 'a refused start changes nothing');
     const range = (await checkNetwork(options('a', '10.201.0.0/16'))).find(({ name }) => name === 'address range');

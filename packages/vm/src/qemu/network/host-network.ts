@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import type { EgressRules } from '@lodge/domain';
 import { hostAddress } from '@lodge/guest';
+import { VmError } from '@lodge/ports';
 import { bandwidthRules } from './bandwidth.ts';
 import { Egress } from './egress.ts';
 import { ipBatch, nft, run } from './commands.ts';
@@ -250,13 +251,15 @@ async function restoreSlotRoutes(plan: NetworkPlan): Promise<void> {
 async function startNetwork(plan: NetworkPlan, log: (message: string) => void): Promise<void> {
   const { conflict, moved } = await rangeUse(plan);
   if (conflict !== null) {
-    throw new Error(
-      `The range ${plan.range} of the VMs' network is used on this host already (route ${conflict}): choose another`,
+    throw new VmError(
+      'failed',
+      `The range ${plan.range} of the VMs' network is used on this host already (route ${conflict}): set LODGE_NETWORK_RANGE to another`,
     );
   }
   if (moved) {
     if ((await listSlots(plan)).length > 0) {
-      throw new Error(
+      throw new VmError(
+        'failed',
         `VMs of this instance still use another range than ${plan.range}: stop them all before changing it`,
       );
     }
