@@ -5,8 +5,8 @@
 #   setup.sh tests      everything, and what the tests need beside it
 source "$(dirname "$0")/lib.sh"
 
-# Command, Debian package that brings it. Run virtual machines: the first block. Build their images: the second
-# (images/src/requirements.ts; what every Debian has is left out).
+# Command or file, Debian package that brings it. Run virtual machines: the first block. Build their images: the second
+# (images/src/requirements.ts; what every Debian has is left out). The last two let mmdebstrap trust Debian on an Ubuntu.
 needed='
 qemu-system-x86_64 qemu-system-x86
 nft nftables
@@ -22,6 +22,8 @@ mke2fs e2fsprogs
 qemu-img qemu-utils
 pip3 python3-pip
 cpio cpio
+/usr/share/keyrings/debian-archive-keyring.gpg debian-archive-keyring
+gpg gpg
 '
 
 # A browser, for the tests of pages, and certificates, for those of TLS.
@@ -33,12 +35,12 @@ openssl openssl
 missing() {
   local command package
   while read -r command package; do
-    [ -z "$command" ] || command -v "$command" >/dev/null || echo "$command $package"
+    [ -z "$command" ] || [ -e "$command" ] || command -v "$command" >/dev/null || echo "$command $package"
   done <<<"$needed"
 }
 
 check_platform() {
-  [ "$(uname -s)" = Linux ] || die "Lodge runs virtual machines with QEMU on Linux; this is $(uname -s). A Debian 12 machine or virtual machine will do."
+  [ "$(uname -s)" = Linux ] || die "Lodge runs virtual machines with QEMU on Linux; this is $(uname -s). A Debian 13 machine or virtual machine will do."
   [ "$(uname -m)" = x86_64 ] || die "Lodge's guest images are for x86_64 machines so far; this is $(uname -m)."
 }
 
