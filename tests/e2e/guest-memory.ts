@@ -8,7 +8,7 @@ export async function qemuPid(dataDir: string, agentId: string): Promise<number>
   for (const entry of await readdir('/proc')) {
     if (!/^\d+$/.test(entry)) continue;
     const command = await readFile(`/proc/${entry}/cmdline`, 'utf8').catch(() => '');
-    if (command.includes('qemu-system') && command.includes(dir)) return Number(entry);
+    if (command.startsWith('qemu-system') && command.includes(dir)) return Number(entry);
   }
   throw new Error(`no emulator runs for ${agentId}`);
 }

@@ -100,6 +100,8 @@ function hostOf(agents: readonly AgentRow[]): FakeHost {
       facts: null,
       snapshot: null,
       console: '',
+      death: null,
+      halted: null,
       refused: [],
       guest: { files: new Map(), memory: new Map() },
     });

@@ -31,5 +31,6 @@ export * from './special-addresses.ts';
 export * from './spend.ts';
 export * from './text-bounds.ts';
 export * from './usage.ts';
+export * from './vm-death.ts';
 export * from './webhooks/patterns.ts';
 export * from './webhooks/retry.ts';

@@ -97,6 +97,14 @@ test('a VM that is not as the status says is made so', () => {
   assert.deepEqual(step(agent({ status: 'paused' }), vm('suspended')), { do: 'record-status', status: 'stopped' });
 });
 
+test('a VM that the host’s full disk stopped is paused, and one that stands still for anything else goes on', () => {
+  const halted = { ...vm('paused'), halted: 'host_disk_full' } as const;
+  assert.deepEqual(step(agent(), halted), { do: 'freeze', halted: true });
+  assert.equal(step(agent({ status: 'paused' }), halted).do, 'nothing');
+  assert.equal(step(asked('resume', { status: 'paused' }), halted).do, 'thaw');
+  assert.equal(step(agent(), { ...halted, halted: 'unknown' }).do, 'thaw');
+});
+
 test('a VM of another incarnation does not count as the agent', () => {
   assert.deepEqual(step(agent(), vm('running', 'older')), { do: 'boot', crashed: true });
   assert.deepEqual(step(agent({ status: 'paused' }), vm('paused', 'older')), { do: 'boot', crashed: true });

@@ -2,6 +2,7 @@ import type { AgentStatus, StatusReasonCode } from './agent.ts';
 import type { Operation } from './operation.ts';
 import { sizes } from './sizes.ts';
 import type { SizeName } from './sizes.ts';
+import type { VmDeathCode } from './vm-death.ts';
 
 /** What is known of an agent when the next step is chosen. */
 export interface AgentFacts {
@@ -30,13 +31,15 @@ export interface VmFacts {
   readonly executionId: string | null;
   /** The execution that is backed up while another VM is made in its place; null when none is. */
   readonly backup: string | null;
+  /** What a VM that is `paused` stands still for, where nobody paused it. */
+  readonly halted?: VmDeathCode;
 }
 
 /**
  * - `clone`: make the VM from the template; nothing of the agent is worth keeping yet.
  * - `boot`: start its own disk cold; `crashed` when that is because its VM died under it.
  * - `restore`: start it from the snapshot of its memory.
- * - `freeze`, `thaw`: stop and go on with its vCPUs.
+ * - `freeze`, `thaw`: stop and go on with its vCPUs; `halted` when they stand still already, for the host's disk is full.
  * - `suspend`: a stop; disk and memory are kept as one, everything else is freed.
  * - `restart`: end the machine in good order and start its disk cold; `unhealthy` when its gateway made it necessary.
  * - `upgrade`: back the VM up, and make another from the newest template in its place.
@@ -55,7 +58,7 @@ export type Step =
   | { readonly do: 'clone' }
   | { readonly do: 'boot'; readonly crashed: boolean }
   | { readonly do: 'restore' }
-  | { readonly do: 'freeze' }
+  | { readonly do: 'freeze'; readonly halted?: true }
   | { readonly do: 'thaw' }
   | { readonly do: 'suspend' }
   | { readonly do: 'restart'; readonly unhealthy: boolean }
@@ -111,6 +114,8 @@ function stayAsIs(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
       return agent.acknowledged && vm?.state === 'suspended' ? { do: 'restore' } : begin(agent);
     case 'running':
       if (own === 'running') return improve(agent);
+      // It would stand still again at the same write.
+      if (own === 'paused' && vm?.halted === 'host_disk_full') return { do: 'freeze', halted: true };
       // The hypervisor, or a stop that was cut short, froze it.
       if (own === 'paused') return { do: 'thaw' };
       if (own === 'suspended') return { do: 'restore' };

@@ -68,7 +68,9 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
   };
   const processOf = async (agentId: string): Promise<FoundProcess> => {
     const path = join(settings.dataDir, 'vms', agentId);
-    const [found] = await findProcesses((argument) => argument.includes(`path=${path}/qmp,`));
+    const all = await findProcesses((argument) => argument.includes(`path=${path}/qmp,`));
+    // Its reaper is told of it, too.
+    const found = all.find(({ argv }) => argv[0] === 'qemu-system-x86_64');
     assert.ok(found);
     return found;
   };
@@ -139,7 +141,7 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
         () => true,
         () => false,
       );
-    for (const name of ['vm.json', 'disk.qcow2', 'qmp', 'qemu.log', 'qemu.log.pipe']) {
+    for (const name of ['vm.json', 'disk.qcow2', 'qmp', 'qemu.log', 'qemu.log.pipe', 'exit']) {
       assert.equal(await may('-r', join(victim, name)), false, name);
       assert.equal(await may('-w', join(victim, name)), false, name);
     }

@@ -194,6 +194,7 @@ export function describeVmDriver(name: string, open: () => Promise<DriverHarness
       await world.harness.killVm('dies');
       await eventually('the exit is told', () => world.exits.some((exit) => exit.executionId === wanted.executionId));
       assert.equal(await state('dies'), 'dead');
+      assert.equal((await world.driver.death('dies'))?.code, 'killed');
       const again = await create(request('dies', { from: 'boot', machine: sizes.small }));
       const guest = world.harness.guest(again);
       assert.equal(await guest.readFile('kept'), 'before the crash');
@@ -246,6 +247,7 @@ export function describeVmDriver(name: string, open: () => Promise<DriverHarness
       await world.harness.killVm('unseen');
       await world.begin();
       assert.deepEqual(await world.driver.list(), [observed(vm, 'dead')]);
+      assert.equal((await world.driver.death('unseen'))?.code, 'killed', 'whoever was its parent');
       await removeAll();
       assert.deepEqual(await world.harness.holdings(), []);
     });

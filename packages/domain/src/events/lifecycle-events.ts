@@ -3,6 +3,7 @@ import type { StatusReasonCode } from '../agent.ts';
 import type { EgressMode } from '../egress.ts';
 import type { OperationCause, Verb } from '../operation.ts';
 import type { SizeName } from '../sizes.ts';
+import type { VmDeathCode } from '../vm-death.ts';
 import { kind, quiet } from './kind.ts';
 import type { EventKind, NoData } from './kind.ts';
 import { because, duration, machineWords } from './words.ts';
@@ -20,6 +21,7 @@ const sources = {
   snapshot: 'resumed from the snapshot of its memory',
 } as const;
 
+const and = (sentence = ''): string => (sentence === '' ? '' : ` ${sentence}`);
 const whyNot = (cause: OperationCause | null): string => (cause === null ? '' : ` ${because(cause)}`);
 
 const runs = (meaning: string): EventKind<Run> => ({
@@ -37,9 +39,12 @@ type Stopped = Because & {
   readonly kept: 'memory' | 'disk' | 'disk_after_crash' | 'disk_as_lodge_went';
   readonly duration_ms: number | null;
   readonly memory_mib: number | null;
-};
+} & Died;
 
-function stoppedSentence({ cause, kept, duration_ms, memory_mib }: Stopped): string {
+/** Why its VM ended by itself. Absent where it did not, where nothing says, and in events of earlier releases. */
+type Died = { readonly code?: VmDeathCode; readonly message?: string };
+
+function stoppedSentence({ cause, kept, duration_ms, memory_mib, message }: Stopped): string {
   switch (kept) {
     case 'memory':
       return duration_ms === null
@@ -50,7 +55,7 @@ function stoppedSentence({ cause, kept, duration_ms, memory_mib }: Stopped): str
     case 'disk_as_lodge_went':
       return 'Stopped: Lodge was taken down. The disk is kept.';
     case 'disk_after_crash':
-      return 'Stopped: the VM ended by itself before its memory was saved. The next start is from its disk.';
+      return `Stopped: the VM ended by itself before its memory was saved. The next start is from its disk.${and(message)}`;
   }
 }
 
@@ -131,7 +136,12 @@ export const lifecycleEvents = {
     sentence: ({ cause }) => `Restarting ${because(cause)}.`,
   }),
   'agent.gateway_unhealthy': said('The gateway did not answer; the agent is being started again from its disk.'),
-  'agent.crashed': said('The VM ended unexpectedly; the agent is being started again from its disk.'),
+  'agent.crashed': kind<Died>({
+    level: 'warn',
+    public: 'The VM of the agent ended by itself; it is started again from its disk. `code` and `message` say why.',
+    sentence: ({ message }) =>
+      `The VM ended unexpectedly; the agent is being started again from its disk.${and(message)}`,
+  }),
   'agent.restore_failed': kind<{ readonly missing: boolean }>({
     level: 'warn',
     public: null,

@@ -1,4 +1,4 @@
-import type { EgressRules } from '@lodge/domain';
+import type { EgressRules, VmDeath } from '@lodge/domain';
 import type {
   CarriedData,
   DiskUse,
@@ -113,6 +113,10 @@ export class MeteredDriver implements VmDriver {
 
   readConsole(agentId: string): Promise<string> {
     return this.driver.readConsole(agentId);
+  }
+
+  death(agentId: string): Promise<VmDeath | null> {
+    return this.driver.death(agentId);
   }
 
   setEgress(agentId: string, rules: EgressRules): Promise<void> {

@@ -1,4 +1,4 @@
-import type { EgressRules } from '@lodge/domain';
+import type { EgressRules, VmDeath, VmDeathCode } from '@lodge/domain';
 import type { GuestAddress } from '../guest/guest-address.ts';
 import type { Image, ReportProgress } from './images.ts';
 
@@ -76,6 +76,8 @@ export interface VmObservation {
   readonly address: string | null;
   /** The VM that `backUp` kept as a backup, by its execution; null when there is none. With nothing in its place the agent is `partial`. */
   readonly backup: string | null;
+  /** A VM that is `paused` and that nobody paused: what it stands still for. */
+  readonly halted?: VmDeathCode;
 }
 
 /** What a VM takes up now. */
@@ -190,6 +192,8 @@ export interface VmDriver {
   usage(agentId: string): Promise<VmUsage | null>;
   /** What the guest printed on its console since the last call, at most 64 KiB: older is lost. Empty when no VM runs. */
   readConsole(agentId: string): Promise<string>;
+  /** Why the VM that is `dead` here ended, or what one that is halted stands still for; null where it is neither. */
+  death(agentId: string): Promise<VmDeath | null>;
   /** Puts these rules on the agent's network at once; connections that they do not allow end. Nothing of the agent here is success. */
   setEgress(agentId: string, rules: EgressRules): Promise<void>;
   /** What the agent's rules refused since the last call, oldest first, and how many more there were than are told. */
@@ -226,9 +230,12 @@ export type VmErrorCode =
 /** A driver's failure. `message` is for the operator's log, never for a reply. */
 export class VmError extends Error {
   readonly code: VmErrorCode;
-  constructor(code: VmErrorCode, message: string, options?: ErrorOptions) {
+  /** Of a start that failed because its VM ended: why it did. */
+  readonly death: VmDeath | null;
+  constructor(code: VmErrorCode, message: string, options?: ErrorOptions & { readonly death?: VmDeath | null }) {
     super(message, options);
     this.name = 'VmError';
     this.code = code;
+    this.death = options?.death ?? null;
   }
 }

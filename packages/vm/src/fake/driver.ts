@@ -34,6 +34,7 @@ export function createFakeDriver(host: FakeHost): FakeDriver {
 
 class InMemoryDriver implements FakeDriver {
   readonly brokerHost: string;
+  readonly death: VmDriver['death'] = async (agentId) => this.host.deathOf(agentId);
   private readonly host: FakeHost;
   private readonly calls = new AgentCalls();
   private readonly unsubscribes = new Set<() => void>();
@@ -92,7 +93,7 @@ class InMemoryDriver implements FakeDriver {
   async resume(agentId: string, executionId: string): Promise<void> {
     await this.inTurn(agentId, executionId, async (vm, signal) => {
       await this.reach('resume', vm, signal);
-      Object.assign(vm, { paused: false, snapshot: null });
+      Object.assign(vm, { paused: false, halted: null, snapshot: null });
     });
   }
 

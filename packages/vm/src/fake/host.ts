@@ -2,7 +2,7 @@
  * A host that exists in memory only, for tests of what drives VMs: it outlives the drivers over it, as a real host
  * outlives its control plane, and goes wrong where it is told to.
  */
-import type { EgressRules } from '@lodge/domain';
+import type { EgressRules, VmDeath, VmDeathCode } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type { DiskUse, Machine, RefusedConnection, RuntimeFacts, Template, VmErrorCode, VmUsage } from '@lodge/ports';
 
@@ -68,6 +68,10 @@ export interface FakeVm {
   snapshot: FakeSnapshot | null;
   /** Printed and not read yet. */
   console: string;
+  /** Why it ended, once it has. */
+  death: VmDeath | null;
+  /** What it stands still for, though nobody paused it. */
+  halted: VmDeathCode | null;
   /** On its network, which is there as long as it is alive. */
   egress: EgressRules;
   /** By its rules, and not read yet. */
@@ -111,13 +115,25 @@ export class FakeHost {
     return all.find((vm) => vm.address === address && vm.alive && !vm.paused) ?? null;
   }
 
-  /** Ends a VM's process from outside. */
-  kill(agentId: string): void {
+  /** Ends a VM's process: by itself, or, as it looks then, from outside. */
+  kill(agentId: string, death: VmDeath = { code: 'killed', detail: 'SIGKILL', console: [] }): void {
     const vm = this.vms.get(agentId);
     if (!vm?.alive) return;
-    Object.assign(vm, { alive: false, paused: false });
+    Object.assign(vm, { alive: false, paused: false, halted: null, death });
     if (vm.phase !== 'running') return;
     for (const listener of this.exits) listener({ agentId, executionId: vm.executionId });
+  }
+
+  deathOf(agentId: string): VmDeath | null {
+    const vm = this.vms.get(agentId);
+    if (vm?.alive) return vm.halted && { code: vm.halted, detail: '', console: [] };
+    return vm?.phase === 'running' ? vm.death : null;
+  }
+
+  /** The VM stands still by itself, until it is resumed. */
+  halt(agentId: string, code: VmDeathCode): void {
+    const vm = this.vms.get(agentId);
+    if (vm?.alive) Object.assign(vm, { paused: true, halted: code });
   }
 
   /** The agent's guest prints on its console. */

@@ -20,6 +20,8 @@ export function newVm(
     facts: null,
     snapshot: null,
     console: '',
+    death: null,
+    halted: null,
     refused: [],
   };
   return { ...blank, egress, agentId, executionId, phase: 'creating', machine, templateId: template, guest };
@@ -60,6 +62,7 @@ export function observe({
   phase,
   alive,
   paused,
+  halted,
   address,
 }: FakeVm): Omit<VmObservation, 'backup'> {
   const state = (): VmObservation['state'] => {
@@ -69,5 +72,5 @@ export function observe({
     if (!alive) return 'dead';
     return paused ? 'paused' : 'running';
   };
-  return { agentId, executionId, state: state(), address };
+  return { agentId, executionId, state: state(), address, ...(halted && { halted }) };
 }

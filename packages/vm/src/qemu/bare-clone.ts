@@ -30,6 +30,7 @@ const noCgroups = {
   create: () => Promise.resolve(),
   limit: () => Promise.resolve(),
   add: () => Promise.resolve(),
+  outOfMemoryKill: () => Promise.resolve(false),
   remove: () => Promise.resolve(),
   names: () => Promise.resolve([]),
   close: () => Promise.resolve(),

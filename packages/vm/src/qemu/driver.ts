@@ -17,7 +17,7 @@
  * (`snapshot/snapshot.ts`): the next `start` ends the rest, and the agent is `suspended`. Before there is one the VM is, frozen.
  */
 import { join } from 'node:path';
-import type { EgressRules } from '@lodge/domain';
+import type { EgressRules, VmDeath } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type {
   CarriedData,
@@ -193,6 +193,10 @@ class QemuDriver implements VmDriver {
 
   readConsole(agentId: string): Promise<string> {
     return this.vms.readConsole(agentId);
+  }
+
+  death(agentId: string): Promise<VmDeath | null> {
+    return this.vms.death(agentId);
   }
 
   async setEgress(agentId: string, rules: EgressRules): Promise<void> {

@@ -1,4 +1,5 @@
 /** Failures as they cross the channel. Their messages are for the operator's log, at both ends. */
+import type { VmDeath } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type { VmErrorCode } from '@lodge/ports';
 import { isRecord } from './channel.ts';
@@ -8,6 +9,8 @@ export interface SentError {
   readonly code: VmErrorCode | null;
   readonly name: string;
   readonly message: string;
+  /** See `VmError`. */
+  readonly death?: VmDeath;
 }
 
 const maxNameCharacters = 64;
@@ -15,13 +18,14 @@ const maxMessageCharacters = 8192;
 
 export function sentError(error: unknown): SentError {
   const { name, message } = error instanceof Error ? error : { name: 'Error', message: String(error) };
-  const code = error instanceof VmError ? error.code : null;
-  return { code, name: name.slice(0, maxNameCharacters), message: message.slice(0, maxMessageCharacters) };
+  const { code, death } = error instanceof VmError ? error : { code: null, death: null };
+  const short = { name: name.slice(0, maxNameCharacters), message: message.slice(0, maxMessageCharacters) };
+  return { code, ...short, ...(death && { death }) };
 }
 
 /** What a machine host sent, which is trusted. */
-export function receivedError({ code, name, message }: SentError): Error {
-  if (code !== null) return new VmError(code, message);
+export function receivedError({ code, name, message, death }: SentError): Error {
+  if (code !== null) return new VmError(code, message, { death: death ?? null });
   const error = new Error(message);
   error.name = name;
   return error;

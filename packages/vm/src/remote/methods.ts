@@ -127,6 +127,7 @@ function vmMethods(agentIds: RegExp) {
     ),
     usage: method(ofAgent, ({ driver }, call) => driver.usage(call.agentId)),
     readConsole: method(ofAgent, ({ driver }, call) => driver.readConsole(call.agentId)),
+    death: method(ofAgent, ({ driver }, call) => driver.death(call.agentId)),
     readRefused: method(ofAgent, ({ driver }, call) => driver.readRefused(call.agentId)),
     inspect: method(ofAgent, ({ driver }, call) => driver.inspect(call.agentId)),
   };

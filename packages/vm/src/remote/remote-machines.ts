@@ -71,6 +71,7 @@ function remoteDriver(calls: Calls, brokerHost: string): VmDriver {
     guestCredential: (agentId, address) => call('guestCredential', { agentId, address }),
     usage: (agentId) => call('usage', { agentId }),
     readConsole: (agentId) => call('readConsole', { agentId }),
+    death: (agentId) => call('death', { agentId }),
     setEgress: (agentId, rules) => call('setEgress', { agentId, rules }),
     async readRefused(agentId) {
       const { refused, more } = await call('readRefused', { agentId });

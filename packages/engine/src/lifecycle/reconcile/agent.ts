@@ -17,7 +17,7 @@ import { settingsDigest } from '../../agents/settings.ts';
 import { apply, FailedApplies } from './apply.ts';
 import { boot, clone, restore } from './bring-up.ts';
 import type { ReconcilerDeps } from './deps.ts';
-import { fail, free, recordStatus, remove } from './end.ts';
+import { failAfterDeath, free, recordStatus, remove } from './end.ts';
 import { freeze, thaw } from './freeze.ts';
 import { Overtaken, Pass } from './pass.ts';
 import { resize, ResizesTried } from './resize.ts';
@@ -113,7 +113,7 @@ async function takeStep(
     case 'restore':
       return restore(pass);
     case 'freeze':
-      return freeze(pass);
+      return freeze(pass, step);
     case 'thaw':
       return thaw(pass);
     case 'suspend':
@@ -137,7 +137,7 @@ async function takeStep(
     case 'resize':
       return resize(pass, resizes);
     case 'fail':
-      return fail(pass, step);
+      return failAfterDeath(pass, step);
   }
 }
 

@@ -17,6 +17,7 @@ import { applyBefore, bringIntoEffect } from './apply.ts';
 import { fail, keepStopped } from './end.ts';
 import { StepFailed } from './pass.ts';
 import type { Pass } from './pass.ts';
+import { tellDeath, tellFailedStart } from './death.ts';
 import { awaitTemplate } from './await-template.ts';
 import { reasonOf } from './reason.ts';
 import type { Reason } from './reason.ts';
@@ -43,6 +44,7 @@ export async function clone(pass: Pass): Promise<void> {
     } catch (error) {
       if (!(error instanceof StepFailed)) throw error;
       pass.logToOperator('warn', 'clone failed', { err: error.cause, attempt });
+      const death = await tellFailedStart(pass, error);
       if (error.isVm('template_missing') && rebuilds < maxRebuilds) {
         rebuilds += 1;
         attempt -= 1;
@@ -51,7 +53,7 @@ export async function clone(pass: Pass): Promise<void> {
       }
       if (attempt < attempts && !deadline.aborted) continue;
       const message = 'The VM or the runtime in it failed to start.';
-      await fail(pass, reasonOf(error, { code: 'provisioning_failed', message }));
+      await fail(pass, reasonOf(error, { code: 'provisioning_failed', message }, death));
       return;
     }
   }
@@ -74,8 +76,9 @@ export async function boot(pass: Pass, { crashed }: { readonly crashed: boolean 
     } catch (error) {
       if (!(error instanceof StepFailed)) throw error;
       pass.logToOperator('warn', 'boot failed', { err: error.cause, attempt });
+      const death = await tellFailedStart(pass, error);
       if (attempt < attempts && !error.timedOut && !error.isVm('disk_missing')) continue;
-      await fail(pass, reasonOf(error, bootFailure(pass)));
+      await fail(pass, reasonOf(error, bootFailure(pass), death));
       return;
     }
   }
@@ -86,7 +89,8 @@ async function noteBoot(pass: Pass, crashed: boolean): Promise<void> {
   const { agent } = pass;
   if (crashed) {
     const now = new Date();
-    const event: Happening = { type: 'agent.crashed', data: {} };
+    const death = await tellDeath(pass);
+    const event: Happening = { type: 'agent.crashed', data: death ? { code: death.code, message: death.message } : {} };
     await pass.observe({
       status: 'provisioning',
       statusReason: { code: 'vm_crashed', message: sentenceOf(event)!, at: now },
@@ -129,6 +133,7 @@ export async function restore(pass: Pass): Promise<void> {
     } catch (error) {
       if (!(error instanceof StepFailed)) throw error;
       pass.logToOperator('warn', 'restore failed', { err: error.cause });
+      await tellFailedStart(pass, error);
       if (error.isVm('no_capacity')) {
         await keepStopped(pass, { code: 'insufficient_capacity', message: 'The host has no room for this VM.' });
         return;

@@ -9,7 +9,7 @@ import type { Slots } from './slots.ts';
 /** What the passes over one agent stand on. */
 export interface ReconcilerDeps {
   readonly store: AgentStore;
-  readonly logs: Pick<AgentLogStore, 'appendFrom'>;
+  readonly logs: Pick<AgentLogStore, 'append' | 'appendFrom'>;
   readonly driver: VmDriver;
   readonly templates: Templates;
   readonly runtimes: ReadonlyMap<RuntimeKind, AgentRuntime>;

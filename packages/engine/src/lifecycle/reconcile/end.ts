@@ -1,7 +1,10 @@
 /** Steps at whose end nothing of an agent runs: `fail`, `free`, `delete`; and `record-status`, for what has come to its end already. */
 import type { AgentStatus, Happening } from '@lodge/domain';
+import { tellDeath } from './death.ts';
+import type { ToldDeath } from './death.ts';
 import { StepFailed } from './pass.ts';
 import type { Pass } from './pass.ts';
+import { withDeath } from './reason.ts';
 import type { Reason } from './reason.ts';
 
 /** Nothing of the agent is left; a kill before the last line leaves a row that still says deleted. */
@@ -30,23 +33,31 @@ export async function fail(pass: Pass, { code, message }: Reason): Promise<void>
   pass.logToOperator('warn', 'agent in error', { code });
 }
 
+/** `fail` for a VM that died: says why it did. */
+export async function failAfterDeath(pass: Pass, reason: Reason): Promise<void> {
+  const death = await tellDeath(pass);
+  await fail(pass, death ? withDeath(reason, death) : reason);
+}
+
 /** Ends what is left of the machine of an agent that is, or becomes, `stopped` or `error`. */
 export async function free(pass: Pass, status: 'stopped' | 'error'): Promise<void> {
   const { agent } = pass;
   await pass.giveUpAddress();
+  const died = agent.status === 'running' || agent.status === 'paused';
+  // Of one that is in `error` it was told before; what could not be taken away then is looked at again and again.
+  const death = died ? await tellDeath(pass) : null;
   await takeAway(pass);
   if (agent.operation === null) {
     pass.logToOperator('warn', 'a VM that no row wanted was ended', { status });
     return;
   }
-  const died = agent.status === 'running' || agent.status === 'paused';
   await pass.observe({
     status,
     statusReason: null,
     operation: null,
     stoppedAt: new Date(),
     pausedAt: null,
-    event: stopped(pass, died ? 'disk_after_crash' : 'disk'),
+    event: stopped(pass, died ? 'disk_after_crash' : 'disk', death),
   });
 }
 
@@ -69,10 +80,14 @@ export async function recordStatus(pass: Pass, status: AgentStatus): Promise<voi
   });
 }
 
-const stopped = ({ because }: Pass, kept: 'memory' | 'disk' | 'disk_after_crash'): Happening => ({
-  type: 'agent.stopped',
-  data: { ...because, kept, duration_ms: null, memory_mib: null },
-});
+const stopped = (
+  { because }: Pass,
+  kept: 'memory' | 'disk' | 'disk_after_crash',
+  death: ToldDeath | null = null,
+): Happening => {
+  const why = death && { code: death.code, message: death.message };
+  return { type: 'agent.stopped', data: { ...because, kept, duration_ms: null, memory_mib: null, ...why } };
+};
 
 /** A start that the host had no room for: the snapshot stays for the next one. */
 export async function keepStopped(pass: Pass, { code, message }: Reason): Promise<void> {

@@ -2,13 +2,15 @@
 import type { StatusReason } from '@lodge/domain';
 import { applyBefore } from './apply.ts';
 import { boot } from './bring-up.ts';
+import { tellDeath } from './death.ts';
 import { LookAgain, StepFailed } from './pass.ts';
 import type { Pass } from './pass.ts';
 import { goOnRestricted } from './restrict.ts';
 
-export async function freeze(pass: Pass): Promise<void> {
+export async function freeze(pass: Pass, { halted = false }: { readonly halted?: boolean }): Promise<void> {
   const { agent, deps, id } = pass;
-  const isForDisk = agent.operation?.cause === 'disk';
+  if (halted) await tellDeath(pass);
+  const isForDisk = halted || agent.operation?.cause === 'disk';
   const boundMs = isForDisk ? deps.bounds.freezeOnFullDiskMs : deps.bounds.freezeMs;
   try {
     await pass.within(boundMs, () => deps.driver.pause(id, agent.executionId!));
@@ -24,7 +26,7 @@ export async function freeze(pass: Pass): Promise<void> {
     statusReason: isForDisk ? wroteTooMuch() : null,
     pausedAt: new Date(),
     operation: null,
-    event: { type: 'agent.paused', data: { ...pass.because, ...pass.took } },
+    event: { type: 'agent.paused', data: { ...pass.because, ...(halted && { cause: 'disk' }), ...pass.took } },
   });
 }
 
@@ -42,6 +44,8 @@ export async function thaw(pass: Pass): Promise<void> {
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
     if (!(await pass.stillThere())) throw new LookAgain(error.cause);
+    // What it was about to write is in its memory: it stays, and goes on where there is room.
+    if ((await deps.driver.inspect(pass.id))?.halted === 'host_disk_full') return freeze(pass, { halted: true });
     pass.logToOperator('warn', 'VM not resumed; booting its disk', { err: error.cause });
     const event = { type: 'agent.resume_failed', data: {} } as const;
     await pass.observe({ status: 'provisioning', vmAddress: null, pausedAt: null, event });

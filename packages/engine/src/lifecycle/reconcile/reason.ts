@@ -1,5 +1,6 @@
 /** Why an agent could not be started, in public words. */
 import type { StatusReasonCode } from '@lodge/domain';
+import type { ToldDeath } from './death.ts';
 import { StepFailed } from './pass.ts';
 
 export interface Reason {
@@ -7,12 +8,18 @@ export interface Reason {
   readonly message: string;
 }
 
-/** The public reason of a start that failed; `fallback` where nothing more telling is known. */
-export function reasonOf(failed: StepFailed, fallback: Reason): Reason {
+/** The public reason of a start that failed; `fallback` where nothing more telling is known. `death`: its VM ended. */
+export function reasonOf(failed: StepFailed, fallback: Reason, death: ToldDeath | null): Reason {
+  if (death) return withDeath(fallback, death);
   if (failed.isVm('no_capacity')) {
     return { code: 'insufficient_capacity', message: 'The host has no room for this VM.' };
   }
   if (failed.isVm('disk_full')) return { code: 'disk_full', message: 'There is no room left on the disk.' };
   if (fallback.code === 'resume_failed' || !failed.timedOut) return fallback;
   return { code: 'provisioning_timeout', message: 'The agent did not become ready in time.' };
+}
+
+/** The reason, and why the VM ended. What says nothing particular about a VM leaves the code as it is. */
+export function withDeath({ code, message }: Reason, { reason, message: why }: ToldDeath): Reason {
+  return { code: reason === 'vm_crashed' ? code : reason, message: `${message} ${why}` };
 }

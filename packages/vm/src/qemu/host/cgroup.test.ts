@@ -85,6 +85,32 @@ test('a kernel that hands down one controller and keeps the other back still bin
   await assert.rejects(access(join(root, 'lodge-four/vm/cpu.max')));
 });
 
+test('a kill for lack of memory is read from either layout, and a group that is gone had none', async (t) => {
+  const layouts = [
+    { controllers: true, group: 'lodge-seven/vm', file: 'memory.events', none: 'oom 4\noom_kill 0\n' },
+    {
+      controllers: false,
+      group: 'memory/lodge-seven/vm',
+      file: 'memory.oom_control',
+      none: 'under_oom 1\noom_kill 0\n',
+    },
+  ];
+  for (const { controllers, group, file, none } of layouts) {
+    const root = await mkdtemp(join(tmpdir(), 'lodge-cgroup-'));
+    t.after(() => rm(root, { recursive: true, force: true }));
+    await mkdir(join(root, 'memory'));
+    if (controllers) await writeFile(join(root, 'cgroup.controllers'), 'cpu memory\n');
+    else await writeFile(join(root, 'memory', 'cgroup.procs'), '');
+    const groups = await openCgroups('seven', root);
+    await groups.create('vm', limits);
+    await writeFile(join(root, group, file), none);
+    assert.equal(await groups.outOfMemoryKill('vm'), false);
+    await writeFile(join(root, group, file), none.replace('oom_kill 0', 'oom_kill 12'));
+    assert.equal(await groups.outOfMemoryKill('vm'), true);
+    assert.equal(await groups.outOfMemoryKill('absent'), false);
+  }
+});
+
 test('swap is bound with memory where the kernel counts it', async (t) => {
   const root = await mkdtemp(join(tmpdir(), 'lodge-cgroup-'));
   t.after(() => rm(root, { recursive: true, force: true }));

@@ -34,6 +34,8 @@ export interface Cgroups {
   limit(name: string, limits: CgroupLimits): Promise<void>;
   /** Moves a process, all its threads with it, into the group. */
   add(name: string, pid: number): Promise<void>;
+  /** Whether the kernel has killed a process of the group for lack of memory: the group's own, or the host's. */
+  outOfMemoryKill(name: string): Promise<boolean>;
   /** The group must have no process. Absent is success. */
   remove(name: string): Promise<void>;
   names(): Promise<string[]>;
@@ -54,6 +56,8 @@ interface Tree {
   readonly limits: (limits: CgroupLimits) => readonly Setting[];
   /** Tells how much of what the memory limits bind is in use now. */
   readonly memoryInUse: string;
+  /** Counts out-of-memory kills, in its line `oom_kill`; empty where this tree does not. */
+  readonly kills: string;
 }
 
 /** Looks at what the host has and makes this instance's group. */
@@ -122,6 +126,12 @@ class Groups implements Cgroups {
 
   async add(name: string, pid: number): Promise<void> {
     for (const { parent } of this.trees) await writeFile(join(parent, name, 'cgroup.procs'), String(pid));
+  }
+
+  async outOfMemoryKill(name: string): Promise<boolean> {
+    const files = this.trees.filter(({ kills }) => kills !== '').map(({ parent, kills }) => join(parent, name, kills));
+    const texts = await Promise.all(files.map((file) => readFile(file, 'utf8').catch(() => '')));
+    return texts.some((text) => /^oom_kill [1-9]/m.test(text));
   }
 
   async remove(name: string): Promise<void> {
@@ -199,7 +209,8 @@ async function openUnified(root: string, parent: string): Promise<Cgroups> {
     cpu: ({ cpus }) => [['cpu.max', `${cpus * periodUs} ${periodUs}`]],
   };
   const limits = (wanted: CgroupLimits): Setting[] => usable.flatMap((controller) => settings[controller](wanted));
-  return new Groups([{ parent: folder, limits, memoryInUse: 'memory.current' }], missing);
+  const kills = usable.includes('memory') ? 'memory.events' : '';
+  return new Groups([{ parent: folder, limits, memoryInUse: 'memory.current', kills }], missing);
 }
 
 async function openLegacy(root: string, name: string, controller: Controller): Promise<Tree> {
@@ -213,7 +224,7 @@ async function openLegacy(root: string, name: string, controller: Controller): P
       ['cpu.cfs_period_us', String(periodUs)],
       ['cpu.cfs_quota_us', String(cpus * periodUs)],
     ];
-    return { parent, limits: quota, memoryInUse: '' };
+    return { parent, limits: quota, memoryInUse: '', kills: '' };
   }
   // Where the kernel counts swap, a guest has no more of both than it may have of memory.
   const swap = await exists(join(parent, 'memory.memsw.limit_in_bytes'));
@@ -222,6 +233,7 @@ async function openLegacy(root: string, name: string, controller: Controller): P
     parent,
     limits: (limits) => files.map((file) => [file, bytesOf(limits)]),
     memoryInUse: swap ? 'memory.memsw.usage_in_bytes' : 'memory.usage_in_bytes',
+    kills: 'memory.oom_control',
   };
 }
 

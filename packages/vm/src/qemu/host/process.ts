@@ -22,7 +22,8 @@ export interface SpawnOptions {
   readonly descriptors?: readonly number[];
 }
 
-const environment = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
+/** Of everything that is started here. */
+export const environment = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
 
 /** Starts a command in a session of its own. Nothing of our environment goes with it. */
 export async function spawnDetached(command: readonly string[], options: SpawnOptions): Promise<ProcessMark> {
@@ -42,9 +43,13 @@ export async function spawnDetached(command: readonly string[], options: SpawnOp
   if (child.pid === undefined) return failure.promise;
   const mark = readMark(child.pid);
   if (!mark) throw new VmError('failed', `${file}: ended at once`);
-  // When memory runs out, a VM goes before the control plane and its database.
-  await writeFile(`/proc/${child.pid}/oom_score_adj`, '500').catch(() => undefined);
+  await preferToKill(child.pid);
   return mark;
+}
+
+/** When memory runs out, a VM goes before the control plane and its database. */
+export async function preferToKill(pid: number): Promise<void> {
+  await writeFile(`/proc/${pid}/oom_score_adj`, '500').catch(() => undefined);
 }
 
 /** The process that has this pid now; null when there is none or only its entry in the process table is left. */
@@ -58,6 +63,11 @@ export function readMark(pid: number): ProcessMark | null {
   } catch {
     return null;
   }
+}
+
+/** Names this boot of the host. */
+export function bootId(): string {
+  return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
 }
 
 /** Linux counts a process' time in hundredths of a second, whatever the kernel's own tick (USER_HZ). */

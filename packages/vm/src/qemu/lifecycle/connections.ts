@@ -20,7 +20,7 @@ export class Connections {
     if (vm.qmp?.isOpen) return vm.qmp;
     const wait = { timeoutMs: answerTimeoutMs, alive: () => isAlive(vm.process) };
     // QEMU serves one client at a time: who comes second would wait in vain.
-    const underway = this.underway.get(vm) ?? connect(this.directory(vm.agentId), wait);
+    const underway = this.underway.get(vm) ?? attended(vm, connect(this.directory(vm.agentId), wait));
     this.underway.set(vm, underway);
     try {
       vm.qmp = await underway;
@@ -41,8 +41,25 @@ async function connect({ qmpSocket, log }: RunDirectory, wait: Parameters<typeof
   return qmp;
 }
 
-/** QEMU knows more ways to stand still than `pause`: a disk that failed, a processor that it cannot go on with. */
-export async function status(qmp: Qmp): Promise<'running' | 'paused'> {
-  const { running } = await qmp.execute<{ running: boolean }>('query-status', {}, { timeoutMs: answerTimeoutMs });
-  return running ? 'running' : 'paused';
+/** One whose guest ended while nobody looked has waited for us. */
+async function attended(vm: Watched, connecting: Promise<Qmp>): Promise<Qmp> {
+  const qmp = await connecting;
+  try {
+    await vm.witness.attend(qmp, vm.process);
+    await vm.witness.endIfOver({ qmp, process: vm.process }, (await runState(qmp)).status);
+    return qmp;
+  } catch (error) {
+    qmp.close();
+    throw error;
+  }
+}
+
+export interface RunState {
+  readonly running: boolean;
+  /** QEMU knows more ways to stand still than `paused`: a disk that has no room (`io-error`), a guest that ended. */
+  readonly status: string;
+}
+
+export function runState(qmp: Qmp): Promise<RunState> {
+  return qmp.execute<RunState>('query-status', {}, { timeoutMs: answerTimeoutMs });
 }

@@ -10,7 +10,7 @@ import type { RuntimeFacts, TemplateBuild } from '@lodge/ports';
 import { templateGid } from '../machine/confinement.ts';
 import { bootMemoryMib, bootVcpus, maxMemoryMib } from '../machine/command-line.ts';
 import { diskBytes, writeOverlay } from '../saved/disks.ts';
-import { endOf, launch } from '../machine/launch.ts';
+import { endOf, launch, withDeath } from '../machine/launch.ts';
 import type { LaunchedMachine } from '../machine/launch.ts';
 import { freeSpace } from '../host/disk.ts';
 import { awaitExit, kill } from '../host/process.ts';
@@ -76,7 +76,10 @@ export async function buildTemplate(work: TemplateWork, signal: AbortSignal): Pr
       throwIfAborted(either);
       build.progress('saving the template');
       await save(machine, draft);
+    } catch (error) {
+      throw await withDeath(machine, error);
     } finally {
+      machine.witness.expectEnd();
       machine.qmp.close();
     }
     await host.network.removeNamespace(slot);
@@ -133,9 +136,10 @@ async function bootGuest(
 }
 
 /** Stops the guest, writes what its devices hold, and waits until QEMU has let go of disk and memory file. */
-async function save({ qmp, process }: LaunchedMachine, draft: TemplateDraft): Promise<void> {
+async function save({ qmp, process, witness }: LaunchedMachine, draft: TemplateDraft): Promise<void> {
   await qmp.execute('stop');
   await qmp.execute('xen-save-devices-state', { filename: draft.files.devices, live: false });
+  witness.expectEnd();
   await qmp.execute('quit');
   await awaitExit(process, 60_000);
 }

@@ -7,7 +7,8 @@ import type { Cgroups } from '../host/cgroup.ts';
 import { bootVcpus } from '../machine/command-line.ts';
 import type { QemuDriverOptions } from '../options.ts';
 import { assertMachine, awaitVcpus, settleMemory } from '../machine/hotplug.ts';
-import { endOf } from '../machine/launch.ts';
+import { endOf, withDeath } from '../machine/launch.ts';
+import { bootId } from '../host/process.ts';
 import type { ProcessMark } from '../host/process.ts';
 import { moveDisk } from '../saved/backing.ts';
 import type { RunDirectory, VmRecord } from '../saved/run-directory.ts';
@@ -151,7 +152,7 @@ async function bringUp(
   };
   await directory.write(record);
   const onSpawned = async (process: ProcessMark): Promise<void> => {
-    record = { ...record, process };
+    record = { ...record, process, boot: bootId() };
     await directory.write(record);
   };
   const egress = request.egress ?? publicEgress;
@@ -171,12 +172,15 @@ async function bringUp(
     await directory.write(record);
     await directory.syncRecord();
     throwIfAborted(signal);
-    watch.add({ agentId, executionId, process: started.process, qmp: started.qmp });
+    const { process, qmp, witness } = started;
+    watch.add({ agentId, executionId, process, qmp, witness });
     void directory.snapshot.sweep();
     return { vm: { agentId, executionId, address, machine: now, facts }, timings };
   } catch (error) {
+    const failure = await withDeath(started, error);
+    started.witness.expectEnd();
     started.qmp.close();
-    throw error;
+    throw failure;
   }
 }
 

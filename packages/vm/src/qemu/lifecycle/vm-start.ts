@@ -17,8 +17,8 @@ import { diskRate, setDiskRate } from '../machine/disk-rate.ts';
 import type { Emulator } from '../machine/emulator.ts';
 import { guestMemory } from '../machine/guest-memory.ts';
 import { plug } from '../machine/hotplug.ts';
-import { launch } from '../machine/launch.ts';
-import type { LaunchedMachine } from '../machine/launch.ts';
+import { launch, withDeath } from '../machine/launch.ts';
+import type { LaunchedMachine, Spawned } from '../machine/launch.ts';
 import type { HostNetwork, Namespace, NamespaceOptions } from '../network/index.ts';
 import type { ProcessMark } from '../host/process.ts';
 import type { RunDirectory } from '../saved/run-directory.ts';
@@ -70,7 +70,7 @@ export interface StartedVm extends LaunchedMachine {
 
 /** Rejects only when nothing it began is still under way; what it made is there for the caller to take away. */
 export async function startVm(host: VmHost, start: VmStart, signal: AbortSignal): Promise<StartedVm> {
-  const { directory, slot, uid, machine, template, source } = start;
+  const { directory, slot, uid, template, source } = start;
   const { network, cgroups, accelerator } = host;
   const timings: Record<string, number> = {};
   const cgroup = directory.agentId;
@@ -104,28 +104,40 @@ export async function startVm(host: VmHost, start: VmStart, signal: AbortSignal)
     ...(source.from === 'snapshot'
       ? { beforeLoad: (to: LaunchedMachine) => timed(timings, 'pages', () => layPages(to, source, signal)) }
       : {}),
-    onSpawned: async (process: ProcessMark) => {
-      await allSettledOrThrow([cgroups.add(cgroup, process.pid), start.onSpawned(process)]);
+    onSpawned: async ({ reaperPid, ...process }: Spawned) => {
+      const pids = [process.pid, ...(reaperPid === undefined ? [] : [reaperPid])];
+      await allSettledOrThrow([...pids.map((pid) => cgroups.add(cgroup, pid)), start.onSpawned(process)]);
     },
+    outOfMemoryKill: () => cgroups.outOfMemoryKill(cgroup),
   };
   const launched = await timed(timings, 'qemu', () => launch(machineStart, signal)).catch((error: unknown) => {
     throw source.from === 'snapshot' && refusesState(error)
       ? new VmError('snapshot_missing', 'QEMU does not load the snapshot’s device state', { cause: error })
       : error;
   });
-  try {
-    await timed(timings, 'plug', async () => {
-      const rate = diskRate(machine, host.diskRateFactor);
-      await allSettledOrThrow([plug(launched.qmp, machine), setDiskRate(launched.qmp, rate)]);
-      throwIfAborted(signal);
-      if (source.from === 'snapshot') await directory.snapshot.useUp();
-      await launched.qmp.execute('cont');
-    });
-  } catch (error) {
-    launched.qmp.close();
-    throw error;
-  }
+  await timed(timings, 'plug', () => setGoing(launched, host, start, signal));
   return { ...launched, namespace, timings };
+}
+
+/** Sizes the machine and lets its guest run. */
+async function setGoing(
+  launched: LaunchedMachine,
+  { diskRateFactor }: VmHost,
+  { directory, machine, source }: VmStart,
+  signal: AbortSignal,
+): Promise<void> {
+  const { qmp, witness } = launched;
+  try {
+    await allSettledOrThrow([plug(qmp, machine), setDiskRate(qmp, diskRate(machine, diskRateFactor))]);
+    throwIfAborted(signal);
+    if (source.from === 'snapshot') await directory.snapshot.useUp();
+    await qmp.execute('cont');
+  } catch (error) {
+    const failure = await withDeath(launched, error);
+    witness.expectEnd();
+    qmp.close();
+    throw failure;
+  }
 }
 
 /** Pages that the guest has not written are the template's. */

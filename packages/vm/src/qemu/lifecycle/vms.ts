@@ -1,6 +1,6 @@
 /** The driver's VMs, one at a time: the caller serves calls for one agent in turn. What a VM is, its run directory says. */
 import { readdir } from 'node:fs/promises';
-import type { EgressRules } from '@lodge/domain';
+import type { EgressRules, VmDeath } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type {
   CarriedData,
@@ -17,9 +17,8 @@ import { Backups, assertRoom } from '../saved/backups.ts';
 import type { Cgroups } from '../host/cgroup.ts';
 import type { HostNetwork } from '../network/index.ts';
 import type { QemuDriverOptions } from '../options.ts';
-import { diskRate, setDiskRate } from '../machine/disk-rate.ts';
 import { loadData, saveData } from '../saved/guest-data.ts';
-import { assertMachine, awaitVcpus, plug, settleMemory } from '../machine/hotplug.ts';
+import { assertMachine } from '../machine/hotplug.ts';
 import { awaitExit, isAlive, kill } from '../host/process.ts';
 import type { ProcessMark } from '../host/process.ts';
 import type { Qmp } from '../machine/qmp.ts';
@@ -28,20 +27,20 @@ import type { VmRecord } from '../saved/run-directory.ts';
 import type { VmNumbers } from '../host/vm-numbers.ts';
 import type { Templates } from './templates.ts';
 import { guestOf, setGuestClock } from './vm-guest.ts';
+import { deathOf, witnessOf } from './vm-death.ts';
 import { makeVm } from './vm-make.ts';
 import { removeVm } from './vm-remove.ts';
 import type { Kept } from './vm-remove.ts';
-import { bandwidthOf, limitsOf } from './vm-start.ts';
+import { resizeVm } from './vm-resize.ts';
 import { writeSnapshot } from './vm-suspend.ts';
 import { diskMibNow, diskUseOf, usageOf } from './vm-usage.ts';
 import { toVmError } from '../../waiting.ts';
-import { Connections, status } from './connections.ts';
+import { Connections, runState } from './connections.ts';
 import type { ExitWatch, Watched } from '../machine/watch.ts';
 
 const quitTimeoutMs = 5000;
 /** From its connection's end to its own: its other files are closed, no more. */
 const exitTimeoutMs = 2000;
-const resizeTimeoutMs = 60_000;
 /** A guest that went on takes it in milliseconds; a packet that is lost costs a second. */
 const clockTimeoutMs = 10_000;
 
@@ -97,9 +96,10 @@ export class Vms {
   /** The VM of this very execution when it is there already, running. */
   async existing({ agentId, executionId }: VmRequest, signal: AbortSignal): Promise<Vm | null> {
     const record = await this.directory(agentId).read();
-    if (record?.executionId !== executionId || record.phase !== 'running' || !record.process) return null;
-    if (!isAlive(record.process)) return null;
-    if ((await this.observe(agentId))?.state === 'paused') await this.resume(agentId, executionId, signal);
+    if (record?.executionId !== executionId || record.phase !== 'running') return null;
+    const state = (await this.observe(agentId))?.state;
+    if (state === 'paused') await this.resume(agentId, executionId, signal);
+    else if (state !== 'running') return null;
     const { address, machine, facts } = record;
     return { agentId, executionId, address: address!, machine, facts };
   }
@@ -207,26 +207,11 @@ export class Vms {
 
   async resize(agentId: string, executionId: string, machine: Machine, signal: AbortSignal): Promise<Machine> {
     assertMachine(machine);
+    const { options, templates, cgroups } = this.parts;
     const fit = async (vm: Running): Promise<Machine> => {
-      const { directory, record, qmp } = vm;
-      if ((await status(qmp)) === 'paused') throw new VmError('failed', `${agentId} is paused and cannot be sized`);
-      const { templates, cgroups } = this.parts;
-      const accelerator = await templates.accelerator(record.templateId);
-      const limit = ({ vcpus, memoryMib }: Machine): Promise<void> =>
-        cgroups().limit(agentId, limitsOf({ vcpus, memoryMib, diskGib: machine.diskGib }, accelerator));
-      const most = Math.max(machine.memoryMib, record.machine.memoryMib);
-      await limit({ ...machine, vcpus: Math.max(machine.vcpus, record.machine.vcpus), memoryMib: most });
-      await plug(qmp, machine);
-      const bound = { timeoutMs: resizeTimeoutMs, signal };
-      const growing = { qmp, guest: guestOf(vm), machine, cpusOnline: null };
-      const [, memoryMib] = await Promise.all([awaitVcpus(growing, bound), settleMemory(growing, bound)]);
-      const now = { ...machine, memoryMib };
-      await limit(now);
-      const { network, mbitPerVcpu = null, diskRateFactor = 1 } = this.parts.options;
-      await setDiskRate(qmp, diskRate(now, diskRateFactor));
-      await network.setBandwidth(record.slot!, bandwidthOf(now, mbitPerVcpu));
-      await directory.write({ ...record, machine: now });
-      return now;
+      if (!(await runState(vm.qmp)).running) throw new VmError('failed', `${agentId} is paused and cannot be sized`);
+      const accelerator = await templates.accelerator(vm.record.templateId);
+      return resizeVm({ ...vm, guest: guestOf(vm), cgroups: cgroups(), accelerator, options }, machine, signal);
     };
     return this.onVm(agentId, executionId, fit, signal);
   }
@@ -264,9 +249,13 @@ export class Vms {
   async readConsole(agentId: string): Promise<string> {
     const vm = this.parts.watch.get(agentId);
     if (!vm || !isAlive(vm.process)) return '';
-    const qmp = await this.connections.of(vm);
-    const parameters = { device: 'console', size: 65_536, format: 'base64' };
-    return Buffer.from(await qmp.execute<string>('ringbuf-read', parameters), 'base64').toString();
+    return vm.witness.readConsole(await this.connections.of(vm));
+  }
+
+  async death(agentId: string): Promise<VmDeath | null> {
+    const { watch, cgroups } = this.parts;
+    const places = { directory: this.directory(agentId), watch, cgroups: cgroups() };
+    return deathOf(await this.observe(agentId), places);
   }
 
   async setEgress(agentId: string, rules: EgressRules): Promise<void> {
@@ -288,6 +277,7 @@ export class Vms {
   /** Gives the slot that the VM had and nobody has now. */
   async takeAway(directory: RunDirectory, keep: Kept): Promise<number | null> {
     if (!(await directory.exists())) return null;
+    this.parts.watch.get(directory.agentId)?.witness.expectEnd();
     if (keep !== 'nothing') await this.quit(directory.agentId);
     const { options, cgroups, slots } = this.parts;
     const slot = await removeVm({ network: options.network, cgroups: cgroups() }, directory, keep);
@@ -311,7 +301,8 @@ export class Vms {
     }
     if ((unused || phase === 'suspended') && (await directory.snapshot.hasData())) await this.backups.put(directory);
     if (phase !== 'running' || !alive) return;
-    const vm: Watched = { agentId, executionId, process, qmp: null };
+    const witness = witnessOf(record, directory, this.parts.cgroups());
+    const vm: Watched = { agentId, executionId, process, qmp: null, witness };
     await this.connections.of(vm).catch((error: unknown) => {
       log.warn({ agent_id: agentId, err: error }, 'a VM runs but its QEMU does not answer');
     });
@@ -325,9 +316,9 @@ export class Vms {
     const record = await directory.read();
     const backup = await this.backups.executionOf(agentId);
     if (!record && backup === null && !(await directory.exists())) return null;
-    const state = await this.stateOf(directory, record);
+    const { state, halted } = await this.stateOf(directory, record);
     const address = state === 'suspended' ? null : (record?.address ?? null);
-    return { agentId, executionId: record?.executionId ?? null, state, address, backup };
+    return { agentId, executionId: record?.executionId ?? null, state, address, backup, ...(halted && { halted }) };
   }
 
   /** The slot that the agent's VM has, or is about to have. */
@@ -335,17 +326,25 @@ export class Vms {
     return (await this.directory(agentId).read())?.slot ?? null;
   }
 
-  private async stateOf(directory: RunDirectory, record: VmRecord | null): Promise<VmObservation['state']> {
-    if (record?.phase === 'disk') return 'disk-only';
-    if (record?.phase === 'suspended') return 'suspended';
-    if (record?.phase !== 'running' || !record.process) return 'partial';
+  private async stateOf(
+    directory: RunDirectory,
+    record: VmRecord | null,
+  ): Promise<Pick<VmObservation, 'state' | 'halted'>> {
+    if (record?.phase === 'disk') return { state: 'disk-only' };
+    if (record?.phase === 'suspended') return { state: 'suspended' };
+    if (record?.phase !== 'running' || !record.process) return { state: 'partial' };
     // A suspend comes to its end with the snapshot, whatever is still to be cleared away.
-    if (!isAlive(record.process)) return (await directory.snapshot.exists()) ? 'suspended' : 'dead';
+    if (!isAlive(record.process)) return { state: (await directory.snapshot.exists()) ? 'suspended' : 'dead' };
     const vm = this.parts.watch.get(directory.agentId);
     // Its create is about to end.
-    if (vm?.executionId !== record.executionId) return 'partial';
+    if (vm?.executionId !== record.executionId) return { state: 'partial' };
     try {
-      return await status(await this.connections.of(vm));
+      const qmp = await this.connections.of(vm);
+      const { running, status } = await runState(qmp);
+      if (running) return { state: 'running' };
+      if (await vm.witness.endIfOver({ qmp, process: vm.process }, status)) return { state: 'dead' };
+      // A write that found no room; what else fails is the guest's own trouble.
+      return status === 'io-error' ? { state: 'paused', halted: 'host_disk_full' } : { state: 'paused' };
     } catch (error) {
       if (isAlive(record.process)) throw error;
       // It ended while it was asked: by itself, or because it has been suspended or removed.
@@ -379,6 +378,7 @@ export class Vms {
 
   /** The snapshot is on the disk: ends the VM, whose disk was written out when it stopped, and frees what it had. */
   private async release(directory: RunDirectory, process: ProcessMark, qmp: Qmp): Promise<void> {
+    this.parts.watch.get(directory.agentId)?.witness.expectEnd();
     await qmp.execute('quit', {}, { timeoutMs: quitTimeoutMs }).catch(() => undefined);
     await awaitExit(process, quitTimeoutMs).catch(() => kill(process));
     await this.takeAway(directory, 'snapshot');

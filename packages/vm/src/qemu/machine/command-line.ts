@@ -141,7 +141,7 @@ function disk(path: string): string[] {
 function kernelParameters({ accelerator, credentialDigest }: CommandLine): string {
   return [
     'console=ttyS0 quiet rw no_timer_check tsc=reliable memhp_default_state=online_movable',
-    // A guest that panics ends its QEMU (-no-reboot), which is how the host learns of it.
+    // A guest that panics restarts, which its QEMU does not (`witness.ts`): so the host learns of it.
     'panic=1',
     // Emulated processors do not speculate.
     ...(accelerator === 'tcg' ? ['mitigations=off'] : []),

@@ -77,6 +77,15 @@ test('what a QEMU printed last is in the file when its connection ends, and a la
   await found.close();
 });
 
+test('what every QEMU says and means nothing is no last word', async () => {
+  const log = await EmulatorLog.create(path);
+  const warning = 'Number of hotpluggable cpus requested (4) exceeds the recommended cpus supported by KVM (2)';
+  await printed(log, `echo 'it failed' >&2; echo 'qemu: warning: ${warning}' >&2; touch said`, 'said');
+  assert.equal(await log.tail(), 'it failed');
+  assert.match(await readFile(path, 'utf8'), /supported by KVM/, 'the file keeps all');
+  await log.close();
+});
+
 test('a file that grew before is cut, one that is gone is not made again, and a QEMU without a pipe has no log', async () => {
   assert.equal(await EmulatorLog.find(path), null);
   const log = await EmulatorLog.create(path);

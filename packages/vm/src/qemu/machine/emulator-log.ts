@@ -21,6 +21,11 @@ const everyMs = 5000;
 const pieceBytes = 65_536;
 /** The file holds this much at most, and half of it when its beginning was dropped. */
 export const maxBytes = 256 * 1024;
+/**
+ * Said on every start, of nothing that is wrong: a machine may be made larger than its host has processors, and device state
+ * is saved without a description.
+ */
+const harmless = ['exceeds the recommended cpus supported by KVM', 'Expected vmdescription section'];
 /** Of a failure this much is told. */
 const toldBytes = 1024;
 
@@ -67,10 +72,14 @@ export class EmulatorLog {
     return this.underway;
   }
 
-  /** The end of what this QEMU has printed; the file may begin with what others before it have. */
+  /** The end of what this QEMU has printed, as far as it means anything; the file may begin with what others before it have. */
   async tail(): Promise<string> {
     await this.collect();
-    return this.last.toString('utf8').trim();
+    const lines = this.last.toString('utf8').split('\n');
+    return lines
+      .filter((line) => !harmless.some((words) => line.includes(words)))
+      .join('\n')
+      .trim();
   }
 
   /** Keeps the file up to date until the connection ends. */

@@ -1,16 +1,20 @@
 /** From a command line to a machine that is loaded, sized and still stopped. */
 import { open } from 'node:fs/promises';
+import { sentenceOfDeath } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import { qemuCommandLine } from './command-line.ts';
 import type { CommandLine } from './command-line.ts';
 import { confine } from './confinement.ts';
 import { EmulatorLog } from './emulator-log.ts';
 import type { Confinement } from './confinement.ts';
-import { isAlive, spawnDetached } from '../host/process.ts';
+import { awaitExit, isAlive, spawnDetached } from '../host/process.ts';
 import type { ProcessMark } from '../host/process.ts';
+import { spawnReaped } from '../host/reaper.ts';
+import type { Reaped } from '../host/reaper.ts';
 import { Qmp } from './qmp.ts';
 import type { RunDirectory } from '../saved/run-directory.ts';
-import { until } from '../../waiting.ts';
+import { Witness } from './witness.ts';
+import { toVmError, until } from '../../waiting.ts';
 
 export interface Launch {
   readonly directory: RunDirectory;
@@ -21,13 +25,19 @@ export interface Launch {
   /** Called before the device state is loaded: lays what the memory shall hold. */
   readonly beforeLoad?: (machine: LaunchedMachine) => Promise<void>;
   /** Called as soon as there is a process, and awaited before QEMU is spoken to. */
-  readonly onSpawned: (process: ProcessMark) => Promise<void>;
+  readonly onSpawned: (process: Spawned) => Promise<void>;
+  /** Whether its group was killed in for lack of memory. Default: nobody knows. */
+  readonly outOfMemoryKill?: () => Promise<boolean>;
 }
+
+/** Its reaper is there where the process outlives us. */
+export type Spawned = ProcessMark & Partial<Pick<Reaped, 'reaperPid'>>;
 
 export interface LaunchedMachine {
   readonly process: ProcessMark;
   /** Nothing of the guest has run yet: `cont` starts it. */
   readonly qmp: Qmp;
+  readonly witness: Witness;
 }
 
 /** QEMU is up in a tenth of a second; a host under load is given this long. */
@@ -39,43 +49,77 @@ export async function launch(plan: Launch, signal: AbortSignal): Promise<Launche
   const { directory, confinement } = plan;
   const line = { ...plan.line, qmpSocket: directory.qmpSocket, incoming: plan.devices !== null };
   const log = await EmulatorLog.create(directory.log);
+  const { outOfMemoryKill = () => Promise.resolve(false) } = plan;
+  const witness = new Witness({ directory, outOfMemoryKill }, log);
   let qmp: Qmp | null = null;
+  let spawned: ProcessMark | null = null;
   try {
     await directory.open(confinement.uid);
     const process = await spawnEmulator(line, plan, log);
+    spawned = process;
     const [connected] = await Promise.all([
       Qmp.connect(directory.qmpSocket, { timeoutMs: startTimeoutMs, signal, alive: () => isAlive(process) }),
       plan.onSpawned(process),
     ]);
     qmp = connected;
     log.follow(qmp);
-    await directory.seal();
-    await plan.beforeLoad?.({ process, qmp });
+    await Promise.all([directory.seal(), witness.attend(qmp, process)]);
+    await plan.beforeLoad?.({ process, qmp, witness });
     if (plan.devices !== null) await load(qmp, signal);
-    return { process, qmp };
+    return { process, qmp, witness };
   } catch (error) {
-    const failure = await explained(error, log);
+    const failure = await explained(error, log, spawned && { process: spawned, witness });
     // Whoever follows a connection closes the log with it.
     await (qmp ? qmp.close() : log.close());
     throw failure;
   }
 }
 
-async function spawnEmulator(line: CommandLine, { devices, confinement }: Launch, log: EmulatorLog) {
+async function spawnEmulator(
+  line: CommandLine,
+  { directory, devices, confinement }: Launch,
+  log: EmulatorLog,
+): Promise<Spawned> {
   const state = devices === null ? null : await open(devices, 'r');
   try {
-    const command = EmulatorLog.printing(confine(qemuCommandLine(line), confinement));
-    return await spawnDetached(command, { descriptors: [log.fd, ...(state ? [state.fd] : [])] });
+    const command = confine(qemuCommandLine(line), confinement);
+    // What ends with us needs nobody else to see its end.
+    return confinement.dieWithParent
+      ? await spawnDetached(EmulatorLog.printing(command), { descriptors: [log.fd, ...(state ? [state.fd] : [])] })
+      : await spawnReaped(command, { exitFile: directory.exitFile, output: log.fd, input: state?.fd ?? null });
   } finally {
     await state?.close();
   }
 }
 
-/** Fires when the machine's QEMU ends: whoever waits for its guest need wait no longer. */
+/** Between the end of its connection and its own it frees the guest's memory. */
+const endingTimeoutMs = 5000;
+
+type Dying = Pick<LaunchedMachine, 'process' | 'witness'>;
+
+/** Fires when the machine's QEMU ends: whoever waits for its guest need wait no longer. Why it did, `withDeath` says. */
 export function endOf({ qmp }: LaunchedMachine): AbortSignal {
   const ended = new AbortController();
   void qmp.closed.then(() => ended.abort(new VmError('failed', 'QEMU ended while its guest was waited for')));
   return ended.signal;
+}
+
+/** What went wrong with a machine's start; with why the machine ended, where that is why. */
+export async function withDeath(machine: LaunchedMachine, error: unknown): Promise<unknown> {
+  const { qmp, process, witness } = machine;
+  const isOver = witness.isOver || !qmp.isOpen || !isAlive(process);
+  return isOver ? deathError(machine, toVmError(error)) : error;
+}
+
+async function deathError({ process, witness }: Dying, error: VmError): Promise<VmError> {
+  if (witness.isEndExpected) return error;
+  const gone = await awaitExit(process, endingTimeoutMs).then(
+    () => true,
+    () => false,
+  );
+  if (!gone || error.death) return error;
+  const death = await witness.death();
+  return new VmError('failed', `${error.message}. ${sentenceOfDeath(death)}`, { cause: error.cause, death });
 }
 
 /** Loads the device state from descriptor 4, where `launch` put it. */
@@ -87,9 +131,10 @@ async function load(qmp: Qmp, signal: AbortSignal): Promise<void> {
   );
 }
 
-async function explained(error: unknown, log: EmulatorLog): Promise<unknown> {
+async function explained(error: unknown, log: EmulatorLog, machine: Dying | null): Promise<unknown> {
   if (error instanceof VmError && error.code !== 'failed') return error;
   const said = (await log.tail()).slice(-500);
   const message = error instanceof Error ? error.message : String(error);
-  return new VmError('failed', said === '' ? message : `${message}; QEMU said: ${said}`, { cause: error });
+  const told = new VmError('failed', said === '' ? message : `${message}; QEMU said: ${said}`, { cause: error });
+  return machine && !isAlive(machine.process) ? deathError(machine, told) : told;
 }

@@ -12,6 +12,7 @@ import { Connections } from '../lifecycle/connections.ts';
 import { RunDirectory } from '../saved/run-directory.ts';
 import { Qmp } from './qmp.ts';
 import { ExitWatch } from './watch.ts';
+import { Witness } from './witness.ts';
 
 let folder: string;
 let server: Server;
@@ -106,11 +107,16 @@ test('the machine of such an emulator is ended, with a reason, and its end is to
     const warned: unknown[] = [];
     const watch = new ExitWatch({ warn: (fields) => void warned.push(JSON.stringify(fields)) });
     const ended = new Promise((resolve) => watch.onExit(resolve));
-    watch.add({ agentId: 'a', executionId: 'e', process, qmp });
+    const directory = new RunDirectory(folder, 'abcdefghijk1');
+    const witness = new Witness({ directory, outOfMemoryKill: () => Promise.resolve(false) }, null);
+    await directory.create();
+    void witness.attend(qmp, process).catch(() => undefined);
+    watch.add({ agentId: 'a', executionId: 'e', process, qmp, witness });
     await assert.rejects(qmp.execute('query-status'));
     assert.deepEqual(await ended, { agentId: 'a', executionId: 'e' });
     assert.ok(!isAlive(process));
     assert.match(String(warned), /messages in a second/);
+    assert.equal((await directory.readDeath())?.code, 'emulator_untrusted');
     watch.stop();
   } finally {
     emulator.kill('SIGKILL');
@@ -132,7 +138,8 @@ test('the machine of one that was so before it was found again is ended as it is
     });
     await new Promise<void>((resolve) => server.listen(directory.qmpSocket, resolve));
     const connections = new Connections(() => directory);
-    const vm = { agentId: 'abcdefghijk1', executionId: 'e', process, qmp: null };
+    const witness = new Witness({ directory, outOfMemoryKill: () => Promise.resolve(false) }, null);
+    const vm = { agentId: 'abcdefghijk1', executionId: 'e', process, qmp: null, witness };
     await assert.rejects(connections.of(vm), { code: 'failed', message: /messages in a second/ });
     assert.ok(!isAlive(process));
   } finally {

@@ -8,6 +8,7 @@ import type { Log } from '@lodge/ports';
 import { isAlive, kill } from '../host/process.ts';
 import type { ProcessMark } from '../host/process.ts';
 import type { Qmp } from './qmp.ts';
+import type { Witness } from './witness.ts';
 
 export interface Watched {
   readonly agentId: string;
@@ -15,6 +16,7 @@ export interface Watched {
   readonly process: ProcessMark;
   /** Held for as long as the VM is watched; null until QEMU answers. */
   qmp: Qmp | null;
+  readonly witness: Witness;
 }
 
 export type ExitListener = (exit: { readonly agentId: string; readonly executionId: string }) => void;
@@ -72,8 +74,21 @@ export class ExitWatch {
       await sleep(everyMs, undefined, { signal: this.stopping.signal, ref: false }).catch(() => undefined);
     }
     if (this.stopping.signal.aborted) return;
+    await this.noteDeath(vm);
     if (this.watched.get(vm.agentId) === vm) this.watched.delete(vm.agentId);
     for (const listener of this.listeners) listener({ agentId: vm.agentId, executionId: vm.executionId });
+  }
+
+  /** Whoever is told of the end may ask for the reason at once. */
+  private async noteDeath({ agentId, executionId, witness }: Watched): Promise<void> {
+    if (witness.isEndExpected) return;
+    const fields = { agent_id: agentId, execution_id: executionId };
+    try {
+      const { code, detail } = await witness.death();
+      this.log.warn({ ...fields, code, detail }, 'a virtual machine ended by itself');
+    } catch (error) {
+      this.log.warn({ ...fields, err: error }, 'nothing says why a virtual machine ended');
+    }
   }
 
   private async endBroken({ agentId, executionId, process }: Watched, why: string): Promise<void> {

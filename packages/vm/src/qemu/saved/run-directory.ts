@@ -7,6 +7,8 @@
  *   snapshot/   its memory while it is suspended (`snapshot/snapshot.ts`)
  *   qmp         QEMU's control socket
  *   qemu.log    what QEMU printed last, and the pipe it comes by (`machine/emulator-log.ts`)
+ *   exit        how QEMU ended (`host/reaper.ts`)
+ *   death.json  why its VM ended, once that is known (`machine/witness.ts`); root only, for its console is in it
  *
  * The record is written before each step it announces, so that a control plane killed between any two steps finds what it
  * did: the slot before the namespace, `removing` before the first thing is taken away. A process started but not recorded
@@ -17,6 +19,7 @@
  */
 import { access, chmod, chown, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { VmDeath } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type { Machine, RuntimeFacts } from '@lodge/ports';
 import { syncFile } from '../host/files.ts';
@@ -48,6 +51,8 @@ export interface VmRecord {
   readonly slot: number | null;
   readonly address: string | null;
   readonly process: ProcessMark | null;
+  /** The boot of the host that the process is of; absent where an earlier release made the VM. */
+  readonly boot?: string;
   /** What the guest's daemon knows the host by, or will; absent where the VM was made before there were credentials. */
   readonly credential?: string;
 }
@@ -86,15 +91,24 @@ export class RunDirectory {
   get log(): string {
     return join(this.path, 'qemu.log');
   }
+  get exitFile(): string {
+    return join(this.path, 'exit');
+  }
+  get death(): string {
+    return join(this.path, 'death.json');
+  }
 
-  async read(): Promise<VmRecord | null> {
-    try {
-      return JSON.parse(await readFile(this.record, 'utf8')) as VmRecord;
-    } catch (error) {
-      // A record that power loss cut short is as good as none.
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) return null;
-      throw error;
-    }
+  read(): Promise<VmRecord | null> {
+    return readJson<VmRecord>(this.record);
+  }
+
+  readDeath(): Promise<VmDeath | null> {
+    return readJson<VmDeath>(this.death);
+  }
+
+  /** Makes no folder: where it is gone, nobody asks. */
+  writeDeath(death: VmDeath): Promise<void> {
+    return replaceJson(this.death, death);
   }
 
   async create(): Promise<void> {
@@ -103,19 +117,12 @@ export class RunDirectory {
 
   async write(record: VmRecord): Promise<void> {
     await this.create();
-    const next = `${this.record}.new`;
-    const file = await open(next, 'w', 0o600);
-    try {
-      await file.write(`${JSON.stringify(record)}\n`);
-    } finally {
-      await file.close();
-    }
-    await rename(next, this.record);
+    await replaceJson(this.record, record);
   }
 
-  /** Lets QEMU, as `uid`, make its socket here. */
+  /** Lets QEMU, as `uid`, make its socket here. What an earlier one died of is no more of interest. */
   async open(uid: number): Promise<void> {
-    await rm(this.qmpSocket, { force: true });
+    for (const path of [this.qmpSocket, this.death]) await rm(path, { force: true });
     await chown(this.path, 0, uid);
     await chmod(this.path, 0o770);
   }
@@ -146,12 +153,34 @@ export class RunDirectory {
     await chown(this.disk, 0, 0);
     await chown(this.path, 0, 0);
     await chmod(this.path, 0o700);
-    await rm(this.qmpSocket, { force: true });
+    for (const path of [this.qmpSocket, this.exitFile, this.death]) await rm(path, { force: true });
   }
 
   async remove(): Promise<void> {
-    await rm(this.path, { recursive: true, force: true });
+    // A file of the last moment may appear meanwhile.
+    await rm(this.path, { recursive: true, force: true, maxRetries: 3, retryDelay: 10 });
   }
+}
+
+async function readJson<T>(path: string): Promise<T | null> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as T;
+  } catch (error) {
+    // A file that power loss cut short is as good as none.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+async function replaceJson(path: string, value: object): Promise<void> {
+  const next = `${path}.new`;
+  const file = await open(next, 'w', 0o600);
+  try {
+    await file.write(`${JSON.stringify(value)}\n`);
+  } finally {
+    await file.close();
+  }
+  await rename(next, path);
 }
 
 /** Whether a name may be an agent's: what else lies among the folders is nobody's concern here. */

@@ -1,0 +1,61 @@
+/**
+ * Why an agent's VM ended, told where its owner reads: the last lines of its console in the agent's log, and the reason for
+ * event and row. The lines come first, so a kill between the two repeats lines and loses none.
+ */
+import { reasonOfDeath, sentenceOfDeath } from '@lodge/domain';
+import type { StatusReasonCode, VmDeath, VmDeathCode } from '@lodge/domain';
+import { VmError } from '@lodge/ports';
+import type { NewLogEntry } from '@lodge/ports';
+import { LineCleaner } from '../../logs/lines.ts';
+import { StepFailed } from './pass.ts';
+import type { Pass } from './pass.ts';
+
+export interface ToldDeath {
+  readonly code: VmDeathCode;
+  /** What an agent in `error` for it has as its code. */
+  readonly reason: StatusReasonCode;
+  /** One public sentence. */
+  readonly message: string;
+}
+
+/** Asking takes milliseconds: what is to be known of a VM that ended was written down as it did. */
+const askTimeoutMs = 10_000;
+
+/** Of the VM that is dead, or halted, on the host now. Null: nothing is, or nobody knows. */
+export async function tellDeath(pass: Pass): Promise<ToldDeath | null> {
+  try {
+    return await tell(pass, await pass.within(askTimeoutMs, () => pass.deps.driver.death(pass.id)));
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error;
+    pass.logToOperator('warn', 'nothing says why a VM ended', { err: error.cause });
+    return null;
+  }
+}
+
+/** Of the VM whose start failed, where it failed because that VM ended. */
+export async function tellFailedStart(pass: Pass, { cause }: StepFailed): Promise<ToldDeath | null> {
+  const inError = cause instanceof VmError ? cause.death : null;
+  const told = inError ? await tell(pass, inError) : await tellDeath(pass);
+  if (told)
+    await log(pass, [{ level: 'warn', source: 'system', message: `The VM ended as it started. ${told.message}` }]);
+  return told;
+}
+
+async function tell(pass: Pass, death: VmDeath | null): Promise<ToldDeath | null> {
+  if (!death) return null;
+  const cleaner = new LineCleaner();
+  const lines = death.console.flatMap((line): NewLogEntry[] => {
+    const message = cleaner.clean(line);
+    return message === null ? [] : [{ level: 'warn', source: 'console', message }];
+  });
+  const head: NewLogEntry = { level: 'warn', source: 'system', message: 'Last lines of the console:' };
+  if (lines.length > 0) await log(pass, [head, ...lines]);
+  const detail = new LineCleaner().clean(death.detail) ?? '';
+  const message = sentenceOfDeath({ code: death.code, detail });
+  pass.logToOperator('warn', 'VM ended, or stands still, by itself', { code: death.code, detail });
+  return { code: death.code, reason: reasonOfDeath(death), message };
+}
+
+function log({ deps, id }: Pass, entries: readonly NewLogEntry[]): Promise<void> {
+  return deps.logs.append(id, entries);
+}

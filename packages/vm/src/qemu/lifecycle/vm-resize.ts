@@ -1,0 +1,43 @@
+/** Brings a VM that runs to another size: its devices first, then what bounds it. */
+import type { GuestClient } from '@lodge/guest';
+import type { Machine } from '@lodge/ports';
+import type { Cgroups } from '../host/cgroup.ts';
+import type { Accelerator } from '../machine/command-line.ts';
+import { diskRate, setDiskRate } from '../machine/disk-rate.ts';
+import { awaitVcpus, plug, settleMemory } from '../machine/hotplug.ts';
+import type { Qmp } from '../machine/qmp.ts';
+import type { QemuDriverOptions } from '../options.ts';
+import type { RunDirectory, VmRecord } from '../saved/run-directory.ts';
+import { bandwidthOf, limitsOf } from './vm-start.ts';
+
+export interface ResizableVm {
+  readonly directory: RunDirectory;
+  readonly record: VmRecord;
+  readonly qmp: Qmp;
+  readonly guest: GuestClient;
+  readonly cgroups: Cgroups;
+  readonly accelerator: Accelerator;
+  readonly options: QemuDriverOptions;
+}
+
+const resizeTimeoutMs = 60_000;
+
+/** Gives the machine as it then is. What is raised is raised before the guest may take it, and lowered after. */
+export async function resizeVm(vm: ResizableVm, machine: Machine, signal: AbortSignal): Promise<Machine> {
+  const { directory, record, qmp, guest, cgroups, accelerator, options } = vm;
+  const limit = ({ vcpus, memoryMib }: Machine): Promise<void> =>
+    cgroups.limit(record.agentId, limitsOf({ vcpus, memoryMib, diskGib: machine.diskGib }, accelerator));
+  const most = Math.max(machine.memoryMib, record.machine.memoryMib);
+  await limit({ ...machine, vcpus: Math.max(machine.vcpus, record.machine.vcpus), memoryMib: most });
+  await plug(qmp, machine);
+  const bound = { timeoutMs: resizeTimeoutMs, signal };
+  const growing = { qmp, guest, machine, cpusOnline: null };
+  const [, memoryMib] = await Promise.all([awaitVcpus(growing, bound), settleMemory(growing, bound)]);
+  const now = { ...machine, memoryMib };
+  await limit(now);
+  const { network, mbitPerVcpu = null, diskRateFactor = 1 } = options;
+  await setDiskRate(qmp, diskRate(now, diskRateFactor));
+  await network.setBandwidth(record.slot!, bandwidthOf(now, mbitPerVcpu));
+  await directory.write({ ...record, machine: now });
+  return now;
+}
