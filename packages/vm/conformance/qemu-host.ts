@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { guestClient, GuestError } from '@lodge/guest';
-import type { Log, VmDriver } from '@lodge/ports';
+import type { VmDriver } from '@lodge/ports';
 import { openCgroups } from '../src/qemu/host/cgroup.ts';
 import { createQemuDriver } from '../src/qemu/driver.ts';
 import type { QemuDriverOptions } from '../src/qemu/options.ts';
@@ -14,6 +14,7 @@ import { createHostNetwork } from '../src/qemu/network/index.ts';
 import type { HostNetwork } from '../src/qemu/network/index.ts';
 import { findProcesses } from '../src/qemu/host/process.ts';
 import { RunDirectory } from '../src/qemu/saved/run-directory.ts';
+import { wantedAccelerator, watchingLog } from './accelerator.ts';
 import type { GuestProbe } from './harness.ts';
 
 /** Everything another process needs to be a control plane of the same instance. */
@@ -26,7 +27,6 @@ export interface QemuHostSettings {
 
 const run = promisify(execFile);
 const brokerPort = 4000;
-const quiet: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 export async function newHostSettings(): Promise<QemuHostSettings> {
   const dataDir = await mkdtemp(join(tmpdir(), 'lodge-vm-'));
@@ -51,12 +51,12 @@ export function optionsOf(settings: QemuHostSettings): QemuDriverOptions {
     instance,
     network: networkOf(settings),
     brokerPort,
-    accelerator: 'auto',
+    accelerator: wantedAccelerator ?? 'auto',
     diskFloorMib: 512,
     uidBase: 2_000_000_000,
     // The guests of tests are ours.
     unboundMemory: 'allow',
-    log: quiet,
+    log: watchingLog(dataDir),
   };
 }
 
@@ -132,10 +132,12 @@ export function probeGuest(
 ): GuestProbe & {
   /** Puts so much into the guest's memory that does not compress. */
   fill(mib: number): Promise<void>;
+  /** What a script of root prints. */
+  shell(script: string): Promise<string>;
 } {
   const guest = guestClient({ address, credential: () => credentialAt(dataDir, address) });
   const run = async (argv: readonly string[], stdin?: string) =>
-    guest.exec({ argv, user: 'root', timeoutMs: 30_000, ...(stdin === undefined ? {} : { stdin }) });
+    guest.exec({ argv, user: 'root', timeoutMs: 300_000, ...(stdin === undefined ? {} : { stdin }) });
   const write = async (path: string, text: string): Promise<void> => {
     const { exitCode, stderr } = await run(['sh', '-c', `cat > ${path} && sync`], text);
     if (exitCode !== 0) throw new Error(stderr);
@@ -177,6 +179,11 @@ export function probeGuest(
     async fill(mib) {
       const { exitCode, stderr } = await run(['sh', '-c', `head -c ${mib}M /dev/urandom > /dev/shm/filled`]);
       if (exitCode !== 0) throw new Error(stderr);
+    },
+    async shell(script) {
+      const { exitCode, stdout, stderr } = await run(['sh', '-c', script]);
+      if (exitCode !== 0) throw new Error(stderr);
+      return stdout;
     },
     clock: async () => Number((await run(['date', '+%s%3N'])).stdout),
   };

@@ -1,0 +1,56 @@
+/** Whether a guest's clocks are as a host's: it was frozen, or goes on as another machine's copy, and must not notice. */
+import assert from 'node:assert/strict';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { probeGuest } from './qemu-host.ts';
+import { clockErrorMs } from './world.ts';
+
+type Guest = ReturnType<typeof probeGuest>;
+
+/** The kernel tells its monotonic clock in hundredths of a second. */
+const grainMs = 20;
+const wallErrorMs = 1000;
+/** How much faster or slower than the host's a clock may go that was calibrated under emulation on a busy host. */
+const rateError = 0.02;
+
+interface Reading {
+  /** On the host's monotonic clock: when it was asked for and when it was told. */
+  readonly askedMs: number;
+  readonly toldMs: number;
+  readonly guestMs: number;
+}
+
+/** Wall clock, rate of the monotonic clock, and a timer. Gives what the monotonic clock said at the end, ms. */
+export async function assertClocks(guest: Guest): Promise<number> {
+  assert.ok((await clockErrorMs(guest)) < wallErrorMs, 'the wall clock is the host’s');
+  const first = await read(guest);
+  await sleep(1500);
+  const second = await read(guest);
+  assertAgree(first, second);
+  const [before, after] = (await guest.shell('cat /proc/uptime; sleep 1; cat /proc/uptime')).trim().split('\n');
+  const waited = uptimeMs(after!) - uptimeMs(before!);
+  const last = await read(guest);
+  assert.ok(waited >= 1000 - grainMs, `a timer of 1000 ms went off after ${waited} ms of the guest's`);
+  assert.ok(waited <= last.toldMs - second.toldMs + grainMs, `a timer of 1000 ms took ${waited} ms of the guest's`);
+  return last.guestMs;
+}
+
+/** The clock that never goes back, ms since the template's boot. */
+export async function monotonicMs(guest: Guest): Promise<number> {
+  return (await read(guest)).guestMs;
+}
+
+async function read(guest: Guest): Promise<Reading> {
+  const askedMs = performance.now();
+  const text = await guest.shell('cat /proc/uptime');
+  return { askedMs, toldMs: performance.now(), guestMs: uptimeMs(text) };
+}
+
+/** What passed for the guest is no less than the time between the calls, and no more than the time with the calls. */
+function assertAgree(first: Reading, second: Reading): void {
+  const passed = second.guestMs - first.guestMs;
+  const least = (second.askedMs - first.toldMs) * (1 - rateError) - grainMs;
+  const most = (second.toldMs - first.askedMs) * (1 + rateError) + grainMs;
+  assert.ok(passed >= least && passed <= most, `${passed} ms passed in the guest, ${least} to ${most} outside`);
+}
+
+const uptimeMs = (text: string): number => Math.round(Number(text.split(' ')[0]) * 1000);

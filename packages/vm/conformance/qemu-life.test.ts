@@ -1,0 +1,113 @@
+/** One life of a machine, step by step, with its clocks after each: on KVM and under emulation alike (`npm run test:kvm`). */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sizes } from '@lodge/domain';
+import type { Template, Vm, VmDriver, VmRequest } from '@lodge/ports';
+import { findProcesses } from '../src/qemu/host/process.ts';
+import { acceleratorOf, wantedAccelerator } from './accelerator.ts';
+import { baseImage } from './base-image.ts';
+import { assertClocks, monotonicMs } from './clocks.ts';
+import { destroyHost, driverOf, holdingsOf, newHostSettings, probeGuest } from './qemu-host.ts';
+import type { QemuHostSettings } from './qemu-host.ts';
+
+const never = new AbortController().signal;
+const agentId = 'lives';
+
+describe('one life of a machine', { timeout: 90 * 60_000 }, () => {
+  let settings: QemuHostSettings;
+  let driver: VmDriver;
+  let template: Template;
+  let vm: Vm;
+  let savedAtMs = 0;
+
+  before(async () => {
+    settings = await newHostSettings();
+    driver = driverOf(settings);
+    await driver.start();
+  });
+  after(async () => {
+    await driver.stop();
+    await destroyHost(settings);
+  });
+
+  const request = (executionId: string, from: VmRequest['from']): VmRequest => {
+    return { agentId, executionId, machine: sizes.small, template, from };
+  };
+  const guest = () => probeGuest(settings, vm);
+
+  test('its template is made', async () => {
+    const prepare = async (made: { readonly address: string }) => {
+      await probeGuest(settings, made).remember('from-template', 'in memory');
+      savedAtMs = await monotonicMs(probeGuest(settings, made));
+      return {};
+    };
+    const build = { image: await baseImage(), variant: 'life', brokerPort: 4001, progress: () => undefined, prepare };
+    template = await driver.buildTemplate(build, never);
+  });
+
+  test('a clone goes on where the template stopped, on the accelerator that is wanted', async () => {
+    vm = await driver.create(request('e1', 'clone'), never);
+    assert.equal(await guest().recall('from-template'), 'in memory');
+    const [found] = await findProcesses((argument) => argument.includes(`path=${settings.dataDir}/vms/${agentId}/`));
+    assert.ok(found);
+    const accelerator = acceleratorOf(found);
+    console.log(`accelerator of ${agentId}: ${accelerator}`);
+    assert.equal(accelerator, wantedAccelerator ?? accelerator);
+  });
+
+  test('a clone’s clocks are right', async () => {
+    const source = await guest().shell('cat /sys/devices/system/clocksource/clocksource0/current_clocksource');
+    console.log(`clock source of the guest: ${source.trim()}`);
+    assert.ok((await monotonicMs(guest())) >= savedAtMs, 'its monotonic clock did not go back');
+    await assertClocks(guest());
+  });
+
+  test('it is paused and goes on, and a timer that was under way goes off', async () => {
+    const timer = guest().shell('cat /proc/uptime; sleep 3; cat /proc/uptime');
+    await sleep(500);
+    await driver.pause(agentId, 'e1');
+    assert.equal((await driver.inspect(agentId))?.state, 'paused');
+    await sleep(4000);
+    await driver.resume(agentId, 'e1');
+    const [begun, ended] = (await timer).split('\n').map((line) => Number(line.split(' ')[0]));
+    assert.ok(ended! - begun! >= 2.98, `it took ${ended! - begun!} s of the guest's`);
+    await assertClocks(guest());
+  });
+
+  test('it is saved, and started again with its memory, its clocks and its timers', async () => {
+    await guest().remember('mine', 'in memory');
+    // Its answer is lost with the connection; the guest hears of that only when it answers.
+    void guest()
+      .shell('sleep 5; echo fired > /dev/shm/timer')
+      .catch(() => undefined);
+    const stoppedAtMs = await monotonicMs(guest());
+    const { bytes } = await driver.suspend(agentId, 'e1', { kept: true }, never);
+    assert.ok(bytes > 0);
+    await sleep(2000);
+    vm = await driver.create(request('e2', 'snapshot'), never);
+    assert.deepEqual(vm.facts, { kept: true });
+    assert.equal(await guest().recall('mine'), 'in memory');
+    assert.ok((await monotonicMs(guest())) >= stoppedAtMs, 'its monotonic clock did not go back');
+    await assertClocks(guest());
+    const deadline = Date.now() + 120_000;
+    while ((await guest().recall('timer')) === null) {
+      assert.ok(Date.now() < deadline, 'the timer went off');
+      await sleep(500);
+    }
+  });
+
+  test('it is sized while it runs', async () => {
+    assert.deepEqual(await driver.resize(agentId, 'e2', sizes.medium, never), sizes.medium);
+    assert.equal((await guest().machine()).vcpus, sizes.medium.vcpus);
+  });
+
+  test('it boots from its disk', async () => {
+    await guest().writeFile('kept', 'on disk');
+    vm = await driver.create(request('e3', 'boot'), never);
+    assert.equal(await guest().readFile('kept'), 'on disk');
+    await assertClocks(guest());
+    await driver.remove(agentId, { keepDisk: false });
+    assert.deepEqual(await holdingsOf(settings), []);
+  });
+});
