@@ -25,6 +25,7 @@ export * from './next-step.ts';
 export * from './operation.ts';
 export * from './plain-text.ts';
 export * from './redact.ts';
+export * from './pace.ts';
 export * from './schedules/index.ts';
 export * from './sizes.ts';
 export * from './special-addresses.ts';

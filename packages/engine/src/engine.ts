@@ -257,6 +257,7 @@ function watchHealth(deps: EngineDeps, templates: Templates): HealthWatch {
     log,
     holder,
     lookEveryMs: deps.healthEveryMs ?? healthEveryMs,
+    pace: () => deps.driver.pace,
     async look(agent, signal) {
       const template = agent.templateId === null ? null : await templates.get(agent.templateId);
       if (template === null) throw new Error("the template of the agent's disk is gone");

@@ -16,7 +16,7 @@ import { guestdPort, maxFileBytes, maxJsonBytes } from './protocol.ts';
 import { replyFrom, type Reply } from './shape.ts';
 
 export interface CallOptions {
-  /** Default 10 s; `sync`, `writeFile` and `readFile` 60 s; `exec` and `stopRuntime` 10 s more than the request's own limit. */
+  /** Default 10 s, on a slow host more (`Guest.pace`); `sync`, `writeFile` and `readFile` 60 s; `exec` and `stopRuntime` 10 s more than the request's own limit. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -26,8 +26,8 @@ export interface Claim {
   readonly claim?: string;
 }
 
-export const shortMs = 10_000;
-export const longMs = 60_000;
+const shortMs = 10_000;
+const longMs = 60_000;
 /** A body of any size fails when nothing of it went for so long. Long enough for a disk that writes out what came before. */
 export const stallMs = 120_000;
 
@@ -43,14 +43,22 @@ export interface Guest {
    * knows the host by its address alone. A daemon older than credentials takes no notice of one.
    */
   readonly credential: () => Promise<string | null>;
+  /** How many times longer its own work may take: the default bounds are multiplied by it. 1 by default. */
+  readonly pace?: number;
 }
 
 /** Calls to one guest's daemon. */
 export class Transport {
+  /** Bounds on a call, for a guest of this pace. */
+  readonly shortMs: number;
+  readonly longMs: number;
   private readonly guest: Guest;
 
   constructor(guest: Guest) {
     this.guest = guest;
+    const { pace = 1 } = guest;
+    this.shortMs = shortMs * pace;
+    this.longMs = longMs * pace;
   }
 
   private async target(claim?: string) {
@@ -104,7 +112,7 @@ export class Transport {
   }
 
   async upgrade(path: string, protocol: string, options: CallOptions): Promise<Duplex> {
-    const { timeoutMs = 2 * shortMs, signal } = options;
+    const { timeoutMs = 2 * this.shortMs, signal } = options;
     const call = { ...(await this.target()), method: 'GET', path, timeoutMs, ...(signal && { signal }) } as const;
     return upgradeGuest(call, protocol);
   }

@@ -4,7 +4,7 @@ import type { JsonBounds } from '@lodge/domain';
 import { GuestError, ReplyTooLongError } from './call.ts';
 import type { Entry, EntryList, WriteResult } from './protocol.ts';
 import { entryFrom, entryListFrom, replyFrom, unexpected, writeResultFrom, type Reply } from './shape.ts';
-import { longMs, shortMs, smallJson, stallMs, type CallOptions, type Transport } from './transport.ts';
+import { smallJson, stallMs, type CallOptions, type Transport } from './transport.ts';
 
 /** Where names and links are so long that a page does not fit into its bounds, a page of so many times less is asked for. */
 const listShrinks = 8;
@@ -61,12 +61,13 @@ export function workspaceOf(transport: Transport): GuestWorkspace {
     bounds: JsonBounds = textBounds.guestReply,
   ): Promise<Reply> => transport.json(method, path, undefined, timeoutMs, bounds, options);
   return {
-    entry: async (path, options) => entryFrom(await json('GET', pathFor('/entry', { path }), shortMs, options)),
+    entry: async (path, options) =>
+      entryFrom(await json('GET', pathFor('/entry', { path }), transport.shortMs, options)),
     list: async (path, { after, limit }, options) => {
       for (let wanted = limit; ; wanted = Math.ceil(wanted / listShrinks)) {
         try {
           const url = pathFor('/list', { path, after, limit: String(wanted) });
-          return entryListFrom(await json('GET', url, longMs, options, textBounds.fileList), wanted);
+          return entryListFrom(await json('GET', url, transport.longMs, options, textBounds.fileList), wanted);
         } catch (error) {
           if (!(error instanceof ReplyTooLongError) || wanted === 1) throw error;
         }
@@ -79,10 +80,10 @@ export function workspaceOf(transport: Transport): GuestWorkspace {
       return writeResultFrom(await smallJson(await transport.stream(call, { signal, stallMs }), 'PUT /v1/workspace'));
     },
     makeFolder: async (path, options) =>
-      writeResultFrom(await json('PUT', pathFor('/folder', { path }), shortMs, options)),
+      writeResultFrom(await json('PUT', pathFor('/folder', { path }), transport.shortMs, options)),
     remove: async (path, { match, recursive }, options) => {
       const query = { path, ...(match !== undefined && { match }), recursive: String(recursive) };
-      await json('DELETE', pathFor('', query), longMs + shortMs, options);
+      await json('DELETE', pathFor('', query), transport.longMs + transport.shortMs, options);
     },
   };
 }

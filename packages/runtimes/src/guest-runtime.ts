@@ -34,7 +34,7 @@ export interface Wait {
   readonly what: string;
   readonly timeoutMs: number;
   readonly pauseMs: number;
-  /** Bound on one attempt. */
+  /** Bound on one attempt, times the host's pace. */
   readonly attemptMs: number;
   readonly signal: AbortSignal;
 }
@@ -57,7 +57,7 @@ export async function until<T extends object>(
       throw new RuntimeWaitError(`${runtime.name} ${within} (${missing}). ${await lastLines(runtime, wait.signal)}`);
     }
     try {
-      const timeoutMs = Math.ceil(Math.min(wait.attemptMs, leftMs));
+      const timeoutMs = Math.ceil(Math.min(wait.attemptMs * runtime.guest.pace, leftMs));
       const result = await attempt({ timeoutMs, signal: wait.signal });
       if (typeof result !== 'string') return result;
       missing = result;

@@ -14,6 +14,7 @@ const path = join(root, 'new folder', 'SOUL.md');
 beforeEach(() => rmSync(join(root, 'new folder'), { recursive: true, force: true }));
 
 const guest = {
+  pace: 1,
   exec({ argv, stdin }: ExecRequest): Promise<ExecResult> {
     const { status, stderr } = spawnSync(argv[0]!, argv.slice(1), { input: stdin ?? '', encoding: 'utf8' });
     const rest = { signal: null, timedOut: false, truncated: false } as const;

@@ -11,14 +11,14 @@ const end = "<!-- End of the owner's instructions. -->";
  * Runs as the agent: a link that it put there leads nowhere that it could not go itself.
  */
 export async function keepOwnerText(
-  guest: Pick<GuestClient, 'exec'>,
+  guest: Pick<GuestClient, 'exec' | 'pace'>,
   path: string,
   text: string | null,
   signal: AbortSignal,
 ): Promise<void> {
   const block = text === null ? '' : `${begin}\n${trimEndOf(text, '\n')}\n${end}\n`;
   const argv = ['sh', '-c', script, 'sh', path, begin, end];
-  const { exitCode, stderr } = await guest.exec({ argv, stdin: block, timeoutMs: 30_000 }, { signal });
+  const { exitCode, stderr } = await guest.exec({ argv, stdin: block, timeoutMs: 30_000 * guest.pace }, { signal });
   if (exitCode !== 0) throw new GuestError(200, `${path} could not be written: ${stderr.trim().slice(0, 500)}`);
 }
 

@@ -1,6 +1,6 @@
 import { endOfLog, lastLines, RuntimeWaitError, until, type GuestRuntime } from './guest-runtime.ts';
 
-/** A cold start of OpenClaw under emulation took up to 230 s on a quiet machine. */
+/** A cold start of OpenClaw under emulation took up to 230 s on a quiet machine. Times the host's pace. */
 const startTimeoutMs = 15 * 60_000;
 const pauseMs = 500;
 /** Between looks at whether the process still lives, and between words to whoever waits. */
@@ -17,7 +17,13 @@ export async function awaitReady(
   const { nextOffset: begin } = await runtime.guest.logs('guestd', endOfLog, 1, { signal });
   const startedAt = performance.now();
   let lookAtMs = 0;
-  const wait = { what: 'become ready', timeoutMs: startTimeoutMs, pauseMs, attemptMs: 20_000, signal };
+  const wait = {
+    what: 'become ready',
+    timeoutMs: startTimeoutMs * runtime.guest.pace,
+    pauseMs,
+    attemptMs: 20_000,
+    signal,
+  };
   await until(runtime, wait, async (options) => {
     const elapsedMs = performance.now() - startedAt;
     if (elapsedMs >= lookAtMs) {

@@ -25,6 +25,7 @@ import { CommandError } from './command.ts';
 /** The control plane gives itself 30 s to end (run.ts). */
 const closeTimeoutMs = 40_000;
 const killTimeoutMs = 5_000;
+/** Times the host's pace. */
 const syncTimeoutMs = 10_000;
 const leaseTtlMs = 30_000;
 
@@ -102,8 +103,9 @@ async function writeOut(driver: VmDriver, vms: readonly VmObservation[], log: Lo
     if ((state !== 'running' && state !== 'paused') || address === null || executionId === null) return;
     try {
       if (state === 'paused') await driver.resume(agentId, executionId);
-      const guest = guestClient({ address, credential: () => driver.guestCredential(agentId, address) });
-      await guest.sync(false, { timeoutMs: syncTimeoutMs });
+      const { pace } = driver;
+      const guest = guestClient({ address, pace, credential: () => driver.guestCredential(agentId, address) });
+      await guest.sync(false, { timeoutMs: syncTimeoutMs * pace });
     } catch (error) {
       log.warn({ err: error, agent_id: agentId }, 'the guest did not write out its disk cache');
     }

@@ -1,13 +1,13 @@
 import type { AgentRow, GuestAddress, Vm, VmDriver } from '@lodge/ports';
 
-type Credentials = Pick<VmDriver, 'guestCredential'>;
+type Access = Pick<VmDriver, 'guestCredential' | 'pace'>;
 
 /** The guest of an agent in the VM that it has at this address. */
-export function guestOf(driver: Credentials, { agentId, address }: Pick<Vm, 'agentId' | 'address'>): GuestAddress {
-  return { address, credential: () => driver.guestCredential(agentId, address) };
+export function guestOf(driver: Access, { agentId, address }: Pick<Vm, 'agentId' | 'address'>): GuestAddress {
+  return { address, credential: () => driver.guestCredential(agentId, address), pace: driver.pace };
 }
 
 /** The guest of an agent that runs, as its row says. */
-export function guestOfRow(driver: Credentials, { id, vmAddress }: Pick<AgentRow, 'id' | 'vmAddress'>): GuestAddress {
+export function guestOfRow(driver: Access, { id, vmAddress }: Pick<AgentRow, 'id' | 'vmAddress'>): GuestAddress {
   return guestOf(driver, { agentId: id, address: vmAddress ?? '' });
 }

@@ -26,7 +26,7 @@ export interface LogRate {
 
 export interface ReaderDeps {
   readonly logs: Pick<AgentLogStore, 'append' | 'appendFrom' | 'position'>;
-  readonly driver: Pick<VmDriver, 'readConsole' | 'readRefused' | 'guestCredential'>;
+  readonly driver: Pick<VmDriver, 'readConsole' | 'readRefused' | 'guestCredential' | 'pace'>;
   readonly rate: LogRate;
 }
 

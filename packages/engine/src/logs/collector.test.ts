@@ -69,6 +69,7 @@ class Guests {
 
   readonly driver = {
     guestCredential: () => Promise.resolve(null),
+    pace: 1,
     readConsole: async (agentId: string): Promise<string> => {
       if (this.hanging.has(agentId)) return new Promise(() => undefined);
       const text = this.consoles.get(agentId) ?? '';

@@ -14,7 +14,7 @@ import type { LogRate } from './agent-reader.ts';
 export interface LogCollectorDeps {
   readonly store: Pick<AgentStore, 'present'>;
   readonly logs: AgentLogStore;
-  readonly driver: Pick<VmDriver, 'readConsole' | 'readRefused' | 'guestCredential'>;
+  readonly driver: Pick<VmDriver, 'readConsole' | 'readRefused' | 'guestCredential' | 'pace'>;
   readonly runtimes: ReadonlyMap<RuntimeKind, AgentRuntime>;
   readonly log: Log;
   readonly bounds: LogBounds;

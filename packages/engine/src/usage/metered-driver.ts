@@ -55,6 +55,10 @@ export class MeteredDriver implements VmDriver {
     return this.driver.brokerHost;
   }
 
+  get pace(): number {
+    return this.driver.pace;
+  }
+
   start(): Promise<void> {
     return this.driver.start();
   }

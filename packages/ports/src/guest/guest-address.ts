@@ -6,4 +6,6 @@ export interface GuestAddress {
    * another agent's guest has the address, does not carry what that guest knows. Null: the daemon was given none.
    */
   readonly credential: () => Promise<string | null>;
+  /** How many times longer its own work may take (`VmDriver.pace`); 1 where nothing says. */
+  readonly pace?: number;
 }

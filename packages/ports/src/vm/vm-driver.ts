@@ -16,6 +16,8 @@ export interface Template {
   readonly imageId: string;
   /** What the runtime said about the guest it prepared (its gateway token, its suspension id ...). Opaque to the driver, kept in a 0600 file on the host. */
   readonly facts: RuntimeFacts;
+  /** What its host's pace was when it was made (`VmDriver.pace`); 1 where nothing says. */
+  readonly pace?: number;
 }
 
 /** JSON that only the runtime which wrote it understands. Holds the template's gateway token: never log it. */
@@ -138,6 +140,8 @@ export interface CarriedData {
 export interface VmDriver {
   /** Host address the broker must listen on: what a guest sends to its fixed broker address arrives here, at `brokerPort`. */
   readonly brokerHost: string;
+  /** The host's pace (`@lodge/domain`): how many times longer a guest's own work may take here. That of the slowest template seen; 1 before there is one. */
+  readonly pace: number;
   /** Prepares the host (network, accelerator check), adopts VMs that outlived an earlier process, and removes what belongs to no run directory. Call once, first. */
   start(): Promise<void>;
   /** Stops watching. Leaves every VM running. */

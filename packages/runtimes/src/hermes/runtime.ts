@@ -28,6 +28,7 @@ import { prepareTemplate, toolRounds } from './template.ts';
 const warmUpVersion = 1;
 /** How long a turn in hand may hold up a stop. */
 const suspendTimeoutMs = 60_000;
+/** Times the host's pace. */
 const resumeTimeoutMs = 60_000;
 
 /**
@@ -55,8 +56,9 @@ export function createHermesRuntime(): AgentRuntime {
     }),
     /** Nothing was shut. What was frozen goes on, and a gateway that answers serves. */
     async resume(guest, facts, _settings, signal) {
-      const wait = { what: 'answer', timeoutMs: resumeTimeoutMs, pauseMs: 50, attemptMs: 5_000, signal };
       const runtime = hermesGuest(guest, readFacts(facts).token);
+      const timeoutMs = resumeTimeoutMs * runtime.guest.pace;
+      const wait = { what: 'answer', timeoutMs, pauseMs: 50, attemptMs: 5_000, signal };
       await until(runtime, wait, async (options) => (await runtime.gateway.failing(options)) ?? {});
     },
     async suspend(guest, facts, signal) {

@@ -2,7 +2,7 @@
  * The agent's instructions within SOUL.md, where Hermes reads who it is: a block of its own behind what the agent or its
  * owner wrote there.
  */
-import { GuestError, ReplyTooLongError } from '@lodge/guest';
+import { GuestError, maxExecTimeoutMs, ReplyTooLongError } from '@lodge/guest';
 import { workspacePath } from './config.ts';
 import type { HermesGuest } from './gateway.ts';
 
@@ -58,6 +58,9 @@ const isNoText = (error: unknown): boolean =>
   error instanceof ReplyTooLongError || (error instanceof GuestError && [409, 413].includes(error.status ?? 0));
 
 async function run(guest: HermesGuest['guest'], argv: readonly string[], signal: AbortSignal): Promise<void> {
-  const { exitCode, stderr } = await guest.exec({ argv, timeoutMs: scriptTimeoutMs }, { signal });
+  const { exitCode, stderr } = await guest.exec(
+    { argv, timeoutMs: Math.min(maxExecTimeoutMs, scriptTimeoutMs * guest.pace) },
+    { signal },
+  );
   if (exitCode !== 0) throw new Error(`Hermes could not be told its new instructions: ${stderr.trim().slice(0, 500)}`);
 }

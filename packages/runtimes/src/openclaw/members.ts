@@ -67,7 +67,13 @@ async function remove({ gateway, guest }: OpenclawGuest, name: string, signal: A
 /** A change is in effect once the gateway lists it: it reads its configuration a moment after it was written. */
 async function awaitRoster(runtime: OpenclawGuest, names: readonly string[], signal: AbortSignal): Promise<void> {
   const roster = [mainAgent, ...names].toSorted().join();
-  const wait = { what: 'take its members', timeoutMs: rpcTimeoutMs, pauseMs: 250, attemptMs: 30_000, signal };
+  const wait = {
+    what: 'take its members',
+    timeoutMs: rpcTimeoutMs * runtime.guest.pace,
+    pauseMs: 250,
+    attemptMs: 30_000,
+    signal,
+  };
   await until(runtime, wait, async (options) => {
     const { agents } = await runtime.gateway.rpc('agents.list', {}, options);
     const listed = Array.isArray(agents)

@@ -13,6 +13,7 @@ import type { OpenclawGuest } from './openclaw-guest.ts';
 
 const request = { requestId: 'lodge', drain: true };
 const pauseMs = 200;
+/** Each times the host's pace. */
 const resumeTimeoutMs = 60_000;
 const reopenTimeoutMs = 5_000;
 /** Commands the agent left running go on after a freeze as before it; they may never end. */
@@ -45,7 +46,8 @@ export async function suspend(runtime: OpenclawGuest, timeoutMs: number, signal:
 
 /** Opens the gateway again. Done already is done. */
 export async function resume(runtime: OpenclawGuest, suspensionId: string, signal: AbortSignal): Promise<void> {
-  const wait = { what: 'resume', timeoutMs: resumeTimeoutMs, pauseMs: 100, attemptMs: 20_000, signal };
+  const timeoutMs = resumeTimeoutMs * runtime.guest.pace;
+  const wait = { what: 'resume', timeoutMs, pauseMs: 100, attemptMs: 20_000, signal };
   await until(runtime, wait, async (options) => {
     try {
       return await release(runtime, suspensionId, options);
@@ -62,7 +64,8 @@ export async function resume(runtime: OpenclawGuest, suspensionId: string, signa
 
 /** After a suspension that came to nothing. Never fails: unheard, the suspension ends by itself. */
 export async function reopen(runtime: OpenclawGuest, suspensionId: string): Promise<void> {
-  const options = { timeoutMs: reopenTimeoutMs, signal: AbortSignal.timeout(reopenTimeoutMs) };
+  const timeoutMs = reopenTimeoutMs * runtime.guest.pace;
+  const options = { timeoutMs, signal: AbortSignal.timeout(timeoutMs) };
   await release(runtime, suspensionId, options).catch(() => undefined);
 }
 

@@ -35,6 +35,7 @@ export function createFakeDriver(host: FakeHost): FakeDriver {
 class InMemoryDriver implements FakeDriver {
   readonly brokerHost: string;
   readonly death: VmDriver['death'] = async (agentId) => this.host.deathOf(agentId);
+  readonly pace = 1;
   private readonly host: FakeHost;
   private readonly calls = new AgentCalls();
   private readonly unsubscribes = new Set<() => void>();

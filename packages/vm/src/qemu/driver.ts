@@ -90,6 +90,7 @@ class QemuDriver implements VmDriver {
       const { buildsRoot, own } = this.templates;
       for (const folder of [dataDir, this.vmsRoot, buildsRoot, own.root, cacheDir]) await passableFolder(folder);
       await own.sweep();
+      await this.templates.readPace();
       this.cgroups = await openCgroups(instance);
       assertBounded(this.cgroups, unboundMemory);
       await openTapDevice();
@@ -117,6 +118,10 @@ class QemuDriver implements VmDriver {
     await this.cgroups?.close();
     this.unlock?.();
     this.unlock = null;
+  }
+
+  get pace(): number {
+    return this.templates.pace.value;
   }
 
   findTemplate(request: TemplateRequest): Promise<Template | null> {

@@ -1,6 +1,8 @@
 /** The control plane's side: a driver and a builder of images whose work is done by the machine host. */
+import { keptPace } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type { GuestAddress, ImageBuilder, ReportProgress, TemplateBuild, VmDriver, VmRequest } from '@lodge/ports';
+import { HostPace } from '../pace.ts';
 import { ChannelError } from './channel.ts';
 import type { Channel, Message } from './channel.ts';
 import { receivedError, sentError } from './errors.ts';
@@ -50,14 +52,18 @@ function remoteImages(calls: Calls): ImageBuilder {
 
 function remoteDriver(calls: Calls, brokerHost: string): VmDriver {
   const call = calls.call.bind(calls);
+  const pace = new HostPace();
   return {
     brokerHost,
+    get pace() {
+      return pace.value;
+    },
     start: () => call('start', {}),
     stop: () => call('stop', {}),
-    findTemplate: ({ image, variant }) => call('findTemplate', { imageId: image.id, variant }),
-    getTemplate: (id) => call('getTemplate', { id }),
-    buildTemplate: ({ image, variant, brokerPort, prepare, progress }, signal) =>
-      call('buildTemplate', { imageId: image.id, variant, brokerPort }, { prepare, progress, signal }),
+    findTemplate: async ({ image, variant }) => pace.note(await call('findTemplate', { imageId: image.id, variant })),
+    getTemplate: async (id) => pace.note(await call('getTemplate', { id })),
+    buildTemplate: async ({ image, variant, brokerPort, prepare, progress }, signal) =>
+      pace.note(await call('buildTemplate', { imageId: image.id, variant, brokerPort }, { prepare, progress, signal })),
     create: (request, signal) => call('create', createArgs(request), { signal }),
     pause: (agentId, executionId) => call('pause', { agentId, executionId }),
     resume: (agentId, executionId) => call('resume', { agentId, executionId }),
@@ -189,12 +195,13 @@ class Calls {
     return isAborted && signal.reason instanceof VmError ? signal.reason : error;
   }
 
-  private async prepare({ id, address, credential }: Message): Promise<void> {
+  private async prepare({ id, address, credential, pace }: Message): Promise<void> {
     const pending = this.pending.get(id as number);
     if (!pending?.prepare) return;
     pending.preparing = new AbortController();
     const known = credential as string | null;
-    const guest: GuestAddress = { address: address as string, credential: () => Promise.resolve(known) };
+    const at = { address: address as string, pace: keptPace(pace) };
+    const guest: GuestAddress = { ...at, credential: () => Promise.resolve(known) };
     try {
       const facts = await pending.prepare(guest, pending.preparing.signal);
       this.channel.send({ kind: 'prepared', id, facts });

@@ -371,3 +371,29 @@ test('when the machine host is gone, every call rejects, and those that come aft
   await assert.rejects(listing, { name: 'VmError', code: 'aborted' });
   await assert.rejects(driver.inspect(agentId), { name: 'VmError', code: 'aborted' });
 });
+
+test('the host’s pace comes with its templates, and with a guest that is to be prepared', async () => {
+  const template = { id: 't', imageId: 'image', facts: {} };
+  const paces: unknown[] = [];
+  const fake: Partial<VmDriver> = {
+    onExit: () => () => undefined,
+    findTemplate: async () => ({ ...template, pace: 6 }),
+    getTemplate: async () => ({ ...template, pace: 2 }),
+    buildTemplate: async ({ prepare }) => {
+      const guest = { address: '192.0.2.2', credential: async () => null };
+      for (const pace of [3, 1e9]) await prepare({ ...guest, pace }, never);
+      return { ...template, pace: 7 };
+    },
+  };
+  const { driver, images } = openBoth(fake as VmDriver);
+  await images.find('base');
+  assert.equal(driver.pace, 1);
+  await driver.findTemplate({ image, variant: 'v' });
+  assert.equal(driver.pace, 6);
+  await driver.getTemplate('t');
+  assert.equal(driver.pace, 6, 'the slowest counts');
+  const prepare: TemplateBuild['prepare'] = async ({ pace }) => (paces.push(pace), {});
+  await driver.buildTemplate({ image, variant: 'v', brokerPort: 4000, progress: () => undefined, prepare }, never);
+  assert.equal(driver.pace, 7);
+  assert.deepEqual(paces, [3, 1], 'what can be no pace is none');
+});

@@ -150,7 +150,7 @@ async function prepareThere(
   signal.addEventListener('abort', giveUp, { once: true });
   try {
     if (signal.aborted) giveUp();
-    else channel.send({ kind: 'prepare', id, address: guest.address, credential });
+    else channel.send({ kind: 'prepare', id, address: guest.address, credential, pace: guest.pace });
     return await promise;
   } finally {
     signal.removeEventListener('abort', giveUp);

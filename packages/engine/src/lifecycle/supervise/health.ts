@@ -17,8 +17,11 @@ export interface HealthDeps {
   /** One look into a running agent's guest; rejects when the guest itself does not answer. */
   readonly look: (agent: AgentRow, signal: AbortSignal) => Promise<RuntimeHealth>;
   readonly lookEveryMs: number;
+  /** The host's, as `VmDriver` says it. */
+  readonly pace: () => number;
 }
 
+/** Times the host's pace. */
 const lookTimeoutMs = 15_000;
 const maxAtATime = 4;
 /** Looks in a row that fail before a gateway counts as unhealthy: of an agent at rest, and of one with work under way. */
@@ -85,8 +88,9 @@ export class HealthWatch {
     const found = this.of(agent);
     let gateway: string | null;
     try {
-      const signal = AbortSignal.any([this.rounds.signal, AbortSignal.timeout(lookTimeoutMs)]);
-      const health = await this.deps.look(agent, signal);
+      const { look, pace } = this.deps;
+      const signal = AbortSignal.any([this.rounds.signal, AbortSignal.timeout(lookTimeoutMs * pace())]);
+      const health = await look(agent, signal);
       gateway = health.gateway;
       await this.note(agent, found, health);
     } catch (error) {

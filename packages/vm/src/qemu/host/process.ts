@@ -91,7 +91,7 @@ export function isAlive(mark: ProcessMark): boolean {
 }
 
 /** Ends a process for good and waits until it is gone. A process that is gone already is success. */
-export async function kill(mark: ProcessMark, timeoutMs = 15_000): Promise<void> {
+export async function kill(mark: ProcessMark, timeoutMs = 60_000): Promise<void> {
   if (!isAlive(mark)) return;
   try {
     process.kill(mark.pid, 'SIGKILL');

@@ -4,8 +4,8 @@ import type { Watched } from '../machine/watch.ts';
 import { isAlive, kill } from '../host/process.ts';
 import type { RunDirectory } from '../saved/run-directory.ts';
 
-/** A running emulator answers in a millisecond; one that does not within this is stuck. */
-const answerTimeoutMs = 2000;
+/** A running emulator answers in a millisecond, on a slow and busy host in a second; one that does not within this is stuck. */
+const answerTimeoutMs = 10_000;
 
 /** The watch's connections to emulators, made anew where they were lost. */
 export class Connections {

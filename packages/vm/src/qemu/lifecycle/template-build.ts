@@ -5,6 +5,7 @@
  */
 import { chown, stat } from 'node:fs/promises';
 import { guestClient, noCredential } from '@lodge/guest';
+import { paceOf } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type { RuntimeFacts, TemplateBuild } from '@lodge/ports';
 import { templateGid } from '../machine/confinement.ts';
@@ -52,8 +53,8 @@ export async function assertTemplateRoom(
   throw new VmError('disk_full', `a template needs ${neededMib} MiB in ${cacheDir}, and ${freeMib} MiB are free`);
 }
 
-/** From the first instruction to the guest's daemon, with emulation on a busy host. */
-const bootTimeoutMs = 300_000;
+/** From the first instruction to the guest's daemon. Nothing is known of the host's pace yet; the build as a whole has its caller's bound. */
+const bootTimeoutMs = 30 * 60_000;
 
 export async function buildTemplate(work: TemplateWork, signal: AbortSignal): Promise<StoredTemplate> {
   const { host, store, slot, build } = work;
@@ -64,13 +65,17 @@ export async function buildTemplate(work: TemplateWork, signal: AbortSignal): Pr
     await directory.create();
     const bytes = Math.max(await diskBytes(build.image.rootDisk), templateDiskGib * 2 ** 30);
     const { address, machine } = await bootGuest(work, draft, directory, bytes, (mark) => (process = mark), signal);
+    const began = performance.now();
     let facts: RuntimeFacts;
+    let pace: number;
     try {
       const either = AbortSignal.any([signal, endOf(machine)]);
       build.progress('booting the guest');
       // It is saved without a credential: each of its clones is given one of its own.
-      const guest = { address, credential: noCredential };
-      await guestClient(guest).awaitHealth({ timeoutMs: bootTimeoutMs, signal: either });
+      const booting = { address, credential: noCredential };
+      await guestClient(booting).awaitHealth({ timeoutMs: bootTimeoutMs, signal: either });
+      pace = paceOf(performance.now() - began);
+      const guest = { ...booting, pace };
       await guestClient(guest).setClock({ signal: either });
       facts = await build.prepare(guest, either);
       throwIfAborted(either);
@@ -83,7 +88,7 @@ export async function buildTemplate(work: TemplateWork, signal: AbortSignal): Pr
       machine.qmp.close();
     }
     await host.network.removeNamespace(slot);
-    const made = { image: build.image, facts, madeWith: work.madeWith, diskBytes: bytes };
+    const made = { image: build.image, facts, pace, madeWith: work.madeWith, diskBytes: bytes };
     return await store.commit(draft, made, host.emulator.mapsReadOnly);
   } finally {
     if (process) await kill(process);

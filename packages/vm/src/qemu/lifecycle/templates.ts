@@ -15,6 +15,7 @@ import { passableFolder } from '../host/folders.ts';
 import { lock, lockShared, tryLockAlone } from '../host/lock.ts';
 import type { VmNumbers } from '../host/vm-numbers.ts';
 import { assertTemplateRoom, buildTemplate } from './template-build.ts';
+import { HostPace } from '../../pace.ts';
 import { OwnTemplates } from '../saved/own-templates.ts';
 import { TemplateChecks } from '../saved/template-checks.ts';
 import type { StoredTemplate } from '../saved/template-shelf.ts';
@@ -42,6 +43,7 @@ export class Templates {
   /** In the data folder: VMs lie over these alone. */
   readonly own: OwnTemplates;
   readonly buildsRoot: string;
+  readonly pace = new HostPace();
   private readonly options: QemuDriverOptions;
   private readonly slots: VmNumbers;
   private readonly held = new Map<string, number>();
@@ -75,7 +77,8 @@ export class Templates {
   }
 
   async get(id: string): Promise<Template | null> {
-    return ((await this.own.bootable(id)) ?? (await this.cache.bootable(id)))?.template ?? null;
+    const found = (await this.own.bootable(id)) ?? (await this.cache.bootable(id));
+    return found && this.pace.note(found.template);
   }
 
   /** What a VM is started from. Rejects with `template_missing` when it cannot be. */
@@ -83,11 +86,17 @@ export class Templates {
     const look = (): Promise<StoredTemplate | null> => (from === 'clone' ? this.own.whole(id) : this.own.bootable(id));
     const found = (await look()) ?? ((await this.own.take(id)) ? await look() : null);
     if (!found) throw new VmError('template_missing', `template ${id} is not there, or not as it was made`);
+    this.pace.note(found.template);
     const { emulator, accelerator } = await this.means(found);
     if (from === 'clone' && found.madeWith !== madeWith(emulator, accelerator)) {
       throw new VmError('template_missing', `template ${id} was saved by ${found.madeWith} and does not load here`);
     }
     return found;
+  }
+
+  /** Learns the host's pace from the templates of this Lodge. */
+  async readPace(): Promise<void> {
+    for (const id of await this.own.ids()) this.pace.note(await this.own.manifest(id));
   }
 
   /** Takes what the cache has; null when that is whole no more. */
@@ -103,7 +112,7 @@ export class Templates {
 
   private handOut(template: Template): Template {
     this.handedOut.set(template.id, performance.now());
-    return template;
+    return this.pace.note(template);
   }
 
   /** Keeps a template from being collected while a VM is made from it that no record names yet. */
@@ -182,7 +191,7 @@ export class Templates {
       const work = { host, store, hash, buildsRoot, slot, uid: uidBase + slot, build };
       const made = await buildTemplate({ ...work, madeWith: madeWith(host.emulator, host.accelerator) }, signal);
       const seconds = Math.round((performance.now() - started) / 1000);
-      log.info({ template: made.template.id, seconds }, 'template made');
+      log.info({ template: made.template.id, seconds, pace: made.template.pace }, 'template made');
       return made;
     } finally {
       if (slot !== null) this.slots.release(slot);

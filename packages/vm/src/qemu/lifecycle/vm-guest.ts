@@ -2,10 +2,16 @@
 import { guestClient } from '@lodge/guest';
 import type { GuestClient } from '@lodge/guest';
 import { VmError } from '@lodge/ports';
+import type { HostPace } from '../../pace.ts';
 import type { VmRecord } from '../saved/run-directory.ts';
 
-export function guestOf(vm: { readonly address: string; readonly record: Pick<VmRecord, 'credential'> }): GuestClient {
-  return guestClient({ address: vm.address, credential: async () => vm.record.credential ?? null });
+/** Of a VM that runs, and so has an address. */
+export function guestOf(
+  record: Pick<VmRecord, 'credential' | 'address'>,
+  { pace }: { readonly pace: HostPace },
+): GuestClient {
+  const credential = async (): Promise<string | null> => record.credential ?? null;
+  return guestClient({ address: record.address ?? '', credential, pace: pace.value });
 }
 
 interface Bound {

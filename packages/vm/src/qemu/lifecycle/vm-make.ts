@@ -1,5 +1,5 @@
 /** A create from the request to the VM that answers: everything of it, or, when it fails, nothing but what was there before. */
-import { publicEgress } from '@lodge/domain';
+import { keptPace, publicEgress } from '@lodge/domain';
 import { guestClient, newCredential } from '@lodge/guest';
 import { VmError } from '@lodge/ports';
 import type { Vm, VmRequest } from '@lodge/ports';
@@ -34,7 +34,7 @@ export interface Making {
   readonly takeAway: (keep: Kept) => Promise<number | null>;
 }
 
-/** From running processors to an answering daemon. */
+/** Each times the host's pace. From running processors to an answering daemon. */
 const cloneTimeoutMs = 30_000;
 const bootTimeoutMs = 300_000;
 /** Until clock, vCPUs and memory are as asked for: the guest takes in a gigabyte in a fraction of a second, under emulation in one or two. */
@@ -163,7 +163,7 @@ async function bringUp(
   try {
     const timings = { ...started.timings };
     const [memoryMib] = await allSettledOrThrow([
-      greet(started, { request, source, credential, timings }, signal),
+      greet(started, { request, source, credential, pace: keptPace(template.template.pace), timings }, signal),
       directory.syncDisk(),
     ]);
     const now = { ...machine, memoryMib };
@@ -189,6 +189,8 @@ interface Greeting {
   readonly source: VmSource;
   /** The new one. */
   readonly credential: string;
+  /** The host's. */
+  readonly pace: number;
   readonly timings: Record<string, number>;
 }
 
@@ -198,20 +200,20 @@ interface Greeting {
  */
 async function greet(
   vm: StartedVm,
-  { request: { from, machine }, source, credential, timings }: Greeting,
+  { request: { from, machine }, source, credential, pace, timings }: Greeting,
   signal: AbortSignal,
 ): Promise<number> {
   const address = vm.namespace.guestAddress;
   const earlier = knownBefore(source, credential);
-  const before = guestClient({ address, credential: async () => earlier });
-  const guest = guestClient({ address, credential: async () => credential });
+  const before = guestClient({ address, credential: async () => earlier, pace });
+  const guest = guestClient({ address, credential: async () => credential, pace });
   const either = AbortSignal.any([signal, endOf(vm)]);
   const started = performance.now();
-  if (from === 'boot') await before.awaitHealth({ timeoutMs: bootTimeoutMs, signal: either });
+  if (from === 'boot') await before.awaitHealth({ timeoutMs: bootTimeoutMs * pace, signal: either });
   // The clock comes before anything the guest times; memory is taken in by its kernel meanwhile.
-  await setGuestClock(before, { timeoutMs: cloneTimeoutMs, signal: either, claim: credential });
+  await setGuestClock(before, { timeoutMs: cloneTimeoutMs * pace, signal: either, claim: credential });
   timings['daemon'] = Math.round(performance.now() - started);
-  const wait = { timeoutMs: machineTimeoutMs, signal: either };
+  const wait = { timeoutMs: machineTimeoutMs * pace, signal: either };
   const growing = { qmp: vm.qmp, guest, machine, cpusOnline: from === 'clone' ? bootVcpus : null };
   const [, memoryMib] = await Promise.all([awaitVcpus(growing, wait), settleMemory(growing, wait)]);
   timings['machine'] = Math.round(performance.now() - started) - timings['daemon'];

@@ -20,6 +20,7 @@ export interface ResizableVm {
   readonly options: QemuDriverOptions;
 }
 
+/** Times the host's pace. */
 const resizeTimeoutMs = 60_000;
 
 /** Gives the machine as it then is. What is raised is raised before the guest may take it, and lowered after. */
@@ -30,7 +31,7 @@ export async function resizeVm(vm: ResizableVm, machine: Machine, signal: AbortS
   const most = Math.max(machine.memoryMib, record.machine.memoryMib);
   await limit({ ...machine, vcpus: Math.max(machine.vcpus, record.machine.vcpus), memoryMib: most });
   await plug(qmp, machine);
-  const bound = { timeoutMs: resizeTimeoutMs, signal };
+  const bound = { timeoutMs: resizeTimeoutMs * guest.pace, signal };
   const growing = { qmp, guest, machine, cpusOnline: null };
   const [, memoryMib] = await Promise.all([awaitVcpus(growing, bound), settleMemory(growing, bound)]);
   const now = { ...machine, memoryMib };

@@ -30,7 +30,7 @@ export interface SuspendWork {
 /** Milliseconds of each step, for the log. */
 export type SuspendTimings = Record<'devices' | 'pages' | 'commit', number>;
 
-const saveTimeoutMs = 30_000;
+const saveTimeoutMs = 120_000;
 
 /** Resolves with the snapshot on the disk. Rejects with no part of one left, and the VM frozen if it came that far. */
 export async function writeSnapshot(

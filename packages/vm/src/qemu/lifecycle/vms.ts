@@ -38,10 +38,10 @@ import { toVmError } from '../../waiting.ts';
 import { Connections, runState } from './connections.ts';
 import type { ExitWatch, Watched } from '../machine/watch.ts';
 
-const quitTimeoutMs = 5000;
+const quitTimeoutMs = 15_000;
 /** From its connection's end to its own: its other files are closed, no more. */
-const exitTimeoutMs = 2000;
-/** A guest that went on takes it in milliseconds; a packet that is lost costs a second. */
+const exitTimeoutMs = 10_000;
+/** Times the host's pace: a guest that went on takes it in milliseconds; a packet that is lost costs a second. */
 const clockTimeoutMs = 10_000;
 
 /** The VM that a call is for, found running or paused. */
@@ -49,7 +49,7 @@ interface Running {
   readonly directory: RunDirectory;
   readonly record: VmRecord;
   readonly process: ProcessMark;
-  readonly address: string;
+  readonly guest: ReturnType<typeof guestOf>;
   readonly qmp: Qmp;
 }
 
@@ -133,7 +133,7 @@ export class Vms {
       await directory.snapshot.useUp();
       await qmp.execute('cont');
       // Waited for: work that begins by the old clock sees hours pass at once when it is set, and gives up by its own bounds.
-      await setGuestClock(guestOf(vm), { timeoutMs: clockTimeoutMs, signal });
+      await setGuestClock(vm.guest, { timeoutMs: clockTimeoutMs * vm.guest.pace, signal });
       await directory.snapshot.sweep();
     });
   }
@@ -159,7 +159,7 @@ export class Vms {
         const writeData =
           data &&
           ((path: string): Promise<void> =>
-            saveData(guestOf(vm), { ...data, floorMib: options.diskFloorMib }, path, signal));
+            saveData(vm.guest, { ...data, floorMib: options.diskFloorMib }, path, signal));
         const work = { directory, record, process, qmp, uid, stateKey, facts, ...(writeData && { writeData }) };
         const { timings, ...suspension } = await writeSnapshot(work, signal);
         const written = performance.now();
@@ -192,7 +192,7 @@ export class Vms {
 
   carryOver(agentId: string, executionId: string, data: CarriedData, signal: AbortSignal): Promise<void> {
     const { dataPath } = this.backups.directory(agentId).snapshot;
-    const work = (vm: Running): Promise<void> => loadData(guestOf(vm), data, dataPath, signal);
+    const work = (vm: Running): Promise<void> => loadData(vm.guest, data, dataPath, signal);
     return this.onVm(agentId, executionId, work, signal);
   }
 
@@ -211,7 +211,7 @@ export class Vms {
     const fit = async (vm: Running): Promise<Machine> => {
       if (!(await runState(vm.qmp)).running) throw new VmError('failed', `${agentId} is paused and cannot be sized`);
       const accelerator = await templates.accelerator(vm.record.templateId);
-      return resizeVm({ ...vm, guest: guestOf(vm), cgroups: cgroups(), accelerator, options }, machine, signal);
+      return resizeVm({ ...vm, cgroups: cgroups(), accelerator, options }, machine, signal);
     };
     return this.onVm(agentId, executionId, fit, signal);
   }
@@ -368,7 +368,7 @@ export class Vms {
     if (!vm || vm.executionId !== executionId || !isAlive(vm.process)) throw gone();
     try {
       const qmp = await this.connections.of(vm);
-      return await work({ directory, record, process: vm.process, address: record.address, qmp });
+      return await work({ directory, record, process: vm.process, guest: guestOf(record, this.parts.templates), qmp });
     } catch (error) {
       // A process that is killed frees its memory and closes its connection before it counts as ended.
       if (vm.qmp?.isOpen === false) await awaitExit(vm.process, exitTimeoutMs, signal).catch(() => undefined);

@@ -15,8 +15,9 @@ before(async () => {
 });
 after(() => rm(folder, { recursive: true, force: true }));
 
-test('a guest that comes up is recognised as such', { timeout: 120_000 }, async () => {
-  assert.equal(await tryBoot('tcg', image, [], 60_000), '');
+test('a guest that comes up is recognised as such', { timeout: 660_000 }, async () => {
+  // Emulated in an emulated machine it takes minutes.
+  assert.equal(await tryBoot('tcg', image, [], 600_000), '');
 });
 
 test('a guest that does not come up is given up after the time set, with the reason', async () => {
@@ -31,7 +32,7 @@ test('a QEMU that ends early tells its own words', async () => {
 
 test(
   'the answer for this host is found within a bound, kept, and not looked for twice',
-  { timeout: 120_000 },
+  { timeout: 600_000 },
   async () => {
     const question = { setting: 'auto', cacheDir: folder, image, emulatorVersion: 'test' } as const;
     const hasKvm = (await stat('/dev/kvm').catch(() => null)) !== null;

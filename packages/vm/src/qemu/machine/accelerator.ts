@@ -30,8 +30,8 @@ export interface AcceleratorQuestion {
   readonly emulatorVersion: string;
 }
 
-/** A kernel is up in a second or two where KVM works; where it does not, it never is. */
-const trialTimeoutMs = 30_000;
+/** A kernel is up in a second or two where KVM works, nested in an emulator in half a minute; where it does not, it never is. */
+const trialTimeoutMs = 180_000;
 /** The kernel says this when it starts the first process; everything before it has worked then. */
 const bootedLine = 'Run /init as init process';
 

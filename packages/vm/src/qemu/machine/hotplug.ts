@@ -119,7 +119,7 @@ async function awaitMemory({ qmp, guest, machine }: GrowingMachine, bound: Bound
   await until(counted, { what: `${machine.memoryMib} MiB in the guest`, everyMs: 20, ...bound });
 }
 
-/** Longest wait for memory that a guest gives back, and for the next piece of it. */
+/** Longest wait for memory that a guest gives back, and for the next piece of it, each times the host's pace. */
 const releaseTimeoutMs = 20_000;
 const releasePauseMs = 3000;
 
@@ -128,20 +128,20 @@ const releasePauseMs = 3000;
  * it then is, and asks for no more of it.
  */
 async function releaseMemory(
-  { qmp, machine }: Pick<GrowingMachine, 'qmp' | 'machine'>,
+  { qmp, guest, machine }: Pick<GrowingMachine, 'qmp' | 'guest' | 'machine'>,
   signal: AbortSignal,
 ): Promise<number> {
   const wantedBytes = (machine.memoryMib - bootMemoryMib) * 2 ** 20;
   let bytes = await pluggedBytes(qmp);
   let progressed = performance.now();
-  const deadline = progressed + releaseTimeoutMs;
+  const deadline = progressed + releaseTimeoutMs * guest.pace;
   while (bytes > wantedBytes) {
     await sleep(20);
     throwIfAborted(signal);
     const now = await pluggedBytes(qmp);
     if (now < bytes) progressed = performance.now();
     bytes = now;
-    if (performance.now() > Math.min(deadline, progressed + releasePauseMs)) break;
+    if (performance.now() > Math.min(deadline, progressed + releasePauseMs * guest.pace)) break;
   }
   const memoryMib = bootMemoryMib + bytes / 2 ** 20;
   if (bytes > wantedBytes) await requestMemory(qmp, memoryMib);

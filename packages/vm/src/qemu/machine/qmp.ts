@@ -18,7 +18,7 @@ export interface QmpEvent {
 }
 
 export interface QmpCommandOptions {
-  /** Default 10 s. The connection stays usable after a timeout. */
+  /** Default 60 s. The connection stays usable after a timeout. */
   readonly timeoutMs?: number;
 }
 
@@ -54,7 +54,8 @@ interface QmpMessage {
   readonly data?: Record<string, unknown>;
 }
 
-const defaultTimeoutMs = 10_000;
+/** QEMU answers in milliseconds; on a host that is slow and under load it may wait for its turn. Its end ends the wait. */
+const defaultTimeoutMs = 60_000;
 /** A reply is a few KiB; the largest is the console's last 64 KiB. More than this is not QMP. */
 const messageBounds = { bytes: 4 << 20, depth: 32, elements: 65_536 };
 /**

@@ -2,7 +2,8 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 
-const timeoutMs = 30_000;
+/** A tool is done in milliseconds. Its first run loads modules of the kernel, which a slow and busy host takes most of a minute for. */
+const timeoutMs = 180_000;
 const maxOutputBytes = 64 << 20;
 const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
 
@@ -12,7 +13,7 @@ const O_TMPFILE = 0o20000000 | constants.O_DIRECTORY;
 const inputFolder = '/dev/shm';
 
 /**
- * Runs a tool without a shell and resolves to its standard output; rejects with what it said on standard error. Killed after 30 s.
+ * Runs a tool without a shell and resolves to its standard output; rejects with what it said on standard error. Killed after `timeoutMs`.
  * Input comes from a file: nft 1.0.9 of Ubuntu 24.04 opens its standard input by name, and the sockets that Node makes cannot be opened.
  */
 export async function run(command: string, args: readonly string[], input: string | null = null): Promise<string> {

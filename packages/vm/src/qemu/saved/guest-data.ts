@@ -3,6 +3,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { dirname } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { maxExecTimeoutMs } from '@lodge/guest';
 import type { GuestClient } from '@lodge/guest';
 import { VmError } from '@lodge/ports';
 import type { CarriedData } from '@lodge/ports';
@@ -61,7 +62,10 @@ rm -rf ${kept}`;
 
 async function runScript(guest: GuestClient, script: string, paths: readonly string[], signal: AbortSignal) {
   const argv = ['sh', '-c', script, 'sh', ...paths];
-  const { exitCode, stderr } = await guest.exec({ argv, user: 'root', timeoutMs: scriptTimeoutMs }, { signal });
+  const { exitCode, stderr } = await guest.exec(
+    { argv, user: 'root', timeoutMs: Math.min(maxExecTimeoutMs, scriptTimeoutMs * guest.pace) },
+    { signal },
+  );
   if (exitCode !== 0) throw new VmError('failed', `the guest's folders were not made ready: ${stderr.slice(0, 500)}`);
 }
 

@@ -1,6 +1,7 @@
 /** Templates in one folder, by their ids: read, and told whether they are as they were made. */
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { keptPace } from '@lodge/domain';
 import type { RuntimeFacts, Template } from '@lodge/ports';
 import { VmError } from '@lodge/ports';
 import { entries } from '../host/files.ts';
@@ -20,6 +21,8 @@ export interface Manifest {
   /** QEMU and accelerator, the only ones that load it. */
   readonly madeWith: string;
   readonly diskBytes: number;
+  /** The host's pace when it was made; absent from templates of before. */
+  readonly pace?: number;
   /** The image's disk in the cache that it was made over; nothing is read from there. */
   readonly rootDisk: string;
   readonly files: Readonly<Record<TemplateFile, FileFacts>>;
@@ -97,9 +100,9 @@ export class TemplateShelf {
     return readManifest(join(this.root, id));
   }
 
-  protected stored(id: string, { imageId, facts, madeWith, diskBytes }: Manifest): StoredTemplate {
+  protected stored(id: string, { imageId, facts, madeWith, diskBytes, pace }: Manifest): StoredTemplate {
     return {
-      template: { id, imageId, facts },
+      template: { id, imageId, facts, pace: keptPace(pace) },
       files: { memory: this.file(id, 'memory'), disk: this.file(id, 'disk'), devices: this.file(id, 'devices') },
       madeWith,
       diskBytes,

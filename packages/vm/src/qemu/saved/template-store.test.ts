@@ -49,6 +49,14 @@ test('a draft is no template until it is committed, and then is found by hash an
   assert.deepEqual(await store.abandonedDrafts(), []);
 });
 
+test('a template keeps the pace that its host had; one of before has none', async () => {
+  const { template } = await make();
+  assert.equal(template.pace, 1);
+  const slow = await writeTemplate(store, { pace: 7 });
+  assert.equal(slow.template.pace, 7);
+  assert.equal((await storeOf('two').whole(slow.template.id))?.template.pace, 7);
+});
+
 test('nobody but root reads a template’s facts, and VMs write no part of it that they need not', async () => {
   const modes = async (): Promise<string[]> => {
     const { template } = await make('token', true);

@@ -33,14 +33,18 @@ export async function writeImage(folder: string) {
 
 export async function writeTemplate(
   store: TemplateStore,
-  { token = 'secret', readOnlyMapping = false } = {},
+  {
+    token = 'secret',
+    readOnlyMapping = false,
+    pace,
+  }: { token?: string; readOnlyMapping?: boolean; pace?: number } = {},
 ): Promise<StoredTemplate> {
   const image = await writeImage(join(dirname(store.root), 'images', 'image'));
   const draft = await store.draft(hash, uid);
   const { memory, disk, devices } = draft.files;
   for (const path of [memory, devices]) await writeFile(path, path);
   await writeOverlay({ path: disk, backing: image.rootDisk, bytes: gib });
-  const made = { image, facts: { token }, madeWith: 'QEMU 7.2 (tcg)', diskBytes: 10 * gib };
+  const made = { image, facts: { token }, madeWith: 'QEMU 7.2 (tcg)', diskBytes: 10 * gib, ...(pace && { pace }) };
   return store.commit(draft, made, readOnlyMapping);
 }
 
