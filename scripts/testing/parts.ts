@@ -90,7 +90,7 @@ const costs: Readonly<Record<string, Cost>> = {
   'tests/security/guest.test.ts': { seconds: 60, cores: 0.5 },
   'tests/security/reachability.test.ts': { seconds: 60, cores: 0.2 },
   'tests/e2e/limits.test.ts': { seconds: 50, cores: 0.2 },
-  'packages/vm/conformance/qemu-beside.test.ts': { seconds: 80, cores: 0.8 },
+  'packages/vm/conformance/qemu-beside.test.ts': { seconds: 120, cores: 0.8 },
   'packages/vm/conformance/qemu-life.test.ts': { seconds: 70, cores: 0.8 },
   'packages/vm/conformance/qemu-remote.test.ts': { seconds: 30, cores: 0.8 },
   'packages/engine/src/accounts/guessing.test.ts': { seconds: 40, cores: 0.4 },

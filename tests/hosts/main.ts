@@ -48,7 +48,9 @@ async function tryHost(name: string, log: string): Promise<void> {
     await run('git', ['clone', '--quiet', '--bare', checkout, machine.home('lodge.git')]);
     const versions = await machine.shell('. /etc/os-release; echo "$PRETTY_NAME, node $(node --version)"', minuteMs);
     process.stdout.write(`── ${name}: ${versions.trim().split('\n').at(-1)}\n`);
-    await step('clone', () => machine.shell('sudo chown -R $USER: lodge.git && git clone --quiet lodge.git lodge', minuteMs));
+    await step('clone', () =>
+      machine.shell('sudo chown -R $USER: lodge.git && git clone --quiet lodge.git lodge', minuteMs),
+    );
     const start = `cd lodge && ${own} setsid nohup npm start > ../start.log 2>&1 &`;
     await step('npm start, until the first template is ready', async () => {
       await machine.shell(start, minuteMs);

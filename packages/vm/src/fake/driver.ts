@@ -20,8 +20,7 @@ import { AgentCalls } from '../calls.ts';
 import { throwIfAborted, toVmError } from '../waiting.ts';
 import { copyOf, fakeSnapshotSteps, fakeSteps } from './host.ts';
 import type { FakeHost, FakeSnapshot, FakeStep, FakeTemplate, FakeVm } from './host.ts';
-import { asVm, filesOf, isExcept, keptBy, newVm, observe, templateId } from './vm.ts';
-import type { Keep } from './vm.ts';
+import { asVm, filesOf, isExcept, type Keep, keptBy, newVm, observe, templateId } from './vm.ts';
 
 export interface FakeDriver extends VmDriver {
   /** As kill -9 of its process: nothing it has under way goes on, and nobody it works for hears of it again. */
