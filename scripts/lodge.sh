@@ -7,6 +7,9 @@ case "${1:-}" in
   *) bash scripts/setup.sh packages ;;
 esac
 case "${1:-}" in
+  backup | restore) node_as_root "read and write what only it may" apps/server/src/cli/main.ts "$@" ;;
+  # The unit alone is anybody's to see.
+  install | uninstall) [ "${2:-}" = --print ] || node_as_root "install a service" apps/server/src/cli/main.ts "$@" ;;&
   owner-link | reset-password | rotate-master-key) node_as_root "read what only it may read" apps/server/src/cli/main.ts "$@" ;;
   # Doctor looks as whoever may: without root and without sudo that asks nothing it says what it could not see.
   doctor) [ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null || exec "$lodge_node" apps/server/src/cli/main.ts "$@" ;;&

@@ -83,6 +83,7 @@ const costs: Readonly<Record<string, Cost>> = {
   'packages/vm/conformance/qemu-vm.test.ts': { seconds: 80, cores: 0.8 },
   'packages/vm/conformance/fake.test.ts': { seconds: 80, cores: 0.1 },
   'tests/security/privileges.test.ts': { seconds: 70, cores: 0.5 },
+  'tests/failure/backup.test.ts': { seconds: 150, cores: 0.8 },
   'tests/failure/down.test.ts': { seconds: 60, cores: 0.8 },
   'tests/security/egress-of-guest.test.ts': { seconds: 80, cores: 0.5 },
   'tests/failure/channels.test.ts': { seconds: 60, cores: 0.2 },

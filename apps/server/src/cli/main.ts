@@ -19,6 +19,23 @@ const commands: Readonly<Record<string, { readonly summary: string; readonly loa
     summary: 'a whole round without a provider account: an agent is made, chats, works, and is taken away again',
     load: async () => (await import('./demo/demo.ts')).demo,
   },
+  backup: {
+    summary:
+      'everything but the master key, sealed, into a folder (FOLDER; --keep N, --with-key FILE); only what changed',
+    load: async () => (await import('./backup/backup.ts')).backup,
+  },
+  restore: {
+    summary: 'a backup into an empty data folder (FOLDER; --backup NAME, --key FILE)',
+    load: async () => (await import('./backup/restore.ts')).restore,
+  },
+  install: {
+    summary: 'Lodge as a service of systemd, which starts with the machine (--print shows the unit alone)',
+    load: async () => (await import('./service/install.ts')).install,
+  },
+  uninstall: {
+    summary: 'takes the service away again; agents and data stay',
+    load: async () => (await import('./service/install.ts')).uninstall,
+  },
   'owner-link': {
     summary: 'a new link to make the first account yours, with an e-mail and a password',
     load: async () => (await import('./owner-link.ts')).ownerLink,

@@ -119,19 +119,21 @@ async function writeOut(driver: VmDriver, vms: readonly VmObservation[], log: Lo
  */
 async function noteStopped(config: Config, asleep: ReadonlySet<string>, log: Log): Promise<void> {
   try {
-    await withStore(config, log, async ({ agents }) => {
-      const holder = holderName(config);
-      for (const { id, status, host, operation, generation } of await agents.all()) {
-        const hasMachine = (status === 'running' || status === 'paused') && (host === null || host === holder);
-        if (!hasMachine || asleep.has(id) || !(await agents.lease(id, holder, leaseTtlMs))) continue;
-        const facts = operation?.kind === 'stop' ? stoppedNow(operation) : toBeStarted;
-        await agents.observe(id, generation, holder, { ...facts, operation: null, vmAddress: null });
-        await agents.releaseLease(id, holder);
-      }
-    });
+    await withStore(config, log, (store) => noteNotRunning(store, holderName(config), asleep));
   } catch (error) {
     // A database that does not answer is no reason to leave VMs running.
     log.warn({ err: error }, 'agents are not noted as stopped: the next start takes it for a crash of their VMs');
+  }
+}
+
+/** The same in a store. `holder`: as the control plane of this host calls itself. */
+export async function noteNotRunning({ agents }: Store, holder: string, asleep: ReadonlySet<string>): Promise<void> {
+  for (const { id, status, host, operation, generation } of await agents.all()) {
+    const hasMachine = (status === 'running' || status === 'paused') && (host === null || host === holder);
+    if (!hasMachine || asleep.has(id) || !(await agents.lease(id, holder, leaseTtlMs))) continue;
+    const facts = operation?.kind === 'stop' ? stoppedNow(operation) : toBeStarted;
+    await agents.observe(id, generation, holder, { ...facts, operation: null, vmAddress: null });
+    await agents.releaseLease(id, holder);
   }
 }
 
@@ -181,7 +183,7 @@ function postgresFolder(config: Config): string {
 }
 
 /** As the control plane calls itself (wire.ts): the leases of one that was killed are ours. */
-function holderName(config: Config): string {
+export function holderName(config: Config): string {
   return `${config.instance}@${hostname()}`;
 }
 

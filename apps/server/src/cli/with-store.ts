@@ -3,7 +3,13 @@ import type { Log } from '@lodge/ports';
 import { embeddedConnectionString, migrate, openStore, startEmbeddedPostgres } from '@lodge/store';
 import type { Store } from '@lodge/store';
 import type { Config } from '../config/config.ts';
-import { AlreadyRunningError, lockHolder, lockInstance } from '../host/instance-lock.ts';
+import {
+  AlreadyRunningError,
+  assertRestored,
+  lockHolder,
+  lockInstance,
+  UnfinishedRestoreError,
+} from '../host/instance-lock.ts';
 import { CommandError } from './command.ts';
 
 /** As the database's list of connections names a command, where the control plane is `lodge`. */
@@ -17,27 +23,43 @@ export async function withStore<T>(
   config: Config,
   log: Log,
   work: (store: Store) => Promise<T>,
+  options: { readonly alone?: boolean } = {},
+): Promise<T> {
+  return withDatabase(config, log, (url) => useStore(url, log, work), options);
+}
+
+/** The same with the database's URL, which may hold a password, and the database as it is: not migrated. */
+export async function withDatabase<T>(
+  config: Config,
+  log: Log,
+  work: (url: string) => Promise<T>,
   { alone = false }: { readonly alone?: boolean } = {},
 ): Promise<T> {
   if (!alone && (await lockHolder(config.dataDir))) {
-    return useStore(config.databaseUrl ?? embeddedConnectionString(postgresFolder(config)), log, work);
+    return work(config.databaseUrl ?? embeddedConnectionString(postgresFolder(config)));
   }
   const unlock = await orCommandError(lockInstance(config.dataDir));
   try {
-    if (config.databaseUrl !== null) return await useStore(config.databaseUrl, log, work);
-    const postgres = await startEmbeddedPostgres({
-      dataDir: postgresFolder(config),
-      user: config.systemUser,
-      client: config.controlUser,
-      log,
-    });
-    try {
-      return await useStore(postgres.connectionString, log, work);
-    } finally {
-      await postgres.stop();
-    }
+    await orCommandError(assertRestored(config.dataDir));
+    return await withOwnDatabase(config, log, work);
   } finally {
     await unlock();
+  }
+}
+
+/** The caller has the instance's lock. */
+export async function withOwnDatabase<T>(config: Config, log: Log, work: (url: string) => Promise<T>): Promise<T> {
+  if (config.databaseUrl !== null) return work(config.databaseUrl);
+  const postgres = await startEmbeddedPostgres({
+    dataDir: postgresFolder(config),
+    user: config.systemUser,
+    client: config.controlUser,
+    log,
+  });
+  try {
+    return await work(postgres.connectionString);
+  } finally {
+    await postgres.stop();
   }
 }
 
@@ -56,7 +78,8 @@ async function orCommandError<T>(locking: Promise<T>): Promise<T> {
   try {
     return await locking;
   } catch (error) {
-    if (error instanceof AlreadyRunningError) throw new CommandError(error.message, { cause: error });
+    const isPlain = error instanceof AlreadyRunningError || error instanceof UnfinishedRestoreError;
+    if (isPlain) throw new CommandError(error.message, { cause: error });
     const { code } = error as NodeJS.ErrnoException;
     if (code !== 'ENOENT') throw error;
     throw new CommandError('Nothing was ever started here: the data folder does not exist.', { cause: error });

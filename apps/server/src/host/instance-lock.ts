@@ -26,7 +26,15 @@ export class AlreadyRunningError extends Error {
   }
 }
 
-const fileIn = (dataDir: string): string => join(dataDir, 'control-plane.json');
+/**
+ * In a data folder: what was there before is being put into it, and that has not ended. Nothing starts on it. Its text is the
+ * command that goes on.
+ */
+export const restoreMark = 'restore-unfinished';
+
+/** In a data folder: who holds the lock. */
+export const lockFile = 'control-plane.json';
+const fileIn = (dataDir: string): string => join(dataDir, lockFile);
 
 /** Takes the lock or throws `AlreadyRunningError`. Give it back with the returned function; ending the process does too. */
 export async function lockInstance(dataDir: string): Promise<() => Promise<void>> {
@@ -86,4 +94,22 @@ export async function startTimeOf(pid: number): Promise<string | null> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
   // The second field is the command in parentheses and may hold anything; the fields after the last one are plain.
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
+}
+
+export class UnfinishedRestoreError extends Error {
+  constructor(dataDir: string, command: string) {
+    super(
+      `A restore into ${dataDir} did not come to its end. Run the same npm run lodge -- ${command} again: it begins anew.`,
+    );
+    this.name = 'UnfinishedRestoreError';
+  }
+}
+
+/** Rejects with `UnfinishedRestoreError` while half of a backup is there: a start would take agents' disks for nobody's. */
+export async function assertRestored(dataDir: string): Promise<void> {
+  const text = await readFile(join(dataDir, restoreMark), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  if (text !== null) throw new UnfinishedRestoreError(dataDir, text || 'restore');
 }

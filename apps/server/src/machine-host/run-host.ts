@@ -14,7 +14,7 @@ import { KnownImages, serveMachines } from '@lodge/vm/remote';
 import { closeAll } from '../closing.ts';
 import type { Closing } from '../closing.ts';
 import { readConfig } from '../config/config.ts';
-import { AlreadyRunningError, lockInstance } from '../host/instance-lock.ts';
+import { AlreadyRunningError, assertRestored, lockInstance, UnfinishedRestoreError } from '../host/instance-lock.ts';
 import { configOrExit, exitWith, processLog } from '../process-output.ts';
 import { version } from '../version.ts';
 import { openControlGroup } from './control-group.ts';
@@ -60,7 +60,10 @@ export async function runMachineHost(
     await endWith(control, closing, log);
   } catch (error) {
     await closeAll(closing, log);
-    const isPlain = error instanceof AlreadyRunningError || error instanceof ControlUserError;
+    const isPlain =
+      error instanceof AlreadyRunningError ||
+      error instanceof UnfinishedRestoreError ||
+      error instanceof ControlUserError;
     if (!isPlain) log.fatal({ err: error }, 'Lodge did not start');
     exitWith(error instanceof Error ? error.message : String(error));
   }
@@ -75,6 +78,7 @@ async function openControlProcess(
   const user = await controlUser(config);
   await mkdir(config.dataDir, { recursive: true, mode: 0o711 });
   closing.push(await lockInstance(config.dataDir));
+  await assertRestored(config.dataDir);
   const ownFolder = await makeOwnFolder(config, user);
   const group = await openControlGroup(config);
   closing.push(() => group.end());

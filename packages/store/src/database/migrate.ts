@@ -30,13 +30,14 @@ const lockTimeoutMs = 120_000;
  * Brings the database to this code's schema: `migrations/NNNN_name.sql` in order, each in a transaction with the row that
  * records it. Processes that do so at once wait for one another. Refuses, and changes nothing, when the database has a
  * migration this code does not know (a newer release made it) or one whose file has changed since. Repeating it is cheap.
- * `folder` holds the migrations: the tests' own, or this package's.
+ * `folder` holds the migrations: the tests' own, or this package's. `through` is the last one to apply.
  */
 export async function migrate(
   config: DatabaseConfig,
   folder = join(import.meta.dirname, 'migrations'),
+  through?: LastMigration,
 ): Promise<{ readonly applied: readonly string[] }> {
-  const known = await readMigrations(folder);
+  const known = upTo(await readMigrations(folder), through);
   const client = await awaitingDatabase(() => connectClient(config));
   try {
     await lock(client);
@@ -47,6 +48,17 @@ export async function migrate(
     // The lock is the session's, so it goes with the connection.
     await client.end();
   }
+}
+
+type LastMigration = Pick<Migration, 'name' | 'checksum'>;
+
+function upTo(known: readonly Migration[], last: LastMigration | undefined): readonly Migration[] {
+  if (last === undefined) return known;
+  const index = known.findIndex(({ name, checksum }) => name === last.name && checksum === last.checksum);
+  if (index !== -1) return known.slice(0, index + 1);
+  throw new MigrationError(
+    `The backup was made after the migration ${last.name}, which this release does not know: a newer release made it. Restore it with that release.`,
+  );
 }
 
 async function readMigrations(folder: string): Promise<Migration[]> {

@@ -10,6 +10,7 @@
  *   - both are killed: the next start finds a lock file without a server, and starts one;
  *   - killed while the folder is made: a `partial-` folder, removed by the next start.
  */
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '@lodge/ports';
 import { installBinaries } from './binaries.ts';
@@ -72,6 +73,12 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   await supervisor.start();
   await removeLeftovers(options.dataDir, binaries);
   return supervisor;
+}
+
+/** Ends the server of `dataDir` that a killed process has left, where there is one. */
+export async function endEmbeddedPostgres(dataDir: string): Promise<void> {
+  const postmaster = await findPostmaster({ cluster: join(dataDir, 'cluster') });
+  if (postmaster) await endPostmaster(postmaster, stopTimeoutMs);
 }
 
 /** A server reads them as it starts: one that was started with others is ended before they are written, so a kill loses neither. */

@@ -1,5 +1,5 @@
 /** The server that Lodge brings, without what speaks to its database: for a process that runs it and asks it nothing. */
 export { installBinaries } from './binaries.ts';
 export { embeddedConnectionString } from './cluster.ts';
-export { startEmbeddedPostgres } from './embedded-postgres.ts';
+export { endEmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts';
 export type { EmbeddedPostgres, EmbeddedPostgresOptions } from './embedded-postgres.ts';

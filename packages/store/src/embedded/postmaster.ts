@@ -23,7 +23,7 @@ const maxLogBytes = 1024 * 1024;
 const toldBytes = 4096;
 
 /** The server that holds the cluster, as its lock file names it, checked against the process itself. */
-export async function findPostmaster(cluster: Cluster): Promise<Postmaster | null> {
+export async function findPostmaster(cluster: Pick<Cluster, 'cluster'>): Promise<Postmaster | null> {
   const pid = await pidIn(join(cluster.cluster, 'postmaster.pid'));
   if (!(pid > 1)) return null;
   const startTicks = await startOf(pid);

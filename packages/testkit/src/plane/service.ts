@@ -20,6 +20,8 @@ export interface ServiceOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Module to run instead of the server's main. */
   readonly entry?: URL;
+  /** A data folder that has something in it; its own by default. Goes with the service, too. */
+  readonly dataDir?: string;
   /** Bound until the API answers, in ms. */
   readonly startTimeoutMs?: number;
 }
@@ -66,13 +68,13 @@ export class Service {
   }
 
   static async start(options: ServiceOptions = {}): Promise<Service> {
-    const dataDir = await mkdtemp(join(tmpdir(), 'lodge-test-'));
+    const dataDir = options.dataDir ?? (await mkdtemp(join(tmpdir(), 'lodge-test-')));
     // The database and each VM run as users of their own, who must get through.
     await chmod(dataDir, 0o711);
     const instance = `t${randomInt(36 ** 4).toString(36)}`;
     const service = new Service(dataDir, instance, await claimNetworkRange(), options);
     try {
-      if (service.env['DATABASE_URL'] === undefined) await placePrograms(join(dataDir, 'postgres'));
+      if (service.env['DATABASE_URL'] === undefined && !options.dataDir) await placePrograms(join(dataDir, 'postgres'));
       await service.up();
     } catch (error) {
       await service.destroy();
@@ -171,6 +173,8 @@ export class Service {
     const deadline = Date.now() + timeoutMs;
     const ready = new RegExp(`Template\\s+${runtime}\\s+ready`);
     while (!ready.test(this.output)) {
+      const { exitCode = null, signalCode = null } = this.child ?? {};
+      if ((exitCode ?? signalCode) !== null) throw new Error(`it ended (${exitCode ?? signalCode}):\n${this.output}`);
       if (Date.now() > deadline) throw new Error(`no template of ${runtime} in ${timeoutMs} ms:\n${this.output}`);
       await new Promise((resolve) => setTimeout(resolve, 200));
     }

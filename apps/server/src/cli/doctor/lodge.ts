@@ -1,5 +1,5 @@
 /** What this Lodge has on the machine: image, template, accelerator, database, control plane, virtual machines. */
-import { access } from 'node:fs/promises';
+import { access, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Image, Log } from '@lodge/ports';
@@ -8,6 +8,7 @@ import { createOpenclawRuntime } from '@lodge/runtimes';
 import { openStore } from '@lodge/store';
 import { checkNetwork, chooseAccelerator, inspectEmulator } from '@lodge/vm';
 import type { Config } from '../../config/config.ts';
+import { lastBackupName } from '../backup/last-backup.ts';
 import { lockHolder } from '../../host/instance-lock.ts';
 import { networkOptions, openMachines } from '../../host/machines.ts';
 import { fail, found, isRoot, note, ok, unseen } from '../../host/finding.ts';
@@ -46,6 +47,7 @@ export async function lodgeSection(config: Config, log: Log): Promise<Section> {
       await found('control plane', () => controlPlane(config)),
       await found('database', () => database(config, log)),
       await found('virtual machines', () => machines(config, log)),
+      await found('last backup', () => lastBackup(config)),
     ],
   };
 }
@@ -78,6 +80,18 @@ async function database(config: Config, log: Log): Promise<Finding> {
   const cluster = join(dataDir, 'postgres', 'cluster');
   if (!(await exists(cluster))) return ok('database', 'embedded; the first start makes it');
   return ok('database', `embedded, ${(await exists(join(cluster, 'postmaster.pid'))) ? 'running' : 'stopped'}`);
+}
+
+/** As `backup` noted it. Whether what it wrote is still there, this machine may not know. */
+async function lastBackup({ dataDir }: Config): Promise<Finding> {
+  const text = await readFile(join(dataDir, lastBackupName), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  if (text === null) return note('last backup', 'none', 'npm run lodge -- backup FOLDER (docs/guides/backup.md)');
+  const { at, folder } = JSON.parse(text) as { readonly at: string; readonly folder: string };
+  const hours = Math.floor((Date.now() - Date.parse(at)) / 3_600_000);
+  return ok('last backup', `${hours < 48 ? `${hours} hours` : `${Math.floor(hours / 24)} days`} ago, in ${folder}`);
 }
 
 async function machines(config: Config, log: Log): Promise<Finding> {

@@ -15,7 +15,7 @@ const run = promisify(execFile);
 const longestName = 1023;
 /** QEMU's smallest cluster; header, extensions and name fit into the first. */
 const headBytes = 4096;
-const journalName = 'disk.moving';
+export const journalName = 'disk.moving';
 
 /** Null when the file is absent, no qcow2 file, or over none. */
 export async function backingOf(path: string): Promise<string | null> {

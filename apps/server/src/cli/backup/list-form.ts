@@ -1,0 +1,68 @@
+/**
+ * The form of a backup's list, checked before anything in it is believed: its seal tells who wrote it, not that this release
+ * wrote it. No name in it leads out of the folder that it is put into.
+ */
+import { Type } from 'typebox';
+import { Check } from 'typebox/value';
+
+const agentId = '[a-z0-9][a-z0-9-]{0,31}';
+const plainName = '^[a-z0-9][a-zA-Z0-9_.-]{0,63}$';
+const text = Type.String({ maxLength: 4096 });
+const count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+const id = Type.Integer({ minimum: 0, maximum: 2 ** 32 - 2 });
+const mode = Type.Integer({ minimum: 0, maximum: 0o777 });
+const chunks = Type.Array(
+  Type.Union([Type.String({ pattern: '^[0-9a-f]{40}$' }), Type.Integer({ minimum: 1, maximum: 2 ** 31 })]),
+);
+const stored = Type.Object({
+  mode,
+  uid: id,
+  gid: id,
+  bytes: count,
+  mtimeNs: Type.String({ pattern: '^[0-9]{1,20}$' }),
+  mark: text,
+  chunks,
+});
+const filesNamed = (pattern: string) => Type.Record(Type.String({ pattern }), stored, { additionalProperties: false });
+const agentFile = `^${agentId}(\\.aside)?/(disk\\.[a-z0-9]{1,16}|snapshot/[a-z]{1,16})$`;
+
+const form = Type.Object({
+  version: Type.Literal(1),
+  at: text,
+  release: text,
+  instance: text,
+  database: Type.Object({
+    facts: Type.Object({
+      version: Type.Literal(1),
+      migrations: Type.Array(Type.Object({ name: text, checksum: text }), { minItems: 1, maxItems: 9_999 }),
+      tables: Type.Array(Type.Object({ name: text, rows: count })),
+      sequences: Type.Array(
+        Type.Object({ name: text, value: Type.String({ pattern: '^-?[0-9]{1,19}$' }), called: Type.Boolean() }),
+      ),
+    }),
+    tables: Type.Record(Type.String(), chunks),
+  }),
+  agents: Type.Array(
+    Type.Object({
+      agentId: Type.String({ pattern: `^${agentId}$` }),
+      templateId: Type.String({ pattern: plainName }),
+      ran: Type.Boolean(),
+      files: filesNamed(agentFile),
+      record: Type.Object({ name: Type.String({ pattern: `^${agentId}(\\.aside)?/vm\\.json$` }), text: Type.String() }),
+    }),
+  ),
+  templates: Type.Array(
+    Type.Object({
+      id: Type.String({ pattern: plainName }),
+      folder: Type.Object({ mode, uid: id, gid: id }),
+      files: filesNamed(plainName),
+    }),
+  ),
+  settings: Type.Record(Type.String({ pattern: '^[A-Z][A-Z0-9_]{0,63}$' }), Type.String(), {
+    additionalProperties: false,
+  }),
+});
+
+export function hasForm(list: unknown): boolean {
+  return Check(form, list);
+}

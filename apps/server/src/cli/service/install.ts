@@ -1,0 +1,105 @@
+/**
+ * `install [--print]` and `uninstall`: Lodge as a service of systemd. Both may be repeated. Nothing of another's making is
+ * replaced or removed: a unit of that name without our first line is left alone.
+ */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { access, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { parseArgs, promisify } from 'node:util';
+import { CommandError, say } from '../command.ts';
+import type { Command } from '../command.ts';
+import { unitMark, unitText } from './unit.ts';
+
+const run = promisify(execFile);
+const unitName = 'lodge.service';
+const unitFile = `/etc/systemd/system/${unitName}`;
+const environmentFile = '/etc/lodge.env';
+/** There where systemd is what has started the machine (sd_booted(3)). */
+const bootedMark = '/run/systemd/system';
+const root = resolve(import.meta.dirname, '../../../../..');
+
+export const install: Command = async (args, env) => {
+  const { values } = parseArgs({ args, options: { print: { type: 'boolean', default: false } } });
+  const text = textFor(env);
+  if (values.print) {
+    process.stdout.write(text);
+    return 0;
+  }
+  await assertSystemd();
+  const there = await unitThere();
+  if (there === text) say(`${unitFile} is there already.`);
+  else {
+    await writeFile(`${unitFile}.new`, text, { mode: 0o644 });
+    await rename(`${unitFile}.new`, unitFile);
+    say(`Wrote ${unitFile}.`);
+  }
+  await systemctl('daemon-reload');
+  await systemctl('enable', unitName);
+  say(`Lodge starts with this machine. Settings go into ${environmentFile}, NAME=value, mode 0600.`);
+  say(`Start it now: systemctl start lodge. What it says: journalctl -u lodge.`);
+  return 0;
+};
+
+export const uninstall: Command = async (args) => {
+  parseArgs({ args, options: {} });
+  await assertSystemd();
+  if ((await unitThere()) === null) {
+    say(`There is no ${unitFile}.`);
+    return 0;
+  }
+  await systemctl('disable', '--now', unitName);
+  await rm(unitFile);
+  await systemctl('daemon-reload');
+  say(`Removed ${unitFile}. Agents' machines go on; npm run down ends them too. All data stays.`);
+  return 0;
+};
+
+function textFor(env: NodeJS.ProcessEnv): string {
+  try {
+    return unitText({ root, environmentFile, programs: programsIn(env) });
+  } catch (error) {
+    throw new CommandError((error as Error).message, { cause: error });
+  }
+}
+
+/** The folder of the host's npm: set-up runs it, and systemd's own PATH may not have it. */
+function programsIn(env: NodeJS.ProcessEnv): string {
+  const folders = (env['PATH'] ?? '').split(':').filter((folder) => folder.startsWith('/'));
+  return folders.find((folder) => existsSync(join(folder, 'npm'))) ?? '/usr/bin';
+}
+
+async function assertSystemd(): Promise<void> {
+  const runs = await access(bootedMark).then(
+    () => true,
+    () => false,
+  );
+  if (!runs) {
+    throw new CommandError(
+      `systemd does not run this machine (there is no ${bootedMark}), so nothing was changed. --print shows the unit; elsewhere run npm start under the service manager there is.`,
+    );
+  }
+  if (process.geteuid?.() !== 0) throw new CommandError('A service of the system is root’s to install.');
+}
+
+/** The unit's text; null where there is none. Rejects where it is not of our making. */
+async function unitThere(): Promise<string | null> {
+  const text = await readFile(unitFile, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  if (text !== null && !text.startsWith(unitMark)) {
+    throw new CommandError(
+      `${unitFile} was not written by this command, so it is left as it is. Move it to ${join('/root', unitName)} or remove it first.`,
+    );
+  }
+  return text;
+}
+
+async function systemctl(...args: string[]): Promise<void> {
+  await run('systemctl', args).catch((error: Error & { stderr?: string }) => {
+    throw new CommandError(`systemctl ${args.join(' ')} failed: ${error.stderr?.trim() || error.message}`, {
+      cause: error,
+    });
+  });
+}

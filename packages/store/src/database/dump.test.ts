@@ -1,0 +1,122 @@
+/** A dump's guarantee: what comes back is what went in, row by row and sequence by sequence, or nothing. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { execute, testDatabase } from '@lodge/testkit/postgres';
+import type { TestDatabase } from '@lodge/testkit/postgres';
+import { Client } from 'pg';
+import { dumpDatabase, loadDatabase } from './dump.ts';
+import type { DatabaseFacts } from './dump.ts';
+import { migrate } from './migrate.ts';
+
+let from: TestDatabase;
+const texts = new Map<string, string[]>();
+let facts: DatabaseFacts;
+
+before(async () => {
+  from = await testDatabase();
+  await migrate(from);
+  await execute(
+    from.connectionString,
+    `insert into accounts (id, name) select 'acc' || n, E'quoted "\\\\" , () \\n line ' || n from generate_series(1, 450) n`,
+  );
+  await execute(
+    from.connectionString,
+    `insert into events (account_id, type, level, created_at, data) select 'acc1', 'agent.created', 1, now(), jsonb_build_object('n', n, 's', E'\\u00e9\\n"') from generate_series(1, 450) n`,
+  );
+  // Triggers answer these rows with rows of their own, which the dump has too.
+  await execute(
+    from.connectionString,
+    `insert into agents (id, account_id, name, runtime_kind, model, size, idle_timeout_seconds, stop_after_seconds, keep_awake,
+       auto_resume, auto_start, wake_on_message, metadata, created_at, updated_at, status, machine_vcpus, machine_memory_mib, machine_disk_gib)
+     values ('agent0000001', 'acc1', 'n', 'runtime_a', 'm', 'small', 0, 0, 'auto', true, false, true, '{}', now(), now(), 'running', 1, 512, 4)`,
+  );
+  facts = await dump(from, texts);
+});
+after(() => from.drop());
+
+async function dump(database: TestDatabase, into: Map<string, string[]>): Promise<DatabaseFacts> {
+  return dumpDatabase(database, async (table, rows) => {
+    const pieces: string[] = [];
+    for await (const piece of rows) pieces.push(piece);
+    into.set(table, pieces);
+  });
+}
+
+/** In pieces that end anywhere, as chunks do. */
+async function* pieces(table: string): AsyncIterable<string> {
+  const text = texts.get(table)!.join('');
+  for (let at = 0; at < text.length; at += 1_001) yield text.slice(at, at + 1_001);
+}
+
+test('every row and every sequence comes back, and the next id is a new one', async () => {
+  assert.ok(facts.tables.some(({ name, rows }) => name === 'accounts' && rows === 450));
+  assert.ok(facts.tables.some(({ name, rows }) => name === 'compute_rates' && rows === 1));
+  const to = await testDatabase();
+  try {
+    await loadDatabase(to, facts, pieces, [{ text: 'delete from events where id = $1', values: [1] }]);
+    const again = new Map<string, string[]>();
+    const found = await dump(to, again);
+    assert.deepEqual(found.sequences, facts.sequences);
+    assert.deepEqual(found.migrations, facts.migrations);
+    for (const [table, rows] of texts) {
+      const wanted = rows
+        .join('')
+        .split('\n')
+        .slice(table === 'events' ? 1 : 0);
+      assert.deepEqual(again.get(table)!.join('').split('\n'), wanted, table);
+    }
+    assert.deepEqual(await keys(to), await keys(from));
+    await execute(
+      to.connectionString,
+      `insert into events (account_id, type, level, created_at, data) values ('acc1', 'agent.created', 1, now(), '{}')`,
+    );
+    await assert.rejects(loadDatabase(to, facts, pieces), /is not empty/);
+  } finally {
+    await to.drop();
+  }
+});
+
+test('a dump that cannot be loaded leaves no row', async () => {
+  const to = await testDatabase();
+  try {
+    const cut = async function* (table: string): AsyncIterable<string> {
+      yield* pieces(table);
+      if (table === 'events') throw new Error('a chunk is damaged');
+    };
+    await assert.rejects(loadDatabase(to, facts, cut), /a chunk is damaged/);
+    const again = new Map<string, string[]>();
+    const { tables } = await dump(to, again);
+    assert.equal(tables.find(({ name }) => name === 'accounts')?.rows, 0);
+    assert.deepEqual(await keys(to), await keys(from));
+  } finally {
+    await to.drop();
+  }
+});
+
+test('a dump of a newer release is refused before anything is made', async () => {
+  const to = await testDatabase();
+  try {
+    const newer = { ...facts, migrations: [...facts.migrations, { name: '9999_later.sql', checksum: 'x' }] };
+    await assert.rejects(loadDatabase(to, newer, pieces), /a newer release made it/);
+  } finally {
+    await to.drop();
+  }
+});
+
+/** Foreign keys and triggers, which a load takes away meanwhile. */
+async function keys({ connectionString }: TestDatabase): Promise<unknown[]> {
+  const client = new Client({ connectionString });
+  await client.connect();
+  try {
+    const { rows } = await client.query(
+      `select conrelid::regclass::text, conname, convalidated, pg_get_constraintdef(oid) from pg_constraint where contype = 'f' order by conname`,
+    );
+    const triggers = await client.query(
+      `select tgrelid::regclass::text, tgname, tgenabled from pg_trigger where not tgisinternal order by tgname`,
+    );
+    assert.ok(triggers.rows.length > 0);
+    return [...rows, ...triggers.rows];
+  } finally {
+    await client.end();
+  }
+}

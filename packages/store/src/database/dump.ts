@@ -1,0 +1,179 @@
+/**
+ * What a database holds, as text, and back into an empty one: for backups. The schema is not in it, for the migrations are:
+ * a dump says up to which one it was migrated. So it goes into a server of another version, embedded or not, and needs no
+ * programs of Postgres: the ones that Lodge brings have no pg_dump, and one of another version refuses.
+ *
+ * A row is what Postgres prints for the whole row (`row::text`), and reads again: every type has such a form, which loses
+ * nothing. All tables are of one moment: one snapshot of one transaction, which locks out no writer.
+ */
+import type { Client } from 'pg';
+import type { DatabaseConfig } from './connection.ts';
+import { connectClient } from './connection.ts';
+import { MigrationError, migrate } from './migrate.ts';
+
+export interface DatabaseFacts {
+  readonly version: 1;
+  /** As `schema_migrations` has them, the last one last. */
+  readonly migrations: readonly { readonly name: string; readonly checksum: string }[];
+  readonly tables: readonly { readonly name: string; readonly rows: number }[];
+  /** Where each sequence of an identity column is. */
+  readonly sequences: readonly { readonly name: string; readonly value: string; readonly called: boolean }[];
+}
+
+/** Rows of one table, each as JSON of its text in a line of its own. */
+export type TableText = AsyncIterable<string>;
+
+/** Rows that are read or written at once. One may have a megabyte. */
+const batchRows = 200;
+const migrationsTable = 'schema_migrations';
+const sameText = `set timezone = 'UTC'; set datestyle = 'ISO, YMD'; set intervalstyle = 'postgres';
+  set extra_float_digits = 1; set statement_timeout = 0`;
+
+/** `take` is given each table's rows and must read them to their end. */
+export async function dumpDatabase(
+  config: DatabaseConfig,
+  take: (table: string, rows: TableText) => Promise<void>,
+): Promise<DatabaseFacts> {
+  return withClient(config, async (client) => {
+    await client.query('begin isolation level repeatable read, read only');
+    const { rows: migrations } = await client.query<{ name: string; checksum: string }>(
+      `select name, checksum from ${migrationsTable} order by version`,
+    );
+    const tables: { name: string; rows: number }[] = [];
+    for (const name of await tablesOf(client)) {
+      const counted = { name, rows: 0 };
+      await take(name, rowsOf(client, counted));
+      tables.push(counted);
+    }
+    const sequences = await sequencesOf(client);
+    await client.query('commit');
+    return { version: 1, migrations, tables, sequences };
+  });
+}
+
+/**
+ * Fills an empty database. All of it appears in one transaction, after the migrations that it was dumped with; the next
+ * start brings later ones. `finish` adds statements to that transaction. Throws `MigrationError` for a database that is not
+ * empty, or a dump of a newer release.
+ */
+export async function loadDatabase(
+  config: DatabaseConfig,
+  facts: DatabaseFacts,
+  read: (table: string) => TableText,
+  finish: readonly { readonly text: string; readonly values: readonly unknown[] }[] = [],
+): Promise<void> {
+  const last = facts.migrations.at(-1);
+  if (last === undefined) throw new MigrationError('The backup has a database without migrations.');
+  if (!(await isEmptyDatabase(config))) {
+    throw new MigrationError('The database to restore into is not empty. Give an empty one; nothing was changed.');
+  }
+  await migrate(config, undefined, last);
+  await withClient(config, async (client) => {
+    await client.query('begin');
+    const names = facts.tables.map(({ name }) => name);
+    const foreignKeys = await foreignKeysOf(client);
+    for (const { table, name } of foreignKeys) await client.query(`alter table ${table} drop constraint ${name}`);
+    // What triggers have made of the rows is in the dump, and so is what migrations put in.
+    for (const name of names) await client.query(`alter table ${quoted(name)} disable trigger user`);
+    if (names.length > 0) await client.query(`truncate ${names.map(quoted).join(', ')}`);
+    for (const name of names) await fill(client, name, read(name));
+    for (const { name, value, called } of facts.sequences) {
+      await client.query('select setval($1::regclass, $2::bigint, $3)', [quoted(name), value, called]);
+    }
+    for (const name of names) await client.query(`alter table ${quoted(name)} enable trigger user`);
+    for (const { table, name, definition } of foreignKeys) {
+      await client.query(`alter table ${table} add constraint ${name} ${definition}`);
+    }
+    for (const { text, values } of finish) await client.query(text, [...values]);
+    await client.query('commit');
+  });
+}
+
+export async function isEmptyDatabase(config: DatabaseConfig): Promise<boolean> {
+  return withClient(config, async (client) => (await tablesOf(client, true)).length === 0);
+}
+
+async function withClient<T>(config: DatabaseConfig, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = await connectClient(config);
+  try {
+    await client.query(sameText);
+    return await work(client);
+  } finally {
+    // What was not committed is undone with the connection.
+    await client.end();
+  }
+}
+
+async function tablesOf(client: Client, all = false): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `select c.relname as name from pg_class c
+     where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p') and not c.relispartition
+       and ($1 or c.relname <> $2) order by c.relname`,
+    [all, migrationsTable],
+  );
+  return rows.map(({ name }) => name);
+}
+
+async function* rowsOf(client: Client, table: { readonly name: string; rows: number }): TableText {
+  await client.query(`declare dumped no scroll cursor for select t::text as row from ${quoted(table.name)} t`);
+  for (;;) {
+    const { rows } = await client.query<{ row: string }>(`fetch ${batchRows} from dumped`);
+    if (rows.length === 0) break;
+    table.rows += rows.length;
+    yield rows.map(({ row }) => `${JSON.stringify(row)}\n`).join('');
+  }
+  await client.query('close dumped');
+}
+
+async function fill(client: Client, name: string, pieces: TableText): Promise<void> {
+  const table = quoted(name);
+  const text = `insert into ${table} overriding system value select * from unnest($1::${table}[])`;
+  let batch: string[] = [];
+  for await (const line of linesOf(pieces)) {
+    batch.push(JSON.parse(line) as string);
+    if (batch.length < batchRows) continue;
+    await client.query(text, [batch]);
+    batch = [];
+  }
+  if (batch.length > 0) await client.query(text, [batch]);
+}
+
+async function* linesOf(pieces: TableText): AsyncIterable<string> {
+  let rest: string[] = [];
+  for await (const piece of pieces) {
+    const lines = piece.split('\n');
+    if (lines.length === 1) {
+      rest.push(piece);
+      continue;
+    }
+    yield [...rest, lines[0]!].join('');
+    for (const line of lines.slice(1, -1)) yield line;
+    rest = [lines.at(-1)!];
+  }
+}
+
+async function sequencesOf(client: Client): Promise<{ name: string; value: string; called: boolean }[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `select relname as name from pg_class
+     where relnamespace = current_schema()::regnamespace and relkind = 'S' order by relname`,
+  );
+  const found: { name: string; value: string; called: boolean }[] = [];
+  for (const { name } of rows) {
+    const sequence = await client.query<{ value: string; called: boolean }>(
+      `select last_value::text as value, is_called as called from ${quoted(name)}`,
+    );
+    found.push({ name, ...sequence.rows[0]! });
+  }
+  return found;
+}
+
+async function foreignKeysOf(client: Client): Promise<{ table: string; name: string; definition: string }[]> {
+  const { rows } = await client.query<{ table: string; name: string; definition: string }>(
+    `select conrelid::regclass::text as table, quote_ident(conname) as name, pg_get_constraintdef(oid) as definition
+     from pg_constraint where contype = 'f' and connamespace = current_schema()::regnamespace and conparentid = 0
+     order by conname`,
+  );
+  return rows;
+}
+
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -1,0 +1,171 @@
+/**
+ * Files of agents' VMs, for a backup beside a driver that goes on. Nothing is changed here, and nobody is asked:
+ *
+ *   at rest   disk, snapshot and record as they lie; looked at before and after, and again when something has moved
+ *   running   the guest writes out its cache, the VM stands still (`freeze.ts`), the disk is copied; its memory is not
+ *
+ * The record that goes with them says `disk` or `suspended`, and names no slot and no process: elsewhere there are none.
+ */
+import { execFile } from 'node:child_process';
+import { mkdir, rm, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { VmError } from '@lodge/ports';
+import { entries } from '../host/files.ts';
+import { isAlive } from '../host/process.ts';
+import type { ProcessMark } from '../host/process.ts';
+import { guestOf } from '../lifecycle/vm-guest.ts';
+import { journalName } from '../saved/backing.ts';
+import { isAgentId, RunDirectory } from '../saved/run-directory.ts';
+import type { VmRecord } from '../saved/run-directory.ts';
+import { maxFreezeMs, whileFrozen } from './freeze.ts';
+
+const run = promisify(execFile);
+const syncTimeoutMs = 10_000;
+/** A stop, a start or an upgrade that is under way comes to an end meanwhile. */
+const settleTimeoutMs = 120_000;
+const settleEveryMs = 500;
+const aside = '.aside';
+
+export interface AgentFiles {
+  readonly agentId: string;
+  readonly templateId: string;
+  /** Relative to the folder of VMs, with where it lies now. */
+  readonly files: readonly { readonly name: string; readonly path: string }[];
+  /** The record, as JSON, and its name like a file's. */
+  readonly record: { readonly name: string; readonly text: string };
+  /** Null where nothing stood still. */
+  readonly frozenMs: number | null;
+  /** Why the guest did not write out its cache; what it was told is on the disk is there all the same. */
+  readonly unsynced: string | null;
+}
+
+/** Names in the folder of VMs that hold a VM: agents', and those that an upgrade has put aside. */
+export async function agentFolders(dataDir: string): Promise<string[]> {
+  return (await entries(join(dataDir, 'vms'))).filter((name) => isAgentId(agentIdOf(name))).toSorted();
+}
+
+/**
+ * Hands the files of one folder to `take`, which must have read them when it resolves; it may be called again when they
+ * changed meanwhile, and the last call counts. Null when there is no disk. `staging` is a folder on the data folder's file
+ * system. Rejects with `timeout` when the VM does not come to rest.
+ */
+export async function withAgentFiles<T>(
+  { dataDir, staging }: { readonly dataDir: string; readonly staging: string },
+  name: string,
+  take: (files: AgentFiles) => Promise<T>,
+): Promise<T | null> {
+  const directory = new RunDirectory(join(dataDir, 'vms'), agentIdOf(name), name);
+  const deadline = performance.now() + settleTimeoutMs;
+  for (;;) {
+    const record = await directory.read();
+    const disk = await stat(directory.disk).catch(() => null);
+    if (!record || !disk) {
+      if (!(await directory.exists()) || (record && record.phase === 'removing')) return null;
+    } else {
+      const taken = await attempt({ directory, record, staging }, take);
+      if (taken !== again) return taken;
+    }
+    if (performance.now() > deadline) {
+      if (!disk) return null;
+      throw new VmError('timeout', `the machine of ${directory.agentId} was changed all the time`);
+    }
+    await sleep(settleEveryMs);
+  }
+}
+
+const again = Symbol('again');
+
+interface Attempt {
+  readonly directory: RunDirectory;
+  readonly record: VmRecord;
+  readonly staging: string;
+}
+
+async function attempt<T>(work: Attempt, take: (files: AgentFiles) => Promise<T>): Promise<T | typeof again> {
+  const { directory, record, staging } = work;
+  const { process } = record;
+  if (process === null || !isAlive(process)) return atRest(work, take);
+  // It is being suspended, or has been started from a snapshot that is still there: one of the two is about to go.
+  if (await directory.snapshot.exists()) return again;
+  const copy = join(staging, `${basename(directory.path)}.qcow2`);
+  try {
+    const { unsynced, frozenMs } = await copyDisk(directory, record, process, copy);
+    const files = [{ name: `${basename(directory.path)}/disk.qcow2`, path: copy }];
+    return await take({ ...about(directory, record, 'disk'), files, frozenMs, unsynced });
+  } catch (error) {
+    if (error instanceof VmError && error.code === 'gone') return again;
+    throw error;
+  } finally {
+    await rm(copy, { force: true });
+  }
+}
+
+async function copyDisk(directory: RunDirectory, record: VmRecord, process: ProcessMark, copy: string) {
+  await mkdir(join(copy, '..'), { recursive: true, mode: 0o700 });
+  const unsynced = await syncGuest(record);
+  const began = performance.now();
+  await whileFrozen(process, async () => {
+    // By reference where the file system can: then it takes no time, however large the disk is.
+    const args = ['--reflink=auto', '--sparse=always', '--', directory.disk, copy];
+    await run('cp', args, { timeout: maxFreezeMs });
+  });
+  return { unsynced, frozenMs: Math.round(performance.now() - began) };
+}
+
+/** A paused guest does not answer, and has nothing to write out: pausing did. */
+async function syncGuest(record: VmRecord): Promise<string | null> {
+  if (record.address === null || record.phase !== 'running') return null;
+  try {
+    await guestOf({ address: record.address, record }).sync(false, { timeoutMs: syncTimeoutMs });
+    return null;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+async function atRest<T>(
+  { directory, record }: Attempt,
+  take: (files: AgentFiles) => Promise<T>,
+): Promise<T | typeof again> {
+  const before = await stateOf(directory);
+  if (before === null) return again;
+  const name = basename(directory.path);
+  const snapshot = await entries(join(directory.path, 'snapshot'));
+  // The time of writing that a disk had before it was put over another path: what a kill leaves of that (`backing.ts`).
+  const journal = (await entries(directory.path)).filter((file) => file === journalName);
+  const files = ['disk.qcow2', ...journal, ...snapshot.map((file) => `snapshot/${file}`)].map((file) => ({
+    name: `${name}/${file}`,
+    path: join(directory.path, file),
+  }));
+  const phase = snapshot.length > 0 ? 'suspended' : 'disk';
+  const unread = Symbol('unread');
+  const taken = await take({ ...about(directory, record, phase), files, frozenMs: null, unsynced: null }).catch(
+    (error: unknown): typeof unread => {
+      // It was started, or deleted, while it was read.
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return unread;
+      throw error;
+    },
+  );
+  return taken === unread || (await stateOf(directory)) !== before ? again : taken;
+}
+
+function about(directory: RunDirectory, record: VmRecord, phase: 'disk' | 'suspended') {
+  const kept: VmRecord = { ...record, phase, slot: null, address: null, process: null };
+  return {
+    agentId: directory.agentId,
+    templateId: record.templateId,
+    record: { name: `${basename(directory.path)}/vm.json`, text: `${JSON.stringify(kept)}\n` },
+  };
+}
+
+/** Changes with any start, stop or write. */
+async function stateOf(directory: RunDirectory): Promise<string | null> {
+  const disk = await stat(directory.disk, { bigint: true }).catch(() => null);
+  const record = await directory.read();
+  if (!disk || !record || (record.process !== null && isAlive(record.process))) return null;
+  return JSON.stringify([String(disk.size), String(disk.mtimeNs), record, await directory.snapshot.exists()]);
+}
+
+const agentIdOf = (name: string): string => (name.endsWith(aside) ? name.slice(0, -aside.length) : name);
