@@ -15,6 +15,7 @@ import { VmError } from '@lodge/ports';
 import { entries } from '../host/files.ts';
 import { isAlive } from '../host/process.ts';
 import type { ProcessMark } from '../host/process.ts';
+import { HostPace } from '../../pace.ts';
 import { guestOf } from '../lifecycle/vm-guest.ts';
 import { journalName } from '../saved/backing.ts';
 import { isAgentId, RunDirectory } from '../saved/run-directory.ts';
@@ -118,7 +119,7 @@ async function copyDisk(directory: RunDirectory, record: VmRecord, process: Proc
 async function syncGuest(record: VmRecord): Promise<string | null> {
   if (record.address === null || record.phase !== 'running') return null;
   try {
-    await guestOf({ address: record.address, record }).sync(false, { timeoutMs: syncTimeoutMs });
+    await guestOf(record, { pace: new HostPace() }).sync(false, { timeoutMs: syncTimeoutMs });
     return null;
   } catch (error) {
     return (error as Error).message;
