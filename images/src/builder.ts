@@ -12,12 +12,15 @@ import { makePython, pythonFiles } from './python.ts';
 import { foundation, readLayers, type DebianRecipe, type Layer } from './recipe.ts';
 import type { RunContext } from './run.ts';
 import type { LayerTars } from './tree.ts';
+import { InstalledVersions, splitImageName } from './versions/installed.ts';
 
 export interface ImageBuilderOptions {
   /** Absolute path. Shared by all builders of this host; needs some gigabytes, readable by whoever runs VMs. */
   readonly cacheDir: string;
   /** Folder of the recipes; default: the ones that come with this package. */
   readonly sourceDir?: string;
+  /** Folder of the versions that were installed beside them, whose images are asked for as `runtime@version`. */
+  readonly versionsDir?: string;
   readonly log: Log;
 }
 
@@ -35,6 +38,7 @@ interface Plan {
 class RecipeImageBuilder implements ImageBuilder {
   private readonly cache: Cache;
   private readonly sourceDir: string;
+  private readonly installed: InstalledVersions | null;
   private readonly log: Log;
   private readonly plans = new Map<string, Promise<Plan>>();
   private guestd: Promise<string> | null = null;
@@ -42,6 +46,7 @@ class RecipeImageBuilder implements ImageBuilder {
   constructor(options: ImageBuilderOptions) {
     this.cache = new Cache(options.cacheDir);
     this.sourceDir = options.sourceDir ?? join(import.meta.dirname, '..');
+    this.installed = options.versionsDir === undefined ? null : new InstalledVersions(options.versionsDir);
     this.log = options.log;
   }
 
@@ -75,18 +80,26 @@ class RecipeImageBuilder implements ImageBuilder {
     return this.imageOf(plan.id, artifact);
   }
 
-  /** Recipes and daemon are read once: what this process builds is what it named. */
-  private plan(runtime: string): Promise<Plan> {
-    const known = this.plans.get(runtime);
+  /**
+   * Recipes and daemon are read once: what this process builds is what it named. An installed version's recipe is read each
+   * time, for it may be removed and made again while this process lives.
+   */
+  private plan(name: string): Promise<Plan> {
+    const known = this.plans.get(name);
     if (known) return known;
-    this.guestd ??= bundleGuestd();
-    const made = Promise.all([readLayers(this.sourceDir, runtime), this.guestd]).then(async ([layers, guestd]) => ({
-      id: await imageId(layers, guestd),
-      layers,
-      guestd,
-    }));
-    this.plans.set(runtime, made);
+    const { runtime, version } = splitImageName(name);
+    const made = this.readPlan(runtime, version);
+    if (version === null) this.plans.set(name, made);
     return made;
+  }
+
+  private async readPlan(runtime: string, version: string | null): Promise<Plan> {
+    this.guestd ??= bundleGuestd();
+    if (version !== null && this.installed === null)
+      throw new ImageError(`no versions of ${runtime} are installed here`);
+    const folder = version === null ? undefined : this.installed!.recipeOf(runtime, version);
+    const [layers, guestd] = await Promise.all([readLayers(this.sourceDir, runtime, folder), this.guestd]);
+    return { id: await imageId(layers, guestd), layers, guestd };
   }
 
   private async collectParts(

@@ -1,6 +1,6 @@
 /** Recipes are data: a folder with `recipe.json`, the files that go into the guest, and for npm packages their lockfile. */
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { ImageError } from './errors.ts';
 import type { Replacement } from './replace.ts';
 
@@ -64,20 +64,23 @@ export interface DiskRecipe {
   readonly reservedPercent: number;
 }
 
-/** The layers of an image, lowest first. */
-export async function readLayers(sourceDir: string, name: string): Promise<readonly [Layer, ...Layer[]]> {
-  const layer = await readLayer(sourceDir, name);
+/** The layers of an image, lowest first. `folder`: where the uppermost is, when that is not in `sourceDir`. */
+export async function readLayers(
+  sourceDir: string,
+  name: string,
+  folder: string = join(sourceDir, name),
+): Promise<readonly [Layer, ...Layer[]]> {
+  const layer = await readLayer(folder, name);
   return layer.extends === undefined ? [layer] : [...(await readLayers(sourceDir, layer.extends)), layer];
 }
 
-async function readLayer(sourceDir: string, name: string): Promise<Layer> {
-  const folder = join(sourceDir, name);
+async function readLayer(folder: string, name: string): Promise<Layer> {
   try {
     if (!/^[a-z][a-z0-9-]*$/.test(name)) throw new Error('not a name');
     const recipe = JSON.parse(await readFile(join(folder, 'recipe.json'), 'utf8')) as Omit<Layer, 'name' | 'folder'>;
     return { ...recipe, name, folder };
   } catch (error) {
-    throw new ImageError(`there is no usable image recipe ${name} in ${sourceDir}`, { cause: error });
+    throw new ImageError(`there is no usable image recipe ${name} in ${dirname(folder)}`, { cause: error });
   }
 }
 

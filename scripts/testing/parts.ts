@@ -78,6 +78,7 @@ const costs: Readonly<Record<string, Cost>> = {
   'tests/web/account.test.ts': { seconds: 150, cores: 0.4 },
   'tests/failure/kill.test.ts': { seconds: 110, cores: 0.6 },
   'tests/failure/upgrade.test.ts': { seconds: 100, cores: 0.8 },
+  'tests/failure/runtimes.test.ts': { seconds: 120, cores: 0.8 },
   'tests/failure/life.test.ts': { seconds: 90, cores: 0.6 },
   'tests/failure/two-servers.test.ts': { seconds: 90, cores: 0.8 },
   'packages/vm/conformance/qemu-vm.test.ts': { seconds: 80, cores: 0.8 },

@@ -140,6 +140,7 @@ async function assemble(
     ...shared,
     ...engineSettings(config, store),
     images: host.images,
+    versions: host.versions,
     gateway: createGateway(),
     providers,
     secrets,

@@ -11,7 +11,7 @@ import { guestOfRow } from './agents/guest-of.ts';
 import { DiskKeeper } from './lifecycle/disk/keeper.ts';
 import { Idleness } from './lifecycle/idle/idleness.ts';
 import { MemoryRelief } from './lifecycle/idle/memory.ts';
-import type { AgentRow, AgentSettings, CallLedger, Gateway, ImageBuilder } from '@lodge/ports';
+import type { AgentRow, AgentSettings, CallLedger, Gateway, ImageBuilder, RuntimeVersions } from '@lodge/ports';
 import { createAgentReconciler } from './lifecycle/reconcile/agent.ts';
 import { defaultBounds } from './lifecycle/reconcile/deps.ts';
 import type { StepBounds } from './lifecycle/reconcile/deps.ts';
@@ -52,6 +52,10 @@ type Limits = 'maxAgentsPerAccount' | 'maxRunningPerAccount' | 'memory';
 export interface EngineDeps
   extends Pick<AgentsDeps, Given | Limits>, Pick<SpendingDeps, 'events' | 'spend' | 'loopBounds'> {
   readonly images: ImageBuilder;
+  /** Versions of runtimes that are installed beside those that Lodge brings. */
+  readonly versions?: RuntimeVersions;
+  /** How often it is looked which of them are offered; 10 s by default. */
+  readonly versionsEveryMs?: number;
   /** `defaultDisk` where it is not given. */
   readonly disk?: DiskSettings;
   /** Speaks to the gateways inside guests. */
@@ -110,15 +114,7 @@ const collectEveryMs = 10 * 60_000;
 
 export function createEngine(deps: EngineDeps): Engine {
   const { store, driver, runtimes, log } = deps;
-  const templates = createTemplates({
-    driver,
-    images: deps.images,
-    runtimes,
-    log,
-    buildTimeoutMs: deps.provisionTimeoutMs,
-    collectEveryMs,
-    inUse: async () => new Set((await store.all()).flatMap(({ templateId }) => templateId ?? [])),
-  });
+  const templates = openTemplates(deps);
   const settingsOf = (agent: AgentRow): AgentSettings => agentSettings(agent, deps);
   const watermarkMib = deps.memoryWatermarkMib ?? deps.memory.reservedMib;
   const disk = new DiskKeeper({ store, driver, log, holder: deps.holder, settings: deps.disk ?? defaultDisk });
@@ -167,6 +163,21 @@ export function createEngine(deps: EngineDeps): Engine {
     templateProgress: () => [...runtimes.keys()].map((kind) => templates.progress(kind)),
     onTemplateProgress: (listener) => templates.onProgress(listener),
   };
+}
+
+function openTemplates(deps: EngineDeps): Templates {
+  const { store, driver, images, runtimes, versions, versionsEveryMs, log } = deps;
+  return createTemplates({
+    driver,
+    images,
+    runtimes,
+    log,
+    ...(versions && { versions }),
+    ...(versionsEveryMs !== undefined && { lookEveryMs: versionsEveryMs }),
+    buildTimeoutMs: deps.provisionTimeoutMs,
+    collectEveryMs,
+    inUse: async () => new Set((await store.all()).flatMap(({ templateId }) => templateId ?? [])),
+  });
 }
 
 function given<Part>(part: Part | undefined, what: string): Part {

@@ -1,4 +1,5 @@
 export * from './vm/images.ts';
+export * from './vm/runtime-versions.ts';
 export * from './vm/vm-driver.ts';
 export * from './guest/endpoint.ts';
 export * from './guest/gateway.ts';

@@ -2,20 +2,22 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readMasterKey } from '@lodge/access/master-key';
-import { createImageBuilder } from '@lodge/images';
+import { createImageBuilder, createRuntimeVersions } from '@lodge/images';
 import type { ServiceAccount } from '@lodge/channels/gmail';
-import type { ImageBuilder, Log, VmDriver } from '@lodge/ports';
+import type { ImageBuilder, Log, RuntimeVersions, VmDriver } from '@lodge/ports';
 import { startEmbeddedPostgres } from '@lodge/store/embedded';
 import type { Closing } from '../closing.ts';
 import type { Config } from '../config/config.ts';
 import { masterKeySource } from '../config/master-key-source.ts';
 import { openMachines } from '../host/machines.ts';
+import { installedVersions } from '../host/installed-versions.ts';
 import { readServiceAccount } from './service-account.ts';
 
 /** What a control plane is given. Everything else it makes itself. */
 export interface Host {
   readonly driver: VmDriver;
   readonly images: ImageBuilder;
+  readonly versions: RuntimeVersions;
   /** URL of the database. */
   readonly connectionString: string;
   readonly masterKey: Buffer;
@@ -37,8 +39,10 @@ export async function openHost(config: Config, log: Log, closing: Closing): Prom
   const tls = await readTls(config);
   const pubsubAccount = await readServiceAccount(config.gmailPubsubKeyFile);
   const { driver } = await openMachines(config, log);
-  const images = createImageBuilder({ cacheDir: config.cacheDir, log });
-  return { driver, images, connectionString, masterKey, tls, pubsubAccount };
+  const installed = installedVersions(config);
+  const images = createImageBuilder({ cacheDir: config.cacheDir, versionsDir: installed.folder, log });
+  const versions = createRuntimeVersions({ installed, images, log });
+  return { driver, images, versions, connectionString, masterKey, tls, pubsubAccount };
 }
 
 async function openDatabase(config: Config, log: Log, closing: Closing): Promise<string> {

@@ -52,9 +52,9 @@ export async function runMachineHost(
     const host = await Promise.race([openHere(config, log, closing), control.ended]);
     // It has said why.
     if (typeof host === 'number') return await endWith(control, closing, log);
-    const { driver, images, ...handed } = host;
+    const { driver, images, versions, ...handed } = host;
     closing.push(() => driver.stop());
-    serveMachines(control.channel, { driver, images: new KnownImages(images), log });
+    serveMachines(control.channel, { driver, images: new KnownImages(images), versions, log });
     control.channel.send(handoverMessage({ ...handed, brokerHost: driver.brokerHost, secrets }));
     control.channel.open();
     await endWith(control, closing, log);

@@ -60,7 +60,7 @@ export function canUpgrade(
   { templates }: Pick<AgentsDeps, 'templates'>,
   { runtimeKind, templateId }: AgentRow,
 ): boolean {
-  const newest = templates.current(runtimeKind);
+  const newest = templates.newest(runtimeKind);
   return newest !== null && templateId !== null && newest.id !== templateId;
 }
 

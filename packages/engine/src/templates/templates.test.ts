@@ -1,6 +1,7 @@
 /** Templates come and go: a create waits for one that is made again, and none that an agent's disk lies over is collected. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { OfferedVersions } from '@lodge/ports';
 import { FakeHost, createFakeDriver } from '@lodge/vm/fake';
 import { guestRuntime, noTroubles } from '../../../testkit/src/plane/guest-runtime.ts';
 import { running, silent, startPlane, until, World } from '../../../testkit/src/plane/plane.ts';
@@ -104,4 +105,60 @@ test('a collection spares the current template and those in use, and takes the r
   await until('the unused one is gone', () => !host.templates.has('unused'));
   assert.deepEqual([...host.templates.keys()].sort(), ['used', templates.current('runtime_a')!.id].sort());
   await templates.stop();
+});
+
+test('another version is current once its template is ready, and each of the two roles has its own', async () => {
+  const host = new FakeHost();
+  const ensured: string[] = [];
+  let release = Promise.withResolvers<void>();
+  const ensure = async (name: string) => {
+    ensured.push(name);
+    if (name.includes('@')) await release.promise;
+    return { id: name.replace('@', '-'), rootDisk: '/nowhere', kernel: '/nowhere', initrd: '/nowhere' };
+  };
+  const one = { version: null, image: 'toy' };
+  const next = { version: '2', image: 'toy@2' };
+  let offered = { fresh: one, upgrade: one } as OfferedVersions;
+  const templates = createTemplates({
+    driver: createFakeDriver(host),
+    images: { idOf: (name) => Promise.resolve(name.replace('@', '-')), find: () => Promise.resolve(null), ensure },
+    runtimes: new Map([['runtime_a', { ...guestRuntime(host, noTroubles()), name: 'toy', version: '1' }]]),
+    versions: { offered: () => Promise.resolve(offered) },
+    lookEveryMs: 10,
+    log: silent,
+    buildTimeoutMs: 60_000,
+    inUse: () => Promise.resolve(new Set()),
+    collectEveryMs: 20,
+  });
+  const versions = () =>
+    [templates.current('runtime_a'), templates.newest('runtime_a')].map((each) => each && templates.versionOf(each.id));
+  templates.start();
+  try {
+    const first = await templates.whenReady('runtime_a', AbortSignal.timeout(30_000));
+    assert.deepEqual(versions(), ['1', '1']);
+    offered = { fresh: one, upgrade: next };
+    await until('the image of the next is made', () => ensured.includes('toy@2'));
+    assert.equal(templates.progress('runtime_a').state, 'ready', 'agents are made all the while');
+    assert.deepEqual(versions(), ['1', '1']);
+    release.resolve();
+    await until('the next is what upgrades bring', () => versions()[1] === '2');
+    assert.equal(templates.current('runtime_a')?.id, first.id, 'new agents are held');
+    assert.notEqual((await templates.whenReady('runtime_a', AbortSignal.timeout(30_000), 'newest')).id, first.id);
+    offered = { fresh: next, upgrade: next };
+    await until('it is what new agents get', () => versions()[0] === '2');
+    await until('the first is needed by nobody', () => !host.templates.has(first.id));
+    host.templates.clear();
+    ensured.length = 0;
+    release = Promise.withResolvers<void>();
+    offered = { fresh: one, upgrade: next };
+    templates.lost('runtime_a', templates.newest('runtime_a')!.id);
+    await until('new agents wait for none but their own', () => versions()[0] === '1' && ensured.includes('toy@2'));
+    assert.equal(templates.newest('runtime_a'), null);
+    release.resolve();
+    await until('both are there', () => versions().join() === '1,2');
+    offered = { fresh: one, upgrade: one };
+    await until('it is as before', () => versions().join() === '1,1');
+  } finally {
+    await templates.stop();
+  }
 });

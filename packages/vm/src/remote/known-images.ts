@@ -1,7 +1,7 @@
 import { VmError } from '@lodge/ports';
 import type { Image, ImageBuilder } from '@lodge/ports';
 
-/** A builder reads each recipe that is named and keeps it: far more than there are. */
+/** A builder reads each recipe that is named and keeps it: far more than there are. Of installed versions it keeps nothing. */
 const maxRuntimes = 64;
 
 /** A builder that remembers the images it gave: whoever names one by its id gets the files that were found here. */
@@ -36,12 +36,13 @@ export class KnownImages implements ImageBuilder {
     return image;
   }
 
-  private counted(runtime: string): string {
+  private counted(image: string): string {
+    const [runtime = image] = image.split('@', 1);
     if (!this.runtimes.has(runtime) && this.runtimes.size >= maxRuntimes) {
       throw new VmError('failed', 'too many runtimes were named');
     }
     this.runtimes.add(runtime);
-    return runtime;
+    return image;
   }
 
   private known(image: Image): Image {

@@ -2,8 +2,8 @@
  * Everything that a control plane can ask of the machine host, one entry a method: what the message must hold, and what is
  * done. Images and templates come by their ids: no path of the host is ever in a message.
  */
-import { VmError } from '@lodge/ports';
-import type { GuestAddress, Image, ReportProgress, RuntimeFacts, VmDriver } from '@lodge/ports';
+import { builtIn, VmError } from '@lodge/ports';
+import type { GuestAddress, Image, ReportProgress, RuntimeFacts, RuntimeVersions, VmDriver } from '@lodge/ports';
 import type { KnownImages } from './known-images.ts';
 import {
   boolean,
@@ -12,6 +12,7 @@ import {
   executionId,
   facts,
   imageId,
+  imageName,
   integer,
   ipv4,
   listOf,
@@ -30,6 +31,8 @@ import type { Shape, Shaped } from './shapes.ts';
 export interface Served {
   readonly driver: VmDriver;
   readonly images: KnownImages;
+  /** Of runtimes, beside those that Lodge brings; without it there are none. */
+  readonly versions?: RuntimeVersions;
 }
 
 /** What one call has beside its arguments. */
@@ -61,11 +64,17 @@ const hostMethods = {
   start: method({}, ({ driver }) => driver.start()),
   stop: method({}, ({ driver }) => driver.stop()),
 
-  imageIdOf: method({ runtime: runtimeName }, ({ images }, { runtime }) => images.idOf(runtime)),
-  findImage: method({ runtime: runtimeName }, ({ images }, { runtime }) => images.find(runtime)),
-  ensureImage: method({ runtime: runtimeName }, ({ images }, { runtime }, { progress, signal }) =>
+  imageIdOf: method({ runtime: imageName }, ({ images }, { runtime }) => images.idOf(runtime)),
+  findImage: method({ runtime: imageName }, ({ images }, { runtime }) => images.find(runtime)),
+  ensureImage: method({ runtime: imageName }, ({ images }, { runtime }, { progress, signal }) =>
     images.ensure(runtime, progress, signal),
   ),
+
+  offeredVersions: method({ runtime: runtimeName, variant }, async ({ versions }, call) => {
+    const { runtime } = call;
+    if (!versions) return { fresh: builtIn(runtime), upgrade: builtIn(runtime) };
+    return versions.offered(runtime, call.variant);
+  }),
 
   findTemplate: method(templateRequest, ({ driver }, request) =>
     driver.findTemplate({ image: { id: request.imageId }, variant: request.variant }),

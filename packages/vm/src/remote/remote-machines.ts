@@ -1,7 +1,8 @@
 /** The control plane's side: a driver and a builder of images whose work is done by the machine host. */
 import { keptPace } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
-import type { GuestAddress, ImageBuilder, ReportProgress, TemplateBuild, VmDriver, VmRequest } from '@lodge/ports';
+import type { GuestAddress, ImageBuilder, ReportProgress, RuntimeVersions } from '@lodge/ports';
+import type { TemplateBuild, VmDriver, VmRequest } from '@lodge/ports';
 import { HostPace } from '../pace.ts';
 import { ChannelError } from './channel.ts';
 import type { Channel, Message } from './channel.ts';
@@ -12,6 +13,7 @@ import type { ArgsOf, MethodName, ResultOf } from './methods.ts';
 export interface RemoteMachines {
   readonly driver: VmDriver;
   readonly images: ImageBuilder;
+  readonly versions: RuntimeVersions;
 }
 
 /** Calls under way at a time, and what their messages have in all; more wait here, in order. Half of what the other end takes. */
@@ -39,7 +41,10 @@ interface Pending extends CallOptions {
 /** `brokerHost` as the driver there says. The channel is to be opened by the caller. */
 export function createRemoteMachines(channel: Channel, { brokerHost }: Pick<VmDriver, 'brokerHost'>): RemoteMachines {
   const calls = new Calls(channel);
-  return { driver: remoteDriver(calls, brokerHost), images: remoteImages(calls) };
+  const versions: RuntimeVersions = {
+    offered: (runtime, variant) => calls.call('offeredVersions', { runtime, variant }),
+  };
+  return { driver: remoteDriver(calls, brokerHost), images: remoteImages(calls), versions };
 }
 
 function remoteImages(calls: Calls): ImageBuilder {

@@ -9,7 +9,7 @@
  */
 import { agentIdPattern } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
-import type { GuestAddress, Log, RuntimeFacts, VmDriver } from '@lodge/ports';
+import type { GuestAddress, Log, RuntimeFacts, RuntimeVersions, VmDriver } from '@lodge/ports';
 import { ChannelError } from './channel.ts';
 import type { Channel, Message } from './channel.ts';
 import { sentError, untrustedError } from './errors.ts';
@@ -26,6 +26,7 @@ export const maxBytesUnderWay = 32 * 2 ** 20;
 export interface MachinesToServe {
   readonly driver: VmDriver;
   readonly images: KnownImages;
+  readonly versions?: RuntimeVersions;
   readonly log: Log;
   /** What an agent's id looks like; by default as the domain makes them. */
   readonly agentIds?: RegExp;

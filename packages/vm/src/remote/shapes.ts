@@ -77,6 +77,8 @@ export const templateId = matching(/^[A-Za-z0-9][\w-]{0,127}$/, 'the id of a tem
 export const imageId = matching(/^[A-Za-z0-9][\w-]{0,127}$/, 'the id of an image');
 /** A folder of recipes. */
 export const runtimeName = matching(/^[a-z][a-z0-9-]{0,31}$/, 'the name of a runtime');
+/** Of the runtime itself, or of an installed version of it. */
+export const imageName = matching(/^[a-z][a-z0-9-]{0,31}(?:@[0-9][0-9A-Za-z.+-]{0,63})?$/, 'the name of an image');
 export const variant = matching(/^[\w.-]{1,200}$/, 'the name of a variant');
 export const ipv4 = matching(/^\d{1,3}(?:\.\d{1,3}){3}$/, 'an IPv4 address');
 

@@ -212,7 +212,10 @@ async function makeVm(pass: Pass, { from, template, deadline }: Start): Promise<
     vmAddress: null,
     host: deps.holder,
     ...(from !== 'snapshot' && { settingsApplied: null }),
-    ...(from === 'clone' && { statusReason: null, runtimeVersion: pass.runtime.version }),
+    ...(from === 'clone' && {
+      statusReason: null,
+      runtimeVersion: deps.templates.versionOf(template.id) ?? pass.runtime.version,
+    }),
   };
   const isLate = from === 'clone' && pass.status !== 'provisioning';
   const late = { status: 'provisioning', event: { type: 'agent.provisioning', data: {} } } as const;

@@ -19,7 +19,7 @@ const maxLooks = 3;
 const betweenLooksMs = 1_000;
 
 export async function moveIn(pass: Pass, deadline: AbortSignal): Promise<void> {
-  const { agent, runtime } = pass;
+  const { agent } = pass;
   if (agent.status !== 'provisioning') {
     await pass.observe({
       status: 'provisioning',
@@ -37,14 +37,14 @@ export async function moveIn(pass: Pass, deadline: AbortSignal): Promise<void> {
       statusReason: null,
       executionId: vm.executionId,
       templateId: template.id,
-      runtimeVersion: runtime.version,
+      runtimeVersion: versionIn(pass, template),
       startedAt: new Date(),
       stoppedAt: null,
       machine: vm.machine,
       settingsApplied: pass.settingsDigest,
       egressApplied: agent.egressVersion,
       operation: null,
-      event: upgraded(pass, vm),
+      event: upgraded(pass, vm, versionIn(pass, template)),
     });
     pass.deps.rulesPut.add(agent, vm.executionId);
   } catch (error) {
@@ -65,7 +65,7 @@ export async function dropBackup({ deps, id }: Pass): Promise<void> {
 function newest(pass: Pass, deadline: AbortSignal): Promise<Template> {
   const { agent, deps } = pass;
   return pass.within(deadline, async (signal) => {
-    const template = await deps.templates.whenReady(agent.runtimeKind, signal);
+    const template = await deps.templates.whenReady(agent.runtimeKind, signal, 'newest');
     if (template.id === agent.templateId) throw new Error('the newest template is the one the agent has');
     return template;
   });
@@ -111,10 +111,13 @@ function reasonFor(failed: StepFailed): string {
   return 'on the newest image the VM or the runtime in it failed to start';
 }
 
-function upgraded({ runtime, took }: Pass, { machine }: Vm): Happening {
+const versionIn = ({ deps, runtime }: Pass, { id }: Template): string =>
+  deps.templates.versionOf(id) ?? runtime.version;
+
+function upgraded({ runtime, took }: Pass, { machine }: Vm, version: string): Happening {
   const { vcpus, memoryMib: memory_mib } = machine;
   return {
     type: 'agent.upgraded',
-    data: { runtime: runtime.name, version: runtime.version, ...took, vcpus, memory_mib },
+    data: { runtime: runtime.name, version, ...took, vcpus, memory_mib },
   };
 }
