@@ -13,6 +13,7 @@ case "${1:-}" in
   owner-link | reset-password | rotate-master-key) node_as_root "read what only it may read" apps/server/src/cli/main.ts "$@" ;;
   # Doctor looks as whoever may: without root and without sudo that asks nothing it says what it could not see.
   doctor) [ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null || exec "$lodge_node" apps/server/src/cli/main.ts "$@" ;;&
+  runtimes) node_as_root "read and make guest images" apps/server/src/cli/main.ts "$@" ;;
   demo | doctor | down) node_as_root "look after virtual machines and their networks" apps/server/src/cli/main.ts "$@" ;;
   *) exec "$lodge_node" apps/server/src/cli/main.ts "$@" ;;
 esac

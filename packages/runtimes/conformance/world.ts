@@ -1,6 +1,8 @@
 /** One Lodge with one runtime and a stub for the provider; one agent of it, and how it is spoken to. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { cp } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI from 'openai';
 import type { LlmApi } from '@lodge/ports';
@@ -16,6 +18,8 @@ import type { Subject } from './subjects.ts';
 /** Building images and templates from nothing under emulation, with room to spare. */
 export const templateTimeoutMs = 30 * 60_000;
 const turnTimeoutMs = 5 * 60_000;
+/** An installed version that is tested in place of the one that Lodge brings: a folder as `<data>/runtimes`, and which it is. */
+const { CONFORMANCE_INSTALLED: installed, CONFORMANCE_VERSION: version } = process.env;
 const marked = (what: string): string => `sk-${what}-${randomBytes(12).toString('hex')}`;
 
 /** The stub as a provider for each API. */
@@ -55,6 +59,9 @@ export async function openWorld({ name }: Subject): Promise<World> {
       LODGE_CONNECTION_ADDRESSES: 'any',
       CONFORMANCE_RUNTIMES: name,
     },
+    ...(installed !== undefined && {
+      prepare: (dataDir: string) => cp(installed, join(dataDir, 'runtimes'), { recursive: true }),
+    }),
   }).catch(async (error: unknown) => {
     await closeStubs();
     throw error;
@@ -103,6 +110,7 @@ export class Tested {
     });
     assert.equal(reply.status, 201, JSON.stringify(reply.body));
     assert.equal(reply.body.status, 'running');
+    if (version !== undefined) assert.equal(reply.body.runtime.version, version, 'the version that is tested');
     return new Tested(world, reply.body.id as string);
   }
 

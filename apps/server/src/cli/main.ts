@@ -44,6 +44,10 @@ const commands: Readonly<Record<string, { readonly summary: string; readonly loa
     summary: 'a link to set a new password (EMAIL; --remove-second-factor takes that off too)',
     load: async () => (await import('./reset-password.ts')).resetPassword,
   },
+  runtimes: {
+    summary: 'versions of the agent runtimes: what is installed and what there is (update, use, remove)',
+    load: async () => (await import('./runtimes.ts')).runtimes,
+  },
   'rotate-master-key': {
     summary: 'seals every secret anew under a new master key; goes on where it was cut off',
     load: async () => (await import('./rotate-master-key.ts')).rotateMasterKeyCommand,

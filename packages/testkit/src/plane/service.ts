@@ -24,6 +24,8 @@ export interface ServiceOptions {
   readonly dataDir?: string;
   /** Bound until the API answers, in ms. */
   readonly startTimeoutMs?: number;
+  /** Fills the data folder before the first start. */
+  readonly prepare?: (dataDir: string) => Promise<void>;
 }
 
 const mainEntry = new URL('../../../../apps/server/src/main.ts', import.meta.url);
@@ -75,6 +77,7 @@ export class Service {
     const service = new Service(dataDir, instance, await claimNetworkRange(), options);
     try {
       if (service.env['DATABASE_URL'] === undefined && !options.dataDir) await placePrograms(join(dataDir, 'postgres'));
+      await options.prepare?.(dataDir);
       await service.up();
     } catch (error) {
       await service.destroy();
