@@ -51,7 +51,8 @@ async function tryHost(name: string, log: string): Promise<void> {
     await step('clone', () =>
       machine.shell('sudo chown -R $USER: lodge.git && git clone --quiet lodge.git lodge', minuteMs),
     );
-    const start = `cd lodge && ${own} setsid nohup npm start > ../start.log 2>&1 &`;
+    // A list of commands in the background would keep the shell's output open.
+    const start = `cd lodge; ${own} setsid nohup npm start > ../start.log 2>&1 &`;
     await step('npm start, until the first template is ready', async () => {
       await machine.shell(start, minuteMs);
       await said(machine.home('start.log'), /Template +\S+ ready/, 60 * minuteMs);

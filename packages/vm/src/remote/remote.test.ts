@@ -376,15 +376,13 @@ test('when the machine host is gone, every call rejects, and those that come aft
 });
 
 test('the host’s pace comes with its templates, and with a guest that is to be prepared', async () => {
-  const template = { id: 't', imageId: 'image', facts: {} };
-  const paces: unknown[] = [];
+  const [template, paces] = [{ id: 't', imageId: 'image', facts: {} }, [] as unknown[]];
   const fake: Partial<VmDriver> = {
     onExit: () => () => undefined,
     findTemplate: async () => ({ ...template, pace: 6 }),
     getTemplate: async () => ({ ...template, pace: 2 }),
     buildTemplate: async ({ prepare }) => {
-      const guest = { address: '192.0.2.2', credential: async () => null };
-      for (const pace of [3, 1e9]) await prepare({ ...guest, pace }, never);
+      for (const pace of [3, 1e9]) await prepare({ address: '192.0.2.2', credential: async () => null, pace }, never);
       return { ...template, pace: 7 };
     },
   };
