@@ -77,8 +77,8 @@ describe('one life of a machine', { timeout: 90 * 60_000 }, () => {
 
   test('it is saved, and started again with its memory, its clocks and its timers', async () => {
     await guest().remember('mine', 'in memory');
-    // In a session of its own: the end of a command ends its group.
-    await guest().shell('setsid sh -c "sleep 5; echo fired > /dev/shm/timer" > /dev/null 2>&1 &');
+    // In a session of its own, once it is there: the end of a command ends its group.
+    await guest().shell('setsid sh -c "sleep 5; echo fired > /dev/shm/timer" > /dev/null 2>&1 & sleep 1');
     const stoppedAtMs = await monotonicMs(guest());
     const { bytes } = await driver.suspend(agentId, 'e1', { kept: true }, never);
     assert.ok(bytes > 0);
