@@ -7,11 +7,12 @@ import type { ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createWriteStream, existsSync } from 'node:fs';
-import { appendFile, copyFile, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { appendFile, copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { Cache } from '@lodge/images/tools';
 import { packages } from './distributions.ts';
 import type { Distribution } from './distributions.ts';
 
@@ -146,23 +147,20 @@ export class HostMachine {
 async function treeOf({ suite, components, keyring }: Distribution, cacheDir: string): Promise<string> {
   if (!existsSync(keyring))
     throw new Error(`${keyring} is not on this machine: ${suite} cannot be verified without it`);
-  const hash = createHash('sha256').update(JSON.stringify({ suite, components, packages })).digest('hex').slice(0, 16);
-  const folder = join(cacheDir, 'hosts');
-  const tar = join(folder, `${suite}-${hash}.tar`);
-  if (existsSync(tar)) return tar;
-  await mkdir(folder, { recursive: true });
-  const draft = join(folder, `.${suite}-${process.pid}.tar`);
-  const what = ['--variant=minbase', `--components=${components}`, `--include=${packages.join(',')}`];
-  try {
-    await run('mmdebstrap', [...what, `--keyring=${keyring}`, suite, draft], {
+  const facts = { suite, components, packages };
+  const hash = createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 16);
+  const make = async (draft: string): Promise<typeof facts> => {
+    const what = ['--variant=minbase', `--components=${components}`, `--include=${packages.join(',')}`];
+    await run('mmdebstrap', [...what, `--keyring=${keyring}`, suite, join(draft, 'root.tar')], {
       timeout: 30 * 60_000,
       maxBuffer: 64 << 20,
     });
-    await rename(draft, tar);
-  } finally {
-    await rm(draft, { force: true });
-  }
-  return tar;
+    return facts;
+  };
+  const making = { shelf: 'parts', name: `host-${suite}-${hash}`, title: `a machine of ${suite}`, make } as const;
+  const cache = new Cache(cacheDir);
+  await cache.ensure(making, () => undefined, AbortSignal.timeout(60 * 60_000));
+  return join(cache.folderOf(making), 'root.tar');
 }
 
 /** A namespace with a link to this machine, whose traffic leaves under this machine's address. */

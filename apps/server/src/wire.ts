@@ -35,7 +35,7 @@ import { parseProviderModel } from '@lodge/domain';
 import type { RuntimeKind } from '@lodge/domain';
 import type { Engine, HookParts, TemplateProgress } from '@lodge/engine';
 import type { AgentRuntime, CallLedger, KeyChecker, Log, Provider } from '@lodge/ports';
-import { createGateway, createHermesRuntime, createOpenclawRuntime } from '@lodge/runtimes';
+import { createGateway } from '@lodge/runtimes';
 import { migrate, openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
 import type { Config } from './config/config.ts';
@@ -54,6 +54,7 @@ import { withRequestFields } from './request-log.ts';
 import { openApi } from './open-api.ts';
 import { version } from './version.ts';
 import { openWebhooks } from './webhooks.ts';
+import { allRuntimes } from './runtimes.ts';
 
 export interface Lodge {
   /** Where the API answers, with `/v1`. */
@@ -227,12 +228,6 @@ const logBounds = ({ logMaxEntries, logMaxMib, logMaxAgeDays }: Config) => ({
 });
 
 const eventBounds = ({ eventMax, eventMaxDays }: Config) => ({ maxEvents: eventMax, maxAgeMs: eventMaxDays * dayMs });
-
-const allRuntimes = (): ReadonlyMap<RuntimeKind, AgentRuntime> =>
-  new Map<RuntimeKind, AgentRuntime>([
-    ['runtime_a', createOpenclawRuntime()],
-    ['runtime_b', createHermesRuntime()],
-  ]);
 
 /** Ends the calls that an earlier process left, and gives the ledger of this one. */
 async function startMetering(

@@ -6,7 +6,6 @@
  * Agents that run are asked to write out what they hold and noted as to be started again, so the next start boots their
  * disks without taking the stop for a crash.
  */
-import { access } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,6 +14,7 @@ import type { Log, VmDriver, VmObservation } from '@lodge/ports';
 import { guestClient } from '@lodge/guest';
 import { migrate, openStore, startEmbeddedPostgres } from '@lodge/store';
 import type { Store } from '@lodge/store';
+import { exists } from '../host/exists.ts';
 import type { Config } from '../config/config.ts';
 import { lockHolder, lockInstance, startTimeOf } from '../host/instance-lock.ts';
 import type { ProcessMark } from '../host/instance-lock.ts';
@@ -185,11 +185,4 @@ function postgresFolder(config: Config): string {
 /** As the control plane calls itself (wire.ts): the leases of one that was killed are ours. */
 export function holderName(config: Config): string {
   return `${config.instance}@${hostname()}`;
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

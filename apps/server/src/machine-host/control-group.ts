@@ -11,10 +11,11 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { access, mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { exists } from '../host/exists.ts';
 
 export interface ControlGroup {
   /** What stands before a command that is to run in the group; empty where there is none. Root runs it. */
@@ -230,10 +231,3 @@ async function writeIfThere(file: string, value: string): Promise<boolean> {
 }
 
 const isUnified = (root: string): Promise<boolean> => exists(join(root, 'cgroup.controllers'));
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
-}

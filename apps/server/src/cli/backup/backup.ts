@@ -2,7 +2,6 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { BackupError, openRepository } from '@lodge/backup';
-import { VmError } from '@lodge/ports';
 import { MigrationError } from '@lodge/store';
 import { readConfig } from '../../config/config.ts';
 import { CommandError, commandLog, say } from '../command.ts';
@@ -92,7 +91,7 @@ export async function orCommandError<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    const isPlain = [BackupError, MigrationError, VmError].some((type) => error instanceof type);
-    throw isPlain ? new CommandError((error as Error).message, { cause: error }) : error;
+    const isPlain = error instanceof BackupError || error instanceof MigrationError;
+    throw isPlain ? new CommandError(error.message, { cause: error }) : error;
   }
 }

@@ -65,7 +65,7 @@ export async function makeBackup(options: MakeOptions): Promise<Made> {
   return { name, list, gone };
 }
 
-/** One that is damaged is told of and trusted with nothing; its chunks may go. */
+/** Rejects with `CommandError` when one is damaged: which chunks it needs is not known then, so none may go. */
 async function earlierLists({ repository, log }: MakeOptions): Promise<BackupList[]> {
   const lists: BackupList[] = [];
   for (const name of await repository.backups()) {

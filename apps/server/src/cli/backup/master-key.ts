@@ -1,6 +1,7 @@
 /** The master key of a backup: never in it. */
-import { access, open, stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { masterKeyId, MasterKeyError, readMasterKey } from '@lodge/access';
+import { exists } from '../../host/exists.ts';
 import type { Config } from '../../config/config.ts';
 import { masterKeySource } from '../../config/master-key-source.ts';
 import { CommandError } from '../command.ts';
@@ -15,7 +16,7 @@ export interface MasterKey {
 /** The key that this Lodge is set to use, or that of `file`. None is made: rejects with `CommandError` where there is none. */
 export async function existingMasterKey(config: Config, file: string | undefined): Promise<MasterKey> {
   const source = file === undefined ? masterKeySource(config) : { kind: 'file' as const, file };
-  if (source.kind === 'file' && !(await isThere(source.file))) {
+  if (source.kind === 'file' && !(await exists(source.file))) {
     throw new CommandError(
       `There is no master key in ${source.file}. Without the key that belongs to it a backup cannot be read; name its file with --key.`,
     );
@@ -33,7 +34,7 @@ export async function existingMasterKey(config: Config, file: string | undefined
 /** Rejects with `CommandError` when this Lodge is set to use another key than `id`: it could not read what is restored. */
 export async function assertSameKey(config: Config, id: string): Promise<void> {
   const source = masterKeySource(config);
-  if (source.kind === 'file' && !(await isThere(source.file))) return;
+  if (source.kind === 'file' && !(await exists(source.file))) return;
   const own = await existingMasterKey(config, undefined);
   if (own.id !== id) {
     throw new CommandError(
@@ -60,11 +61,4 @@ export async function writeMasterKey(file: string, { key, id }: Pick<MasterKey, 
   } finally {
     await handle.close();
   }
-}
-
-function isThere(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
-  );
 }

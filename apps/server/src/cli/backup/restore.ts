@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, statfs, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { openRepository, writtenBytes } from '@lodge/backup';
 import type { Repository } from '@lodge/backup';
 import type { Log } from '@lodge/ports';
 import { endEmbeddedPostgres, isEmptyDatabase } from '@lodge/store';
+import { exists } from '../../host/exists.ts';
 import { readConfig } from '../../config/config.ts';
 import type { Config } from '../../config/config.ts';
 import { masterKeySource } from '../../config/master-key-source.ts';
@@ -139,7 +140,7 @@ async function assertRoom({ dataDir }: Config, list: BackupList): Promise<void> 
   for (const { stored } of filesOf(list)) neededBytes += writtenBytes(stored.chunks);
   for (const chunks of Object.values(list.database.tables)) neededBytes += databaseFactor * writtenBytes(chunks);
   let folder = dataDir;
-  while (!(await isThere(folder))) folder = dirname(folder);
+  while (!(await exists(folder))) folder = dirname(folder);
   const { bavail, bsize } = await statfs(folder);
   if (bavail * bsize > neededBytes) return;
   const [needed, free] = [neededBytes, bavail * bsize].map((bytes) => Math.ceil(bytes / 2 ** 20));
@@ -156,12 +157,6 @@ async function writeSettings({ dataDir }: Config, { settings }: BackupList): Pro
 function isKey({ dataDir, masterKeyFile }: Config, name: string): boolean {
   return isWithin(dataDir, masterKeyFile) && dirname(masterKeyFile) === dataDir && name === basename(masterKeyFile);
 }
-
-const isThere = (path: string): Promise<boolean> =>
-  stat(path).then(
-    () => true,
-    () => false,
-  );
 
 async function namesIn(folder: string): Promise<string[]> {
   return readdir(folder).catch((error: NodeJS.ErrnoException) => {

@@ -1,9 +1,10 @@
 /** What agents take up on this host: status from the database where it answers, memory and disk from their run directories. Reads only. */
-import { access, readdir, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AgentRow, Log, VmObservation, VmUsage } from '@lodge/ports';
 import { embeddedConnectionString, openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
+import { exists } from '../../host/exists.ts';
 import type { Config } from '../../config/config.ts';
 import { openMachines } from '../../host/machines.ts';
 import { found, isRoot, note, ok, unseen } from '../../host/finding.ts';
@@ -168,11 +169,4 @@ async function sizeMib(folder: string, counted: Set<string>): Promise<number> {
     blocks += file.blocks;
   }
   return (blocks * 512) / mib;
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -1,5 +1,5 @@
 /** What this Lodge has on the machine: image, template, accelerator, database, control plane, virtual machines. */
-import { access, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Image, Log } from '@lodge/ports';
@@ -7,6 +7,7 @@ import { createImageBuilder } from '@lodge/images';
 import { createOpenclawRuntime } from '@lodge/runtimes';
 import { openStore } from '@lodge/store';
 import { checkNetwork, chooseAccelerator, inspectEmulator } from '@lodge/vm';
+import { exists } from '../../host/exists.ts';
 import type { Config } from '../../config/config.ts';
 import { lastBackupName } from '../backup/last-backup.ts';
 import { lockHolder } from '../../host/instance-lock.ts';
@@ -157,11 +158,4 @@ async function accelerator({ accelerator: setting, cacheDir }: Config, image: Im
   const partial =
     'agents run under emulation, slower; virtual machines are often offered a KVM that runs no guests of theirs';
   return note('accelerator', detail, (await exists('/dev/kvm')) ? partial : kvmAdvice);
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

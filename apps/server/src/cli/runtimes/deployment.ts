@@ -1,11 +1,12 @@
 /** What the commands about versions of runtimes work on. */
-import { access, mkdir } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RuntimeKind } from '@lodge/domain';
 import { createImageBuilder, imageName, tryLock, whyNot } from '@lodge/images';
 import type { InstalledVersions } from '@lodge/images';
 import type { AgentRuntime, ImageBuilder, Log } from '@lodge/ports';
-import { createHermesRuntime, createOpenclawRuntime } from '@lodge/runtimes';
+import { allRuntimes } from '../../runtimes.ts';
+import { exists } from '../../host/exists.ts';
 import type { Config } from '../../config/config.ts';
 import { installedVersions } from '../../host/installed-versions.ts';
 import { CommandError } from '../command.ts';
@@ -28,10 +29,7 @@ export interface Runtimes {
 export function openRuntimes(config: Config, env: NodeJS.ProcessEnv, log: Log): Runtimes {
   const installed = installedVersions(config);
   const images = createImageBuilder({ cacheDir: config.cacheDir, versionsDir: installed.folder, log });
-  const known = [
-    { kind: 'runtime_a', runtime: createOpenclawRuntime() },
-    { kind: 'runtime_b', runtime: createHermesRuntime() },
-  ] as const;
+  const known = [...allRuntimes()].map(([kind, runtime]) => ({ kind, runtime }));
   return { config, env, log, known, installed, images };
 }
 
@@ -84,9 +82,3 @@ export async function alone<T>({ installed }: Runtimes, work: () => Promise<T>):
     await lock.release();
   }
 }
-
-const exists = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  );

@@ -4,9 +4,10 @@
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { access, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
+import { exists } from '../../host/exists.ts';
 import { CommandError, say } from '../command.ts';
 import type { Command } from '../command.ts';
 import { unitMark, unitText } from './unit.ts';
@@ -70,11 +71,7 @@ function programsIn(env: NodeJS.ProcessEnv): string {
 }
 
 async function assertSystemd(): Promise<void> {
-  const runs = await access(bootedMark).then(
-    () => true,
-    () => false,
-  );
-  if (!runs) {
+  if (!(await exists(bootedMark))) {
     throw new CommandError(
       `systemd does not run this machine (there is no ${bootedMark}), so nothing was changed. --print shows the unit; elsewhere run npm start under the service manager there is.`,
     );

@@ -1,7 +1,8 @@
 /** What of the machine itself stands between an agent and everything else. */
-import { access, readFile, readdir } from 'node:fs/promises';
+import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { missingControllers } from '@lodge/vm';
+import { exists } from '../exists.ts';
 import { missingBounds } from '../../machine-host/control-group.ts';
 import { note, ok, warn } from '../finding.ts';
 import { fileOf, hasSeveralPeople } from './check.ts';
@@ -12,10 +13,7 @@ const kvm: Check = {
   async look({ config, root, accelerator }, name) {
     if (accelerator === 'kvm') return ok(name, 'agents run on it');
     if (accelerator === null) return note(name, 'not tried yet: the first start does');
-    const isThere = await access(join(root, '/dev/kvm')).then(
-      () => true,
-      () => false,
-    );
+    const isThere = await exists(join(root, '/dev/kvm'));
     const why =
       config.accelerator === 'tcg'
         ? 'LODGE_ACCELERATOR is tcg'

@@ -45,17 +45,16 @@ export const refuseChains: readonly Chain[] = [
 ];
 
 /** As `nft -j` prints it, see libnftables-json(5). */
+interface ListedSet {
+  readonly name: string;
+  readonly elem?: readonly { readonly elem: { readonly val: Value; readonly expires: number } }[];
+}
+
+type Value = string | { readonly concat: readonly [number, string, number] };
+
 interface SetListing {
   readonly nftables: readonly {
-    readonly set?: {
-      readonly name: string;
-      readonly elem?: readonly {
-        readonly elem: {
-          readonly val: string | { readonly concat: readonly [number, string, number] };
-          readonly expires: number;
-        };
-      }[];
-    };
+    readonly set?: ListedSet;
     readonly counter?: { readonly packets: number };
   }[];
 }
@@ -66,18 +65,12 @@ const listAll = [...sets.map((set) => `list set inet lodge ${set}`), 'reset coun
   '; ',
 );
 
-type Value = NonNullable<NonNullable<SetListing['nftables'][number]['set']>['elem']>[number]['elem']['val'];
-
 /** As nft takes it again. */
 const written = (value: Value): string => (typeof value === 'string' ? value : value.concat.join(' . '));
 
 /** Takes away what was listed, and not what was refused since. */
-function forget(listings: readonly { readonly name: string; readonly values: readonly Value[] }[]): string {
-  return listings
-    .filter(({ values }) => values.length > 0)
-    .map(({ name, values }) => `delete element inet lodge ${name} { ${values.map(written).join(', ')} }`)
-    .join('; ');
-}
+const forget = ({ name, elem = [] }: ListedSet): string =>
+  `delete element inet lodge ${name} { ${elem.map(({ elem: { val } }) => written(val)).join(', ')} }`;
 
 /** Reads what was refused in a namespace since the last time, in no order, and how many packets more found no room. Two processes; one where there is nothing. */
 export async function readRefusals(
@@ -87,10 +80,9 @@ export async function readRefusals(
   const answer = await run('nsenter', [...inside, '-j', '-nn', listAll]);
   const listings = answer.split('\n').filter((line) => line !== '');
   const objects = listings.flatMap((line) => (JSON.parse(line) as SetListing).nftables);
-  const found = objects.flatMap(({ set }) => set ?? []);
-  const elements = found.flatMap(({ elem }) => elem ?? []);
-  const told = found.map(({ name, elem = [] }) => ({ name, values: elem.map(({ elem: { val } }) => val) }));
-  if (elements.length > 0) await run('nsenter', [...inside, forget(told)]);
+  const found = objects.flatMap(({ set }) => (set?.elem?.length ? [set] : []));
+  if (found.length > 0) await run('nsenter', [...inside, found.map(forget).join('; ')]);
+  const elements = found.flatMap(({ elem = [] }) => elem);
   const refused = elements.map(({ elem: { val, expires } }): RefusedConnection => {
     const at = new Date(Date.now() - (keptSeconds - expires) * 1000);
     if (typeof val === 'string') return { at, protocol: 'icmp', address: val, port: null, name: null };

@@ -1,0 +1,9 @@
+import { access } from 'node:fs/promises';
+
+/** Whether there is something at the path, as far as this process may see. */
+export function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
+}
