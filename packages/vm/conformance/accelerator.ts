@@ -33,11 +33,13 @@ export function watchingLog(dataDir: string): Log {
   return { ...quiet, info, warn: print };
 }
 
-/** At once, unlike the driver's own search: the VM is there as long as its create is under way. */
+/** At once, unlike the driver's own search: the VM is there as long as its create is under way. Its reaper is told of it, too. */
 function processOf(socket: string): Pick<FoundProcess, 'pid'> {
   for (const name of readdirSync('/proc')) {
     const pid = Number(name);
-    if (Number.isInteger(pid) && commandLineOf(pid).includes(`path=${socket}`)) return { pid };
+    if (!Number.isInteger(pid)) continue;
+    const line = commandLineOf(pid);
+    if (line.startsWith('qemu-system-') && line.includes(`path=${socket}`)) return { pid };
   }
   throw new Error(`no QEMU listens at ${socket}`);
 }

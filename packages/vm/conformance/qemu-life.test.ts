@@ -49,7 +49,8 @@ describe('one life of a machine', { timeout: 90 * 60_000 }, () => {
   test('a clone goes on where the template stopped, on the accelerator that is wanted', async () => {
     vm = await driver.create(request('e1', 'clone'), never);
     assert.equal(await guest().recall('from-template'), 'in memory');
-    const [found] = await findProcesses((argument) => argument.includes(`path=${settings.dataDir}/vms/${agentId}/`));
+    const all = await findProcesses((argument) => argument.includes(`path=${settings.dataDir}/vms/${agentId}/`));
+    const found = all.find(({ argv }) => argv[0]?.startsWith('qemu-system-'));
     assert.ok(found);
     const accelerator = acceleratorOf(found);
     console.log(`accelerator of ${agentId}: ${accelerator}`);
