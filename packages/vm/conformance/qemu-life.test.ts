@@ -8,11 +8,13 @@ import { findProcesses } from '../src/qemu/host/process.ts';
 import { acceleratorOf, wantedAccelerator } from './accelerator.ts';
 import { baseImage } from './base-image.ts';
 import { assertClocks, monotonicMs } from './clocks.ts';
+import { clockErrorMs } from './world.ts';
 import { destroyHost, driverOf, holdingsOf, newHostSettings, probeGuest } from './qemu-host.ts';
 import type { QemuHostSettings } from './qemu-host.ts';
 
 const never = new AbortController().signal;
 const agentId = 'lives';
+const dayMs = 24 * 60 * 60_000;
 
 describe('one life of a machine', { timeout: 90 * 60_000 }, () => {
   let settings: QemuHostSettings;
@@ -64,6 +66,24 @@ describe('one life of a machine', { timeout: 90 * 60_000 }, () => {
     await assertClocks(guest());
   });
 
+  test('its clock is set after the host’s was, and after somebody put it a day back and it was paused', async () => {
+    const { now } = Date;
+    Date.now = () => now() + dayMs;
+    try {
+      const deadline = now() + 5 * 60_000;
+      while ((await clockErrorMs(guest())) > 1000) {
+        assert.ok(now() < deadline, 'it took the time');
+        await sleep(500);
+      }
+    } finally {
+      Date.now = now;
+    }
+    // The guest is a day ahead now; a pause is over before the driver looks at the host's clock again.
+    await driver.pause(agentId, 'e1');
+    await driver.resume(agentId, 'e1');
+    await assertClocks(guest());
+  });
+
   test('it is paused and goes on, and a timer that was under way goes off', async () => {
     const timer = guest().shell('cat /proc/uptime; sleep 3; cat /proc/uptime');
     await sleep(500);
@@ -80,6 +100,8 @@ describe('one life of a machine', { timeout: 90 * 60_000 }, () => {
     await guest().remember('mine', 'in memory');
     // In a session of its own, once it is there: the end of a command ends its group.
     await guest().shell('setsid sh -c "sleep 5; echo fired > /dev/shm/timer" > /dev/null 2>&1 & sleep 1');
+    // As if it were started again a day later.
+    await guest().shell('date -s "$(date -d yesterday)"');
     const stoppedAtMs = await monotonicMs(guest());
     const { bytes } = await driver.suspend(agentId, 'e1', { kept: true }, never);
     assert.ok(bytes > 0);

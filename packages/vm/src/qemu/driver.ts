@@ -42,6 +42,7 @@ import { openTapDevice } from './machine/device-nodes.ts';
 import { passableFolder } from './host/folders.ts';
 import { freeSpaceNow } from './host/disk.ts';
 import { hostMemory } from './host/memory.ts';
+import { ClockKeeper } from './lifecycle/clock-keeper.ts';
 import { collectLeftovers } from './lifecycle/leftovers.ts';
 import { lock } from './host/lock.ts';
 import { NetworkKeeper } from './network/index.ts';
@@ -67,6 +68,7 @@ class QemuDriver implements VmDriver {
   private readonly watch: ExitWatch;
   private readonly vms: Vms;
   private readonly keeper: NetworkKeeper;
+  private readonly clocks: ClockKeeper;
   private cgroups: Cgroups | null = null;
   private unlock: (() => void) | null = null;
 
@@ -80,6 +82,7 @@ class QemuDriver implements VmDriver {
     this.keeper = new NetworkKeeper(options.network, options.log);
     const { slots, templates, watch } = this;
     this.vms = new Vms({ options, root: this.vmsRoot, slots, templates, watch, cgroups: () => this.started() });
+    this.clocks = new ClockKeeper({ watch, setClock: (vm, signal) => this.vms.setClock(vm, signal), log: options.log });
   }
 
   async start(): Promise<void> {
@@ -104,6 +107,7 @@ class QemuDriver implements VmDriver {
       await takeTemplates({ own, vmsRoot: this.vmsRoot, log }, [...records.keys()]);
       await Promise.all(known.map((record) => this.vms.adopt(record)));
       this.keeper.start();
+      this.clocks.start();
     } catch (error) {
       await this.stop();
       throw error;
@@ -113,6 +117,7 @@ class QemuDriver implements VmDriver {
   async stop(): Promise<void> {
     await this.calls.end(new VmError('aborted', 'the driver stops'));
     this.keeper.stop();
+    this.clocks.stop();
     this.watch.stop();
     this.options.network.stop();
     await this.cgroups?.close();

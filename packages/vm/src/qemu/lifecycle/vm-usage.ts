@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { DiskUse, VmUsage } from '@lodge/ports';
 import type { HostNetwork } from '../network/index.ts';
+import type { Watched } from '../machine/watch.ts';
 import { cpuSeconds, isAlive, memoryShare } from '../host/process.ts';
 import type { RunDirectory, VmRecord } from '../saved/run-directory.ts';
 
@@ -34,13 +35,14 @@ export async function usageOf(
 }
 
 /** What is on the disk of one agent, a backup of it aside. */
-export async function diskUseOf(directory: RunDirectory): Promise<Pick<DiskUse, 'diskMib' | 'snapshotMib'>> {
+export async function diskUseOf(directory: RunDirectory, vm: Watched | null): Promise<DiskUse> {
   const [disk, log, snapshot] = await Promise.all([
     bytesOf(directory.disk),
     bytesOf(directory.log),
     directory.snapshot.diskBytes(),
   ]);
-  return { diskMib: (disk + log) / mib, snapshotMib: snapshot / mib };
+  const executionId = vm && isAlive(vm.process) ? vm.executionId : null;
+  return { agentId: directory.agentId, executionId, diskMib: (disk + log) / mib, snapshotMib: snapshot / mib };
 }
 
 /** Bytes that a file takes up; 0 where there is none. */
@@ -52,7 +54,8 @@ function bytesOf(path: string): Promise<number> {
 }
 
 /** The disk of a VM that runs, at once: the kernel has what it tells of a file that is open in memory. */
-export function diskMibNow(directory: RunDirectory): number {
+export function diskUseNow(directory: RunDirectory, { agentId, executionId }: Watched): DiskUse {
   const blocksOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.blocks ?? 0;
-  return ((blocksOf(directory.disk) + blocksOf(directory.log)) * 512) / mib;
+  const diskMib = ((blocksOf(directory.disk) + blocksOf(directory.log)) * 512) / mib;
+  return { agentId, executionId, diskMib, snapshotMib: 0 };
 }

@@ -22,8 +22,7 @@ import { assertMachine } from '../machine/hotplug.ts';
 import { awaitExit, isAlive, kill } from '../host/process.ts';
 import type { ProcessMark } from '../host/process.ts';
 import type { Qmp } from '../machine/qmp.ts';
-import { isAgentId, RunDirectory } from '../saved/run-directory.ts';
-import type { VmRecord } from '../saved/run-directory.ts';
+import { isAgentId, RunDirectory, type VmRecord } from '../saved/run-directory.ts';
 import type { VmNumbers } from '../host/vm-numbers.ts';
 import type { Templates } from './templates.ts';
 import { guestOf, setGuestClock } from './vm-guest.ts';
@@ -33,7 +32,7 @@ import { removeVm } from './vm-remove.ts';
 import type { Kept } from './vm-remove.ts';
 import { resizeVm } from './vm-resize.ts';
 import { writeSnapshot } from './vm-suspend.ts';
-import { diskMibNow, diskUseOf, usageOf } from './vm-usage.ts';
+import { diskUseNow, diskUseOf, usageOf } from './vm-usage.ts';
 import { toVmError } from '../../waiting.ts';
 import { Connections, runState } from './connections.ts';
 import type { ExitWatch, Watched } from '../machine/watch.ts';
@@ -127,14 +126,21 @@ export class Vms {
   }
 
   resume(agentId: string, executionId: string, signal: AbortSignal): Promise<void> {
-    return this.onVm(agentId, executionId, async (vm) => {
-      const { directory, qmp } = vm;
+    return this.onVm(agentId, executionId, async ({ directory, guest, qmp }) => {
       // Of a suspend that was cut short after it was written: from here on it is out of date.
       await directory.snapshot.useUp();
       await qmp.execute('cont');
       // Waited for: work that begins by the old clock sees hours pass at once when it is set, and gives up by its own bounds.
-      await setGuestClock(vm.guest, { timeoutMs: clockTimeoutMs * vm.guest.pace, signal });
+      await setGuestClock(guest, { timeoutMs: clockTimeoutMs * guest.pace, signal });
       await directory.snapshot.sweep();
+    });
+  }
+
+  /** Of a VM that runs; beside its other calls, so that a guest that does not answer delays none of them. */
+  async setClock({ agentId, executionId }: Watched, signal: AbortSignal): Promise<void> {
+    await this.onVm(agentId, executionId, async ({ guest, qmp }) => {
+      const { running } = await runState(qmp);
+      if (running) await setGuestClock(guest, { timeoutMs: clockTimeoutMs * guest.pace, signal });
     });
   }
 
@@ -231,19 +237,13 @@ export class Vms {
   /** In order, one at a time: an engine that looks often must not take all threads from others. */
   async diskUse(): Promise<readonly DiskUse[]> {
     const found: DiskUse[] = [];
-    for (const agentId of await this.agentIds().catch(noneBeforeStart)) {
-      const vm = this.parts.watch.get(agentId);
-      const executionId = vm && isAlive(vm.process) ? vm.executionId : null;
-      found.push({ agentId, executionId, ...(await diskUseOf(this.directory(agentId))) });
-    }
+    for (const agentId of await this.agentIds().catch(noneBeforeStart))
+      found.push(await diskUseOf(this.directory(agentId), this.parts.watch.get(agentId)));
     return found;
   }
 
   diskUseOfRunning(): readonly DiskUse[] {
-    return this.parts.watch.all().map(({ agentId, executionId }) => {
-      const diskMib = diskMibNow(this.directory(agentId));
-      return { agentId, executionId, diskMib, snapshotMib: 0 };
-    });
+    return this.parts.watch.all().map((vm) => diskUseNow(this.directory(vm.agentId), vm));
   }
 
   async readConsole(agentId: string): Promise<string> {
@@ -395,6 +395,6 @@ export class Vms {
 
 /** The folder of run directories is made by the first start. */
 function noneBeforeStart(error: NodeJS.ErrnoException): string[] {
-  if (error.code === 'ENOENT') return [];
-  throw error;
+  if (error.code !== 'ENOENT') throw error;
+  return [];
 }
