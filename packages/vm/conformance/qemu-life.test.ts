@@ -1,7 +1,9 @@
 /** One life of a machine, step by step, with its clocks after each: on KVM and under emulation alike (`npm run test:kvm`). */
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { sizes } from '@lodge/domain';
 import type { Template, Vm, VmDriver, VmRequest } from '@lodge/ports';
 import { findProcesses } from '../src/qemu/host/process.ts';
@@ -15,6 +17,8 @@ import type { QemuHostSettings } from './qemu-host.ts';
 const never = new AbortController().signal;
 const agentId = 'lives';
 const dayMs = 24 * 60 * 60_000;
+/** Only a machine that was made for the tests is put to sleep by one. */
+const hostMaySleep = process.env['TESTS_HOST_MAY_SLEEP'] === 'yes';
 
 describe('one life of a machine', { timeout: 90 * 60_000 }, () => {
   let settings: QemuHostSettings;
@@ -81,6 +85,19 @@ describe('one life of a machine', { timeout: 90 * 60_000 }, () => {
     // The guest is a day ahead now; a pause is over before the driver looks at the host's clock again.
     await driver.pause(agentId, 'e1');
     await driver.resume(agentId, 'e1');
+    await assertClocks(guest());
+  });
+
+  test('its clocks are right after its host slept', { skip: !hostMaySleep }, async () => {
+    // The machine of the tests on KVM wakes by its clock's alarm.
+    const before = performance.now() - Date.now();
+    await promisify(execFile)('rtcwake', ['--mode', 'freeze', '--seconds', '20']);
+    assert.ok(Math.abs(performance.now() - Date.now() - before) > 10_000, 'the host slept');
+    const deadline = Date.now() + 5 * 60_000;
+    while ((await clockErrorMs(guest())) > 1000) {
+      assert.ok(Date.now() < deadline, 'it took the time');
+      await sleep(500);
+    }
     await assertClocks(guest());
   });
 

@@ -19,7 +19,7 @@ cp -a /job/cache/. /var/cache/lodge/ || end 1
 
 cd /opt/lodge || end 1
 status=0
-export TESTS_ACCELERATOR=kvm
+export TESTS_ACCELERATOR=kvm TESTS_HOST_MAY_SLEEP=yes
 while read -r file; do
   step "$file"
   node_modules/.bin/node --test --test-reporter=spec "$file" < /dev/null || status=1
