@@ -75,7 +75,7 @@ make_system_user() {
 # Runs npm, which leaves packages out that need a newer Node than its own: on an old one (Ubuntu 24.04 has 18) by Lodge's.
 npm_on_newer_node() {
   local alone status=0
-  if node -e 'process.exit(process.versions.node.split(".")[0] < 20)'; then
+  if node -e 'process.exit(process.versions.node.split(".")[0] < 20 ? 1 : 0)'; then
     npm "$@"
     return
   fi

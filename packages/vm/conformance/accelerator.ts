@@ -11,6 +11,9 @@ const named = process.env['TESTS_ACCELERATOR'];
 if (named !== undefined && named !== 'kvm' && named !== 'tcg') throw new Error(`no accelerator: ${named}`);
 export const wantedAccelerator: Accelerator | null = named ?? null;
 
+/** Times the bounds of whole suites: KVM that is named may be one inside an emulated machine. */
+export const patience = wantedAccelerator === 'kvm' ? 6 : 1;
+
 /** What the kernel says: a process that runs a machine on KVM has that machine open. */
 export function acceleratorOf({ pid }: Pick<FoundProcess, 'pid'>): Accelerator {
   const folder = `/proc/${pid}/fd`;

@@ -14,13 +14,14 @@ import { backingOf, moveDisk, repoint } from '../src/qemu/saved/backing.ts';
 import { TemplateChecks } from '../src/qemu/saved/template-checks.ts';
 import { TemplateStore } from '../src/qemu/saved/template-store.ts';
 import { makeOld } from '../src/qemu/saved/testing.ts';
+import { patience } from './accelerator.ts';
 import { baseImage } from './base-image.ts';
 import { destroyHost, driverOf, newHostSettings, probeGuest } from './qemu-host.ts';
 import type { QemuHostSettings } from './qemu-host.ts';
 
 const run = promisify(execFile);
 const never = new AbortController().signal;
-const minute = 60_000;
+const minute = 60_000 * patience;
 
 describe('agents and an empty cache', { timeout: 20 * minute }, () => {
   let settings: QemuHostSettings;

@@ -11,12 +11,13 @@ import { VmError } from '@lodge/ports';
 import type { Template, Vm, VmDriver, VmObservation } from '@lodge/ports';
 import { findProcesses } from '../src/qemu/host/process.ts';
 import { Qmp } from '../src/qemu/machine/qmp.ts';
+import { patience } from './accelerator.ts';
 import { baseImage } from './base-image.ts';
 import { destroyHost, driverOf, mountVms, newHostSettings, probeGuest, whileVmsAreFull } from './qemu-host.ts';
 import type { QemuHostSettings } from './qemu-host.ts';
 
 const never = new AbortController().signal;
-const minute = 60_000;
+const minute = 60_000 * patience;
 const agentId = 'mortal';
 const words = 'these are its last words';
 

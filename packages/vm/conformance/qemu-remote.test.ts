@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { sizes } from '@lodge/domain';
+import { patience } from './accelerator.ts';
 import { baseImage } from './base-image.ts';
 import { destroyHost, driverOf, holdingsOf, newHostSettings, probeGuest } from './qemu-host.ts';
 import { overChannel } from './remote.ts';
@@ -11,7 +12,9 @@ const never = new AbortController().signal;
 const settings = await newHostSettings();
 after(() => destroyHost(settings));
 
-test('a VM is cloned, sized, frozen, saved and started again over the channel', { timeout: 20 * 60_000 }, async () => {
+const timeout = 20 * 60_000 * patience;
+
+test('a VM is cloned, sized, frozen, saved and started again over the channel', { timeout }, async () => {
   const image = await baseImage();
   const images = new KnownImages({ idOf: async () => image.id, find: async () => image, ensure: async () => image });
   await images.find('base');

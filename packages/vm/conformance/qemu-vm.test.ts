@@ -16,6 +16,7 @@ import { bareCloner } from '../src/qemu/bare-clone.ts';
 import { templateGid } from '../src/qemu/machine/confinement.ts';
 import { findProcesses } from '../src/qemu/host/process.ts';
 import type { FoundProcess } from '../src/qemu/host/process.ts';
+import { patience } from './accelerator.ts';
 import { baseImage } from './base-image.ts';
 import {
   destroyHost,
@@ -31,7 +32,7 @@ import type { QemuHostSettings } from './qemu-host.ts';
 
 const run = promisify(execFile);
 const never = new AbortController().signal;
-const minute = 60_000;
+const minute = 60_000 * patience;
 
 describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
   let settings: QemuHostSettings;

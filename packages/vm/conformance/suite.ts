@@ -1,5 +1,6 @@
 /** What every VM driver promises, as tests. One suite for all of them: what passes here may stand in for any other. */
 import assert from 'node:assert/strict';
+import { patience } from './accelerator.ts';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sizes } from '@lodge/domain';
@@ -15,7 +16,7 @@ import { never, observed, rejectsWith, World } from './world.ts';
 const minutes = 60_000;
 
 export function describeVmDriver(name: string, open: () => Promise<DriverHarness>): void {
-  describe(`VM driver: ${name}`, { timeout: 30 * minutes }, () => {
+  describe(`VM driver: ${name}`, { timeout: 30 * minutes * patience }, () => {
     const world = new World();
     const { request, create, state, removeAll, eventually } = world;
 
