@@ -25,7 +25,8 @@ export function watchingLog(dataDir: string): Log {
   const nothing = (): void => undefined;
   const quiet = { debug: nothing, info: nothing, warn: nothing, error: nothing };
   if (wantedAccelerator === null) return quiet;
-  const print = (fields: object, message: string): void => console.log(`${message} ${JSON.stringify(fields)}`);
+  // Not to the standard output: those who start a driver in a process of its own hear there how far it is.
+  const print = (fields: object, message: string): void => console.error(`${message} ${JSON.stringify(fields)}`);
   const info = (fields: object, message: string): void => {
     if (message !== 'VM made') return print(fields, message);
     const { agent_id: agentId } = fields as { agent_id: string };
