@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import type { Log } from '@lodge/ports';
-import type { Accelerator } from '../src/qemu/machine/command-line.ts';
+import type { Accelerator } from '../src/qemu/machine/architecture.ts';
 import type { FoundProcess } from '../src/qemu/host/process.ts';
 
 const named = process.env['TESTS_ACCELERATOR'];

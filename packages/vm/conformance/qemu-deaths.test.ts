@@ -73,7 +73,7 @@ describe('deaths of VMs', { timeout: 20 * minute }, () => {
   };
   const pidOf = async (): Promise<number> => {
     const all = await findProcesses((argument) => argument.includes(`/vms/${agentId}/qmp,`));
-    return all.find(({ argv }) => argv[0] === 'qemu-system-x86_64')!.pid;
+    return all.find(({ argv }) => argv[0]?.startsWith('qemu-system-'))!.pid;
   };
   const observed = async (is: (found: VmObservation | null) => boolean): Promise<VmDeath> => {
     const deadline = Date.now() + 2 * minute;

@@ -71,7 +71,7 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
     const path = join(settings.dataDir, 'vms', agentId);
     const all = await findProcesses((argument) => argument.includes(`path=${path}/qmp,`));
     // Its reaper is told of it, too.
-    const found = all.find(({ argv }) => argv[0] === 'qemu-system-x86_64');
+    const found = all.find(({ argv }) => argv[0]?.startsWith('qemu-system-'));
     assert.ok(found);
     return found;
   };

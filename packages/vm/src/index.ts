@@ -6,6 +6,6 @@ export { chooseAccelerator, expectedAccelerator } from './qemu/machine/accelerat
 export type { AcceleratorAnswer } from './qemu/machine/accelerator.ts';
 export { inspectEmulator } from './qemu/machine/emulator.ts';
 export type { Emulator } from './qemu/machine/emulator.ts';
-export type { Accelerator } from './qemu/machine/command-line.ts';
+export type { Accelerator } from './qemu/machine/architecture.ts';
 export { missingControllers, openCgroups } from './qemu/host/cgroup.ts';
 export * from './qemu/network/index.ts';

@@ -1,5 +1,5 @@
 import type { Log } from '@lodge/ports';
-import type { Accelerator } from './machine/command-line.ts';
+import type { Accelerator } from './machine/architecture.ts';
 import type { HostNetwork } from './network/index.ts';
 
 export interface QemuDriverOptions {

@@ -7,7 +7,7 @@ import { chooseAccelerator, processorFacts } from '../machine/accelerator.ts';
 import type { AcceleratorAnswer } from '../machine/accelerator.ts';
 import type { Cgroups } from '../host/cgroup.ts';
 import { bootVcpus, qemuCommandLine } from '../machine/command-line.ts';
-import type { Accelerator } from '../machine/command-line.ts';
+import type { Accelerator } from '../machine/architecture.ts';
 import type { QemuDriverOptions } from '../options.ts';
 import { inspectEmulator } from '../machine/emulator.ts';
 import type { Emulator } from '../machine/emulator.ts';

@@ -2,7 +2,7 @@
 import type { GuestClient } from '@lodge/guest';
 import type { Machine } from '@lodge/ports';
 import type { Cgroups } from '../host/cgroup.ts';
-import type { Accelerator } from '../machine/command-line.ts';
+import type { Accelerator } from '../machine/architecture.ts';
 import { diskRate, setDiskRate } from '../machine/disk-rate.ts';
 import { awaitVcpus, plug, settleMemory } from '../machine/hotplug.ts';
 import type { Qmp } from '../machine/qmp.ts';

@@ -9,8 +9,8 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { release } from 'node:os';
 import { join } from 'node:path';
 import type { Image } from '@lodge/ports';
-import { processorSetting } from './command-line.ts';
-import type { Accelerator } from './command-line.ts';
+import { architecture } from './architecture.ts';
+import type { Accelerator } from './architecture.ts';
 import { confine, templateGid } from './confinement.ts';
 import { hasKvmDevice, openKvmDevice } from './device-nodes.ts';
 
@@ -66,10 +66,13 @@ export async function tryBoot(
   groups: readonly number[],
   timeoutMs = trialTimeoutMs,
 ): Promise<string> {
+  const { emulator, machine, processor, console: serial, kernelParameters } = architecture;
   const qemu = [
-    ['qemu-system-x86_64', '-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot', '-serial', 'stdio'],
-    ['-machine', 'q35', '-accel', accelerator, '-cpu', processorSetting(accelerator), '-smp', '2', '-m', '512'],
-    ['-kernel', image.kernel, '-initrd', image.initrd, '-append', 'console=ttyS0 panic=-1 no_timer_check'],
+    [emulator, '-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot', '-serial', 'stdio'],
+    ['-machine', machine, '-object', 'memory-backend-ram,id=ram,size=512M'],
+    ['-accel', accelerator, '-cpu', processor(accelerator), '-smp', '2', '-m', '512'],
+    ['-kernel', image.kernel, '-initrd', image.initrd],
+    ['-append', `console=${serial} panic=-1 ${kernelParameters}`],
   ].flat();
   const to = { uid: templateGid, groups, namespace: null, fileSizeLimit: 0, dieWithParent: true };
   const [file, ...parameters] = confine(qemu, to);

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { architectures } from './architecture.ts';
 import { bootVcpus, qemuCommandLine } from './command-line.ts';
-import type { Accelerator, CommandLine } from './command-line.ts';
+import type { Accelerator } from './architecture.ts';
+import type { CommandLine } from './command-line.ts';
 
 const base: CommandLine = {
   accelerator: 'tcg',
@@ -89,4 +91,12 @@ test('a guest that boots is told by which credential it knows the host, and noth
     told.toSpliced(told.indexOf('-append') + 1, 1),
     qemuCommandLine(base).toSpliced(told.indexOf('-append') + 1, 1),
   );
+});
+
+test('a machine of ARM has all its processors from the start, and none that is plugged in', () => {
+  const line = qemuCommandLine({ ...clone, vcpus: 4 }, architectures.arm64);
+  assert.equal(line[0], 'qemu-system-aarch64');
+  assert.equal(line[line.indexOf('-smp') + 1], '4,maxcpus=4,sockets=1,cores=4,threads=1');
+  assert.ok(!line.some((argument) => argument.includes('core-id=')));
+  assert.match(line[line.indexOf('-append') + 1]!, /^console=ttyAMA0 /);
 });

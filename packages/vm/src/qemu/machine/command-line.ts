@@ -7,9 +7,9 @@
  * (docs/adr/0005-no-balloon.md).
  */
 import { credentialParameter } from '@lodge/guest';
+import { architecture } from './architecture.ts';
+import type { Accelerator, Architecture } from './architecture.ts';
 import { diskDevice, requestBound } from './disk-rate.ts';
-
-export type Accelerator = 'kvm' | 'tcg';
 
 /** What is plugged in from the start, and so in every template. */
 export const bootVcpus = 2;
@@ -51,14 +51,14 @@ export function qmpArgument(qmpSocket: string): string {
   return `socket,id=qmp,path=${qmpSocket},server=on,wait=off`;
 }
 
-export function qemuCommandLine(line: CommandLine): string[] {
+export function qemuCommandLine(line: CommandLine, kind: Architecture = architecture): string[] {
   return [
-    ['qemu-system-x86_64', '-name', line.name],
+    [kind.emulator, '-name', line.name],
     ['-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot', '-S'],
     ['-sandbox', 'on,obsolete=deny,elevateprivileges=deny,spawn=deny,resourcecontrol=deny'],
-    processors(line.accelerator, line.vcpus),
+    processors(line, kind),
     memory(line),
-    ['-kernel', line.kernel, '-initrd', line.initrd, '-append', kernelParameters(line)],
+    ['-kernel', line.kernel, '-initrd', line.initrd, '-append', kernelParameters(line, kind)],
     disk(line.disk),
     ['-device', 'virtio-rng-pci'],
     ['-netdev', `tap,id=net0,ifname=${line.tap},script=no,downscript=no`],
@@ -74,33 +74,21 @@ export function qemuCommandLine(line: CommandLine): string[] {
 /** The same in every guest, because a clone wakes up with its template's. */
 export const guestMac = '52:54:00:10:02:0f';
 
-function processors(accelerator: Accelerator, vcpus: number): string[] {
-  const model = processorModel(accelerator);
+function processors(
+  { accelerator, vcpus }: CommandLine,
+  { machine, processor, pluggedProcessor }: Architecture,
+): string[] {
+  const plugged = pluggedProcessor === null ? 0 : vcpus - 1;
   return [
-    // Pages of one guest are never merged with another's: how long a write takes would tell what the other holds.
-    ['-machine', 'q35,memory-backend=ram,mem-merge=off,vmport=off,smbus=off,sata=off,hpet=off'],
+    ['-machine', machine],
     ['-accel', accelerator === 'kvm' ? 'kvm' : `tcg,thread=multi,tb-size=${translationMib}`],
-    ['-cpu', processorSetting(accelerator)],
-    ['-smp', `1,maxcpus=${maxVcpus},sockets=1,cores=${maxVcpus},threads=1`],
-    ...Array.from({ length: vcpus - 1 }, (_, index) => index + 1).map((core) => [
+    ['-cpu', processor(accelerator)],
+    ['-smp', `${pluggedProcessor === null ? maxVcpus : 1},maxcpus=${maxVcpus},sockets=1,cores=${maxVcpus},threads=1`],
+    ...Array.from({ length: plugged }, (_, index) => index + 1).map((core) => [
       '-device',
-      `${model},id=cpu${core},socket-id=0,die-id=0,core-id=${core},thread-id=0`,
+      `${pluggedProcessor?.(accelerator)},id=cpu${core},socket-id=0,die-id=0,core-id=${core},thread-id=0`,
     ]),
   ].flat();
-}
-
-/**
- * Model of the first vCPU. Under KVM it has no nested virtualisation: a hostile guest does not reach what most escapes from
- * KVM used. QEMU takes `name=off` for every vCPU of the model, so it holds for those that are plugged in as well. An emulated
- * processor keeps its own SVM: nothing of KVM is behind it, and without it (QEMU 7.2) static programs abort in the guest.
- */
-export function processorSetting(accelerator: Accelerator): string {
-  return accelerator === 'kvm' ? 'host,vmx=off,svm=off' : 'max';
-}
-
-/** Driver of a vCPU that is plugged in. */
-export function processorModel(accelerator: Accelerator): string {
-  return accelerator === 'kvm' ? 'host-x86_64-cpu' : 'max-x86_64-cpu';
 }
 
 /** Emulation keeps translated code in a buffer of this size beside the guest's memory. */
@@ -138,9 +126,9 @@ function disk(path: string): string[] {
   ].flat();
 }
 
-function kernelParameters({ accelerator, credentialDigest }: CommandLine): string {
+function kernelParameters({ accelerator, credentialDigest }: CommandLine, kind: Architecture): string {
   return [
-    'console=ttyS0 quiet rw no_timer_check tsc=reliable memhp_default_state=online_movable',
+    `console=${kind.console} quiet rw ${kind.kernelParameters}memhp_default_state=online_movable`,
     // A guest that panics restarts, which its QEMU does not (`witness.ts`): so the host learns of it.
     'panic=1',
     // Emulated processors do not speculate.

@@ -1,4 +1,4 @@
-import type { Accelerator } from './command-line.ts';
+import type { Accelerator } from './architecture.ts';
 import { translationMib } from './command-line.ts';
 
 /**

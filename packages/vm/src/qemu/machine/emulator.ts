@@ -1,6 +1,7 @@
 /** What the QEMU on this host is and can do. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { architecture } from './architecture.ts';
 
 const run = promisify(execFile);
 
@@ -14,8 +15,8 @@ export interface Emulator {
 export async function inspectEmulator(): Promise<Emulator> {
   const options = { timeout: 10_000 };
   const [version, memoryFile] = await Promise.all([
-    run('qemu-system-x86_64', ['--version'], options),
-    run('qemu-system-x86_64', ['-object', 'memory-backend-file,help'], options),
+    run(architecture.emulator, ['--version'], options),
+    run(architecture.emulator, ['-object', 'memory-backend-file,help'], options),
   ]);
   return { version: version.stdout.split('\n')[0] ?? '', mapsReadOnly: /^\s*rom=/m.test(memoryFile.stdout) };
 }

@@ -4,6 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { VmError } from '@lodge/ports';
+import { architecture } from './architecture.ts';
 import { bootMemoryMib, maxMemoryMib } from './command-line.ts';
 import type { Qmp } from './qmp.ts';
 import type { MemoryRegion } from '../saved/snapshot/page-job.ts';
@@ -23,7 +24,13 @@ export async function guestMemory(
   pid: number,
   memory: { readonly base: MemoryBase; readonly pluggedMib: number },
 ): Promise<MemoryRegion[]> {
-  const regions = [{ address: await hostAddress(qmp, 0), bytes: bootMemoryMib * mib, blank: memory.base === 'none' }];
+  const regions = [
+    {
+      address: await hostAddress(qmp, architecture.memoryAddress),
+      bytes: bootMemoryMib * mib,
+      blank: memory.base === 'none',
+    },
+  ];
   if (memory.pluggedMib > bootMemoryMib) {
     const devices = await qmp.execute<MemoryDevice[]>('query-memory-devices');
     const room = devices.find(({ data }) => data.id === 'vmem0');

@@ -4,6 +4,7 @@ import { GuestError } from '@lodge/guest';
 import type { GuestClient } from '@lodge/guest';
 import { VmError } from '@lodge/ports';
 import type { Machine } from '@lodge/ports';
+import { architecture } from './architecture.ts';
 import { bootMemoryMib, bootVcpus, maxMemoryMib, maxVcpus } from './command-line.ts';
 import type { Qmp } from './qmp.ts';
 import { throwIfAborted, until } from '../../waiting.ts';
@@ -61,7 +62,10 @@ async function requestMemory(qmp: Qmp, memoryMib: number): Promise<void> {
   await qmp.execute('qom-set', { path: memoryDevice, property: 'requested-size', value });
 }
 
-function hotpluggable(qmp: Qmp): Promise<HotpluggableCpu[]> {
+/** Where none is plugged in, all are there: the guest turns off what it shall not have. */
+async function hotpluggable(qmp: Qmp): Promise<HotpluggableCpu[]> {
+  if (architecture.pluggedProcessor === null)
+    return Array.from({ length: maxVcpus }, () => ({ type: '', props: {}, 'qom-path': '/machine' }));
   return qmp.execute<HotpluggableCpu[]>('query-hotpluggable-cpus');
 }
 
