@@ -18,7 +18,7 @@ die() {
 # Names of the environment variables that must survive sudo: settings, proxies, certificate authorities, npm's registry.
 # Names, not NAME=value pairs: a command line is readable by everyone, and DATABASE_URL may hold a password.
 kept_variables() {
-  compgen -e | grep -E '^(LODGE_.*|TESTS_.*|DATABASE_URL|CI|TERM|NODE_COMPILE_CACHE|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|CURL_CA_BUNDLE|(https?|ftp|all|no)_proxy|(HTTPS?|FTP|ALL|NO)_PROXY|npm_config_(userconfig|registry|cafile|ca|strict_ssl|(https?_|no)?proxy))$' | paste -sd, -
+  compgen -e | grep -E '^(LODGE_.*|TESTS_.*|DATABASE_URL|AWS_(ACCESS_KEY_ID|SECRET_ACCESS_KEY|SESSION_TOKEN)|CI|TERM|NODE_COMPILE_CACHE|NODE_EXTRA_CA_CERTS|SSL_CERT_(FILE|DIR)|CURL_CA_BUNDLE|(https?|ftp|all|no)_proxy|(HTTPS?|FTP|ALL|NO)_PROXY|npm_config_(userconfig|registry|cafile|ca|strict_ssl|(https?_|no)?proxy))$' | paste -sd, -
 }
 
 # need_root WHY: sets the array as_root to what must stand before a command to run it as root. Says why before sudo asks.

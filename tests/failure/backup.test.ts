@@ -2,6 +2,7 @@
  * Backups beside a Lodge that runs, and their restore elsewhere: another data folder, another cache, another database and
  * another name, on the same machine. The guarantees: what agents had is back, memory of stopped ones included; a second
  * backup writes what changed; whatever is damaged, cut off or locked with another key is refused before anything is written.
+ * The same in a bucket of a real storage, whose credentials no other process gets to see.
  */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
@@ -14,6 +15,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { guestClientOf } from '@lodge/testkit/guest';
+import { ObjectStorage } from '@lodge/testkit/object-storage';
 import { Service } from '@lodge/testkit/service';
 
 const run = promisify(execFile);
@@ -23,7 +25,10 @@ const minuteMs = 60_000;
 const inMemory = '/dev/shm/thought';
 const file = '/workspace/plan.txt';
 
+const bucket = 's3://backups/lodge';
+
 let service: Service;
+let storage: ObjectStorage;
 let place: string;
 let folder: string;
 let keyFile: string;
@@ -56,6 +61,7 @@ before(
 );
 after(async () => {
   await service?.destroy();
+  await storage?.stop();
   await rm(place, { recursive: true, force: true });
 });
 
@@ -149,6 +155,67 @@ test(
     assert.match(keyId!, /^[0-9a-f]{8}$/);
   },
 );
+
+test(
+  'a backup to a bucket is whole, also after one that was killed there, and the next one writes little',
+  { timeout: 20 * minuteMs },
+  async (t) => {
+    storage = await ObjectStorage.start();
+    const refused = await lodge(ofStorage(service.env), 'backup', bucket);
+    assert.equal(refused.code, 1);
+    assert.match(refused.text, /There is no bucket backups at http/);
+    await storage.makeBucket('backups');
+    const killed = spawn(process.execPath, [cli, 'backup', bucket], { env: ofStorage(service.env), stdio: 'ignore' });
+    while (killed.exitCode === null && !(await inBucket()).includes('/chunks/')) await sleep(1);
+    assert.equal(killed.exitCode, null, 'it ended too early to be killed');
+    killed.kill('SIGKILL');
+    await once(killed, 'exit');
+    const { env } = elsewhere('nothing');
+    const none = await lodge(ofStorage(env), 'restore', bucket, '--key', keyFile);
+    assert.equal(none.code, 1);
+    assert.match(none.text, /no whole backup under the master key [0-9a-f]{8} in s3:\/\/backups\/lodge/);
+    const began = performance.now();
+    const first = await unseen(lodge(ofStorage(service.env), 'backup', bucket));
+    assert.equal(first.code, 0, first.text);
+    t.diagnostic(`first: ${Math.round(performance.now() - began)} ms; ${first.text}`);
+    const then = performance.now();
+    const second = await lodge(ofStorage(service.env), 'backup', bucket, '--keep', '1');
+    assert.equal(second.code, 0, second.text);
+    t.diagnostic(`second: ${Math.round(performance.now() - then)} ms; ${second.text}`);
+    assert.match(second.text, /Removed 1 older/);
+    assert.ok(bytesIn(second) < bytesIn(first) / 10, `${bytesIn(second)} of ${bytesIn(first)} bytes`);
+    const doctor = await lodge(service.env, 'doctor');
+    assert.match(doctor.text, /last backup.*0 hours ago, in s3:\/\/backups\/lodge/);
+  },
+);
+
+function ofStorage(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const { accessKeyId, secretAccessKey } = storage.key;
+  const credentials = { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey };
+  return { ...env, ...credentials, LODGE_BACKUP_S3_ENDPOINT: storage.endpoint };
+}
+
+const inBucket = async (): Promise<string> => (await storage.send('GET', 'backups?list-type=2')).text();
+
+/** Looks at every process as long as the work goes on: the command's own environment alone has the secret. */
+async function unseen<T>(work: Promise<T>): Promise<T> {
+  const state = { isOver: false, looks: 0 };
+  const over = work.finally(() => (state.isOver = true));
+  while (!state.isOver) {
+    const holders: string[] = [];
+    for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+      const [line, env] = await Promise.all(
+        ['cmdline', 'environ'].map((name) => readFile(`/proc/${pid}/${name}`, 'latin1').catch(() => '')),
+      );
+      assert.ok(!line!.includes(storage.key.secretAccessKey), line);
+      if (env!.includes(storage.key.secretAccessKey)) holders.push(line!.replaceAll('\0', ' '));
+    }
+    assert.ok(holders.length <= 1, holders.join('\n'));
+    state.looks += holders.length;
+  }
+  assert.ok(state.looks > 0, 'nobody looked');
+  return over;
+}
 
 test(
   'a backup that is killed leaves none, its agent goes on, and the next is whole',
@@ -258,12 +325,12 @@ test(
 );
 
 test(
-  'agents come back in another data folder, with their files and the memory of the stopped one',
+  'agents come back from the bucket in another data folder, with their files and the memory of the stopped one',
   { timeout: 20 * minuteMs },
   async (t) => {
     const { env, dataDir, cacheDir } = elsewhere('other');
     const began = performance.now();
-    const said = await lodge(env, 'restore', folder, '--key', keyFile);
+    const said = await lodge(ofStorage(env), 'restore', bucket, '--key', keyFile);
     assert.equal(said.code, 0, said.text);
     t.diagnostic(`restore: ${Math.round(performance.now() - began)} ms; ${said.text}`);
     assert.equal((await stat(join(dataDir, 'master.key'))).mode & 0o777, 0o600);

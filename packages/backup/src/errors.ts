@@ -5,3 +5,6 @@ export class BackupError extends Error {
     this.name = 'BackupError';
   }
 }
+
+/** There is no backup of that name. */
+export class BackupMissingError extends BackupError {}

@@ -1,4 +1,9 @@
-export { BackupError } from './errors.ts';
+export { BackupError, BackupMissingError } from './errors.ts';
+export { FolderPlace } from './places/folder.ts';
+export type { Place } from './places/place.ts';
+export { S3Place } from './places/s3/bucket.ts';
+export { bucketOf } from './places/s3/settings.ts';
+export type { S3Credentials } from './places/s3/settings.ts';
 export { openRepository } from './repository.ts';
 export type { Repository } from './repository.ts';
 export { chunkNames, fits, readChunks, storeFile, storeText, writeFileBack, writtenBytes } from './streams.ts';

@@ -19,6 +19,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { promisify } from 'node:util';
+import { FolderPlace } from './places/folder.ts';
 import { chunkBytes, openRepository } from './repository.ts';
 import type { Repository } from './repository.ts';
 import { chunkNames, storeFile, storeText, readChunks, writeFileBack } from './streams.ts';
@@ -31,11 +32,11 @@ let repository: Repository;
 beforeEach(async () => {
   place = await mkdtemp(join(tmpdir(), 'lodge-repository-'));
   folder = join(place, 'backups');
-  repository = await openRepository(folder, key);
+  repository = await openRepository(new FolderPlace(folder), key);
 });
 afterEach(() => rm(place, { recursive: true, force: true }));
 
-const again = (): Promise<Repository> => openRepository(folder, key);
+const again = (): Promise<Repository> => openRepository(new FolderPlace(folder), key);
 
 /** Bytes, a hole of three pieces and a bit, bytes. */
 async function sparseFile(): Promise<string> {
@@ -187,11 +188,11 @@ test('another key is told by name, and one process writes at a time', async () =
   await repository.commit({}, new Date());
   const other = { masterKey: randomBytes(32), keyId: '89abcdef', create: false };
   await assert.rejects(
-    openRepository(folder, other),
+    openRepository(new FolderPlace(folder), other),
     /made under the master key 01234567, and the one given is 89abcdef/,
   );
-  await assert.rejects(openRepository(join(place, 'none'), other), /no backup/);
-  const forged = await openRepository(folder, { ...other, keyId: key.keyId });
+  await assert.rejects(openRepository(new FolderPlace(join(place, 'none')), other), /no backup/);
+  const forged = await openRepository(new FolderPlace(folder), { ...other, keyId: key.keyId });
   await assert.rejects(forged.list((await repository.backups())[0]!), /is damaged/);
   const unlock = await repository.lock();
   await assert.rejects((await again()).lock(), /Another process/);

@@ -22,6 +22,7 @@ import {
   resolver,
   urlPrefix,
 } from './values.ts';
+import { backupSettings } from './backup.ts';
 import { channelSettings } from './channels.ts';
 import { diskSettings } from './disk.ts';
 import { egressSettings } from './egress.ts';
@@ -223,6 +224,7 @@ export const settings = {
   ...diskSettings,
   ...channelSettings,
   ...webhookSettings,
+  ...backupSettings,
   ...priceSettings,
   ...limitSettings,
   ...spendSettings,

@@ -1,2 +1,32 @@
-/** For `npm run doctor`: when the last backup was made, and where. In the data folder. */
-export const lastBackupName = 'last-backup.json';
+/** When and where the last backup was made: for `npm run doctor`, and for a place that does not show it yet. In the data folder. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Config } from '../../config/config.ts';
+
+export interface LastBackup {
+  /** ISO 8601. */
+  readonly at: string;
+  /** A folder, or a bucket as s3://bucket/prefix. */
+  readonly folder: string;
+  readonly name: string;
+}
+
+const file = ({ dataDir }: Config): string => join(dataDir, 'last-backup.json');
+
+export async function noteLastBackup(config: Config, note: LastBackup): Promise<void> {
+  await writeFile(file(config), `${JSON.stringify(note)}\n`, { mode: 0o600 });
+}
+
+/** Null where none was made yet, or where the note was cut off. */
+export async function readLastBackup(config: Config): Promise<LastBackup | null> {
+  const text = await readFile(file(config), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return '{}';
+    throw error;
+  });
+  try {
+    const { at, folder, name } = JSON.parse(text) as Partial<LastBackup>;
+    return at !== undefined && folder !== undefined && name !== undefined ? { at, folder, name } : null;
+  } catch {
+    return null;
+  }
+}

@@ -4,7 +4,7 @@
  */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { storeFile, storeText } from '@lodge/backup';
+import { BackupMissingError, storeFile, storeText } from '@lodge/backup';
 import type { ChunkList, Repository, StoredFile } from '@lodge/backup';
 import type { Log } from '@lodge/ports';
 import { dumpDatabase } from '@lodge/store';
@@ -72,6 +72,8 @@ async function earlierLists({ repository, log }: MakeOptions): Promise<BackupLis
     try {
       lists.push(await readList(repository, name));
     } catch (error) {
+      // Removed, and shown still.
+      if (error instanceof BackupMissingError) continue;
       throw new CommandError(`${(error as Error).message} Move it away to make further backups here.`, {
         cause: error,
       });

@@ -8,9 +8,9 @@ import { loadDatabase, migrate, openStore } from '@lodge/store';
 import type { Config } from '../../config/config.ts';
 import { CommandError } from '../command.ts';
 import { holderName, noteNotRunning } from '../take-down.ts';
-import { isWithin } from './backup.ts';
 import { filesOf } from './list.ts';
 import type { BackupList } from './list.ts';
+import { isWithin } from './target.ts';
 
 interface Putting {
   readonly config: Config;

@@ -14,18 +14,21 @@ import { lockFile, lockHolder, lockInstance, restoreMark } from '../../host/inst
 import { CommandError, commandLog, say } from '../command.ts';
 import type { Command } from '../command.ts';
 import { withOwnDatabase } from '../with-store.ts';
-import { folderOf, isWithin, orCommandError } from './backup.ts';
+import { orCommandError } from './backup.ts';
 import { chunksOf, filesOf, readList } from './list.ts';
 import type { BackupList } from './list.ts';
 import { assertSameKey, existingMasterKey, writeMasterKey } from './master-key.ts';
 import type { MasterKey } from './master-key.ts';
 import { putDatabase, putFiles } from './put-back.ts';
+import { isWithin, targetOf } from './target.ts';
 
 const run = promisify(execFile);
+/** Chunks that are read beside one another: a bucket takes its time over each. */
+const readAtOnce = 8;
 const settingsFile = 'settings-of-backup.env';
 
 /**
- * `restore FOLDER [--backup NAME] [--key FILE]`, into an empty data folder: the newest backup, or the one of that name. All
+ * `restore FOLDER|s3://BUCKET/PREFIX [--backup NAME] [--key FILE]`, into an empty data folder: the newest backup, or the one of that name. All
  * of it is read and checked before anything is written. A mark in the data folder keeps Lodge from starting on half of it:
  * after a kill the same command clears what there is and begins anew.
  */
@@ -36,17 +39,18 @@ export const restore: Command = async (args, env) => {
     allowPositionals: true,
   });
   const config = readConfig(env);
-  const folder = folderOf(positionals, 'restore');
+  const target = targetOf(positionals, 'restore');
   const log = commandLog(env);
   const began = performance.now();
   await orCommandError(async () => {
+    const place = await target.open(config, env);
     await assertEmpty(config);
     const key = await existingMasterKey(config, values.key === undefined ? undefined : resolve(values.key));
     await assertSameKey(config, key.id);
-    const repository = await openRepository(folder, { masterKey: key.key, keyId: key.id, create: false });
+    const repository = await openRepository(place, { masterKey: key.key, keyId: key.id, create: false });
     const name = values.backup ?? (await repository.backups()).at(-1);
     if (name === undefined)
-      throw new CommandError(`There is no whole backup under the master key ${key.id} in ${folder}.`);
+      throw new CommandError(`There is no whole backup under the master key ${key.id} in ${place.name}.`);
     const list = await readList(repository, name);
     const bytes = await check(repository, list);
     say(`Backup ${name} of ${list.at}: ${list.agents.length} agents, ${bytes} bytes, every byte as it was written.`);
@@ -81,7 +85,10 @@ async function assertEmptyFolder(config: Config): Promise<void> {
 
 /** Reads everything: what is damaged is found while there is nothing to undo. Gives the bytes of the files. */
 async function check(repository: Repository, list: BackupList): Promise<number> {
-  for (const name of new Set(chunksOf(list))) await repository.get(name);
+  const names = [...new Set(chunksOf(list))];
+  for (let at = 0; at < names.length; at += readAtOnce) {
+    await Promise.all(names.slice(at, at + readAtOnce).map((name) => repository.get(name)));
+  }
   let bytes = 0;
   for (const { stored } of filesOf(list)) bytes += stored.bytes;
   return bytes;

@@ -1,0 +1,2 @@
+export { CrookedDoor } from './crooked-door.ts';
+export { ObjectStorage } from './server.ts';
