@@ -142,11 +142,14 @@ export const lifecycleEvents = {
     sentence: ({ message }) =>
       `The VM ended unexpectedly; the agent is being started again from its disk.${and(message)}`,
   }),
-  'agent.restore_failed': kind<{ readonly missing: boolean }>({
+  'agent.restore_failed': kind<{ readonly missing: boolean; readonly foreign?: boolean }>({
     level: 'warn',
     public: null,
-    sentence: ({ missing }) =>
-      `The snapshot of the agent's memory ${missing ? 'is not there or is damaged' : 'could not be resumed'}; it is being started from its disk instead.`,
+    sentence: ({ missing, foreign }) => {
+      const elsewhere = 'was saved on a host with another processor or emulator and does not load on this one';
+      const why = foreign ? elsewhere : missing ? 'is not there or is damaged' : 'could not be resumed';
+      return `The snapshot of the agent's memory ${why}; it is being started from its disk instead.`;
+    },
   }),
   'agent.resume_failed': said('The paused VM could not be resumed; the agent is being started from its disk instead.'),
   'agent.error': kind<{ readonly code: StatusReasonCode; readonly message: string }>({

@@ -227,6 +227,8 @@ export type VmErrorCode =
   | 'template_missing'
   | 'disk_missing'
   | 'snapshot_missing'
+  /** Whole, and saved where emulator, accelerator or processor are others. */
+  | 'snapshot_foreign'
   | 'disk_full'
   | 'gone'
   | 'failed';

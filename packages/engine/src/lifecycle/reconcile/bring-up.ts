@@ -138,7 +138,9 @@ export async function restore(pass: Pass): Promise<void> {
         await keepStopped(pass, { code: 'insufficient_capacity', message: 'The host has no room for this VM.' });
         return;
       }
-      const event = { type: 'agent.restore_failed', data: { missing: error.isVm('snapshot_missing') } } as const;
+      const isForeign = error.isVm('snapshot_foreign');
+      const data = { missing: error.isVm('snapshot_missing'), ...(isForeign && { foreign: true }) };
+      const event = { type: 'agent.restore_failed', data } as const;
       await pass.observe({ status: 'provisioning', vmAddress: null, event });
     }
   }

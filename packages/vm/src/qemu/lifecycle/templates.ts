@@ -3,7 +3,7 @@ import { rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { VmError } from '@lodge/ports';
 import type { Image, Template, TemplateBuild, TemplateRequest } from '@lodge/ports';
-import { chooseAccelerator, processorFacts } from '../machine/accelerator.ts';
+import { chooseAccelerator } from '../machine/accelerator.ts';
 import type { AcceleratorAnswer } from '../machine/accelerator.ts';
 import type { Cgroups } from '../host/cgroup.ts';
 import { bootVcpus, qemuCommandLine } from '../machine/command-line.ts';
@@ -11,6 +11,8 @@ import type { Accelerator } from '../machine/architecture.ts';
 import type { QemuDriverOptions } from '../options.ts';
 import { inspectEmulator } from '../machine/emulator.ts';
 import type { Emulator } from '../machine/emulator.ts';
+import { processorFacts, savedOn } from '../machine/saved-on.ts';
+import type { SavedOn } from '../machine/saved-on.ts';
 import { passableFolder } from '../host/folders.ts';
 import { lock, lockShared, tryLockAlone } from '../host/lock.ts';
 import type { VmNumbers } from '../host/vm-numbers.ts';
@@ -138,9 +140,15 @@ export class Templates {
     return gone;
   }
 
-  /** What device state of a VM over that template belongs to: it loads where all of this is the same. */
-  async stateKey(templateId: string): Promise<string> {
-    return templateHash(await this.stateFacts(await this.means(await this.kernelOf(templateId))));
+  /**
+   * What device state of a VM over that template belongs to: it loads where the key is the same. The rest tells a person why
+   * it does not.
+   */
+  async stateOf(templateId: string): Promise<{ readonly stateKey: string; readonly savedOn: SavedOn }> {
+    const means = await this.means(await this.kernelOf(templateId));
+    const { emulator, accelerator } = means;
+    const saved = await savedOn(madeWith(emulator, accelerator), accelerator.accelerator);
+    return { stateKey: templateHash(await this.stateFacts(means)), savedOn: saved };
   }
 
   async accelerator(templateId: string): Promise<Accelerator> {

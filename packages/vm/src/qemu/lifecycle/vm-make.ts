@@ -5,6 +5,7 @@ import { VmError } from '@lodge/ports';
 import type { Vm, VmRequest } from '@lodge/ports';
 import type { Cgroups } from '../host/cgroup.ts';
 import { bootVcpus } from '../machine/command-line.ts';
+import { foreign, updated } from '../machine/saved-on.ts';
 import type { QemuDriverOptions } from '../options.ts';
 import { assertMachine, awaitVcpus, settleMemory } from '../machine/hotplug.ts';
 import { endOf, withDeath } from '../machine/launch.ts';
@@ -68,20 +69,28 @@ export async function makeVm(making: Making, request: VmRequest, signal: AbortSi
   }
 }
 
-async function sourceOf({ directory, templates }: Making, { from, template }: VmRequest): Promise<VmSource> {
+async function sourceOf(
+  { directory, templates, options }: Making,
+  { agentId, from, template }: VmRequest,
+): Promise<VmSource> {
   if (from !== 'snapshot') return { from };
   const snapshot = await directory.snapshot.load();
   const refused = (why: string): VmError => new VmError('snapshot_missing', `the snapshot cannot be loaded: ${why}`);
   if (snapshot.templateId !== template.id) {
     throw new VmError('failed', `the snapshot is over template ${snapshot.templateId}, not ${template.id}`);
   }
-  const needed = snapshot.base === 'template' ? 'clone' : 'boot';
-  await templates.startable(template.id, needed).catch((error: Error) => {
+  const unlessThere = (error: Error): never => {
     throw refused(error.message);
-  });
-  if (snapshot.stateKey !== (await templates.stateKey(template.id))) {
-    throw refused('it was saved by another emulator, or with other devices');
+  };
+  const { stateKey, savedOn: here } = await templates.stateOf(template.id).catch(unlessThere);
+  if (snapshot.stateKey !== stateKey) {
+    const why = foreign(snapshot.savedOn, here) ?? 'it was saved by another emulator, or with other devices';
+    throw new VmError('snapshot_foreign', `the snapshot cannot be loaded: ${why}`);
   }
+  await templates.startable(template.id, snapshot.base === 'template' ? 'clone' : 'boot').catch(unlessThere);
+  const since = updated(snapshot.savedOn, here);
+  if (since !== null)
+    options.log.info({ agent_id: agentId, since }, 'the host was updated since the snapshot was saved');
   return { from, snapshot, thread: pageThread() };
 }
 

@@ -7,6 +7,7 @@ import type { RuntimeFacts, Suspension } from '@lodge/ports';
 import { guestMemory } from '../machine/guest-memory.ts';
 import { plugged } from '../machine/hotplug.ts';
 import type { ProcessMark } from '../host/process.ts';
+import type { SavedOn } from '../machine/saved-on.ts';
 import type { Qmp } from '../machine/qmp.ts';
 import { QmpError } from '../machine/qmp.ts';
 import type { RunDirectory, VmRecord } from '../saved/run-directory.ts';
@@ -22,6 +23,7 @@ export interface SuspendWork {
   readonly uid: number;
   /** What the device state belongs to, see `SnapshotFacts`. */
   readonly stateKey: string;
+  readonly savedOn: SavedOn;
   readonly facts: RuntimeFacts;
   /** What else the snapshot is to hold, written while the guest still runs. */
   readonly writeData?: (path: string) => Promise<void>;
@@ -56,11 +58,11 @@ export async function writeSnapshot(
     const pages = await thread.run<SavedPages>(job, signal);
     marks.push(performance.now());
     const { templateId, machine } = work.record;
-    const { stateKey, facts } = work;
+    const { stateKey, savedOn, facts } = work;
     throwIfAborted(signal);
     const { credential } = work.record;
     const known = credential === undefined ? {} : { credential };
-    const about = { templateId, base, stateKey, machine, plugged: has, facts, ...known };
+    const about = { templateId, base, stateKey, savedOn, machine, plugged: has, facts, ...known };
     const bytes = await directory.snapshot.commit(draft, pages, about);
     marks.push(performance.now());
     const [begun, devices, copied, ended] = marks.map(Math.round) as [number, number, number, number];

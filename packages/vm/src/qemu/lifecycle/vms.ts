@@ -160,13 +160,13 @@ export class Vms {
       async (vm) => {
         const { directory, record, process, qmp } = vm;
         const { options, templates } = this.parts;
-        const stateKey = await templates.stateKey(record.templateId);
+        const state = await templates.stateOf(record.templateId);
         const uid = options.uidBase + record.slot!;
         const writeData =
           data &&
           ((path: string): Promise<void> =>
             saveData(vm.guest, { ...data, floorMib: options.diskFloorMib }, path, signal));
-        const work = { directory, record, process, qmp, uid, stateKey, facts, ...(writeData && { writeData }) };
+        const work = { directory, record, process, qmp, uid, ...state, facts, ...(writeData && { writeData }) };
         const { timings, ...suspension } = await writeSnapshot(work, signal);
         const written = performance.now();
         await this.release(directory, process, qmp);

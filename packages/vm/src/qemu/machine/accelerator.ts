@@ -13,6 +13,7 @@ import { architecture } from './architecture.ts';
 import type { Accelerator } from './architecture.ts';
 import { confine, templateGid } from './confinement.ts';
 import { hasKvmDevice, openKvmDevice } from './device-nodes.ts';
+import { processorFacts } from './saved-on.ts';
 
 export interface AcceleratorAnswer {
   readonly accelerator: Accelerator;
@@ -108,14 +109,6 @@ function lastLine(text: string): string {
 async function hostKey(emulatorVersion: string): Promise<string> {
   const facts = [emulatorVersion, release(), await processorFacts()];
   return createHash('sha256').update(facts.join('\n')).digest('hex').slice(0, 16);
-}
-
-/** Model and features of the host's processor: device state saved on one may not load on another. */
-export async function processorFacts(): Promise<string> {
-  const text = await readFile('/proc/cpuinfo', 'utf8');
-  return ['vendor_id', 'cpu family', 'model', 'model name', 'flags']
-    .map((name) => new RegExp(`^${name}\\s*:.*$`, 'm').exec(text)?.[0] ?? '')
-    .join('\n');
 }
 
 async function remembered(file: string): Promise<Map<string, string>> {

@@ -17,6 +17,7 @@ import { crc32 } from 'node:zlib';
 import { VmError } from '@lodge/ports';
 import type { Machine, RuntimeFacts } from '@lodge/ports';
 import { syncFile } from '../../host/files.ts';
+import type { SavedOn } from '../../machine/saved-on.ts';
 import { Thread } from '../../host/thread.ts';
 import type { LayJob, SavedPages, SaveJob } from './page-job.ts';
 
@@ -28,6 +29,8 @@ export interface SnapshotFacts {
   readonly base: MemoryBase;
   /** Emulator, accelerator and devices: device state loads where all of it is the same. */
   readonly stateKey: string;
+  /** Tells what differs where it does not load; absent in those of older releases. */
+  readonly savedOn?: SavedOn;
   /** The VM's machine; `plugged` is what its devices are, which is more where the guest was made smaller. */
   readonly machine: Machine;
   readonly plugged: { readonly vcpus: number; readonly memoryMib: number };

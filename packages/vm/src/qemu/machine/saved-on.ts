@@ -1,0 +1,74 @@
+/**
+ * What a host was when device state was saved on it, for whoever finds that it does not load. Under emulation nothing of
+ * it is the processor's: the emulated one is the same on every host.
+ *
+ * Another emulator, accelerator or processor is another machine for the guest: its state is not loaded. Other microcode or
+ * another kernel of the host is not, as long as the processor offers the same: hosts are updated, and the state is tried.
+ */
+import { readFile } from 'node:fs/promises';
+import { release } from 'node:os';
+import { createHash } from 'node:crypto';
+import type { Accelerator } from './command-line.ts';
+
+export interface SavedOn {
+  /** Version line and accelerator. */
+  readonly madeWith: string;
+  /** By KVM alone, else null. */
+  readonly processor: HostProcessor | null;
+}
+
+export interface HostProcessor {
+  /** For a person. */
+  readonly model: string;
+  /** Of model and features: what a guest can see of it. */
+  readonly features: string;
+  readonly microcode: string;
+  /** The host's. */
+  readonly kernel: string;
+}
+
+export async function savedOn(madeWith: string, accelerator: Accelerator): Promise<SavedOn> {
+  return { madeWith, processor: accelerator === 'kvm' ? hostProcessor(await cpuInfo()) : null };
+}
+
+/** Model and features of the host's processor: device state saved on one may not load on another. */
+export async function processorFacts(): Promise<string> {
+  return factsOf(await cpuInfo());
+}
+
+export function hostProcessor(text: string, kernel = release()): HostProcessor {
+  const features = createHash('sha256').update(factsOf(text)).digest('hex').slice(0, 16);
+  const value = (name: string): string => line(text, name).split(':')[1]?.trim() || 'unknown';
+  return { model: value('model name'), features, microcode: value('microcode'), kernel };
+}
+
+/** In words: what is other here than where it was saved, so that it does not load. Null where that is not told. */
+export function foreign(saved: SavedOn | undefined, here: SavedOn): string | null {
+  if (saved === undefined) return null;
+  if (saved.madeWith !== here.madeWith) return `it was saved by ${saved.madeWith}, and this host has ${here.madeWith}`;
+  const [was, is] = [saved.processor, here.processor];
+  if (was === null || is === null || was.features === is.features) return null;
+  return was.model === is.model
+    ? `the ${is.model} of this host offers other features than where it was saved`
+    : `it was saved on ${was.model}, and this host has ${is.model}`;
+}
+
+/** In words: what was updated since, and does not keep it from being tried. Null where nothing was. */
+export function updated(saved: SavedOn | undefined, here: SavedOn): string | null {
+  const [was, is] = [saved?.processor, here.processor];
+  if (!was || !is) return null;
+  const changes = (['microcode', 'kernel'] as const).filter((name) => was[name] !== is[name]);
+  return changes.length === 0 ? null : changes.map((name) => `${name} ${was[name]} to ${is[name]}`).join(', ');
+}
+
+function factsOf(text: string): string {
+  return ['vendor_id', 'cpu family', 'model', 'model name', 'flags'].map((name) => line(text, name)).join('\n');
+}
+
+function line(text: string, name: string): string {
+  return new RegExp(`^${name}\\s*:.*$`, 'm').exec(text)?.[0] ?? '';
+}
+
+function cpuInfo(): Promise<string> {
+  return readFile('/proc/cpuinfo', 'utf8');
+}
