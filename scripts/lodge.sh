@@ -8,6 +8,7 @@ case "${1:-}" in
 esac
 case "${1:-}" in
   backup | restore) node_as_root "read and write what only it may" apps/server/src/cli/main.ts "$@" ;;
+  upgrade) node_as_root "end Lodge and start it again" apps/server/src/cli/main.ts "$@" ;;
   # The unit alone is anybody's to see.
   install | uninstall) [ "${2:-}" = --print ] || node_as_root "install a service" apps/server/src/cli/main.ts "$@" ;;&
   owner-link | reset-password | rotate-master-key) node_as_root "read what only it may read" apps/server/src/cli/main.ts "$@" ;;

@@ -91,6 +91,8 @@ npm_on_newer_node() {
 install_npm_packages() {
   local architecture=x64
   [ "$(uname -m)" = x86_64 ] || architecture=arm64
+  # An upgrade that was killed while it changed them.
+  [ -e node_modules ] || [ ! -e .upgrade/packages ] || mv .upgrade/packages node_modules
   if ! node scripts/packages-current.mjs; then
     say 'Installing npm packages (about 30 s).'
     # No package's own code runs.

@@ -36,6 +36,10 @@ const commands: Readonly<Record<string, { readonly summary: string; readonly loa
     summary: 'takes the service away again; agents and data stay',
     load: async () => (await import('./service/install.ts')).uninstall,
   },
+  upgrade: {
+    summary: 'a newer release, and back when it does not come up; agents run on (--to REF, --back, --timeout SECONDS)',
+    load: async () => (await import('./upgrade/upgrade.ts')).upgrade,
+  },
   'owner-link': {
     summary: 'a new link to make the first account yours, with an e-mail and a password',
     load: async () => (await import('./owner-link.ts')).ownerLink,

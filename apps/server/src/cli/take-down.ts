@@ -8,7 +8,6 @@
  */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Operation } from '@lodge/domain';
 import type { Log, VmDriver, VmObservation } from '@lodge/ports';
 import { guestClient } from '@lodge/guest';
@@ -16,15 +15,11 @@ import { migrate, openStore, startEmbeddedPostgres } from '@lodge/store';
 import type { Store } from '@lodge/store';
 import { exists } from '../host/exists.ts';
 import type { Config } from '../config/config.ts';
-import { lockHolder, lockInstance, startTimeOf } from '../host/instance-lock.ts';
-import type { ProcessMark } from '../host/instance-lock.ts';
+import { lockHolder, lockInstance } from '../host/instance-lock.ts';
 import { openMachines } from '../host/machines.ts';
 import { openControlGroup } from '../machine-host/control-group.ts';
-import { CommandError } from './command.ts';
+import { endControlPlane } from './end-control-plane.ts';
 
-/** The control plane gives itself 30 s to end (run.ts). */
-const closeTimeoutMs = 40_000;
-const killTimeoutMs = 5_000;
 /** Times the host's pace. */
 const syncTimeoutMs = 10_000;
 const leaseTtlMs = 30_000;
@@ -39,7 +34,7 @@ export async function takeDown(config: Config, log: Log, tell: (what: string) =>
   };
   const controlPlane = await lockHolder(config.dataDir);
   if (controlPlane) {
-    const how = await end(controlPlane);
+    const how = await endControlPlane(controlPlane);
     done(`control plane (pid ${controlPlane.pid}) ${how}`);
   }
   const unlock = await lockInstance(config.dataDir);
@@ -54,24 +49,6 @@ export async function takeDown(config: Config, log: Log, tell: (what: string) =>
     await unlock();
   }
   return did;
-}
-
-/** Asks a process to end, and makes it end when it does not. */
-async function end(mark: ProcessMark): Promise<'stopped' | 'killed'> {
-  process.kill(mark.pid, 'SIGTERM');
-  if (await ended(mark, closeTimeoutMs)) return 'stopped';
-  process.kill(mark.pid, 'SIGKILL');
-  if (await ended(mark, killTimeoutMs)) return 'killed';
-  throw new CommandError(`The control plane (pid ${mark.pid}) does not end.`);
-}
-
-async function ended(mark: ProcessMark, timeoutMs: number): Promise<boolean> {
-  const deadline = performance.now() + timeoutMs;
-  while ((await startTimeOf(mark.pid)) === mark.startTime) {
-    if (performance.now() > deadline) return false;
-    await sleep(50);
-  }
-  return true;
 }
 
 async function endMachines(config: Config, log: Log, done: (what: string) => void): Promise<void> {

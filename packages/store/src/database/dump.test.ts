@@ -1,12 +1,15 @@
 /** A dump's guarantee: what comes back is what went in, row by row and sequence by sequence, or nothing. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
 import type { TestDatabase } from '@lodge/testkit/postgres';
 import { Client } from 'pg';
-import { dumpDatabase, loadDatabase } from './dump.ts';
+import { dumpDatabase, loadDatabase, replaceDatabase } from './dump.ts';
 import type { DatabaseFacts } from './dump.ts';
 import { migrate } from './migrate.ts';
+
+const migrations = join(import.meta.dirname, 'migrations');
 
 let from: TestDatabase;
 const texts = new Map<string, string[]>();
@@ -71,6 +74,36 @@ test('every row and every sequence comes back, and the next id is a new one', as
       `insert into events (account_id, type, level, created_at, data) values ('acc1', 'agent.created', 1, now(), '{}')`,
     );
     await assert.rejects(loadDatabase(to, facts, pieces), /is not empty/);
+  } finally {
+    await to.drop();
+  }
+});
+
+test('a dump takes the place of all that a later release made, or of nothing', async () => {
+  const to = await testDatabase();
+  try {
+    await migrate(to);
+    await execute(
+      to.connectionString,
+      `create table later (n integer); create view of_later as select n from later; create type kind as enum ('a');
+       create sequence numbers; create function later_one() returns integer language sql as 'select 1';
+       alter table accounts add column later kind`,
+    );
+    const cutOff = async function* (table: string): AsyncIterable<string> {
+      if (table === 'events') throw new Error('cut off');
+      yield* pieces(table);
+    };
+    await assert.rejects(replaceDatabase(to, facts, cutOff, migrations), /cut off/);
+    await execute(to.connectionString, `insert into later select 1 from of_later`);
+    await replaceDatabase(to, facts, pieces, migrations);
+    const again = new Map<string, string[]>();
+    const found = await dump(to, again);
+    assert.deepEqual(found, facts);
+    for (const [table, rows] of texts) assert.equal(again.get(table)!.join(''), rows.join(''), table);
+    assert.deepEqual(await keys(to), await keys(from));
+    assert.deepEqual((await migrate(to)).applied, []);
+    await assert.rejects(execute(to.connectionString, `select later_one()`), /does not exist/);
+    await execute(to.connectionString, `create type kind as enum ('b'); create sequence numbers`);
   } finally {
     await to.drop();
   }

@@ -9,7 +9,7 @@
 import type { Client } from 'pg';
 import type { DatabaseConfig } from './connection.ts';
 import { connectClient } from './connection.ts';
-import { MigrationError, migrate } from './migrate.ts';
+import { MigrationError, migrate, migrateWithin } from './migrate.ts';
 
 export interface DatabaseFacts {
   readonly version: 1;
@@ -70,23 +70,71 @@ export async function loadDatabase(
   await migrate(config, undefined, last);
   await withClient(config, async (client) => {
     await client.query('begin');
-    const names = facts.tables.map(({ name }) => name);
-    const foreignKeys = await foreignKeysOf(client);
-    for (const { table, name } of foreignKeys) await client.query(`alter table ${table} drop constraint ${name}`);
-    // What triggers have made of the rows is in the dump, and so is what migrations put in.
-    for (const name of names) await client.query(`alter table ${quoted(name)} disable trigger user`);
-    if (names.length > 0) await client.query(`truncate ${names.map(quoted).join(', ')}`);
-    for (const name of names) await fill(client, name, read(name));
-    for (const { name, value, called } of facts.sequences) {
-      await client.query('select setval($1::regclass, $2::bigint, $3)', [quoted(name), value, called]);
-    }
-    for (const name of names) await client.query(`alter table ${quoted(name)} enable trigger user`);
-    for (const { table, name, definition } of foreignKeys) {
-      await client.query(`alter table ${table} add constraint ${name} ${definition}`);
-    }
+    await fillAll(client, facts, read);
     for (const { text, values } of finish) await client.query(text, [...values]);
     await client.query('commit');
   });
+}
+
+/**
+ * Puts a dump in the place of all that a database holds, in one transaction: a kill leaves what was there. `migrations` is the
+ * folder with those that the dump was made after. Others must not be connected: a lock is waited for 30 s.
+ */
+export async function replaceDatabase(
+  config: DatabaseConfig,
+  facts: DatabaseFacts,
+  read: (table: string) => TableText,
+  migrations: string,
+): Promise<void> {
+  const last = facts.migrations.at(-1);
+  if (last === undefined) throw new MigrationError('The copy has a database without migrations.');
+  await withClient(config, async (client) => {
+    await client.query('begin');
+    await client.query(`set local lock_timeout = '30s'`);
+    await empty(client);
+    await migrateWithin(client, migrations, last);
+    await fillAll(client, facts, read);
+    await client.query('commit');
+  });
+}
+
+async function fillAll(client: Client, facts: DatabaseFacts, read: (table: string) => TableText): Promise<void> {
+  const names = facts.tables.map(({ name }) => name);
+  const foreignKeys = await foreignKeysOf(client);
+  for (const { table, name } of foreignKeys) await client.query(`alter table ${table} drop constraint ${name}`);
+  // What triggers have made of the rows is in the dump, and so is what migrations put in.
+  for (const name of names) await client.query(`alter table ${quoted(name)} disable trigger user`);
+  if (names.length > 0) await client.query(`truncate ${names.map(quoted).join(', ')}`);
+  for (const name of names) await fill(client, name, read(name));
+  for (const { name, value, called } of facts.sequences) {
+    await client.query('select setval($1::regclass, $2::bigint, $3)', [quoted(name), value, called]);
+  }
+  for (const name of names) await client.query(`alter table ${quoted(name)} enable trigger user`);
+  for (const { table, name, definition } of foreignKeys) {
+    await client.query(`alter table ${table} add constraint ${name} ${definition}`);
+  }
+}
+
+/** Takes away all that migrations have made, rows too. What extensions have brought stays. */
+async function empty(client: Client): Promise<void> {
+  const { rows } = await client.query<{ command: string }>(
+    `select format('drop %s if exists %s cascade', kind, name) as command from (
+       select case relkind when 'v' then 'view' when 'm' then 'materialized view' when 'S' then 'sequence' else 'table' end as kind,
+              oid::regclass::text as name, 'pg_class'::regclass as class, oid
+       from pg_class where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p', 'v', 'm', 'S')
+       union all
+       select 'routine', oid::regprocedure::text, 'pg_proc'::regclass, oid
+       from pg_proc where pronamespace = current_schema()::regnamespace
+       union all
+       select 'type', oid::regtype::text, 'pg_type'::regclass, oid
+       from pg_type where typnamespace = current_schema()::regnamespace and typtype in ('e', 'd')
+     ) made
+     where not exists (
+       select from pg_depend d where d.classid = made.class and d.objid = made.oid and d.deptype = 'e'
+     )
+     order by array_position(array['view', 'materialized view', 'table', 'sequence', 'routine', 'type'], kind)`,
+  );
+  for (const { command } of rows) await client.query(command);
 }
 
 export async function isEmptyDatabase(config: DatabaseConfig): Promise<boolean> {

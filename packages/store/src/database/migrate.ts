@@ -50,6 +50,13 @@ export async function migrate(
   }
 }
 
+/** The same in the caller's transaction, in a database that has no table yet, up to `through`. */
+export async function migrateWithin(client: Client, folder: string, through: LastMigration): Promise<void> {
+  const known = upTo(await readMigrations(folder), through);
+  await recorded(client);
+  for (const migration of known) await change(client, migration);
+}
+
 type LastMigration = Pick<Migration, 'name' | 'checksum'>;
 
 function upTo(known: readonly Migration[], last: LastMigration | undefined): readonly Migration[] {
@@ -123,15 +130,19 @@ function pendingOf(known: readonly Migration[], done: readonly Recorded[]): read
   return known.slice(done.length);
 }
 
-async function apply(client: Client, { version, name, sql, checksum }: Migration): Promise<void> {
+async function apply(client: Client, migration: Migration): Promise<void> {
   try {
     await client.query('begin');
-    await client.query(sql);
-    const row = [version, name, checksum];
-    await client.query('insert into schema_migrations (version, name, checksum) values ($1, $2, $3)', row);
+    await change(client, migration);
     await client.query('commit');
   } catch (cause) {
     // Closing the connection rolls back; saying so first would hide the cause when the connection is what failed.
-    throw new MigrationError(`The migration ${name} failed: ${(cause as Error).message}`, { cause });
+    throw new MigrationError(`The migration ${migration.name} failed: ${(cause as Error).message}`, { cause });
   }
+}
+
+async function change(client: Client, { version, name, sql, checksum }: Migration): Promise<void> {
+  await client.query(sql);
+  const row = [version, name, checksum];
+  await client.query('insert into schema_migrations (version, name, checksum) values ($1, $2, $3)', row);
 }

@@ -1,0 +1,90 @@
+/**
+ * What an upgrade is about, in `<checkout>/.upgrade/journal.json`: by it a kill is found, by the next `upgrade` or the next
+ * start of Lodge. It is there from the first to the last step, and replaced before each step that it announces.
+ */
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { ProcessMark } from '../../host/instance-lock.ts';
+import { startTimeOf } from '../../host/instance-lock.ts';
+
+/** Who looks after the Lodge that ran before: systemd, the one who typed `npm start`, or nobody, for none did. */
+export type RunBy = 'systemd' | 'hand' | 'nobody';
+
+export interface Journal {
+  readonly version: 1;
+  /** The upgrade itself. */
+  readonly by: ProcessMark;
+  /** Of the Lodge that it is about; who goes back must have the same. */
+  readonly settings: JournalSettings;
+  /** Commits. */
+  readonly from: string;
+  readonly to: string;
+  /** As in `Before`. */
+  readonly leftAt: string;
+  /** `preparing`: nothing of Lodge has changed. `switching`: Lodge is down. `trying`: the other commit is started. `back`: it is undone. */
+  readonly phase: 'preparing' | 'switching' | 'trying' | 'back';
+  readonly runBy: RunBy;
+  /** Whether the copy of the database of `from` is whole. Only then anything writes to the database. */
+  readonly database: boolean;
+}
+
+export interface JournalSettings {
+  readonly dataDir: string;
+  readonly port: number;
+  readonly ownDatabase: boolean;
+}
+
+/** What was there before the present commit, in `<checkout>/.upgrade/before.json`. */
+export interface Before {
+  readonly version: 1;
+  readonly dataDir: string;
+  readonly commit: string;
+  /** The commit that came after it. */
+  readonly next: string;
+  /** When its Lodge had ended, ISO 8601: before its database was copied. */
+  readonly leftAt: string;
+  /** Whether its database was copied, because the present commit has other migrations. */
+  readonly database: boolean;
+}
+
+export const upgradeFolder = '.upgrade';
+const journalIn = (root: string): string => join(root, upgradeFolder, 'journal.json');
+const beforeIn = (root: string): string => join(root, upgradeFolder, 'before.json');
+
+export const readJournal = (root: string): Promise<Journal | null> => readJson<Journal>(journalIn(root));
+export const writeJournal = (root: string, journal: Journal): Promise<void> => replaceJson(journalIn(root), journal);
+export const removeJournal = (root: string): Promise<void> => rm(journalIn(root), { force: true });
+export const readBefore = (root: string): Promise<Before | null> => readJson<Before>(beforeIn(root));
+export const writeBefore = (root: string, before: Before): Promise<void> => replaceJson(beforeIn(root), before);
+
+/** Whether the upgrade that wrote it goes on. */
+export async function isUnderWay({ by }: Journal): Promise<boolean> {
+  return (await startTimeOf(by.pid)) === by.startTime;
+}
+
+async function readJson<T>(path: string): Promise<T | null> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  return text === null ? null : (JSON.parse(text) as T);
+}
+
+/** On the disk before it resolves. */
+async function replaceJson(path: string, value: unknown): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  const file = await open(`${path}.new`, 'w', 0o600);
+  try {
+    await file.writeFile(`${JSON.stringify(value)}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await rename(`${path}.new`, path);
+  const folder = await open(dirname(path), 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}
