@@ -75,16 +75,20 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
     assert.ok(found);
     return found;
   };
-  const create = (agentId: string) =>
-    driver.create({ agentId, executionId: 'e1', machine: sizes.small, template, from: 'clone' }, never);
-
-  test('a builder that is killed takes its QEMU with it, and the next build of the same template goes through', async () => {
+  /** Kills a builder hard when its guest answers. Its QEMU is gone before the next driver starts, and everything else then. */
+  const killWhilePreparing = async (what: Partial<TemplateBuild>): Promise<void> => {
     await driver.stop();
     const script = fileURLToPath(new URL('build-and-die.ts', import.meta.url));
-    const parameters = [script, JSON.stringify({ settings, image: build.image })];
+    const parameters = [script, JSON.stringify({ settings, image: build.image, ...what })];
     const child = spawn(process.execPath, parameters, { stdio: ['ignore', 'pipe', 'inherit'] });
     await once(child.stdout, 'data');
-    assert.ok((await holdingsOf(settings)).some((line) => line.startsWith('process')));
+    const before = await holdingsOf(settings);
+    assert.ok(before.some((line) => line.startsWith('process')));
+    if (what.from)
+      assert.ok(
+        before.some((line) => line.includes('template-')),
+        'it yields to others',
+      );
     child.kill('SIGKILL');
     await once(child, 'exit');
     await sleep(200);
@@ -94,8 +98,24 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
     );
     await begin();
     assert.deepEqual(await holdingsOf(settings), []);
+  };
+  const create = (agentId: string) =>
+    driver.create({ agentId, executionId: 'e1', machine: sizes.small, template, from: 'clone' }, never);
+
+  test('a builder that is killed takes its QEMU with it, and the next build of the same template goes through', async () => {
+    await killWhilePreparing({ variant: build.variant });
     template = await driver.buildTemplate(build, never);
     assert.deepEqual(await driver.findTemplate(build), template);
+  });
+
+  test('a builder that is killed while a template’s guest goes on leaves that template, and the next build goes through', async () => {
+    const further = { ...build, variant: 'further', from: template };
+    await killWhilePreparing({ variant: further.variant, from: template });
+    assert.equal(await driver.findTemplate(further), null);
+    assert.deepEqual(await driver.findTemplate(build), template);
+    const made = await driver.buildTemplate(further, never);
+    assert.deepEqual(await driver.findTemplate(further), made);
+    await create('of-the-first');
   });
 
   test('another driver of the same instance does not start beside it', { timeout: minute }, async () => {

@@ -63,6 +63,40 @@ export function describeVmDriver(name: string, open: () => Promise<DriverHarness
       assert.deepEqual(await world.harness.holdings(), []);
     });
 
+    test('a template goes on from another, which stays as it is', async () => {
+      const { template: first } = world;
+      const build = { ...world.harness.template, variant: 'further', brokerPort: 4001, progress: () => undefined };
+      const prepare = async (guest: { readonly address: string }) => {
+        const probe = world.harness.guest(guest);
+        assert.equal(await probe.recall('from-template'), 'in memory');
+        assert.equal(await probe.readFile('from-template'), 'on disk');
+        await probe.writeFile('from-further', 'on disk');
+        await probe.remember('from-further', 'in memory');
+        return { token: 'another' };
+      };
+      const further = await world.driver.buildTemplate({ ...build, prepare, from: first }, never);
+      assert.notEqual(further.id, first.id);
+      assert.deepEqual([further.imageId, further.facts], [first.imageId, { token: 'another' }]);
+      assert.deepEqual(await world.driver.findTemplate(build), further);
+      assert.deepEqual(await world.harness.holdings(), []);
+      for (const [template, expected] of [
+        [first, [null, null]],
+        [further, ['on disk', 'in memory']],
+      ] as const) {
+        const guest = world.guest(await create(request('of-it', { template })));
+        assert.equal(await guest.readFile('from-template'), 'on disk');
+        assert.equal(await guest.recall('from-template'), 'in memory');
+        assert.deepEqual([await guest.readFile('from-further'), await guest.recall('from-further')], expected);
+        await removeAll();
+      }
+      const gone = { ...first, id: `${first.id}0` };
+      const failing = world.driver.buildTemplate({ ...build, variant: 'furthest', prepare, from: gone }, never);
+      await rejectsWith(failing, 'template_missing');
+      await world.driver.stop();
+      await world.begin();
+      assert.deepEqual(await world.driver.collectTemplates(new Set([first.id])), [further.id]);
+    });
+
     test('a template that nobody needs is removed, and no other', async () => {
       const build = { ...world.harness.template, brokerPort: 4001, progress: () => undefined };
       const prepare = (): Promise<Record<string, never>> => Promise.resolve({});

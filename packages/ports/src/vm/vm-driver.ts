@@ -16,6 +16,8 @@ export interface Template {
   readonly imageId: string;
   /** What the runtime said about the guest it prepared (its gateway token, its suspension id ...). Opaque to the driver, kept in a 0600 file on the host. */
   readonly facts: RuntimeFacts;
+  /** As in the request it was made by; absent from templates of before. */
+  readonly variant?: string;
   /** What its host's pace was when it was made (`VmDriver.pace`); 1 where nothing says. */
   readonly pace?: number;
 }
@@ -34,7 +36,10 @@ export interface TemplateBuild extends TemplateRequest {
   readonly image: Image;
   /** Port on `brokerHost` that the template's guest reaches at its fixed broker address (the warm-up stub, not the broker). */
   readonly brokerPort: number;
-  /** Brings the cold-booted guest at `address` to the state that is saved; runs until the very moment before the save. */
+  /** A template over the same image whose guest goes on, in the place of one that boots. It stays as it is. Agents are made
+   *  from it meanwhile, so the VM that goes on takes the processor time that others leave. */
+  readonly from?: Template;
+  /** Brings the guest at `address`, which has just booted or gone on, to the state that is saved; runs until the very moment before the save. */
   readonly prepare: (guest: GuestAddress, signal: AbortSignal) => Promise<RuntimeFacts>;
   readonly progress: ReportProgress;
 }
@@ -150,7 +155,7 @@ export interface VmDriver {
   findTemplate(request: TemplateRequest): Promise<Template | null>;
   /** The template of that id, current or not: an agent's disk lies over the one it was made from. */
   getTemplate(id: string): Promise<Template | null>;
-  /** Makes the template if it is absent; concurrent builds of the same one join, across processes too. */
+  /** Makes the template if it is absent; concurrent builds of the same one join, across processes too. Rejects with `template_missing` when the one to go on from is not there. */
   buildTemplate(build: TemplateBuild, signal: AbortSignal): Promise<Template>;
   /** Makes the agent's VM. The same execution twice is the same VM. Rejects with `VmError`; then nothing of this execution is left but, with `boot`, the disk. */
   create(request: VmRequest, signal: AbortSignal): Promise<Vm>;

@@ -19,7 +19,7 @@ import type {
 import { AgentCalls } from '../calls.ts';
 import { throwIfAborted, toVmError } from '../waiting.ts';
 import { copyOf, fakeSnapshotSteps, fakeSteps } from './host.ts';
-import type { FakeHost, FakeSnapshot, FakeStep, FakeTemplate, FakeVm } from './host.ts';
+import type { FakeHost, FakeSnapshot, FakeStep, FakeVm } from './host.ts';
 import { asVm, filesOf, isExcept, type Keep, keptBy, newVm, observe, templateId } from './vm.ts';
 
 export interface FakeDriver extends VmDriver {
@@ -262,7 +262,7 @@ class InMemoryDriver implements FakeDriver {
 
   private async make(id: string, build: TemplateBuild, signal: AbortSignal): Promise<Template> {
     const address = this.host.newAddress();
-    const guest = { files: new Map<string, string>(), memory: new Map<string, string>() };
+    const guest = this.host.guestToPrepare(build);
     const machine = { vcpus: 2, memoryMib: 2048, diskGib: 10 };
     const request = { agentId: id, executionId: id, machine };
     const vm: FakeVm = { ...newVm(request, id, guest), alive: true, address };
@@ -270,9 +270,8 @@ class InMemoryDriver implements FakeDriver {
     try {
       const facts = await build.prepare({ address, credential: () => Promise.resolve(null) }, signal);
       throwIfAborted(signal);
-      const template: FakeTemplate = { id, imageId: build.image.id, facts, guest: copyOf(guest) };
-      this.host.templates.set(id, template);
-      return template;
+      const { image, variant } = build;
+      return this.host.keep({ id, imageId: image.id, facts, variant, guest: copyOf(guest) });
     } catch (error) {
       throw toVmError(error, signal);
     } finally {

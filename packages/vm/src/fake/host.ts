@@ -4,7 +4,8 @@
  */
 import type { EgressRules, VmDeath, VmDeathCode } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
-import type { DiskUse, Machine, RefusedConnection, RuntimeFacts, Template, VmErrorCode, VmUsage } from '@lodge/ports';
+import type { DiskUse, Machine, RefusedConnection, RuntimeFacts, Template, TemplateBuild } from '@lodge/ports';
+import type { VmErrorCode, VmUsage } from '@lodge/ports';
 
 /** What a clone or a boot goes through, in order. Killed before one of them, a driver leaves a partial VM. */
 export const fakeSteps = ['disk', 'start', 'daemon', 'machine'] as const;
@@ -176,6 +177,19 @@ export class FakeHost {
       diskMib: this.diskMibOf(agentId),
       snapshotMib: snapshot ? this.usage.snapshotMib : 0,
     };
+  }
+
+  keep(template: FakeTemplate): FakeTemplate {
+    this.templates.set(template.id, template);
+    return template;
+  }
+
+  /** What a template that is made begins with: nothing, or what the one that it goes on from has. */
+  guestToPrepare({ from }: TemplateBuild): FakeGuest {
+    if (!from) return { files: new Map(), memory: new Map() };
+    const found = this.templates.get(from.id);
+    if (!found) throw new VmError('template_missing', `template ${from.id} is not there`);
+    return copyOf(found.guest);
   }
 
   private diskMibOf(agentId: string): number {

@@ -27,6 +27,7 @@ export interface BareClone {
 
 const noCgroups = {
   missing: [],
+  createYielding: () => Promise.resolve(),
   create: () => Promise.resolve(),
   limit: () => Promise.resolve(),
   add: () => Promise.resolve(),

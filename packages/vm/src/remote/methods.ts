@@ -3,7 +3,15 @@
  * done. Images and templates come by their ids: no path of the host is ever in a message.
  */
 import { builtIn, VmError } from '@lodge/ports';
-import type { GuestAddress, Image, ReportProgress, RuntimeFacts, RuntimeVersions, VmDriver } from '@lodge/ports';
+import type {
+  GuestAddress,
+  Image,
+  ReportProgress,
+  RuntimeFacts,
+  RuntimeVersions,
+  Template,
+  VmDriver,
+} from '@lodge/ports';
 import type { KnownImages } from './known-images.ts';
 import {
   boolean,
@@ -55,6 +63,10 @@ const method = <F extends Readonly<Record<string, Shape<unknown>>>, R>(
 ): Method<Shaped<F>, R> => ({ shape: record(fields), run });
 
 const templateRequest = { imageId, variant };
+const templateBuild = { ...templateRequest, brokerPort: integer(1, 65_535), fromId: optional(templateId) };
+
+/** The driver reads a template from its own store: nothing but the id counts. */
+const named = (id: string): Template => ({ id, imageId: '', facts: {} });
 
 /** More templates than a host ever has. */
 const maxTemplates = 4096;
@@ -80,11 +92,12 @@ const hostMethods = {
     driver.findTemplate({ image: { id: request.imageId }, variant: request.variant }),
   ),
   getTemplate: method({ id: templateId }, ({ driver }, { id }) => driver.getTemplate(id)),
-  buildTemplate: method({ ...templateRequest, brokerPort: integer(1, 65_535) }, ({ driver, images }, build, call) => {
-    const { brokerPort, variant: wanted } = build;
+  buildTemplate: method(templateBuild, ({ driver, images }, build, call) => {
+    const { brokerPort, variant: wanted, fromId } = build;
     const { progress, prepare, signal } = call;
     const image: Image = images.byId(build.imageId);
-    return driver.buildTemplate({ image, variant: wanted, brokerPort, progress, prepare }, signal);
+    const from = fromId === null ? {} : { from: named(fromId) };
+    return driver.buildTemplate({ image, variant: wanted, brokerPort, progress, prepare, ...from }, signal);
   }),
   collectTemplates: method({ keep: listOf(templateId, maxTemplates) }, ({ driver }, { keep }) =>
     driver.collectTemplates(new Set(keep)),
@@ -105,9 +118,7 @@ function vmMethods(agentIds: RegExp) {
     create: method(
       { ...ofExecution, machine, templateId, from: oneOf('clone', 'boot', 'snapshot'), egress: optional(egress) },
       async ({ driver }, { templateId: id, egress: rules, ...request }, { signal }) => {
-        // The driver reads the template from its own store: nothing but the id counts.
-        const template = { id, imageId: '', facts: {} };
-        return driver.create({ ...request, template, ...(rules && { egress: rules }) }, signal);
+        return driver.create({ ...request, template: named(id), ...(rules && { egress: rules }) }, signal);
       },
     ),
     pause: method(ofExecution, ({ driver }, call) => driver.pause(call.agentId, call.executionId)),

@@ -67,8 +67,10 @@ function remoteDriver(calls: Calls, brokerHost: string): VmDriver {
     stop: () => call('stop', {}),
     findTemplate: async ({ image, variant }) => pace.note(await call('findTemplate', { imageId: image.id, variant })),
     getTemplate: async (id) => pace.note(await call('getTemplate', { id })),
-    buildTemplate: async ({ image, variant, brokerPort, prepare, progress }, signal) =>
-      pace.note(await call('buildTemplate', { imageId: image.id, variant, brokerPort }, { prepare, progress, signal })),
+    async buildTemplate({ image, variant, brokerPort, from, prepare, progress }, signal) {
+      const args = { imageId: image.id, variant, brokerPort, fromId: from?.id ?? null };
+      return pace.note(await call('buildTemplate', args, { prepare, progress, signal }));
+    },
     create: (request, signal) => call('create', createArgs(request), { signal }),
     pause: (agentId, executionId) => call('pause', { agentId, executionId }),
     resume: (agentId, executionId) => call('resume', { agentId, executionId }),

@@ -110,6 +110,7 @@ const refused: readonly (readonly [method: unknown, args: unknown, why: RegExp])
   ['findTemplate', { image, variant: 'v' }, /findTemplate has another field/],
   ['buildTemplate', { imageId: 'image', variant: 'a b', brokerPort: 4000 }, /buildTemplate\.variant must be/],
   ['buildTemplate', { imageId: 'image', variant: 'v', brokerPort: 65_536 }, /buildTemplate\.brokerPort must be/],
+  ['buildTemplate', { imageId: 'image', variant: 'v', brokerPort: 4000, fromId: '../t' }, /\.fromId must be/],
   ['collectTemplates', { keep: Array.from({ length: 4097 }, () => 't') }, /collectTemplates\.keep must be a list/],
   ['collectTemplates', { keep: ['t', '../t'] }, /collectTemplates\.keep\[1\] must be/],
   ['create', { ...create, templateId: '../t' }, /create\.templateId must be/],
@@ -128,11 +129,7 @@ const refused: readonly (readonly [method: unknown, args: unknown, why: RegExp])
   ['setEgress', { agentId, rules: { mode: 'allowlist', allow: ['a'.repeat(257)] } }, /allow\[0\] must be text/],
   ['setEgress', { agentId, rules: { mode: 'public', allow: ['a.example'] } }, /setEgress\.rules has an entry/],
   ['suspend', { agentId, executionId, facts: 'none' }, /suspend\.facts must be an object/],
-  [
-    'carryOver',
-    { agentId, executionId, data: { ...data, folders: ['workspace'] } },
-    /folders\[0\] must be an absolute/,
-  ],
+  ['carryOver', { agentId, executionId, data: { ...data, folders: ['workspace'] } }, /rs\[0\] must be an absolute/],
   [
     'carryOver',
     { agentId, executionId, data: { ...data, folders: ['/a/../../etc'] } },

@@ -24,6 +24,10 @@ test('on this host, a process in a group is bound by what the host offers, and t
     assert.deepEqual(await groups.names(), controllers.length > 0 ? ['vm'] : []);
     const found = await limitOf(`lodge-${instance}/vm`);
     if (controllers.includes('memory')) assert.equal(found, limits.memoryMib * 2 ** 20);
+    await groups.createYielding('yields');
+    await groups.add('yields', child.pid!);
+    await groups.add('vm', child.pid!);
+    await groups.remove('yields');
     await groups.create('vm', limits);
     await groups.close();
     assert.deepEqual(await groups.names(), controllers.length > 0 ? ['vm'] : [], 'a group in use stays');
@@ -59,6 +63,9 @@ test('with one tree (v2), controllers are handed down and the limits are that la
   assert.equal(await readFile(join(root, 'lodge-one/vm/cpu.max'), 'utf8'), '200000 100000');
   await groups.add('vm', 4711);
   assert.equal(await readFile(join(root, 'lodge-one/vm/cgroup.procs'), 'utf8'), '4711');
+  await groups.createYielding('yields');
+  assert.equal(await readFile(join(root, 'lodge-one/yields/cpu.weight'), 'utf8'), '5');
+  await assert.rejects(access(join(root, 'lodge-one/yields/memory.max')));
 });
 
 test('a controller the host lacks is named, and the others hold', async (t) => {

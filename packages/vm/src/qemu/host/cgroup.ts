@@ -30,6 +30,8 @@ export interface Cgroups {
   /** What this host does not offer us: its limits do not hold. */
   readonly missing: readonly MissingController[];
   create(name: string, limits: CgroupLimits): Promise<void>;
+  /** One without bounds, whose processes have a twentieth of the weight of another group's when both want to run. */
+  createYielding(name: string): Promise<void>;
   /** Changes the limits of a group with processes in it. A bound on memory that is exceeded already stays as it was: nothing is killed for it. */
   limit(name: string, limits: CgroupLimits): Promise<void>;
   /** Moves a process, all its threads with it, into the group. */
@@ -54,6 +56,8 @@ type Setting = readonly [file: string, value: string];
 interface Tree {
   readonly parent: string;
   readonly limits: (limits: CgroupLimits) => readonly Setting[];
+  /** The least weight that still gets on beside busy VMs. */
+  readonly yielding: readonly Setting[];
   /** Tells how much of what the memory limits bind is in use now. */
   readonly memoryInUse: string;
   /** Counts out-of-memory kills, in its line `oom_kill`; empty where this tree does not. */
@@ -107,10 +111,11 @@ class Groups implements Cgroups {
   }
 
   async create(name: string, limits: CgroupLimits): Promise<void> {
-    for (const tree of this.trees) {
-      await mkdir(join(tree.parent, name), { recursive: true });
-      await write(join(tree.parent, name), tree.limits(limits));
-    }
+    await this.make(name, (tree) => tree.limits(limits));
+  }
+
+  async createYielding(name: string): Promise<void> {
+    await this.make(name, ({ yielding }) => yielding);
   }
 
   async limit(name: string, limits: CgroupLimits): Promise<void> {
@@ -153,6 +158,13 @@ class Groups implements Cgroups {
 
   async close(): Promise<void> {
     for (const { parent } of this.trees) await removed(parent);
+  }
+
+  private async make(name: string, settingsOf: (tree: Tree) => readonly Setting[]): Promise<void> {
+    for (const tree of this.trees) {
+      await mkdir(join(tree.parent, name), { recursive: true });
+      await write(join(tree.parent, name), settingsOf(tree));
+    }
   }
 }
 
@@ -210,7 +222,8 @@ async function openUnified(root: string, parent: string): Promise<Cgroups> {
   };
   const limits = (wanted: CgroupLimits): Setting[] => usable.flatMap((controller) => settings[controller](wanted));
   const kills = usable.includes('memory') ? 'memory.events' : '';
-  return new Groups([{ parent: folder, limits, memoryInUse: 'memory.current', kills }], missing);
+  const yielding: Setting[] = usable.includes('cpu') ? [['cpu.weight', '5']] : [];
+  return new Groups([{ parent: folder, limits, yielding, memoryInUse: 'memory.current', kills }], missing);
 }
 
 async function openLegacy(root: string, name: string, controller: Controller): Promise<Tree> {
@@ -224,7 +237,7 @@ async function openLegacy(root: string, name: string, controller: Controller): P
       ['cpu.cfs_period_us', String(periodUs)],
       ['cpu.cfs_quota_us', String(cpus * periodUs)],
     ];
-    return { parent, limits: quota, memoryInUse: '', kills: '' };
+    return { parent, limits: quota, yielding: [['cpu.shares', '51']], memoryInUse: '', kills: '' };
   }
   // Where the kernel counts swap, a guest has no more of both than it may have of memory.
   const swap = await exists(join(parent, 'memory.memsw.limit_in_bytes'));
@@ -232,6 +245,7 @@ async function openLegacy(root: string, name: string, controller: Controller): P
   return {
     parent,
     limits: (limits) => files.map((file) => [file, bytesOf(limits)]),
+    yielding: [],
     memoryInUse: swap ? 'memory.memsw.usage_in_bytes' : 'memory.usage_in_bytes',
     kills: 'memory.oom_control',
   };

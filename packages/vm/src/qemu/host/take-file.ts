@@ -1,6 +1,6 @@
 /** Another name, or where that cannot be a copy, of a file that nobody changes any more. */
 import { execFile } from 'node:child_process';
-import { link } from 'node:fs/promises';
+import { chmod, chown, link } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { syncFile } from './files.ts';
 
@@ -21,6 +21,13 @@ export async function linkFile(from: string, to: string): Promise<boolean> {
 
 /** Another file system (a bind mount is one), one without links, one with too many of them. */
 const noLinkHere = new Set(['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
+
+/** A copy that is to be written, with owner and mode of the writer. It shares the bytes where the file system can. */
+export async function copyToWrite(from: string, to: string, uid: number): Promise<void> {
+  await run('cp', ['--reflink=auto', '--sparse=always', '--', from, to], { timeout: copyTimeoutMs });
+  await chown(to, uid, uid);
+  await chmod(to, 0o600);
+}
 
 /** A copy with owner, mode and times, on the disk when it resolves. It shares the bytes where the file system can. */
 export async function copyFile(from: string, to: string): Promise<void> {

@@ -1,22 +1,25 @@
 /**
- * Makes a template: boots the image's guest with its memory in a file, has it prepared, stops it, saves the devices, ends
- * it. What a failure leaves behind: nothing here, and after a kill a draft folder and a namespace, which the next start of
- * this instance takes away; QEMU ends with us.
+ * Makes a template: boots the image's guest with its memory in a file, or lets a template's guest go on over copies of its
+ * files, has it prepared, stops it, saves the devices, ends it. What a failure leaves behind: nothing here, and after a kill
+ * a draft folder, a namespace and a control group, which the next start of this instance takes away; QEMU ends with us.
  */
 import { chown, stat } from 'node:fs/promises';
 import { guestClient, noCredential } from '@lodge/guest';
-import { paceOf } from '@lodge/domain';
+import { keptPace, paceOf } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
-import type { RuntimeFacts, TemplateBuild } from '@lodge/ports';
+import type { Image, RuntimeFacts, TemplateBuild } from '@lodge/ports';
 import { templateGid } from '../machine/confinement.ts';
 import { bootMemoryMib, bootVcpus, maxMemoryMib } from '../machine/command-line.ts';
 import { diskBytes, writeOverlay } from '../saved/disks.ts';
 import { endOf, launch, withDeath } from '../machine/launch.ts';
 import type { LaunchedMachine } from '../machine/launch.ts';
+import type { Cgroups } from '../host/cgroup.ts';
 import { freeSpace } from '../host/disk.ts';
 import { awaitExit, kill } from '../host/process.ts';
+import { copyToWrite } from '../host/take-file.ts';
 import type { QemuDriverOptions } from '../options.ts';
 import type { ProcessMark } from '../host/process.ts';
+import { repoint } from '../saved/backing.ts';
 import { RunDirectory } from '../saved/run-directory.ts';
 import type { StoredTemplate } from '../saved/template-shelf.ts';
 import type { TemplateDraft, TemplateStore } from '../saved/template-store.ts';
@@ -32,8 +35,16 @@ export interface TemplateWork {
   readonly slot: number;
   readonly uid: number;
   readonly build: TemplateBuild;
+  readonly from: TemplateToGoOnFrom | null;
   /** QEMU and accelerator in words, for the manifest. */
   readonly madeWith: string;
+}
+
+/** Its files are read alone. They lie in the data folder, so its image need not be anywhere else. */
+export interface TemplateToGoOnFrom extends StoredTemplate {
+  readonly rootDisk: string;
+  /** The image's disk in the cache that it was made over. */
+  readonly madeOver: string;
 }
 
 /** Size of every agent's disk, GiB; an image with a larger one keeps its own. */
@@ -57,24 +68,29 @@ export async function assertTemplateRoom(
 const bootTimeoutMs = 30 * 60_000;
 
 export async function buildTemplate(work: TemplateWork, signal: AbortSignal): Promise<StoredTemplate> {
-  const { host, store, slot, build } = work;
+  const { host, store, slot, build, from } = work;
+  const group = groupOf(work.hash);
   const draft = await store.draft(work.hash, work.uid);
   const directory = new RunDirectory(work.buildsRoot, work.hash);
   let process: ProcessMark | null = null;
   try {
     await directory.create();
-    const bytes = Math.max(await diskBytes(build.image.rootDisk), templateDiskGib * 2 ** 30);
-    const { address, machine } = await bootGuest(work, draft, directory, bytes, (mark) => (process = mark), signal);
+    const bytes = from?.diskBytes ?? Math.max(await diskBytes(build.image.rootDisk), templateDiskGib * 2 ** 30);
+    const onProcess = async (mark: ProcessMark): Promise<void> => {
+      process = mark;
+      if (from) await yieldToOthers(host.cgroups, group, mark);
+    };
+    const { address, machine } = await startGuest(work, draft, directory, bytes, onProcess, signal);
     const began = performance.now();
     let facts: RuntimeFacts;
     let pace: number;
     try {
       const either = AbortSignal.any([signal, endOf(machine)]);
-      build.progress('booting the guest');
+      build.progress(from ? 'letting the guest go on' : 'booting the guest');
       // It is saved without a credential: each of its clones is given one of its own.
       const booting = { address, credential: noCredential };
       await guestClient(booting).awaitHealth({ timeoutMs: bootTimeoutMs, signal: either });
-      pace = paceOf(performance.now() - began);
+      pace = from ? keptPace(from.template.pace) : paceOf(performance.now() - began);
       const guest = { ...booting, pace };
       await guestClient(guest).setClock({ signal: either });
       facts = await build.prepare(guest, either);
@@ -88,36 +104,53 @@ export async function buildTemplate(work: TemplateWork, signal: AbortSignal): Pr
       machine.qmp.close();
     }
     await host.network.removeNamespace(slot);
-    const made = { image: build.image, facts, pace, madeWith: work.madeWith, diskBytes: bytes };
+    const image = imageOf(work);
+    const madeOver = from?.madeOver ?? image.rootDisk;
+    const { variant } = build;
+    const made = { image, madeOver, facts, variant, pace, madeWith: work.madeWith, diskBytes: bytes };
     return await store.commit(draft, made, host.emulator.mapsReadOnly);
   } finally {
     if (process) await kill(process);
+    await host.cgroups.remove(group);
     await host.network.removeNamespace(slot);
     await directory.remove();
     await store.discard(draft);
   }
 }
 
-async function bootGuest(
-  { host, slot, uid, build }: TemplateWork,
+/** No agent is called so. */
+const groupOf = (hash: string): string => `template-${hash}`;
+
+async function yieldToOthers(cgroups: Cgroups, group: string, { pid }: ProcessMark): Promise<void> {
+  await cgroups.createYielding(group);
+  await cgroups.add(group, pid);
+}
+
+const imageOf = ({ build, from }: TemplateWork): Image =>
+  from ? { id: build.image.id, kernel: from.kernel, initrd: from.initrd, rootDisk: from.rootDisk } : build.image;
+
+async function startGuest(
+  work: TemplateWork,
   draft: TemplateDraft,
   directory: RunDirectory,
   bytes: number,
-  onProcess: (mark: ProcessMark) => void,
+  onProcess: (mark: ProcessMark) => Promise<void>,
   signal: AbortSignal,
 ): Promise<{ readonly address: string; readonly machine: LaunchedMachine }> {
+  const { host, slot, uid, build, from } = work;
   const { accelerator, emulator, network } = host;
+  const image = imageOf(work);
   const namespace = await network.createNamespace(slot, { tapOwner: uid, brokerPort: build.brokerPort });
-  await writeOverlay({ path: draft.files.disk, backing: build.image.rootDisk, bytes });
-  await chown(draft.files.disk, uid, uid);
+  if (from) await copyFiles(from, draft, uid);
+  else await layDisk(draft, image, bytes, uid);
   const machine = await launch(
     {
       directory,
       line: {
         accelerator: accelerator.accelerator,
         name: `lodge-${host.instance}-template`,
-        kernel: build.image.kernel,
-        initrd: build.image.initrd,
+        kernel: image.kernel,
+        initrd: image.initrd,
         disk: draft.files.disk,
         memory: { path: draft.files.memory, mode: 'write', readOnly: emulator.mapsReadOnly },
         tap: namespace.tap,
@@ -131,13 +164,24 @@ async function bootGuest(
         fileSizeLimit: Math.max(maxMemoryMib * 2 ** 20, bytes * 2),
         dieWithParent: true,
       },
-      devices: null,
-      onSpawned: async (mark) => onProcess(mark),
+      devices: from?.files.devices ?? null,
+      onSpawned: onProcess,
     },
     signal,
   );
   await machine.qmp.execute('cont');
   return { address: namespace.guestAddress, machine };
+}
+
+async function layDisk(draft: TemplateDraft, image: Image, bytes: number, uid: number): Promise<void> {
+  await writeOverlay({ path: draft.files.disk, backing: image.rootDisk, bytes });
+  await chown(draft.files.disk, uid, uid);
+}
+
+async function copyFiles({ files, rootDisk }: TemplateToGoOnFrom, draft: TemplateDraft, uid: number): Promise<void> {
+  await copyToWrite(files.memory, draft.files.memory, uid);
+  await copyToWrite(files.disk, draft.files.disk, uid);
+  await repoint(draft.files.disk, rootDisk);
 }
 
 /** Stops the guest, writes what its devices hold, and waits until QEMU has let go of disk and memory file. */

@@ -17,6 +17,7 @@ import { passableFolder } from '../host/folders.ts';
 import { lock, lockShared, tryLockAlone } from '../host/lock.ts';
 import type { VmNumbers } from '../host/vm-numbers.ts';
 import { assertTemplateRoom, buildTemplate } from './template-build.ts';
+import type { TemplateToGoOnFrom } from './template-build.ts';
 import { HostPace } from '../../pace.ts';
 import { OwnTemplates } from '../saved/own-templates.ts';
 import { TemplateChecks } from '../saved/template-checks.ts';
@@ -188,15 +189,17 @@ export class Templates {
     const { uidBase, log } = this.options;
     const host = await this.vmHost(build.image, cgroups);
     const unlock = await lockShared(imageLock(build.image.rootDisk), { timeoutMs: longestBuildMs, signal });
+    const release = build.from ? this.hold(build.from.id) : null;
     const started = performance.now();
     let slot: number | null = null;
     try {
+      const from = build.from ? await this.toGoOnFrom(build.from.id, build.image.id) : null;
       slot = this.slots.claim();
       const { buildsRoot, cache: store } = this;
       // Emptied, it may be gone.
       await passableFolder(this.options.cacheDir);
       await assertTemplateRoom(this.options);
-      const work = { host, store, hash, buildsRoot, slot, uid: uidBase + slot, build };
+      const work = { host, store, hash, buildsRoot, slot, uid: uidBase + slot, build, from };
       const made = await buildTemplate({ ...work, madeWith: madeWith(host.emulator, host.accelerator) }, signal);
       const seconds = Math.round((performance.now() - started) / 1000);
       log.info({ template: made.template.id, seconds, pace: made.template.pace }, 'template made');
@@ -204,7 +207,18 @@ export class Templates {
     } finally {
       if (slot !== null) this.slots.release(slot);
       unlock();
+      release?.();
     }
+  }
+
+  /** What a disk holds over one image it does not hold over another, whatever their bytes: the image is the template's own. */
+  private async toGoOnFrom(id: string, imageId: string): Promise<TemplateToGoOnFrom> {
+    const stored = await this.startable(id, 'clone');
+    const manifest = await this.own.manifest(id);
+    if (!manifest || stored.template.imageId !== imageId) {
+      throw new VmError('template_missing', `template ${id} is not of the image ${imageId}`);
+    }
+    return { ...stored, rootDisk: this.own.file(id, 'rootDisk'), madeOver: manifest.rootDisk };
   }
 
   /** Null where nothing of that image is here. */

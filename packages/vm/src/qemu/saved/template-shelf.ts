@@ -18,6 +18,8 @@ export interface Manifest {
   readonly version: 3;
   readonly imageId: string;
   readonly facts: RuntimeFacts;
+  /** Version of what was done to the guest; absent from templates of before. */
+  readonly variant?: string;
   /** QEMU and accelerator, the only ones that load it. */
   readonly madeWith: string;
   readonly diskBytes: number;
@@ -100,9 +102,9 @@ export class TemplateShelf {
     return readManifest(join(this.root, id));
   }
 
-  protected stored(id: string, { imageId, facts, madeWith, diskBytes, pace }: Manifest): StoredTemplate {
+  protected stored(id: string, { imageId, facts, variant, madeWith, diskBytes, pace }: Manifest): StoredTemplate {
     return {
-      template: { id, imageId, facts, pace: keptPace(pace) },
+      template: { id, imageId, facts, ...(variant !== undefined && { variant }), pace: keptPace(pace) },
       files: { memory: this.file(id, 'memory'), disk: this.file(id, 'disk'), devices: this.file(id, 'devices') },
       madeWith,
       diskBytes,

@@ -52,6 +52,8 @@ const absentMs = 7 * 24 * 60 * 60_000;
 /** What a template was made of and with. */
 export interface TemplateMade extends Omit<Manifest, 'version' | 'files' | 'imageId' | 'rootDisk'> {
   readonly image: Image;
+  /** The image's disk in the cache, where `image` names other files of the same bytes. Default: that of `image`. */
+  readonly madeOver?: string;
 }
 
 export class TemplateStore extends TemplateShelf {
@@ -137,7 +139,7 @@ export class TemplateStore extends TemplateShelf {
     await settle(draft.files.disk, templateGid, 0o640);
     // Before QEMU 8.2 a file must be opened for writing even to be mapped copy-on-write (docs/adr/0006-template-memory.md).
     await settle(draft.files.memory, templateGid, readOnlyMapping ? 0o640 : 0o660);
-    const { image, ...rest } = made;
+    const { image, madeOver = image.rootDisk, ...rest } = made;
     const fileOf = (name: TemplateFile): string => join(draft.path, templateFileNames[name]);
     const sources = { kernel: image.kernel, initrd: image.initrd, rootDisk: image.rootDisk };
     for (const [name, from] of Object.entries(sources)) {
@@ -148,7 +150,7 @@ export class TemplateStore extends TemplateShelf {
     await repoint(draft.files.disk, templateFileNames.rootDisk);
     const facts = await factsOf(templateFiles.map(fileOf));
     const files = Object.fromEntries(templateFiles.map((name, index) => [name, facts[index]])) as Manifest['files'];
-    const manifest: Manifest = { version: 3, ...rest, imageId: image.id, rootDisk: image.rootDisk, files };
+    const manifest: Manifest = { version: 3, ...rest, imageId: image.id, rootDisk: madeOver, files };
     await writeManifest(draft.path, manifest);
     await this.writeUser(draft.path);
     await chown(draft.path, 0, templateGid);
