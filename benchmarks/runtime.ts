@@ -11,6 +11,7 @@ const runtimes = {
 
 export interface Measured {
   readonly runtime: AgentRuntime;
+  readonly kind: string;
   readonly service: Service;
   /** Resolves when the runtime's template is there. */
   readonly ready: Promise<void>;
@@ -20,7 +21,7 @@ export interface Measured {
 }
 
 /** A Lodge with this one runtime, and a stub for the model that answers at once. */
-export async function measure(name: string): Promise<Measured> {
+export async function measure(name: string, more: Readonly<Record<string, string>> = {}): Promise<Measured> {
   const found = runtimes[name as keyof typeof runtimes];
   if (!found) throw new Error(`--runtime is one of ${Object.keys(runtimes).join(', ')}`);
   const llm: StubLlm = await startStubLlm({ host: '127.0.0.1', port: 0 });
@@ -30,10 +31,12 @@ export async function measure(name: string): Promise<Measured> {
     CONFORMANCE_RUNTIMES: name,
     LODGE_PROVIDERS: JSON.stringify([provider]),
     LODGE_DEFAULT_MODEL: 'standin/m',
+    ...more,
   };
   const service = await Service.start({ entry, env });
   return {
     runtime: found.create(),
+    kind: found.kind,
     service,
     ready: service.awaitTemplate(40 * 60_000, name),
     async create(more = {}) {

@@ -1,4 +1,7 @@
-/** Makes every image and template that is not in the cache yet, and ends: those who need them then find them there. */
+/**
+ * Makes every image and template that is not in the cache yet, and ends: those who need them then find them there. Early
+ * templates are left out: nobody waits here for a first agent, and they would stay in the cache for a week.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Service } from '@lodge/testkit/service';
 
@@ -7,7 +10,8 @@ const maxMs = 40 * 60_000;
 /** Of the log, in characters. */
 const tailLength = 2_000;
 const deadline = Date.now() + maxMs;
-const service = await Service.start();
+const entry = new URL('../packages/runtimes/conformance/lodge.ts', import.meta.url);
+const service = await Service.start({ entry });
 try {
   let said = '';
   for (;;) {

@@ -105,7 +105,7 @@ function agentUrls(config: Config, url: URL): AgentUrlSettings {
 }
 
 function readiness(engine: Engine): { ready: boolean; step: string | null } {
-  const making = engine.templateProgress().find((progress) => progress.state !== 'ready');
+  const making = engine.templateProgress().find(({ state }) => state !== 'ready' && state !== 'early');
   if (!making) return { ready: true, step: null };
   // Why it failed is for the operator's log: it may name paths.
   return {

@@ -14,6 +14,7 @@ import type { Handover } from './machine-host/handover.ts';
 import { configOrExit, exitWith, processLog, say } from './process-output.ts';
 import { startLodge } from './wire.ts';
 import type { Lodge } from './wire.ts';
+import { servesEarly } from './template-words.ts';
 
 /** Progress of the same step is said this often at most. */
 const progressEveryMs = 15_000;
@@ -102,12 +103,13 @@ function progressPrinter(): (progress: TemplateProgress) => void {
     lastStep = step;
     lastAt = now;
     const seconds = Math.round((now - progress.since.getTime()) / 1000);
-    const state =
-      progress.state === 'building'
-        ? step
-        : progress.state === 'failed'
-          ? `failed, to be tried again: ${step.split('\n')[0]}`
-          : 'ready';
+    const states = {
+      building: step,
+      failed: `failed, to be tried again: ${step.split('\n')[0]}`,
+      early: servesEarly,
+      ready: 'ready',
+    };
+    const state = states[progress.state];
     const percent =
       progress.fraction === null || progress.state !== 'building' ? '' : ` ${Math.round(progress.fraction * 100)} %`;
     say('Template', `${progress.runtime} ${state}${percent}${progress.state === 'building' ? ` (${seconds} s)` : ''}`);

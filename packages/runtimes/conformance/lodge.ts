@@ -1,6 +1,7 @@
 /**
  * A Lodge with the runtimes that `CONFORMANCE_RUNTIMES` names; with all of them where it names none. With another
- * `CONFORMANCE_RELEASE` its templates are others than before.
+ * `CONFORMANCE_RELEASE` its templates are others than before. Each is made at once, unless `CONFORMANCE_EARLY` asks for the
+ * early one first.
  */
 import type { RuntimeKind } from '@lodge/domain';
 import type { AgentRuntime } from '@lodge/ports';
@@ -11,10 +12,13 @@ const all: readonly [RuntimeKind, AgentRuntime][] = [
   ['runtime_a', createOpenclawRuntime()],
   ['runtime_b', createHermesRuntime()],
 ];
-const { CONFORMANCE_RUNTIMES, CONFORMANCE_RELEASE: release = '' } = process.env;
+const { CONFORMANCE_RUNTIMES, CONFORMANCE_RELEASE: release = '', CONFORMANCE_EARLY } = process.env;
 const wanted = CONFORMANCE_RUNTIMES?.split(',');
 const runtimes = all
   .filter(([, { name }]) => wanted?.includes(name) ?? true)
-  .map(([kind, runtime]) => [kind, { ...runtime, templateVariant: runtime.templateVariant + release }] as const);
-const variables = ['CONFORMANCE_RUNTIMES', 'CONFORMANCE_RELEASE'];
+  .map(([kind, { early, ...runtime }]) => {
+    const made = { ...runtime, templateVariant: runtime.templateVariant + release };
+    return [kind, CONFORMANCE_EARLY && early ? { ...made, early } : made] as const;
+  });
+const variables = ['CONFORMANCE_RUNTIMES', 'CONFORMANCE_RELEASE', 'CONFORMANCE_EARLY'];
 await runLodge(process.env, { runtimes: new Map(runtimes), variables });

@@ -30,6 +30,11 @@ export class Warmer {
     this.warmUp = warmUp;
   }
 
+  /** One turn: most of what a first one pays for. */
+  async first(): Promise<void> {
+    await this.chat('openai-completions', textPrompt, true);
+  }
+
   /** Every path a first request takes, once. */
   async walkAllPaths(): Promise<void> {
     for (const api of this.warmUp.apis) {

@@ -60,8 +60,8 @@ export function canUpgrade(
   { templates }: Pick<AgentsDeps, 'templates'>,
   { runtimeKind, templateId }: AgentRow,
 ): boolean {
-  const newest = templates.newest(runtimeKind);
-  return newest !== null && templateId !== null && newest.id !== templateId;
+  const isThere = templates.newest(runtimeKind) !== null;
+  return isThere && templateId !== null && !templates.isNewest(runtimeKind, templateId);
 }
 
 /** Whether the agent's disk is, or will be, on this host. */

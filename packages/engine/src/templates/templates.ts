@@ -1,10 +1,14 @@
 /**
  * Keeps a current template for every runtime that is offered, so that a create is a clone.
  *
- *   missing ──> building ──> ready            one build at a time in this process: two would only slow each other
- *                  │  ▲
- *                  ▼  │ after a pause that doubles, up to 5 minutes
- *                failed
+ *   missing ──> building ──> early ──> ready      one build at a time in this process: two would only slow each other.
+ *                  │  ▲         │  ▲                Beside it one that goes on from an early template, at little weight
+ *                  ▼  │         └──┘
+ *                failed    either again after a pause that doubles, up to 5 minutes
+ *
+ * Where nothing serves agents, a runtime's early template is made first (docs/adr/0047-first-agent.md). Agents are made from
+ * it at once. Its guest goes on in a VM of its own until it is fully warm; that template is what agents are made from then.
+ * Each is found by what it is made from, so who was killed between any two steps goes on with the one that is missing.
  *
  * A ready one that turns out to be gone or damaged (`lost`) is made again. Several versions lie side by side: agents name
  * the one their disk lies over, and what nobody needs is collected by a timer.
@@ -18,19 +22,16 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RuntimeKind } from '@lodge/domain';
-import { builtIn } from '@lodge/ports';
-import type { AgentRuntime, GuestAddress, ImageBuilder, Log, OfferedVersions, RuntimeVersion } from '@lodge/ports';
+import { builtIn, VmError } from '@lodge/ports';
+import type { AgentRuntime, ImageBuilder, Log, OfferedVersions, RuntimeVersion } from '@lodge/ports';
 import type { RuntimeVersions, Template, VmDriver } from '@lodge/ports';
+import { BuildQueue } from './build-queue.ts';
+import { earlyVariant, TemplateMaker } from './maker.ts';
+import type { Wanted } from './maker.ts';
+import { Progress } from './progress.ts';
+import type { TemplateProgress } from './progress.ts';
 
-export interface TemplateProgress {
-  readonly runtime: string;
-  readonly state: 'building' | 'ready' | 'failed';
-  /** What happens now, or why it failed, in words for the operator. */
-  readonly step: string;
-  /** 0..1 where known. */
-  readonly fraction: number | null;
-  readonly since: Date;
-}
+export type { TemplateProgress } from './progress.ts';
 
 export interface Templates {
   /** Begins to make what is missing, in the background, and goes on until `stop`. */
@@ -40,6 +41,8 @@ export interface Templates {
   current(kind: RuntimeKind): Template | null;
   /** What an upgrade brings; the current one, unless new agents are held on an earlier version. */
   newest(kind: RuntimeKind): Template | null;
+  /** Whether an upgrade has nothing to bring to an agent over that template: it is the newest, or the newest has gone on from it. */
+  isNewest(kind: RuntimeKind, id: string): boolean;
   /** The runtime's version in one of them; null where another process has made it current. */
   versionOf(id: string): string | null;
   /** A template of any age by its id. */
@@ -76,6 +79,11 @@ interface Ready {
   readonly upgrade: Template | null;
 }
 
+/** A build that nobody waits for leaves processor time to everybody else, and so takes longer. */
+const unhurriedFactor = 6;
+/** What its VM takes up of the host's memory at most, MiB. */
+const unhurriedMib = 2_560;
+const roomPauseMs = 60_000;
 const defaultLookEveryMs = 10_000;
 const firstPauseMs = 5_000;
 const longestPauseMs = 5 * 60_000;
@@ -88,20 +96,29 @@ class TemplateKeeper implements Templates {
   private readonly deps: TemplatesDeps;
   private readonly ready = new Map<RuntimeKind, Ready>();
   private readonly versions = new Map<string, string>();
+  private readonly maker: TemplateMaker;
+  /** Early ones, each with what has gone on from it; null until that is there. */
+  private readonly early = new Map<string, Template | null>();
   /** Runtimes whose templates are being found or made. */
   private readonly keeping = new Set<RuntimeKind>();
+  /** Runtimes whose early templates are warmed up further. */
+  private readonly warming = new Set<RuntimeKind>();
   private readonly byId = new Map<string, Template>();
-  private readonly states = new Map<RuntimeKind, TemplateProgress>();
-  private readonly listeners = new Set<(progress: TemplateProgress) => void>();
+  private readonly made: Progress;
   private readonly stopping = new AbortController();
   private work: Promise<void> = Promise.resolve();
-  /** The build in hand, and those behind it. */
-  private building: Promise<unknown> = Promise.resolve();
+  /** What no collection waits for. */
+  private beside: Promise<unknown> = Promise.resolve();
+  private readonly builds = new BuildQueue((kind) => this.made.isAwaited(kind));
+  /** Builds that go on from early templates. */
+  private readonly unhurried = new BuildQueue();
   private timer: NodeJS.Timeout | undefined;
   private looking: NodeJS.Timeout | undefined;
 
   constructor(deps: TemplatesDeps) {
     this.deps = deps;
+    this.maker = new TemplateMaker(deps);
+    this.made = new Progress((kind) => deps.runtimes.get(kind)?.name ?? kind);
   }
 
   start(): void {
@@ -117,6 +134,7 @@ class TemplateKeeper implements Templates {
     clearInterval(this.looking);
     this.stopping.abort();
     await this.work;
+    await this.beside;
   }
 
   current(kind: RuntimeKind): Template | null {
@@ -125,6 +143,11 @@ class TemplateKeeper implements Templates {
 
   newest(kind: RuntimeKind): Template | null {
     return this.ready.get(kind)?.upgrade ?? null;
+  }
+
+  isNewest(kind: RuntimeKind, id: string): boolean {
+    const newest = this.newest(kind);
+    return newest !== null && (newest.id === id || this.early.get(id)?.id === newest.id);
   }
 
   versionOf(id: string): string | null {
@@ -138,19 +161,7 @@ class TemplateKeeper implements Templates {
   }
 
   whenReady(kind: RuntimeKind, signal: AbortSignal, which: 'current' | 'newest' = 'current'): Promise<Template> {
-    return new Promise((resolve, reject) => {
-      const check = (): void => {
-        const template = this[which](kind);
-        if (template === null && !signal.aborted) return;
-        this.listeners.delete(check);
-        signal.removeEventListener('abort', check);
-        if (template) resolve(template);
-        else reject(new Error('gave up waiting for the template', { cause: signal.reason }));
-      };
-      this.listeners.add(check);
-      signal.addEventListener('abort', check);
-      check();
-    });
+    return this.made.until(kind, () => this[which](kind), signal);
   }
 
   lost(kind: RuntimeKind, id: string): void {
@@ -160,27 +171,28 @@ class TemplateKeeper implements Templates {
     if (!runtime || (ready?.fresh.id !== id && ready?.upgrade?.id !== id)) return;
     this.ready.delete(kind);
     this.deps.log.warn({ runtime: runtime.name, template_id: id }, 'template is gone or damaged; it is made again');
-    this.report(kind, 'building', 'the template is gone or damaged; it is made again', null);
+    this.made.report(kind, 'building', 'the template is gone or damaged; it is made again', null);
     this.begin(kind);
   }
 
   progress(kind: RuntimeKind): TemplateProgress {
-    const runtime = this.deps.runtimes.get(kind)?.name ?? kind;
-    return (
-      this.states.get(kind) ?? { runtime, state: 'building', step: 'not begun yet', fraction: null, since: new Date() }
-    );
+    return this.made.of(kind);
   }
 
   onProgress(listener: (progress: TemplateProgress) => void): () => void {
-    this.listeners.add(listener);
-    return () => this.listeners.delete(listener);
+    return this.made.on(listener);
   }
 
   /** One keeps the templates of a runtime at a time: it reads what is offered with each of its attempts. */
   private begin(kind: RuntimeKind): void {
     if (this.keeping.has(kind)) return;
     this.keeping.add(kind);
-    this.also(this.keep(kind, this.deps.runtimes.get(kind)!).finally(() => this.keeping.delete(kind)));
+    const kept = this.keep(kind, this.deps.runtimes.get(kind)!).finally(() => {
+      this.keeping.delete(kind);
+      // It was lost before this was over.
+      if (!this.ready.has(kind) && !this.stopping.signal.aborted) this.begin(kind);
+    });
+    this.also(kept);
   }
 
   private look(): void {
@@ -216,12 +228,14 @@ class TemplateKeeper implements Templates {
         this.serve(kind, { offered, fresh, upgrade });
         const told = { new_agents: this.versionOf(fresh.id), upgrade: this.versionOf(upgrade.id) };
         if (before) this.deps.log.info({ runtime: runtime.name, ...told }, 'what is offered of a runtime has changed');
+        this.beside = Promise.all([this.beside, this.warmFurther(kind, runtime)]);
+        this.also(this.findEarlyOnes(runtime, [fresh, upgrade]));
         return;
       } catch (error) {
         if (signal.aborted) return;
         this.deps.log.error({ err: error, runtime: runtime.name, retry_in_ms: pauseMs }, 'template not made');
         if (!this.ready.has(kind)) {
-          this.report(kind, 'failed', error instanceof Error ? error.message : String(error), null);
+          this.made.report(kind, 'failed', error instanceof Error ? error.message : String(error), null);
         }
         await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
       }
@@ -230,39 +244,110 @@ class TemplateKeeper implements Templates {
 
   private serve(kind: RuntimeKind, ready: Ready): void {
     this.ready.set(kind, ready);
-    this.report(kind, 'ready', 'ready', 1);
+    if (this.isEarly(ready.fresh)) this.made.report(kind, 'early', 'serves agents, and is warmed up further', null);
+    else this.made.report(kind, 'ready', 'ready', 1);
+  }
+
+  private isEarly({ id }: Template): boolean {
+    return this.early.get(id) === null;
   }
 
   /** One that is there waits for no build of another runtime's. */
   private async bring(kind: RuntimeKind, runtime: AgentRuntime, version: RuntimeVersion): Promise<Template> {
-    const found = await this.find(runtime, version);
-    const template = found ?? (await this.inTurn(() => this.make(kind, runtime, version)));
+    const full = await this.maker.find({ runtime, version, stage: 'full' });
+    if (full) return this.known(full, runtime, version);
+    const early = await this.maker.find({ runtime, version, stage: 'early' });
+    // While there is one for agents to be made from, another is made behind it, and in no hurry.
+    const stage = early === null && (!runtime.early || this.ready.has(kind)) ? 'full' : 'early';
+    const make = () => this.make(kind, { runtime, version, stage });
+    const template = early ?? (await this.builds.run(kind, this.stopping.signal, make));
+    if (stage === 'early') this.early.set(template.id, null);
+    return this.known(template, runtime, version);
+  }
+
+  /** Agents may lie over early templates of before: those that one of these has gone on from. */
+  private async findEarlyOnes(runtime: AgentRuntime, full: readonly Template[]): Promise<void> {
+    const variant = earlyVariant(runtime);
+    try {
+      for (const id of variant === null ? [] : await this.deps.inUse()) {
+        const other = this.early.has(id) ? null : await this.get(id);
+        const further = full.find(({ imageId }) => other?.variant === variant && other.imageId === imageId);
+        if (further && further.id !== id) this.early.set(id, further);
+      }
+    } catch (error) {
+      this.deps.log.warn({ err: error, runtime: runtime.name }, 'cannot see which agents lie over early templates');
+    }
+  }
+
+  private known(template: Template, runtime: AgentRuntime, { version }: RuntimeVersion): Template {
     this.byId.set(template.id, template);
-    this.versions.set(template.id, version.version ?? runtime.version);
+    this.versions.set(template.id, version ?? runtime.version);
     return template;
+  }
+
+  /** Makes what a runtime's early templates were made for, and serves it. Ends when they are lost, or no early one serves. */
+  private async warmFurther(kind: RuntimeKind, runtime: AgentRuntime): Promise<void> {
+    if (this.warming.has(kind)) return;
+    this.warming.add(kind);
+    const { signal } = this.stopping;
+    for (let pauseMs = firstPauseMs; !signal.aborted; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+      const from = this.earlyOf(kind);
+      if (!from) break;
+      try {
+        await this.further(kind, runtime, from);
+      } catch (error) {
+        if (signal.aborted) break;
+        this.deps.log.warn(
+          { err: error, runtime: runtime.name, retry_in_ms: pauseMs },
+          'template not warmed up further',
+        );
+        if (error instanceof VmError && error.code === 'template_missing') this.lost(kind, from.template.id);
+        await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
+      }
+    }
+    this.warming.delete(kind);
+  }
+
+  private earlyOf(kind: RuntimeKind): { readonly template: Template; readonly version: RuntimeVersion } | null {
+    const ready = this.ready.get(kind);
+    if (!ready) return null;
+    const { offered, fresh, upgrade } = ready;
+    if (this.isEarly(fresh)) return { template: fresh, version: offered.fresh };
+    return upgrade && this.isEarly(upgrade) ? { template: upgrade, version: offered.upgrade } : null;
+  }
+
+  private async further(
+    kind: RuntimeKind,
+    runtime: AgentRuntime,
+    { template: from, version }: { readonly template: Template; readonly version: RuntimeVersion },
+  ): Promise<void> {
+    const { log } = this.deps;
+    const told = { runtime: runtime.name, template_id: from.id };
+    log.info(told, 'agents are made from an early template, which is warmed up further beside them');
+    await this.awaitMemory(runtime);
+    const make = () => this.makeUnhurried({ runtime, version, stage: { from } });
+    const full = this.known(await this.unhurried.run(kind, this.stopping.signal, make), runtime, version);
+    this.early.set(from.id, full);
+    log.info({ ...told, full_id: full.id }, 'the template is fully warm: new agents are made from it');
+    const ready = this.ready.get(kind);
+    const warmest = (template: Template): Template => this.early.get(template.id) ?? template;
+    if (ready)
+      this.serve(kind, { ...ready, fresh: warmest(ready.fresh), upgrade: ready.upgrade && warmest(ready.upgrade) });
   }
 
   private also(work: Promise<void>): void {
     this.work = Promise.all([this.work, work]).then(() => undefined);
   }
 
-  /** A runtime whose template cannot be made does not hold up another's between its tries. */
-  private inTurn<T>(build: () => Promise<T>): Promise<T> {
-    const built = this.building.then(() => {
-      this.stopping.signal.throwIfAborted();
-      return build();
-    });
-    this.building = built.catch(() => undefined);
-    return built;
-  }
-
   /** Removes what neither an agent nor the next create needs; not before it is known what creates need. */
   private async collect(): Promise<void> {
     const { driver, runtimes, inUse, log } = this.deps;
-    const current = [...this.ready.values()].flatMap(({ fresh, upgrade }) => (upgrade ? [fresh.id, upgrade.id] : []));
-    if (this.stopping.signal.aborted || current.length < 2 * runtimes.size) return;
+    if (this.stopping.signal.aborted) return;
     try {
-      const keep = new Set([...(await inUse()), ...current]);
+      const used = await inUse();
+      const current = [...this.ready.values()].flatMap(({ fresh, upgrade }) => (upgrade ? [fresh.id, upgrade.id] : []));
+      if (current.length < 2 * runtimes.size || !this.unhurried.isIdle) return;
+      const keep = new Set([...used, ...current]);
       const removed = await driver.collectTemplates(keep);
       for (const id of removed) this.byId.delete(id);
       if (removed.length > 0) log.info({ template_ids: removed }, 'templates that no agent needs are removed');
@@ -271,40 +356,31 @@ class TemplateKeeper implements Templates {
     }
   }
 
-  /** Its image need not be there any more. */
-  private async find({ templateVariant: variant }: AgentRuntime, { image }: RuntimeVersion): Promise<Template | null> {
-    const { driver, images } = this.deps;
-    return driver.findTemplate({ image: { id: await images.idOf(image) }, variant });
+  private make(kind: RuntimeKind, wanted: Wanted): Promise<Template> {
+    const signal = AbortSignal.any([this.stopping.signal, AbortSignal.timeout(this.deps.buildTimeoutMs)]);
+    return this.maker.make(
+      wanted,
+      (step, fraction) => {
+        if (!this.ready.has(kind)) this.made.report(kind, 'building', step, fraction ?? null);
+      },
+      signal,
+    );
   }
 
-  private async make(kind: RuntimeKind, runtime: AgentRuntime, version: RuntimeVersion): Promise<Template> {
-    const { driver, images, buildTimeoutMs } = this.deps;
-    const signal = AbortSignal.any([this.stopping.signal, AbortSignal.timeout(buildTimeoutMs)]);
-    // While there is one for agents to be made from, another is made behind it.
-    const progress = (step: string, fraction?: number): void => {
-      if (!this.ready.has(kind)) this.report(kind, 'building', step, fraction ?? null);
-    };
-    progress('looking for the image');
-    const image = await images.ensure(version.image, progress, signal);
-    const request = { image, variant: runtime.templateVariant };
-    const found = await driver.findTemplate(request);
-    if (found) return found;
-    const llm = await runtime.startWarmupLlm(driver.brokerHost);
-    try {
-      const prepare = (guest: GuestAddress, buildSignal: AbortSignal) =>
-        runtime.prepareTemplate(guest, progress, buildSignal);
-      return await driver.buildTemplate({ ...request, brokerPort: llm.port, prepare, progress }, signal);
-    } finally {
-      await llm.close();
+  private makeUnhurried(wanted: Wanted): Promise<Template> {
+    const bound = AbortSignal.timeout(this.deps.buildTimeoutMs * unhurriedFactor);
+    return this.maker.make(wanted, () => undefined, AbortSignal.any([this.stopping.signal, bound]));
+  }
+
+  /** Agents need the host's memory more. */
+  private async awaitMemory({ name }: AgentRuntime): Promise<void> {
+    const { driver, log } = this.deps;
+    const { signal } = this.stopping;
+    for (let said = false; (await driver.hostMemory()).availableMib < unhurriedMib; said = true) {
+      const told = { runtime: name, needed_mib: unhurriedMib };
+      if (!said) log.info(told, 'the template is warmed up further once the host has memory for it');
+      await sleep(roomPauseMs, undefined, { signal });
     }
-  }
-
-  private report(kind: RuntimeKind, state: TemplateProgress['state'], step: string, fraction: number | null): void {
-    const before = this.progress(kind);
-    const since = before.state === state ? before.since : new Date();
-    const progress = { runtime: before.runtime, state, step, fraction, since };
-    this.states.set(kind, progress);
-    for (const listener of this.listeners) listener(progress);
   }
 }
 

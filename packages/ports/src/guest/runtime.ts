@@ -51,6 +51,16 @@ export interface WebEndpoint {
 /** What of a runtime is served under an agent's own address. */
 export type WebPage = 'gateway' | 'dashboard';
 
+/** A template that agents are made from until the runtime's own is made from it. */
+export interface EarlyTemplate {
+  /** Changes whenever `prepare` would leave a different guest behind. */
+  readonly variant: string;
+  /** As `AgentRuntime.prepareTemplate`, and no warmer than the first agent of a new host needs. */
+  prepare(guest: GuestAddress, progress: ReportProgress, signal: AbortSignal): Promise<RuntimeFacts>;
+  /** Brings that guest, which goes on, to where `AgentRuntime.prepareTemplate` ends. `facts`: what `prepare` gave. */
+  goOn(guest: GuestAddress, facts: RuntimeFacts, progress: ReportProgress, signal: AbortSignal): Promise<RuntimeFacts>;
+}
+
 /** What runs inside a guest, and how it is spoken to. Knows nothing of how the guest was started. */
 export interface AgentRuntime {
   /** `openclaw` or `hermes`: also the name of its image. */
@@ -66,6 +76,8 @@ export interface AgentRuntime {
   startWarmupLlm(host: string): Promise<{ readonly port: number; close(): Promise<void> }>;
   /** From a guest whose daemon answers to a runtime that is configured, warm and suspended, page cache dropped. Returns within seconds of the last warm chat. */
   prepareTemplate(guest: GuestAddress, progress: ReportProgress, signal: AbortSignal): Promise<RuntimeFacts>;
+  /** Absent: its template takes too short a time to be made in two steps. */
+  readonly early?: EarlyTemplate;
   /** In a fresh clone, after a `suspend`, or after one that came to nothing: opens the gateway again. `facts` are the template's, or what `suspend` gave. */
   resume(guest: GuestAddress, facts: RuntimeFacts, settings: AgentSettings, signal: AbortSignal): Promise<void>;
   /**

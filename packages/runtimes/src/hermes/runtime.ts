@@ -22,7 +22,7 @@ import { awaitIdle } from './idle.ts';
 import { logLines } from './log-lines.ts';
 import { applyInstructions } from './soul.ts';
 import { turnFailure } from './turn-failure.ts';
-import { prepareTemplate, toolRounds } from './template.ts';
+import { early, prepareTemplate, toolRounds } from './template.ts';
 
 /** Rises with every change to how a template is warmed, beside what `configVersion` counts. */
 const warmUpVersion = 1;
@@ -54,6 +54,7 @@ export function createHermesRuntime(): AgentRuntime {
     prepareTemplate: async (guest, progress, signal) => ({
       ...(await prepareTemplate(guest, progress, signal)),
     }),
+    early,
     /** Nothing was shut. What was frozen goes on, and a gateway that answers serves. */
     async resume(guest, facts, _settings, signal) {
       const runtime = hermesGuest(guest, readFacts(facts).token);

@@ -1,9 +1,9 @@
 /**
  * From a cold guest to one that is worth cloning: configured, running, warm. The steps are those of OpenClaw's template; there
- * is no suspension, as a gateway that has nothing in hand does nothing.
+ * is no suspension, as a gateway that has nothing in hand does nothing. The early one ends with its first turn.
  */
 import { randomBytes } from 'node:crypto';
-import type { GuestAddress, LlmApi, ReportProgress } from '@lodge/ports';
+import type { EarlyTemplate, GuestAddress, LlmApi, ReportProgress } from '@lodge/ports';
 import { emptyRuntimeLog } from '../guest-calls.ts';
 import { awaitReady } from '../ready.ts';
 import { Warmer } from '../warmer.ts';
@@ -11,8 +11,10 @@ import { hostTools } from '../host-tools.ts';
 import type { ToolRounds } from '../warmup-llm.ts';
 import { warmupTool } from '../warmup-mcp.ts';
 import { configFiles, gatewaySettingsPath, hermesConfig, hermesEnv, routeFor } from './config.ts';
+import { readFacts } from './facts.ts';
 import type { HermesFacts } from './facts.ts';
 import { hermesGuest } from './gateway.ts';
+import type { HermesGuest } from './gateway.ts';
 import { awaitIdle } from './idle.ts';
 
 const idleTimeoutMs = 90_000;
@@ -34,6 +36,45 @@ export async function prepareTemplate(
   progress: ReportProgress,
   signal: AbortSignal,
 ): Promise<HermesFacts> {
+  const step = { progress, signal };
+  const runtime = await start(guest, step);
+  await warm(runtime, step);
+  return close(runtime, step);
+}
+
+/** Its variant rises with every change to it. */
+export const early: EarlyTemplate = {
+  variant: '1',
+  prepare: async (guest, progress, signal) => ({ ...(await prepareEarly(guest, progress, signal)) }),
+  goOn: async (guest, facts, progress, signal) => ({ ...(await goOn(guest, readFacts(facts), progress, signal)) }),
+};
+
+async function prepareEarly(guest: GuestAddress, progress: ReportProgress, signal: AbortSignal): Promise<HermesFacts> {
+  const step = { progress, signal };
+  const runtime = await start(guest, step);
+  await warmerOf(runtime, step).first();
+  await runtime.guest.sync(false, { signal });
+  return close(runtime, step);
+}
+
+async function goOn(
+  guest: GuestAddress,
+  { token }: HermesFacts,
+  progress: ReportProgress,
+  signal: AbortSignal,
+): Promise<HermesFacts> {
+  const step = { progress, signal };
+  const runtime = hermesGuest(guest, token);
+  await warm(runtime, step);
+  return close(runtime, step);
+}
+
+interface Step {
+  readonly progress: ReportProgress;
+  readonly signal: AbortSignal;
+}
+
+async function start(guest: GuestAddress, { progress, signal }: Step): Promise<HermesGuest> {
   const token = randomBytes(32).toString('hex');
   const runtime = hermesGuest(guest, token);
   progress('writing the configuration of Hermes');
@@ -44,14 +85,25 @@ export async function prepareTemplate(
   await write(envPath, hermesEnv);
   await write(gatewaySettingsPath, `export API_SERVER_KEY=${token}\n`);
   await awaitReady(runtime, signal, (seconds) => progress(`waiting for Hermes to start (${seconds} s)`));
-  const model = (api: LlmApi): string => routeFor({ api, contextWindow: null });
-  const warmer = new Warmer(runtime, { apis, modelFor: model, progress, signal });
+  return runtime;
+}
+
+async function warm(runtime: HermesGuest, step: Step): Promise<void> {
+  const warmer = warmerOf(runtime, step);
   await warmer.walkAllPaths();
   await warmer.settle();
-  progress('writing the guest out to its disk');
-  await runtime.guest.sync(true, { signal });
+  step.progress('writing the guest out to its disk');
+  await runtime.guest.sync(true, { signal: step.signal });
   await warmer.refresh();
+}
+
+async function close(runtime: HermesGuest, { signal }: Step): Promise<HermesFacts> {
   await awaitIdle(runtime, idleTimeoutMs, signal);
   await emptyRuntimeLog(runtime, signal);
-  return { token, pictures: true };
+  return { token: runtime.token, pictures: true };
+}
+
+function warmerOf(runtime: HermesGuest, step: Step): Warmer {
+  const model = (api: LlmApi): string => routeFor({ api, contextWindow: null });
+  return new Warmer(runtime, { apis, modelFor: model, ...step });
 }

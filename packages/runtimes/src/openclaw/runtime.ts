@@ -10,7 +10,7 @@ import { openclawGuest, toolRounds } from './openclaw-guest.ts';
 import { awaitReady } from '../ready.ts';
 import { reopen, resume, suspend } from './suspension.ts';
 import { turnFailure } from './turn-failure.ts';
-import { prepareTemplate } from './template.ts';
+import { early, prepareTemplate } from './template.ts';
 import { startWarmupLlm } from '../warmup-llm.ts';
 
 /** Rises with every change to how a template is warmed, beside what `configVersion` counts. */
@@ -43,6 +43,7 @@ export function createOpenclawRuntime(): AgentRuntime {
     prepareTemplate: async (guest, progress, signal) => ({
       ...(await prepareTemplate(guest, progress, signal)),
     }),
+    early,
     async resume(guest, facts, _settings, signal) {
       const { token, suspensionId } = readFacts(facts);
       await resume(openclawGuest(guest, token), suspensionId, signal);

@@ -8,18 +8,22 @@
  *   re-warm      one more turn a provider brings back the pages that matter
  *   suspend      the gateway closes its door and finishes what it still does
  *
+ * The early one is suspended after its first turn. Its guest goes on with the rest.
+ *
  * OpenClaw's worker threads, which a first turn pays for, are in the template too: the image keeps it from ending idle ones.
  */
 import { randomBytes } from 'node:crypto';
-import type { GuestAddress, LlmApi, ReportProgress } from '@lodge/ports';
+import type { EarlyTemplate, GuestAddress, LlmApi, ReportProgress } from '@lodge/ports';
 import { emptyRuntimeLog } from '../guest-calls.ts';
 import { awaitReady } from '../ready.ts';
 import { Warmer } from '../warmer.ts';
 import { authProfiles, authProfilesName } from './auth-profiles.ts';
 import { configPath, guestApis, mainAgent, modelFor, openclawConfig, workspaceOf } from './config.ts';
+import { readFacts } from './facts.ts';
 import type { OpenclawFacts } from './facts.ts';
 import { openclawGuest } from './openclaw-guest.ts';
-import { suspend } from './suspension.ts';
+import type { OpenclawGuest } from './openclaw-guest.ts';
+import { resume, suspend } from './suspension.ts';
 
 const suspendTimeoutMs = 90_000;
 
@@ -28,6 +32,50 @@ export async function prepareTemplate(
   progress: ReportProgress,
   signal: AbortSignal,
 ): Promise<OpenclawFacts> {
+  const step = { progress, signal };
+  const runtime = await start(guest, step);
+  await warm(runtime, step);
+  return close(runtime, step);
+}
+
+/** Its variant rises with every change to it. */
+export const early: EarlyTemplate = {
+  variant: '1',
+  prepare: async (guest, progress, signal) => ({ ...(await prepareEarly(guest, progress, signal)) }),
+  goOn: async (guest, facts, progress, signal) => ({ ...(await goOn(guest, readFacts(facts), progress, signal)) }),
+};
+
+async function prepareEarly(
+  guest: GuestAddress,
+  progress: ReportProgress,
+  signal: AbortSignal,
+): Promise<OpenclawFacts> {
+  const step = { progress, signal };
+  const runtime = await start(guest, step);
+  await warmerOf(runtime, step).first();
+  await runtime.guest.sync(false, { signal });
+  return close(runtime, step);
+}
+
+async function goOn(
+  guest: GuestAddress,
+  { token, suspensionId }: OpenclawFacts,
+  progress: ReportProgress,
+  signal: AbortSignal,
+): Promise<OpenclawFacts> {
+  const step = { progress, signal };
+  const runtime = openclawGuest(guest, token);
+  await resume(runtime, suspensionId, signal);
+  await warm(runtime, step);
+  return close(runtime, step);
+}
+
+interface Step {
+  readonly progress: ReportProgress;
+  readonly signal: AbortSignal;
+}
+
+async function start(guest: GuestAddress, { progress, signal }: Step): Promise<OpenclawGuest> {
   const token = randomBytes(32).toString('hex');
   const runtime = openclawGuest(guest, token);
   progress('writing the configuration of OpenClaw');
@@ -36,15 +84,26 @@ export async function prepareTemplate(
   await runtime.guest.writeFile(`${workspace}/${authProfilesName}`, authProfiles, secret, { signal });
   await runtime.guest.writeFile(configPath, openclawConfig(token), secret, { signal });
   await awaitReady(runtime, signal, (seconds) => progress(`waiting for OpenClaw to start (${seconds} s)`));
-  const model = (api: LlmApi): string => modelFor({ api, contextWindow: null });
-  const warmer = new Warmer(runtime, { apis: guestApis, modelFor: model, progress, signal });
+  return runtime;
+}
+
+async function warm(runtime: OpenclawGuest, step: Step): Promise<void> {
+  const warmer = warmerOf(runtime, step);
   await warmer.walkAllPaths();
   await warmer.settle();
-  progress('writing the guest out to its disk');
-  await runtime.guest.sync(true, { signal });
+  step.progress('writing the guest out to its disk');
+  await runtime.guest.sync(true, { signal: step.signal });
   await warmer.refresh();
+}
+
+async function close(runtime: OpenclawGuest, { progress, signal }: Step): Promise<OpenclawFacts> {
   progress('suspending OpenClaw');
   const suspensionId = await suspend(runtime, suspendTimeoutMs, signal);
   await emptyRuntimeLog(runtime, signal);
-  return { token, suspensionId, apis: guestApis, pictures: true };
+  return { token: runtime.token, suspensionId, apis: guestApis, pictures: true };
+}
+
+function warmerOf(runtime: OpenclawGuest, step: Step): Warmer {
+  const model = (api: LlmApi): string => modelFor({ api, contextWindow: null });
+  return new Warmer(runtime, { apis: guestApis, modelFor: model, ...step });
 }

@@ -1,3 +1,4 @@
+import { servesEarly } from '../../template-words.ts';
 import { CommandError } from '../command.ts';
 
 /** Tells how the making of the template goes, by what a Lodge prints of it: each step as it begins, and a long one every while. */
@@ -19,7 +20,7 @@ export class TemplateTeller {
       return this.ready.reject(new CommandError(`The ${runtime} template was not made: ${failed}`));
     }
     this.tell(`template of ${runtime}: ${state}`);
-    if (state === 'ready') this.ready.resolve();
+    if (state === 'ready' || state === servesEarly) this.ready.resolve();
   }
 
   async untilReady(signal: AbortSignal): Promise<void> {
