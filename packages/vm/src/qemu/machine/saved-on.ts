@@ -8,7 +8,7 @@
 import { readFile } from 'node:fs/promises';
 import { release } from 'node:os';
 import { createHash } from 'node:crypto';
-import type { Accelerator } from './command-line.ts';
+import type { Accelerator } from './architecture.ts';
 
 export interface SavedOn {
   /** Version line and accelerator. */
