@@ -3,6 +3,8 @@
  * and no more than that; the other firewall's own rules stay as they are, and are whole again after a teardown.
  */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { before, test } from 'node:test';
 import { checkNetwork } from '../../packages/vm/src/qemu/network/index.ts';
 import { enterPrivateHost } from '../../packages/vm/src/qemu/network/testing/private-host.ts';
@@ -50,9 +52,15 @@ table inet of_the_operator {
 `;
 
 let world: at.World;
+const messages: string[] = [];
+
+const fact = async () => {
+  const options = { instance: 'a', range: '10.201.0.0/16', brokerPort: at.brokerPort, resolver: at.resolver };
+  return (await checkNetwork(options)).find(({ name }) => name === 'other firewalls');
+};
 
 before(async () => {
-  world = await at.buildWorld();
+  world = await at.buildWorld((message) => messages.push(message));
   await inNamespace('internet', ['ip', 'address', 'add', '8.8.4.4/32', 'dev', 'lo']);
 });
 
@@ -66,15 +74,6 @@ test('guests have their broker and the internet beside firewalls that drop by de
   await using agent = await startAgent(world, world.a, 1);
   const targets = [tcp('10.0.2.2', at.brokerPort), tcp(at.publicAddress, 80), tcp('10.9.9.9', 80), tcp('8.8.4.4', 80)];
   const reached = async (): Promise<boolean[]> => (await agent.guest.ask(targets)).map(({ answer }) => answer !== null);
-  const fact = async () => {
-    const facts = await checkNetwork({
-      instance: 'a',
-      range: '10.201.0.0/16',
-      brokerPort: at.brokerPort,
-      resolver: at.resolver,
-    });
-    return facts.find(({ name }) => name === 'other firewalls');
-  };
   const fromHost = async (): Promise<boolean> =>
     (await askFrom(null, [tcp(agent.vm.guestAddress, 8080)]))[0]!.answer !== null;
 
@@ -95,4 +94,35 @@ test('guests have their broker and the internet beside firewalls that drop by de
 
   await world.a.teardown();
   assert.equal(await theirs(), untouched);
+});
+
+test('a firewall whose table its owner alone changes stops neither the network’s start nor another’s opening', async () => {
+  // As firewalld makes it from 2.2 on: the table lasts as long as the process, and no other may change it.
+  const owner = spawn('nft', ['--interactive'], { stdio: ['pipe', 'ignore', 'inherit'] });
+  const rules = `add table inet firewalld { flags owner; }
+add chain inet firewalld filter_FORWARD { type filter hook forward priority filter + 10; policy drop; }
+add chain inet firewalld filter_IN_trusted
+add chain inet firewalld filter_INPUT { type filter hook input priority filter + 10; policy drop; }
+`;
+  owner.stdin.write(rules);
+  const listed = (): Promise<string> => inNamespace(null, ['nft', 'list', 'ruleset']);
+  while (!(await listed()).includes('filter_INPUT')) assert.equal(owner.exitCode, null, 'nft runs');
+  await nft(null, 'add table ip filter; add chain ip filter F { type filter hook forward priority 0; policy drop; }');
+
+  const messagesBefore = messages.length;
+  await world.a.start();
+  assert.match(await inNamespace(null, ['nft', 'list', 'table', 'ip', 'filter']), /iifname "a-\*".*accept/);
+  assert.match(messages.slice(messagesBefore).join('\n'), /inet firewalld filter_FORWARD.* could not be opened/);
+  assert.equal(await world.a.heal(), false, 'what cannot be opened is not tried at once again');
+  const shut = await fact();
+  assert.equal(shut?.ok, false);
+  assert.match(shut?.advice ?? '', /firewall-cmd --permanent --zone=trusted --add-interface=a-\+/);
+
+  // As firewalld lists the links once they are trusted.
+  owner.stdin.write('add rule inet firewalld filter_INPUT iifname "a-*" jump filter_IN_trusted\n');
+  while (!(await listed()).includes('jump filter_IN_trusted')) assert.equal(owner.exitCode, null, 'nft runs');
+  assert.equal((await fact())?.ok, true);
+  owner.kill();
+  await once(owner, 'exit');
+  await nft(null, 'delete table ip filter');
 });

@@ -2,8 +2,10 @@ import { constants } from 'node:fs';
 import { access, readFile } from 'node:fs/promises';
 import { run } from './commands.ts';
 import { shareOf } from './connection-share.ts';
-import { foreignChains, hasLegacyRules, isOpenToGuests } from './foreign-firewall.ts';
+import { trustByHand } from './firewalld.ts';
+import { foreignChains, isOfFirewalld, isOpenToGuests, nameOf } from './foreign-firewall.ts';
 import { hostRules } from './host-rules.ts';
+import { legacyChains } from './legacy-iptables.ts';
 import { namespaceRules } from './namespace-rules.ts';
 import { type NetworkOptions, type NetworkPlan, planNetwork } from './plan.ts';
 import { rangeUse } from './routes.ts';
@@ -74,23 +76,38 @@ async function ipForwarding(): Promise<Finding> {
 }
 
 async function otherFirewalls(plan: NetworkPlan): Promise<Finding> {
+  const legacy = await olderIptables(plan);
+  if (legacy !== null) return legacy;
   const closed = (await foreignChains(plan)).filter((chain) => chain.closed);
   const shut = closed.filter((chain) => !isOpenToGuests(chain));
-  const names = (chains: typeof closed): string =>
-    chains.map(({ family, table, name }) => `${family} ${table} ${name}`).join(', ');
-  if (await hasLegacyRules()) {
-    return lack(
-      'rules of the older iptables are loaded, which may drop what guests send',
-      `run: iptables-legacy -I FORWARD -i ${plan.linkPrefix}+ -j ACCEPT, the same with -o, and -I INPUT -i ${plan.linkPrefix}+ -j ACCEPT`,
-    );
-  }
+  const names = (chains: typeof closed): string => chains.map(nameOf).join(', ');
   if (shut.length > 0) {
     return lack(
       `${names(shut)} drop what guests send`,
-      'restart the control plane: it adds an accept for the guests there',
+      shut.some(isOfFirewalld)
+        ? `start Lodge, which opens them; where they stay shut, run: ${trustByHand(plan)}`
+        : `start Lodge, which adds an accept for the guests; where they stay shut, let interfaces ${plan.linkPrefix}* pass there`,
     );
   }
   return fine(closed.length === 0 ? 'no other firewall drops by default' : `${names(closed)} let guests pass`);
+}
+
+/** Null where those of the older iptables drop nothing of the guests'. */
+async function olderIptables(plan: NetworkPlan): Promise<Finding | null> {
+  const chains = await legacyChains(plan).catch((error: Error) => error);
+  if (chains instanceof Error) {
+    return lack(
+      `rules of the older iptables are loaded, which may drop what guests send, and cannot be listed: ${chains.message}`,
+      'install iptables, whose iptables-legacy lists and changes them',
+    );
+  }
+  const shut = chains.filter(({ missing }) => missing.length > 0);
+  const commands = shut.flatMap(({ name, missing }) => missing.map((rule) => `iptables-legacy -I ${name} ${rule}`));
+  if (shut.length === 0) return null;
+  return lack(
+    `${shut.map(({ name }) => name).join(', ')} of the older iptables drop what guests send`,
+    `start Lodge, which opens them; where they stay shut, run: ${commands.join('; ')}`,
+  );
 }
 
 /** What the VMs' network needs of this host, found out without changing anything. */

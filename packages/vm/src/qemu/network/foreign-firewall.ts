@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { run } from './commands.ts';
 import type { NetworkPlan } from './plan.ts';
 
@@ -22,12 +21,17 @@ interface ChainRef {
   readonly name: string;
 }
 
+export const isOfFirewalld = ({ family, table }: Pick<ChainRef, 'family' | 'table'>): boolean =>
+  family === 'inet' && table === 'firewalld';
+
 export interface ForeignChain extends ChainRef {
   readonly hook: Hook;
   /** True when what no rule of the chain names is dropped or rejected. */
   readonly closed: boolean;
   /** Handles of the rules of this instance in it. */
   readonly ours: readonly number[];
+  /** True when firewalld, whose chain it is, counts the guests' links to a zone whose traffic it accepts. */
+  readonly trusted: boolean;
 }
 
 /** As `nft -j` prints it, see libnftables-json(5). */
@@ -59,10 +63,18 @@ function dropsAll(expr: readonly Record<string, unknown>[]): boolean {
   });
 }
 
+/** True when the rule is one of firewalld's that sends what comes over the guests' links to its zone `trusted`, which accepts everything. */
+function leadsToTrusted(expr: readonly Record<string, unknown>[], links: string): boolean {
+  const isFromGuests = expr.some((part) => (part['match'] as { right?: unknown } | undefined)?.right === links);
+  const targets = expr.flatMap((part) => [part['jump'], part['goto']]) as ({ target?: string } | undefined)[];
+  return isFromGuests && targets.some((to) => to?.target === 'filter_IN_trusted');
+}
+
 /** Base chains of other programs that see packets to, from or through this host. */
 export async function foreignChains(plan: NetworkPlan): Promise<ForeignChain[]> {
   const objects = await listRuleset();
   const rules = objects.flatMap(({ rule }) => (rule === undefined ? [] : [rule]));
+  const trusted = rules.some((rule) => isOfFirewalld(rule) && leadsToTrusted(rule.expr, `${plan.linkPrefix}*`));
   return objects.flatMap(({ chain }) => {
     const hook = hooks.find((name) => name === chain?.hook);
     if (chain === undefined || hook === undefined || chain.type !== 'filter') return [];
@@ -79,12 +91,16 @@ export async function foreignChains(plan: NetworkPlan): Promise<ForeignChain[]> 
       hook,
       closed: chain.policy === 'drop' || (last !== undefined && dropsAll(last.expr)),
       ours: own.filter((rule) => rule.comment === comment(plan)).map((rule) => rule.handle),
+      trusted: trusted && isOfFirewalld(chain),
     };
   });
 }
 
 export const isOpenToGuests = (chain: ForeignChain): boolean =>
-  !chain.closed || chain.ours.length === directions[chain.hook].length;
+  !chain.closed || chain.trusted || chain.ours.length === directions[chain.hook].length;
+
+/** For messages. */
+export const nameOf = ({ family, table, name }: ForeignChain): string => `${family} ${table} ${name}`;
 
 async function apply(commands: readonly unknown[]): Promise<void> {
   // As an argument: nft reads JSON from standard input only where that can be opened by name, which a socket cannot.
@@ -96,9 +112,8 @@ const removals = (chain: ForeignChain): unknown[] =>
     delete: { rule: { family: chain.family, table: chain.table, chain: chain.name, handle } },
   }));
 
-/** Opens every closed chain of others to the guests' links. Gives the chains that were opened now. */
-export async function openForeignChains(plan: NetworkPlan): Promise<ForeignChain[]> {
-  const shut = (await foreignChains(plan)).filter((chain) => !isOpenToGuests(chain));
+/** Puts the instance's rules at the head of these chains, all or none. Rejects where their table may be changed by its owner alone. */
+export async function openChains(plan: NetworkPlan, shut: readonly ForeignChain[]): Promise<void> {
   await apply(
     shut.flatMap((chain) => [
       ...removals(chain),
@@ -115,7 +130,6 @@ export async function openForeignChains(plan: NetworkPlan): Promise<ForeignChain
       })),
     ]),
   );
-  return shut;
 }
 
 /** Takes the instance's rules out of other tables again. */
@@ -129,10 +143,4 @@ export async function othersForward(plan: NetworkPlan): Promise<boolean> {
   return objects.some(
     ({ chain }) => (chain?.hook === 'forward' || chain?.hook === 'postrouting') && chain.table !== plan.table,
   );
-}
-
-/** True when rules of the older iptables are loaded, which nft neither shows nor changes. */
-export async function hasLegacyRules(): Promise<boolean> {
-  const names = await readFile('/proc/net/ip_tables_names', 'utf8').catch(() => '');
-  return names.split('\n').includes('filter');
 }

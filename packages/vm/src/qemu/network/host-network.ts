@@ -7,9 +7,10 @@ import { bandwidthRules } from './bandwidth.ts';
 import { Egress } from './egress.ts';
 import { ipBatch, nft, run } from './commands.ts';
 import { connectionShare, fitConnectionTable } from './connection-share.ts';
-import { closeForeignChains, hasLegacyRules, openForeignChains, othersForward } from './foreign-firewall.ts';
+import { othersForward } from './foreign-firewall.ts';
 import { allowBrokerPort, forgetBrokerPort, hostRules } from './host-rules.ts';
 import { namespaceRules, renewedRules } from './namespace-rules.ts';
+import { OtherFirewalls } from './other-firewalls.ts';
 import { type NetworkOptions, type NetworkPlan, checkPort, planNetwork } from './plan.ts';
 import type { PinBounds } from './resolver/lookups.ts';
 import { rangeUse } from './routes.ts';
@@ -248,7 +249,7 @@ async function restoreSlotRoutes(plan: NetworkPlan): Promise<void> {
   await run('ip', ['-force', '-batch', '-'], lines.join('\n')).catch(() => undefined);
 }
 
-async function startNetwork(plan: NetworkPlan, log: (message: string) => void): Promise<void> {
+async function startNetwork(plan: NetworkPlan, others: OtherFirewalls, log: (message: string) => void): Promise<void> {
   const { conflict, moved } = await rangeUse(plan);
   if (conflict !== null) {
     throw new VmError(
@@ -268,10 +269,7 @@ async function startNetwork(plan: NetworkPlan, log: (message: string) => void): 
   await nft(hostRules(plan));
   await ensureBrokerLink(plan);
   await restoreSlotRoutes(plan);
-  for (const chain of await openForeignChains(plan)) {
-    log(`network: opened ${chain.family} ${chain.table} ${chain.name} of another firewall to the guests' links`);
-  }
-  if (await hasLegacyRules()) log('network: rules of the older iptables are loaded and may drop what guests send');
+  await others.open();
   await ensureForwarding(plan, log);
   await fitConnectionTable(plan.guests, log);
 }
@@ -293,9 +291,9 @@ async function isWhole(plan: NetworkPlan, rules: string | null): Promise<boolean
   return found !== null && found === rules && link && forwards.trim() === '1';
 }
 
-async function teardownNetwork(plan: NetworkPlan): Promise<void> {
+async function teardownNetwork(plan: NetworkPlan, others: OtherFirewalls): Promise<void> {
   for (const slot of await listSlots(plan)) await removeSlot(plan, slot);
-  await closeForeignChains(plan);
+  await others.close();
   await restoreForwarding(plan);
   await removeLink(plan.brokerLink);
   await nft(`add table inet ${plan.table}\ndelete table inet ${plan.table}\n`);
@@ -308,6 +306,7 @@ export interface HostNetworkOptions extends NetworkOptions {
 
 export function createHostNetwork(options: HostNetworkOptions): HostNetwork {
   const plan = planNetwork(options);
+  const others = new OtherFirewalls(plan, options.log);
   /** The table as the last start left it. */
   let rules: string | null = null;
   /** Ports that slots made by this process have at the broker's address, where they are not the usual one. */
@@ -322,7 +321,7 @@ export function createHostNetwork(options: HostNetworkOptions): HostNetwork {
   /** Whether forwarding is to be switched off in the end: a mark in the kernel says so, which goes with a flush. */
   let marked = false;
   const start = async (): Promise<void> => {
-    await startNetwork(plan, options.log);
+    await startNetwork(plan, others, options.log);
     if (marked) await nft(`add table ${forwardingMark(plan)}`);
     marked = await isForwardingMarked(plan);
     for (const [slot, port] of brokerPorts) await nft(allowBrokerPort(plan, slot, port));
@@ -330,11 +329,9 @@ export function createHostNetwork(options: HostNetworkOptions): HostNetwork {
     await egress.start();
   };
   const heal = async (): Promise<boolean> => {
-    if (!(await isWhole(plan, rules))) {
-      await start();
-      return true;
-    }
-    return (await openForeignChains(plan)).length > 0;
+    if (await isWhole(plan, rules)) return others.open();
+    await start();
+    return true;
   };
   return {
     brokerHost: plan.brokerHost,
@@ -365,7 +362,7 @@ export function createHostNetwork(options: HostNetworkOptions): HostNetwork {
       rules = null;
       marked = false;
       brokerPorts.clear();
-      await teardownNetwork(plan);
+      await teardownNetwork(plan, others);
     },
   };
 }
