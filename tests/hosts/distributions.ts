@@ -26,3 +26,17 @@ export const distributions: Readonly<Record<string, Distribution>> = {
     keyring: '/usr/share/keyrings/ubuntu-archive-keyring.gpg',
   },
 };
+
+/** Other programs that have a firewall, and what they and the tests of them need. */
+export const firewallPackages = [
+  'ca-certificates',
+  'dbus',
+  'docker.io',
+  'firewalld',
+  'iproute2',
+  'iptables',
+  'kmod',
+  'nftables',
+  'procps',
+  'ufw',
+];

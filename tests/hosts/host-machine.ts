@@ -27,8 +27,8 @@ const network = { here: '198.18.77.1', there: '198.18.77.2', range: '198.18.77.0
 const certificates = '/etc/ssl/certs/ca-certificates.crt';
 const certificateVariables = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE', 'PIP_CERT', 'REQUESTS_CA_BUNDLE'];
 
-/** Becomes the machine's first process, whose end ends all others. */
-const enter = `set -e
+/** Becomes the machine's first process, whose end ends all others. A folder CHECKOUT is there under its own name. */
+export const enter = `set -e
 root=$1; shift
 mount --make-rprivate /
 mount --bind "$root" "$root"
@@ -37,6 +37,7 @@ mount --rbind /sys "$root/sys"
 mount --rbind /dev "$root/dev"
 mount -t tmpfs tmpfs "$root/run"
 mount -t tmpfs tmpfs "$root/tmp"
+[ -z "\${CHECKOUT:-}" ] || { mkdir -p "$root$CHECKOUT"; mount --bind "$CHECKOUT" "$root$CHECKOUT"; }
 cd "$root"; pivot_root . mnt; cd /
 umount -l /mnt
 ip link set lo up
@@ -55,12 +56,9 @@ export class HostMachine {
 
   /** Makes it, from the cache if it has been made before. What it says goes to the log. */
   static async make(distribution: Distribution, cacheDir: string, log: string): Promise<HostMachine> {
-    const tar = await treeOf(distribution, cacheDir);
-    const root = await mkdtemp(join(tmpdir(), 'lodge-host-'));
+    const root = await layTree(distribution, packages, cacheDir);
     const machine = new HostMachine(root, log);
     try {
-      await run('tar', ['-x', '--numeric-owner', '-C', root, '-f', tar]);
-      await run('chmod', ['755', root]);
       await machine.furnish();
       await connect();
       await machine.start();
@@ -143,14 +141,31 @@ export class HostMachine {
   }
 }
 
+/** A folder with the distribution and these packages. */
+export async function layTree(
+  distribution: Distribution,
+  include: readonly string[],
+  cacheDir: string,
+): Promise<string> {
+  const tar = await treeOf(distribution, include, cacheDir);
+  const root = await mkdtemp(join(tmpdir(), 'lodge-host-'));
+  await run('tar', ['-x', '--numeric-owner', '-C', root, '-f', tar]);
+  await run('chmod', ['755', root]);
+  return root;
+}
+
 /** The distribution with its packages as a tar, by the hash of what was asked for. */
-async function treeOf({ suite, components, keyring }: Distribution, cacheDir: string): Promise<string> {
+async function treeOf(
+  { suite, components, keyring }: Distribution,
+  include: readonly string[],
+  cacheDir: string,
+): Promise<string> {
   if (!existsSync(keyring))
     throw new Error(`${keyring} is not on this machine: ${suite} cannot be verified without it`);
-  const facts = { suite, components, packages };
+  const facts = { suite, components, packages: include };
   const hash = createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 16);
   const make = async (draft: string): Promise<typeof facts> => {
-    const what = ['--variant=minbase', `--components=${components}`, `--include=${packages.join(',')}`];
+    const what = ['--variant=minbase', `--components=${components}`, `--include=${include.join(',')}`];
     await run('mmdebstrap', [...what, `--keyring=${keyring}`, suite, join(draft, 'root.tar')], {
       timeout: 30 * 60_000,
       maxBuffer: 64 << 20,

@@ -1,6 +1,7 @@
 /**
  * Set-up, start and a round of an agent on other distributions, from a clone, as a user who has sudo: `npm run test:hosts [-- NAME...]`.
- * As long as images and templates take, for each machine is fresh. Needs root, and the registries.
+ * As long as images and templates take, for each machine is fresh. `NAME-firewalls` runs Lodge's network beside the firewalls of that distribution instead, which
+ * takes a minute. Needs root, and the registries.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile } from 'node:fs/promises';
@@ -9,6 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { distributions } from './distributions.ts';
+import { tryFirewalls } from './firewalls-run.ts';
 import { HostMachine } from './host-machine.ts';
 
 const run = promisify(execFile);
@@ -18,22 +20,31 @@ const cacheDir = process.env['LODGE_CACHE_DIR'] ?? '/var/cache/lodge';
 /** Control groups are this machine's: a Lodge that is in use here must not be taken for an earlier one of these. */
 const own = 'LODGE_DATA_DIR=/var/lib/lodge-hosts LODGE_INSTANCE=hosts';
 
+const withFirewalls = (name: string): string => `${name}-firewalls`;
+const known = Object.keys(distributions).flatMap((name) => [withFirewalls(name), name]);
 const names = process.argv.slice(2);
 for (const name of names)
-  if (distributions[name] === undefined)
-    throw new Error(`There is no ${name}; there are ${Object.keys(distributions).join(', ')}`);
+  if (!known.includes(name)) throw new Error(`There is no ${name}; there are ${known.join(', ')}`);
 const logs = await mkdtemp(join(tmpdir(), 'lodge-hosts-'));
 const failed: string[] = [];
-for (const name of names.length > 0 ? names : Object.keys(distributions)) {
+for (const name of names.length > 0 ? names : known) {
   const log = join(logs, `${name}.log`);
   try {
-    await tryHost(name, log);
+    await tryOne(name, log);
   } catch (error) {
     failed.push(name);
     process.stdout.write(`── ${name}: FAILED: ${(error as Error).message}\n   log: ${log}\n`);
   }
 }
 process.exitCode = failed.length > 0 ? 1 : 0;
+
+async function tryOne(name: string, log: string): Promise<void> {
+  const distribution = distributions[name];
+  if (distribution !== undefined) return tryHost(name, log);
+  const [of] = Object.entries(distributions).find(([plain]) => withFirewalls(plain) === name)!;
+  await tryFirewalls(distributions[of]!, { checkout, cacheDir, log });
+  process.stdout.write(`── ${name}: passed\n`);
+}
 
 async function tryHost(name: string, log: string): Promise<void> {
   const step = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
