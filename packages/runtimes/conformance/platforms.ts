@@ -40,7 +40,8 @@ export interface Platforms {
   close(): Promise<void>;
 }
 
-const connectTimeoutMs = 60_000;
+/** Of a host that does much else: a version is not refused for that. */
+const connectTimeoutMs = 300_000;
 const openAccess = { mode: 'open' };
 const redirectUris: string[] = [];
 

@@ -49,7 +49,7 @@ export function conform(subject: Subject, ...wanted: readonly (keyof typeof grou
 
   beforeEach(() => world.llm.reset());
 
-  describe(subject.name, { timeout: 60 * 60_000 }, () => {
+  describe(subject.name, { timeout: 180 * 60_000 }, () => {
     before(async () => {
       tested = await Tested.create(world, subject, `Tested ${subject.name}`);
     });

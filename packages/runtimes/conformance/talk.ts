@@ -7,7 +7,7 @@ import type { Subject } from './subjects.ts';
 import { type Tested } from './world.ts';
 import { until } from './until.ts';
 
-const goneWithinMs = 120_000;
+const goneWithinMs = 300_000;
 
 export function talk(results: Results, subject: Subject, agent: () => Tested): void {
   const check = (name: string, run: (agent: Tested) => Promise<void>): void => results.case(name, () => run(agent()));

@@ -193,7 +193,7 @@ export class Tested {
   }
 
   async shell(script: string): Promise<string> {
-    const { stdout } = await (await this.guest()).exec({ argv: ['sh', '-c', script], timeoutMs: 60_000 });
+    const { stdout } = await (await this.guest()).exec({ argv: ['sh', '-c', script], timeoutMs: 300_000 });
     return stdout.trim();
   }
 
