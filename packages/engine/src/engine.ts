@@ -13,7 +13,7 @@ import { Idleness } from './lifecycle/idle/idleness.ts';
 import { MemoryRelief } from './lifecycle/idle/memory.ts';
 import type { AgentRow, AgentSettings, CallLedger, Gateway, ImageBuilder, RuntimeVersions } from '@lodge/ports';
 import { createAgentReconciler } from './lifecycle/reconcile/agent.ts';
-import { defaultBounds } from './lifecycle/reconcile/deps.ts';
+import { defaultBounds, pacedBounds } from './lifecycle/reconcile/deps.ts';
 import type { StepBounds } from './lifecycle/reconcile/deps.ts';
 import { createLeftoverCollector } from './lifecycle/reconcile/leftovers.ts';
 import { ReconcileLoop } from './lifecycle/reconcile/loop.ts';
@@ -227,6 +227,7 @@ interface LoopParts {
 
 function createLoop(deps: EngineDeps, { templates, settingsOf, health, keepAwake, disk }: LoopParts): ReconcileLoop {
   const { store, logs, driver, runtimes, log, holder } = deps;
+  const bounds = { ...defaultBounds, ...deps.bounds, provisionMs: deps.provisionTimeoutMs };
   const reconcileAgent = createAgentReconciler({
     store,
     logs,
@@ -239,7 +240,9 @@ function createLoop(deps: EngineDeps, { templates, settingsOf, health, keepAwake
     keepAwake,
     rulesPut: new RulesPut(),
     disk,
-    bounds: { ...defaultBounds, ...deps.bounds, provisionMs: deps.provisionTimeoutMs },
+    get bounds() {
+      return pacedBounds(bounds, driver.pace);
+    },
     slots: {
       warm: new Slots(slotCounts.warm),
       cold: new Slots(slotCounts.cold),

@@ -42,6 +42,11 @@ test('a command is asked for with the exec tool, and its output told', async () 
   assert.equal((await complete([command, asked, result, context])).content, 'The command printed: Fri Jan  1');
 });
 
+test("Hermes' name for the tool serves too", async () => {
+  const terminal = [{ type: 'function', function: { name: 'terminal', parameters: {} } }];
+  assert.equal((await complete([command], terminal)).tool_calls[0].function.name, 'terminal');
+});
+
 test('a command without the tool for it is answered in words, so that nobody waits for it', async () => {
   const reply = await complete([command], []);
   assert.equal(reply.tool_calls, undefined);

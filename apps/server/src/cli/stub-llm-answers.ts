@@ -12,9 +12,13 @@ export function stubAnswer(request: StubRequest): Reply {
     const words = `I stand in for a model, and repeat what I am told: ${request.lastUserText.trim()}`;
     return { chunks: words.split(/(?<= )/), intervalMs: 20 };
   }
-  if (!request.tools.includes('exec')) return { text: 'I was offered no tool named exec to run that with.' };
-  return { toolCalls: [{ name: 'exec', arguments: { command } }] };
+  const shell = shells.find((name) => request.tools.includes(name));
+  if (shell === undefined) return { text: `I was offered no tool named ${shells.join(' or ')} to run that with.` };
+  return { toolCalls: [{ name: shell, arguments: { command } }] };
 }
+
+/** OpenClaw's and Hermes' names for it. */
+const shells = ['exec', 'terminal'];
 
 interface Message {
   readonly role?: unknown;

@@ -183,7 +183,7 @@ export const settings = {
     'LODGE_PROVISION_TIMEOUT_MS',
     'milliseconds, 10000..7200000',
     '1200000',
-    'How long an agent may stay in provisioning before it goes to error; a cold boot takes minutes without KVM.',
+    'How long an agent may stay in provisioning before it goes to error, and how long its template may take to make; each times the host’s pace (ADR 43).',
     integer(10_000, 7_200_000),
   ),
   chatTimeoutMs: required(

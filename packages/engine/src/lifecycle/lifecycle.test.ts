@@ -1,6 +1,7 @@
 /** Verbs on a real database and the fake host: each comes to its goal or says why not, and a kill in its midst changes neither. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Verb } from '@lodge/domain';
 import type { AgentRow } from '@lodge/ports';
 import { failAt, fakeSnapshotSteps, FakeHost, fakeSuspendSteps, hangAt } from '@lodge/vm/fake';
@@ -208,6 +209,17 @@ test('a step that never ends is ended by its bound', async () => {
   host.behaviour = hangAt('daemon');
   await assert.rejects(done(plane, id, 'start'), { code: 'internal_error' });
   assert.equal((await find(id)).statusReason?.code, 'resume_failed');
+  await plane.end();
+});
+
+test('on a slow host a step has its bound as many times', async () => {
+  const host = new FakeHost();
+  host.pace = 20;
+  const plane = await startPlane(world, host, { bounds: { snapshotMs: 1_000 } });
+  const { id } = await agent(host, plane);
+  host.behaviour = (step) => (step === 'save' ? sleep(3_000) : Promise.resolve());
+  await done(plane, id, 'stop');
+  assert.equal((await find(id)).status, 'stopped');
   await plane.end();
 });
 

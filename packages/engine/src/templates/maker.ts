@@ -1,6 +1,7 @@
 /** Finds and makes one template of a runtime: image first, then the guest, warmed up against a stub provider. */
 import type { AgentRuntime, GuestAddress, ImageBuilder, ReportProgress, RuntimeFacts } from '@lodge/ports';
 import type { EarlyTemplate, RuntimeVersion, Template, TemplateBuild, VmDriver } from '@lodge/ports';
+import type { BuildBound } from './build-bound.ts';
 
 export interface MakerDeps {
   readonly driver: VmDriver;
@@ -29,8 +30,9 @@ export class TemplateMaker {
     return variant === null ? null : driver.findTemplate({ image: { id: await images.idOf(version.image) }, variant });
   }
 
-  async make(wanted: Wanted, progress: ReportProgress, signal: AbortSignal): Promise<Template> {
+  async make(wanted: Wanted, progress: ReportProgress, bound: BuildBound): Promise<Template> {
     const { driver, images } = this.deps;
+    const { signal } = bound;
     const { runtime, version, stage } = wanted;
     progress('looking for the image');
     const image = await images.ensure(version.image, progress, signal);
@@ -39,7 +41,10 @@ export class TemplateMaker {
     const variant = stage === 'early' ? earlyVariant(runtime)! : runtime.templateVariant;
     const llm = await runtime.startWarmupLlm(driver.brokerHost);
     try {
-      const prepare = (guest: GuestAddress, own: AbortSignal) => preparationOf(wanted, guest, progress, own);
+      const prepare = (guest: GuestAddress, own: AbortSignal) => {
+        bound.booted(guest.pace ?? 1);
+        return preparationOf(wanted, guest, progress, own);
+      };
       const from = typeof stage === 'object' ? stage : {};
       const build: TemplateBuild = { image, variant, brokerPort: llm.port, prepare, progress, ...from };
       return await driver.buildTemplate(build, signal);

@@ -1,6 +1,7 @@
 /** Templates come and go: a create waits for one that is made again, and none that an agent's disk lies over is collected. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { OfferedVersions } from '@lodge/ports';
 import { FakeHost, createFakeDriver } from '@lodge/vm/fake';
 import { guestRuntime, noTroubles } from '../../../testkit/src/plane/guest-runtime.ts';
@@ -42,6 +43,46 @@ test('a runtime whose template cannot be made does not keep another waiting', as
   await templates.whenReady('runtime_b', AbortSignal.timeout(2_000));
   assert.equal(templates.progress('runtime_a').state, 'failed');
   await templates.stop();
+});
+
+test('a template whose guest is slow is prepared as long as its pace allows, and no longer', async () => {
+  const image = { id: 'image', rootDisk: '/nowhere', kernel: '/nowhere', initrd: '/nowhere' };
+  for (const [pace, state] of [
+    [20, 'ready'],
+    [1, 'failed'],
+  ] as const) {
+    const host = new FakeHost();
+    host.pace = pace;
+    const runtime = guestRuntime(host, noTroubles());
+    const templates = createTemplates({
+      driver: createFakeDriver(host),
+      images: {
+        idOf: () => Promise.resolve(image.id),
+        find: () => Promise.resolve(image),
+        ensure: () => Promise.resolve(image),
+      },
+      runtimes: new Map([
+        [
+          'runtime_a',
+          {
+            ...runtime,
+            prepareTemplate: async (...prepare: Parameters<typeof runtime.prepareTemplate>) => {
+              await sleep(3_000, undefined, { signal: prepare[2] });
+              return runtime.prepareTemplate(...prepare);
+            },
+          },
+        ],
+      ]),
+      log: silent,
+      buildTimeoutMs: 1_000,
+      inUse: () => Promise.resolve(new Set()),
+      collectEveryMs: 60_000,
+    });
+    templates.start();
+    await until('it is decided', () => templates.progress('runtime_a').state !== 'building');
+    assert.equal(templates.progress('runtime_a').state, state);
+    await templates.stop();
+  }
 });
 
 test('a runtime whose template is there waits for no build of another’s, and needs no image', async () => {

@@ -23,8 +23,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RuntimeKind } from '@lodge/domain';
 import { builtIn, VmError } from '@lodge/ports';
-import type { AgentRuntime, ImageBuilder, Log, OfferedVersions, RuntimeVersion } from '@lodge/ports';
+import type { AgentRuntime, ImageBuilder, Log, OfferedVersions, ReportProgress, RuntimeVersion } from '@lodge/ports';
 import type { RuntimeVersions, Template, VmDriver } from '@lodge/ports';
+import { BuildBound } from './build-bound.ts';
 import { BuildQueue } from './build-queue.ts';
 import { earlyVariant, TemplateMaker } from './maker.ts';
 import type { Wanted } from './maker.ts';
@@ -64,7 +65,7 @@ export interface TemplatesDeps {
   /** How often it is looked which versions are offered. */
   readonly lookEveryMs?: number;
   readonly log: Log;
-  /** Bound on one build of image and template together. */
+  /** Bound on image and boot together, and one on what is done in the guest then, which is multiplied by the guest's pace. */
   readonly buildTimeoutMs: number;
   /** Templates that agents' disks lie over. */
   readonly inUse: () => Promise<ReadonlySet<string>>;
@@ -357,19 +358,22 @@ class TemplateKeeper implements Templates {
   }
 
   private make(kind: RuntimeKind, wanted: Wanted): Promise<Template> {
-    const signal = AbortSignal.any([this.stopping.signal, AbortSignal.timeout(this.deps.buildTimeoutMs)]);
-    return this.maker.make(
-      wanted,
-      (step, fraction) => {
-        if (!this.ready.has(kind)) this.made.report(kind, 'building', step, fraction ?? null);
-      },
-      signal,
-    );
+    return this.makeWithin(this.deps.buildTimeoutMs, wanted, (step, fraction) => {
+      if (!this.ready.has(kind)) this.made.report(kind, 'building', step, fraction ?? null);
+    });
   }
 
   private makeUnhurried(wanted: Wanted): Promise<Template> {
-    const bound = AbortSignal.timeout(this.deps.buildTimeoutMs * unhurriedFactor);
-    return this.maker.make(wanted, () => undefined, AbortSignal.any([this.stopping.signal, bound]));
+    return this.makeWithin(this.deps.buildTimeoutMs * unhurriedFactor, wanted, () => undefined);
+  }
+
+  private async makeWithin(ms: number, wanted: Wanted, progress: ReportProgress): Promise<Template> {
+    const bound = new BuildBound(ms, this.stopping.signal);
+    try {
+      return await this.maker.make(wanted, progress, bound);
+    } finally {
+      bound.end();
+    }
   }
 
   /** Agents need the host's memory more. */

@@ -1,21 +1,8 @@
 /** The driver port over a `FakeHost`. Keeps every promise of the port that the conformance suite checks. */
 import type { EgressRules } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
-import type {
-  CarriedData,
-  DiskUse,
-  Machine,
-  RuntimeFacts,
-  Suspension,
-  Template,
-  TemplateBuild,
-  TemplateRequest,
-  Vm,
-  VmDriver,
-  VmObservation,
-  VmRequest,
-  VmUsage,
-} from '@lodge/ports';
+import type { CarriedData, DiskUse, Machine, RuntimeFacts, Suspension, Template, TemplateBuild } from '@lodge/ports';
+import type { TemplateRequest, Vm, VmDriver, VmObservation, VmRequest, VmUsage } from '@lodge/ports';
 import { AgentCalls } from '../calls.ts';
 import { throwIfAborted, toVmError } from '../waiting.ts';
 import { copyOf, fakeSnapshotSteps, fakeSteps } from './host.ts';
@@ -34,7 +21,6 @@ export function createFakeDriver(host: FakeHost): FakeDriver {
 class InMemoryDriver implements FakeDriver {
   readonly brokerHost: string;
   readonly death: VmDriver['death'] = async (agentId) => this.host.deathOf(agentId);
-  readonly pace = 1;
   private readonly host: FakeHost;
   private readonly calls = new AgentCalls();
   private readonly unsubscribes = new Set<() => void>();
@@ -43,6 +29,10 @@ class InMemoryDriver implements FakeDriver {
   constructor(host: FakeHost) {
     this.host = host;
     this.brokerHost = host.brokerHost;
+  }
+
+  get pace(): number {
+    return this.host.pace;
   }
 
   async start(): Promise<void> {
@@ -268,7 +258,7 @@ class InMemoryDriver implements FakeDriver {
     const vm: FakeVm = { ...newVm(request, id, guest), alive: true, address };
     this.host.builds.add(vm);
     try {
-      const facts = await build.prepare({ address, credential: () => Promise.resolve(null) }, signal);
+      const facts = await build.prepare({ address, credential: () => Promise.resolve(null), pace: this.pace }, signal);
       throwIfAborted(signal);
       const { image, variant } = build;
       return this.host.keep({ id, imageId: image.id, facts, variant, guest: copyOf(guest) });

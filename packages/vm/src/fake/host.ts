@@ -85,6 +85,8 @@ export interface FakeTemplate extends Template {
 
 export class FakeHost {
   readonly brokerHost = '192.0.2.1';
+  /** `VmDriver.pace` of its drivers. */
+  pace = 1;
   readonly vms = new Map<string, FakeVm>();
   /** Those backed up, by their agents. */
   readonly backups = new Map<string, FakeVm>();

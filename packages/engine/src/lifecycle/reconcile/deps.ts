@@ -36,7 +36,7 @@ export interface ReconcilerDeps {
   readonly trouble: (agentId: string) => 'out_of_memory' | 'disk_full' | null;
 }
 
-/** How long each step may take, milliseconds. What is over ends its operation with a reason. */
+/** How long each step may take at pace 1, milliseconds. What is over ends its operation with a reason. */
 export interface StepBounds {
   /** From the create, or from the beginning of a cold boot, until the agent runs. */
   readonly provisionMs: number;
@@ -76,3 +76,9 @@ export const defaultBounds: Omit<StepBounds, 'provisionMs'> = {
   upgradeMs: 20 * 60_000,
   removeMs: 60_000,
 };
+
+/** The same bounds on a host of this pace (`VmDriver.pace`): within each step something waits for a guest. */
+export function pacedBounds(bounds: StepBounds, pace: number): StepBounds {
+  const entries = Object.entries(bounds).map(([name, ms]: [string, number]) => [name, ms * pace]);
+  return Object.fromEntries(entries) as StepBounds;
+}
