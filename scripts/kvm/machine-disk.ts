@@ -27,6 +27,7 @@ const packages = [
   'procps',
   'util-linux',
   'python3-pip',
+  'gpg',
 ];
 const diskGib = 24;
 const files = {
@@ -118,14 +119,17 @@ async function writeDisk(root: string, disk: string, scratch: string, context: R
   await run({ argv: ['qemu-img', 'convert', '-O', 'qcow2', raw, disk], timeoutMs: shortMs, advice }, context);
 }
 
-/** A disk, raw, called `job`: the checkout, the guest images of `images`, the job and the names of the test files. */
+/** What the machine is started for: test files of the checkout, or a round of so many lives of agents. */
+export type Work = { readonly files: readonly string[] } | { readonly lives: number };
+
+/** A disk, raw, called `job`: the checkout, the guest images of `images`, and the job: test files, or a round of so many lives. */
 export async function writeJobDisk(
   job: {
     readonly disk: string;
     readonly scratch: string;
     readonly checkout: string;
     readonly images: Readonly<Record<string, string>>;
-    readonly files: readonly string[];
+    readonly work: Work;
   },
   context: RunContext,
 ): Promise<void> {
@@ -134,8 +138,9 @@ export async function writeJobDisk(
   for (const [id, folder] of Object.entries(job.images)) {
     await cp(folder, join(tree, 'cache/images', id), { recursive: true });
   }
-  await writeFile(join(tree, 'files'), job.files.map((file) => `${file}\n`).join(''));
-  await cp(join(import.meta.dirname, 'machine/job.sh'), join(tree, 'job.sh'));
+  if ('lives' in job.work) await writeFile(join(tree, 'round'), `${job.work.lives}\n`);
+  else await writeFile(join(tree, 'files'), job.work.files.map((file) => `${file}\n`).join(''));
+  for (const name of ['job.sh', 'round.sh']) await cp(join(import.meta.dirname, 'machine', name), join(tree, name));
   const kept = (path: string): boolean => !/\/(?:\.git|\.env|tsconfig\.tsbuildinfo)$/.test(path);
   await cp(job.checkout, join(tree, 'lodge'), { recursive: true, verbatimSymlinks: true, filter: kept });
   const make = ['mke2fs', '-q', '-F', '-t', 'ext4', '-L', 'job', '-d', tree, job.disk, '4G'] as const;

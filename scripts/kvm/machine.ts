@@ -18,14 +18,14 @@ export interface Life {
   readonly silenceMs: number;
 }
 
-/** The status that the job ended with. Rejects when the machine ends without one, or a bound has passed; its QEMU is gone then. */
-export async function liveOnce(life: Life): Promise<number> {
+/** The status that the job ended with, or `again` when it wants another life of the machine. Rejects when the machine ends without one, or a bound has passed; its QEMU is gone then. */
+export async function liveOnce(life: Life): Promise<number | 'again'> {
   // It ends with us, however we end.
   const parameters = ['--pdeathsig', 'KILL', '--', ...commandLine(life)];
   // Its standard input stays open: at the end of it QEMU would take the job's line for cut.
   const qemu = spawn('setpriv', parameters, { stdio: ['pipe', 'pipe', 'inherit'] });
-  const { promise: ended, resolve, reject } = Promise.withResolvers<number | null>();
-  let status: number | null = null;
+  const { promise: ended, resolve, reject } = Promise.withResolvers<number | 'again' | null>();
+  let status: number | 'again' | null = null;
   const give = (why: string): void => {
     qemu.kill('SIGKILL');
     reject(new Error(why));
@@ -36,6 +36,7 @@ export async function liveOnce(life: Life): Promise<number> {
     silence.refresh();
     const end = /^@end (\d{1,3})$/.exec(line.trim());
     if (end) status = Number(end[1]);
+    else if (line.trim() === '@again') status = 'again';
     else life.onLine(line);
   });
   qemu.once('error', reject);

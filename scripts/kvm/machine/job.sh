@@ -1,6 +1,7 @@
 #!/bin/bash
 # Runs in the machine with KVM: puts the checkout and the guest images in their places, and runs the test files of /job/files.
-# Lines that begin with @ are for the host that started the machine; @end has the status of the whole.
+# Lines that begin with @ are for the host that started the machine; @end has the status of the whole, and after @again the
+# machine is to be started once more with what it has written.
 step() { echo "@step $*"; }
 end() {
   echo "@end $1"
@@ -14,10 +15,12 @@ echo "kernel $(uname -r), $(nproc) processors, nested paging $(cat /sys/module/k
 
 step "checkout and images"
 mkdir -p /opt/lodge /var/job/upper /var/job/work /var/cache/lodge
-mount -t overlay -o lowerdir=/job/lodge,upperdir=/var/job/upper,workdir=/var/job/work checkout /opt/lodge || end 1
-cp -a /job/cache/. /var/cache/lodge/ || end 1
+mountpoint -q /opt/lodge || mount -t overlay -o lowerdir=/job/lodge,upperdir=/var/job/upper,workdir=/var/job/work checkout /opt/lodge || end 1
+[ -e /var/cache/lodge/images ] || cp -a /job/cache/. /var/cache/lodge/ || end 1
 
 cd /opt/lodge || end 1
+# shellcheck source=scripts/kvm/machine/round.sh
+[ ! -e /job/round ] || . /job/round.sh
 status=0
 export TESTS_ACCELERATOR=kvm TESTS_HOST_MAY_SLEEP=yes
 while read -r file; do
