@@ -12,8 +12,11 @@ export interface Emulator {
   readonly mapsReadOnly: boolean;
 }
 
+/** As any start of QEMU has: on a slow host one took longer than 10 s to print its help. */
+const answerMs = 120_000;
+
 export async function inspectEmulator(): Promise<Emulator> {
-  const options = { timeout: 10_000 };
+  const options = { timeout: answerMs };
   const [version, memoryFile] = await Promise.all([
     run(architecture.emulator, ['--version'], options),
     run(architecture.emulator, ['-object', 'memory-backend-file,help'], options),

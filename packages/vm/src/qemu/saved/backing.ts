@@ -67,7 +67,7 @@ export async function moveDisk(disk: string, backing: string): Promise<void> {
   if (now === null || (left === null && now === backing)) return;
   const written = left ?? (await writeJournal(disk, journal));
   await repoint(disk, backing);
-  await run('touch', ['--no-create', '-m', '-d', `@${written}`, '--', disk], { timeout: 10_000 });
+  await run('touch', ['--no-create', '-m', '-d', `@${written}`, '--', disk], { timeout: 60_000 });
   await syncFile(disk);
   await rm(journal);
 }
