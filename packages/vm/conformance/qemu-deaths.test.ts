@@ -6,7 +6,7 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sizes } from '@lodge/domain';
 import type { VmDeath } from '@lodge/domain';
-import { guestClient } from '@lodge/guest';
+import { guestClient, GuestError, maxExecTimeoutMs } from '@lodge/guest';
 import { VmError } from '@lodge/ports';
 import type { Template, Vm, VmDriver, VmObservation } from '@lodge/ports';
 import { findProcesses } from '../src/qemu/host/process.ts';
@@ -27,6 +27,8 @@ describe('deaths of VMs', { timeout: 20 * minute }, () => {
   let template: Template;
   /** Of what runs in a guest that no longer answers. */
   let ended = new AbortController();
+  /** A guest's no to what should have ended it. */
+  let refusal: GuestError | null = null;
 
   before(async () => {
     settings = await newHostSettings();
@@ -38,6 +40,7 @@ describe('deaths of VMs', { timeout: 20 * minute }, () => {
   afterEach(() => {
     ended.abort();
     ended = new AbortController();
+    refusal = null;
     return driver.remove(agentId, { keepDisk: false });
   });
   after(async () => {
@@ -69,7 +72,11 @@ describe('deaths of VMs', { timeout: 20 * minute }, () => {
   const runs = ({ address }: Vm, script: string): void => {
     const guest = guestClient({ address, credential: () => driver.guestCredential(agentId, address) });
     const { signal } = ended;
-    guest.exec({ argv: ['sh', '-c', script], user: 'root', timeoutMs: 5 * minute }, { signal }).catch(() => undefined);
+    guest
+      .exec({ argv: ['sh', '-c', script], user: 'root', timeoutMs: maxExecTimeoutMs }, { signal })
+      .catch((error: unknown) => {
+        if (error instanceof GuestError && error.status === 400) refusal = error;
+      });
   };
   const pidOf = async (): Promise<number> => {
     const all = await findProcesses((argument) => argument.includes(`/vms/${agentId}/qmp,`));
@@ -78,6 +85,7 @@ describe('deaths of VMs', { timeout: 20 * minute }, () => {
   const observed = async (is: (found: VmObservation | null) => boolean): Promise<VmDeath> => {
     const deadline = Date.now() + 2 * minute;
     while (!is(await driver.inspect(agentId).catch(() => null))) {
+      assert.ifError(refusal);
       assert.ok(Date.now() < deadline, `not within two minutes: ${JSON.stringify(await driver.inspect(agentId))}`);
       await sleep(20);
     }
