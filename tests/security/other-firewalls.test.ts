@@ -9,7 +9,7 @@ import { before, test } from 'node:test';
 import { checkNetwork } from '../../packages/vm/src/qemu/network/index.ts';
 import { enterPrivateHost } from '../../packages/vm/src/qemu/network/testing/private-host.ts';
 import { startAgent } from './agent.ts';
-import { inNamespace, nft } from './shell.ts';
+import { inNamespace, letGo, nft } from './shell.ts';
 import { tcp } from './places.ts';
 import { askFrom } from './prober.ts';
 import * as at from './world.ts';
@@ -99,6 +99,7 @@ test('guests have their broker and the internet beside firewalls that drop by de
 test('a firewall whose table its owner alone changes stops neither the network’s start nor another’s opening', async () => {
   // As firewalld makes it from 2.2 on: the table lasts as long as the process, and no other may change it.
   const owner = spawn('nft', ['--interactive'], { stdio: ['pipe', 'ignore', 'inherit'] });
+  letGo(owner);
   const rules = `add table inet firewalld { flags owner; }
 add chain inet firewalld filter_FORWARD { type filter hook forward priority filter + 10; policy drop; }
 add chain inet firewalld filter_IN_trusted
@@ -122,7 +123,8 @@ add chain inet firewalld filter_INPUT { type filter hook input priority filter +
   owner.stdin.write('add rule inet firewalld filter_INPUT iifname "a-*" jump filter_IN_trusted\n');
   while (!(await listed()).includes('jump filter_IN_trusted')) assert.equal(owner.exitCode, null, 'nft runs');
   assert.equal((await fact())?.ok, true);
+  const gone = once(owner, 'exit');
   owner.kill();
-  await once(owner, 'exit');
+  await gone;
   await nft(null, 'delete table ip filter');
 });
