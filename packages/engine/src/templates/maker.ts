@@ -36,13 +36,14 @@ export class TemplateMaker {
     const { runtime, version, stage } = wanted;
     progress('looking for the image');
     const image = await images.ensure(version.image, progress, signal);
+    bound.next();
     const found = await this.find(wanted);
     if (found) return found;
     const variant = stage === 'early' ? earlyVariant(runtime)! : runtime.templateVariant;
     const llm = await runtime.startWarmupLlm(driver.brokerHost);
     try {
       const prepare = (guest: GuestAddress, own: AbortSignal) => {
-        bound.booted(guest.pace ?? 1);
+        bound.next(guest.pace ?? 1);
         return preparationOf(wanted, guest, progress, own);
       };
       const from = typeof stage === 'object' ? stage : {};

@@ -65,7 +65,7 @@ export interface TemplatesDeps {
   /** How often it is looked which versions are offered. */
   readonly lookEveryMs?: number;
   readonly log: Log;
-  /** Bound on image and boot together, and one on what is done in the guest then, which is multiplied by the guest's pace. */
+  /** Bound on the image, on the boot, and on what is done in the guest then, which is multiplied by the guest's pace. */
   readonly buildTimeoutMs: number;
   /** Templates that agents' disks lie over. */
   readonly inUse: () => Promise<ReadonlySet<string>>;
@@ -371,6 +371,8 @@ class TemplateKeeper implements Templates {
     const bound = new BuildBound(ms, this.stopping.signal);
     try {
       return await this.maker.make(wanted, progress, bound);
+    } catch (error) {
+      throw bound.lateness ?? error;
     } finally {
       bound.end();
     }
