@@ -212,6 +212,25 @@ test('a step that never ends is ended by its bound', async () => {
   await plane.end();
 });
 
+test('an agent waits for its template as long as that is being made, and then has its own time', async () => {
+  const image = { id: 'image', rootDisk: '/nowhere', kernel: '/nowhere', initrd: '/nowhere' };
+  const slowly = async <T>(answer: T): Promise<T> => sleep(2_000, answer);
+  const images = { idOf: () => slowly(image.id), find: () => slowly(image), ensure: () => slowly(image) };
+  const plane = await startPlane(world, new FakeHost(), { images, provisionTimeoutMs: 3_000 });
+  assert.equal((await running(world, plane)).status, 'running');
+  await plane.end();
+});
+
+test('an agent whose template cannot be made is failed when its time is over', async () => {
+  const failing = () => sleep(100).then(() => Promise.reject(new Error('no mirror answers')));
+  const images = { idOf: () => Promise.resolve('image'), find: () => Promise.resolve(null), ensure: failing };
+  const plane = await startPlane(world, new FakeHost(), { images, provisionTimeoutMs: 1_000 });
+  await assert.rejects(running(world, plane));
+  const [row] = (await world.store.agents.all()).filter(({ status }) => status === 'error');
+  assert.equal(row?.statusReason?.code, 'provisioning_timeout');
+  await plane.end();
+});
+
 test('on a slow host a step has its bound as many times', async () => {
   const host = new FakeHost();
   host.pace = 20;

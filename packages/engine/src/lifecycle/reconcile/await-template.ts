@@ -3,9 +3,12 @@ import type { Template } from '@lodge/ports';
 import { fail } from './end.ts';
 import type { Pass } from './pass.ts';
 
-const sayEveryMs = 5_000;
+const lookEveryMs = 1000;
 
-/** The current template; says in the record what it waits for. Null when the agent was failed instead. */
+/**
+ * The current template; says in the record what it waits for. As long as it is being made it is waited for, which has a bound of its
+ * own (`BuildBound`); one that could not be made, until the deadline. Null when the agent was failed instead.
+ */
 export async function awaitTemplate(pass: Pass, deadline: AbortSignal): Promise<Template | null> {
   const { templates } = pass.deps;
   const kind = pass.agent.runtimeKind;
@@ -23,9 +26,14 @@ export async function awaitTemplate(pass: Pass, deadline: AbortSignal): Promise<
     await pass.observe(first ? { status: 'provisioning', statusReason, event } : { statusReason });
   };
   await say();
-  const ticker = setInterval(() => void say().catch(() => undefined), sayEveryMs).unref();
+  const late = new AbortController();
+  const look = (): void => {
+    void say().catch(() => undefined);
+    if (deadline.aborted && templates.progress(kind).state === 'failed') late.abort();
+  };
+  const ticker = setInterval(look, lookEveryMs).unref();
   try {
-    return await templates.whenReady(kind, AbortSignal.any([pass.signal, deadline]));
+    return await templates.whenReady(kind, AbortSignal.any([pass.signal, late.signal]));
   } catch (error) {
     if (pass.signal.aborted) throw error;
     const message = 'The template this agent is made from was not ready in time.';

@@ -32,12 +32,14 @@ const maxRebuilds = 2;
 /** A clone of the current template. */
 export async function clone(pass: Pass): Promise<void> {
   const { agent, deps } = pass;
-  const begunAt = Math.max(agent.createdAt.getTime(), agent.operation?.startedAt.getTime() ?? 0);
-  const deadline = AbortSignal.timeout(Math.max(1, begunAt + deps.bounds.provisionMs - Date.now()));
+  let deadline = AbortSignal.timeout(Math.max(1, begunAt(agent) + deps.bounds.provisionMs - Date.now()));
   let rebuilds = 0;
   for (let attempt = 1; ; attempt += 1) {
+    const isThere = deps.templates.current(agent.runtimeKind) !== null;
     const template = await awaitTemplate(pass, deadline);
     if (!template) return;
+    // A template that took long leaves the agent its time.
+    if (!isThere) deadline = AbortSignal.timeout(deps.bounds.provisionMs);
     try {
       await bringUp(pass, { from: 'clone', template, deadline });
       return;
@@ -57,6 +59,12 @@ export async function clone(pass: Pass): Promise<void> {
       return;
     }
   }
+}
+
+/** From when the time of a create counts, in Unix time, ms: the wait for a template does not. */
+function begunAt({ createdAt, operation, statusReason }: AgentRow): number {
+  const waited = statusReason?.code === 'waiting_for_template' ? statusReason.at.getTime() : 0;
+  return Math.max(createdAt.getTime(), operation?.startedAt.getTime() ?? 0, waited);
 }
 
 /** The agent's own disk, booted cold, under the template it was made from. */
