@@ -49,5 +49,5 @@ const arm64: Architecture = {
 
 export const architectures = { x64, arm64 };
 
-/** This host's. Set-up refuses a host that is neither. */
+/** This host's. Set-up refuses a host that is not x86-64. */
 export const architecture: Architecture = process.arch === 'arm64' ? arm64 : x64;

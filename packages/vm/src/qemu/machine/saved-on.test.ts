@@ -49,3 +49,11 @@ test('a processor that tells little is one all the same', () => {
   const { model, microcode } = hostProcessor('processor\t: 0\n');
   assert.deepEqual([model, microcode], ['unknown', 'unknown']);
 });
+
+test('processors of ARM are told apart by what their kernel says of them', () => {
+  const arm = (part: string): string =>
+    `processor\t: 0\nFeatures\t: fp asimd\nCPU implementer\t: 0x41\nCPU architecture: 8\nCPU part\t: ${part}\n`;
+  const [one, other] = [hostProcessor(arm('0xd0c')), hostProcessor(arm('0xd40'))];
+  assert.deepEqual([one.model, other.model], ['0xd0c', '0xd40']);
+  assert.notEqual(one.features, other.features);
+});

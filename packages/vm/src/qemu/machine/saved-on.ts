@@ -39,7 +39,8 @@ export async function processorFacts(): Promise<string> {
 export function hostProcessor(text: string, kernel = release()): HostProcessor {
   const features = createHash('sha256').update(factsOf(text)).digest('hex').slice(0, 16);
   const value = (name: string): string => line(text, name).split(':')[1]?.trim() || 'unknown';
-  return { model: value('model name'), features, microcode: value('microcode'), kernel };
+  const model = ['model name', 'CPU part'].map(value).find((found) => found !== 'unknown') ?? 'unknown';
+  return { model, features, microcode: value('microcode'), kernel };
 }
 
 /** In words: what is other here than where it was saved, so that it does not load. Null where that is not told. */
@@ -61,8 +62,13 @@ export function updated(saved: SavedOn | undefined, here: SavedOn): string | nul
   return changes.length === 0 ? null : changes.map((name) => `${name} ${was[name]} to ${is[name]}`).join(', ');
 }
 
+/** As the kernel names them in /proc/cpuinfo: x86, and ARM, which has no name for a model. */
+const x86Facts = ['vendor_id', 'cpu family', 'model', 'model name', 'flags'];
+const armFacts = ['CPU implementer', 'CPU architecture', 'CPU variant', 'CPU part', 'CPU revision', 'Features'];
+
 function factsOf(text: string): string {
-  return ['vendor_id', 'cpu family', 'model', 'model name', 'flags'].map((name) => line(text, name)).join('\n');
+  const names = line(text, 'CPU implementer') === '' ? x86Facts : armFacts;
+  return names.map((name) => line(text, name)).join('\n');
 }
 
 function line(text: string, name: string): string {
