@@ -72,7 +72,7 @@ function factsOf(text: string): string {
 }
 
 function line(text: string, name: string): string {
-  return new RegExp(`^${name}\\s*:.*$`, 'm').exec(text)?.[0] ?? '';
+  return text.split('\n').find((each) => each.split(':', 1)[0]!.trim() === name) ?? '';
 }
 
 function cpuInfo(): Promise<string> {
