@@ -9,6 +9,7 @@ import { access, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createImageBuilder } from '@lodge/images';
 import { run } from '@lodge/images/tools';
+import { emulator } from './kvm/emulator.ts';
 import { machineDisk, writeJobDisk, type Work } from './kvm/machine-disk.ts';
 import { liveOnce } from './kvm/machine.ts';
 
@@ -28,6 +29,7 @@ const memoryMib = isRound ? 8192 : 6144;
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: console.error };
 const context = { log: silent, signal: AbortSignal.timeout(60 * minuteMs) };
 
+const qemu = await emulator(cacheDir, (step) => say(`emulator: ${step}`), context);
 const machine = await machineDisk(cacheDir, (step) => say(`machine: ${step}`), context);
 const builder = createImageBuilder({ cacheDir, log: silent });
 const images: Record<string, string> = {};
@@ -46,7 +48,7 @@ try {
   const live = (): Promise<number | 'again'> => {
     say('starting the machine');
     const consoleFile = join(scratch, 'console');
-    return liveOnce({ machine, overlay, jobDisk, consoleFile, memoryMib, onLine: say, ...bounds });
+    return liveOnce({ emulator: qemu, machine, overlay, jobDisk, consoleFile, memoryMib, onLine: say, ...bounds });
   };
   let status = await live();
   if (status === 'again') status = await live();

@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline';
 import type { MachineDisk } from './machine-disk.ts';
 
 export interface Life {
+  readonly emulator: readonly [string, ...string[]];
   readonly machine: MachineDisk;
   /** qcow2 over the machine's disk: everything that this life writes. */
   readonly overlay: string;
@@ -51,10 +52,10 @@ export async function liveOnce(life: Life): Promise<number | 'again'> {
   }
 }
 
-function commandLine({ machine, overlay, jobDisk, consoleFile, memoryMib }: Life): string[] {
+function commandLine({ emulator, machine, overlay, jobDisk, consoleFile, memoryMib }: Life): string[] {
   const disk = (name: string, options: string): string[] => ['-drive', `file=${name},if=virtio,${options}`];
   return [
-    ['qemu-system-x86_64', '-name', 'lodge-kvm-tests', '-nodefaults', '-display', 'none', '-no-reboot'],
+    [...emulator, '-name', 'lodge-kvm-tests', '-nodefaults', '-display', 'none', '-no-reboot'],
     ['-machine', 'q35', '-accel', 'tcg,thread=multi,tb-size=1024', '-cpu', 'max', '-smp', '2', '-m', `${memoryMib}`],
     ['-kernel', machine.kernel, '-initrd', machine.initrd],
     ['-append', 'root=LABEL=machine rw console=ttyS0 mitigations=off quiet systemd.journald.forward_to_console=1'],

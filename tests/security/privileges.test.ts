@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { get } from 'node:https';
 import { tmpdir, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -26,7 +26,7 @@ const goneMs = 2_000;
 let service: Service;
 let agentId: string;
 before(async () => {
-  service = await Service.start({ entry, env: { ROOTS_TOKEN: 'secret' } });
+  service = await Service.start({ entry, env: { ROOTS_TOKEN: 'secret', JOURNAL_STREAM: '8:1' } });
   await service.awaitTemplate(10 * 60_000);
   const { status, body } = await service.call('POST', '/agents', { name: 'Confined', size: 'small' });
   assert.equal(status, 201, JSON.stringify(body));
@@ -119,6 +119,14 @@ test('it has no terminal, into which it could type for root', async () => {
   // proc(5): state, parent, process group, session, terminal.
   const [, , , session, terminal] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   assert.deepEqual([session, terminal], [String(pid), '0']);
+});
+
+test('under systemd root writes its lines: the journal takes them for the service’s by who writes', async () => {
+  const output = async (pid: number): Promise<string[]> =>
+    Promise.all([1, 2].map((each) => readlink(`/proc/${pid}/fd/${each}`)));
+  const [own, roots] = await Promise.all([output(await service.controlPlanePid()), output(service.pid)]);
+  for (const file of own) assert.ok(!roots.includes(file), file);
+  assert.match(service.output, /"msg":"agent running"/);
 });
 
 test('no port of the API, the broker or metrics is root’s: root listens for guests’ look-ups of names alone', async () => {

@@ -70,6 +70,7 @@ fi
 step "the machine was turned off and on"
 say_what_lodge_says
 play again || end 1
+journalctl -u lodge -o cat --grep '"agent running"' -n 1 || { echo "the journal has no line of the control plane" && end 1; }
 step "OpenClaw's template"
-journalctl -u lodge -o cat | grep -a 'Template' | tail -3
+journalctl -u lodge -o cat | grep -a '"template' | tail -3
 end 0

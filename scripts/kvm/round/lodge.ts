@@ -29,14 +29,23 @@ export class Lodge {
   }
 
   /** Until the API answers and knows the key. */
-  async up(): Promise<void> {
+  up(): Promise<void> {
+    return this.untilAnswers(true, 'the API does not answer');
+  }
+
+  /** Until nothing answers. */
+  down(): Promise<void> {
+    return this.untilAnswers(false, 'the API answers on');
+  }
+
+  private async untilAnswers(goal: boolean, otherwise: string): Promise<void> {
     const answers = (): Promise<boolean> =>
       this.request('GET', '/agents').then(
         ({ ok }) => ok,
         () => false,
       );
-    for (const deadline = performance.now() + patienceMs; !(await answers()); await sleep(pollEveryMs)) {
-      assert.ok(performance.now() < deadline, 'the API does not answer');
+    for (const deadline = performance.now() + patienceMs; (await answers()) !== goal; await sleep(pollEveryMs)) {
+      assert.ok(performance.now() < deadline, otherwise);
     }
   }
 

@@ -120,6 +120,7 @@ async function recall(id: string, word: string): Promise<void> {
 async function adopt(id: string): Promise<void> {
   const pid = await lodge.pid(id);
   await promisify(execFile)('sh', ['-c', setting('KILL')]);
+  await lodge.down();
   await lodge.up();
   await lodge.reaches(id, 'running');
   assert.equal(await lodge.pid(id), pid, 'the machine ran on');

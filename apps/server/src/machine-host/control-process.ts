@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Channel } from '@lodge/vm/remote';
 import type { Config } from '../config/config.ts';
 import { controlEnvironment } from './control-environment.ts';
@@ -13,6 +14,8 @@ import type { User } from './control-user.ts';
 import { channelFd, controlPlaneRole } from './handover.ts';
 import { programFor } from './program.ts';
 
+/** Least time for what is in the pipes of a process that has ended; reading it takes a moment. */
+const lastWordsMs = 1000;
 const ownCheckout = join(import.meta.dirname, '../../../..');
 
 export interface ControlProcess {
@@ -45,14 +48,18 @@ export async function startControlProcess(options: ControlProcessOptions): Promi
   const { through, argv } = await programFor(user, place);
   const become = ['setpriv', ...asUser(user, await capabilities(config)), '--'];
   const [command, ...args] = [...group.through, ...through, ...become, ...argv, controlPlaneRole];
+  // systemd's journal goes by the control group of who writes: lines of its own would not be the service's (`journalctl -u`).
+  const output = env['JOURNAL_STREAM'] === undefined ? 'inherit' : 'pipe';
   // The fourth, at `channelFd`, is a pair of sockets without a name.
   const child = spawn(command, args, {
     cwd: '/',
     env: controlEnvironment(env, user, ownFolder, options.variables),
-    stdio: ['ignore', 'inherit', 'inherit', 'pipe'],
+    stdio: ['ignore', output, output, 'pipe'],
     // A session of its own: what holds a terminal as its own could type into the shell of root that started us (TIOCSTI).
     detached: true,
   });
+  child.stdout?.pipe(process.stdout, { end: false });
+  child.stderr?.pipe(process.stderr, { end: false });
   const ended = endOf(child);
   await once(child, 'spawn');
   const channel = new Channel(child.stdio[channelFd] as Duplex, { peer: 'controlPlane' });
@@ -79,6 +86,9 @@ async function capabilities({ port, brokerPort, metricsPort }: Config): Promise<
 }
 
 async function endOf(child: ChildProcess): Promise<number> {
+  const closed = new Promise((resolve) => child.once('close', resolve));
   const [code] = (await once(child, 'exit')) as [number | null];
+  // Its last words come through the pipes, which what it has started may hold open.
+  if (child.stdout) await Promise.race([closed, sleep(lastWordsMs)]);
   return code ?? 1;
 }
