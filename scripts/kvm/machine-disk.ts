@@ -130,6 +130,8 @@ export async function writeJobDisk(
     readonly checkout: string;
     readonly images: Readonly<Record<string, string>>;
     readonly work: Work;
+    /** Tests have a long form: that one. */
+    readonly isLong: boolean;
   },
   context: RunContext,
 ): Promise<void> {
@@ -140,6 +142,7 @@ export async function writeJobDisk(
   }
   if ('lives' in job.work) await writeFile(join(tree, 'round'), `${job.work.lives}\n`);
   else await writeFile(join(tree, 'files'), job.work.files.map((file) => `${file}\n`).join(''));
+  if (job.isLong) await writeFile(join(tree, 'long'), '');
   for (const name of ['job.sh', 'round.sh']) await cp(join(import.meta.dirname, 'machine', name), join(tree, name));
   const kept = (path: string): boolean => !/\/(?:\.git|\.env|tsconfig\.tsbuildinfo)$/.test(path);
   await cp(job.checkout, join(tree, 'lodge'), { recursive: true, verbatimSymlinks: true, filter: kept });

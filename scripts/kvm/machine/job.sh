@@ -22,6 +22,7 @@ cd /opt/lodge || end 1
 # shellcheck source=scripts/kvm/machine/round.sh
 [ ! -e /job/round ] || . /job/round.sh
 status=0
+[ ! -e /job/long ] || export TESTS_LONG=1
 export TESTS_ACCELERATOR=kvm TESTS_HOST_MAY_SLEEP=yes
 while read -r file; do
   step "$file"
