@@ -76,7 +76,10 @@ async function build(tree: string, scratch: string, context: RunContext): Promis
       argv: [
         ...(['unshare', '--mount', '--pid', '--fork', '--kill-child=KILL', '--mount-proc'] as const),
         'mmdebstrap',
-        ...['--variant=apt', '--mode=root', '--format=directory', '--dpkgopt=force-unsafe-io'],
+        '--variant=apt',
+        '--mode=root',
+        '--format=directory',
+        '--dpkgopt=force-unsafe-io',
         ...hooks.map((hook) => `--customize-hook=${hook}`),
         `--include=${packages.join(',')}`,
         suite,
