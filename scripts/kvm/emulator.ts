@@ -1,6 +1,6 @@
 /**
- * The emulator that the machine with KVM runs in: QEMU 10 as Debian has it, with a defect mended, whatever the host has
- * (machine/emulator.sh, docs/adr/0043-pace-of-a-host.md). It is built once and kept in the cache; nothing is installed.
+ * The emulator that the machine with KVM runs in: QEMU 10 as Debian has it, with two defects mended, whatever the host has
+ * (machine/emulator.sh, docs/adr/0052-a-qemu-for-tests-of-kvm.md). It is built once and kept in the cache; nothing is installed.
  */
 import { createHash } from 'node:crypto';
 import { copyFile, readdir, readFile, stat } from 'node:fs/promises';
