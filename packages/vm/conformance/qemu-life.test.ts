@@ -89,7 +89,7 @@ describe('one life of a machine', { timeout: 90 * 60_000 }, () => {
   });
 
   test('its clocks are right after its host slept', { skip: !hostMaySleep }, async () => {
-    // The machine of the tests on KVM wakes by its clock's alarm.
+    // By hand, on a host that its clock's alarm wakes: the machine of the tests on KVM sleeps on.
     const before = performance.now() - Date.now();
     await promisify(execFile)('rtcwake', ['--mode', 'freeze', '--seconds', '20']);
     assert.ok(Math.abs(performance.now() - Date.now() - before) > 10_000, 'the host slept');

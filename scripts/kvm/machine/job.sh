@@ -23,7 +23,7 @@ cd /opt/lodge || end 1
 [ ! -e /job/round ] || . /job/round.sh
 status=0
 [ ! -e /job/long ] || export TESTS_LONG=1
-export TESTS_ACCELERATOR=kvm TESTS_HOST_MAY_SLEEP=yes
+export TESTS_ACCELERATOR=kvm
 while read -r file; do
   step "$file"
   node_modules/.bin/node --test --test-reporter=spec "$file" < /dev/null || status=1
