@@ -37,6 +37,7 @@ export function connections(results: Results, subject: Subject, agent: () => Tes
       const find = subject.hostTool('tracker__find', { title: 'Login' });
       assert.ok(!llm.requests.at(-1)!.tools.includes(find.name));
       await put(agent, 'tracker', { kind: 'mcp', url: server.url, headers: { authorization: `Bearer ${token}` } });
+      await isOffered(agent, find.name, user);
       const leak = subject.hostTool('tracker__leak', {});
       llm.script([{ toolCalls: [find] }, { toolCalls: [leak] }, { text: 'It is open.' }]);
       const before = llm.requests.length;
@@ -79,6 +80,19 @@ export function connections(results: Results, subject: Subject, agent: () => Tes
       server.close();
     }
   });
+
+  /** A turn waits 3 s for a server's first list (docs/guides/connections.md). On a busy host it comes with a later one. */
+  async function isOffered(agent: Tested, tool: string, user: string): Promise<void> {
+    const { llm } = agent.world;
+    const turns = 5;
+    for (let turn = 1; ; turn++) {
+      llm.script([{ text: 'I see.' }]);
+      await agent.answer('There is a tracker now.', { user });
+      const { tools } = llm.requests.at(-1)!;
+      if (tools.includes(tool)) return;
+      assert.ok(turn < turns, tools.join());
+    }
+  }
 
   /** In no log and no reply now, and in no memory and on no disk when that is looked through. */
   async function isNowhere(agent: Tested, token: string): Promise<void> {

@@ -12,6 +12,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { keep } from './keeper.ts';
+import type { Keeper } from './keeper.ts';
 import { claimNetworkRange } from './network-range.ts';
 import { placePrograms } from '@lodge/testkit/postgres-programs';
 
@@ -51,6 +53,7 @@ export class Service {
   /** The first key; printed by the first start only. */
   apiKey = '';
   private child: ChildProcess | null = null;
+  private readonly keeper: Keeper;
   private readonly options: ServiceOptions;
 
   private constructor(dataDir: string, instance: string, range: string, options: ServiceOptions) {
@@ -67,6 +70,11 @@ export class Service {
       ...patient,
       ...options.env,
     };
+    this.keeper = keep(this.downCommand, this.env);
+  }
+
+  private get downCommand(): readonly [string, ...string[]] {
+    return [process.execPath, fileURLToPath(downEntry), 'down'];
   }
 
   static async start(options: ServiceOptions = {}): Promise<Service> {
@@ -152,12 +160,11 @@ export class Service {
   /** Ends everything of this service, VMs and database too, and removes its data. */
   async destroy(): Promise<void> {
     await this.end('SIGTERM');
-    const down = spawn(process.execPath, [fileURLToPath(downEntry), 'down'], {
-      env: this.env,
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
+    const [program, ...argv] = this.downCommand;
+    const down = spawn(program, argv, { env: this.env, stdio: ['ignore', 'ignore', 'inherit'] });
     await once(down, 'exit');
     await rm(this.dataDir, { recursive: true, force: true });
+    this.keeper.release();
   }
 
   /** One request to the API with the first key, JSON in and out. */

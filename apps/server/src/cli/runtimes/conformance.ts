@@ -1,6 +1,6 @@
 /**
- * The runtimes' conformance suite against one version, in a process and a Lodge of their own, with real machines. The Lodge
- * is ended by the suite, also when this process is killed meanwhile.
+ * The runtimes' conformance suite against one version, in a process and a Lodge of their own, with real machines. The suite
+ * ends with this process, and the Lodge with the suite, however that ends; behind a kill -9 of this process, at its own end.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,6 +15,7 @@ import type { Known, Runtimes } from './deployment.ts';
 const suiteTimeoutMs = 4 * 60 * 60_000;
 const maxLogBytes = 64 * 2 ** 20;
 const maxReasonChars = 300;
+const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 const suites: Readonly<Record<string, readonly string[]>> = {
   hermes: ['hermes.test.ts'],
@@ -86,12 +87,20 @@ async function writeTests({ files, cwd, env, log }: TestRun): Promise<number | s
   await using output = await open(log, 'w', 0o644);
   const argv = ['--test', '--test-reporter=tap', '--test-concurrency=1', ...files];
   const child = spawn(process.execPath, argv, { cwd, env, stdio: ['ignore', output.fd, output.fd] });
-  const timer = setTimeout(() => child.kill('SIGTERM'), suiteTimeoutMs);
+  const end = (): void => void child.kill('SIGTERM');
+  const timer = setTimeout(end, suiteTimeoutMs);
+  const pass = (signal: NodeJS.Signals): void => {
+    end();
+    // Without a handler by now, so it ends as it would have.
+    process.kill(process.pid, signal);
+  };
+  for (const signal of endings) process.once(signal, pass);
   try {
     const [code, signal] = (await once(child, 'exit')) as [number | null, string | null];
     return code ?? signal;
   } finally {
     clearTimeout(timer);
+    for (const signal of endings) process.off(signal, pass);
   }
 }
 
