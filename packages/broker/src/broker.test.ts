@@ -51,6 +51,19 @@ const chat = { model: 'default', messages };
 const openaiPath = '/openai/v1/chat/completions';
 const anthropicPath = '/anthropic/v1/messages';
 
+test('every answer ends its connection: a guest that is stopped has none that it would go on with', async () => {
+  const calls = [
+    broker.post(a, openaiPath, chat),
+    broker.post(a, openaiPath, { ...chat, stream: true }),
+    broker.fetchFrom(a)(`${broker.url}/openai/v1/models`),
+  ];
+  for (const [call, status] of [200, 200, 200].entries()) {
+    const response = await calls[call]!;
+    assert.deepEqual([response.status, response.headers.get('connection')], [status, 'close']);
+    await response.text();
+  }
+});
+
 test("the agent's model and key are put in; of the guest's headers only harmless ones go on", async () => {
   const response = await broker.post(a, openaiPath, chat, {
     headers: {

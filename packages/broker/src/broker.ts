@@ -129,9 +129,12 @@ function createHttpServer(limits: BrokerLimits, handle: (req: IncomingMessage, r
       requestTimeout: limits.requestMs,
       headersTimeout: Math.min(limits.requestMs, 10_000),
       connectionsCheckingInterval: Math.min(limits.requestMs / 2, 5000),
-      keepAliveTimeout: 30_000,
+      keepAliveTimeout: 1000,
     },
-    handle,
+    (req, res) => {
+      endsConnection(req, res);
+      handle(req, res);
+    },
   );
   const connections = new Map<string, number>();
   server.on('connection', (socket: Socket) => {
@@ -146,6 +149,18 @@ function createHttpServer(limits: BrokerLimits, handle: (req: IncomingMessage, r
     if (open > limits.connectionsPerAddress) socket.destroy();
   });
   return server;
+}
+
+/**
+ * A guest that was stopped and started again would send its next request on a connection that is gone, and some clients wait
+ * long for the answer to that. Only a guest that is answered before it has said all keeps its connection, so that it gets to
+ * read the answer.
+ */
+function endsConnection(req: IncomingMessage, res: ServerResponse): void {
+  const end = (): void => void (res.shouldKeepAlive = false);
+  const hasBody = req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) > 0;
+  if (hasBody) req.once('end', end);
+  else end();
 }
 
 class Handler {

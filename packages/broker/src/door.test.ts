@@ -37,6 +37,7 @@ test('a door has everything below its segment, and knows who asks', async () => 
   assert.equal((await get(stranger, '/mcp')).status, 403);
   assert.equal(urls.length, 3);
   assert.notEqual(await (await get(known, '/mcp')).text(), await (await get(other, '/mcp')).text());
+  assert.equal((await get(known, '/mcp')).headers.get('connection'), 'close');
 });
 
 test('what a door throws tells nothing, before its answer and in its midst', async () => {
