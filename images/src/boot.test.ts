@@ -18,7 +18,13 @@ import {
   noCredential,
   type GuestClient,
 } from '@lodge/guest';
+import { guestProcessor } from '@lodge/ports';
 import { notRoot, sharedBuilder } from './testing.ts';
+
+const emulated = {
+  x64: { emulator: 'qemu-system-x86_64', machine: 'q35', console: 'ttyS0 no_timer_check tsc=reliable' },
+  arm64: { emulator: 'qemu-system-aarch64', machine: 'virt', console: 'ttyAMA0' },
+}[guestProcessor];
 
 let folder = '';
 let qemu: ChildProcess | null = null;
@@ -43,16 +49,17 @@ async function boot(): Promise<void> {
   const create = ['create', '-q', '-f', 'qcow2', '-b', image.rootDisk, '-F', 'qcow2', disk];
   assert.equal(spawnSync('qemu-img', create).status, 0);
   const port = await freePort();
-  const machine = ['-machine', 'q35', '-accel', 'tcg,thread=multi', '-cpu', 'max', '-smp', '2', '-m', '1024'];
+  const size = ['-cpu', 'max', '-smp', '2', '-m', '1024'];
+  const machine = ['-machine', emulated.machine, '-accel', 'tcg,thread=multi', ...size];
   const plain = ['-nodefaults', '-no-user-config', '-display', 'none', '-serial', `file:${join(folder, 'console')}`];
   const kernel = ['-kernel', image.kernel, '-initrd', image.initrd];
   const known = `${credentialParameter}=${credentialDigest(credential)}`;
-  const append = `console=ttyS0 quiet rw no_timer_check tsc=reliable mitigations=off ${known}`;
+  const append = `console=${emulated.console} quiet rw mitigations=off ${known}`;
   const drive = ['-drive', `if=none,id=d0,file=${disk},format=qcow2`, '-device', 'virtio-blk-pci,drive=d0'];
   const netdev = `user,id=n0,restrict=on,hostfwd=tcp:127.0.0.1:${port}-10.0.2.15:8080`;
   const network = ['-netdev', netdev, '-device', 'virtio-net-pci,netdev=n0', '-device', 'virtio-rng-pci'];
   const argv = [...machine, ...plain, ...kernel, '-append', append, ...drive, ...network];
-  qemu = spawn('qemu-system-x86_64', argv, { stdio: ['ignore', 'ignore', openSync(join(folder, 'qemu'), 'w')] });
+  qemu = spawn(emulated.emulator, argv, { stdio: ['ignore', 'ignore', openSync(join(folder, 'qemu'), 'w')] });
   at = { address: '127.0.0.1', port };
   guest = guestClient({ ...at, credential: () => Promise.resolve(credential) });
   await guest.awaitHealth({ timeoutMs: bootMs });

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { hasGuestsHere } from '@lodge/ports';
 import type { Image, ImageBuilder, Log, ReportProgress } from '@lodge/ports';
 import type { Artifact, Facts } from './artifact.ts';
 import { assemble, imageFiles, rootDiskName, type ImageParts } from './assemble.ts';
@@ -65,7 +66,7 @@ class RecipeImageBuilder implements ImageBuilder {
     const early = await this.find(runtime);
     if (early !== null) return early;
     if (process.getuid?.() !== 0) throw new ImageError('building an image needs root');
-    if (process.arch !== 'x64') throw new ImageError(`there is no image for ${process.arch} yet, only for x64`);
+    if (!hasGuestsHere) throw new ImageError(`there is no image for ${process.arch}`);
     await this.cache.collectDrafts();
     const context = { log: this.log, signal };
     const startedAt = performance.now();

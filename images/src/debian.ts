@@ -1,9 +1,10 @@
 /** The part of an image that comes from Debian: a root tree as a tar, the kernel, and the initrd's modules. */
 import { copyFile, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { ReportProgress } from '@lodge/ports';
+import { guestProcessor, type ReportProgress } from '@lodge/ports';
 import type { Facts } from './artifact.ts';
 import { ImageError } from './errors.ts';
+import { processor } from './processor.ts';
 import type { DebianRecipe } from './recipe.ts';
 import { run, type RunContext } from './run.ts';
 
@@ -50,6 +51,7 @@ async function bootstrap(
     '--variant=minbase',
     '--mode=root',
     '--format=tar',
+    `--architectures=${processor.debian}`,
     // Nothing is lost by a power cut here: an unfinished tree is thrown away.
     '--dpkgopt=force-unsafe-io',
     `--include=${recipe.packages.join(',')}`,
@@ -62,7 +64,7 @@ async function bootstrap(
     {
       // Namespaces of its own: it mounts the host's /dev in the tree, and when it is killed nothing of that may stay.
       argv: ['unshare', '--mount', '--pid', '--fork', '--kill-child=KILL', '--mount-proc', 'mmdebstrap', ...argv],
-      env: { TMPDIR: scratch, LODGE_DRAFT: draft, LODGE_KERNEL_PACKAGE: recipe.kernelPackage },
+      env: { TMPDIR: scratch, LODGE_DRAFT: draft, LODGE_KERNEL_PACKAGE: recipe.kernelPackage[guestProcessor] },
       stdin: sources,
       timeoutMs: bootstrapMs,
       advice,
@@ -83,7 +85,7 @@ async function bootstrap(
  */
 async function hostSources(suite: string, context: RunContext): Promise<string> {
   const format = '$(ORIGIN)|$(TRUSTED)|$(CODENAME)|$(COMPONENT)|$(REPO_URI)';
-  const argv = ['apt-get', 'indextargets', '--format', format, 'Created-By: Packages', 'Architecture: amd64'] as const;
+  const argv = ['apt-get', 'indextargets', '--format', format, 'Created-By: Packages'] as const;
   const text = await run(
     { argv, timeoutMs: shortMs, advice: 'Check the sources of apt (apt-get indextargets).' },
     context,

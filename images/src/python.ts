@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { ReportProgress } from '@lodge/ports';
 import type { Facts } from './artifact.ts';
 import { dropFiles } from './drop.ts';
+import { processor } from './processor.ts';
 import type { Layer, PythonRecipe } from './recipe.ts';
 import { replaceText } from './replace.ts';
 import { run, type RunContext } from './run.ts';
@@ -59,6 +60,20 @@ export async function makePython(
   return { python: versions(await readFile(requirements, 'utf8')) };
 }
 
+/** pip's options for wheels, and wheels alone, that a guest's Python of this version takes. */
+export function guestWheels(version: string): string[] {
+  const names = [...glibcMinors.map((minor) => `manylinux_2_${minor}`), 'manylinux2014'];
+  return [
+    ...names.flatMap((name) => ['--platform', `${name}_${processor.wheel}`]),
+    `--python-version=${version}`,
+    '--implementation=cp',
+    `--abi=cp${version.replace('.', '')}`,
+    '--abi=abi3',
+    '--abi=none',
+    '--only-binary=:all:',
+  ];
+}
+
 /** By the operator's own settings of pip (a mirror, say). */
 async function install(
   { version }: PythonRecipe,
@@ -67,17 +82,8 @@ async function install(
   cache: string,
   context: RunContext,
 ): Promise<void> {
-  const platforms = [...glibcMinors.map((minor) => `manylinux_2_${minor}_x86_64`), 'manylinux2014_x86_64'];
-  const target = [
-    ...platforms.flatMap((platform) => ['--platform', platform]),
-    `--python-version=${version}`,
-    '--implementation=cp',
-    `--abi=cp${version.replace('.', '')}`,
-    '--abi=abi3',
-    '--abi=none',
-    `--target=${packages}`,
-  ];
-  const strict = ['--require-hashes', '--only-binary=:all:', '--no-deps', '--no-compile'];
+  const target = [...guestWheels(version), `--target=${packages}`];
+  const strict = ['--require-hashes', '--no-deps', '--no-compile'];
   const quiet = ['--quiet', '--no-input', '--disable-pip-version-check', '--root-user-action=ignore'];
   await run(
     {

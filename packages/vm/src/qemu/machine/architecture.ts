@@ -1,7 +1,8 @@
 /**
  * What differs between the processors that hosts have, whose guests have the same. The guests of ARM were run under
- * emulation only, and there are no images for them yet (docs/adr/0048-arm64.md).
+ * emulation only (docs/adr/0048-arm64.md).
  */
+import { guestProcessor } from '@lodge/ports';
 
 export type Accelerator = 'kvm' | 'tcg';
 
@@ -49,5 +50,4 @@ const arm64: Architecture = {
 
 export const architectures = { x64, arm64 };
 
-/** This host's. Set-up refuses a host that is not x86-64. */
-export const architecture: Architecture = process.arch === 'arm64' ? arm64 : x64;
+export const architecture: Architecture = architectures[guestProcessor];

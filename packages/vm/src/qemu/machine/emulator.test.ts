@@ -4,13 +4,14 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { architecture } from './architecture.ts';
 import { inspectEmulator } from './emulator.ts';
 
 test('an emulator that takes a quarter of a minute to answer is asked all the same', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'lodge-emulator-'));
   const { PATH = '' } = process.env;
-  const program = join(folder, 'qemu-system-x86_64');
-  await writeFile(program, `#!/bin/sh\nsleep 15\nPATH='${PATH}' exec qemu-system-x86_64 "$@"\n`);
+  const program = join(folder, architecture.emulator);
+  await writeFile(program, `#!/bin/sh\nsleep 15\nPATH='${PATH}' exec ${architecture.emulator} "$@"\n`);
   await chmod(program, 0o755);
   process.env['PATH'] = `${folder}:${PATH}`;
   try {

@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
+import { architecture } from './architecture.ts';
 import { Qmp, QmpError } from './qmp.ts';
 
 let folder: string;
@@ -25,7 +26,7 @@ beforeEach(async () => {
     '-qmp',
     `unix:${socket},server=on,wait=off`,
   ];
-  qemu = spawn('qemu-system-x86_64', parameters, { stdio: 'ignore' });
+  qemu = spawn(architecture.emulator, parameters, { stdio: 'ignore' });
 });
 afterEach(async () => {
   qemu.kill('SIGKILL');
