@@ -2,6 +2,7 @@
 import { asObject } from '@lodge/domain';
 import type { Json, TokenBuckets } from '@lodge/domain';
 import { PrivateAddressError } from '@lodge/egress';
+import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { McpError } from '@modelcontextprotocol/sdk/types.js';
 import type { ConnectionDirectory, ConnectionRow, Log, OfferedTool, ToolAnswer, ToolSource } from '@lodge/ports';
 import type { CallLog } from '../call-log.ts';
@@ -33,6 +34,8 @@ const sweepMs = 60_000;
 export class ConnectionTools implements ClosableToolSource {
   readonly #deps: SourceDeps;
   readonly #held = new Map<string, HeldServer>();
+  /** Failures that have a line in their agent's log. */
+  readonly #told = new WeakSet<Error>();
   readonly #sweeping: NodeJS.Timeout;
 
   constructor(deps: SourceDeps) {
@@ -90,9 +93,21 @@ export class ConnectionTools implements ClosableToolSource {
       const listed = this.#serverOf(row, asOfMs).then((server) => server.tools());
       const tools = offered(row, await untilAborted(listed, enough));
       return tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
-    } catch {
+    } catch (error) {
+      if (!signal.aborted) this.#tell(row, enough.aborted ? null : error);
       return [];
     }
+  }
+
+  /** One line for each failure: while a server is left alone, turns meet the same one. Null: nobody waited any longer. */
+  #tell(row: ConnectionRow, error: unknown): void {
+    if (error instanceof Error) {
+      if (this.#told.has(error)) return;
+      this.#told.add(error);
+    }
+    const needles = this.#held.get(rateName(row))?.needles;
+    const why = error === null || needles === undefined ? tooSlow : reasonOf(error, needles);
+    this.#deps.calls.write(row.agentId, 'warn', `Connection ${row.name}: its tools were not listed. ${why}`);
   }
 
   /** With another revision nothing of the one before is used again. */
@@ -138,13 +153,26 @@ function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
 const bounded = (answer: ToolAnswer, most: number): ToolAnswer =>
   Buffer.byteLength(JSON.stringify(answer.content)) > most ? failure('The answer is too large.') : answer;
 
-/** What the agent is told. Of what failed inside, nothing. */
+const tooSlow = 'Its server takes its time; they may come with a later turn.';
+
+/** What the owner is told. Of what failed inside, nothing. */
+function reasonOf(error: unknown, needles: Needles): string {
+  if (error instanceof StreamableHTTPError) return `The server answered with status ${error.code}.`;
+  return knownReason(error, needles) ?? 'The server did not answer.';
+}
+
+/** What the agent is told. */
 function sentenceOf(error: unknown, needles: Needles): string {
+  const unknown = 'The server of this connection did not answer, or refused. Its owner can see more in the log.';
+  return knownReason(error, needles) ?? unknown;
+}
+
+function knownReason(error: unknown, needles: Needles): string | null {
   if (error instanceof McpError)
     return maskedText(needles, `The server said: ${error.message.slice(0, 1_000).toWellFormed()}`);
   if (error instanceof McpRefused) return error.message;
   if (error instanceof PrivateAddressError) return 'The connection leads to an address that is not public.';
-  return 'The server of this connection did not answer, or refused. Its owner can see more in the log.';
+  return null;
 }
 
 function said({ name }: ConnectionRow, tool: ServerTool | undefined, end: string, began: number): string {
