@@ -108,9 +108,15 @@ install_npm_packages() {
 }
 
 command -v npm >/dev/null || die 'Lodge needs Node.js 18 or newer with npm, to install itself.'
-install_npm_packages
-if [ "${1:-}" != packages ]; then
-  install_debian_packages
-  make_system_user "${LODGE_SYSTEM_USER:-lodge}" 'the database runs as'
-  make_system_user "${LODGE_CONTROL_USER:-lodge-control}" 'the API, the broker and the engine run as'
+if [ "${1:-}" = packages ]; then
+  install_npm_packages
+  exit
 fi
+# Side by side: both wait for mirrors. npm needs no root, so the terminal is sudo's alone.
+install_npm_packages &
+npm=$!
+trap 'wait "$npm"' EXIT
+install_debian_packages
+make_system_user "${LODGE_SYSTEM_USER:-lodge}" 'the database runs as'
+make_system_user "${LODGE_CONTROL_USER:-lodge-control}" 'the API, the broker and the engine run as'
+wait "$npm"

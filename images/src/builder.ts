@@ -12,6 +12,7 @@ import { makeNpm, npmFiles } from './npm.ts';
 import { makePython, pythonFiles } from './python.ts';
 import { foundation, readLayers, type DebianRecipe, type Layer } from './recipe.ts';
 import type { RunContext } from './run.ts';
+import { sideBySide, together } from './side-by-side.ts';
 import type { LayerTars } from './tree.ts';
 import { InstalledVersions, splitImageName } from './versions/installed.ts';
 
@@ -109,7 +110,15 @@ class RecipeImageBuilder implements ImageBuilder {
     context: RunContext,
   ): Promise<{ readonly parts: ImageParts; readonly facts: Facts }> {
     const { debian, nodeVersion } = foundation(plan.layers);
-    const debianPart = await this.debianPart(debian, within(progress, 0, 0.35), context);
+    const layers = plan.layers.filter(({ npm }) => npm);
+    const [forDebian, ...forNpm] = sideBySide(within(progress, 0, layers.length > 0 ? 0.7 : 0.35), 1 + layers.length);
+    const npm = layers.map((layer, index) => (signal: AbortSignal) => {
+      return this.npmPart(layer, forNpm[index]!, { ...context, signal });
+    });
+    const [debianPart, ...npmParts] = (await together(context.signal, [
+      (signal) => this.debianPart(debian, forDebian!, { ...context, signal }),
+      ...npm,
+    ])) as [Part, ...Part[]];
     let tree = join(debianPart.folder, debianFiles.tree);
     let dependencies: Facts = {};
     for (const layer of plan.layers) {
@@ -119,9 +128,9 @@ class RecipeImageBuilder implements ImageBuilder {
       dependencies = { ...dependencies, ...part.artifact.facts };
     }
     const tars = new Map<string, LayerTars>([[plan.layers[0].name, { debian: tree }]]);
-    for (const layer of plan.layers.filter(({ npm }) => npm)) {
-      const part = await this.npmPart(layer, within(progress, 0.35, 0.7), context);
-      tars.set(layer.name, { ...tars.get(layer.name), npm: join(part.folder, npmFiles.tree) });
+    for (const [index, { name }] of layers.entries()) {
+      const part = npmParts[index]!;
+      tars.set(name, { ...tars.get(name), npm: join(part.folder, npmFiles.tree) });
       dependencies = { ...dependencies, ...part.artifact.facts };
     }
     const facts = { debian: debianPart.artifact.facts, node: nodeVersion, ...dependencies };
