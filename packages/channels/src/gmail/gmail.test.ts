@@ -227,10 +227,13 @@ describe('trouble', () => {
   test('one look that fails is no news; a limit waits as long as Google says', async (t) => {
     const { host } = await connected(t);
     world.google.fault({ of: 'GET history', mailbox: world.address, does: 'rate', retryAfterSeconds: 1 });
-    await sleep(150);
-    const calls = world.google.callsOf(world.address);
-    await sleep(500);
-    assert.equal(world.google.callsOf(world.address), calls);
+    const before = world.google.callsOf(world.address);
+    const calls = (count: number): Promise<void> =>
+      host.until(() => world.google.callsOf(world.address) >= before + count, `call ${count}`, patienceMs);
+    await calls(1);
+    const refusedAt = performance.now();
+    await calls(2);
+    assert.ok(performance.now() - refusedAt > 800, 'it called again before the second was over');
     writeTo({ text: 'through' });
     await host.message('through', patienceMs);
     assert.deepEqual(

@@ -68,7 +68,7 @@ export async function launch(plan: Launch, signal: AbortSignal): Promise<Launche
     if (plan.devices !== null) await load(qmp, signal);
     return { process, qmp, witness };
   } catch (error) {
-    const failure = await explained(error, log, spawned && { process: spawned, witness });
+    const failure = await explained(error, log, spawned && { process: spawned, witness, qmp });
     // Whoever follows a connection closes the log with it.
     await (qmp ? qmp.close() : log.close());
     throw failure;
@@ -96,6 +96,9 @@ async function spawnEmulator(
 const endingTimeoutMs = 5000;
 
 type Dying = Pick<LaunchedMachine, 'process' | 'witness'>;
+
+/** Null: it never had a connection, or lost it before it greeted. */
+type Starting = Dying & { readonly qmp: Qmp | null };
 
 /** Fires when the machine's QEMU ends: whoever waits for its guest need wait no longer. Why it did, `withDeath` says. */
 export function endOf({ qmp }: LaunchedMachine): AbortSignal {
@@ -131,10 +134,12 @@ async function load(qmp: Qmp, signal: AbortSignal): Promise<void> {
   );
 }
 
-async function explained(error: unknown, log: EmulatorLog, machine: Dying | null): Promise<unknown> {
+async function explained(error: unknown, log: EmulatorLog, machine: Starting | null): Promise<unknown> {
   if (error instanceof VmError && error.code !== 'failed') return error;
   const said = (await log.tail()).slice(-500);
   const message = error instanceof Error ? error.message : String(error);
   const told = new VmError('failed', said === '' ? message : `${message}; QEMU said: ${said}`, { cause: error });
-  return machine && !isAlive(machine.process) ? deathError(machine, told) : told;
+  // QEMU's end closes its connection before its process is gone.
+  const isOver = machine && (!machine.qmp?.isOpen || !isAlive(machine.process));
+  return isOver ? deathError(machine, told) : told;
 }
