@@ -28,6 +28,8 @@ describe('push that is broken', () => {
       writeTo('by time');
       await host.message('by time', patienceMs);
       assert.equal(world.lines.filter((line) => line.startsWith('no notices of mail')).length, 1);
+      // Longer than a notice is waited for: that none came is explained.
+      await sleep(400);
       world.google.clearFaults();
       broken.subscribers.add(email);
       world.google.pubsub.subscriptions.set(world.subscription, broken);

@@ -60,8 +60,7 @@ export class PushedMailbox implements PushedTo {
   /** What is wrong with push, for the channel's owner; null: nothing is. */
   get note(): string | null {
     const { push, timings } = this.#parts;
-    const hasWatch = this.#watch.endsAtMs > Date.now();
-    const trouble = push.trouble ?? (hasWatch ? null : this.#watchTrouble) ?? (this.#isSilent ? silent : null);
+    const trouble = push.trouble ?? (this.#isWatched ? null : this.#watchTrouble) ?? (this.#isSilent ? silent : null);
     return trouble === null ? null : `${trouble} Mail is looked for every ${Math.ceil(timings.pollMs / 1_000)} s.`;
   }
 
@@ -82,9 +81,7 @@ export class PushedMailbox implements PushedTo {
     const wasNoticed = this.#isNoticedBefore || this.#isNoticed;
     this.#looksAgain = this.#isNoticedBefore && !hasFound;
     this.#isNoticedBefore = false;
-    // What came before the watch, or before the last look by whoever had the mailbox, had no notice to us.
-    const isExpected = this.#previousMs !== null && this.#watch.sinceMs <= this.#previousMs;
-    if (hasFound && !wasNoticed && isExpected && this.#watch.endsAtMs > Date.now()) this.#unnoticedAtMs ??= Date.now();
+    if (hasFound && !wasNoticed && this.#isNoticeExpected) this.#unnoticedAtMs ??= Date.now();
     const { host, timings, onNote } = this.#parts;
     // A watch may have ended meanwhile.
     onNote();
@@ -126,12 +123,25 @@ export class PushedMailbox implements PushedTo {
   }
 
   turned(): void {
+    // What is known to be broken is why.
+    if (this.#parts.push.trouble !== null) this.#unnoticedAtMs = null;
     if (!this.#isSlow) this.perhaps();
     this.#parts.onNote();
   }
 
+  /** Gmail publishes the changes of this mailbox. */
+  get #isWatched(): boolean {
+    return this.#watch.endsAtMs > Date.now();
+  }
+
+  /** Of mail that the last look found: what came before the watch, or before the look by whoever had the mailbox, had none to us. */
+  get #isNoticeExpected(): boolean {
+    const isOurs = this.#previousMs !== null && this.#watch.sinceMs <= this.#previousMs;
+    return this.#isWatched && isOurs && this.#parts.push.trouble === null;
+  }
+
   get #isSlow(): boolean {
-    const isProved = this.#parts.push.works && this.#watch.endsAtMs > Date.now();
+    const isProved = this.#parts.push.works && this.#isWatched;
     return isProved && !this.#isSilent && this.#unnoticedAtMs === null && !this.#looksAgain;
   }
 
