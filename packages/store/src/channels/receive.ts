@@ -18,6 +18,7 @@ import { lockCurrent } from './leases.ts';
 import { queueAnswer } from './queue.ts';
 import { keepMessages } from './kept-messages.ts';
 import type { KeptMessage } from './kept-messages.ts';
+import { hasEnded } from './senders.ts';
 import { storable, storableJson } from './text.ts';
 
 const maxBatch = 100;
@@ -258,18 +259,19 @@ async function ask(
 
 /** Removes the codes that have ended, and the one told longest ago where there is no place for a new sender. */
 async function giveWay(trx: Transaction<Schema>, { agentId, channel }: LeaseRef, senderId: string): Promise<void> {
-  const { pending, holdsMs, endsAfterMs } = pairingBounds;
+  const { pending, holdsMs } = pairingBounds;
+  // Uncorrelated parts, which Postgres computes once a statement: a stranger's every message comes here.
+  const waiting = sql`agent_id = ${agentId} and channel = ${channel} and state = 'pending'`;
   await sql`
-    with waiting as (
-      select sender_id, asked_at, row_number() over (order by asked_at desc, sender_id) as place
-      from channel_senders where agent_id = ${agentId} and channel = ${channel} and state = 'pending'
-    )
-    delete from channel_senders s using waiting w
-    where s.agent_id = ${agentId} and s.channel = ${channel} and s.sender_id = w.sender_id and (
-      w.asked_at < clock_timestamp() - ${endsAfterMs} * interval '1 millisecond'
+    delete from channel_senders s where ${waiting} and (
+      ${hasEnded}
       or (
-        w.place >= ${pending} and w.asked_at < clock_timestamp() - ${holdsMs} * interval '1 millisecond'
-        and not exists (select from waiting where sender_id = ${senderId})
+        asked_at < clock_timestamp() - ${holdsMs} * interval '1 millisecond'
+        and not exists (select from channel_senders where ${waiting} and sender_id = ${senderId})
+        and sender_id = any(array(
+          select sender_id from channel_senders where ${waiting}
+          order by asked_at desc, sender_id offset ${pending - 1}
+        ))
       )
     )
   `.execute(trx);

@@ -18,7 +18,7 @@ interface Of {
 }
 
 /** Of a row `s`: it waits, and the code has ended. */
-const hasEnded = sql<boolean>`
+export const hasEnded = sql<boolean>`
   (s.state = 'pending' and s.asked_at < clock_timestamp() - ${pairingBounds.endsAfterMs} * interval '1 millisecond')
 `;
 
