@@ -21,13 +21,15 @@ const base: CommandLine = {
 const template = { ...base, memory: { path: '/t/memory', mode: 'write', readOnly: false } } as const;
 const clone = { ...base, memory: { path: '/t/memory', mode: 'copy', readOnly: false }, incoming: true } as const;
 
-/** The devices and what else belongs to the machine: everything but where memory and device state come from. */
+/** The devices and what else belongs to the machine: everything but where memory, device state and translated code lie. */
 function machineOf(line: CommandLine): string[] {
-  return qemuCommandLine(line).filter(
-    (argument) =>
-      !argument.includes('memory-backend-') &&
-      !['-incoming', 'defer', '-global', 'migration.send-configuration=off'].includes(argument),
-  );
+  return qemuCommandLine(line)
+    .filter(
+      (argument) =>
+        !argument.includes('memory-backend-') &&
+        !['-incoming', 'defer', '-global', 'migration.send-configuration=off'].includes(argument),
+    )
+    .map((argument) => argument.replace(/,tb-size=[0-9]+$/, ''));
 }
 
 for (const accelerator of ['tcg', 'kvm'] as Accelerator[]) {

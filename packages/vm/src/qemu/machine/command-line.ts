@@ -75,13 +75,14 @@ export function qemuCommandLine(line: CommandLine, kind: Architecture = architec
 export const guestMac = '52:54:00:10:02:0f';
 
 function processors(
-  { accelerator, vcpus }: CommandLine,
+  { accelerator, vcpus, memory: file }: CommandLine,
   { machine, processor, pluggedProcessor }: Architecture,
 ): string[] {
   const plugged = pluggedProcessor === null ? 0 : vcpus - 1;
+  const translated = file?.mode === 'write' ? templateTranslationMib : translationMib;
   return [
     ['-machine', machine],
-    ['-accel', accelerator === 'kvm' ? 'kvm' : `tcg,thread=multi,tb-size=${translationMib}`],
+    ['-accel', accelerator === 'kvm' ? 'kvm' : `tcg,thread=multi,tb-size=${translated}`],
     ['-cpu', processor(accelerator)],
     ['-smp', `${pluggedProcessor === null ? maxVcpus : 1},maxcpus=${maxVcpus},sockets=1,cores=${maxVcpus},threads=1`],
     ...Array.from({ length: plugged }, (_, index) => index + 1).map((core) => [
@@ -93,6 +94,8 @@ function processors(
 
 /** Emulation keeps translated code in a buffer of this size beside the guest's memory. */
 export const translationMib = 512;
+/** OpenClaw's start and first turn are 700 MiB of it. A full buffer is emptied, and all of it is translated again. */
+const templateTranslationMib = 1024;
 
 function memory({ memory: file }: CommandLine): string[] {
   const room = maxMemoryMib - bootMemoryMib;
