@@ -60,7 +60,10 @@ export async function applyDashboard(
   signal: AbortSignal,
 ): Promise<void> {
   const run = async (script: string): Promise<void> => {
-    const { exitCode, stderr } = await guest.exec({ argv: ['sh', '-c', script], timeoutMs: attemptMs * 4 }, { signal });
+    const { exitCode, stderr } = await guest.exec(
+      { argv: ['sh', '-c', script], timeoutMs: attemptMs * 4 * guest.pace },
+      { signal },
+    );
     if (exitCode !== 0) throw new Error(`Hermes's dashboard could not be started or ended: ${stderr}`);
   };
   if (!wanted) return run(end);

@@ -5,15 +5,18 @@
  */
 import { asObject, boundedJson, textBounds } from '@lodge/domain';
 import type { MemberSettings } from '@lodge/ports';
-import { GuestError } from '@lodge/guest';
+import { GuestError, maxExecTimeoutMs, type GuestClient } from '@lodge/guest';
 import { GatewayError } from '../gateway/calls.ts';
 import { until } from '../guest-runtime.ts';
 import { agentsFolder, configPath, mainAgent, memberEntry, workspaceOf } from './config.ts';
 import type { OpenclawGuest } from './openclaw-guest.ts';
 
-const rpcTimeoutMs = 60_000;
-/** OpenClaw takes a member's name out first and its files at the end: most of a minute without KVM. */
-const deleteTimeoutMs = 150_000;
+/** Each times the host's pace. The first of each call takes OpenClaw about a minute without KVM, and longer beside other work. */
+const rpcTimeoutMs = 150_000;
+/** It takes a member's name out first and its files at the end. */
+const deleteTimeoutMs = 240_000;
+const filesTimeoutMs = 60_000;
+const filesBoundMs = ({ pace }: Pick<GuestClient, 'pace'>): number => Math.min(maxExecTimeoutMs, filesTimeoutMs * pace);
 
 /** Makes the gateway's members those that are wanted. May be cut short at any point and repeated. */
 export async function bringMembers(
@@ -47,8 +50,8 @@ async function membersThere({ guest }: OpenclawGuest, signal: AbortSignal): Prom
   return Object.keys(entries).filter((name) => name !== mainAgent);
 }
 
-async function add({ gateway }: OpenclawGuest, names: readonly string[], signal: AbortSignal): Promise<void> {
-  const options = { timeoutMs: rpcTimeoutMs, signal };
+async function add({ guest, gateway }: OpenclawGuest, names: readonly string[], signal: AbortSignal): Promise<void> {
+  const options = { timeoutMs: rpcTimeoutMs * guest.pace, signal };
   const { hash } = await gateway.rpc('config.get', {}, options);
   const entries = Object.fromEntries(names.map((name) => [name, memberEntry(name)]));
   await gateway.rpc('config.patch', { raw: JSON.stringify({ agents: { entries } }), baseHash: hash }, options);
@@ -56,9 +59,10 @@ async function add({ gateway }: OpenclawGuest, names: readonly string[], signal:
 
 /** Its sessions go to OpenClaw's trash, and from there with the remains. */
 async function remove({ gateway, guest }: OpenclawGuest, name: string, signal: AbortSignal): Promise<void> {
-  await guest.exec({ argv: ['rm', '-rf', workspaceOf(name)], timeoutMs: rpcTimeoutMs }, { signal });
+  await guest.exec({ argv: ['rm', '-rf', workspaceOf(name)], timeoutMs: filesBoundMs(guest) }, { signal });
+  const options = { timeoutMs: deleteTimeoutMs * guest.pace, signal };
   try {
-    await gateway.rpc('agents.delete', { agentId: name, deleteFiles: true }, { timeoutMs: deleteTimeoutMs, signal });
+    await gateway.rpc('agents.delete', { agentId: name, deleteFiles: true }, options);
   } catch (error) {
     if (!(error instanceof GatewayError) || !/not found/.test(error.message)) throw error;
   }
@@ -85,7 +89,7 @@ async function awaitRoster(runtime: OpenclawGuest, names: readonly string[], sig
 
 async function removeRemains({ guest }: OpenclawGuest, names: readonly string[], signal: AbortSignal): Promise<void> {
   const argv = ['sh', '-c', remains, 'sh', agentsFolder, mainAgent, ...names];
-  await guest.exec({ argv, timeoutMs: rpcTimeoutMs }, { signal });
+  await guest.exec({ argv, timeoutMs: filesBoundMs(guest) }, { signal });
 }
 
 const remains = `
