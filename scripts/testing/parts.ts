@@ -14,8 +14,8 @@ export interface Part {
 }
 
 const minuteMs = isLongRun ? 8 * 60_000 : 60_000;
-// Parts run beside one another, so the last file of each comes near the end of all.
-const wholeMs = 55 * minuteMs;
+// Parts run beside one another, so the last file of each comes near the end of all: this ends a run that hangs, on a slow host too.
+const wholeMs = 80 * minuteMs;
 const light = { fileTimeoutMs: 10 * minuteMs, timeoutMs: wholeMs };
 const machines = { fileTimeoutMs: 30 * minuteMs, timeoutMs: wholeMs };
 
@@ -57,6 +57,7 @@ export const longForms: readonly string[] = [
   'packages/runtimes/conformance/openclaw-lives.test.ts',
   'packages/vm/conformance/qemu-beside.test.ts',
   'packages/vm/conformance/qemu.test.ts',
+  'tests/security/hostile/hostile.test.ts',
 ];
 
 export interface Cost {
@@ -69,7 +70,7 @@ export interface Cost {
 /** Measured; see docs/contributing/tests.md for how. A file that is not here is a short one. */
 const costs: Readonly<Record<string, Cost>> = {
   // What they measure, or wait for, is the whole machine's.
-  'tests/security/hostile/hostile.test.ts': { seconds: 300, cores: 2 },
+  'tests/security/hostile/hostile.test.ts': { seconds: 140, cores: 2 },
   'tests/failure/disk.test.ts': { seconds: 150, cores: 2 },
   'packages/runtimes/conformance/openclaw-lives.test.ts': { seconds: 350, cores: 0.8 },
   'packages/runtimes/conformance/openclaw-talks.test.ts': { seconds: 550, cores: 0.8 },

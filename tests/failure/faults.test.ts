@@ -17,7 +17,7 @@ import { holdings } from './holdings.ts';
 
 const run = promisify(execFile);
 const seed = Number(process.env['FAULT_SEED'] ?? randomInt(2 ** 31));
-const kills = formOf({ short: 12, long: 200 });
+const kills = formOf({ short: 6, long: 200 });
 let service: Service;
 let world: FaultWorld;
 

@@ -14,7 +14,7 @@ import { Client } from 'pg';
 import { FaultWorld } from './fault-world.ts';
 import { emulators } from './holdings.ts';
 
-const lives = formOf({ short: 2, long: 30 });
+const lives = formOf({ short: 1, long: 30 });
 const events = 14;
 const base = Number(process.env['LODGE_SEED'] ?? randomInt(2 ** 31));
 let service: Service;

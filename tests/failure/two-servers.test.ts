@@ -11,7 +11,7 @@ import { Service } from '@lodge/testkit/service';
 import { FaultWorld } from './fault-world.ts';
 
 const seed = Number(process.env['FAULT_SEED'] ?? randomInt(2 ** 31));
-const trafficMs = formOf({ short: 30_000, long: 10 * 60_000 });
+const trafficMs = formOf({ short: 15_000, long: 10 * 60_000 });
 const entry = new URL('./lodge-with-bare-guests.ts', import.meta.url);
 let first: Service;
 let second: Service;

@@ -3,13 +3,14 @@ import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { WebSocket } from 'ws';
+import { formOf } from '@lodge/testkit/forms';
 import type { Results } from './results.ts';
 import type { Subject } from './subjects.ts';
 import { type Tested } from './world.ts';
 import { until } from './until.ts';
 
 const screenTimeoutMs = 300_000;
-const terminals = 20;
+const terminals = formOf({ short: 5, long: 20 });
 
 class Terminal {
   readonly socket: WebSocket;
@@ -80,7 +81,7 @@ export function inside(results: Results, subject: Subject, agent: () => Tested):
     terminal.socket.close();
   });
 
-  check('twenty terminals that are dropped leave no process', async (agent) => {
+  check(`${terminals} terminals that are dropped leave no process`, async (agent) => {
     const inTerminals = (): Promise<string> => command(agent, 'ps -e -o tty= | grep -c pts || true');
     await until('none is left of the last case', 300_000, async () => (await inTerminals()) === '0');
     const all: Terminal[] = [];

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sizes } from '@lodge/domain';
 import type { Template, Vm, VmDriver, VmErrorCode, VmObservation, VmRequest } from '@lodge/ports';
+import { patience } from './accelerator.ts';
 import type { DriverHarness, GuestProbe } from './harness.ts';
 
 export const never = new AbortController().signal;
@@ -53,9 +54,9 @@ export class World {
   };
 
   readonly eventually = async (what: string, holds: () => Promise<boolean> | boolean): Promise<void> => {
-    const deadline = Date.now() + 120_000;
+    const deadline = Date.now() + 120_000 * patience;
     while (!(await holds())) {
-      assert.ok(Date.now() < deadline, `not within two minutes: ${what}`);
+      assert.ok(Date.now() < deadline, `not within two minutes, or longer on KVM: ${what}`);
       await sleep(5);
     }
   };

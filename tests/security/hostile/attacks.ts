@@ -4,6 +4,8 @@ import type { World } from './world.ts';
 export interface Attack {
   readonly name: string;
   readonly on: 'time' | 'memory' | 'disk' | 'network' | 'money';
+  /** What it does to a guest stays: it is the last. */
+  readonly isForGood?: true;
   /** Goes on for so many milliseconds, or a little longer; resolves with what came of it, for people. */
   run(world: World, ms: number): Promise<string>;
 }
@@ -99,7 +101,7 @@ export const attacks: readonly Attack[] = [
   })),
   { name: 'long lists of files', on: 'time', run: listFiles },
   { name: 'commands that say much', on: 'time', run: execMuch },
-  { name: 'a daemon of its own', on: 'time', run: replaceDaemon },
+  { name: 'a daemon of its own', on: 'time', isForGood: true, run: replaceDaemon },
 ];
 
 /** Several at once, in both guests. */
@@ -175,7 +177,7 @@ function execMuch({ hostile, ids }: World, ms: number): Promise<string> {
   return again(ms, 4, async (signal) => (await hostile.call('POST', `/agents/${ids.two}/exec`, body, signal)).status);
 }
 
-/** What its owner asks of a guest, and the host by itself, is answered by a daemon that is none. For good: it is the last. */
+/** What its owner asks of a guest, and the host by itself, is answered by a daemon that is none. */
 async function replaceDaemon({ guest, hostile, ids }: World, ms: number): Promise<string> {
   const client = await guest(ids.two);
   const command = 'cp /srv/daemon.mjs /opt/lodge/guestd.mjs; (sleep 1; pkill -f guestd.mjs) >/dev/null 2>&1 &';

@@ -14,8 +14,8 @@ export interface RunOptions {
   readonly betweenMs: number;
   readonly attackMs: number;
   readonly mixedMs: number;
-  /** By name; default: all. */
-  readonly only?: (attack: Attack) => boolean;
+  /** Default: all. */
+  readonly only?: (attack: Attack, index: number) => boolean;
   readonly onOutcome?: (attack: string, outcome: string) => void;
 }
 
@@ -62,11 +62,12 @@ export async function runAttacks(world: World, options: RunOptions): Promise<Run
     await sleep(2000);
     const quiets = [await measure('quiet', '', rest(options.quietMs))];
     const rows: Begun[] = [];
-    for (const attack of attacks.filter(options.only ?? (() => true))) {
+    const chosen = attacks.filter(options.only ?? (() => true));
+    for (const attack of chosen) {
       rows.push(await measure(attack.name, attack.on, () => attack.run(world, options.attackMs)));
       await sleep(restMs);
       quiets.push(await measure('quiet', '', rest(options.betweenMs)));
-      if (attack === attacks.findLast(({ name }) => name !== 'a daemon of its own')) {
+      if (attack === chosen.findLast(({ isForGood }) => !isForGood)) {
         rows.push(await measure(mixed.name, mixed.on, () => mixed.run(world, options.mixedMs)));
       }
     }

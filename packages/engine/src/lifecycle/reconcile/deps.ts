@@ -72,7 +72,7 @@ export const defaultBounds: Omit<StepBounds, 'provisionMs'> = {
   shutdownMs: 45_000,
   resizeMs: 60_000,
   restrictMs: 20_000,
-  applyMs: 180_000,
+  applyMs: 300_000,
   upgradeMs: 20 * 60_000,
   removeMs: 60_000,
 };
