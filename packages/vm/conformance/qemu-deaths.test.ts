@@ -84,9 +84,9 @@ describe('deaths of VMs', { timeout: 20 * minute }, () => {
   };
   const observed = async (is: (found: VmObservation | null) => boolean): Promise<VmDeath> => {
     const deadline = Date.now() + 2 * minute;
-    while (!is(await driver.inspect(agentId).catch(() => null))) {
+    for (let found = await driver.inspect(agentId); !is(found); found = await driver.inspect(agentId)) {
       assert.ifError(refusal);
-      assert.ok(Date.now() < deadline, `not within two minutes: ${JSON.stringify(await driver.inspect(agentId))}`);
+      assert.ok(Date.now() < deadline, `not within two minutes: ${JSON.stringify(found)}`);
       await sleep(20);
     }
     const death = await driver.death(agentId);

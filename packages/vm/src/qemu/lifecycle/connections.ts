@@ -1,11 +1,13 @@
 import { EmulatorLog } from '../machine/emulator-log.ts';
 import { BrokenEmulatorError, Qmp } from '../machine/qmp.ts';
 import type { Watched } from '../machine/watch.ts';
-import { isAlive, kill } from '../host/process.ts';
+import { awaitExit, isAlive, kill } from '../host/process.ts';
 import type { RunDirectory } from '../saved/run-directory.ts';
 
 /** A running emulator answers in a millisecond, on a slow and busy host in a second; one that does not within this is stuck. */
 const answerTimeoutMs = 10_000;
+/** From its connection's end to its own: it frees its memory and closes its other files, no more. */
+const exitTimeoutMs = 10_000;
 
 /** The watch's connections to emulators, made anew where they were lost. */
 export class Connections {
@@ -62,4 +64,9 @@ export interface RunState {
 
 export function runState(qmp: Qmp): Promise<RunState> {
   return qmp.execute<RunState>('query-status', {}, { timeoutMs: answerTimeoutMs });
+}
+
+/** A process that is killed closes its connection, also one that was just taken, before it counts as ended. */
+export async function awaitEnding({ process, qmp }: Watched, signal?: AbortSignal): Promise<void> {
+  if (qmp?.isOpen === false) await awaitExit(process, exitTimeoutMs, signal).catch(() => undefined);
 }

@@ -34,12 +34,10 @@ import { resizeVm } from './vm-resize.ts';
 import { writeSnapshot } from './vm-suspend.ts';
 import { diskUseNow, diskUseOf, usageOf } from './vm-usage.ts';
 import { toVmError } from '../../waiting.ts';
-import { Connections, runState } from './connections.ts';
+import { awaitEnding, Connections, runState } from './connections.ts';
 import type { ExitWatch, Watched } from '../machine/watch.ts';
 
 const quitTimeoutMs = 15_000;
-/** From its connection's end to its own: its other files are closed, no more. */
-const exitTimeoutMs = 10_000;
 /** Times the host's pace: a guest that went on takes it in milliseconds; a packet that is lost costs a second. */
 const clockTimeoutMs = 10_000;
 
@@ -346,6 +344,7 @@ export class Vms {
       // A write that found no room; what else fails is the guest's own trouble.
       return status === 'io-error' ? { state: 'paused', halted: 'host_disk_full' } : { state: 'paused' };
     } catch (error) {
+      await awaitEnding(vm);
       if (isAlive(record.process)) throw error;
       // It ended while it was asked: by itself, or because it has been suspended or removed.
       return this.stateOf(directory, await directory.read());
@@ -370,8 +369,7 @@ export class Vms {
       const qmp = await this.connections.of(vm);
       return await work({ directory, record, process: vm.process, guest: guestOf(record, this.parts.templates), qmp });
     } catch (error) {
-      // A process that is killed frees its memory and closes its connection before it counts as ended.
-      if (vm.qmp?.isOpen === false) await awaitExit(vm.process, exitTimeoutMs, signal).catch(() => undefined);
+      await awaitEnding(vm, signal);
       throw isAlive(vm.process) || signal?.aborted ? toVmError(error, signal) : gone(error);
     }
   }
