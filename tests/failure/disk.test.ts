@@ -18,8 +18,13 @@ import { databasePid, FaultWorld } from './fault-world.ts';
 const run = promisify(execFile);
 const floorMib = 1024;
 const writers = 10;
-/** Together more than the disk has, written out at once and not by the guest's own leisure; not zeros, which take no room. */
-const fill = 'for i in $(seq 150); do yes full | head -c 4M >> /workspace/fill; sync -d /workspace/fill; done';
+/** Together more than the disk has; past the guest's own memory, so that it is written out at once; not zeros, which take no room. */
+const fill = [
+  'yes full | head -c 4M > /dev/shm/block',
+  'for i in $(seq 150)',
+  'do dd if=/dev/shm/block of=/workspace/fill bs=4M oflag=append,direct conv=notrunc status=none || exit 1',
+  'done',
+].join('; ');
 const marker = '/workspace/marker';
 
 let disk: string;

@@ -22,7 +22,8 @@ import { openWorld, templateTimeoutMs, Tested, type World } from './world.ts';
 
 /** What an agent is for, what happens to its machine meanwhile, and what brings it back. */
 const groups = {
-  talks: [talk, hostTools, apis, members, providers],
+  // OpenClaw's turns after a change of its members are slow: they come last.
+  talks: [talk, hostTools, apis, providers, members],
   lives: [inside, dashboard, channels, attachments, schedules, connections, life],
   returns: [returns],
 } as const;
