@@ -233,6 +233,14 @@ describe('deaths of VMs', { timeout: 20 * minute }, () => {
     says(death, /Kernel panic/);
   });
 
+  test('whoever asks without a pause while a VM dies is told that it is dead', async () => {
+    await create();
+    process.kill(await pidOf(), 'SIGKILL');
+    const states: string[] = [];
+    while (states.at(-1) !== 'dead' && states.length < 10_000) states.push((await driver.inspect(agentId))!.state);
+    assert.equal(states.at(-1), 'dead');
+  });
+
   test('an emulator that is killed while nobody looks is told by the next control plane', async () => {
     await create();
     const pid = await pidOf();
