@@ -67,7 +67,11 @@ export function describeTrouble(context: SuiteContext): void {
     test('a quiet connection is left alone', deaf, async (t) => {
       const { host } = await World.connected(t, context);
       await sleep(Math.min(abilities.deafWithinMs!, 3_000));
-      assert.ok(host.states.every(({ status }) => ['connecting', 'pending_pairing', 'connected'].includes(status)));
+      const quiet = ['connecting', 'pending_pairing', 'connected'];
+      assert.deepEqual(
+        host.states.filter(({ status }) => !quiet.includes(status)),
+        [],
+      );
     });
 
     test('good credentials are verified; others are refused with a sentence', async (t) => {

@@ -55,6 +55,7 @@ export class SlackSocket {
   private readonly replacement = Promise.withResolvers<SocketEnd>();
   private heartbeat: NodeJS.Timeout | null = null;
   private lastFrameAt = performance.now();
+  private lastBeatAt = performance.now();
 
   private constructor(url: string, timings: SocketTimings, on: SocketEvents) {
     this.timings = timings;
@@ -128,7 +129,12 @@ export class SlackSocket {
   }
 
   private beat(): void {
-    if (performance.now() - this.lastFrameAt > this.timings.deadAfterMs) return this.terminate('dead');
+    const { pingEveryMs, deadAfterMs } = this.timings;
+    const now = performance.now();
+    // A process that was held up has not read yet what came meanwhile.
+    const isLate = now - this.lastBeatAt > 2 * pingEveryMs;
+    this.lastBeatAt = now;
+    if (!isLate && now - this.lastFrameAt > deadAfterMs) return this.terminate('dead');
     if (this.socket.readyState === WebSocket.OPEN) this.socket.ping(undefined, undefined, () => undefined);
   }
 
@@ -139,6 +145,7 @@ export class SlackSocket {
     switch (frame['type']) {
       case 'hello':
         if (this.heartbeat) return;
+        this.lastBeatAt = performance.now();
         this.heartbeat = setInterval(() => this.beat(), this.timings.pingEveryMs);
         this.on.hello(this);
         this.hello.resolve();
