@@ -161,7 +161,7 @@ describe('Slack', { timeout: 30_000 }, () => {
     stub.write(app, { channel: 'D1', text: 'yes' });
     await host.message('yes');
     assert.equal(host.deliveries.length, 1);
-    assert.equal(events.unacknowledged, 0);
+    await host.until(() => events.unacknowledged === 0, 'the acknowledgement of each');
   });
 
   test('hostile frames end nothing', async (t) => {
