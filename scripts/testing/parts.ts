@@ -71,7 +71,7 @@ export interface Cost {
 const costs: Readonly<Record<string, Cost>> = {
   // What they measure, or wait for, is the whole machine's.
   'tests/security/hostile/hostile.test.ts': { seconds: 140, cores: 2 },
-  'tests/failure/disk.test.ts': { seconds: 150, cores: 2 },
+  'tests/failure/disk.test.ts': { seconds: 100, cores: 2 },
   'packages/runtimes/conformance/openclaw-lives.test.ts': { seconds: 350, cores: 0.8 },
   'packages/runtimes/conformance/openclaw-talks.test.ts': { seconds: 550, cores: 0.8 },
   'packages/runtimes/conformance/hermes.test.ts': { seconds: 300, cores: 0.8 },

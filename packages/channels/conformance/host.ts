@@ -131,6 +131,16 @@ export class TestHost implements ConnectionHost {
     }
   }
 
+  /** Writes to a connection that delivers nothing. What is found while it may still be under way proves nothing. */
+  async findsDeaf(write: (text: string) => void, isFound: () => boolean): Promise<void> {
+    for (let written = 0; !isFound() && written < 20; written += 1) {
+      const text = `unheard ${written}`;
+      write(text);
+      await this.message(text);
+    }
+    await this.until(isFound, 'another connection');
+  }
+
   private async outcome(): Promise<void> {
     if (this.behaviour === 'reject') throw new Error('the database is away');
     if (this.behaviour === 'lease_lost') throw new LeaseLost();

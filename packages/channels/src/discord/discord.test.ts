@@ -16,14 +16,6 @@ describe('Discord', { timeout: 30_000 }, () => {
 
   const begun = (t: TestContext, more: Parameters<typeof begunAt>[2] = {}) => begunAt(stub, t, more);
   const connected = (t: TestContext, more: Parameters<typeof begunAt>[2] = {}) => connectedAt(stub, t, more);
-  /** To a session that delivers nothing: one that is found while it may still be under way proves nothing. */
-  const writeUntilLogin = async ({ bot, gateway, host }: Awaited<ReturnType<typeof connected>>): Promise<void> => {
-    for (let written = 0; gateway.identified.length < 2 && written < 20; written += 1) {
-      stub.write(bot, { channel: dm, text: `unheard ${written}` });
-      await host.message(`unheard ${written}`);
-    }
-    await host.until(() => gateway.identified.length === 2, 'another login');
-  };
 
   test('a login asks for what needs no switch, and for contents only where everything is wanted', async (t) => {
     const one = await connected(t);
@@ -150,25 +142,29 @@ describe('Discord', { timeout: 30_000 }, () => {
   });
 
   test('a session that delivers nothing is found out by what stands in the channels', async (t) => {
-    const world = await connected(t, { timings: { compareAfterMs: 300 } });
-    const { bot, gateway, host } = world;
+    const { bot, gateway, host } = await connected(t, { timings: { compareAfterMs: 300 } });
     stub.write(bot, { channel: dm, text: 'heard' });
     await host.message('heard');
     await sleep(800);
     assert.equal(gateway.opened, 1, 'a quiet session is left alone');
     gateway.deafen();
-    await writeUntilLogin(world);
+    await host.findsDeaf(
+      (text) => stub.write(bot, { channel: dm, text }),
+      () => gateway.identified.length === 2,
+    );
     assert.ok(host.states.some((state) => state.status === 'disconnected' && state.reason.code === 'deaf'));
   });
 
   test('a glance at the most recent channel is enough to find it out', async (t) => {
     const timings = { compareAfterMs: 60_000, glanceAfterMs: 300 };
-    const world = await connected(t, { timings });
-    const { bot, gateway, host } = world;
+    const { bot, gateway, host } = await connected(t, { timings });
     stub.write(bot, { channel: dm, text: 'heard before' });
     await host.message('heard before');
     gateway.deafen();
-    await writeUntilLogin(world);
+    await host.findsDeaf(
+      (text) => stub.write(bot, { channel: dm, text }),
+      () => gateway.identified.length === 2,
+    );
   });
 
   test('what only a person can mend is an error with its reason', async (t) => {

@@ -145,7 +145,6 @@ export class SlackSocket {
     switch (frame['type']) {
       case 'hello':
         if (this.heartbeat) return;
-        this.lastBeatAt = performance.now();
         this.heartbeat = setInterval(() => this.beat(), this.timings.pingEveryMs);
         this.on.hello(this);
         this.hello.resolve();
