@@ -12,7 +12,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TokenBuckets } from '@lodge/domain';
+import { Shares, TokenBuckets } from '@lodge/domain';
 import { createOutbound } from '@lodge/egress';
 import type { AgentDirectory, BrokerAgent, CallLedger, Log, PriceBook, Provider, SecretBox } from '@lodge/ports';
 import { plainAddress } from './call/plain-address.ts';
@@ -26,10 +26,8 @@ import { Recorder } from './metering/recorder.ts';
 import type { UnpricedModels } from './metering/recorder.ts';
 import type { DearestPrices } from './prices/price-book.ts';
 import { sendError } from './call/send-error.ts';
-import { Shares } from './call/shares.ts';
 import { DoorKeeper } from './door.ts';
 import type { Doors } from './door.ts';
-import { Turns } from './call/turns.ts';
 import { guestRequest, wireOf } from './wires/index.ts';
 
 export interface BrokerOptions {
@@ -101,7 +99,6 @@ export function createBroker(options: BrokerOptions): Broker {
       perSecond: limits.bytesPerAgentPerMinute / 60,
       burst: limits.bytesPerAgentPerMinute / 2,
     }),
-    turns: new Turns(),
     limits,
     log: options.log,
   });

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { TokenBuckets } from '@lodge/domain';
+import { Shares, TokenBuckets } from '@lodge/domain';
 import type { BrokerAgent } from '@lodge/ports';
 import { tooMany } from './call/call-error.ts';
-import { Shares } from './call/shares.ts';
 
 /** Who asks, as its address tells. */
 export type DoorGuest = Pick<BrokerAgent, 'agentId' | 'accountId' | 'runtimeKind'>;

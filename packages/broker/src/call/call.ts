@@ -10,7 +10,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { TokenBuckets } from '@lodge/domain';
+import type { Shares, TokenBuckets } from '@lodge/domain';
 import type { BrokerAgent, LlmCall, Log, SecretBox } from '@lodge/ports';
 import { badProvider, CallError, invalidRequest, tooMany } from './call-error.ts';
 import { Deadline } from './deadline.ts';
@@ -27,7 +27,6 @@ import { HeldBody, readBody } from './request-body.ts';
 import type { BodyDeps } from './request-body.ts';
 import { sendAgain } from './send-again.ts';
 import { sendError } from './send-error.ts';
-import type { Shares } from './shares.ts';
 import { ownModel, pickTarget } from '../providers/target.ts';
 import type { Catalogue, Target } from '../providers/target.ts';
 import { isConnectFailure } from '@lodge/egress';

@@ -1,10 +1,9 @@
 import type { IncomingMessage } from 'node:http';
-import type { TokenBuckets } from '@lodge/domain';
+import { loopShare } from '@lodge/domain';
+import type { Holder, Shares, TokenBuckets } from '@lodge/domain';
 import { ArrivingBody } from '../json/body.ts';
 import type { JsonBody } from '../json/body.ts';
 import { CallError, invalidRequest, tooMany } from './call-error.ts';
-import type { Holder, Shares } from './shares.ts';
-import type { Turns } from './turns.ts';
 
 export interface BodyDeps {
   readonly limits: { readonly bodyBytes: number };
@@ -12,7 +11,6 @@ export interface BodyDeps {
   readonly bodies: Shares;
   /** Bytes of bodies that each agent sends over time. */
   readonly bodyRate: TokenBuckets;
-  readonly turns: Turns;
 }
 
 /** Bytes that are looked at in one step: less than a millisecond of work, whatever is in them. */
@@ -52,7 +50,7 @@ export class HeldBody {
  */
 export async function readBody(
   req: IncomingMessage,
-  { limits, bodyRate, turns }: BodyDeps,
+  { limits, bodyRate }: BodyDeps,
   holder: Holder,
   held: HeldBody,
 ): Promise<JsonBody> {
@@ -74,7 +72,7 @@ export async function readBody(
       throw tooMany('too_many_bytes', 'Too much is being sent to models at once. Try again in a moment.', 5);
     }
     body.add(piece);
-    await turns.run(holder.agentId, () => body.scan(stepBytes));
+    await loopShare.run(holder.agentId, () => body.scan(stepBytes));
   }
   return body.end();
 }

@@ -2,10 +2,11 @@
 const turnMs = 1;
 
 /**
- * Shares the event loop among agents whose messages are being looked through: work is done in small steps, and when a loop
- * turn has had its share, the agents take turns, each for one such share, however many messages each of them has under way.
+ * Shares the event loop among agents whose text is being read. Work is done in small steps. When a loop turn has had its
+ * share, the agents take turns, each for one such share, however many texts each of them has under way. One object serves a
+ * whole process: two of them would take two shares of each loop turn.
  */
-export class Turns {
+export class LoopShare {
   readonly #waiting = new Map<string, (() => void)[]>();
   #spentMs = 0;
   #isScheduled = false;
@@ -55,3 +56,6 @@ export class Turns {
     resume();
   }
 }
+
+/** The share of this process. Everything that reads text of a guest, a provider, a platform or a stranger uses this one. */
+export const loopShare = new LoopShare();

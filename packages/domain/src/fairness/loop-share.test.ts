@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Turns } from './turns.ts';
+import { LoopShare } from './loop-share.ts';
 
 /** Busy for a millisecond. */
 function work(): void {
@@ -9,7 +9,7 @@ function work(): void {
 }
 
 test('long work lets everybody else be served in between, and agents take turns whatever each has to do', async () => {
-  const turns = new Turns();
+  const loop = new LoopShare();
   let loopTurns = 0;
   let isOver = false;
   const count = (): void => {
@@ -20,7 +20,7 @@ test('long work lets everybody else be served in between, and agents take turns 
   const steps: string[] = [];
   const job = (agent: string, length: number) => {
     let left = length;
-    return turns.run(agent, () => {
+    return loop.run(agent, () => {
       work();
       steps.push(agent);
       left--;
@@ -38,15 +38,15 @@ test('long work lets everybody else be served in between, and agents take turns 
 });
 
 test('a step that fails ends its work alone', async () => {
-  const turns = new Turns();
+  const loop = new LoopShare();
   await assert.rejects(
-    turns.run('a', () => {
+    loop.run('a', () => {
       throw new Error('no');
     }),
     /no/,
   );
   let steps = 0;
-  await turns.run('a', () => {
+  await loop.run('a', () => {
     steps++;
     return steps < 3;
   });

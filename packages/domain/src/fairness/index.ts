@@ -1,0 +1,2 @@
+export * from './loop-share.ts';
+export * from './shares.ts';
