@@ -12,7 +12,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Shares, TokenBuckets } from '@lodge/domain';
+import { Shares, TokenBuckets, endStalledReply } from '@lodge/domain';
 import { createOutbound } from '@lodge/egress';
 import type { AgentDirectory, BrokerAgent, CallLedger, Log, PriceBook, Provider, SecretBox } from '@lodge/ports';
 import { plainAddress } from './call/plain-address.ts';
@@ -130,6 +130,7 @@ function createHttpServer(limits: BrokerLimits, handle: (req: IncomingMessage, r
     },
     (req, res) => {
       endsConnection(req, res);
+      endStalledReply(res, limits.stalledMs);
       handle(req, res);
     },
   );

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
 import { afterEach, test } from 'node:test';
 import { createSecretBox } from '@lodge/access';
+import type { BrokerLimits } from './call/call-limits.ts';
 import type { Door } from './door.ts';
 import { startTestBroker } from './testing/harness.ts';
 import type { TestBroker } from './testing/harness.ts';
@@ -14,15 +19,22 @@ afterEach(async () => {
   broker = null;
 });
 
-async function start(door: Door) {
+async function start(door: Door, limits: Partial<BrokerLimits> = {}) {
   const agents = [known, other].map((address) => ({ address, model: 'acme/m', keys: {} }));
   const secrets = createSecretBox(randomBytes(32));
-  broker = await startTestBroker({ agents, secrets, providers: [], doors: { mcp: door } });
+  broker = await startTestBroker({ agents, secrets, providers: [], doors: { mcp: door }, limits });
   const { url, fetchFrom } = broker;
   /** Paths as they are, with nothing resolved by a client. */
   const get = (address: string, path: string, signal?: AbortSignal): Promise<Response> =>
     fetchFrom(address)(url + path, { ...(signal && { signal }) });
-  return { get };
+  /** Asks, and reads nothing of the reply. */
+  const ask = (address: string): Socket => {
+    const socket = connect({ port: broker!.port, host: '127.0.0.1', localAddress: address });
+    socket.on('error', () => undefined).pause();
+    socket.write('GET /mcp HTTP/1.1\r\nhost: x\r\n\r\n');
+    return socket;
+  };
+  return { get, ask };
 }
 
 test('a door has everything below its segment, and knows who asks', async () => {
@@ -71,6 +83,25 @@ test('one agent has so many requests under way and no more, and takes nobody els
     assert.equal(reply.status, 200);
     await reply.text();
   }
+});
+
+test('a reply that nobody reads holds its place until it is destroyed', async () => {
+  const replies: ServerResponse[] = [];
+  const { get, ask } = await start(
+    {
+      handle: async (_guest, _req, res) => {
+        if (replies.push(res) <= 8) res.end(Buffer.alloc(16 * 2 ** 20));
+        else res.end('short');
+      },
+    },
+    { stalledMs: 1_000 },
+  );
+  const unread = Array.from({ length: 8 }, () => ask(known));
+  while (replies.length < 8) await new Promise((next) => setTimeout(next, 5));
+  assert.equal((await get(known, '/mcp')).status, 429, 'all places are held');
+  for (const reply of replies) if (!reply.closed) await once(reply, 'close');
+  assert.equal((await get(known, '/mcp')).status, 200);
+  for (const socket of unread) socket.destroy();
 });
 
 test('a request ends when its guest has left, and when the broker ends', async () => {

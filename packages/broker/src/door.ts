@@ -42,21 +42,30 @@ export class DoorKeeper {
     return Object.hasOwn(this.#doors, segment) ? this.#doors[segment]! : null;
   }
 
-  /** A request is the agent's work: it does not fall asleep meanwhile. Rejects with what the door throws. */
+  /**
+   * A request is the agent's work: it does not fall asleep meanwhile. Rejects with what the door throws. The request holds its
+   * place until the guest has taken the reply: an unread one is still memory of the host.
+   */
   async enter(door: Door, guest: BrokerAgent, req: IncomingMessage, res: ServerResponse): Promise<void> {
     if (!this.#rate.allows(guest.agentId, performance.now())) throw tooMany(...busy);
     if (!this.#places.take(guest, 1)) throw tooMany(...busy);
     const letGo = this.#keepAwake(guest.agentId);
     const left = new AbortController();
-    res.on('close', () => left.abort());
+    const closed = new Promise<void>((resolve) => {
+      if (res.closed) resolve();
+      else res.once('close', resolve);
+    });
+    void closed.then(() => left.abort());
     const handled = door.handle(guest, req, res, AbortSignal.any([left.signal, this.#ending.signal]));
     this.#inside.add(handled);
+    void Promise.allSettled([handled, closed]).then(() => {
+      this.#places.giveBack(guest, 1);
+      letGo();
+    });
     try {
       await handled;
     } finally {
       this.#inside.delete(handled);
-      this.#places.giveBack(guest, 1);
-      letGo();
     }
   }
 

@@ -28,6 +28,8 @@ export interface BrokerLimits {
   /** A reply that said it is at its end and is not ended this long after counts as ended. */
   readonly lastWordMs: number;
   readonly connectionsPerAddress: number;
+  /** A reply of which the guest takes nothing for so long is destroyed, whatever it is the answer to. */
+  readonly stalledMs: number;
 }
 
 const mebibyte = 1024 * 1024;
@@ -52,4 +54,5 @@ export const defaultLimits: BrokerLimits = {
   retryAfterMs: 5000,
   lastWordMs: 1000,
   connectionsPerAddress: 32,
+  stalledMs: 30_000,
 };

@@ -1,2 +1,3 @@
 export * from './loop-share.ts';
 export * from './shares.ts';
+export * from './stalled-reply.ts';

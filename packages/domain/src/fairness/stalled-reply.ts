@@ -1,0 +1,51 @@
+/** The reply of a Node.js server, as far as it matters here. */
+interface Reply {
+  /** Bytes that wait in the reply itself, for its turn on the connection. */
+  readonly writableLength: number;
+  readonly req: { readonly socket: Connection };
+  once(event: 'close', listener: () => void): unknown;
+}
+
+interface Connection {
+  readonly bytesWritten: number;
+  /** Bytes that wait, the write under way included. */
+  readonly writableLength: number;
+  destroy(): unknown;
+}
+
+/** Looks in each span of time that a reply may stand still. */
+const looks = 4;
+
+/**
+ * Destroys the connection of a reply whose client takes none of its bytes for `ms` milliseconds, or a quarter longer. Nobody
+ * can say how much memory unread replies hold otherwise. A reply with nothing to send, such as a silent stream, is left alone,
+ * and so is a slow client that takes a little. Call it once for each reply, before its first byte.
+ */
+export function endStalledReply(reply: Reply, ms: number): void {
+  const { socket } = reply.req;
+  let before = progressOf(socket);
+  let stillSince = performance.now();
+  const timer = setInterval(() => {
+    const now = progressOf(socket);
+    const isWaiting = reply.writableLength > 0 || socket.writableLength > 0;
+    if (!isWaiting || now !== before) {
+      before = now;
+      stillSince = performance.now();
+    } else if (performance.now() - stillSince >= ms) {
+      clearInterval(timer);
+      socket.destroy();
+    }
+  }, ms / looks);
+  // A server that ends does not wait for it.
+  (timer as { unref?: () => void }).unref?.();
+  reply.once('close', () => clearInterval(timer));
+}
+
+/**
+ * Another value with each byte that the client takes. Whole writes tell it by public fields. Within one write, which may be a
+ * reply of megabytes, only the handle's queue does; Node.js looks there too before it calls a socket idle.
+ */
+function progressOf(socket: Connection): string {
+  const { _handle: handle } = socket as { readonly _handle?: { readonly writeQueueSize?: number } | null };
+  return `${socket.bytesWritten - socket.writableLength}/${handle?.writeQueueSize ?? 0}`;
+}
