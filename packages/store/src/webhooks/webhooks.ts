@@ -1,12 +1,21 @@
 /** `WebhookStore` in Postgres. */
 import type { Happening } from '@lodge/domain';
-import type { By, DeliveryQuery, DeliveryRow, NewWebhook, WebhookChange, WebhookRow, WebhookStore } from '@lodge/ports';
+import type {
+  ActorNote,
+  DeliveryQuery,
+  DeliveryRow,
+  NewWebhook,
+  WebhookChange,
+  WebhookRow,
+  WebhookStore,
+} from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Kysely, RawBuilder, Transaction } from 'kysely';
 import type { Database } from '../database/connection.ts';
 import type { Changes } from '../database/notifications.ts';
 import type { Schema } from '../database/schema.ts';
 import { appendEvent } from '../events/append.ts';
+import { markEffective } from '../http/idempotency.ts';
 import { deliveryColumns, toDelivery, toWebhook, webhookColumns } from './rows.ts';
 import type { DeliveryColumns, WebhookColumns } from './rows.ts';
 
@@ -21,7 +30,7 @@ export class PostgresWebhookStore implements WebhookStore {
     this.changes = changes;
   }
 
-  create(accountId: string, webhook: NewWebhook, maxWebhooks: number, by: By): Promise<WebhookRow | null> {
+  create(accountId: string, webhook: NewWebhook, maxWebhooks: number, asked: ActorNote): Promise<WebhookRow | null> {
     return this.database.transaction(async (trx) => {
       // Those of one account are made one after another: they are counted.
       await sql`select from accounts where id = ${accountId} for no key update`.execute(trx);
@@ -34,7 +43,7 @@ export class PostgresWebhookStore implements WebhookStore {
       `.execute(trx);
       if (numAffectedRows !== 1n) return null;
       const row = await one(trx, accountId, id);
-      await note(trx, accountId, id, { type: 'webhook.created', data: { url: originOf(url) } }, by);
+      await note(trx, accountId, id, { type: 'webhook.created', data: { url: originOf(url) } }, asked);
       return row;
     });
   }
@@ -52,7 +61,7 @@ export class PostgresWebhookStore implements WebhookStore {
     return this.database.repeatable((db) => one(db, accountId, id));
   }
 
-  change(accountId: string, id: string, change: WebhookChange, by: By): Promise<WebhookRow | null> {
+  change(accountId: string, id: string, change: WebhookChange, asked: ActorNote): Promise<WebhookRow | null> {
     return this.database.transaction(async (trx) => {
       const { numAffectedRows } = await sql`
         update webhooks w set updated_at = clock_timestamp() ${sql.join(settersOf(change), sql``)}
@@ -61,18 +70,18 @@ export class PostgresWebhookStore implements WebhookStore {
       if (numAffectedRows !== 1n) return null;
       const fields = Object.keys(change).map((name) => (name === 'patterns' ? 'events' : name));
       const row = await one(trx, accountId, id);
-      await note(trx, accountId, id, { type: 'webhook.updated', data: { fields } }, by);
+      await note(trx, accountId, id, { type: 'webhook.updated', data: { fields } }, asked);
       return row;
     });
   }
 
-  remove(accountId: string, id: string, by: By): Promise<boolean> {
+  remove(accountId: string, id: string, asked: ActorNote): Promise<boolean> {
     return this.database.transaction(async (trx) => {
       const { numAffectedRows } = await sql`
         delete from webhooks where account_id = ${accountId} and id = ${id}
       `.execute(trx);
       if (numAffectedRows !== 1n) return false;
-      await note(trx, accountId, id, { type: 'webhook.removed', data: {} }, by);
+      await note(trx, accountId, id, { type: 'webhook.removed', data: {} }, asked);
       return true;
     });
   }
@@ -163,13 +172,17 @@ function settersOf({ url, description, patterns, enabled, secret }: WebhookChang
   ];
 }
 
-/** One that was off is told of what comes from now on: what came meanwhile can be read as events. */
+/**
+ * One that was off is told of what comes from now on: what came meanwhile can be read as events. One that is turned off loses its
+ * lease; a webhook that no process has held has none, and `least` of null and a time would be the time.
+ */
 const enabledSetter = (enabled: boolean): RawBuilder<unknown> =>
   enabled
     ? sql`, enabled = true, disabled_reason = null, failing_since = null,
         position = case when w.enabled then w.position else
           (select coalesce(max(e.id), w.position) from events e where e.account_id = w.account_id) end`
-    : sql`, enabled = false, disabled_reason = null, lease_until = least(w.lease_until, clock_timestamp())`;
+    : sql`, enabled = false, disabled_reason = null,
+        lease_until = case when w.lease_until is not null then least(w.lease_until, clock_timestamp()) end`;
 
 /** Last in a transaction. */
 async function note(
@@ -177,8 +190,9 @@ async function note(
   accountId: string,
   id: string,
   event: Happening,
-  by: By | null,
+  { by, idempotencyKey }: ActorNote,
 ): Promise<void> {
+  if (idempotencyKey !== undefined) await markEffective(trx, accountId, idempotencyKey);
   await tell(trx, accountId);
   await appendEvent(trx, { ...event, accountId, agentId: null, by, target: { kind: 'webhook', id } });
 }
