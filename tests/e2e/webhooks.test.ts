@@ -202,3 +202,28 @@ test('an account has a bounded number of them', async () => {
   assert.equal(statuses.filter((status) => status === 201).length, 20);
   assert.equal(statuses.filter((status) => status === 429).length, 4);
 });
+
+test('no Idempotency-Key keeps a secret, and none makes a second webhook or rotates twice', async () => {
+  const client = new Client(world);
+  const once = (path: string, body: object, key: string) =>
+    client.call('POST', path, body, { headers: { 'idempotency-key': key } });
+  const create = () => once('/webhooks', { url: receiver.url, events: ['agent.*'] }, 'once');
+  const [first, again] = [await create(), await create()];
+  assert.deepEqual([first.status, again.status, again.body.error.code], [201, 409, 'idempotency_key_reused']);
+  const rotate = () => once(`/webhooks/${first.body.id}/rotate`, {}, 'rotate-once');
+  const [rotated, repeated] = [await rotate(), await rotate()];
+  assert.deepEqual([rotated.status, repeated.status], [200, 409]);
+  assert.ok(!`${again.text}${repeated.text}`.includes('whsec_'));
+  const { rows } = await world.sql.query(`select key, body from idempotency_keys where key like '%once' order by key`);
+  assert.deepEqual(rows, [
+    { key: 'once', body: null },
+    { key: 'rotate-once', body: null },
+  ]);
+  // The effect is known where the process died before it kept that there was a reply.
+  await world.sql.query(`update idempotency_keys set done_at = null, lease_until = now() - interval '1 s'`);
+  const [lost, lostRotation] = [await create(), await rotate()];
+  assert.deepEqual([lost.status, lostRotation.status], [409, 409]);
+  assert.match(lost.body.error.message, /lost with the secret/);
+  assert.equal((await client.call('GET', '/webhooks')).body.data.length, 1);
+  assert.equal((await client.call('GET', `/webhooks/${first.body.id}`)).body.secret_last4, rotated.body.secret_last4);
+});

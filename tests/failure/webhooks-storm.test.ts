@@ -48,7 +48,7 @@ before(async () => {
   for (const kind of kinds) {
     const receiver = await WebhookReceiver.start();
     const input = { url: receiver.url, patterns: ['agent.paused'], description: kind, enabled: true };
-    const { row, secret } = await webhooks.create(accountId, input, by);
+    const { row, secret } = await webhooks.create(accountId, input, { by });
     assert.equal(
       secrets.open(secrets.seal(secret, webhookSecretContext(row.id)), webhookSecretContext(row.id)),
       secret,

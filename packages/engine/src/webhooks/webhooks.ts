@@ -1,6 +1,6 @@
 /** What owners do with their webhooks. Each refuses with `webhook_not_found` where the account has no such one. */
 import { Refusal, webhookTestType } from '@lodge/domain';
-import type { By, DeliveryQuery, DeliveryRow, SecretBox, WebhookRow, WebhookStore } from '@lodge/ports';
+import type { ActorNote, DeliveryQuery, DeliveryRow, SecretBox, WebhookRow, WebhookStore } from '@lodge/ports';
 import { webhookSecretContext } from '@lodge/ports';
 
 export interface WebhookInput {
@@ -28,13 +28,13 @@ export interface MadeWebhook {
 }
 
 export interface Webhooks {
-  create(accountId: string, input: WebhookInput, by: By): Promise<MadeWebhook>;
+  create(accountId: string, input: WebhookInput, note: ActorNote): Promise<MadeWebhook>;
   list(accountId: string): Promise<readonly WebhookRow[]>;
   get(accountId: string, id: string): Promise<WebhookRow>;
-  change(accountId: string, id: string, input: Partial<WebhookInput>, by: By): Promise<WebhookRow>;
+  change(accountId: string, id: string, input: Partial<WebhookInput>, note: ActorNote): Promise<WebhookRow>;
   /** The secret before signs for `overlapMs` longer. */
-  rotate(accountId: string, id: string, overlapMs: number, by: By): Promise<MadeWebhook>;
-  remove(accountId: string, id: string, by: By): Promise<void>;
+  rotate(accountId: string, id: string, overlapMs: number, note: ActorNote): Promise<MadeWebhook>;
+  remove(accountId: string, id: string, note: ActorNote): Promise<void>;
   deliveries(query: DeliveryQuery): Promise<readonly DeliveryRow[]>;
   delivery(accountId: string, id: string, delivery: bigint): Promise<DeliveryRow>;
   /** Sends one event that nothing has caused; resolves with how it ended, or as it stands after `waitMs`. */
@@ -45,11 +45,11 @@ export interface Webhooks {
 export function createWebhooks(deps: WebhooksDeps): Webhooks {
   const { store } = deps;
   return {
-    async create(accountId, input, by) {
+    async create(accountId, input, note) {
       checkUrl(deps, input.url);
       const [id, secret] = [deps.makeId(), deps.makeSecret()];
       const made = { id, ...input, ...sealed(deps, id, secret) };
-      const row = await store.create(accountId, made, deps.maxPerAccount, by);
+      const row = await store.create(accountId, made, deps.maxPerAccount, note);
       if (row === null) {
         throw new Refusal('quota_exceeded', `An account has at most ${deps.maxPerAccount} webhooks.`, {
           retryAfterSeconds: 60,
@@ -59,18 +59,18 @@ export function createWebhooks(deps: WebhooksDeps): Webhooks {
     },
     list: (accountId) => store.list(accountId),
     get: async (accountId, id) => there(await store.get(accountId, id)),
-    async change(accountId, id, input, by) {
+    async change(accountId, id, input, note) {
       if (input.url !== undefined) checkUrl(deps, input.url);
-      return there(await store.change(accountId, id, input, by));
+      return there(await store.change(accountId, id, input, note));
     },
-    async rotate(accountId, id, overlapMs, by) {
+    async rotate(accountId, id, overlapMs, note) {
       const secret = deps.makeSecret();
       const { sealedSecret, secretLast4 } = sealed(deps, id, secret);
       const change = { secret: { sealed: sealedSecret, last4: secretLast4, overlapMs } };
-      return { row: there(await store.change(accountId, id, change, by)), secret };
+      return { row: there(await store.change(accountId, id, change, note)), secret };
     },
-    async remove(accountId, id, by) {
-      if (!(await store.remove(accountId, id, by))) throw notFound();
+    async remove(accountId, id, note) {
+      if (!(await store.remove(accountId, id, note))) throw notFound();
     },
     deliveries: async (query) => there(await store.deliveries(query)),
     delivery: async (accountId, id, delivery) => thereToo(await store.delivery(accountId, id, delivery)),

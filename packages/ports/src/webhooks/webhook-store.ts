@@ -4,7 +4,7 @@
  * whose number fences what it writes: what a killed one had sent and not written is sent again.
  */
 import type { EventType } from '@lodge/domain';
-import type { By } from '../events/by.ts';
+import type { ActorNote } from '../events/change-note.ts';
 
 export interface WebhookRow {
   readonly id: string;
@@ -76,11 +76,11 @@ export interface DeliveryQuery {
 /** Of the API. Null: the account has no such webhook, or it no such delivery. */
 export interface WebhookStore {
   /** Null: the account has as many as it may have. */
-  create(accountId: string, webhook: NewWebhook, maxWebhooks: number, by: By): Promise<WebhookRow | null>;
+  create(accountId: string, webhook: NewWebhook, maxWebhooks: number, note: ActorNote): Promise<WebhookRow | null>;
   list(accountId: string): Promise<readonly WebhookRow[]>;
   get(accountId: string, id: string): Promise<WebhookRow | null>;
-  change(accountId: string, id: string, change: WebhookChange, by: By): Promise<WebhookRow | null>;
-  remove(accountId: string, id: string, by: By): Promise<boolean>;
+  change(accountId: string, id: string, change: WebhookChange, note: ActorNote): Promise<WebhookRow | null>;
+  remove(accountId: string, id: string, note: ActorNote): Promise<boolean>;
   deliveries(query: DeliveryQuery): Promise<readonly DeliveryRow[] | null>;
   delivery(accountId: string, webhookId: string, id: bigint): Promise<DeliveryRow | null>;
   /** A delivery of its own, due at once, whatever the patterns are. */

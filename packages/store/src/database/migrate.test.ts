@@ -62,6 +62,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0027_connections.sql',
     '0028_hook_answers.sql',
     '0029_connection_oauth.sql',
+    '0030_kept_secrets.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [
@@ -297,4 +298,31 @@ test('a conversation of an earlier release knows who was let in last, by the mes
       { id: 'c2', sender_id: null },
     ],
   );
+});
+
+test('secrets of webhooks that earlier releases kept with a reply are gone, and their requests stay carried out', async (t) => {
+  const { database, folder, write } = await setUp(t);
+  const own = join(import.meta.dirname, 'migrations');
+  const files = (await readdir(own)).toSorted();
+  const copy = async (names: readonly string[]) => {
+    for (const name of names) await write({ [name]: await readFile(join(own, name), 'utf8') });
+  };
+  const until = files.indexOf('0030_kept_secrets.sql');
+  await copy(files.slice(0, until));
+  await migrate(database, folder);
+  const row = (key: string, body: string) =>
+    `('a', '${key}', sha256('x'), 'i', gen_random_uuid(), now(), now(), now(), 201, '{}', '${body}')`;
+  await execute(
+    database.connectionString,
+    `insert into accounts (id, name) values ('a', 'a');
+     insert into idempotency_keys (account_id, key, fingerprint, agent_id, attempt, lease_until, created_at, done_at, status, headers, body)
+     values ${row('agent', '{"object":"agent"}')}, ${row('webhook', '{"id":"w","secret":"whsec_c2VjcmV0"}')}`,
+  );
+  await copy(files.slice(until));
+  await migrate(database, folder);
+  const kept = `select key, status, body, done_at is not null as done from idempotency_keys order by key`;
+  assert.deepEqual(await execute(database.connectionString, kept), [
+    { key: 'agent', status: 201, body: '{"object":"agent"}', done: true },
+    { key: 'webhook', status: null, body: null, done: true },
+  ]);
 });

@@ -10,6 +10,7 @@ import type { Claim, IdempotencyStore, Log, StoredReply } from '@lodge/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../../app-types.ts';
 import { Claims, leaseMs } from './claims.ts';
+import { checkSecretReply } from './secret-replies.ts';
 
 const maxKeptBytes = 256 * 1024;
 const keptHeaders = ['content-type', 'location', 'etag', 'x-agent-id', 'preference-applied'];
@@ -28,6 +29,7 @@ interface Needs {
 
 export function addIdempotency(app: App, { idempotency: store, log }: Needs): void {
   app.decorateRequest('idempotent');
+  app.addHook('onRoute', checkSecretReply);
   if (store === undefined) return;
   const claims = new Claims(store, log);
   app.addHook('onReady', async () => claims.start());

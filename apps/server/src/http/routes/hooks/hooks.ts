@@ -9,11 +9,11 @@ import {
   ListHookMessagesQuery,
   NoQuery,
 } from '@lodge/contract';
-import { Refusal } from '@lodge/domain';
 import { checkAgentId } from '../../reply/agent-record.ts';
 import type { Cursors } from '../../reply/cursors.ts';
 import { pageReply } from '../../reply/page.ts';
 import { actorNote } from '../../identity/change-note.ts';
+import { refuseLostSecret } from '../../pipeline/idempotency/secret-replies.ts';
 import { trimName } from '../agents/fields.ts';
 import type { App } from '../../app-types.ts';
 import { errors, hookRecord, inputOf, messageRecord, newHookId, placeOf, tags } from './shared.ts';
@@ -73,10 +73,7 @@ function createRoute(app: App, { hooks: { hooks, origin } }: Needs): void {
     handler: async (request, reply) => {
       const { id: agentId } = request.params;
       checkAgentId(agentId);
-      if (request.idempotent?.effective) {
-        const words = 'The request with this Idempotency-Key was carried out, and its reply was lost with the token.';
-        throw new Refusal('idempotency_key_reused', `${words} Remove the hook, and make another.`);
-      }
+      refuseLostSecret(request, 'Remove the hook, and make another.');
       const place = { accountId: request.principal.accountId, agentId, hookId: newHookId() };
       const { hook, token } = await hooks.create(place, inputOf(request.body), actorNote(request));
       request.scope.fields.agent_id = agentId;

@@ -13,6 +13,7 @@ import { Refusal, namesSomething } from '@lodge/domain';
 import type { Webhooks } from '@lodge/engine';
 import type { App } from '../../app-types.ts';
 import { actorNote } from '../../identity/change-note.ts';
+import { refuseLostSecret } from '../../pipeline/idempotency/secret-replies.ts';
 import { webhookRecord, withSecret } from './record.ts';
 
 export interface WebhookNeeds {
@@ -41,17 +42,18 @@ function createRoute(app: App, { webhooks }: WebhookNeeds): void {
       tags,
       summary: 'Have events sent to a server of yours',
       description:
-        'Events from now on are sent as they happen: a POST of the event as `GET /v1/events` shows it, signed as Standard Webhooks has it. The secret is in this reply alone.',
+        'Events from now on are sent as they happen: a POST of the event as `GET /v1/events` shows it, signed as Standard Webhooks has it. The secret is in this reply alone, which no Idempotency-Key keeps.',
       querystring: NoQuery,
       body: CreateWebhook,
       response: { 201: { ...WebhookWithSecret, 'x-response-description': 'The webhook, with its secret.' } },
     },
-    config: { scopes: ['agents:write'], errors: ['quota_exceeded'] },
+    config: { scopes: ['agents:write'], errors: ['quota_exceeded'], secretReply: true },
     handler: async (request, reply) => {
+      refuseLostSecret(request, 'Remove the webhook, and make another.');
       const { url, events, description = '', enabled = true } = request.body;
       checkEvents(events);
       const input = { url, patterns: events, description, enabled };
-      const made = await webhooks.create(request.principal.accountId, input, actorNote(request).by);
+      const made = await webhooks.create(request.principal.accountId, input, actorNote(request));
       return reply.code(201).header('location', `/v1/webhooks/${made.row.id}`).send(withSecret(made));
     },
   });
@@ -111,7 +113,7 @@ function changeRoutes(app: App, { webhooks }: WebhookNeeds): void {
       if (events) checkEvents(events);
       const { accountId } = request.principal;
       const change = { ...rest, ...(events && { patterns: events }) };
-      return webhookRecord(await webhooks.change(accountId, request.params.webhook, change, actorNote(request).by));
+      return webhookRecord(await webhooks.change(accountId, request.params.webhook, change, actorNote(request)));
     },
   });
   app.route({
@@ -129,7 +131,7 @@ function changeRoutes(app: App, { webhooks }: WebhookNeeds): void {
     config: changeConfig,
     handler: async (request) => {
       const { webhook } = request.params;
-      await webhooks.remove(request.principal.accountId, webhook, actorNote(request).by);
+      await webhooks.remove(request.principal.accountId, webhook, actorNote(request));
       return { object: 'webhook.deleted' as const, id: webhook, deleted: true as const };
     },
   });
@@ -144,18 +146,18 @@ function rotateRoute(app: App, { webhooks }: WebhookNeeds): void {
       tags,
       summary: 'Give a webhook a new secret',
       description:
-        'For the time of the overlap each event is signed with both, so that the receiver can change over at leisure.',
+        'For the time of the overlap each event is signed with both, so that the receiver can change over at leisure. No Idempotency-Key keeps the reply: it holds a secret.',
       params: WebhookParams,
       querystring: NoQuery,
       body: RotateWebhookSecret,
       response: { 200: { ...WebhookWithSecret, 'x-response-description': 'The webhook, with its new secret.' } },
     },
-    config: changeConfig,
+    config: { ...changeConfig, secretReply: true },
     handler: async (request) => {
+      refuseLostSecret(request, 'Rotate again.');
       const seconds = request.body?.overlap_seconds ?? overlapSeconds;
-      const { by } = actorNote(request);
       const { accountId } = request.principal;
-      return withSecret(await webhooks.rotate(accountId, request.params.webhook, seconds * 1000, by));
+      return withSecret(await webhooks.rotate(accountId, request.params.webhook, seconds * 1000, actorNote(request)));
     },
   });
 }
