@@ -311,7 +311,8 @@ CREATE TABLE channels (
   CONSTRAINT channels_status_check CHECK (status = ANY (ARRAY['pending_pairing'::text, 'connecting'::text, 'connected'::text, 'disconnected'::text, 'error'::text, 'disabled'::text])),
   CONSTRAINT channels_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id)
 );
-CREATE UNIQUE INDEX channels_account ON channels USING btree (channel, account_key) WHERE account_key IS NOT NULL;
+CREATE UNIQUE INDEX channels_account ON channels USING btree (channel, account_key) WHERE account_key !~~ 'unverified/%'::text;
+CREATE INDEX channels_unverified ON channels USING btree (agent_id, channel) WHERE account_key ~~ 'unverified/%'::text;
 
 CREATE TABLE channel_conversations (
   id text NOT NULL DEFAULT gen_random_uuid()::text,

@@ -88,14 +88,24 @@ describe('PUT', () => {
     assert.equal((await put('telegram', { botToken }, '?verify=false')).status, 200);
   });
 
-  test('409 channel_conflict: one bot on two agents, verified or not', async () => {
+  test('409 channel_conflict: one verified bot on two agents', async () => {
     const other = await client.agent('running');
-    for (const query of ['', '?verify=false']) {
-      const botToken = token();
-      assert.equal((await put('telegram', { botToken }, query)).status, 200);
-      assert.deepEqual(codeOf(await put('telegram', { botToken }, query, other)), [409, 'channel_conflict']);
-    }
+    const botToken = token();
+    assert.equal((await put('telegram', { botToken })).status, 200);
+    assert.deepEqual(codeOf(await put('telegram', { botToken }, '', other)), [409, 'channel_conflict']);
     assert.equal((await client.call('GET', `/agents/${other}/channels/telegram`)).body.status, 'not_configured');
+  });
+
+  test('a made-up token keeps no account out, and the reply tells nothing of who uses the bot', async () => {
+    const eve = await client.agent('running');
+    const puts = { enabled: false, botToken: '777000123:made-up' };
+    const before = await put('telegram', puts, '?verify=false', eve);
+    assert.equal((await put('telegram', { botToken: '777000123:real' })).status, 200);
+    const after = await put('telegram', puts, '?verify=false', eve);
+    assert.deepEqual([before.status, after.status], [200, 200]);
+    // A platform that is down keeps nobody from a new token of the bot that was verified.
+    assert.equal((await put('telegram', { botToken: '777000123:new' }, '?verify=false')).status, 200);
+    assert.deepEqual(codeOf(await put('telegram', { botToken: '777000123:real' }, '', eve)), [409, 'channel_conflict']);
   });
 
   test('404: a channel that there is not, and another account’s agent', async () => {

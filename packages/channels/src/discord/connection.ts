@@ -33,7 +33,7 @@ import type { DiscordApi } from './rest.ts';
 import { Rooms } from './rooms.ts';
 import type { Room } from './rooms.ts';
 import { openFile, sendPart } from './send.ts';
-import { discordToken, whoAmI } from './verify.ts';
+import { accountKeyOf, discordToken, whoAmI } from './verify.ts';
 
 export interface DiscordTimings extends GatewayTimings, SilenceTimings {
   readonly backoff: BackoffTimings;
@@ -177,7 +177,9 @@ export class DiscordConnection implements ChannelConnection {
     this.live = socket.session;
     if (!this.isBegun) await this.keepPlace(beginningTimeoutMs);
     this.isBegun = true;
-    this.changed({ status: 'connected', identity: this.self! });
+    const identity = this.self!;
+    const accountKey = accountKeyOf(this.account.credentials, identity);
+    this.changed({ status: 'connected', identity, accountKey });
   }
 
   private async untilEnded(socket: GatewaySocket): Promise<GatewayEnd> {

@@ -48,6 +48,7 @@ export function createDiscord(options: DiscordOptions = {}): Platform {
     sendsOnce: true,
     // Discord knows a nonce for "a few minutes". Source: discord.com/developers/docs/resources/message#create-message.
     sendsOnceForMs: 120_000,
+    tellsAccount: true,
     verify: (credentials, signal) => verifyDiscord(api, credentials, signal),
     render: renderDiscord,
     connect: (account, host) => new DiscordConnection(api, timings, account, host),

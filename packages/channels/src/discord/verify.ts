@@ -17,13 +17,17 @@ export async function verifyDiscord(
   const rest = new DiscordRest(api, discordToken(credentials));
   try {
     const identity = await whoAmI(rest, signal);
-    return { identity, accountKey: accountOfToken('discord', credentials) ?? identity.id };
+    return { identity, accountKey: accountKeyOf(credentials, identity) };
   } catch (error) {
     throw failureOf(error);
   } finally {
     rest.end();
   }
 }
+
+/** A token names the application, whose id is not always the bot's. */
+export const accountKeyOf = (credentials: ChannelSecrets, { id }: ChannelIdentity): string =>
+  accountOfToken('discord', credentials) ?? id;
 
 /** By its shape, before Discord is asked: each wrong token counts against the address. Throws `ChannelFailure`. */
 export function discordToken({ botToken: given = '' }: ChannelSecrets): string {

@@ -217,7 +217,7 @@ export class TelegramConnection implements ChannelConnection {
     const { id, name, hasPrivacyMode } = this.identity!;
     const identity = { id: String(id), name };
     const isNoted = hasPrivacyMode && this.account.wantsUnaddressed;
-    this.say({ status: 'connected', identity, ...(isNoted && { note: reasons.privacyMode }) });
+    this.say({ status: 'connected', identity, accountKey: identity.id, ...(isNoted && { note: reasons.privacyMode }) });
   }
 
   /** Says what is new, and nothing once it is over. */

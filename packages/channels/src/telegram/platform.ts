@@ -35,6 +35,7 @@ export function createTelegram(options: TelegramOptions = {}): Platform {
       progress: progressLimits,
     },
     sendsOnce: false,
+    tellsAccount: true,
     verify: (credentials, signal) => verify(server, timings, credentials, signal),
     render: renderAnswer,
     connect: (account, host) => new TelegramConnection(server, timings, account, host),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { accountOfToken } from './account.ts';
+import { accountOfToken, isUnverifiedAccount, namedBy, unverifiedAccount } from './account.ts';
 
 test('tokens of Telegram and Discord name their bot; what is none names nobody', () => {
   const part = Buffer.from('800000000000123').toString('base64');
@@ -15,4 +15,12 @@ test('tokens of Telegram and Discord name their bot; what is none names nobody',
   }
   assert.equal(of('slack', 'xoxb-1-2-3'), null);
   assert.equal(accountOfToken('telegram', {}), null);
+});
+
+test('an unverified key is told from every account, and keeps what the token says of itself', () => {
+  for (const named of [null, '123456']) {
+    const key = unverifiedAccount('d1-_', named);
+    assert.deepEqual([isUnverifiedAccount(key), namedBy(key)], [true, named]);
+  }
+  for (const account of ['123456', 'T1/B1', 'ada@example.com']) assert.equal(namedBy(account), null);
 });

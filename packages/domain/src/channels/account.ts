@@ -19,6 +19,13 @@ const decoded = (part: string): string => Buffer.from(part, 'base64url').toStrin
 
 const prefix = 'unverified/';
 
-/** Until the platform has said whose they are, the same credentials are the same account. `digest` is of a secret among them. */
-export const unverifiedAccount = (digest: string): string => prefix + digest;
+/**
+ * Until the platform has said whose credentials are, they are nobody's: such a key keeps no other channel from an account. `digest` is
+ * of a secret among them, in base64url; `named` is the account that a token names itself.
+ */
+export const unverifiedAccount = (digest: string, named: string | null = null): string =>
+  `${prefix}${digest}${named === null ? '' : `/${named}`}`;
+/** What the token of an unverified key says of itself; null: nothing. */
+export const namedBy = (accountKey: string): string | null =>
+  isUnverifiedAccount(accountKey) ? (accountKey.split('/', 3)[2] ?? null) : null;
 export const isUnverifiedAccount = (accountKey: string): boolean => accountKey.startsWith(prefix);

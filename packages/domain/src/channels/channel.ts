@@ -64,6 +64,7 @@ export const channelReasonCodes = [
   'deaf',
   'consent_needed',
   'pairing_needed',
+  'not_verified',
   'relay_down',
 ] as const;
 export type ChannelReasonCode = (typeof channelReasonCodes)[number];

@@ -92,10 +92,9 @@ export function sealedOf(
   }));
 }
 
-/** Without the platform: the account that the token names, or else that of the same credentials. */
+/** Without the platform: what blocks nobody until a connection has shown whose these credentials are. */
 export function unverifiedKey(channel: ChannelName, credentials: ChannelSecrets): string | null {
-  const named = accountOfToken(channel, credentials);
-  if (named !== null) return named;
   const values = channelCredentials[channel].map((name) => credentials[name] ?? '');
-  return values.length === 0 ? null : unverifiedAccount(hash('sha256', values.at(-1)!, 'base64url'));
+  if (values.length === 0) return null;
+  return unverifiedAccount(hash('sha256', values.at(-1)!, 'base64url'), accountOfToken(channel, credentials));
 }

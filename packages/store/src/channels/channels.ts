@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { channelCredentials, channelTitles } from '@lodge/domain';
+import { channelCredentials, channelTitles, namedBy } from '@lodge/domain';
 import type { ChannelName } from '@lodge/domain';
 import type {
   ActorNote,
@@ -175,9 +175,10 @@ export async function putChannel(
   change: ChannelChange,
   note: ChangeNote | undefined,
 ): Promise<{ readonly row: ChannelRow; readonly isNew: boolean } | 'no_agent'> {
-  const { accountId, agentId, channel, enabled, access, accountKey } = change;
+  const { accountId, agentId, channel, enabled, access } = change;
   if (!(await lockLiving(trx, accountId, agentId))) return 'no_agent';
   const before = await lockChannel(trx, accountId, agentId, channel);
+  const accountKey = keyAfter(before, change);
   if (typeof accountKey === 'string') await freeOfDeleted(trx, channel, accountKey);
   const isAnother =
     typeof accountKey === 'string' &&
@@ -222,6 +223,15 @@ export async function putChannel(
   await appendEvents(trx, ended);
   await writeNote(trx, { accountId, agentId }, { type: 'channel.configured', data: { channel, enabled } }, note);
   return { row: row!, isNew: before === undefined };
+}
+
+/** A new token of the account that this channel has proved to be changes nothing of that, though the platform was not asked. */
+function keyAfter(
+  before: Selectable<ChannelsTable> | undefined,
+  { accountKey }: ChannelChange,
+): string | null | undefined {
+  const named = typeof accountKey === 'string' ? namedBy(accountKey) : null;
+  return named !== null && before?.account_key === named ? undefined : accountKey;
 }
 
 /** Who may write is looked up with each message: another list of them leaves the connection as it is. */

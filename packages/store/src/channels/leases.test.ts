@@ -226,6 +226,20 @@ test('an account that is known only once it is connected is no other one, and ke
   assert.deepEqual([next.isUnverified, next.cursor], [false, { offset: 5 }]);
 });
 
+test('of channels whose accounts nobody verified the one that connects has the account, and the other is told', async () => {
+  const key = () => `unverified/${randomUUID()}/777`;
+  const [first, second] = [
+    await agentWithChannel(store, accountId, { accountKey: key() }),
+    await agentWithChannel(store, accountId, { accountKey: key() }),
+  ];
+  const [early, late] = await leasesOf(store, [second, first]);
+  const connected = { status: 'connected', identity: { id: '777', name: 'bot' } } as const;
+  assert.equal(await store.relay.changed(early!, connected, null, '777'), true);
+  assert.equal(await store.relay.changed(late!, connected, null, '777'), 'conflict');
+  const taken = await store.channels.find(accountId, first, 'telegram');
+  assert.deepEqual([taken!.status, taken!.statusReason!.code], ['error', 'used_elsewhere']);
+});
+
 test('another list of who may write holds at once, and the connection stays; what it hears is a connection of its own', async () => {
   const id = await agentWithChannel(store, accountId);
   const held = await lease(id);

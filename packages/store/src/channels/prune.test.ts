@@ -91,3 +91,28 @@ test('answers go with the last message that they answer, and words of ours after
   await relay.prune();
   assert.deepEqual([await count(id), await texts()], [0, []]);
 });
+
+test('credentials that no platform has taken within seven days are removed, and the owner is told', async () => {
+  const credentials = [{ name: 'botToken', sealed: 's', last4: '' }];
+  const put = (accountKey: string) => agentWithChannel(store, accountId, { accountKey, credentials });
+  const [old, fresh, verified, earlier] = [
+    await put('unverified/a/1'),
+    await put('unverified/b/1'),
+    await put('1'),
+    await put('unverified/earlier/2'),
+  ];
+  await run(`update channel_credentials set created_at = now() - interval '8 days' where agent_id <> '${fresh}'`);
+  await relay.prune();
+  const rows = await run<{ agent_id: string; status: string }>(
+    `select c.agent_id, c.status from channels c where exists (
+       select from channel_credentials k where k.agent_id = c.agent_id
+     ) and c.agent_id = any('{${[old, fresh, verified, earlier].join()}}')`,
+  );
+  assert.deepEqual(rows.map(({ agent_id }) => agent_id).toSorted(), [fresh, verified, earlier].toSorted());
+  const ended = await store.channels.find(accountId, old, 'telegram');
+  assert.deepEqual([ended!.status, ended!.statusReason!.code], ['error', 'not_verified']);
+  const told = await run(
+    `select data->>'code' as code from events where agent_id = '${old}' and type = 'channel.disconnected'`,
+  );
+  assert.deepEqual(told, [{ code: 'not_verified' }]);
+});

@@ -10,6 +10,7 @@ import type { RawBuilder, Transaction } from 'kysely';
 import type { Database } from '../database/connection.ts';
 import { advisoryLocks } from '../database/locks.ts';
 import type { Schema } from '../database/schema.ts';
+import { endUnverified } from './unverified.ts';
 
 const step = 1_000;
 const maxAgeDays = 30;
@@ -35,7 +36,7 @@ export async function pruneChannels(database: Database): Promise<void> {
       (trx) =>
         pruneNumber(trx, each),
   );
-  for (const run of [pruneAged, ...numbers, pruneNotices, pruneSeen, prunePending, pruneStrangers]) {
+  for (const run of [pruneAged, ...numbers, pruneNotices, pruneSeen, prunePending, pruneStrangers, endUnverified]) {
     for (let hasMore = true; hasMore;) {
       const result = await database.transaction((trx) => underLock(trx, run));
       if (result === null) return;
