@@ -17,6 +17,7 @@ export * from './runtime-kinds.ts';
 export * from './scopes.ts';
 export * from './roles.ts';
 export * from './hooks/index.ts';
+export * from './host-lines/index.ts';
 export * from './ids.ts';
 export * from './json.ts';
 export * from './rate-limit.ts';

@@ -1,4 +1,5 @@
 /** How messages of a channel reach the agent: who wrote is data, quoted and marked, never a part of what is said. */
+import { hostMessage } from '../host-lines/host-line.ts';
 import { channelTitles } from './channel.ts';
 import type { ChannelName, ConversationKind } from './channel.ts';
 
@@ -32,19 +33,14 @@ const maxPathChars = 400;
 /** As the tools take it. */
 const maxIdChars = 512;
 
-/**
- * One text for all messages that wait, oldest first. Each has a line of JSON before it, which the host writes: whatever stands in
- * a name is inside a JSON string there. A text cannot forge such a line: lines of it that look like one are quoted by `> `.
- */
+/** One text for all messages that wait, oldest first. Each has a line of the host before it. */
 export function promptOf(frame: PromptFrame, messages: readonly PromptMessage[]): string {
-  return messages.map((message) => `${headerOf(frame, message)}\n${bodyOf(message.text)}`).join('\n\n');
+  return messages.map((message) => hostMessage('channel message', factsOf(frame, message), message.text)).join('\n\n');
 }
 
-const mark = '[channel message ';
-
-function headerOf({ channel, kind, conversationId, title }: PromptFrame, message: PromptMessage): string {
+function factsOf({ channel, kind, conversationId, title }: PromptFrame, message: PromptMessage): object {
   const { pictures = [], voiceNotes = [] } = message;
-  const facts = {
+  return {
     channel: channelTitles[channel],
     conversation: kind,
     conversation_id: quoted(conversationId, maxIdChars),
@@ -64,17 +60,7 @@ function headerOf({ channel, kind, conversationId, title }: PromptFrame, message
       })),
     }),
   };
-  return `${mark}${JSON.stringify(facts)}]`;
 }
-
-/** A reader takes any end of a line for one, and does not see what has no width. */
-const bodyOf = (text: string): string =>
-  text.replaceAll(/[^\n\r\v\f\u0085\u2028\u2029]+/g, (line) => (looksLikeMark(line) ? `> ${line}` : line));
-
-const invisible = /[\p{Z}\p{C}\p{M}]/gu;
-
-const looksLikeMark = (line: string): boolean =>
-  line.includes('[') && line.replaceAll(invisible, '').toLowerCase().startsWith('[channelmessage');
 
 /** Without control characters and line breaks, of bounded length. */
 function quoted(text: string, maxChars = maxNameChars): string {

@@ -2,7 +2,7 @@
  * Templates of hooks: the owner's words, with named fields of the sender's JSON in them, such as `{{issue.title}}`. What a field
  * holds is put in as JSON on one line: it can end neither its quotes nor its line, whatever the sender wrote.
  */
-import { boundedLine } from './json-line.ts';
+import { boundedLine } from '../host-lines/json-line.ts';
 
 export const maxTemplateChars = 8_192;
 const maxFields = 50;

@@ -1,4 +1,5 @@
-/** How a run reaches the agent: a line of the host that says which schedule it is and for when, and the owner's prompt. */
+/** How a run reaches the agent: a line of the host that says which schedule it is and for when, and the prompt, which may be the agent's own. */
+import { hostMessage } from '../host-lines/host-line.ts';
 
 export interface ScheduledPrompt {
   readonly name: string;
@@ -22,7 +23,7 @@ export function scheduledPromptOf(run: ScheduledPrompt): string {
     ...(run.attempt > 1 && { attempt: run.attempt }),
     ...(run.mayHaveActed && { earlier_attempt_may_have_acted: true }),
   };
-  return `[scheduled run ${JSON.stringify(facts)}]\n${run.prompt}`;
+  return hostMessage('scheduled run', facts, run.prompt);
 }
 
 /** Such as `2027-03-28 09:00 Europe/Berlin`. */

@@ -3,7 +3,16 @@
  * part of a turn of the one who asks, so that a chain of them has an end. Where several turns of an agent are under way at once, nobody
  * can tell which one asks: whoever led to any of them counts as part of the chain.
  */
-import { Refusal, agentIdPattern, allPeers, chainTrouble, mayAsk, reachedLimits, reachedWords } from '@lodge/domain';
+import {
+  Refusal,
+  agentIdPattern,
+  allPeers,
+  chainTrouble,
+  hostMessage,
+  mayAsk,
+  reachedLimits,
+  reachedWords,
+} from '@lodge/domain';
 import type { AgentRow } from '@lodge/ports';
 import type { AskedTurn } from '../agents/agents.ts';
 import { withinBounds } from '../channels/answering/say.ts';
@@ -93,8 +102,8 @@ async function askedTurn(deps: AgentToolsDeps, { agentId }: ToolGuest, peerId: s
   return { askers, depth, payerId, limited: limits.length > 0 };
 }
 
-/** The host says who asks: in a line of JSON, as with messages of channels. */
+/** The host says who asks, in a line of its own. */
 const questionOf = ({ id, name }: AgentRow, text: string): string =>
-  `[agent message ${JSON.stringify({ from_agent: id, agent_name: name.slice(0, 100).toWellFormed() })}]\n${text}`;
+  hostMessage('agent message', { from_agent: id, agent_name: name.slice(0, 100).toWellFormed() }, text);
 
 const refused = (message: string): Refusal => new Refusal('invalid_request', message);
