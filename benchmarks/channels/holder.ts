@@ -76,6 +76,7 @@ async function connected(of: Platform, account: number): Promise<void> {
   const nothing = (): void => undefined;
   const host: ConnectionHost = {
     received: async () => undefined,
+    admits: async () => true,
     at: async () => undefined,
     keep: async () => undefined,
     changed(state: ConnectionState) {

@@ -52,6 +52,14 @@ export class TestHost implements ConnectionHost {
     if (cursor !== undefined) this.kept.cursor = throughJson(cursor);
   }
 
+  /** Everybody may write but these senders. */
+  readonly strangers = new Set<string>();
+
+  async admits({ sender }: Pick<InboundMessage, 'sender'>): Promise<boolean> {
+    if (this.behaviour === 'lease_lost') throw new LeaseLost();
+    return !this.strangers.has(sender.id);
+  }
+
   async at(cursor: Json): Promise<void> {
     await this.outcome();
     this.kept.cursor = throughJson(cursor);

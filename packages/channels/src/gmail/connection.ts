@@ -78,8 +78,10 @@ export class GmailConnection implements ChannelConnection {
     const signal = AbortSignal.any([given, this.#end.signal]);
     const { thread } = this.#parts;
     const bytes = await thread.withMail(
+      this.#account.agentId,
       () => this.#api.raw(file.mail, signal),
-      (answer) => (answer === null ? null : thread.run<'file'>({ kind: 'file', answer, index: file.index })),
+      (answer) =>
+        answer === null ? null : thread.run<'file'>(this.#account.agentId, { kind: 'file', answer, index: file.index }),
     );
     if (bytes === null) throw new Error('the mail of this file is gone');
     if (bytes.byteLength > maxBytes) throw new Error(`the file has more than ${maxBytes} bytes`);

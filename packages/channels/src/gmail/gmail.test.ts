@@ -78,6 +78,20 @@ describe('mail that comes in', () => {
     assert.equal(host.deliveries.length, 1);
   });
 
+  test('of who may not write is never fetched, whoever proved to have sent it', async (t) => {
+    const { host } = await connected(t);
+    host.strangers.add('eve@evil.example');
+    writeTo({ from: 'eve@evil.example', subject: 'Hello', text: 'a\n'.repeat(1_000_000) });
+    writeTo({ text: 'this' });
+    await host.message('this', patienceMs);
+    const [stranger] = host.deliveries;
+    assert.deepEqual([stranger?.text, stranger?.isUnread, stranger?.files], ['Subject: Hello', true, []]);
+    const fetched = world.google.calls.filter(
+      (call) => call.startsWith('GET messages/') && call.endsWith(` ${world.address}`),
+    );
+    assert.equal(fetched.length, 3, 'two headers and one mail');
+  });
+
   test('is found by date when the history is gone, each mail once', async (t) => {
     const kept = new Kept({ refreshToken: world.google.consent(world.address) });
     const first = await connected(t, kept);

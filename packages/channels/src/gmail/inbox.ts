@@ -13,7 +13,7 @@ import type { Cursor } from './cursor.ts';
 import { answeredJson, conversationId, fileRef } from './ids.ts';
 import { UnreadableError } from './mail/mail-thread.ts';
 import type { MailThread } from './mail/mail-thread.ts';
-import type { ReadFile, ReadMail } from './mail/read-mail.ts';
+import type { MailHead, ReadFile, ReadMail } from './mail/read-mail.ts';
 
 export interface InboxParts {
   readonly api: GmailApi;
@@ -119,19 +119,31 @@ export class Inbox {
   /** Nothing: the mail is gone, or not for the agent. */
   async #read(id: string): Promise<InboundMessage[]> {
     const { api, thread, host, signal } = this.#parts;
+    const { address: mailbox } = this.#cursor;
     try {
-      const { address: mailbox } = this.#cursor;
+      const head = await api.head(id, signal);
+      if (head === null) return [];
+      const begun = await thread.run<'head'>(mailbox, { kind: 'head', answer: head, mailbox });
+      if ('skipped' in begun) return this.#skip(id, begun.skipped);
+      // Anybody may write a mail of 25 MiB: it is fetched where its sender may write to the agent.
+      const unread = unreadMessage(begun.head);
+      if (!(await host.admits(unread))) return [unread];
       const reading = await thread.withMail(
+        mailbox,
         () => api.raw(id, signal),
-        (answer) => (answer === null ? null : thread.run<'read'>({ kind: 'read', answer, mailbox })),
+        (answer) => (answer === null ? null : thread.run<'read'>(mailbox, { kind: 'read', answer, mailbox })),
       );
       if (reading === null) return [];
-      if ('mail' in reading) return [messageOf(reading.mail)];
-      host.log.info({ mail: id, reason: reading.skipped }, 'mail is not for the agent');
+      return 'mail' in reading ? [messageOf(reading.mail)] : this.#skip(id, reading.skipped);
     } catch (error) {
       if (!(error instanceof UnreadableError)) throw error;
       host.log.warn({ mail: id, reason: 'unreadable' }, 'mail is not for the agent');
+      return [];
     }
+  }
+
+  #skip(id: string, reason: string): [] {
+    this.#parts.host.log.info({ mail: id, reason }, 'mail is not for the agent');
     return [];
   }
 
@@ -142,14 +154,30 @@ export class Inbox {
   }
 }
 
-function messageOf({ id, threadId, sender, subject, text, sentAtMs, files, references }: ReadMail): InboundMessage {
+function headOf({ id, threadId, sender, sentAtMs }: MailHead) {
   return {
     id,
     conversation: { id: conversationId({ threadId, address: sender.address }), kind: 'direct', title: null },
     sender: { id: sender.address, name: sender.name, isBot: false },
     addressed: true,
-    text,
     sentAt: new Date(sentAtMs),
+  } as const;
+}
+
+/** Of a sender who may not write: the subject is what the owner sees of it. */
+const unreadMessage = (head: MailHead): InboundMessage => ({
+  ...headOf(head),
+  text: head.subject === '' ? '' : `Subject: ${head.subject}`,
+  files: [],
+  replyTo: answeredJson({ mail: head.id, subject: head.subject, references: head.references }),
+  isUnread: true,
+});
+
+function messageOf({ text, files, ...head }: ReadMail): InboundMessage {
+  const { id, subject, references } = head;
+  return {
+    ...headOf(head),
+    text,
     files: files.map((file) => ({
       ref: fileRef(id, file.index),
       name: file.name,

@@ -85,7 +85,7 @@ export class Outbox {
     const sent = before ?? (thread ? null : await api.withMessageId(messageId, signal));
     if (sent !== null) return { id: sent, thread };
     const answered = answeredOf(to.replyTo) ?? lastOf(thread);
-    const content = await this.#contentOf(part);
+    const content = await this.#contentOf(part, this.#address);
     const mail = composeMail({
       from: this.#address,
       to: address,
@@ -101,9 +101,9 @@ export class Outbox {
     return { id: await streamed(mail, file, signal, (stream, own) => api.send(stream, inThread, own)), thread };
   }
 
-  async #contentOf(part: OutboundPart) {
+  async #contentOf(part: OutboundPart, mailbox: string) {
     if (part.kind === 'text') {
-      const html = await this.#parts.thread.run<'html'>({ kind: 'html', text: part.text }).catch(() => null);
+      const html = await this.#parts.thread.run<'html'>(mailbox, { kind: 'html', text: part.text }).catch(() => null);
       return { text: part.text, html, file: null };
     }
     const name = fileName(part.name, 'file');

@@ -60,6 +60,11 @@ export class Host implements ConnectionHost {
     return this.write((store, lease) => store.receive(lease, messages, cursor));
   }
 
+  async admits(message: Parameters<ConnectionHost['admits']>[0]): Promise<boolean> {
+    await this.ours.promise;
+    return this.write((store, lease) => store.admits(lease, message));
+  }
+
   at(cursor: Json): Promise<void> {
     return this.write((store, lease) => store.moveTo(lease, cursor));
   }

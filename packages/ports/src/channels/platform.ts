@@ -78,6 +78,11 @@ export interface ConnectionHost {
    * the adapter tries again with backoff, or lets the platform deliver again. At most 100 at once.
    */
   received(messages: readonly InboundMessage[], cursor?: Json): Promise<void>;
+  /**
+   * Whether the channel's access lets a message of this sender become a turn now. For platforms whose messages are costly to
+   * fetch: what would not pass is committed with `isUnread`, and its body is never fetched.
+   */
+  admits(message: Pick<InboundMessage, 'conversation' | 'sender' | 'addressed'>): Promise<boolean>;
   /** A place without messages. */
   at(cursor: Json): Promise<void>;
   /** Never rejects, answers at once; the last one counts. */
@@ -145,6 +150,8 @@ export interface InboundMessage {
   readonly files: readonly InboundFile[];
   /** What an answer must name to be an answer to this one (a message id, mail headers), at most 4 KiB as JSON. */
   readonly replyTo: Json | null;
+  /** Text and files were not fetched, because `admits` said no. Such a message never becomes a turn. */
+  readonly isUnread?: true;
 }
 
 export const maxInboundChars = 64 * 1024;

@@ -50,6 +50,8 @@ export interface RelayStore {
    * events. Messages of one sender beyond what is useful are counted and not kept. Throws `LeaseLost`.
    */
   receive(lease: LeaseRef, messages: readonly InboundMessage[], cursor?: Json): Promise<void>;
+  /** Whether `receive` would let a message like this become a turn, as access stands now. Throws `LeaseLost`. */
+  admits(lease: LeaseRef, message: Pick<InboundMessage, 'conversation' | 'sender' | 'addressed'>): Promise<boolean>;
   /** Throws `LeaseLost`. */
   moveTo(lease: LeaseRef, cursor: Json): Promise<void>;
   /** Writes the state with its event when it is another than before; `sealedCode` goes with `pending_pairing`. False: the lease is lost. `conflict`: another agent's channel is this account; then the state is `error`. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultAccess, pairingBounds } from '@lodge/domain';
 import type { ChannelAccess } from '@lodge/domain';
+import { LeaseLost } from '@lodge/ports';
 import type { Lease } from '@lodge/ports';
 import { execute } from '@lodge/testkit/postgres';
 import { agentWithChannel, inbound, leasesOf, openAccess } from '../testing/channel-fixture.ts';
@@ -95,6 +96,25 @@ test('an unknown sender is told one code an hour; its owner hears of it; once ap
   const [last, ...earlier] = await messagesOf(id);
   assert.deepEqual([last!.state, last!.text], ['received', 'now']);
   assert.ok(earlier.every(({ state, reason }) => state === 'refused' && reason === 'The sender is not approved yet.'));
+});
+
+test('a message whose body was not fetched never becomes a turn, also where its sender was let in since', async () => {
+  const { id, lease } = await open({ mode: 'pairing', allowFrom: ['friend'] });
+  const [stranger, friend] = [inbound({ isUnread: true, text: 'Subject: x' }), inbound({ sender: { id: 'friend' } })];
+  assert.equal(await store.relay.admits(lease, stranger), false);
+  assert.equal(await store.relay.admits(lease, friend), true);
+  await store.relay.receive(lease, [stranger, { ...friend, isUnread: true }]);
+  const states = (await messagesOf(id)).map(({ state, reason }) => [state, reason]);
+  assert.deepEqual(states, [
+    ['refused', 'The sender was let in after the message came, and its text was not fetched.'],
+    ['refused', 'The sender is not approved yet.'],
+  ]);
+  assert.equal(
+    (await store.channels.senders(accountId, id, 'telegram', 'pending')).length,
+    1,
+    'the stranger has a code',
+  );
+  await assert.rejects(store.relay.admits({ ...lease, number: lease.number + 1 }, friend), LeaseLost);
 });
 
 test('a flood of strangers leaves a bounded number of rows, and a friend still comes through', async () => {

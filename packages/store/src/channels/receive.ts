@@ -80,6 +80,18 @@ export async function receive(
   await appendEvents(trx, events);
 }
 
+/** Whether `receive` would let the message become a turn, as access stands now. */
+export async function admits(
+  trx: Transaction<Schema>,
+  lease: LeaseRef,
+  { conversation, sender, addressed }: Pick<InboundMessage, 'conversation' | 'sender' | 'addressed'>,
+): Promise<boolean> {
+  const { access } = await lockCurrent(trx, lease);
+  const none = { id: '', text: '', sentAt: new Date(0), files: [], replyTo: null };
+  const message = bounded({ ...none, conversation, sender, addressed });
+  return new Batch(access, await lookUp(trx, lease, access, [message])).lets(message);
+}
+
 /** Decides about one message after another, each with what was decided before. */
 class Batch {
   readonly kept: KeptMessage[] = [];
@@ -114,6 +126,8 @@ class Batch {
     if (decision.to !== 'pass') {
       if (decision.to === 'pair' && !this.asking.has(message.sender.id)) this.asking.set(message.sender.id, message);
       this.refuse(message, decision.to === 'pair' ? unpaired : refusals[decision.reason]);
+    } else if (message.isUnread) {
+      this.refuse(message, late);
     } else if (this.waiting >= maxWaiting) {
       this.refuse(message, `More than ${maxWaiting} messages wait already.`);
     } else {
@@ -121,6 +135,10 @@ class Batch {
       hour.passed += 1;
       this.kept.push({ message, state: 'received', reason: null, command: commandIn(message.text) });
     }
+  }
+
+  lets(message: InboundMessage): boolean {
+    return this.decide(message, this.hourOf(message.sender.id).passed).to === 'pass' && this.waiting < maxWaiting;
   }
 
   private decide(message: InboundMessage, lastHour: number): AccessDecision {
@@ -157,6 +175,7 @@ class Batch {
 }
 
 const unpaired = 'The sender is not approved yet.';
+const late = 'The sender was let in after the message came, and its text was not fetched.';
 const refusals: Readonly<Record<RefusedReason, string>> = {
   not_allowed: 'The sender is not among those who may write.',
   denied: 'The sender was denied.',

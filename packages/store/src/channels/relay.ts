@@ -10,7 +10,7 @@ import { acquire, holds, lockCurrent, lockHeld, release, renew } from './leases.
 import { partsToSend, sendFailed, sending, sendLater, sent, split, working } from './outbox.ts';
 import { posted, progress, unposted } from './progress.ts';
 import { pruneChannels } from './prune.ts';
-import { receive } from './receive.ts';
+import { admits, receive } from './receive.ts';
 import { failUnsent } from './unsent.ts';
 import { changed, keepSealed, writeVault } from './states.ts';
 import type { VaultValue } from './states.ts';
@@ -43,6 +43,10 @@ export class PostgresRelayStore implements RelayStore {
 
   release(lease: LeaseRef): Promise<void> {
     return release(this.database, lease);
+  }
+
+  admits(lease: LeaseRef, message: Parameters<RelayStore['admits']>[1]): Promise<boolean> {
+    return this.database.transaction((trx) => admits(trx, lease, message));
   }
 
   async receive(lease: LeaseRef, messages: readonly InboundMessage[], cursor?: Json): Promise<void> {

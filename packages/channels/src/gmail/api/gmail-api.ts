@@ -7,7 +7,7 @@ import { boundedJson } from '@lodge/domain';
 import { within } from '../../shared/deadline.ts';
 import { idOf, textOf } from '../../shared/plain.ts';
 import type { GmailTimings } from '../options.ts';
-import { maxAnswerBytes } from '../mail/read-mail.ts';
+import { maxAnswerBytes, maxHeadBytes } from '../mail/read-mail.ts';
 import { boundedFetch } from './bounded-fetch.ts';
 import { brokenFailure, failureOf, GoogleFailure, unavailable } from './google-failure.ts';
 import type { Tokens } from './tokens.ts';
@@ -132,6 +132,14 @@ export class GmailApi {
       this.#client.users.messages.list({ ...my, ...params }, how),
     );
     return idsOf(answer['messages'])[0] ?? null;
+  }
+
+  /** The answer as it came, with the header of the mail in it; null: it is gone. */
+  head(id: string, signal: AbortSignal): Promise<Uint8Array | null> {
+    const limits = { bytes: maxHeadBytes, timeoutMs: this.#timings.callMs };
+    return orNull(
+      this.#call(signal, limits, (my, how) => this.#client.users.messages.get({ ...my, id, format: 'metadata' }, how)),
+    );
   }
 
   /** The answer as it came, with the whole mail in it; null: it is gone. */

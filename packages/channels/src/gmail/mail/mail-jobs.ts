@@ -1,12 +1,14 @@
 /** What the mail thread does, as plain data. */
-import type { MailReading } from './read-mail.ts';
+import type { HeadReading, MailReading } from './read-mail.ts';
 
 export type MailJob =
+  | { readonly kind: 'head'; readonly answer: Uint8Array; readonly mailbox: string }
   | { readonly kind: 'read'; readonly answer: Uint8Array; readonly mailbox: string }
   | { readonly kind: 'file'; readonly answer: Uint8Array; readonly index: number }
   | { readonly kind: 'html'; readonly text: string };
 
 export interface MailResults {
+  readonly head: HeadReading;
   readonly read: MailReading;
   readonly file: Uint8Array | null;
   readonly html: string;

@@ -1,14 +1,15 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { ownMemory } from './mail-jobs.ts';
+import { FairGate } from '../../shared/fair-gate.ts';
 import type { MailJob, MailResult, MailResults } from './mail-jobs.ts';
 
 export interface MailThreadLimits {
-  /** For one job. A mail of 36 MiB takes 0.7 s on a quiet host. */
+  /** For one job, in ms. A mail of 36 MiB takes 0.7 s on a quiet host. */
   readonly timeoutMs: number;
   /** A thread without a job for so long is ended: it holds 20 MiB. */
   readonly idleMs: number;
-  /** Mails that are fetched and read at once, each of up to 72 MiB. */
+  /** Mails that are fetched and read at once, each of up to 72 MiB, and one of a mailbox. */
   readonly mails: number;
 }
 
@@ -26,43 +27,43 @@ export class UnreadableError extends Error {
 }
 
 /**
- * Reads mail in a thread of its own, one at a time: a mail of the largest size takes seconds. A thread that takes too long, or too
- * much memory, is ended with its mail, and the next mail gets another.
+ * Reads mail in a thread of its own, one at a time: a mail of the largest size takes a second. Mailboxes take turns, however much
+ * mail each of them has. A thread that takes too long, or too much memory, is ended with its mail, and the next mail gets another.
  */
 export class MailThread {
   readonly #limits: MailThreadLimits;
+  readonly #mails: FairGate;
+  readonly #jobs = new FairGate(1, 1);
   #worker: Worker | null = null;
-  #last: Promise<unknown> = Promise.resolve();
   #idle: NodeJS.Timeout | undefined;
   #waiting = 0;
-  #places: number;
-  readonly #queue: (() => void)[] = [];
 
   constructor(limits: MailThreadLimits = usualLimits) {
     this.#limits = limits;
-    this.#places = limits.mails;
+    this.#mails = new FairGate(limits.mails, 1);
   }
 
-  /** Fetches a mail and does the job with it. At most `mails` of them are in memory at once. */
-  async withMail<Mail, Done>(fetch: () => Promise<Mail>, work: (answer: Mail) => Promise<Done> | Done): Promise<Done> {
-    if (this.#places > 0) this.#places -= 1;
-    else await new Promise<void>((resolve) => this.#queue.push(resolve));
-    try {
-      return await work(await fetch());
-    } finally {
-      const next = this.#queue.shift();
-      if (next) next();
-      else this.#places += 1;
-    }
+  /** Fetches a mail of this mailbox and does the job with it. At most `mails` of them are in memory at once. */
+  withMail<Mail, Done>(
+    mailbox: string,
+    fetch: () => Promise<Mail>,
+    work: (answer: Mail) => Promise<Done> | Done,
+  ): Promise<Done> {
+    return this.#mails.through(mailbox, async () => work(await fetch()));
   }
 
   /** Rejects with `UnreadableError`, and with another error when no thread begins. */
-  run<Kind extends MailJob['kind']>(job: Extract<MailJob, { kind: Kind }>): Promise<MailResults[Kind]> {
+  async run<Kind extends MailJob['kind']>(
+    mailbox: string,
+    job: Extract<MailJob, { kind: Kind }>,
+  ): Promise<MailResults[Kind]> {
     clearTimeout(this.#idle);
     this.#waiting += 1;
-    const done = this.#last.then(() => this.#run(job)).finally(() => this.#rest());
-    this.#last = done.catch(() => undefined);
-    return done as Promise<MailResults[Kind]>;
+    try {
+      return (await this.#jobs.through(mailbox, () => this.#run(job))) as MailResults[Kind];
+    } finally {
+      this.#rest();
+    }
   }
 
   async #run(job: MailJob): Promise<MailResults[MailJob['kind']]> {

@@ -3,10 +3,12 @@ import { parentPort } from 'node:worker_threads';
 import { htmlOf } from './html-of.ts';
 import { ownMemory } from './mail-jobs.ts';
 import type { MailJob, MailResult, MailResults } from './mail-jobs.ts';
-import { fileOfMail, readMail } from './read-mail.ts';
+import { fileOfMail, readHead, readMail } from './read-mail.ts';
 
 async function resultOf(job: MailJob): Promise<MailResults[MailJob['kind']]> {
   switch (job.kind) {
+    case 'head':
+      return readHead(job.answer, job.mailbox);
     case 'read':
       return readMail(job.answer, job.mailbox).catch(() => ({ skipped: 'unreadable' as const }));
     case 'file':

@@ -1,5 +1,8 @@
-/** A mail as the Gmail API gives it, read: the answer of `messages.get` with `format=raw`. Runs in the mail thread. */
-import PostalMime from 'postal-mime';
+/**
+ * A mail as the Gmail API gives it, read: the answers of `messages.get` with `format=metadata` and with `format=raw`. Runs in the
+ * mail thread.
+ */
+import PostalMime, { decodeWords } from 'postal-mime';
 import type { Attachment, Email } from 'postal-mime';
 import { boundedJson, commandIn } from '@lodge/domain';
 import { maxInboundChars, maxInboundFiles } from '@lodge/ports';
@@ -8,12 +11,20 @@ import { automaticReason } from './automatic.ts';
 import type { SkipReason } from './automatic.ts';
 import { htmlText } from './html-text.ts';
 import { ownWords } from './own-words.ts';
+import { boundedMime } from './mime-bounds.ts';
 import { isProved, writtenSender } from './sender.ts';
-import type { Sender } from './sender.ts';
+import type { Header, Sender } from './sender.ts';
 
 /** Of the answer: Gmail takes in mail of 50 MiB, which is 67 MiB in base64. */
 export const maxAnswerBytes = 72 * 1024 * 1024;
 const answerBounds = { bytes: maxAnswerBytes, depth: 4, elements: 1_000 };
+/** Of the answer about the header alone. */
+export const maxHeadBytes = 1024 * 1024;
+const headBounds = { bytes: maxHeadBytes, depth: 6, elements: 20_000 };
+const maxHeaders = 5_000;
+/** What a mail's text is read from, and what a file may be in that is not in base64. */
+const readBounds = { textBytes: 1024 * 1024, textLines: 20_000 };
+const fileBounds = { textBytes: 32 * 1024 * 1024, textLines: 400_000 };
 const mimeBounds = { maxNestingDepth: 32, maxHeadersSize: 512 * 1024, forceRfc822Attachments: true };
 /** Of a text before the quotes are cut. */
 const maxTextChars = 4 * maxInboundChars;
@@ -28,68 +39,121 @@ export interface ReadFile {
   readonly index: number;
   readonly name: string;
   readonly mediaType: string;
-  readonly bytes: number;
+  /** Null: parts of the mail were left out, so that nobody knows. */
+  readonly bytes: number | null;
 }
 
-export interface ReadMail {
+/** What the header of a mail says. */
+export interface MailHead {
   readonly id: string;
   readonly threadId: string;
   readonly sender: Sender;
   readonly subject: string;
-  readonly text: string;
-  readonly sentAtMs: number;
-  readonly files: readonly ReadFile[];
   /** What an answer names, oldest first: the ids of mails before, and its own. */
   readonly references: readonly string[];
+  readonly sentAtMs: number;
 }
 
-export type MailReading =
-  | { readonly mail: ReadMail }
-  | { readonly skipped: SkipReason }
-  | { readonly skipped: 'unreadable' };
+export interface ReadMail extends MailHead {
+  readonly text: string;
+  readonly files: readonly ReadFile[];
+}
+
+export type Skipped = { readonly skipped: SkipReason };
+export type HeadReading = { readonly head: MailHead } | Skipped;
+export type MailReading = { readonly mail: ReadMail } | Skipped;
 
 const skippedLabels = ['SENT', 'DRAFT', 'SPAM', 'TRASH'];
 
-/** Throws for an answer that is none of Gmail's, and for a mail beyond the bounds. */
+/** Reads what the answer with `format=metadata` says. Throws for an answer that is none of Gmail's. */
+export function readHead(answer: Uint8Array, mailbox: string): HeadReading {
+  const fields = fieldsOf(answer, headBounds);
+  const payload = fields.record['payload'] as { readonly headers?: unknown } | null | undefined;
+  const given = payload?.headers;
+  if (!Array.isArray(given) || given.length > maxHeaders) throw new Error('no header of a mail of Gmail');
+  const headers = given.map((each: { readonly name?: unknown; readonly value?: unknown } | null) => ({
+    key: textOf(each?.name).toLowerCase(),
+    // Folded lines are one line, as in a mail that was parsed.
+    value: textOf(each?.value, maxHeadBytes)
+      .replaceAll(/\r?\n(?=[ \t])/g, '')
+      .replaceAll(/[\r\n]+/g, ' ')
+      .trim(),
+  }));
+  const sender = senderOf(fields.labels, headers, mailbox);
+  if ('skipped' in sender) return sender;
+  return { head: headOf(fields, headers, sender).head };
+}
+
+/** Reads what the answer with `format=raw` says. Throws for an answer that is none of Gmail's, and for a mail beyond the bounds. */
 export async function readMail(answer: Uint8Array, mailbox: string): Promise<MailReading> {
-  const { id, threadId, labels, sentAtMs, raw } = fieldsOf(answer);
-  if (labels.some((label) => skippedLabels.includes(label))) return { skipped: 'own' };
-  // The header alone is quickly read. Most mail that is not for the agent ends here.
+  const fields = fieldsOf(answer, answerBounds);
+  const raw = rawOf(fields);
   const head = await PostalMime.parse(headerOf(raw), mimeBounds);
-  const sender = writtenSender(head.headers);
+  const sender = senderOf(fields.labels, head.headers, mailbox);
+  if ('skipped' in sender) return sender;
+  const { bytes, isCut } = boundedMime(raw, readBounds);
+  const email = await PostalMime.parse(bytes, mimeBounds);
+  const known = headOf(fields, head.headers, sender);
+  const text = textOfMail(email, known.head.subject, known.isAnswer);
+  return { mail: { ...known.head, text, files: filesOf(email, isCut) } };
+}
+
+function headOf(
+  { id, threadId, sentAtMs }: Fields,
+  headers: readonly Header[],
+  sender: Sender,
+): { readonly head: MailHead; readonly isAnswer: boolean } {
+  const subject = plainName(decodeWords(fieldIn(headers, 'subject')), '', maxSubjectChars);
+  const { ids, isAnswer } = referencesOf(headers, subject);
+  return { head: { id, threadId, sender, subject, sentAtMs, references: ids }, isAnswer };
+}
+
+const fieldIn = (headers: readonly Header[], name: string): string =>
+  headers.find(({ key }) => key === name)?.value ?? '';
+
+/** Who the mail is from, where it is one that somebody waits for an answer to, and that Google proved. */
+function senderOf(labels: readonly string[], headers: readonly Header[], mailbox: string): Sender | Skipped {
+  if (labels.some((label) => skippedLabels.includes(label))) return { skipped: 'own' };
+  const sender = writtenSender(headers);
   if (sender === null) return { skipped: 'no_sender' };
-  const reason = automaticReason(head.headers, sender, mailbox);
+  const reason = automaticReason(headers, sender, mailbox);
   if (reason !== null) return { skipped: reason };
-  if (!isProved(head.headers, sender)) return { skipped: 'unproved' };
-  const email = await PostalMime.parse(raw, mimeBounds);
-  const subject = plainName(head.subject, '', maxSubjectChars);
-  const references = referencesOf(head);
-  const text = textOfMail(email, subject, references.isAnswer);
-  return { mail: { id, threadId, sender, subject, text, sentAtMs, files: filesOf(email), references: references.ids } };
+  return isProved(headers, sender) ? sender : { skipped: 'unproved' };
 }
 
 /** The bytes of one file of a mail; null where it has none of this index. */
 export async function fileOfMail(answer: Uint8Array, index: number): Promise<Uint8Array | null> {
-  const email = await PostalMime.parse(fieldsOf(answer).raw, mimeBounds);
+  const { bytes } = boundedMime(rawOf(fieldsOf(answer, answerBounds)), fileBounds);
+  const email = await PostalMime.parse(bytes, mimeBounds);
   const content = email.attachments[index]?.content;
   return content === undefined || typeof content === 'string' ? null : new Uint8Array(content);
 }
 
-function fieldsOf(answer: Uint8Array) {
-  const fields = boundedJson(answer, answerBounds) as Record<string, unknown> | null;
-  const id = idOf(fields?.['id'], 32);
-  const threadId = idOf(fields?.['threadId'], 32);
-  const raw = fields?.['raw'];
-  if (id === null || threadId === null || typeof raw !== 'string') throw new Error('no mail of Gmail');
-  const labels = fields?.['labelIds'];
-  const sentAtMs = Number(fields?.['internalDate']);
+interface Fields extends Pick<MailHead, 'id' | 'threadId' | 'sentAtMs'> {
+  readonly labels: readonly string[];
+  readonly record: Readonly<Record<string, unknown>>;
+}
+
+function fieldsOf(answer: Uint8Array, bounds: typeof answerBounds): Fields {
+  const record = boundedJson(answer, bounds) as Record<string, unknown> | null;
+  const id = idOf(record?.['id'], 32);
+  const threadId = idOf(record?.['threadId'], 32);
+  if (record === null || id === null || threadId === null) throw new Error('no mail of Gmail');
+  const labels = record['labelIds'];
+  const sentAtMs = Number(record['internalDate']);
   return {
     id,
     threadId,
     labels: Array.isArray(labels) ? labels.map((label) => textOf(label)) : [],
     sentAtMs: Number.isSafeInteger(sentAtMs) && sentAtMs > 0 ? sentAtMs : Date.now(),
-    raw: Buffer.from(raw, 'base64url'),
+    record,
   };
+}
+
+function rawOf({ record }: Fields): Buffer {
+  const { raw } = record;
+  if (typeof raw !== 'string') throw new Error('no mail of Gmail');
+  return Buffer.from(raw, 'base64url');
 }
 
 /** Up to the first empty line. */
@@ -98,19 +162,22 @@ function headerOf(raw: Buffer): Buffer {
   return raw.subarray(0, Math.min(raw.length, ...ends));
 }
 
-function referencesOf(email: Email): { readonly ids: readonly string[]; readonly isAnswer: boolean } {
-  const before = [...idsIn(email.references), ...idsIn(email.inReplyTo)];
-  const subject = textOf(email.subject).trimStart().toLowerCase();
-  const isForward = ['fwd:', 'fw:', 'wg:', 'tr:', 'rv:', 'i:', 'doorst:'].some((word) => subject.startsWith(word));
-  const ids = [...new Set([...before, ...idsIn(email.messageId)])];
+function referencesOf(
+  headers: readonly Header[],
+  subject: string,
+): { readonly ids: readonly string[]; readonly isAnswer: boolean } {
+  const before = ['references', 'in-reply-to'].flatMap((name) => idsIn(fieldIn(headers, name)));
+  const words = subject.toLowerCase();
+  const isForward = ['fwd:', 'fw:', 'wg:', 'tr:', 'rv:', 'i:', 'doorst:'].some((word) => words.startsWith(word));
+  const ids = [...new Set([...before, ...idsIn(fieldIn(headers, 'message-id'))])];
   // The first one is the thread's.
   const kept = ids.length > maxReferences ? [ids[0]!, ...ids.slice(1 - maxReferences)] : ids;
   return { ids: kept, isAnswer: before.length > 0 && !isForward };
 }
 
 /** Message ids: no character in them ends a header or an id. */
-const idsIn = (field: string | undefined): string[] =>
-  (field ?? '')
+const idsIn = (field: string): string[] =>
+  field
     .slice(0, 32 * 1024)
     .split(/\s+/)
     .filter((id) => id.length <= maxIdChars && /^<[\u0021-\u003b\u003d\u003f-\u007e]+>$/.test(id));
@@ -124,7 +191,7 @@ function textOfMail(email: Email, subject: string, isAnswer: boolean): string {
   return cut(isHeaded ? `Subject: ${subject}\n\n${own}`.trimEnd() : own, maxInboundChars);
 }
 
-const filesOf = (email: Email): ReadFile[] =>
+const filesOf = (email: Email, isCut: boolean): ReadFile[] =>
   email.attachments
     .map((attachment, index) => ({ attachment, index, bytes: sizeOf(attachment) }))
     .filter(({ attachment, bytes }) => attachment.related !== true || bytes >= minInlineBytes)
@@ -133,7 +200,7 @@ const filesOf = (email: Email): ReadFile[] =>
       index,
       name: fileName(attachment.filename, `file-${index + 1}`),
       mediaType: plainName(attachment.mimeType, 'application/octet-stream', 100),
-      bytes,
+      bytes: isCut ? null : bytes,
     }));
 
 const sizeOf = ({ content }: Attachment): number => (typeof content === 'string' ? content.length : content.byteLength);

@@ -1,7 +1,7 @@
 /** The part of the Gmail API (v1) that is about one mailbox. It refuses what Gmail refuses. */
 import { googleError, json } from './http.ts';
 import type { Answer, Call } from './http.ts';
-import { headersOf } from './mailbox.ts';
+import { headerLines, headersOf } from './mailbox.ts';
 import type { HistoryRecord, StoredMail, StubMailbox } from './mailbox.ts';
 import type { StubPubsub } from './pubsub.ts';
 
@@ -151,8 +151,8 @@ function messageJson(message: StoredMail, query: URLSearchParams): object {
       return { ...brief, raw: Buffer.from(raw).toString('base64url') };
     case 'metadata': {
       const wanted = query.getAll('metadataHeaders').map((name) => name.toLowerCase());
-      const headers = Object.entries(headersOf(raw)).filter(([name]) => wanted.length === 0 || wanted.includes(name));
-      return { ...brief, payload: { headers: headers.map(([name, value]) => ({ name, value })) } };
+      const isWanted = (name: string): boolean => wanted.length === 0 || wanted.includes(name.toLowerCase());
+      return { ...brief, payload: { headers: headerLines(raw).filter(({ name }) => isWanted(name)) } };
     }
     default:
       return brief;

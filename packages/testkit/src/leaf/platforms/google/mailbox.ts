@@ -148,11 +148,19 @@ const domainOf = (from: string): string => bareAddress(from).split('@').at(-1)!;
 
 /** By lower-cased name, unfolded; the first of each. */
 export function headersOf(raw: string): Readonly<Record<string, string>> {
-  const end = raw.indexOf('\r\n\r\n');
   const headers: Record<string, string> = {};
-  for (const line of (end === -1 ? raw : raw.slice(0, end)).replaceAll(/\r\n[ \t]+/g, ' ').split('\r\n')) {
-    const colon = line.indexOf(':');
-    if (colon > 0) headers[line.slice(0, colon).toLowerCase()] ??= line.slice(colon + 1).trim();
-  }
+  for (const { name, value } of headerLines(raw)) headers[name.toLowerCase()] ??= value;
   return headers;
+}
+
+/** In their order, unfolded, with each that stands there twice. */
+export function headerLines(raw: string): readonly { readonly name: string; readonly value: string }[] {
+  const end = raw.indexOf('\r\n\r\n');
+  return (end === -1 ? raw : raw.slice(0, end))
+    .replaceAll(/\r\n[ \t]+/g, ' ')
+    .split('\r\n')
+    .flatMap((line) => {
+      const colon = line.indexOf(':');
+      return colon > 0 ? [{ name: line.slice(0, colon), value: line.slice(colon + 1).trim() }] : [];
+    });
 }
