@@ -24,6 +24,7 @@ const maxLines = 1_000_000;
 const joinedBytes = 64 * 1024;
 const maxBoundaries = 64;
 const newline = 0x0a;
+const carriageReturn = 0x0d;
 const dash = 0x2d;
 
 /** Throws for a mail of more than a million lines. */
@@ -123,7 +124,7 @@ class Scan {
 
   #join(from: number, end: number): void {
     let last = end;
-    while (last > from && (this.#raw[last - 1]! === newline || this.#raw[last - 1]! === 0x0d)) last -= 1;
+    while (last > from && isLineEnd(this.#raw[last - 1])) last -= 1;
     this.#write(from, last);
     this.#joined += last - from;
     if (this.#joined >= joinedBytes) this.#endJoined();
@@ -140,6 +141,8 @@ class Scan {
     this.#length += this.#raw.copy(this.#out, this.#length, from, end);
   }
 }
+
+const isLineEnd = (byte: number | undefined): boolean => byte === newline || byte === carriageReturn;
 
 function boundaryIn(header: string): Buffer | null {
   const found = /\bboundary\s{0,8}=\s{0,8}(?:"([^"]{1,250})"|([^\s;"]{1,250}))/i.exec(header);
