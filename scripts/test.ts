@@ -92,7 +92,7 @@ if (failedParts.length > 0) {
 reporter.end();
 
 function isWhole(part: Part): boolean {
-  return wanted.length === 0 || wanted.includes(part.name);
+  return (wanted.length === 0 && !part.isLong) || wanted.includes(part.name);
 }
 
 async function filesOf(part: Part): Promise<string[]> {

@@ -6,6 +6,8 @@ export interface Part {
   readonly files: readonly string[];
   /** Those of them that another part has. */
   readonly except?: readonly string[];
+  /** It runs where it is asked for by name, and in `npm run test:long`. */
+  readonly isLong?: true;
   /** Its agents are real ones, which need a template each. */
   readonly templates?: true;
   /** Bounds on one file and on the whole part, in ms. */
@@ -38,10 +40,12 @@ export const parts: readonly Part[] = [
   { name: 'runtimes', files: [runtimes], templates: true, ...machines },
   { name: 'failure', files: ['tests/failure/**/*.test.ts', realPort], ...machines },
   { name: 'security', files: ['tests/security/**/*.test.ts'], except: [attacksOnTheApi], ...machines },
+  { name: 'long', files: ['tests/long/**/*.test.ts'], isLong: true, ...light },
 ];
 
-/** Files whose tests have a long form: those of `npm run test:long`. */
+/** Files of `npm run test:long`: those whose tests have a long form, and those that have no short one. */
 export const longForms: readonly string[] = [
+  'tests/long',
   'tests/e2e/contract/fuzz.test.ts',
   'tests/failure/channels-storm.test.ts',
   'tests/failure/faults.test.ts',
