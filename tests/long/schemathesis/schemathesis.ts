@@ -48,11 +48,29 @@ export async function runSchemathesis(run: Run): Promise<Outcome> {
   const folder = await mkdtemp('/tmp/schemathesis-');
   try {
     await writeFile(join(folder, 'schemathesis.toml'), configOf(run));
-    // One worker: in Python 3.11 threads that parse at the same time fail with "AST constructor recursion depth mismatch".
     const argv = [
-      ...['-m', 'schemathesis.cli', '--config-file', 'schemathesis.toml', 'run', `${run.url}/v1/openapi.json`],
-      ...['--url', run.url, '--phases', 'coverage', '--checks', checks, '--continue-on-failure', '--no-color'],
-      ...['--workers', '1', '--request-timeout', '60', '--warnings', 'off', '--generation-deterministic'],
+      '-m',
+      'schemathesis.cli',
+      '--config-file',
+      'schemathesis.toml',
+      'run',
+      `${run.url}/v1/openapi.json`,
+      '--url',
+      run.url,
+      '--phases',
+      'coverage',
+      '--checks',
+      checks,
+      '--continue-on-failure',
+      '--no-color',
+      // One worker: in Python 3.11 threads that parse at the same time fail with "AST constructor recursion depth mismatch".
+      '--workers',
+      '1',
+      '--request-timeout',
+      '60',
+      '--warnings',
+      'off',
+      '--generation-deterministic',
       ...Object.entries(run.headers).flatMap(([name, value]) => ['--header', `${name}: ${value}`]),
       ...run.options,
     ];
