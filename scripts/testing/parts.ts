@@ -94,6 +94,7 @@ const costs: Readonly<Record<string, Cost>> = {
   'tests/failure/two-servers.test.ts': { seconds: 90, cores: 0.8 },
   'packages/vm/conformance/qemu-vm.test.ts': { seconds: 80, cores: 0.8 },
   'packages/vm/conformance/fake.test.ts': { seconds: 80, cores: 0.1 },
+  'tests/security/hostile/strangers.test.ts': { seconds: 60, cores: 0.5 },
   'tests/security/privileges.test.ts': { seconds: 70, cores: 0.5 },
   'tests/failure/backup.test.ts': { seconds: 150, cores: 0.8 },
   'tests/failure/release.test.ts': { seconds: 60, cores: 0.8 },

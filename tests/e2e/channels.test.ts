@@ -263,13 +263,20 @@ describe('WhatsApp', () => {
     const seen = await reader.call('GET', `/agents/${agentId}/channels/whatsapp/pair`);
     assert.deepEqual([seen.body.status, seen.body.qr, seen.body.qr_png], ['pending', null, null]);
 
-    const stream = client.call('GET', `/agents/${agentId}/channels/whatsapp/pair`, undefined, {
-      headers: { accept: 'text/event-stream' },
-    });
+    const follow = () =>
+      client.call('GET', `/agents/${agentId}/channels/whatsapp/pair`, undefined, {
+        headers: { accept: 'text/event-stream' },
+      });
+    const streams = Array.from({ length: 21 }, follow);
+    // All others stay open until it is paired.
+    assert.deepEqual(codeOf(await Promise.race(streams)), [429, 'rate_limit_exceeded']);
     await new Promise((resolve) => setTimeout(resolve, 200));
     await world.store.relay.changed(lease, { status: 'connected', identity: { id: '49', name: 'Bot' } }, null);
-    const events = (await stream).text.match(/"status":"\w+"/g);
+    const ended = (await Promise.all(streams)).filter(({ status }) => status === 200);
+    assert.equal(ended.length, 20);
+    const events = ended[0]!.text.match(/"status":"\w+"/g);
     assert.deepEqual(events, ['"status":"pending"', '"status":"connected"']);
+    assert.equal((await follow()).status, 200, 'the places are free again');
   });
 
   async function leaseOf(channel: 'whatsapp') {

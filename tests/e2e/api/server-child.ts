@@ -7,6 +7,7 @@ import type { ServerOptions } from './world.ts';
 
 export interface ServerChild {
   readonly url: string;
+  readonly pid: number;
   /** Whose agents are its own. */
   readonly holder: string;
   /** kill -9; resolves when it is gone. */
@@ -27,6 +28,7 @@ export async function spawnServer(options: Omit<ServerOptions, 'host' | 'onError
   ]);
   return {
     url,
+    pid: child.pid!,
     holder: holderOf(child.pid!),
     async kill() {
       child.kill('SIGKILL');

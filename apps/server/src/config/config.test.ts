@@ -112,6 +112,7 @@ const refused: Record<string, readonly string[]> = {
   LODGE_RATE_ADDRESS: ['0'],
   LODGE_CREATES_AT_ONCE: ['0'],
   LODGE_MAX_CONNECTIONS: ['9'],
+  LODGE_MAX_CONNECTIONS_OF_NETWORK: ['0'],
   LODGE_TRUSTED_PROXIES: ['proxy.example.com', '10.0.0.0/33', '10.0.0.0/8/8', '::1/129', '10.0.0.0/'],
   LODGE_EGRESS_BLOCKED: ['service.example', '10.0.0.1/8', '10.0.0.0/33', '::/1', '10.0.0.0/8 11.0.0.0/8'],
   LODGE_EGRESS_MAIL: ['yes', 'OPEN'],

@@ -31,19 +31,30 @@ export const limitSettings = {
     integer(1, 1000),
   ),
   rateCalls: perMinute('LODGE_RATE_CALLS', '600', 'Chats, commands and file requests, of one API key.'),
-  rateAddress: perMinute('LODGE_RATE_ADDRESS', '60', 'Requests without a valid API key, of one address.'),
+  rateAddress: perMinute(
+    'LODGE_RATE_ADDRESS',
+    '60',
+    'Requests without a valid API key, of one address. Ten times as many for pages and their files.',
+  ),
   maxConnections: required(
     'LODGE_MAX_CONNECTIONS',
     'number, 10..1000000',
     '10000',
-    'Most connections the API has open; further ones are closed at once.',
+    'Most connections the API has open; further ones are closed at once. The last quarter is for networks that hold few.',
     integer(10, 1_000_000),
+  ),
+  maxOfNetwork: optional(
+    'LODGE_MAX_CONNECTIONS_OF_NETWORK',
+    'number, 1..1000000',
+    'a quarter of LODGE_MAX_CONNECTIONS',
+    'Most of them from one network: an IPv4 address, or the /64 of an IPv6 one. Those of trusted proxies are not counted so.',
+    integer(1, 1_000_000),
   ),
   trustedProxies: required(
     'LODGE_TRUSTED_PROXIES',
     'addresses and ranges, parted by commas',
     '',
-    'Proxies whose `X-Forwarded-For` says who asks. Of everyone else that header is ignored.',
+    'Proxies whose `X-Forwarded-For` says who asks. Of everyone else that header is ignored. Their connections may be all that there are.',
     addressRanges,
   ),
   corsOrigins: required(

@@ -17,6 +17,7 @@ export function rateSettings(config: Config): RateSettings {
 export function networkSettings(config: Config, tls: NetworkSettings['tls'] | null): NetworkSettings {
   return {
     maxConnections: config.maxConnections,
+    ...(config.maxOfNetwork !== null && { maxOfNetwork: config.maxOfNetwork }),
     trustedProxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
     ...(tls && { tls }),

@@ -2,14 +2,16 @@ import { guestClient } from '@lodge/guest';
 import type { GuestClient } from '@lodge/guest';
 import type { GuestAddress, Log } from '@lodge/ports';
 import fastify from 'fastify';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { RequestScope } from '../request-log.ts';
 import { accountPages } from './pages.ts';
 import { addCompression } from './pipeline/compression.ts';
 import { addCors } from './pipeline/cors.ts';
 import { Cursors } from './reply/cursors.ts';
+import { wantsPage } from './reply/small-page.ts';
 import { addInOrder } from './pipeline/ordered-hooks.ts';
-import { limitConnections, serverFactory } from './listener/listener.ts';
+import { serverFactory } from './listener/listener.ts';
+import { ConnectionPlaces } from './listener/places.ts';
 import { isAgentId } from './reply/agent-record.ts';
 import { AgentHosts } from './agent-urls/hosts.ts';
 import { admitRequest, isOfPages } from './identity/admit.ts';
@@ -19,7 +21,7 @@ import { checkScope } from './identity/scopes.ts';
 import { Sessions } from './identity/session.ts';
 import { Strangers } from './identity/strangers.ts';
 import type { App } from './app-types.ts';
-import type { AccountArea, HttpAppOptions, HttpMetrics } from './context.ts';
+import type { AccountArea, HttpAppOptions, HttpMetrics, NetworkSettings } from './context.ts';
 import { answerClientError, sendError } from './pipeline/errors.ts';
 import { addIdempotency } from './pipeline/idempotency/idempotency.ts';
 import { maxBodyBytes, parseJsonBody } from './pipeline/json-body.ts';
@@ -226,12 +228,13 @@ const areaRoutes: readonly ((app: App, area: AccountArea & { readonly sessions: 
 
 function newServer(context: Whole): App {
   const hosts = new AgentHosts(context);
-  const { tls, trustedProxies = [] } = context.network ?? {};
-  const app = fastify({
+  const { network = {} } = context;
+  const { tls, trustedProxies = [] }: Partial<NetworkSettings> = network;
+  return fastify({
     logger: false,
     bodyLimit: maxBodyBytes,
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
-    serverFactory: serverFactory(context.network ?? {}, hosts),
+    serverFactory: serverFactory(network, { hosts, places: new ConnectionPlaces(network, context.log) }),
     // The factory has it already; this is for the address that `listen` gives.
     ...(tls && { https: tls }),
     genReqId: makeRequestId,
@@ -250,9 +253,7 @@ function newServer(context: Whole): App {
       );
     },
     clientErrorHandler: answerClientError,
-  }) as unknown as App;
-  limitConnections(app, context.network);
-  return app;
+  });
 }
 
 /** Every line that is logged for a request says which, and which agent it is about. */
@@ -270,20 +271,29 @@ function addScopes(app: App): void {
   });
 }
 
-function addChecks(app: App, admitting: Admitting, paths: KnownPaths): void {
+function addChecks(app: App, admitting: Admitting & Pick<Whole, 'account'>, paths: KnownPaths): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
     // CORS takes OPTIONS of any path, and is no route of ours.
     const isUnknown = request.is404 || request.routeOptions.url === '*';
     const path = isUnknown ? paths.find(request.url) : null;
-    const isPublic = isUnknown ? path?.public || isOfPages(request.url) : request.routeOptions.config.public;
+    const hasPages = (admitting.account?.pages ?? null) !== null;
+    const isFrontDoor = isUnknown && hasPages && isOfFrontDoor(request);
+    const isPublic = isUnknown
+      ? path?.public || isOfPages(request.url) || isFrontDoor
+      : request.routeOptions.config.public;
     await admitRequest(admitting, request, reply, isPublic ?? false);
+    if (isFrontDoor) return reply.redirect('/account');
     if (!isUnknown) return checkScope(request);
     if (request.method === 'OPTIONS' && path) return reply.code(204).header('allow', allowOf(path)).send();
     if (path) reply.header('allow', allowOf(path));
     throw routeRefusal(path);
   });
 }
+
+/** Somebody opened the service's bare address in a browser. Programs are told there what they would be told anywhere. */
+const isOfFrontDoor = ({ method, url, headers }: FastifyRequest): boolean =>
+  (method === 'GET' || method === 'HEAD') && url.split('?', 1)[0] === '/' && wantsPage(headers);
 
 /** Creates under way, per key: counted behind what a replay of an earlier reply needs. */
 function addPlaces(app: App, limiter: Limits): void {

@@ -56,7 +56,9 @@ export interface HttpMetrics {
 /** How the server listens. */
 export interface NetworkSettings {
   readonly maxConnections: number;
-  /** Addresses and ranges whose X-Forwarded-For is believed. */
+  /** Of one network: an IPv4 address, or the /64 of an IPv6 one. A quarter of all by default. */
+  readonly maxOfNetwork?: number;
+  /** Addresses and ranges whose X-Forwarded-For is believed, and whose connections count for all alone. */
   readonly trustedProxies: readonly string[];
   readonly corsOrigins: readonly string[];
   /** In PEM; without them it speaks plain HTTP. */

@@ -1,13 +1,10 @@
 /** How the API is reached: other origins, compressed replies, TLS of its own, and what a proxy says of who asks. */
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { request } from 'node:https';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { brotliDecompressSync } from 'node:zlib';
 import type { NetworkSettings } from './context.ts';
+import { selfSigned } from './listener/testing/certificate.ts';
 import { agentRow, openLimits, testApp } from '../../../../packages/testkit/src/plane/http/test-app.ts';
 
 const settings: NetworkSettings = { maxConnections: 100, trustedProxies: [], corsOrigins: [] };
@@ -47,26 +44,7 @@ test('long JSON is compressed for who takes it, and only then', async () => {
 });
 
 test('with certificate and key the API answers over TLS', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'lodge-tls-'));
-  const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
-  const made = [
-    'req',
-    '-x509',
-    '-newkey',
-    'rsa:2048',
-    '-nodes',
-    '-days',
-    '1',
-    '-keyout',
-    key,
-    '-out',
-    cert,
-    ...subject,
-  ];
-  execFileSync('openssl', made, { stdio: 'ignore' });
-  const tls = { cert: readFileSync(cert), key: readFileSync(key) };
-  rmSync(folder, { recursive: true });
+  const tls = selfSigned();
   const { app } = testApp({ network: { ...settings, tls } });
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   assert.match(url, /^https:/);

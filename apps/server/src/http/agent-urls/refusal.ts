@@ -4,7 +4,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:
 import type { Log } from '@lodge/ports';
 import { policy } from '../pages.ts';
 import { refusalHeaders, toRefusal } from '../pipeline/errors.ts';
-import { smallPage } from '../reply/small-page.ts';
+import { smallPage, wantsPage } from '../reply/small-page.ts';
 
 const titles: Readonly<Record<number, string>> = {
   401: 'This address opens with a link',
@@ -29,7 +29,7 @@ export function refuse(log: Log, error: unknown, { request, response, requestId 
   const known = toRefusal(error);
   const { status, type } = errorCodes[known.code];
   if (known.cause !== undefined) log[status === 500 ? 'error' : 'info']({ err: known.cause }, known.message);
-  const asPage = wantsPage(request);
+  const asPage = wantsPage(request.headers);
   const body = asPage
     ? smallPage(titles[status] ?? 'This did not work', known.message)
     : JSON.stringify({ error: { type, code: known.code, message: known.message } });
@@ -48,6 +48,3 @@ export function refuse(log: Log, error: unknown, { request, response, requestId 
   response.writeHead(status, headers);
   response.end(request.method === 'HEAD' ? undefined : body);
 }
-
-const wantsPage = ({ headers }: IncomingMessage): boolean =>
-  /\btext\/html\b/i.test(headers.accept ?? '') && headers['x-api-key'] === undefined && !headers.authorization;

@@ -26,7 +26,8 @@ export async function admitRequest(
   const { limiter, strangers } = admitting;
   if (isPublic) {
     const { config } = request.routeOptions;
-    if (!isOfPages(request.url) && !config?.ownToken) await limiter?.byAddress(request, reply);
+    if (isOfPages(request.url)) await limiter?.byPages(request, reply);
+    else if (!config?.ownToken) await limiter?.byAddress(request, reply);
     if (config?.ownPagesOnly) admitting.sessions?.checkOwnPage(request);
     return;
   }

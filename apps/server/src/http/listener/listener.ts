@@ -2,15 +2,13 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Duplex } from 'node:stream';
+import { endStalledReply } from '@lodge/domain';
 import { hasBody } from '../agent-urls/headers.ts';
-import type { App } from '../app-types.ts';
 import type { NetworkSettings } from '../context.ts';
+import type { ConnectionPlaces } from './places.ts';
 import { isUpgrade, throughRouter } from './upgrade.ts';
 
-/** A client has this long to send its headers, and to the API a whole request. */
-const timeouts = { headersTimeout: 15_000, requestTimeout: 0, connectionsCheckingInterval: 2_000 };
-const bodyTimeoutMs = 60_000;
-const defaultMaxConnections = 10_000;
+const usualBounds = { handshakeMs: 10_000, headersMs: 15_000, bodyMs: 60_000, stalledMs: 30_000 };
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -20,24 +18,49 @@ export interface OtherHosts {
   takesUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
 }
 
+/** For a TLS handshake, a request's head, a body at the API, and a reply of which nothing is taken; in milliseconds. */
+type Bounds = typeof usualBounds;
+
 /**
  * Makes the server that the app's router answers on: an upgrade goes through the router like any other request. Slow clients
- * are cut off: each holds one connection for a bounded time.
+ * are cut off: each holds one connection for a bounded time. One that takes a reply slowly stays, one that takes none does not.
  */
-export function serverFactory({ tls }: Partial<NetworkSettings>, hosts: OtherHosts, bodyMs = bodyTimeoutMs) {
+export function serverFactory(
+  { tls }: Partial<NetworkSettings>,
+  { hosts, places, ...bounds }: { readonly hosts: OtherHosts; readonly places: ConnectionPlaces } & Partial<Bounds>,
+) {
+  const { handshakeMs, headersMs, bodyMs, stalledMs } = { ...usualBounds, ...bounds };
   return (router: Handler, { keepAliveTimeout }: { readonly keepAliveTimeout?: number }): Server => {
-    const options = { ...timeouts, ...(keepAliveTimeout && { keepAliveTimeout }), shouldUpgradeCallback: isUpgrade };
+    const options = {
+      headersTimeout: headersMs,
+      requestTimeout: 0,
+      connectionsCheckingInterval: headersMs / 8,
+      ...(keepAliveTimeout && { keepAliveTimeout }),
+      shouldUpgradeCallback: isUpgrade,
+    };
     const answer: Handler = (request, response) => {
+      endStalledReply(response, stalledMs);
       if (hosts.takes(request, response)) return;
-      if (hasBody(request)) boundBody(request, bodyMs, (late) => server.emit('clientError', late, request.socket));
+      if (hasBody(request)) boundBody(request, bodyMs, (late) => cutOff(server, late, request, response));
       router(request, response);
     };
-    const server: Server = tls ? createTlsServer({ ...options, ...tls }, answer) : createServer(options, answer);
+    const server: Server = tls
+      ? createTlsServer({ ...options, ...tls, handshakeTimeout: handshakeMs }, answer)
+      : createServer(options, answer);
+    places.guard(server);
     const upgrade = throughRouter(router);
     return server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      // What is written behind an upgrade goes past any reply.
+      endStalledReply({ req: request, writableLength: 0, once: socket.once.bind(socket) }, stalledMs);
       if (!hosts.takesUpgrade(request, socket, head)) upgrade(request, socket, head);
     });
   };
+}
+
+/** A reply that has begun is not spoken into. */
+function cutOff(server: Server, late: Error, { socket }: IncomingMessage, { headersSent }: ServerResponse): void {
+  if (headersSent) socket.destroy();
+  else server.emit('clientError', late, socket);
 }
 
 interface Bound {
@@ -62,8 +85,4 @@ export function extendBody(request: IncomingMessage, ms: number): void {
   if (bound === undefined || request.complete) return;
   clearTimeout(bound.timer);
   bound.timer = setTimeout(bound.end, ms).unref();
-}
-
-export function limitConnections(app: App, network: NetworkSettings | undefined): void {
-  app.server.maxConnections = network?.maxConnections ?? defaultMaxConnections;
 }

@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { test } from 'node:test';
-import { testApp } from '../../../../../packages/testkit/src/plane/http/test-app.ts';
+import { after, test } from 'node:test';
+import { gunzipSync } from 'node:zlib';
+import { openLimits, testApp } from '../../../../../packages/testkit/src/plane/http/test-app.ts';
+
+const subjects: string[] = [];
+const { app } = testApp({ limits: openLimits(subjects) });
+after(() => app.close());
 
 test('the reference page needs no key, and its policy allows its own script and no other', async () => {
-  const { app } = testApp();
   const page = await app.inject('/docs/');
   assert.equal(page.statusCode, 200);
   const script = /<script type="text\/javascript">([\s\S]*?)<\/script>/.exec(page.body)![1]!;
@@ -12,7 +16,37 @@ test('the reference page needs no key, and its policy allows its own script and 
   const policy = String(page.headers['content-security-policy']);
   assert.ok(policy.includes(`'sha256-${createHash('sha256').update(script).digest('base64')}'`), policy);
   assert.doesNotMatch(/script-src[^;]*/.exec(policy)![0], /unsafe/);
-  const library = await app.inject('/docs/js/scalar.js');
-  assert.equal(library.statusCode, 200);
-  await app.close();
+  assert.equal((await app.inject('/docs?x')).headers.location, '/docs/');
+});
+
+test('the page names its script by content: a browser asks for it once', async () => {
+  const page = await app.inject('/docs/');
+  const path = /src="(js\/scalar\.js\?v=[\w-]+)"/.exec(page.body)![1]!;
+  const named = await app.inject(`/docs/${path}`);
+  assert.match(String(named.headers['cache-control']), /immutable/);
+  const plain = await app.inject('/docs/js/scalar.js');
+  assert.deepEqual([plain.statusCode, plain.headers['cache-control']], [200, 'no-cache']);
+  const { etag } = plain.headers;
+  const again = await app.inject({ url: '/docs/js/scalar.js', headers: { 'if-none-match': String(etag) } });
+  assert.deepEqual([again.statusCode, again.rawPayload.length], [304, 0]);
+  const packed = await app.inject({ url: '/docs/js/scalar.js', headers: { 'accept-encoding': 'deflate, gzip' } });
+  assert.equal(packed.headers['content-encoding'], 'gzip');
+  assert.ok(gunzipSync(packed.rawPayload).equals(plain.rawPayload));
+  const head = await app.inject({ method: 'HEAD', url: '/docs/js/scalar.js' });
+  assert.deepEqual([head.statusCode, Number(head.headers['content-length'])], [200, plain.rawPayload.length]);
+});
+
+test('what needs no key is counted by address, pages apart from the rest', async () => {
+  const asked = async (url: string): Promise<string | undefined> => {
+    subjects.length = 0;
+    await app.inject({ url, remoteAddress: `10.0.0.${asked.from++}` });
+    return subjects[0]?.replace(/\d+\.\d+\.\d+\.\d+/, 'it');
+  };
+  asked.from = 1;
+  for (const url of ['/docs/', '/docs/js/scalar.js', '/docs/nothing', '/account', '/account/assets/x.js']) {
+    assert.equal(await asked(url), 'address:it:pages', url);
+  }
+  for (const url of ['/', '/v1/openapi.json', '/v1/health', '/v1/hooks/none', '/nothing']) {
+    assert.equal(await asked(url), 'address:it', url);
+  }
 });

@@ -1,26 +1,59 @@
 /** The reference of the API for people, at /docs: Scalar's page over the OpenAPI document, which asks nobody but this server. */
 import { createHash } from 'node:crypto';
 import reference from '@scalar/fastify-api-reference';
+import fastify from 'fastify';
 import type { App } from '../app-types.ts';
+import { keep, sendKept } from '../reply/kept.ts';
+import type { Kept } from '../reply/kept.ts';
 
 const inlineScript = /<script type="text\/javascript">([\s\S]*?)<\/script>/;
+const scriptPath = 'js/scalar.js';
+
+/** What Scalar's plugin would make of every request anew. Its script has 4 MiB. */
+interface Made {
+  readonly page: Kept;
+  readonly policy: string;
+  readonly script: Kept;
+}
+
+let made: Promise<Made> | undefined;
 
 export async function referencePage(app: App): Promise<void> {
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, public: true };
     route.schema = { ...route.schema, hide: true };
   });
-  app.addHook('onSend', async (_request, reply, body) => {
-    // The one script that is in the page is named by its hash; Scalar's own styles are made while it runs.
-    const script = typeof body === 'string' ? inlineScript.exec(body)?.[1] : undefined;
-    const allowed = script === undefined ? '' : ` 'sha256-${createHash('sha256').update(script).digest('base64')}'`;
-    reply.header('content-security-policy', [`script-src 'self'${allowed}`, ...policy].join('; '));
-    return body;
+  app.get('/docs/', async (request, reply) => {
+    // Addresses in the page are relative to the slash.
+    if (!request.url.split('?', 1)[0]!.endsWith('/')) return reply.redirect('/docs/', 301);
+    const { page, policy } = await (made ??= make());
+    return sendKept(request, reply.header('content-security-policy', policy), page, 'no-cache');
   });
-  await app.register(reference, {
+  app.get(`/docs/${scriptPath}`, async (request, reply) => {
+    const { script } = await (made ??= make());
+    const isNamed = (request.query as { readonly v?: unknown }).v === script.version;
+    return sendKept(request, reply, script, isNamed ? 'public, max-age=31536000, immutable' : 'no-cache');
+  });
+}
+
+/** Asks the plugin once, in a server of its own. The page names the script by its content, so that browsers keep it. */
+async function make(): Promise<Made> {
+  const source = fastify({ routerOptions: { ignoreTrailingSlash: true } });
+  await source.register(reference, {
     routePrefix: '/docs',
     configuration: { url: '/v1/openapi.json', pageTitle: 'Lodge API', withDefaultFonts: false, telemetry: false },
   });
+  const [page, library] = [await source.inject('/docs/'), await source.inject(`/docs/${scriptPath}`)];
+  await source.close();
+  const script = await keep(library.rawPayload, 'application/javascript; charset=utf-8');
+  const text = page.body.replace(`"${scriptPath}"`, `"${scriptPath}?v=${script.version}"`);
+  return { page: await keep(text, 'text/html; charset=utf-8'), policy: policyOf(text), script };
+}
+
+/** The one script that is in the page is named by its hash; Scalar's own styles are made while it runs. */
+function policyOf(page: string): string {
+  const inPage = inlineScript.exec(page)![1]!;
+  return [`script-src 'self' 'sha256-${createHash('sha256').update(inPage).digest('base64')}'`, ...policy].join('; ');
 }
 
 const policy = [

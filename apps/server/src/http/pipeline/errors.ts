@@ -5,6 +5,7 @@ import { errorBody } from '@lodge/contract';
 import { DatabaseBusyError, InvalidCursorError } from '@lodge/ports';
 import type { Log } from '@lodge/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { lastWords } from '../listener/last-words.ts';
 import { makeRequestId } from './request-id.ts';
 
 /** Seconds after which trying again may help, for the codes that promise a Retry-After. */
@@ -91,19 +92,19 @@ export function sendError(log: Log, error: unknown, request: FastifyRequest, rep
 
 /** Answers what is no HTTP request at all: there is nothing to route then, only a socket. */
 export function answerClientError(error: Error & { readonly code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || socket.destroyed) return;
+  if (socket.destroyed) return;
+  // A TLS handshake that fails leaves nothing to speak through.
+  if (error.code?.startsWith('ERR_SSL_') || error.code?.startsWith('ERR_TLS_')) return void socket.destroy();
+  if (error.code === 'ECONNRESET') return;
   const [status, code, message]: readonly [string, ErrorCode, string] =
     error.code === 'HPE_HEADER_OVERFLOW'
       ? ['431 Request Header Fields Too Large', 'request_too_large', 'The headers are too large.']
       : error.code === 'ERR_HTTP_REQUEST_TIMEOUT'
         ? ['408 Request Timeout', 'invalid_request', 'The request took too long to arrive.']
         : ['400 Bad Request', 'invalid_request', 'This is not a valid HTTP request.'];
-  if (!socket.writable) {
-    socket.destroy();
-    return;
-  }
   const body = JSON.stringify(errorBody(code, message));
-  socket.end(
+  lastWords(
+    socket,
     `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
       `X-Request-Id: ${makeRequestId()}\r\nConnection: close\r\n\r\n${body}`,
   );

@@ -1,4 +1,6 @@
 /** A page of a few words, for people whose browser came where no application is. */
+import type { IncomingHttpHeaders } from 'node:http';
+
 export interface PageLink {
   readonly url: string;
   readonly text: string;
@@ -21,3 +23,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => entities[character]!);
+
+/** Whether a person's browser asks, and no program with a key. */
+export const wantsPage = (headers: IncomingHttpHeaders): boolean =>
+  /\btext\/html\b/i.test(headers.accept ?? '') && headers['x-api-key'] === undefined && !headers.authorization;

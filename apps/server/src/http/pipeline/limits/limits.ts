@@ -36,6 +36,8 @@ declare module 'fastify' {
 /** A create whose server died keeps its place so long beyond the longest wait. */
 const placeMarginMs = 30_000;
 const pruneEveryMs = 60_000;
+/** A browser asks for a page and its parts, and several people may share an address. */
+const pagesPerRequest = 10;
 
 /** The contract's limits, and the headers that tell of them on every reply. */
 export class Limits {
@@ -71,6 +73,14 @@ export class Limits {
     const standing = await this.limiter.take(`address:${networkOf(request.ip)}`, { perMinute });
     tell(reply, standing);
     if (!standing.allowed) throw exceeded(standing, withoutKey(perMinute));
+  }
+
+  /** Counts a request for a page, or for what belongs to one. Refuses with 429. */
+  async byPages(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    const perMinute = this.settings.rates.address * pagesPerRequest;
+    const standing = await this.limiter.take(`address:${networkOf(request.ip)}:pages`, { perMinute });
+    tell(reply, standing);
+    if (!standing.allowed) throw exceeded(standing, `More than ${perMinute} requests for pages a minute.`);
   }
 
   /** Whether an address has used up what it may ask without a valid key. Nothing is counted and nobody asked. */

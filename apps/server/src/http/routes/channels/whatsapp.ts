@@ -6,7 +6,8 @@ import { checkAgentId } from '../../reply/agent-record.ts';
 import { sendEvents } from '../../reply/event-stream.ts';
 import { changeNote } from '../../identity/change-note.ts';
 import type { Endings } from '../../identity/ended.ts';
-import { clientGone } from '../../pipeline/client-gone.ts';
+import { clientGone, onReplyOver } from '../../pipeline/client-gone.ts';
+import { Followers } from '../../reply/follow/followers.ts';
 import type { App } from '../../app-types.ts';
 import { qrPng } from './qr-png.ts';
 import { changeConfig, readConfig, tags } from './shared.ts';
@@ -17,6 +18,8 @@ const codeWaitMs = 10_000;
 /** A stream that nobody ends; the page asks again. */
 const streamMs = 10 * 60_000;
 const lookEveryMs = 5_000;
+/** Streams at once of one account. */
+const maxOfAccount = 20;
 
 interface Needs extends ChannelNeeds {
   readonly endings: Endings;
@@ -30,6 +33,7 @@ const response = { 200: { ...Pairing, 'x-response-description': 'How the pairing
 
 /** `POST` and `GET /v1/agents/:id/channels/whatsapp/pair`. */
 export function whatsAppRoutes(app: App, needs: Needs): void {
+  const followers = new Followers('pairing', maxOfAccount);
   app.route({
     method: 'POST',
     url,
@@ -77,11 +81,11 @@ export function whatsAppRoutes(app: App, needs: Needs): void {
     },
     config: readConfig,
     compress: false,
-    handler: (request, reply) => read(needs, request, reply),
+    handler: (request, reply) => read(needs, followers, request, reply),
   });
 }
 
-async function read(needs: Needs, request: FastifyRequest, reply: FastifyReply) {
+async function read(needs: Needs, followers: Followers, request: FastifyRequest, reply: FastifyReply) {
   const { id } = request.params as { readonly id: string };
   checkAgentId(id);
   const { channels } = needs.channels;
@@ -89,7 +93,9 @@ async function read(needs: Needs, request: FastifyRequest, reply: FastifyReply) 
   const isShown = scopes.includes('agents:write');
   const look = async (): Promise<Pairing> => pairingRecord(await channels.whatsapp.pairing(accountId, id), isShown);
   const first = await look();
-  if (!/\btext\/event-stream\b/i.test(request.headers.accept ?? '')) return first;
+  // There is nothing to follow without a body.
+  if (request.method === 'HEAD' || !/\btext\/event-stream\b/i.test(request.headers.accept ?? '')) return first;
+  onReplyOver(reply, followers.join(accountId));
   const signal = AbortSignal.any([
     clientGone(reply),
     needs.closing,

@@ -1,6 +1,8 @@
 import { NoQuery } from '@lodge/contract';
 import { Type } from 'typebox';
 import type { App } from '../../app-types.ts';
+import { keep, sendKept } from '../../reply/kept.ts';
+import type { Kept } from '../../reply/kept.ts';
 
 const document = Type.Object({}, { additionalProperties: true });
 const schema = {
@@ -13,17 +15,16 @@ const schema = {
 };
 
 export function openApiRoute(app: App): void {
-  let text: string | undefined;
+  let made: Promise<Kept> | undefined;
   app.route({
     method: 'GET',
     url: '/v1/openapi.json',
     schema,
     config: { public: true },
-    handler: async (_request, reply) => {
-      text ??= JSON.stringify(app.swagger());
-      const made = text;
-      reply.type('application/json; charset=utf-8').header('cache-control', 'public, max-age=300');
-      return reply.serializer(() => made).send({});
+    compress: false,
+    handler: async (request, reply) => {
+      const document = await (made ??= keep(JSON.stringify(app.swagger()), 'application/json; charset=utf-8'));
+      return sendKept(request, reply, document, 'public, max-age=300');
     },
   });
 }

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { testApp } from '../../../../packages/testkit/src/plane/http/test-app.ts';
+import type { TestApp } from '../../../../packages/testkit/src/plane/http/test-app.ts';
+import { noAccountArea } from './openapi/document.ts';
+
+let pages = '';
+let area: TestApp;
+before(async () => {
+  pages = await mkdtemp(join(tmpdir(), 'lodge-pages-'));
+  await mkdir(join(pages, 'assets'));
+  await writeFile(join(pages, 'index.html'), '<!doctype html><title>Lodge</title>');
+  area = testApp({ account: { ...noAccountArea, pages } });
+});
+after(async () => {
+  await area.app.close();
+  await rm(pages, { recursive: true });
+});
+
+const asBrowser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+
+test('a browser at the bare address is led to the account area, and programs are told what they were', async () => {
+  const opened = await area.call('GET', '/?x', { key: null, headers: asBrowser });
+  assert.deepEqual([opened.status, opened.headers['location']], [302, '/account']);
+  assert.equal((await area.call('HEAD', '/', { key: null, headers: asBrowser })).status, 302);
+  const program = await area.call('GET', '/', { key: null, headers: { accept: '*/*' } });
+  assert.deepEqual([program.status, program.body.error.code], [401, 'missing_api_key']);
+  assert.equal((await area.call('GET', '/', { headers: asBrowser })).status, 404, 'with a key');
+  assert.equal((await area.call('POST', '/', { key: null, headers: asBrowser })).status, 401);
+  assert.equal((await area.call('GET', '/nothing', { key: null, headers: asBrowser })).status, 401);
+});
+
+test('without pages there is nowhere to lead a browser', async () => {
+  const alone = testApp();
+  assert.equal((await alone.call('GET', '/', { key: null, headers: asBrowser })).status, 401);
+  await alone.app.close();
+});

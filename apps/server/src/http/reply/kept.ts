@@ -1,0 +1,43 @@
+/**
+ * A reply that is the same for everybody who asks: made once, compressed once. Its bytes go out in pieces as the client takes
+ * them, so that one who does not read holds two pieces and not a copy of the whole, over TLS too.
+ */
+import { hash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+const pieceBytes = 64 * 1024;
+
+export interface Kept {
+  readonly type: string;
+  readonly plain: Buffer;
+  readonly gzip: Buffer;
+  /** A hash of the content, fit for an address. */
+  readonly version: string;
+}
+
+export async function keep(content: string | Buffer, type: string): Promise<Kept> {
+  const plain = Buffer.from(content);
+  const version = hash('sha256', plain, 'base64url').slice(0, 22);
+  return { type, plain, gzip: await promisify(gzip)(plain, { level: 9 }), version };
+}
+
+/** Answers with it, or with 304 whoever has it. Browsers take gzip over plain http too. */
+export function sendKept(request: FastifyRequest, reply: FastifyReply, kept: Kept, caching: string): FastifyReply {
+  // Both forms have one tag, so it is a weak one.
+  const etag = `W/"${kept.version}"`;
+  reply.headers({ etag, 'cache-control': caching, vary: 'accept-encoding' });
+  if (request.headers['if-none-match'] === etag) return reply.code(304).send();
+  const accepted = String(request.headers['accept-encoding']).split(',');
+  const isPacked = accepted.some((encoding) => encoding.trim() === 'gzip');
+  const bytes = isPacked ? kept.gzip : kept.plain;
+  if (isPacked) reply.header('content-encoding', 'gzip');
+  reply.type(kept.type).header('content-length', bytes.length);
+  return reply.send(Readable.from(piecesOf(bytes), { objectMode: false, highWaterMark: pieceBytes }));
+}
+
+function* piecesOf(bytes: Buffer): Generator<Buffer> {
+  for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
+}
