@@ -94,6 +94,7 @@ function hostOf(agents: readonly AgentRow[]): FakeHost {
       machine,
       egress,
       phase: 'running',
+      silent: null,
       alive: true,
       paused: false,
       credential: null,

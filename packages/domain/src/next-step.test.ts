@@ -31,7 +31,7 @@ const asked = (kind: Verb, facts: Partial<AgentFacts> = {}) =>
   agent({ operation: { kind, cause: 'request' }, ...facts });
 const step = (facts: AgentFacts, there: VmFacts | null) => nextStep(facts, there, now);
 
-const states = ['running', 'paused', 'dead', 'partial', 'disk-only', 'suspended'] as const;
+const states = ['running', 'paused', 'unresponsive', 'dead', 'partial', 'disk-only', 'suspended'] as const;
 const everyVm = [null, ...states.flatMap((state) => [vm(state), vm(state, 'other')])];
 const everyTwo = states.flatMap((state) => [vm(state, 'two', 'one'), vm(state, 'one', 'other')]);
 const everyOperation = [null, ...verbs.flatMap((kind) => operationCauses.map((cause) => ({ kind, cause })))];
@@ -72,8 +72,25 @@ test('an agent that was never reported running is cloned, and never booted from 
 
 test('an operation is never left as it is: every combination with one names a step that ends it or goes on with it', () => {
   for (const { facts, there } of everything()) {
-    if (facts.operation !== null) assert.notEqual(step(facts, there).do, 'nothing', JSON.stringify({ facts, there }));
+    if (facts.operation === null || there?.state === 'unresponsive') continue;
+    assert.notEqual(step(facts, there).do, 'nothing', JSON.stringify({ facts, there }));
   }
+});
+
+test('a VM that does not answer is neither dead nor gone: its agent waits, and a restart alone ends it', () => {
+  const mute = vm('unresponsive');
+  for (const { facts } of everything({}, [mute])) {
+    const kind = facts.operation?.kind;
+    const isKept = facts.status === 'running' || facts.status === 'paused';
+    if (!isKept || kind === 'restart') continue;
+    const found = step(facts, mute).do;
+    assert.ok(found === 'nothing' || found === 'record-status', JSON.stringify({ facts, found }));
+  }
+  assert.equal(step(asked('stop'), mute).do, 'nothing');
+  assert.equal(step(asked('start', { status: 'stopped' }), mute).do, 'nothing', 'a restore that was cut short');
+  assert.equal(step(asked('restart'), mute).do, 'restart');
+  const sick = agent({ operation: { kind: 'restart', cause: 'health' } });
+  assert.deepEqual(step(sick, mute), { do: 'restart', unhealthy: true });
 });
 
 test('what is stopped or in error holds no machine: it is freed, or there is nothing of it', () => {

@@ -27,7 +27,7 @@ export interface AgentFacts {
 
 /** What the host has of the agent's VM. */
 export interface VmFacts {
-  readonly state: 'running' | 'paused' | 'dead' | 'partial' | 'disk-only' | 'suspended';
+  readonly state: 'running' | 'paused' | 'unresponsive' | 'dead' | 'partial' | 'disk-only' | 'suspended';
   readonly executionId: string | null;
   /** The execution that is backed up while another VM is made in its place; null when none is. */
   readonly backup: string | null;
@@ -88,6 +88,11 @@ export function nextStep(agent: AgentFacts, vm: VmFacts | null, now: Date): Step
     if (vm.backup !== agent.executionId) return { do: 'drop-backup' };
     return { do: agent.operation?.kind === 'upgrade' ? 'upgrade' : 'roll-back' };
   }
+  const step = towardsWanted(agent, vm, now);
+  return awaitsAnswer(agent, vm, step) ? { do: 'nothing' } : step;
+}
+
+function towardsWanted(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
   switch (agent.operation?.kind) {
     case undefined:
       return stayAsIs(agent, vm, now);
@@ -247,6 +252,16 @@ function gaveUpOnGateway({ trouble }: AgentFacts): Step {
 function ownState(agent: AgentFacts, vm: VmFacts | null): VmFacts['state'] | null {
   if (vm === null) return null;
   return vm.state === 'suspended' || vm.executionId === agent.executionId ? vm.state : null;
+}
+
+/**
+ * Whether the step is put off, for the agent's own VM lives and does not say whether it runs. Nothing is decided about it
+ * until it answers or ends. A restart ends it, and the look at gateways asks for one. An agent in error has no claim to it.
+ */
+function awaitsAnswer(agent: AgentFacts, vm: VmFacts | null, step: Step): boolean {
+  if (ownState(agent, vm) !== 'unresponsive' || agent.operation?.kind === 'restart') return false;
+  if (agent.status === 'stopped') return step.do === 'restore';
+  return (agent.status === 'running' || agent.status === 'paused') && step.do !== 'record-status';
 }
 
 function holdsMachine(vm: VmFacts | null): boolean {

@@ -32,6 +32,7 @@ function openFake(): DriverHarness {
     driver: () => createFakeDriver(host),
     guest: (at) => probe(host, at.address),
     killVm: async (agentId) => host.kill(agentId),
+    silence: async (agentId, is) => host.silence(agentId, is ? 'told to be silent' : null),
     home: '',
     moments: {
       create: moments('create'),

@@ -10,6 +10,8 @@ export interface DriverHarness {
   readonly home: string;
   /** Ends the agent's VM from outside, as a crash of its process would. */
   killVm(agentId: string): Promise<void>;
+  /** Has the agent's emulator live on and answer nothing, or answer again. */
+  silence(agentId: string, is: boolean): Promise<void>;
   /** How far a call may come before its control plane is killed; in whatever unit the implementation has. */
   readonly moments: Readonly<Record<Call['do'], readonly Moment[]>>;
   /** Has a control plane of its own begin the call and kills it hard at that moment. The suite's own driver is stopped. */

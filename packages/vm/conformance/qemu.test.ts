@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { qmpArgument } from '../src/qemu/machine/command-line.ts';
 import { entries } from '../src/qemu/host/files.ts';
 import { findProcesses } from '../src/qemu/host/process.ts';
+import type { FoundProcess } from '../src/qemu/host/process.ts';
 import { formOf } from '@lodge/testkit/forms';
 import { baseImage } from './base-image.ts';
 import type { Call, DriverHarness, Moment } from './harness.ts';
@@ -34,6 +35,9 @@ async function openQemu(): Promise<DriverHarness> {
     guest: (at) => probeGuest(settings, at),
     home: '/srv',
     killVm: (agentId) => killVm(settings, agentId),
+    silence: async (agentId, is) => {
+      for (const { pid } of await emulatorsOf(settings, agentId)) process.kill(pid, is ? 'SIGSTOP' : 'SIGCONT');
+    },
     moments: {
       create: formOf({ short: moments(0, 60, 200), long: moments(0, 5, 15, 30, 60, 100, 200, 400) }),
       start: formOf({ short: moments(80, 300), long: moments(0, 30, 80, 120, 160, 200, 300, 500) }),
@@ -50,12 +54,16 @@ async function openQemu(): Promise<DriverHarness> {
   };
 }
 
-async function killVm({ dataDir }: QemuHostSettings, agentId: string): Promise<void> {
-  const argument = qmpArgument(join(dataDir, 'vms', agentId, 'qmp'));
-  const [found] = await findProcesses((candidate) => candidate === argument);
+async function killVm(settings: QemuHostSettings, agentId: string): Promise<void> {
+  const [found] = await emulatorsOf(settings, agentId);
   if (!found) throw new Error(`no QEMU runs for ${agentId}`);
   process.kill(found.pid, 'SIGKILL');
-  while ((await findProcesses((candidate) => candidate === argument)).length > 0) await sleep(5);
+  while ((await emulatorsOf(settings, agentId)).length > 0) await sleep(5);
+}
+
+function emulatorsOf({ dataDir }: QemuHostSettings, agentId: string): Promise<FoundProcess[]> {
+  const argument = qmpArgument(join(dataDir, 'vms', agentId, 'qmp'));
+  return findProcesses((candidate) => candidate === argument);
 }
 
 async function killDuring(settings: QemuHostSettings, call: Call, afterMs: number): Promise<void> {

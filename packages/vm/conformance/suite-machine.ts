@@ -48,7 +48,7 @@ export function machineTests(world: World): void {
 }
 
 function pauseTests(world: World): void {
-  const { request, create, state, guest, removeAll } = world;
+  const { request, create, state, guest, removeAll, eventually } = world;
 
   test('a paused VM stands still with all it has, and goes on where it was, by the right time', async () => {
     const wanted = request('frozen');
@@ -65,6 +65,35 @@ function pauseTests(world: World): void {
     assert.equal(await state('frozen'), 'running');
     assert.ok((await clockErrorMs(guest(vm))) < 1000, 'the time of the pause is made up for');
     assert.equal(await guest(vm).recall('mark'), 'before');
+    await removeAll();
+  });
+
+  test('a VM that does not answer is told as such beside the others, outlives its driver, and is removed all the same', async () => {
+    const { harness } = world;
+    const silent = request('silent');
+    const vm = await create(silent);
+    const other = await create(request('answers'));
+    const seen = async (agentId: string) => (await world.driver.list()).find((each) => each.agentId === agentId);
+    const expect = async (): Promise<void> => {
+      const { why, ...found } = (await seen('silent'))!;
+      assert.deepEqual(found, observed(vm, 'unresponsive'));
+      assert.match(why!, /\w/);
+      assert.deepEqual(await seen('answers'), observed(other, 'running'));
+    };
+    await harness.silence('silent', true);
+    await expect();
+    assert.equal(await world.driver.death('silent'), null);
+    await rejectsWith(create(silent), 'timeout');
+    assert.ok(((await world.driver.usage('silent'))?.cpuSeconds ?? 0) > 0, 'its counters are the host’s');
+    await world.driver.stop();
+    await world.begin();
+    await expect();
+    await harness.silence('silent', false);
+    await eventually('it answers again', async () => (await state('silent')) === 'running');
+    assert.deepEqual(world.exits, []);
+    await harness.silence('silent', true);
+    await world.driver.remove('silent', { keepDisk: false });
+    assert.deepEqual(await world.driver.list(), [observed(other, 'running')]);
     await removeAll();
   });
 

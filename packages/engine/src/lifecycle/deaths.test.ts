@@ -80,6 +80,30 @@ test('a VM that the host’s full disk stopped is paused with that reason, and n
   await plane.end();
 });
 
+test('a VM that does not answer is neither ended nor started anew, keeps nobody waiting, and a restart ends it', async () => {
+  const host = new FakeHost();
+  const plane = await startPlane(world, host);
+  const { id, executionId } = await running(world, plane);
+  host.silence(id, 'told to be silent');
+  await plane.agents.act(world.accountId, id, 'pause');
+  plane.kill();
+  // A control plane of its own scans all agents first.
+  const next = await startPlane(world, host);
+  await running(world, next);
+  const row = await find(id);
+  assert.deepEqual(
+    [row.status, row.executionId, row.crashes, row.operation?.kind],
+    ['running', executionId, [], 'pause'],
+  );
+  host.silence(id, null);
+  await until('it is paused', async () => (await find(id)).status === 'paused');
+  host.silence(id, 'told to be silent');
+  await next.agents.act(world.accountId, id, 'restart');
+  await until('it is booted', async () => (await find(id)).operation === null && (await find(id)).status === 'running');
+  assert.notEqual((await find(id)).executionId, executionId);
+  await next.end();
+});
+
 test('every way to die has a reason that an agent may be in error for', () => {
   for (const code of vmDeathCodes)
     assert.match(reasonOfDeath({ code }), /^(?:vm_crashed|out_of_memory|host_disk_full|disk_full)$/);

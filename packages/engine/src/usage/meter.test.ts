@@ -11,7 +11,8 @@ const never = new AbortController().signal;
 const image = { image: { id: 'i', rootDisk: '/n', kernel: '/n', initrd: '/n' }, variant: 'v' };
 
 async function started(record: (reading: VmReading) => Promise<void>) {
-  const bare = createFakeDriver(new FakeHost());
+  const host = new FakeHost();
+  const bare = createFakeDriver(host);
   const meter = new Meter({ driver: bare, usage: { record }, log, everyMs: 10 });
   const driver = new MeteredDriver(bare, meter);
   await driver.start();
@@ -20,7 +21,7 @@ async function started(record: (reading: VmReading) => Promise<void>) {
     never,
   );
   await driver.create({ agentId: 'aaaaaaaaaaaa', executionId: 'e1', machine, template, from: 'clone' }, never);
-  return { meter, driver };
+  return { meter, driver, host };
 }
 
 test('a VM is read before it ends, by its execution, and now and then while it runs', async () => {
@@ -35,6 +36,15 @@ test('a VM is read before it ends, by its execution, and now and then while it r
   await meter.stop();
   await driver.remove('aaaaaaaaaaaa', { keepDisk: false });
   assert.equal(await driver.inspect('aaaaaaaaaaaa'), null);
+});
+
+test('a VM whose emulator does not answer is read as any other', async () => {
+  const read = Promise.withResolvers<VmReading>();
+  const { meter, host } = await started(async (reading) => read.resolve(reading));
+  host.silence('aaaaaaaaaaaa', 'told to be silent');
+  meter.start();
+  assert.equal((await read.promise).executionId, 'e1');
+  await meter.stop();
 });
 
 test('a VM that makes way for another is read, and so is that one when it makes way again', async () => {

@@ -3,7 +3,7 @@
  * so what a crash loses is what came since the last reading, and a reading that is made twice adds nothing.
  */
 import { Periodic } from '../periodic.ts';
-import type { Log, UsageStore, VmDriver } from '@lodge/ports';
+import type { Log, UsageStore, VmDriver, VmObservation, VmUsage } from '@lodge/ports';
 
 export interface MeterDeps {
   readonly driver: VmDriver;
@@ -14,8 +14,9 @@ export interface MeterDeps {
 }
 
 const minuteMs = 60_000;
-/** An agent's machine does not wait longer for its figures. */
-const lastReadingMs = 2_000;
+/** Neither an agent's machine that ends nor the figures of others wait longer for one reading. */
+const readingMs = 2_000;
+const hasCounters: ReadonlySet<VmObservation['state']> = new Set(['running', 'paused', 'unresponsive']);
 
 export class Meter {
   private readonly deps: MeterDeps;
@@ -42,27 +43,39 @@ export class Meter {
   private async readAll(signal: AbortSignal): Promise<void> {
     for (const { agentId, state } of await this.deps.driver.list()) {
       if (signal.aborted) return;
-      if (state === 'running' || state === 'paused') await this.read(agentId);
+      // The counters are the host's own: they rise also where the emulator does not answer.
+      if (!hasCounters.has(state)) continue;
+      const found = await within(this.deps.driver.usage(agentId)).catch((error: unknown) => {
+        this.deps.log.warn({ err: error, agent_id: agentId }, 'counters of a VM not read; it will be repeated');
+        return null;
+      });
+      await this.record(agentId, found);
     }
   }
 
   /** Before a VM ends. Bounded; never rejects: a machine ends also where its figures cannot be read. */
   async readLast(agentId: string): Promise<void> {
-    const tooLong = Promise.withResolvers<never>();
-    const timer = setTimeout(() => tooLong.reject(new Error('reading took too long')), lastReadingMs);
     try {
-      await Promise.race([this.read(agentId), tooLong.promise]);
+      await within(this.deps.driver.usage(agentId).then((found) => this.record(agentId, found)));
     } catch (error) {
       this.deps.log.warn({ err: error, agent_id: agentId }, 'last counters of a VM not read');
-    } finally {
-      clearTimeout(timer);
     }
   }
 
-  private async read(agentId: string): Promise<void> {
-    const found = await this.deps.driver.usage(agentId);
+  private async record(agentId: string, found: VmUsage | null): Promise<void> {
     if (!found || found.executionId === null) return;
     const { executionId, cpuSeconds, egressBytes } = found;
     await this.deps.usage.record({ agentId, executionId, cpuSeconds, egressBytes });
+  }
+}
+
+/** Rejects when the work takes too long; it goes on, and nobody waits for it. */
+async function within<T>(work: Promise<T>): Promise<T> {
+  const tooLong = Promise.withResolvers<never>();
+  const timer = setTimeout(() => tooLong.reject(new Error('reading took too long')), readingMs);
+  try {
+    return await Promise.race([work, tooLong.promise]);
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -74,17 +74,20 @@ export interface Vm {
  * - `partial`: a create that did not finish, or a removal that did not.
  * - `dead`: its process is gone.
  * - `paused`: whole, its vCPUs frozen (by `pause`, or by a `suspend` that did not finish).
+ * - `unresponsive`: its process lives and does not say whether it runs. It is neither dead nor gone, and may answer later.
  * - `suspended`: no process; disk and a snapshot of its memory that belong together.
  */
 export interface VmObservation {
   readonly agentId: string;
   readonly executionId: string | null;
-  readonly state: 'running' | 'paused' | 'dead' | 'partial' | 'disk-only' | 'suspended';
+  readonly state: 'running' | 'paused' | 'unresponsive' | 'dead' | 'partial' | 'disk-only' | 'suspended';
   readonly address: string | null;
   /** The VM that `backUp` kept as a backup, by its execution; null when there is none. With nothing in its place the agent is `partial`. */
   readonly backup: string | null;
   /** A VM that is `paused` and that nobody paused: what it stands still for. */
   readonly halted?: VmDeathCode;
+  /** Why it is `unresponsive`, for the operator. */
+  readonly why?: string;
 }
 
 /** What a VM takes up now. */
@@ -209,8 +212,12 @@ export interface VmDriver {
   readRefused(agentId: string): Promise<{ readonly refused: readonly RefusedConnection[]; readonly more: number }>;
   /** Removes templates, and images' disks they alone need, that are not of `keep` and not under construction. Gives their ids. */
   collectTemplates(keep: ReadonlySet<string>): Promise<readonly string[]>;
+  /** Null when nothing of the agent is here. Waits for an emulator that does not answer as `list` does. */
   inspect(agentId: string): Promise<VmObservation | null>;
-  /** Everything on the host that belongs to this instance, whole or partial. */
+  /**
+   * Everything on the host that belongs to this instance, whole or partial. All emulators are asked at once, each for some
+   * seconds at most; one that was silent before is not waited for.
+   */
   list(): Promise<VmObservation[]>;
   /** Ends the VM and frees process, namespace, cgroup and files, a snapshot among them; the disk too, and the backup, unless the disk is to be kept. Absent is success. */
   remove(agentId: string, options: { readonly keepDisk: boolean }): Promise<void>;

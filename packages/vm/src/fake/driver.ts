@@ -7,7 +7,7 @@ import { AgentCalls } from '../calls.ts';
 import { throwIfAborted, toVmError } from '../waiting.ts';
 import { copyOf, fakeSnapshotSteps, fakeSteps } from './host.ts';
 import type { FakeHost, FakeSnapshot, FakeStep, FakeVm } from './host.ts';
-import { asVm, filesOf, isExcept, type Keep, keptBy, newVm, observe, templateId } from './vm.ts';
+import { answering, asVm, filesOf, isExcept, type Keep, keptBy, newVm, observe, templateId } from './vm.ts';
 
 export interface FakeDriver extends VmDriver {
   /** As kill -9 of its process: nothing it has under way goes on, and nobody it works for hears of it again. */
@@ -291,7 +291,7 @@ class InMemoryDriver implements FakeDriver {
       throw new VmError('gone', `execution ${executionId} of ${agentId} does not run here`);
     }
     try {
-      return await work(vm, signal);
+      return await work(answering(vm), signal);
     } catch (error) {
       throw toVmError(error, signal);
     }
@@ -301,7 +301,7 @@ class InMemoryDriver implements FakeDriver {
     const { agentId, executionId, from } = request;
     const there = this.host.vms.get(agentId);
     if (there?.executionId === executionId && there.phase === 'running' && there.alive) {
-      Object.assign(there, { paused: false, snapshot: null });
+      Object.assign(answering(there), { paused: false, snapshot: null });
       return asVm(there);
     }
     // What cannot be begun changes nothing.

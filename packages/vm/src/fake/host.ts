@@ -73,6 +73,8 @@ export interface FakeVm {
   death: VmDeath | null;
   /** What it stands still for, though nobody paused it. */
   halted: VmDeathCode | null;
+  /** Why its emulator does not say whether it runs, as long as it does not. */
+  silent: string | null;
   /** On its network, which is there as long as it is alive. */
   egress: EgressRules;
   /** By its rules, and not read yet. */
@@ -115,14 +117,14 @@ export class FakeHost {
   /** The guest that answers behind an address; null when no VM runs there. */
   guestAt(address: string): FakeVm | null {
     const all = [...this.vms.values(), ...this.builds];
-    return all.find((vm) => vm.address === address && vm.alive && !vm.paused) ?? null;
+    return all.find((vm) => vm.address === address && vm.alive && !vm.paused && vm.silent === null) ?? null;
   }
 
   /** Ends a VM's process: by itself, or, as it looks then, from outside. */
   kill(agentId: string, death: VmDeath = { code: 'killed', detail: 'SIGKILL', console: [] }): void {
     const vm = this.vms.get(agentId);
     if (!vm?.alive) return;
-    Object.assign(vm, { alive: false, paused: false, halted: null, death });
+    Object.assign(vm, { alive: false, paused: false, halted: null, silent: null, death });
     if (vm.phase !== 'running') return;
     for (const listener of this.exits) listener({ agentId, executionId: vm.executionId });
   }
@@ -137,6 +139,12 @@ export class FakeHost {
   halt(agentId: string, code: VmDeathCode): void {
     const vm = this.vms.get(agentId);
     if (vm?.alive) Object.assign(vm, { paused: true, halted: code });
+  }
+
+  /** The VM's emulator lives and answers nothing more; null: it answers again. */
+  silence(agentId: string, why: string | null): void {
+    const vm = this.vms.get(agentId);
+    if (vm) vm.silent = why;
   }
 
   /** The agent's guest prints on its console. */

@@ -1,6 +1,7 @@
 /** Facts of a fake host's VMs, and how they begin. */
 import { createHash } from 'node:crypto';
 import { publicEgress } from '@lodge/domain';
+import { VmError } from '@lodge/ports';
 import type { CarriedData, TemplateRequest, Vm, VmObservation, VmRequest } from '@lodge/ports';
 import type { FakeGuest, FakeVm } from './host.ts';
 
@@ -22,6 +23,7 @@ export function newVm(
     console: '',
     death: null,
     halted: null,
+    silent: null,
     refused: [],
   };
   return { ...blank, egress, agentId, executionId, phase: 'creating', machine, templateId: template, guest };
@@ -41,6 +43,12 @@ export function keptBy(from: VmRequest['from']): Keep {
 
 export function templateId({ image, variant }: TemplateRequest): string {
   return createHash('sha256').update(`${image.id}\n${variant}`).digest('hex').slice(0, 16);
+}
+
+/** The VM, where its emulator answers; rejects as a call that it does not answer. */
+export function answering(vm: FakeVm): FakeVm {
+  if (vm.silent !== null) throw new VmError('timeout', vm.silent);
+  return vm;
 }
 
 export function asVm({ agentId, executionId, address, machine, facts }: FakeVm): Vm {
@@ -63,6 +71,7 @@ export function observe({
   alive,
   paused,
   halted,
+  silent,
   address,
 }: FakeVm): Omit<VmObservation, 'backup'> {
   const state = (): VmObservation['state'] => {
@@ -70,7 +79,14 @@ export function observe({
     if (phase === 'suspended') return 'suspended';
     if (phase === 'creating') return 'partial';
     if (!alive) return 'dead';
+    if (silent !== null) return 'unresponsive';
     return paused ? 'paused' : 'running';
   };
-  return { agentId, executionId, state: state(), address, ...(halted && { halted }) };
+  return {
+    agentId,
+    executionId,
+    state: state(),
+    address,
+    ...(silent === null ? halted && { halted } : { why: silent }),
+  };
 }

@@ -12,7 +12,10 @@ export function createLeftoverCollector(store: AgentStore, driver: VmDriver, log
     for (const agentId of held) {
       if (existing.has(agentId)) continue;
       log.warn({ agent_id: agentId }, 'removing what is left of an agent that is gone');
-      await driver.remove(agentId, { keepDisk: false });
+      // One that cannot be removed keeps none of the others.
+      await driver.remove(agentId, { keepDisk: false }).catch((error: unknown) => {
+        log.error({ err: error, agent_id: agentId }, 'what is left of an agent was not removed; it will be repeated');
+      });
     }
   };
 }

@@ -44,6 +44,9 @@ export class StepFailed extends Error {
   }
 }
 
+/** A VM that does not answer is still there: what failed is tried again on it, and it is not taken for dead. */
+const holdsExecution: ReadonlySet<VmObservation['state'] | undefined> = new Set(['running', 'paused', 'unresponsive']);
+
 export class Pass {
   readonly deps: ReconcilerDeps;
   readonly agent: AgentRow;
@@ -110,7 +113,7 @@ export class Pass {
   /** Whether the execution of the row still has a VM; when not, another step is due than the one that failed. */
   async stillThere(): Promise<boolean> {
     const vm = await this.deps.driver.inspect(this.id);
-    return vm?.executionId === this.agent.executionId && (vm?.state === 'running' || vm?.state === 'paused');
+    return vm?.executionId === this.agent.executionId && holdsExecution.has(vm?.state);
   }
 
   /** Writes facts; rejects with `Overtaken` when they are void. */

@@ -1,3 +1,4 @@
+import type { VmObservation } from '@lodge/ports';
 import { EmulatorLog } from '../machine/emulator-log.ts';
 import { BrokenEmulatorError, Qmp } from '../machine/qmp.ts';
 import type { Watched } from '../machine/watch.ts';
@@ -64,6 +65,23 @@ export interface RunState {
 
 export function runState(qmp: Qmp): Promise<RunState> {
   return qmp.execute<RunState>('query-status', {}, { timeoutMs: answerTimeoutMs });
+}
+
+export type LivingState = Pick<VmObservation, 'state' | 'halted'>;
+
+/** What the emulator of a VM that lives says. Rejects where it does not answer, or ends meanwhile. */
+export async function askState(connections: Connections, vm: Watched): Promise<LivingState> {
+  try {
+    const qmp = await connections.of(vm);
+    const { running, status } = await runState(qmp);
+    if (running) return { state: 'running' };
+    if (await vm.witness.endIfOver({ qmp, process: vm.process }, status)) return { state: 'dead' };
+    // A write that found no room; what else fails is the guest's own trouble.
+    return status === 'io-error' ? { state: 'paused', halted: 'host_disk_full' } : { state: 'paused' };
+  } catch (error) {
+    await awaitEnding(vm);
+    throw error;
+  }
 }
 
 /** A process that is killed closes its connection, also one that was just taken, before it counts as ended. */

@@ -34,7 +34,9 @@ import { resizeVm } from './vm-resize.ts';
 import { writeSnapshot } from './vm-suspend.ts';
 import { diskUseNow, diskUseOf, usageOf } from './vm-usage.ts';
 import { toVmError } from '../../waiting.ts';
-import { awaitEnding, Connections, runState } from './connections.ts';
+import { askState, awaitEnding, Connections, runState } from './connections.ts';
+import { Answers } from './answers.ts';
+import type { LivingState } from './connections.ts';
 import type { ExitWatch, Watched } from '../machine/watch.ts';
 
 const quitTimeoutMs = 15_000;
@@ -63,10 +65,12 @@ export class Vms {
   private readonly parts: VmsParts;
   private readonly backups: Backups;
   private readonly connections = new Connections((agentId) => this.directory(agentId));
+  private readonly answers: Answers<LivingState>;
 
   constructor(parts: VmsParts) {
     this.parts = parts;
     this.backups = new Backups(parts.root);
+    this.answers = new Answers((vm) => askState(this.connections, vm), parts.options.log);
   }
 
   directory(agentId: string): RunDirectory {
@@ -94,9 +98,11 @@ export class Vms {
   async existing({ agentId, executionId }: VmRequest, signal: AbortSignal): Promise<Vm | null> {
     const record = await this.directory(agentId).read();
     if (record?.executionId !== executionId || record.phase !== 'running') return null;
-    const state = (await this.observe(agentId))?.state;
-    if (state === 'paused') await this.resume(agentId, executionId, signal);
-    else if (state !== 'running') return null;
+    const found = await this.observe(agentId);
+    // It may be whole: whoever asked looks again.
+    if (found?.state === 'unresponsive') throw new VmError('timeout', `the VM does not answer: ${found.why}`);
+    if (found?.state === 'paused') await this.resume(agentId, executionId, signal);
+    else if (found?.state !== 'running') return null;
     const { address, machine, facts } = record;
     return { agentId, executionId, address: address!, machine, facts };
   }
@@ -301,22 +307,20 @@ export class Vms {
     if (phase !== 'running' || !alive) return;
     const witness = witnessOf(record, directory, this.parts.cgroups());
     const vm: Watched = { agentId, executionId, process, qmp: null, witness };
-    await this.connections.of(vm).catch((error: unknown) => {
-      log.warn({ agent_id: agentId, err: error }, 'a VM runs but its QEMU does not answer');
-    });
+    await this.answers.of(vm);
     this.parts.watch.add(vm);
     log.info({ agent_id: agentId, execution_id: executionId }, 'VM adopted');
   }
 
-  /** Null when nothing of the agent is here. Rejects when its emulator does not say whether it runs. */
+  /** Null when nothing of the agent is here. */
   async observe(agentId: string): Promise<VmObservation | null> {
     const directory = this.directory(agentId);
     const record = await directory.read();
     const backup = await this.backups.executionOf(agentId);
     if (!record && backup === null && !(await directory.exists())) return null;
-    const { state, halted } = await this.stateOf(directory, record);
+    const { state, ...more } = await this.stateOf(directory, record);
     const address = state === 'suspended' ? null : (record?.address ?? null);
-    return { agentId, executionId: record?.executionId ?? null, state, address, backup, ...(halted && { halted }) };
+    return { agentId, executionId: record?.executionId ?? null, state, address, backup, ...more };
   }
 
   /** The slot that the agent's VM has, or is about to have. */
@@ -327,7 +331,7 @@ export class Vms {
   private async stateOf(
     directory: RunDirectory,
     record: VmRecord | null,
-  ): Promise<Pick<VmObservation, 'state' | 'halted'>> {
+  ): Promise<Pick<VmObservation, 'state' | 'halted' | 'why'>> {
     if (record?.phase === 'disk') return { state: 'disk-only' };
     if (record?.phase === 'suspended') return { state: 'suspended' };
     if (record?.phase !== 'running' || !record.process) return { state: 'partial' };
@@ -336,19 +340,11 @@ export class Vms {
     const vm = this.parts.watch.get(directory.agentId);
     // Its create is about to end.
     if (vm?.executionId !== record.executionId) return { state: 'partial' };
-    try {
-      const qmp = await this.connections.of(vm);
-      const { running, status } = await runState(qmp);
-      if (running) return { state: 'running' };
-      if (await vm.witness.endIfOver({ qmp, process: vm.process }, status)) return { state: 'dead' };
-      // A write that found no room; what else fails is the guest's own trouble.
-      return status === 'io-error' ? { state: 'paused', halted: 'host_disk_full' } : { state: 'paused' };
-    } catch (error) {
-      await awaitEnding(vm);
-      if (isAlive(record.process)) throw error;
-      // It ended while it was asked: by itself, or because it has been suspended or removed.
-      return this.stateOf(directory, await directory.read());
-    }
+    const answer = await this.answers.of(vm);
+    if ('value' in answer) return answer.value;
+    if (isAlive(record.process)) return { state: 'unresponsive', why: answer.silent };
+    // It ended while it was asked: by itself, or because it has been suspended or removed.
+    return this.stateOf(directory, await directory.read());
   }
 
   /** Does something to the VM of that very execution. Rejects with `gone` when it is not there, or ends meanwhile. */
@@ -385,7 +381,7 @@ export class Vms {
   /** Has QEMU write out what it holds of the disk, where it still answers; what does not end by itself is killed after. */
   private async quit(agentId: string): Promise<void> {
     const vm = this.parts.watch.get(agentId);
-    if (!vm?.qmp?.isOpen) return;
+    if (!vm?.qmp?.isOpen || this.answers.isSilent(vm)) return;
     await vm.qmp.execute('quit', {}, { timeoutMs: quitTimeoutMs }).catch(() => undefined);
     await awaitExit(vm.process, quitTimeoutMs).catch(() => undefined);
   }

@@ -1,0 +1,70 @@
+/**
+ * Whether emulators answer. One question of each emulator is under way at a time, whoever asks:
+ *
+ *   asked -> answered within seconds -> known
+ *         -> silent: told to everybody who asks, and not waited for again -> answered, however late -> known
+ *
+ * So an emulator that hangs delays one look by some seconds, and none after it.
+ */
+import type { Log } from '@lodge/ports';
+import { isAlive } from '../host/process.ts';
+import type { Watched } from '../machine/watch.ts';
+
+/** A running emulator answers in a millisecond, on a slow and busy host in a second or two. */
+const patienceMs = 5_000;
+/** For one that was silent the last time. */
+const shortMs = 100;
+
+export type Answer<T> = { readonly value: T } | { readonly silent: string };
+
+export class Answers<T> {
+  private readonly ask: (vm: Watched) => Promise<T>;
+  private readonly log: Pick<Log, 'info' | 'warn'>;
+  private readonly underway = new WeakMap<Watched, Promise<Answer<T>>>();
+  private readonly silent = new WeakSet<Watched>();
+
+  /** `ask` ends by itself, some time. It rejects where the emulator gives no answer, or refuses to. */
+  constructor(ask: (vm: Watched) => Promise<T>, log: Pick<Log, 'info' | 'warn'>) {
+    this.ask = ask;
+    this.log = log;
+  }
+
+  /** What the emulator says, or why it says nothing. Never rejects. */
+  async of(vm: Watched): Promise<Answer<T>> {
+    const underway = this.underway.get(vm) ?? this.question(vm);
+    const boundMs = this.silent.has(vm) ? shortMs : patienceMs;
+    const late = Promise.withResolvers<Answer<T>>();
+    const timer = setTimeout(() => late.resolve({ silent: `no answer in ${boundMs} ms` }), boundMs);
+    try {
+      const answer = await Promise.race([underway, late.promise]);
+      if ('silent' in answer) this.note(vm, answer.silent);
+      return answer;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Whether it gave no answer when it was asked last: nothing is to be waited for. */
+  isSilent(vm: Watched): boolean {
+    return this.silent.has(vm);
+  }
+
+  private question(vm: Watched): Promise<Answer<T>> {
+    const asked = this.ask(vm)
+      .then((value) => {
+        if (this.silent.delete(vm)) this.log.info({ agent_id: vm.agentId }, 'an emulator answers again');
+        return { value };
+      })
+      .catch((error: unknown) => ({ silent: error instanceof Error ? error.message : String(error) }))
+      .finally(() => this.underway.delete(vm));
+    this.underway.set(vm, asked);
+    return asked;
+  }
+
+  private note(vm: Watched, why: string): void {
+    // One that has ended says nothing for good.
+    if (this.silent.has(vm) || !isAlive(vm.process)) return;
+    this.silent.add(vm);
+    this.log.warn({ agent_id: vm.agentId, execution_id: vm.executionId, why }, 'an emulator does not answer');
+  }
+}
