@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { settings } from '../../apps/server/src/config/config.ts';
+import { maxVms, settings } from '../../apps/server/src/config/config.ts';
 import { findUser } from '../../apps/server/src/machine-host/control-user.ts';
 import { guestdPort } from '@lodge/guest';
 import { Service } from '@lodge/testkit/service';
@@ -47,6 +47,12 @@ async function listeners(pid: number): Promise<string[]> {
   const { stdout } = await run('ss', ['-Hltnp']);
   const own = stdout.split('\n').filter((line) => line.includes(`pid=${pid},`));
   return own.map((line) => line.split(/\s+/)[3]!);
+}
+
+/** The process that looks up names for guests. */
+async function namesPid(brokerHost: string): Promise<number> {
+  const { stdout } = await run('ss', ['-Hltnp', 'src', `${brokerHost}:4053`]);
+  return Number(/pid=(\d+)/.exec(stdout)![1]);
 }
 
 /** What a command prints that runs as the control plane does. */
@@ -129,13 +135,24 @@ test('under systemd root writes its lines: the journal takes them for the servic
   assert.match(service.output, /"msg":"agent running"/);
 });
 
-test('no port of the API, the broker or metrics is root’s: root listens for guests’ look-ups of names alone', async () => {
+test('root listens on no port: guests’ look-ups of names are read by a user of their own, without privileges', async () => {
   const api = new URL(service.baseUrl).host;
   const ofControlPlane = await listeners(await service.controlPlanePid());
   assert.ok(ofControlPlane.includes(api), ofControlPlane.join(' '));
   assert.equal(ofControlPlane.filter((each) => each.endsWith(':4000')).length, 1, ofControlPlane.join(' '));
   const [brokerHost] = ofControlPlane.find((each) => each.endsWith(':4000'))!.split(':');
-  assert.deepEqual(await listeners(service.pid), [`${brokerHost}:4053`]);
+  assert.deepEqual(await listeners(service.pid), []);
+  const names = await namesPid(brokerHost!);
+  const status = await statusOf(names);
+  assert.equal(
+    status['Uid'],
+    Array(4)
+      .fill(Number(settings.vmUidBase.fallback) + maxVms)
+      .join('\t'),
+  );
+  for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb']) assert.equal(status[set], none, set);
+  assert.equal(status['NoNewPrivs'], '1');
+  assert.doesNotMatch(await readFile(`/proc/${names}/environ`, 'utf8'), /LODGE|ROOTS_TOKEN/);
 });
 
 test('the control plane’s user writes nothing that root runs, opens or trusts', async () => {

@@ -37,7 +37,7 @@ import { disagreements } from './disagreements.ts';
 import { nearest } from './nearest.ts';
 
 /** One address quadruple, so one VM, for each /30 of the network range: the most VMs a /16 can hold. */
-const maxVms = 2 ** 14;
+export const maxVms = 2 ** 14;
 
 const userName = matching(/^[a-z_][a-z0-9_-]{0,30}$/, 'a user name of lower-case letters, digits, _ and -');
 
@@ -304,7 +304,7 @@ export const settings = {
     'LODGE_VM_UID_BASE',
     `user id, 1000..${2 ** 31 - 1 - maxVms}`,
     '2000000000',
-    `First of the ${maxVms} user ids that VMs run as, one each; nobody else may own them.`,
+    `First of the ${maxVms} user ids that VMs run as, one each; nobody else may own them. The one behind them looks up names for guests.`,
     integer(1000, 2 ** 31 - 1 - maxVms),
   ),
   systemUser: required(

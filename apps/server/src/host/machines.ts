@@ -1,11 +1,14 @@
 import { getServers } from 'node:dns';
 import { totalmem } from 'node:os';
+import { join } from 'node:path';
 import { sizeNames, sizes } from '@lodge/domain';
 import type { Log, VmDriver } from '@lodge/ports';
-import { createHostNetwork, createQemuDriver } from '@lodge/vm';
+import { asUser, createHostNetwork, createQemuDriver } from '@lodge/vm';
 import type { HostNetwork, NetworkOptions } from '@lodge/vm';
+import { maxVms } from '../config/config.ts';
 import type { Config } from '../config/config.ts';
 import { findUser } from '../machine-host/control-user.ts';
+import { ownCheckout, programFor } from '../machine-host/program.ts';
 import { resolverFor } from './resolver.ts';
 
 /** The network of the VMs, as configured. */
@@ -35,6 +38,15 @@ export function mostVms({ memoryReservedMib, memoryOvercommit }: Config): number
   return Math.max(1, Math.ceil(promisedMib / smallestMib)) + 2;
 }
 
+/** How the process that looks guests' names up is started: as a user that nothing else runs as, behind those of VMs. */
+async function asNamesUser({ vmUidBase, dataDir }: Config, entry: string): Promise<readonly string[]> {
+  const uid = vmUidBase + maxVms;
+  const user = { name: String(uid), uid, gid: uid };
+  const place = { node: process.execPath, entry, checkout: ownCheckout, view: join(dataDir, 'program') };
+  const { through, argv } = await programFor(user, place);
+  return [...through, ...asUser(uid), ...argv];
+}
+
 /** What runs VMs on this host, as configured. Nothing is touched before the driver is started. */
 export async function openMachines(
   config: Config,
@@ -44,6 +56,7 @@ export async function openMachines(
   const network = createHostNetwork({
     ...(await networkOptions(config)),
     log: (message) => log.info({}, message),
+    unprivileged: (file) => asNamesUser(config, file),
   });
   const driver = createQemuDriver({
     dataDir,

@@ -12,11 +12,10 @@ import { controlEnvironment } from './control-environment.ts';
 import type { ControlGroup } from './control-group.ts';
 import type { User } from './control-user.ts';
 import { channelFd, controlPlaneRole } from './handover.ts';
-import { programFor } from './program.ts';
+import { ownCheckout, programFor } from './program.ts';
 
 /** Least time for what is in the pipes of a process that has ended; reading it takes a moment. */
 const lastWordsMs = 1000;
-const ownCheckout = join(import.meta.dirname, '../../../..');
 
 export interface ControlProcess {
   readonly pid: number;
@@ -46,7 +45,7 @@ export async function startControlProcess(options: ControlProcessOptions): Promi
   const { entry, checkout = ownCheckout, user, group, ownFolder, env, config } = options;
   const place = { node: process.execPath, entry, checkout, view: join(config.dataDir, 'program') };
   const { through, argv } = await programFor(user, place);
-  const become = ['setpriv', ...asUser(user, await capabilities(config)), '--'];
+  const become = ['setpriv', ...asControlUser(user, await capabilities(config)), '--'];
   const [command, ...args] = [...group.through, ...through, ...become, ...argv, controlPlaneRole];
   // systemd's journal goes by the control group of who writes: lines of its own would not be the service's (`journalctl -u`).
   const output = env['JOURNAL_STREAM'] === undefined ? 'inherit' : 'pipe';
@@ -67,7 +66,7 @@ export async function startControlProcess(options: ControlProcessOptions): Promi
 }
 
 /** Ends with this process, whatever ends it, and can never have more privileges than these. */
-const asUser = ({ uid, gid }: User, capability: string | null): string[] => [
+const asControlUser = ({ uid, gid }: User, capability: string | null): string[] => [
   `--reuid=${uid}`,
   `--regid=${gid}`,
   '--clear-groups',

@@ -26,6 +26,9 @@ export interface Place {
   readonly view: string;
 }
 
+/** The folder that has this file and Node. */
+export const ownCheckout = join(import.meta.dirname, '../../../..');
+
 /** What is mounted is seen by this process alone, and goes with it. */
 const mountAndRun = 'mount -o bind,ro -- "$1" "$2" && shift 2 && exec "$@"';
 
@@ -46,7 +49,7 @@ export async function programFor(user: User, place: Place): Promise<Program> {
     if (await isReadable(user, program, { node: seen.node, entry: seen.entry })) return program;
   }
   throw new ControlUserError(
-    `${entry} is closed to the user ${user.name}, which the API, the broker and the engine run as. Open the checkout with chmod -R go=rX ${checkout}.`,
+    `${entry} is closed to the user ${user.name}, which a part of Lodge runs as. Open the checkout with chmod -R go=rX ${checkout}.`,
   );
 }
 

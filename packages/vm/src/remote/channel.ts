@@ -6,8 +6,11 @@
 import type { Duplex } from 'node:stream';
 import { boundedJson } from '@lodge/domain';
 
-/** What one message may hold, by who sent it. A list of 16,384 VMs is the largest there is; a control plane sends far less. */
-const maxBytesOf = { machineHost: 16 * 2 ** 20, controlPlane: 2 ** 20 } as const;
+/**
+ * What one message may hold, by who sent it. A list of 16,384 VMs is the largest there is; a control plane sends far less, and
+ * the process that looks names up some addresses.
+ */
+const maxBytesOf = { machineHost: 16 * 2 ** 20, controlPlane: 2 ** 20, names: 2 ** 14 } as const;
 const lengthBytes = 4;
 const maxDepth = 64;
 const maxElements = 2 ** 18;
@@ -28,8 +31,8 @@ export class ChannelError extends Error {
 
 export interface ChannelOptions {
   /**
-   * Who is at the other end. A control plane that does not read is not read either: what waits for it is bounded. The machine
-   * host is always read: were both to wait for the other to read, neither would.
+   * Who is at the other end. One that is not the machine host and does not read is not read either: what waits for it is
+   * bounded. The machine host is always read: were both to wait for the other to read, neither would.
    */
   readonly peer: keyof typeof maxBytesOf;
 }
@@ -51,8 +54,8 @@ export class Channel {
   constructor(stream: Duplex, { peer }: ChannelOptions) {
     this.stream = stream;
     this.maxBytes = maxBytesOf[peer];
-    this.maxSentBytes = maxBytesOf[peer === 'controlPlane' ? 'machineHost' : 'controlPlane'];
-    this.waitsForReader = peer === 'controlPlane';
+    this.maxSentBytes = maxBytesOf[peer === 'machineHost' ? 'controlPlane' : 'machineHost'];
+    this.waitsForReader = peer !== 'machineHost';
     const { promise, resolve } = Promise.withResolvers<ChannelError | null>();
     this.ended = promise;
     this.end = (why) => {

@@ -35,7 +35,7 @@ export interface Pin {
 
 /** Pins of one guest at most. */
 export const mostPins = 2048;
-/** Packets that a guest sends to the host's resolver, a second and at once: they are read by the control plane. */
+/** Packets that a guest sends to the host's resolver, a second and at once: they are read by the process that looks names up. */
 const lookups = 'rate over 20/second burst 100 packets';
 
 const isBlock = (entry: string): boolean => /^[\d./]+$/.test(entry);
@@ -60,7 +60,7 @@ export function allowanceOf({ mode, allow }: EgressRules): Allowance | null {
 }
 
 /** The entry that allows a name (lower case), or null. */
-export function allowedBy({ names }: Allowance, asked: string): AllowedName | null {
+export function allowedBy({ names }: Pick<Allowance, 'names'>, asked: string): AllowedName | null {
   return (
     names.find(({ name, below }) => (below ? asked.endsWith(name) && asked.length > name.length : asked === name)) ??
     null

@@ -13,6 +13,7 @@ import { namespaceRules, renewedRules } from './namespace-rules.ts';
 import { OtherFirewalls } from './other-firewalls.ts';
 import { type NetworkOptions, type NetworkPlan, checkPort, planNetwork } from './plan.ts';
 import type { PinBounds } from './resolver/lookups.ts';
+import type { Unprivileged } from './resolver/names-process.ts';
 import { rangeUse } from './routes.ts';
 import type { Refused } from './slot-egress.ts';
 import { SlotFirewall } from './slot-firewall.ts';
@@ -302,6 +303,8 @@ async function teardownNetwork(plan: NetworkPlan, others: OtherFirewalls): Promi
 export interface HostNetworkOptions extends NetworkOptions {
   readonly log: (message: string) => void;
   readonly pinBounds?: PinBounds;
+  /** How the process that looks names up is started without privileges; by default as a user of its own, with this Node. */
+  readonly unprivileged?: Unprivileged;
 }
 
 export function createHostNetwork(options: HostNetworkOptions): HostNetwork {
@@ -317,7 +320,8 @@ export function createHostNetwork(options: HostNetworkOptions): HostNetwork {
       const share = await connectionShare(plan.guests);
       return renewedRules({ plan, addresses: plan.slotAddresses(slot), brokerPort, share });
     });
-  const egress = new Egress(plan, { firewallOf, pinBounds: options.pinBounds });
+  const { pinBounds, unprivileged, log } = options;
+  const egress = new Egress(plan, { firewallOf, pinBounds, unprivileged, log });
   /** Whether forwarding is to be switched off in the end: a mark in the kernel says so, which goes with a flush. */
   let marked = false;
   const start = async (): Promise<void> => {

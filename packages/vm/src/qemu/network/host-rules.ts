@@ -34,7 +34,7 @@ function toHost(plan: NetworkPlan): Chain[] {
       'to_host',
       filter('input'),
       `iifname ${guests(plan)} goto to_host_from_guest`,
-      // Root listens there, for guests alone: no process of the host keeps it busy.
+      // Guests alone are answered there: no process of the host keeps their places.
       `ip daddr ${plan.brokerHost} meta l4proto { tcp, udp } th dport ${plan.namesPort} counter reject`,
     ),
     inner(

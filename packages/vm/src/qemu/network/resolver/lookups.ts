@@ -1,7 +1,6 @@
 import { TokenBucket } from '@lodge/domain';
-import type { AllowedName, Allowance } from '../egress-rules.ts';
+import type { AllowedName } from '../egress-rules.ts';
 import { allowedBy } from '../egress-rules.ts';
-import type { SlotEgress } from '../slot-egress.ts';
 import { type Address, type Question, type Rcode, mostAnswers, rcodes } from './message.ts';
 import type { NameServers } from './name-servers.ts';
 
@@ -10,6 +9,18 @@ export interface PinBounds {
   readonly leastSeconds: number;
   readonly mostSeconds: number;
 }
+
+/** What a guest may look up, and what becomes of it. */
+export interface GuestNames {
+  /** Null while its rules are not known, or name nothing. Another object once they change. */
+  readonly allowance: { readonly names: readonly AllowedName[] } | null;
+  /** Notes a name that was asked for and not answered. */
+  refuse(name: string): void;
+  /** Lets the guest reach the addresses of a name that `mark`'s entry allows. Rejects when it no longer does. */
+  pin(addresses: readonly string[], mark: number, seconds: number): Promise<void>;
+}
+
+type Allowance = NonNullable<GuestNames['allowance']>;
 
 export interface Upstream {
   readonly nameServers: NameServers;
@@ -44,28 +55,28 @@ const isHostName = (name: string): boolean => name.length <= longestName && host
 
 /** What one guest looks up. Only allowed names are asked of anyone, and their addresses are pinned before the guest hears of them. */
 export class Lookups {
-  readonly egress: SlotEgress;
+  private readonly guest: GuestNames;
   private readonly upstream: Upstream;
   private readonly budget = new TokenBucket(questions);
   private readonly upstreamBudget = new TokenBucket(questionsUpstream);
   private readonly known = new Map<string, Known>();
   private underWay = 0;
 
-  constructor(egress: SlotEgress, upstream: Upstream) {
-    this.egress = egress;
+  constructor(guest: GuestNames, upstream: Upstream) {
+    this.guest = guest;
     this.upstream = upstream;
   }
 
   /** Null: no reply. */
   async answer({ name, type }: Question): Promise<Reply | null> {
     if (!this.budget.allows(1, performance.now())) return null;
-    const { allowance } = this.egress;
+    const { allowance } = this.guest;
     // Of a guest whose rules are not known yet, or name nothing: this is not where it looks names up.
     if (allowance === null) return nothing(rcodes.failed);
     const asked = name.toLowerCase();
     const allowed = isHostName(asked) ? allowedBy(allowance, asked) : null;
     if (allowed === null) {
-      this.egress.refuse(name);
+      this.guest.refuse(name);
       return nothing(rcodes.noSuchName);
     }
     // Guests have no IPv6, and other records are not asked of anyone: they are how much is carried through a resolver.
@@ -85,15 +96,15 @@ export class Lookups {
       const open = addresses.filter(({ address }) => !this.upstream.isClosed(address)).slice(0, mostAnswers);
       if (open.length === 0) {
         // A name of the internet that has an address of this network: DNS rebinding, or a mistake; told either way.
-        if (addresses.length > 0) this.egress.refuse(asked);
+        if (addresses.length > 0) this.guest.refuse(asked);
         return nothing(rcode);
       }
-      const lifeMs = this.lifeMs(open);
+      const seconds = this.lifeSeconds(open);
       const now = Date.now();
       const found = { addresses: open.map(({ address }) => address), allowance };
-      await this.egress.pin(found.addresses, mark, now + lifeMs);
+      await this.guest.pin(found.addresses, mark, seconds);
       // Asked again, by the guest too, while the pin has half its time to go: whoever has an address from here can connect to it.
-      const known = { ...found, until: now + lifeMs / 2 };
+      const known = { ...found, until: now + seconds * 500 };
       this.remember(asked, known);
       return asReply(known);
     } finally {
@@ -101,9 +112,9 @@ export class Lookups {
     }
   }
 
-  private lifeMs(records: readonly Address[]): number {
+  private lifeSeconds(records: readonly Address[]): number {
     const { leastSeconds, mostSeconds } = this.upstream.pinBounds;
-    return Math.min(mostSeconds, Math.max(leastSeconds, ...records.map(({ ttl }) => ttl))) * 1000;
+    return Math.min(mostSeconds, Math.max(leastSeconds, ...records.map(({ ttl }) => ttl)));
   }
 
   private remember(name: string, known: Known): void {
