@@ -1,4 +1,7 @@
-/** What a hostile account does: in its guests, as root, and by its own key together with them. */
+/** What a hostile account does: in its guests, as root, and by its own key together with them. And what strangers do. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startStrangers } from './strangers.ts';
+import type { StrangersKind } from './strangers.ts';
 import type { World } from './world.ts';
 
 export interface Attack {
@@ -90,6 +93,13 @@ const byGateway = [
   'silence',
 ] as const;
 
+/** How many strangers of each kind there are at once, from one address. */
+const strangers: readonly (readonly [name: string, on: Attack['on'], kind: StrangersKind, count: number])[] = [
+  ['dead and half-open connections', 'network', 'dead', 10_000],
+  ['a script that nobody takes', 'memory', 'stalled', 60],
+  ['a script that is left at its first byte', 'time', 'resets', 8],
+];
+
 export const attacks: readonly Attack[] = [
   ...(Object.entries(inGuest) as [Attack['on'], readonly string[]][]).flatMap(([on, names]) =>
     names.map((name) => ({ name, on, run: (world: World, ms: number) => runInGuest(world, world.ids.one, name, ms) })),
@@ -98,6 +108,11 @@ export const attacks: readonly Attack[] = [
     name: `a gateway: ${mode}`,
     on: 'time',
     run: (world, ms) => runGateway(world, mode, ms),
+  })),
+  ...strangers.map(([name, on, kind, count]): Attack => ({
+    name: `strangers: ${name}`,
+    on,
+    run: (world, ms) => runStrangers(world, kind, count, ms),
   })),
   { name: 'long lists of files', on: 'time', run: listFiles },
   { name: 'commands that say much', on: 'time', run: execMuch },
@@ -158,6 +173,12 @@ async function runGateway({ guest, hostile, ids }: World, mode: string, ms: numb
   } finally {
     await client.writeFile('/srv/mode', 'honest', { mode: 0o600, owner: 'root' });
   }
+}
+
+async function runStrangers({ service }: World, kind: StrangersKind, count: number, ms: number): Promise<string> {
+  const started = await startStrangers(kind, service.baseUrl, count, '127.66.6.6');
+  await sleep(ms);
+  return `${await started.end()} answers`;
 }
 
 async function listFiles({ guest, hostile, ids }: World, ms: number): Promise<string> {

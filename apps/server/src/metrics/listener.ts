@@ -2,8 +2,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { endStalledReply } from '@lodge/domain';
 import type { Log } from '@lodge/ports';
 import type { Metrics } from './metrics.ts';
+
+/** A scrape of which nothing is taken for so long is cut off. */
+const stalledMs = 30_000;
 
 export interface MetricsListener {
   readonly port: number;
@@ -37,10 +41,10 @@ export async function listenForScrapes(
       res.writeHead(500).end();
     }
   };
-  const server = createServer(
-    { requestTimeout: 10_000, keepAliveTimeout: 60_000 },
-    (req, res) => void answer(req, res),
-  );
+  const server = createServer({ requestTimeout: 10_000, keepAliveTimeout: 60_000 }, (req, res) => {
+    endStalledReply(res, stalledMs);
+    void answer(req, res);
+  });
   server.maxConnections = 32;
   server.listen(at.port, at.host);
   await once(server, 'listening');

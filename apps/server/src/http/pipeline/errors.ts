@@ -92,10 +92,9 @@ export function sendError(log: Log, error: unknown, request: FastifyRequest, rep
 
 /** Answers what is no HTTP request at all: there is nothing to route then, only a socket. */
 export function answerClientError(error: Error & { readonly code?: string }, socket: Socket): void {
-  if (socket.destroyed) return;
-  // A TLS handshake that fails leaves nothing to speak through.
-  if (error.code?.startsWith('ERR_SSL_') || error.code?.startsWith('ERR_TLS_')) return void socket.destroy();
-  if (error.code === 'ECONNRESET') return;
+  // A client that is gone hears nothing, and a TLS handshake that fails leaves nothing to speak through.
+  const isGone = ['ECONNRESET', 'ERR_SSL_', 'ERR_TLS_'].some((code) => error.code?.startsWith(code));
+  if (isGone || socket.destroyed) return void socket.destroy();
   const [status, code, message]: readonly [string, ErrorCode, string] =
     error.code === 'HPE_HEADER_OVERFLOW'
       ? ['431 Request Header Fields Too Large', 'request_too_large', 'The headers are too large.']
