@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { createServer } from 'node:http';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { hashApiKey } from '@lodge/access';
@@ -60,12 +61,61 @@ test('what cannot be run is a 400 that says why', async () => {
     [{ command: 'a\0b' }, /command/],
     [{ command: 'true', env: { 'A=B': 'x' } }, /env/],
     [{ command: 'true', timeout_seconds: 601 }, /timeout_seconds/],
-    [{ command: 'true', user: 'root' }, /user/],
+    [{ command: 'true', user: 'nobody' }, /user/],
+    [{ command: 'true', user: null }, /user/],
   ] as const) {
     const { status, body: answer, text } = await exec(body);
     assert.deepEqual([status, answer.error.code], [400, 'invalid_request'], text);
     assert.match(answer.error.message, about);
   }
+});
+
+/** Acts of this agent as root that the audit log tells. */
+async function rootActs(agent = id) {
+  const { body } = await client.call('GET', '/audit-events?limit=100&order=desc');
+  return body.data.filter(
+    ({ action, target }: any) => action === 'agent.root_used' && target.type === 'agent' && target.id === agent,
+  );
+}
+
+const isRoot = process.getuid?.() === 0;
+
+test('a command of root is root’s, and told to the audit log without its words', { skip: !isRoot }, async () => {
+  const secret = 'not-for-the-log';
+  assert.equal((await exec({ command: 'id -u' })).body.stdout, '1000\n');
+  assert.deepEqual(await rootActs(), [], 'the agent’s own is told nowhere');
+  const { body } = await exec({ command: `id -u; : ${secret}`, user: 'root', cwd: base });
+  assert.equal(body.stdout, '0\n', JSON.stringify(body));
+  const late = (await exec({ command: 'sleep 30', user: 'root', cwd: base, timeout_seconds: 1 })).body;
+  assert.deepEqual([late.timed_out, late.signal], [true, 'SIGKILL']);
+  const [last, first, ...others] = await rootActs();
+  assert.deepEqual(others, []);
+  for (const { actor, details, address, request_id } of [first, last]) {
+    assert.equal(actor.type, 'api_key');
+    assert.deepEqual(details, { by: 'exec' });
+    assert.ok(address && request_id);
+  }
+  assert.ok(!JSON.stringify([first, last]).includes(secret));
+});
+
+test('root is for who may write the agent, and told before it acts', { skip: !isRoot }, async () => {
+  const asked = async (key: string) => {
+    const url = `${world.url}/v1/agents/${id}/exec`;
+    const headers = { 'x-api-key': key, 'content-type': 'application/json' };
+    const body = JSON.stringify({ command: 'id -u', user: 'root', cwd: base });
+    return (await fetch(url, { method: 'POST', headers, body })).status;
+  };
+  const before = (await rootActs()).length;
+  assert.equal(await asked(await world.keyOf(world.accountId, ['agents:read', 'agents:chat'])), 403);
+  assert.equal(await asked(await world.keyOf(await world.newAccount())), 404);
+  assert.equal((await rootActs()).length, before);
+  const terminal = await open('?user=root');
+  type(terminal, 'id -u; echo "$HOME"; exit 4\r');
+  await shows(terminal, /^0\r\n\/root\r$/m);
+  assert.equal(await closed(terminal), 1000);
+  assert.deepEqual((await rootActs())[0].details, { by: 'terminal' });
+  await assert.rejects(open('?user=nobody'), /400/);
+  await until(() => inTerminals().length === 0);
 });
 
 /** Events of a streamed command, with the time each came at. */
@@ -282,4 +332,20 @@ test('a daemon that ends takes its terminals along, and the client is told', asy
   assert.equal(await closed(terminal), 1011);
   const { status, body } = await exec({ command: 'true' });
   assert.deepEqual([status, body.error.code], [503, 'agent_unavailable']);
+});
+
+test('the daemon of an older image, which knows no terminal of root, gives none: the agent is outdated', async () => {
+  const older = createServer((_, response) => void response.destroy()).on('upgrade', (request, socket) => {
+    // As its daemon answers to every path but this one.
+    const [path] = request.url!.split('?');
+    assert.notEqual(path, '/v1/terminal');
+    const body = '{"error":"no such route"}';
+    socket.end(
+      `HTTP/1.1 404 Refused\r\nconnection: close\r\nx-guestd-protocol: 1\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    );
+  });
+  older.listen(world.guest!.port, '127.0.0.1');
+  await once(older, 'listening');
+  await assert.rejects(open('?user=root'), /409/);
+  older.close();
 });

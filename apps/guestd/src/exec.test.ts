@@ -31,6 +31,22 @@ test('exec gives back output, exit code and signal', async () => {
   await assert.rejects(client.exec({ argv: ['true'], cwd: '/no-such', timeoutMs: 5_000 }), refusedWith(400));
 });
 
+test(
+  'a command of root ends at its limit and with its caller, and tells no more than it may',
+  { skip: process.getuid?.() !== 0 },
+  async () => {
+    const { client } = daemon;
+    const root = { user: 'root', timeoutMs: 5_000 } as const;
+    const { stdout } = await client.exec({ ...root, argv: ['sh', '-c', 'echo "$HOME $PATH"'] });
+    assert.match(stdout, /^\/root \/root\/\.local\/bin:/);
+    const late = await client.exec({ ...root, argv: ['sh', '-c', 'sleep 60 & echo $!; sleep 60'], timeoutMs: 300 });
+    assert.deepEqual([late.timedOut, late.signal], [true, 'SIGKILL']);
+    await until(() => !isAlive(Number(late.stdout)));
+    const much = await client.exec({ ...root, argv: ['head', '-c', '2000', '/dev/zero'], maxOutputBytes: 10 });
+    assert.deepEqual([much.stdout.length, much.truncated], [10, true]);
+  },
+);
+
 test('exec keeps only as much output as it may', async () => {
   const argv = ['sh', '-c', 'head -c 300000 /dev/zero | tr "\\0" x; echo small >&2'];
   const result = await daemon.client.exec({ argv, timeoutMs: 5_000, maxOutputBytes: 1000 });

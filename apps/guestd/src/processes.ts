@@ -1,11 +1,12 @@
 import { spawn, type ChildProcess, type StdioOptions } from 'node:child_process';
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import type { MachineUser } from '@lodge/guest';
 import { Refusal, systemCode } from './errors.ts';
 import type { Settings } from './settings.ts';
 
 export interface Command {
   readonly argv: readonly string[];
-  readonly user: 'agent' | 'root';
+  readonly user: MachineUser;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly stdio: StdioOptions;
@@ -23,7 +24,7 @@ export function start(settings: Settings, command: Command): ChildProcess {
   const child = spawn(file, args, {
     ...ids,
     cwd: command.cwd ?? (isAgent ? `${settings.root}/workspace` : '/'),
-    env: { ...(isAgent ? agentEnvironment : rootEnvironment), ...command.env },
+    env: { ...environments[command.user], ...command.env },
     detached: true,
     stdio: command.stdio,
   });
@@ -31,10 +32,19 @@ export function start(settings: Settings, command: Command): ChildProcess {
   return child;
 }
 
-const common = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LANG: 'C.UTF-8' };
-/** Of what runs as the agent. */
-export const agentEnvironment = { ...common, HOME: '/home/agent', USER: 'agent', LOGNAME: 'agent', SHELL: '/bin/sh' };
-const rootEnvironment = { ...common, HOME: '/root', USER: 'root', LOGNAME: 'root', SHELL: '/bin/sh' };
+/** What pip and npm install for a user comes first, as in a login shell (`/etc/profile.d/lodge.sh` of the image). */
+const environmentOf = (name: MachineUser, home: string): Readonly<Record<string, string>> => ({
+  PATH: `${home}/.local/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`,
+  LANG: 'C.UTF-8',
+  HOME: home,
+  USER: name,
+  LOGNAME: name,
+  SHELL: '/bin/sh',
+});
+export const environments: Readonly<Record<MachineUser, Readonly<Record<string, string>>>> = {
+  agent: environmentOf('agent', '/home/agent'),
+  root: environmentOf('root', '/root'),
+};
 
 export interface End {
   readonly exitCode: number | null;

@@ -2,7 +2,14 @@ import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { maxJsonBytes, maxLogChunkBytes, maxRuntimeGraceMs, protocolVersion, type LogName } from '@lodge/guest';
+import {
+  maxJsonBytes,
+  maxLogChunkBytes,
+  maxRuntimeGraceMs,
+  protocolVersion,
+  type LogName,
+  type MachineUser,
+} from '@lodge/guest';
 import { Access } from './access.ts';
 import { chunksOf } from './chunks.ts';
 import { CommandRecords } from './command-records.ts';
@@ -199,6 +206,12 @@ function refusalOf(error: unknown, name: string, journal: Journal): Refusal {
   return new Refusal(500, "the guest's daemon failed, see its log");
 }
 
+/** Whose shell it is. A path for each, so that an older daemon, which knows the first alone, gives root no other one. */
+const terminalUsers: Readonly<Record<string, MachineUser | undefined>> = {
+  '/v1/terminal': 'agent',
+  '/v1/terminal/root': 'root',
+};
+
 interface Upgrade {
   readonly request: IncomingMessage;
   readonly socket: Duplex;
@@ -213,9 +226,10 @@ async function serveTerminal(
   const url = URL.parse(request.url ?? '/', 'http://guest');
   try {
     access.check(request.headers);
-    if (request.method !== 'GET' || url?.pathname !== '/v1/terminal') throw new Refusal(404, 'no such route');
+    const user = request.method === 'GET' && url !== null ? terminalUsers[url.pathname] : undefined;
+    if (url === null || user === undefined) throw new Refusal(404, 'no such route');
     if (head.length > 0) socket.unshift(head);
-    await terminals.serve(request, url.searchParams, socket);
+    await terminals.serve(request, url.searchParams, user, socket);
   } catch (error) {
     const { status, message } = refusalOf(error, 'GET /v1/terminal', journal);
     const body = JSON.stringify({ error: message });

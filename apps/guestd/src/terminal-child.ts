@@ -6,8 +6,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
 import { ReadStream } from 'node:tty';
-import type { TerminalSize } from '@lodge/guest';
-import { agentEnvironment, start } from './processes.ts';
+import type { TerminalWanted } from '@lodge/guest';
+import { environments, start } from './processes.ts';
 import type { Settings } from './settings.ts';
 import { workspaceOf } from './workspace/walk.ts';
 
@@ -42,16 +42,19 @@ export interface TerminalChild {
   readonly path: string;
 }
 
-/** The agent's shell in a new terminal; resolves once it has it. */
-export async function startTerminal(settings: Settings, size: TerminalSize, term: string): Promise<TerminalChild> {
+/** A login shell of `user` in a new terminal, in the workspace; resolves once it has it. */
+export async function startTerminal(
+  settings: Settings,
+  { columns, rows, term, user }: Required<TerminalWanted>,
+): Promise<TerminalChild> {
   const fd = openSync('/dev/ptmx', constants.O_RDWR | constants.O_NOCTTY);
-  const { uid, gid } = settings.agent;
-  const numbers = [size.rows, size.columns, uid, gid].map(String);
+  const { uid, gid } = user === 'root' ? { uid: 0, gid: 0 } : settings.agent;
+  const numbers = [rows, columns, uid, gid].map(String);
   const child = start(settings, {
     argv: ['/usr/bin/perl', '-e', program, ...numbers, ...shell],
     user: 'root',
     cwd: workspaceOf(settings),
-    env: { ...agentEnvironment, SHELL: shell[0]!, TERM: term },
+    env: { ...environments[user], SHELL: shell[0]!, TERM: term },
     stdio: ['ignore', 'ignore', 'pipe', fd],
   });
   try {

@@ -3,7 +3,14 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { encodeFrame, maxTerminals, terminalInput, type GuestTerminal, type ProcessEnd } from '@lodge/guest';
+import {
+  encodeFrame,
+  maxTerminals,
+  terminalInput,
+  type GuestTerminal,
+  type ProcessEnd,
+  type TerminalWanted,
+} from '@lodge/guest';
 import { Daemon, isAlive, refusedWith, until } from './testing.ts';
 
 const daemon = new Daemon();
@@ -18,10 +25,10 @@ class Screen {
   end: ProcessEnd | null | undefined;
   terminal!: GuestTerminal;
 
-  static async open(size = { columns: 80, rows: 24 }): Promise<Screen> {
+  static async open({ columns = 80, rows = 24, user = 'agent' }: Partial<TerminalWanted> = {}): Promise<Screen> {
     const screen = new Screen();
     screen.terminal = await daemon.client.openTerminal(
-      { ...size, term: 'xterm' },
+      { columns, rows, term: 'xterm', user },
       {
         data: (chunk) => {
           screen.text += String(chunk);
@@ -74,6 +81,20 @@ test('a shell has a terminal of its own, of the size that was asked for, as the 
   await screen.shows(/interrupted/);
   assert.deepEqual(await until(() => screen.end), { exitCode: 7, signal: null });
 });
+
+test(
+  'a terminal of root is root’s own shell, and ends as the agent’s do',
+  { skip: process.getuid?.() !== 0 },
+  async () => {
+    const screen = await Screen.open({ user: 'root' });
+    screen.type('id -u; echo "$HOME $USER"; stat -c %u "$(tty)"; pwd; trap "" HUP TERM; sleep 300 & echo be"gun"\r');
+    await screen.shows(/begun/);
+    assert.match(screen.text, /^0\r$[^]*^\/root root\r$[^]*^0\r$/m);
+    assert.match(screen.text, new RegExp(`^${daemon.root}/workspace\r$`, 'm'));
+    screen.terminal.close();
+    await until(() => inTerminals().length === 0);
+  },
+);
 
 test('much output comes whole, at the pace of who reads it', async () => {
   const screen = await Screen.open();

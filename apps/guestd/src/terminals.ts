@@ -1,5 +1,5 @@
 /**
- * Terminals of the agent, each as long as its connection: what the host types comes in frames, what is shown goes out in frames.
+ * Terminals of the agent and of root, each as long as its connection: what the host types comes in frames, what is shown goes out in frames.
  *
  *   open      the shell runs; both ways are as slow as their reader
  *   ended     the shell has ended: the last of its output and its exit are sent, then the connection is closed
@@ -22,6 +22,7 @@ import {
   terminalOutput,
   terminalSilenceMs,
   type Frame,
+  type MachineUser,
   type TerminalSize,
 } from '@lodge/guest';
 import type { CommandRecords } from './command-records.ts';
@@ -52,7 +53,7 @@ export class Terminals {
   }
 
   /** Turns the connection into a terminal, and resolves when that is over. Rejects before anything was sent. */
-  async serve(request: IncomingMessage, query: URLSearchParams, socket: Duplex): Promise<void> {
+  async serve(request: IncomingMessage, query: URLSearchParams, user: MachineUser, socket: Duplex): Promise<void> {
     const numbers = { columns: Number(query.get('columns') ?? NaN), rows: Number(query.get('rows') ?? NaN) };
     const size = sizeOf(numbers);
     const term = query.get('term') ?? '';
@@ -62,7 +63,7 @@ export class Terminals {
     this.open += 1;
     try {
       const { settings, records, kernel } = this.parts;
-      const child = await startTerminal(settings, size, term);
+      const child = await startTerminal(settings, { ...size, term, user });
       using _record = records.add(child.process.pid);
       await new Session(child, kernel, socket).run();
     } finally {

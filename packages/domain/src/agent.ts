@@ -26,6 +26,10 @@ export interface StatusReason {
   readonly at: Date;
 }
 
+/** Whom commands and terminals in an agent's machine can run as. */
+export const machineUsers = ['agent', 'root'] as const;
+export type MachineUser = (typeof machineUsers)[number];
+
 export const keepAwakeModes = ['auto', 'always'] as const;
 export type KeepAwakeMode = (typeof keepAwakeModes)[number];
 

@@ -19,7 +19,7 @@ import {
   type LogName,
   type RuntimeRequest,
   type SyncRequest,
-  type TerminalSize,
+  type TerminalWanted,
 } from './protocol.ts';
 
 /**
@@ -57,12 +57,8 @@ export interface GuestClient {
   readonly workspace: GuestWorkspace;
   /** Like `exec`, with what the command writes as it comes; resolves once it runs. The last event is its end. */
   execStream(request: ExecRequest, options: { readonly signal: AbortSignal }): Promise<AsyncGenerator<ExecEvent>>;
-  /** A shell of the agent's; resolves once it has its terminal. */
-  openTerminal(
-    terminal: TerminalSize & { readonly term: string },
-    handlers: TerminalHandlers,
-    options?: CallOptions,
-  ): Promise<GuestTerminal>;
+  /** A login shell in the workspace; resolves once it has its terminal. */
+  openTerminal(terminal: TerminalWanted, handlers: TerminalHandlers, options?: CallOptions): Promise<GuestTerminal>;
   /** A tar of whole folders (absolute paths), with owners, modes and links. One that is cut off fails. */
   readTree(paths: readonly string[], options: { readonly signal: AbortSignal }): Promise<Readable>;
   /** Replaces these folders by what a `readTree` of the same paths gave. May be repeated. */
@@ -221,7 +217,7 @@ class HttpGuestClient implements GuestClient {
   }
 
   openTerminal(
-    terminal: TerminalSize & { readonly term: string },
+    terminal: TerminalWanted,
     handlers: TerminalHandlers,
     options: CallOptions = {},
   ): Promise<GuestTerminal> {

@@ -22,6 +22,7 @@
  *   GET  /v1/logs?name=&offset=&limit=      LogChunk
  *   POST /v1/exec/stream  ExecRequest       frames (`execFrame`), as the command writes
  *   GET  /v1/terminal?columns=&rows=&term=  101, then frames both ways (`terminalInput`, `terminalOutput`); `Upgrade: lodge-terminal`
+ *   GET  /v1/terminal/root?…                the same as root; the daemon of an older image has no such route, and gives no other user's shell
  *   GET  /v1/tree?path=&path=               a tar of these folders, with owners, modes and links
  *   PUT  /v1/tree?path=&path=               {}            body: such a tar; each folder is replaced, by a rename, once all of it is there
  *
@@ -39,6 +40,10 @@
  * symbolic link on the way to a file that is written, fewer vCPUs plugged than asked for); 412: another version is there; 413: too
  * large; 416: no such range; 503: too many at once; 507: the guest's disk is full. One connection per call.
  */
+import type { MachineUser } from '@lodge/domain';
+
+export type { MachineUser } from '@lodge/domain';
+
 export const protocolVersion = 1;
 export const guestdPort = 8080;
 
@@ -104,7 +109,7 @@ export interface ExecRequest {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
   /** `agent` (default) is the unprivileged user the runtime runs as. */
-  readonly user?: 'agent' | 'root';
+  readonly user?: MachineUser;
   /** 1..`maxExecTimeoutMs`; the process group is killed then. It is also killed when the command itself has ended, or the caller is gone. */
   readonly timeoutMs: number;
   /** Bound on stdout and on stderr, each; default `defaultExecOutputBytes`. What is over it is dropped and `truncated` is set. */
@@ -131,6 +136,13 @@ export interface TerminalSize {
   /** 1..`maxTerminalSide`, as `rows`. */
   readonly columns: number;
   readonly rows: number;
+}
+/** What a terminal begins with. */
+export interface TerminalWanted extends TerminalSize {
+  /** Kind of terminal, for TERM. */
+  readonly term: string;
+  /** `agent` by default. */
+  readonly user?: MachineUser;
 }
 export const maxTerminalSide = 1000;
 /** Terminals open at once in one guest. */

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { encodeFrame, FrameReader, terminalInput, terminalOutput, type Frame } from './frames.ts';
-import { terminalSilenceMs, type ProcessEnd, type TerminalSize } from './protocol.ts';
+import { terminalSilenceMs, type ProcessEnd, type TerminalSize, type TerminalWanted } from './protocol.ts';
 import { endFrom, replyFrom, unexpected } from './shape.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
@@ -28,12 +28,13 @@ export interface GuestTerminal {
 
 export async function openTerminal(
   transport: Transport,
-  { columns, rows, term }: TerminalSize & { readonly term: string },
+  { columns, rows, term, user }: TerminalWanted,
   handlers: TerminalHandlers,
   options: CallOptions,
 ): Promise<GuestTerminal> {
   const query = new URLSearchParams({ columns: String(columns), rows: String(rows), term });
-  const socket = await transport.upgrade(`/v1/terminal?${query.toString()}`, 'lodge-terminal', options);
+  const path = user === 'root' ? '/v1/terminal/root' : '/v1/terminal';
+  const socket = await transport.upgrade(`${path}?${query.toString()}`, 'lodge-terminal', options);
   return new Connection(socket, handlers);
 }
 

@@ -12,6 +12,8 @@ export interface Subject {
   /** It speaks these itself. */
   readonly apis: readonly LlmApi[];
   shell(command: string): ToolCall;
+  /** The same for a command that takes up to two minutes: the call waits for its end. */
+  work(command: string): ToolCall;
   write(path: string, content: string): ToolCall;
   /** Prints what an address answers, whatever its status. */
   fetch(url: string): string;
@@ -35,6 +37,7 @@ export const openclaw: Subject = {
   model: (name, provider = 'standin') => `${provider}/${name}`,
   apis: ['openai-completions', 'openai-responses', 'anthropic-messages', 'google-generative-ai'],
   shell: (command) => ({ name: 'exec', arguments: { command } }),
+  work: (command) => ({ name: 'exec', arguments: { command, yieldMs: 120_000 } }),
   write: (path, content) => ({ name: 'write', arguments: { path, content } }),
   hostTool: (name, args) => ({ name: `lodge__${name}`, arguments: args }),
   client: { file: 'client.mjs', interpreter: 'node' },
@@ -61,6 +64,7 @@ export const hermes: Subject = {
   model: (name) => name,
   apis: ['openai-completions', 'openai-responses', 'anthropic-messages'],
   shell: (command) => ({ name: 'terminal', arguments: { command } }),
+  work: (command) => ({ name: 'terminal', arguments: { command, timeout: 600 } }),
   write: (path, content) => ({ name: 'write_file', arguments: { path, content } }),
   hostTool: (name, args) => ({ name: `mcp__lodge__${name}`, arguments: args }),
   client: { file: 'client.py', interpreter: '/opt/hermes/bin/python' },

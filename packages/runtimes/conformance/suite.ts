@@ -13,6 +13,7 @@ import { hostTools } from './host-tools.ts';
 import { inside } from './inside.ts';
 import { life, returns } from './life.ts';
 import { members } from './members.ts';
+import { machinePrograms } from './programs.ts';
 import { providers } from './providers.ts';
 import { schedules } from './schedules.ts';
 import { Results } from './results.ts';
@@ -24,7 +25,7 @@ import { openWorld, templateTimeoutMs, Tested, type World } from './world.ts';
 const groups = {
   // OpenClaw's turns after a change of its members are slow: they come last.
   talks: [talk, hostTools, apis, providers, members],
-  lives: [inside, dashboard, channels, attachments, schedules, connections, life],
+  lives: [inside, machinePrograms, dashboard, channels, attachments, schedules, connections, life],
   returns: [returns],
 } as const;
 

@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { ChatQuery } from '../agents/agent-requests.ts';
-import { nullable, patterns } from '../text.ts';
+import { machineUsers } from '@lodge/domain';
+import { nullable, oneOf, patterns } from '../text.ts';
 
 export const defaultExecSeconds = 60;
 const maxExecSeconds = 600;
@@ -9,6 +10,14 @@ const maxTerminalSide = 1000;
 
 const plain = (maxLength: number, description: string) =>
   Type.String({ maxLength, pattern: patterns.text, description });
+
+const user = (what: string) =>
+  Type.Optional(
+    oneOf(machineUsers, {
+      default: 'agent',
+      description: `Whom ${what} runs as: the agent’s own user, or \`root\` of its machine, which is written to the audit log and counts among the key’s changes, too.`,
+    }),
+  );
 
 export const ExecRequest = Type.Object(
   {
@@ -45,6 +54,7 @@ export const ExecRequest = Type.Object(
         additionalProperties: { type: 'string', maxLength: 32_768, pattern: patterns.text },
       }),
     ),
+    user: user('the command'),
     stdin: Type.Optional(Type.String({ maxLength: 1_000_000, description: 'What the command reads.' })),
     timeout_seconds: Type.Optional(
       Type.Integer({
@@ -85,6 +95,7 @@ const side = (byDefault: number, description: string) =>
 export const TerminalQuery = Type.Object(
   {
     ...ChatQuery.properties,
+    user: user('the shell'),
     cols: Type.Optional(side(80, 'Columns at the beginning.')),
     rows: Type.Optional(side(24, 'Rows at the beginning.')),
     term: Type.Optional(

@@ -25,6 +25,7 @@ export const agentRecordEvents = {
   'agent.stop_requested': quiet(),
   'agent.restart_requested': quiet(),
   'agent.upgrade_requested': quiet(),
+  'agent.root_used': quiet<{ readonly by: 'exec' | 'terminal' }>(),
   'agent.member_created': quiet<Member>(),
   'agent.member_updated': quiet<Member>(),
   'agent.member_deleted': quiet<Member>(),

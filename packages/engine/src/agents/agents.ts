@@ -1,6 +1,7 @@
 import type {
   AgentStatus,
   EgressRules,
+  Happening,
   Lifecycle,
   Refusal,
   RuntimeKind,
@@ -13,6 +14,7 @@ import type {
   AgentFilter,
   AgentMember,
   AgentRow,
+  By,
   ChangeNote,
   ChatEndpoint,
   ChatTurn,
@@ -153,6 +155,8 @@ export interface Agents {
    * lifecycle allow it. Many at once wake it once. Refuses with `agent_not_running`, or `internal_error`.
    */
   use(accountId: string, id: string, options: UseOptions): Promise<LiveAgent>;
+  /** Writes what somebody is about to do in the agent's machine. */
+  record(accountId: string, id: string, event: Happening, by: By): Promise<void>;
   /** A chat turn of the agent, until `over` aborts: cut where its model calls are refused for good. `asked`: another agent asked for it. */
   turn(id: string, over: AbortSignal, asked?: AskedTurn): Turn;
   /** Holds the agent awake while something of it is under way that did not come through `use` (an LLM call). Never rejects. */

@@ -7,6 +7,7 @@ import type {
   AgentRuntime,
   AgentSettings,
   AgentStore,
+  EventStore,
   KeyChecker,
   Log,
   Provider,
@@ -22,6 +23,7 @@ import type { KeepAwakeLeases } from '../turns/keep-awake.ts';
 export interface AgentsDeps {
   readonly store: AgentStore;
   readonly logs: AgentLogStore;
+  readonly events: Pick<EventStore, 'append'>;
   readonly driver: VmDriver;
   readonly templates: Templates;
   readonly runtimes: ReadonlyMap<RuntimeKind, AgentRuntime>;

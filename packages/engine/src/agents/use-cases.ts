@@ -1,6 +1,6 @@
 import type { AgentStatus, Verb } from '@lodge/domain';
 import type { Agents } from './agents.ts';
-import type { AgentRow } from '@lodge/ports';
+import type { AgentRow, ChangeNote } from '@lodge/ports';
 import { settingsDigest } from './settings.ts';
 import { act, awaitVerb, canUpgrade } from './act.ts';
 import { awaitAgent } from './await-agent.ts';
@@ -45,6 +45,7 @@ export function createAgents(deps: AgentsDeps): Agents {
       return row;
     },
     use: (accountId, id, options) => uses.use(accountId, id, options),
+    record: (accountId, id, event, by) => record(deps, accountId, id, { event, by }),
     turn: (id, over, asked) => deps.turns.begin(id, over, asked),
     busy(id) {
       deps.keepAwake.join(id);
@@ -59,10 +60,7 @@ export function createAgents(deps: AgentsDeps): Agents {
       await getAgent(deps, accountId, query.agentId);
       return deps.logs.page(query);
     },
-    onLog: (id, listener) =>
-      deps.logs.onAppend((grown) => {
-        if (grown === null || grown === id) listener();
-      }),
+    onLog: (id, listener) => onLog(deps, id, listener),
     usage: (id) => deps.driver.usage(id),
     diskUsedMib: (id) => deps.disk.usedMib(id),
     gatewayPortOf: (kind) => deps.runtimes.get(kind)?.gatewayPort ?? null,
@@ -73,6 +71,16 @@ export function createAgents(deps: AgentsDeps): Agents {
     canUpgrade: (row) => canUpgrade(deps, row),
   };
 }
+
+async function record(deps: AgentsDeps, accountId: string, id: string, { event, by }: ChangeNote): Promise<void> {
+  await getAgent(deps, accountId, id);
+  await deps.events.append(id, event, by);
+}
+
+const onLog = ({ logs }: AgentsDeps, id: string, listener: () => void): (() => void) =>
+  logs.onAppend((grown) => {
+    if (grown === null || grown === id) listener();
+  });
 
 function inEffect(deps: AgentsDeps, row: AgentRow): boolean {
   return settingsInEffect(deps, row) && egressInEffect(row);

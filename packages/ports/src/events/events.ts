@@ -57,8 +57,8 @@ export interface EndedOperation {
 
 /** Events of accounts. Those of a change are written by the store of what changes. */
 export interface EventStore {
-  /** For what happened to an agent and changes no record. An agent that is gone has no events any more. */
-  append(agentId: string, event: Happening): Promise<void>;
+  /** For what happened to an agent and changes no record; without `by`, by itself. An agent that is gone has no events any more. */
+  append(agentId: string, event: Happening, by?: By): Promise<void>;
   page(query: EventQuery): Promise<readonly EventRow[]>;
   /** Calls back with an account's id when it has more events, in any process; null: any may have. */
   onAppend(listener: (accountId: string | null) => void): () => void;

@@ -1,6 +1,6 @@
 import { agentIdPattern } from '@lodge/domain';
 import type { Happening } from '@lodge/domain';
-import type { EndedOperation, EventBounds, EventQuery, EventRow, EventStore } from '@lodge/ports';
+import type { By, EndedOperation, EventBounds, EventQuery, EventRow, EventStore } from '@lodge/ports';
 import type { Changes } from '../database/notifications.ts';
 import type { Database } from '../database/connection.ts';
 import { appendEvent } from './append.ts';
@@ -21,7 +21,7 @@ export class PostgresEventStore implements EventStore {
     this.ended = ended;
   }
 
-  async append(agentId: string, event: Happening): Promise<void> {
+  async append(agentId: string, event: Happening, by?: By): Promise<void> {
     if (!agentIdPattern.test(agentId)) return;
     await this.database.transaction(async (trx) => {
       const agent = await trx
@@ -30,7 +30,7 @@ export class PostgresEventStore implements EventStore {
         .where('id', '=', agentId)
         .where('deleted_at', 'is', null)
         .executeTakeFirst();
-      if (agent) await appendEvent(trx, { ...event, accountId: agent.account_id, agentId, by: null });
+      if (agent) await appendEvent(trx, { ...event, accountId: agent.account_id, agentId, by: by ?? null });
     });
   }
 

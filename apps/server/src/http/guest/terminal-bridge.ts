@@ -3,7 +3,7 @@
  * the client types nothing for too long or no longer answers, its key or session ends, or the server closes. Then both are closed, once.
  */
 import { TerminalControl } from '@lodge/contract';
-import type { GuestClient, GuestTerminal, ProcessEnd, TerminalSize } from '@lodge/guest';
+import type { GuestClient, GuestTerminal, ProcessEnd, TerminalWanted } from '@lodge/guest';
 import { Check } from 'typebox/value';
 import type { RawData, WebSocket } from 'ws';
 
@@ -43,11 +43,7 @@ export class TerminalBridge {
   }
 
   /** Opens the terminal in the guest. */
-  async connect(
-    guest: GuestClient,
-    terminal: TerminalSize & { readonly term: string },
-    signal: AbortSignal,
-  ): Promise<void> {
+  async connect(guest: GuestClient, terminal: TerminalWanted, signal: AbortSignal): Promise<void> {
     this.terminal = await guest.openTerminal(
       terminal,
       {

@@ -1,9 +1,9 @@
 /** For tests of routes: agents that are kept in memory and do what the test says. */
 import { Refusal, admit, defaultLifecycle, makeAgentId, operationGoals, publicEgress } from '@lodge/domain';
 import { randomInt } from 'node:crypto';
-import type { AgentStatus, Verb } from '@lodge/domain';
+import type { AgentStatus, Happening, Verb } from '@lodge/domain';
 import type { Agents, CreateOptions, LiveAgent } from '@lodge/engine';
-import type { AgentRow, ChatEndpoint, ChatTurn, LogEntry, LogQuery, NewLogEntry, Provider } from '@lodge/ports';
+import type { AgentRow, By, ChatEndpoint, ChatTurn, LogEntry, LogQuery, NewLogEntry, Provider } from '@lodge/ports';
 import { logLevels } from '@lodge/ports';
 import { createHermesRuntime, createOpenclawRuntime } from '@lodge/runtimes';
 
@@ -61,6 +61,8 @@ const runtimes = { runtime_a: createOpenclawRuntime(), runtime_b: createHermesRu
 
 export class MemoryAgents implements Agents {
   rows: AgentRow[] = [];
+  /** What was recorded of agents' machines. */
+  readonly recorded: { readonly id: string; readonly event: Happening; readonly by: By }[] = [];
   /** What `awaitStatus` makes of an agent. */
   settle: (row: AgentRow) => Promise<AgentRow | null> | AgentRow | null = (row) => ({ ...row, status: 'running' });
   /** What `awaitVerb` makes of one. */
@@ -253,6 +255,11 @@ export class MemoryAgents implements Agents {
       flush: () => Promise.resolve(),
       release: () => void this.released.push(id),
     };
+  }
+
+  async record(account: string, id: string, event: Happening, by: By): Promise<void> {
+    await this.get(account, id);
+    this.recorded.push({ id, event, by });
   }
 
   turn(_id: string, signal: AbortSignal) {

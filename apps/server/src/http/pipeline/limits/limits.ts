@@ -104,8 +104,16 @@ export class Limits {
 
   /** Counts a request with a key or session. Refuses with 429. */
   async byPrincipal(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    await this.byKind(request, reply, classOf(request));
+  }
+
+  /** Counts a request that writes an event among the changes of its key or session, too. Refuses with 429. */
+  async byChange(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+    await this.byKind(request, reply, 'writes');
+  }
+
+  private async byKind(request: FastifyRequest, reply: FastifyReply, kind: RateClass): Promise<void> {
     const { by } = request.principal;
-    const kind = classOf(request);
     const perMinute = this.settings.rates[kind];
     const standing = await this.limiter.take(`${by.kind}:${by.id}:${kind}`, { perMinute });
     tell(reply, standing);

@@ -12,10 +12,12 @@ import type { GuestAccess } from '../../needs.ts';
 import { reportError } from '../../pipeline/errors.ts';
 import { guestErrors, guestRefusal, ofGuest } from '../../guest/guest-error.ts';
 import { liveGuest } from '../../guest/live-guest.ts';
+import { countRoot, recordRoot, type RootActs } from '../../guest/root.ts';
 import type { LiveGuest } from '../../guest/live-guest.ts';
 
 /** Beyond the command's own time: for the way to the guest and back. */
 const marginMs = 30_000;
+const workspace = '/workspace';
 const outputBytes = 1024 * 1024;
 /** Of each stream of a command that is followed. */
 const streamedBytes = 16 * 1024 * 1024;
@@ -25,7 +27,7 @@ const schema = {
   tags: ['Shell'],
   summary: "Run a command in an agent's machine",
   description:
-    'As the agent’s own user, in its workspace. With `stream: true` the reply is `text/event-stream`: events `stdout` and `stderr` with `{"text"}` as the command writes, up to 16 MiB of each, then one `exit` with what the plain reply has; comments while it is silent; an event `error` when it was cut off. Closing the connection kills the command with all that it has started. A paused agent is resumed first; a stopped one answers 409, unless `wake=true` or its `lifecycle.auto_start` says that it is to be started.',
+    'In its workspace, as the agent’s own user or as `root` of its machine. With `stream: true` the reply is `text/event-stream`: events `stdout` and `stderr` with `{"text"}` as the command writes, up to 16 MiB of each, then one `exit` with what the plain reply has; comments while it is silent; an event `error` when it was cut off. Closing the connection kills the command with all that it has started. A paused agent is resumed first; a stopped one answers 409, unless `wake=true` or its `lifecycle.auto_start` says that it is to be started.',
   params: AgentParams,
   querystring: ChatQuery,
   body: ExecRequest,
@@ -42,7 +44,7 @@ const config = {
   errors: guestErrors,
 } as const;
 
-interface Needs extends GuestAccess {
+interface Needs extends GuestAccess, RootActs {
   /** A stream that was silent this long gets a comment line; 10 s by default. */
   readonly chatSilenceMs?: number;
   readonly log: Log;
@@ -57,7 +59,9 @@ export function execRoute(app: App, context: Needs): void {
     handler: async (request, reply) => {
       const { body } = request;
       const wanted = guestRequest(body);
+      if (body.user === 'root') await countRoot(context, request, reply);
       const live = await liveGuest(context, request, reply, wanted.timeoutMs + marginMs);
+      if (body.user === 'root') await recordRoot(context, request, 'exec');
       const startedAt = performance.now();
       if (body.stream === true) return stream(context, request, reply, { live, wanted, startedAt });
       const { stdout, stderr, ...outcome } = await started(live.guest.execCollected(wanted, live));
@@ -68,7 +72,7 @@ export function execRoute(app: App, context: Needs): void {
   });
 }
 
-function guestRequest({ command, argv, cwd, env, stdin, timeout_seconds, stream }: ExecRequest): GuestExec {
+function guestRequest({ command, argv, user, cwd, env, stdin, timeout_seconds, stream }: ExecRequest): GuestExec {
   if ((command === undefined) === (argv === undefined)) {
     throw new Refusal('invalid_request', 'Give either command or argv.');
   }
@@ -77,7 +81,10 @@ function guestRequest({ command, argv, cwd, env, stdin, timeout_seconds, stream 
     argv: argv ?? ['/bin/bash', '-c', command!],
     timeoutMs: (timeout_seconds ?? defaultExecSeconds) * 1000,
     maxOutputBytes: stream === true ? streamedBytes : outputBytes,
-    ...(cwd !== undefined && { cwd: cwd.startsWith('/') ? cwd : `/workspace/${cwd}` }),
+    ...(user !== undefined && { user }),
+    ...(cwd !== undefined && { cwd: cwd.startsWith('/') ? cwd : `${workspace}/${cwd}` }),
+    // The daemon begins root's own commands elsewhere.
+    ...(cwd === undefined && user === 'root' && { cwd: workspace }),
     ...(env && { env }),
     ...(stdin !== undefined && { stdin }),
   };

@@ -8,6 +8,7 @@ import type { App } from '../../app-types.ts';
 import type { GuestAccess } from '../../needs.ts';
 import { guestErrors, ofGuest } from '../../guest/guest-error.ts';
 import { TerminalBridge, terminalProtocol } from '../../guest/terminal-bridge.ts';
+import { countRoot, recordRoot, type RootActs } from '../../guest/root.ts';
 import { upgradeOf } from '../../listener/upgrade.ts';
 import type { Endings } from '../../identity/ended.ts';
 
@@ -20,7 +21,7 @@ const schema = {
   tags: ['Shell'],
   summary: "Open a terminal on an agent's machine",
   description:
-    'A WebSocket with a login shell of the agent’s own user in its workspace. Binary messages are what is typed and what is shown. Text messages are JSON: `{"type":"resize","cols":120,"rows":40}` from the client; `{"type":"exit","exit_code":0,"signal":null}` from the service, before it closes with 1000. Where no header can be set (a browser), offer the subprotocols `lodge.terminal` and `bearer.<API key>`; a page of the service itself needs no key where somebody is signed in. The agent stays awake while its terminal is open. One with which nobody types for an hour is closed, with 1000, and one whose API key or session has ended, with 1008. It ends with its connection, with all that runs in it. Everything is checked before the 101; a request that is no WebSocket is a 400.',
+    'A WebSocket with a login shell in its workspace, of the agent’s own user or of `root` of its machine. Binary messages are what is typed and what is shown. Text messages are JSON: `{"type":"resize","cols":120,"rows":40}` from the client; `{"type":"exit","exit_code":0,"signal":null}` from the service, before it closes with 1000. Where no header can be set (a browser), offer the subprotocols `lodge.terminal` and `bearer.<API key>`; a page of the service itself needs no key where somebody is signed in. The agent stays awake while its terminal is open. One with which nobody types for an hour is closed, with 1000, and one whose API key or session has ended, with 1008. It ends with its connection, with all that runs in it. Everything is checked before the 101; a request that is no WebSocket is a 400.',
   params: AgentParams,
   querystring: TerminalQuery,
   response: {
@@ -33,7 +34,7 @@ const config = {
   errors: guestErrors,
 } as const;
 
-interface Needs extends GuestAccess {
+interface Needs extends GuestAccess, RootActs {
   readonly endings: Endings;
   readonly closing: AbortSignal;
   /** A terminal whose client types nothing for so long is closed; an hour by default. */
@@ -69,7 +70,8 @@ async function open(context: Needs, sockets: WebSocketServer, request: FastifyRe
   if (upgrade === undefined || !isHandshake(request)) {
     throw new Refusal('invalid_request', 'Open a WebSocket here (RFC 6455): Upgrade must be websocket.');
   }
-  const { cols = 80, rows = 24, term = 'xterm-256color', wake } = request.query as TerminalQuery;
+  const { cols = 80, rows = 24, term = 'xterm-256color', user = 'agent', wake } = request.query as TerminalQuery;
+  if (user === 'root') await countRoot(context, request, reply);
   const over = new AbortController();
   const gone = (): void => over.abort(new Refusal('agent_unavailable', 'The client went away.'));
   upgrade.socket.once('close', gone);
@@ -81,8 +83,8 @@ async function open(context: Needs, sockets: WebSocketServer, request: FastifyRe
     ended: context.endings.of(request, reply),
   });
   try {
-    const size = { columns: cols, rows, term };
-    await ofGuest(bridge.connect(guestAt(live.guest), size, signal));
+    if (user === 'root') await recordRoot(context, request, 'terminal');
+    await ofGuest(bridge.connect(guestAt(live.guest), { columns: cols, rows, term, user }, signal));
     const socket = await accept(sockets, request, reply);
     bridge.run(socket, () => {
       live.release();

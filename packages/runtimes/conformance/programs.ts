@@ -1,0 +1,76 @@
+/** Cases: the machine has what work needs, and the agent adds what it lacks. */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import type { Results } from './results.ts';
+import { openStores } from './stores.ts';
+import type { Subject } from './subjects.ts';
+import { type Tested } from './world.ts';
+
+/** As docs/guides/workspace.md lists them. */
+const programs =
+  'bash curl file git jq less make node npm npx pip python3 rg sqlite3 ssh tar unzip wget zip apt-get perl'.split(' ');
+
+export function machinePrograms(results: Results, subject: Subject, agent: () => Tested): void {
+  const check = (name: string, run: (agent: Tested) => Promise<void>): void => results.case(name, () => run(agent()));
+
+  async function exec(agent: Tested, body: object): Promise<string> {
+    const reply = await agent.world.service.call('POST', `/agents/${agent.id}/exec`, body);
+    assert.equal(reply.status, 200, JSON.stringify(reply.body));
+    return reply.body.stdout as string;
+  }
+
+  /** One turn, in which the agent runs these commands one after another and is told what belongs to each. */
+  async function work(agent: Tested, commands: readonly (readonly [command: string, says: string])[]): Promise<void> {
+    const { llm } = agent.world;
+    llm.script([...commands.map(([command]) => ({ toolCalls: [subject.work(command)] })), { text: 'All of it runs.' }]);
+    const before = llm.requests.length;
+    assert.match(await agent.answer('Get to work'), /All of it runs/);
+    const told = llm.requests.slice(before + 1).map(({ body }) => JSON.stringify(body));
+    for (const [index, [command, says]] of commands.entries()) {
+      assert.ok(told[index]!.includes(says), `${command} says ${says}: ${told[index]!.slice(-3_000)}`);
+    }
+  }
+
+  check('its machine has the programs that the guide lists, and root is root there', async (agent) => {
+    const missing = `for name in ${programs.join(' ')}; do command -v $name > /dev/null || echo "$name is missing"; done`;
+    assert.equal(await exec(agent, { command: `${missing}; whoami` }), 'agent\n');
+    assert.equal(
+      await exec(agent, { command: 'whoami; pwd; echo "$HOME"', user: 'root' }),
+      'root\n/workspace\n/root\n',
+    );
+  });
+
+  check('it clones, makes an environment of Python, installs for itself, and runs all of it', async (agent) => {
+    const { service } = agent.world;
+    const word = (of: string): string => `${of}-${randomBytes(6).toString('hex')}`;
+    const words = { repository: word('cloned'), wheel: word('wheel'), npm: word('npm') };
+    // As private ones are reached: by a connection, whose credential the machine never sees.
+    const seenAt = 'http://10.0.2.2:4000/connections/stores';
+    const stores = await openStores(words, seenAt);
+    try {
+      const connection = { kind: 'http', url: stores.url, allow: [{ methods: ['GET'], paths: ['/*'] }] };
+      const put = await service.call('PUT', `/agents/${agent.id}/connections/stores`, connection);
+      assert.equal(put.status, 200, JSON.stringify(put.body));
+      const fromIndex = `--quiet --index-url ${seenAt}/simple --trusted-host 10.0.2.2 plum`;
+      const inVenv = 'pip --python code/venv/bin/python';
+      const { repository, wheel, npm } = words;
+      await work(agent, [
+        [`git clone --quiet ${seenAt}/code.git && code/say`, repository],
+        // With a pip of its own it would take a minute without KVM: the machine's pip installs into it.
+        [`python3 -m venv --without-pip code/venv && ${inVenv} install ${fromIndex} && code/venv/bin/plum`, wheel],
+      ]);
+      await work(agent, [
+        // For itself: what comes of it is on every PATH.
+        [`pip install ${fromIndex} && plum && sh -c 'command -v plum'`, '/home/agent/.local/bin/plum'],
+        [`npm install --global --silent --registry ${seenAt} plum && plum-of-npm`, npm],
+      ]);
+      // And for whoever looks in from outside: by a command, and by a login shell as a terminal has.
+      for (const command of ['plum; plum-of-npm', 'bash -lc "plum; plum-of-npm"']) {
+        assert.equal(await exec(agent, { command }), `${wheel}\n${npm}\n`);
+      }
+      assert.equal((await service.call('DELETE', `/agents/${agent.id}/connections/stores`)).status, 200);
+    } finally {
+      await stores.close();
+    }
+  });
+}
