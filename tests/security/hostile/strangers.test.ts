@@ -20,6 +20,7 @@ const connections = formOf({ short: 1_500, long: 10_000 });
 const maxConnections = formOf({ short: 1_000, long: 10_000 });
 const attackMs = formOf({ short: 2_000, long: 20_000 });
 const from = '127.66.6.6';
+const databaseMost = 30;
 
 let world: World;
 let server: ServerChild;
@@ -85,7 +86,7 @@ async function cpuMs(): Promise<number> {
   return (Number(user) + Number(system)) * 10;
 }
 
-/** Files and connections that the server has open. */
+/** Files and connections that the server has open. Those to its database come and go. */
 const openFiles = async (): Promise<number> => (await readdir(`/proc/${server.pid}/fd`)).length;
 
 test('the script of the reference, asked for and left at its first byte', async (t: TestContext) => {
@@ -113,7 +114,7 @@ test('60 readers that take nothing hold little memory, and not for long', async 
   assert.deepEqual(felt.failures, []);
   assert.ok(held < 100, `${held} MiB`);
   // They are still there and read nothing.
-  while ((await openFiles()) > files + 5) await sleep(200);
+  while ((await openFiles()) > files + databaseMost) await sleep(200);
   await strangers.end();
 });
 
@@ -128,12 +129,12 @@ test('dead and half-open connections of one network', async (t: TestContext) => 
   const most = await openFiles();
   const held = (await rssMib()) - memory;
   // Those that were answered once may be silent for as long as any client.
-  const silent = Math.ceil(maxConnections / 4 / 4);
+  const silent = Math.ceil(maxConnections / 4 / 5);
   const later = bystander(AbortSignal.timeout(attackMs));
-  while ((await openFiles()) > files + silent) await sleep(200);
+  while ((await openFiles()) > files + silent + databaseMost) await sleep(200);
   const ms = performance.now() - began;
   assert.deepEqual([...felt.failures, ...(await later).failures], []);
-  assert.ok(most <= files + maxConnections / 4 + 10, `${most} open`);
+  assert.ok(most <= files + maxConnections / 4 + databaseMost, `${most} open`);
   t.diagnostic(
     `quiet ${figures(before)}; felt ${figures(felt)}; ${most - files} of ${connections} open, ${held.toFixed(0)} MiB; gone after ${(ms / 1000).toFixed(0)} s; ${((await rssMib()) - memory).toFixed(0)} MiB left`,
   );
