@@ -445,6 +445,8 @@ CREATE TABLE connections (
   created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
   updated_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
   asks_oauth boolean NOT NULL DEFAULT false,
+  status_reason text,
+  echoed_at timestamp(3) with time zone[] NOT NULL DEFAULT '{}'::timestamp with time zone[],
   CONSTRAINT connections_pkey PRIMARY KEY (agent_id, name),
   CONSTRAINT connections_allow_check CHECK (jsonb_typeof(allow) = 'array'::text),
   CONSTRAINT connections_kind_check CHECK (kind = ANY (ARRAY['mcp'::text, 'http'::text])),

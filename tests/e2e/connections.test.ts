@@ -45,6 +45,7 @@ test('200: what was put is read, its headers by their last four characters alone
     auth: null,
     oauth: null,
     enabled: true,
+    status_reason: null,
     guest_path: '/connections/notes',
   });
   assert.deepEqual([headers.Authorization.set, headers.Authorization.last4], [true, '1234']);

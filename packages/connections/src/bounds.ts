@@ -1,12 +1,21 @@
-export interface CallBounds {
+/** Bytes of requests that wait to be sent, and of answers that wait to be passed on, and what is looked through of answers. */
+export interface ByteBounds {
+  readonly requestBytes: number;
+  readonly heldBytesPerAgent: number;
+  readonly heldBytesPerAccount: number;
+  /** Of all. The last quarter is for accounts that hold no more than one request may have. */
+  readonly heldBytes: number;
+  /** Of one agent, over time; an account has three times as many. */
+  readonly answerBytesPerSecond: number;
+}
+
+export interface CallBounds extends ByteBounds {
   /** Of one connection of an agent, requests of HTTP and calls of tools together. */
   readonly callsPerMinute: number;
   readonly connectMs: number;
-  readonly requestBytes: number;
-  /** Bodies of requests that wait to be sent, of one agent and of all. */
-  readonly heldBytesPerAgent: number;
-  readonly heldBytes: number;
   readonly responseBytes: number;
+  /** An answer is passed on whole, or in pieces of so many bytes where it is longer. */
+  readonly pieceBytes: number;
   /** From the request to the head of its answer, redirects included. */
   readonly headMs: number;
   /** Between two pieces of an answer, and until the guest takes one. */
@@ -22,8 +31,11 @@ export const defaultCallBounds: CallBounds = {
   connectMs: 10_000,
   requestBytes: 8 * mib,
   heldBytesPerAgent: 16 * mib,
+  heldBytesPerAccount: 48 * mib,
   heldBytes: 128 * mib,
+  answerBytesPerSecond: 2 * mib,
   responseBytes: 32 * mib,
+  pieceBytes: mib,
   headMs: 60_000,
   idleMs: 60_000,
   totalMs: 300_000,
@@ -41,8 +53,8 @@ export interface McpBounds {
   readonly pages: number;
   readonly descriptionChars: number;
   readonly schemaBytes: number;
-  /** Schemas of all tools of one connection. */
-  readonly schemasBytes: number;
+  /** Names, descriptions and schemas of all tools of one connection, as JSON. */
+  readonly toolsBytes: number;
   readonly blocks: number;
   readonly listMs: number;
   /** A turn waits for a list for so long; one that comes later is there for the next turn. */
@@ -70,7 +82,7 @@ export const defaultMcpBounds: McpBounds = {
   pages: 10,
   descriptionChars: 2_000,
   schemaBytes: 16 * 1024,
-  schemasBytes: 256 * 1024,
+  toolsBytes: 256 * 1024,
   blocks: 64,
   listMs: 10_000,
   turnWaitMs: 3_000,

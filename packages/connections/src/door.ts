@@ -3,12 +3,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TokenBuckets } from '@lodge/domain';
 import type { ConnectionDirectory, ConnectionRow } from '@lodge/ports';
 import type { CallLog } from './call-log.ts';
-import { HeldBytes } from './http/body.ts';
+import { bodyOf } from './http/body.ts';
 import { forward } from './http/forward.ts';
-import type { Passed, Way } from './http/forward.ts';
+import type { Passed } from './http/pass.ts';
 import { Refused, sendRefusal } from './http/refused.ts';
 import { checkAllowed, checkName, noConnection, targetOf } from './http/target.ts';
 import type { Target } from './http/target.ts';
+import type { Way } from './http/way.ts';
 import type { CredentialBook } from './secret/credentials.ts';
 
 /** As the broker's doors have it. */
@@ -32,13 +33,12 @@ export interface DoorDeps extends Way {
 export const rateName = ({ agentId, name }: Pick<ConnectionRow, 'agentId' | 'name'>): string => `${agentId}/${name}`;
 
 export function createDoor(deps: DoorDeps): ConnectionDoor {
-  const held = new HeldBytes(deps.bounds);
   return {
     async handle({ agentId }, req, res, signal) {
       const target = targetOf(req.url ?? '');
       try {
         if (target === null) await list(deps.directory, agentId, req, res);
-        else await call(deps, held, { agentId, target, req, res, signal });
+        else await call(deps, { agentId, target, req, res, signal });
       } catch (error) {
         // The guest has left, or its request broke off.
         if (signal.aborted || req.errored || (req.destroyed && !req.complete)) res.destroy();
@@ -74,7 +74,7 @@ interface Asked {
   readonly signal: AbortSignal;
 }
 
-async function call(deps: DoorDeps, held: HeldBytes, asked: Asked): Promise<void> {
+async function call(deps: DoorDeps, asked: Asked): Promise<void> {
   const { agentId, target, req, res, signal } = asked;
   checkName(target);
   const row = await deps.directory.usableOne(agentId, target.name);
@@ -86,8 +86,8 @@ async function call(deps: DoorDeps, held: HeldBytes, asked: Asked): Promise<void
     if (!deps.rate.allows(rateName(row), began)) {
       throw new Refused(429, 'rate_limit_exceeded', 'Too many calls of this connection. Try again shortly.', 1);
     }
-    const credentials = await deps.credentials.of(row);
-    const { body, free } = await bodyOf(held, agentId, req);
+    const credentials = deps.credentials.of(row);
+    const { body, free } = await bodyOf(req, row, deps.budget.held, deps.bounds.requestBytes);
     try {
       const passed = await forward(deps, { row, target, credentials, body, req, res, signal });
       deps.calls.write(agentId, passed.cut === null ? 'info' : 'warn', said.passed(passed, performance.now() - began));
@@ -98,13 +98,6 @@ async function call(deps: DoorDeps, held: HeldBytes, asked: Asked): Promise<void
     if (error instanceof Refused) deps.calls.write(agentId, 'warn', said.refused(error));
     throw error;
   }
-}
-
-async function bodyOf(held: HeldBytes, agentId: string, req: IncomingMessage) {
-  if (req.method !== 'GET' && req.method !== 'HEAD') return held.read(agentId, req);
-  const hasBody = req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) !== 0;
-  if (hasBody) throw new Refused(400, 'invalid_request', `A ${req.method} has no body here.`);
-  return { body: null, free: () => undefined };
 }
 
 /** Lines of the log. A path that is not plain is not repeated. */

@@ -5,9 +5,11 @@ import type {
   ConnectionConsent,
   ConnectionDirectory,
   ConnectionGrants,
+  ConnectionRow,
   Log,
   SecretBox,
 } from '@lodge/ports';
+import { Budget } from './budget.ts';
 import { defaultCallBounds, defaultMcpBounds, defaultOAuthBounds } from './bounds.ts';
 import type { CallBounds, McpBounds, OAuthBounds } from './bounds.ts';
 import { CallLog } from './call-log.ts';
@@ -58,6 +60,17 @@ export function openConnections(options: ConnectionOptions): ConnectionParts {
     calls,
     outbound,
     privateAddresses,
+    budget: new Budget(bounds),
+    async echoed({ agentId, name: connection, revision }: ConnectionRow): Promise<void> {
+      try {
+        await directory.echoed({ agentId, connection, revision });
+      } catch (error) {
+        log.error(
+          { err: error, agent_id: agentId, connection },
+          'an answer with a credential was refused and not counted',
+        );
+      }
+    },
   };
   const door = createDoor({ ...shared, bounds });
   const oauth = { outbound, privateAddresses, bounds: { ...defaultOAuthBounds, ...options.oauthBounds } };

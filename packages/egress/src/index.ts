@@ -2,4 +2,4 @@ export { isPublicAddress } from './addresses.ts';
 export { ofNameServers } from './names.ts';
 export type { Find } from './names.ts';
 export { PrivateAddressError, createOutbound, isConnectFailure } from './outbound.ts';
-export type { Outbound, OutboundRequest, OutboundResponse } from './outbound.ts';
+export type { Outbound, OutboundPlace, OutboundRequest, OutboundResponse } from './outbound.ts';

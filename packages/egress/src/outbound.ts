@@ -24,12 +24,24 @@ export interface OutboundRequest {
 
 export type OutboundResponse = Dispatcher.ResponseData;
 
-/** The one way to a server that somebody else chose. Connections are kept alive and shared by all: what belongs to one is in each request. */
+export interface OutboundPlace {
+  readonly privateAddresses: boolean;
+  /**
+   * Whose connections to the server are used: they are kept alive for requests of the same holder alone, so what one sends
+   * never comes before another's. Undefined: those of all whose headers the host alone writes.
+   */
+  readonly holder?: string;
+}
+
+/** The one way to a server that somebody else chose. Connections are kept alive: what belongs to one request is in it. */
 export interface Outbound {
   /** Resolves with the response's head; the body is to be read or destroyed. Redirects are not followed. */
-  send(to: { readonly privateAddresses: boolean }, request: OutboundRequest): Promise<OutboundResponse>;
+  send(to: OutboundPlace, request: OutboundRequest): Promise<OutboundResponse>;
   close(): Promise<void>;
 }
+
+/** Holders whose connections are kept; those of others end with what is under way on them. */
+const maxHolders = 256;
 
 /**
  * `egressProxy`: URL of the HTTP proxy that public servers are reached through, by CONNECT: TLS is with the server all the
@@ -39,20 +51,47 @@ export interface Outbound {
 export function createOutbound(connectMs: number, egressProxy: string | null, find: Find = ofSystem): Outbound {
   // Callers have clocks of their own for answers, by their signal.
   const common = { headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 15_000 };
-  const anywhere = new Agent({ ...common, connect: { timeout: connectMs } });
-  const publicOnly =
+  const anywhere = new Pools(() => new Agent({ ...common, connect: { timeout: connectMs } }));
+  const publicOnly = new Pools(() =>
     egressProxy === null
       ? new Agent({ ...common, connect: publicConnector(connectMs, find) })
-      : new ProxyAgent({ ...common, uri: egressProxy, proxyTunnel: true, connect: { timeout: connectMs } });
+      : new ProxyAgent({ ...common, uri: egressProxy, proxyTunnel: true, connect: { timeout: connectMs } }),
+  );
   return {
-    async send({ privateAddresses }, { url, ...rest }) {
+    async send({ privateAddresses, holder = '' }, { url, ...rest }) {
       if (!privateAddresses && isPrivateLiteral(new URL(url).hostname)) throw new PrivateAddressError();
-      return request(url, { ...rest, dispatcher: privateAddresses ? anywhere : publicOnly });
+      return request(url, { ...rest, dispatcher: (privateAddresses ? anywhere : publicOnly).of(holder) });
     },
     async close() {
       await Promise.all([anywhere.destroy(), publicOnly.destroy()]);
     },
   };
+}
+
+/** Connections by holder. */
+class Pools {
+  readonly #make: () => Dispatcher;
+  readonly #kept = new Map<string, Dispatcher>();
+
+  constructor(make: () => Dispatcher) {
+    this.#make = make;
+  }
+
+  of(holder: string): Dispatcher {
+    const pool = this.#kept.get(holder) ?? this.#make();
+    this.#kept.delete(holder);
+    this.#kept.set(holder, pool);
+    if (this.#kept.size > maxHolders) {
+      const [oldest, unused] = this.#kept.entries().next().value!;
+      this.#kept.delete(oldest);
+      unused.close().catch(() => undefined);
+    }
+    return pool;
+  }
+
+  async destroy(): Promise<void> {
+    await Promise.all([...this.#kept.values()].map((pool) => pool.destroy()));
+  }
 }
 
 /** A literal address is never looked up. */

@@ -1,7 +1,5 @@
 /** What of headers passes between a guest and a server. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { maskedText } from '../secret/masker.ts';
-import type { Needles } from '../secret/masker.ts';
 
 /** Of the connection between two machines (RFC 9110, 7.6.1). */
 const hopByHop = [
@@ -45,7 +43,10 @@ const notFromGuests = new Set([
   'via',
 ]);
 
-/** What a guest sends, without what is not its own to say, and with what the connection sets. Names are lower case. */
+/**
+ * What a guest sends, without what is not its own to say, and with what the connection sets. Names are lower case. Servers that
+ * hand headers on in variables take `_` for `-`, so a name with one says two things: it is left out, as nginx does.
+ */
 export function requestHeaders(
   guest: IncomingHttpHeaders,
   credentials: Readonly<Record<string, string>>,
@@ -58,8 +59,8 @@ export function requestHeaders(
       !named.has(name) &&
       !name.startsWith('x-forwarded-') &&
       !name.startsWith('proxy-') &&
-      // Servers that hand headers on in variables take `_` for `-`.
-      !Object.hasOwn(credentials, name.replaceAll('_', '-')),
+      !name.includes('_') &&
+      !Object.hasOwn(credentials, name),
   ) as [string, string | string[]][];
   return { ...Object.fromEntries(passing), ...credentials, 'accept-encoding': 'identity' };
 }
@@ -77,18 +78,20 @@ const notToGuests = new Set([
   'public-key-pins',
 ]);
 
-/** What a server answers, masked, without what is of its connection with the host. */
-export function responseHeaders(server: IncomingHttpHeaders, needles: Needles): Record<string, string | string[]> {
+/** What a server answers, without what is of its connection with the host. */
+export function responseHeaders(server: IncomingHttpHeaders): Record<string, string | string[]> {
   const named = listed(server.connection);
   const passing = Object.entries(server).filter(
-    ([name, value]) =>
-      value !== undefined && !notToGuests.has(name) && !named.has(name) && maskedText(needles, name) === name,
+    ([name, value]) => value !== undefined && !notToGuests.has(name) && !named.has(name),
   ) as [string, string | string[]][];
-  const masked = (value: string): string => maskedText(needles, value);
-  return Object.fromEntries(
-    passing.map(([name, value]) => [name, typeof value === 'string' ? masked(value) : value.map(masked)]),
-  );
+  return Object.fromEntries(passing);
 }
+
+const lineTypes =
+  /^(?:text\/event-stream|application\/(?:x-ndjson|ndjson|jsonl|x-jsonlines|stream\+json|json-seq))(?:;|\s|$)/i;
+
+/** Whether the answer is of lines that are each of use when it comes. */
+export const comesInLines = (type: string | string[] | undefined): boolean => lineTypes.test([type ?? ''].flat()[0]!);
 
 /** Names that the `connection` header says are of this connection. */
 const listed = (connection: string | string[] | undefined): ReadonlySet<string> =>

@@ -1,24 +1,29 @@
-/** The one way of the MCP client to its server: one address, the host's credentials, everything bounded and masked. */
+/** The one way of the MCP client to its server: one address, the host's credentials, everything bounded, and nothing with a credential. */
 import { TokenBucket } from '@lodge/domain';
 import { PrivateAddressError } from '@lodge/egress';
 import type { Outbound, OutboundResponse } from '@lodge/egress';
+import type { ConnectionRow } from '@lodge/ports';
 import type { McpBounds } from '../bounds.ts';
+import type { Budget } from '../budget.ts';
 import { isUnpacked } from '../http/headers.ts';
 import { challengeOf } from '../oauth/challenge.ts';
 import { Unauthorized } from '../oauth/login.ts';
 import type { Credentials } from '../secret/credentials.ts';
-import { Masker, maskedText } from '../secret/masker.ts';
-import type { Needles } from '../secret/masker.ts';
+import { EchoSearch } from '../secret/echo-search.ts';
 import { JsonMeter } from './json-meter.ts';
-import { McpRefused } from './mcp-refused.ts';
+import { CredentialEchoed, McpRefused } from './mcp-refused.ts';
 
 export interface McpWay {
   readonly outbound: Outbound;
   readonly privateAddresses: boolean;
   readonly bounds: McpBounds;
+  readonly budget: Budget;
+  /** An answer held the connection's credential. Never rejects. */
+  readonly echoed: (row: ConnectionRow) => Promise<void>;
 }
 
 export interface McpServer {
+  readonly row: ConnectionRow;
   readonly url: string;
   /** As they are now: they may be others with the next request. */
   readonly login: { readonly credentials: Credentials };
@@ -27,7 +32,9 @@ export interface McpServer {
 /** Statuses whose answers have no body. */
 const empty = new Set([204, 205, 304]);
 
-export function guardedFetch({ outbound, privateAddresses, bounds }: McpWay, server: McpServer): typeof fetch {
+/** `refused`: called with why nothing of the session is to be used any more. */
+export function guardedFetch(way: McpWay, server: McpServer, refused: (why: CredentialEchoed) => void): typeof fetch {
+  const { outbound, privateAddresses, bounds } = way;
   const posts = new TokenBucket({ perSecond: bounds.postsPerSecond, burst: 8 * bounds.postsPerSecond });
   return async (input, init = {}) => {
     const method = init.method ?? 'GET';
@@ -41,7 +48,7 @@ export function guardedFetch({ outbound, privateAddresses, bounds }: McpWay, ser
     const { accept: _accept, ...own } = credentials.headers;
     const signals = [AbortSignal.timeout(bounds.callMs + 5_000), init.signal].filter((each) => each != null);
     const answer = await outbound.send(
-      { privateAddresses },
+      { privateAddresses, holder: server.row.accountId },
       {
         method: method === 'DELETE' ? 'DELETE' : 'POST',
         url,
@@ -51,7 +58,8 @@ export function guardedFetch({ outbound, privateAddresses, bounds }: McpWay, ser
       },
     );
     checkAccess(answer, credentials);
-    return responseOf(answer, bounds, credentials.needles);
+    const search = new EchoSearch(credentials.sought);
+    return responseOf(answer, (body) => checked(body, way, server, search, refused));
   };
 }
 
@@ -65,35 +73,54 @@ function checkAccess({ statusCode: status, headers, body }: OutboundResponse, cr
   throw new McpRefused('The server wants more access than its owner consented to: a wider scope.');
 }
 
-function responseOf({ statusCode: status, headers, body }: OutboundResponse, bounds: McpBounds, needles: Needles) {
+function responseOf(
+  { statusCode: status, headers, body }: OutboundResponse,
+  checkedBody: (body: OutboundResponse['body']) => AsyncIterable<Uint8Array>,
+): Response {
   body.on('error', () => undefined);
   const isPlain = status >= 200 && status <= 599 && isUnpacked(headers['content-encoding']);
   if (!isPlain || (status >= 300 && status < 400)) {
     body.destroy();
     throw new McpRefused(isPlain ? 'The server redirects.' : 'The server answers in a way that was not asked for.');
   }
+  // Neither of them goes on to the guest.
   const kept = Object.entries(headers).filter(([name]) => name === 'content-type' || name === 'mcp-session-id');
-  const passed = kept.map(([name, value]): [string, string] => [name, maskedText(needles, [value ?? ''].flat()[0]!)]);
+  const passed = kept.map(([name, value]): [string, string] => [name, [value ?? ''].flat()[0]!]);
   if (empty.has(status)) body.destroy();
-  return new Response(empty.has(status) ? null : masked(body, bounds, needles), { status, headers: passed });
+  return new Response(empty.has(status) ? null : ReadableStream.from(checkedBody(body)), { status, headers: passed });
 }
 
-function masked(body: OutboundResponse['body'], bounds: McpBounds, needles: Needles): ReadableStream<Uint8Array> {
-  const { depth, elements } = bounds;
-  const meter = new JsonMeter({ bytes: bounds.answerBytes, depth, elements });
-  const masker = new Masker(needles);
-  async function* pieces(): AsyncGenerator<Uint8Array> {
-    try {
-      for await (const chunk of body as AsyncIterable<Buffer>) {
-        if (!meter.takes(chunk)) throw new McpRefused('The server answers with too much.');
-        const passing = masker.push(chunk);
-        if (passing.length > 0) yield new Uint8Array(passing);
-      }
-      const rest = masker.end();
-      if (rest.length > 0) yield new Uint8Array(rest);
-    } finally {
-      body.destroy();
+/** The same bytes. Ends with an error where they are too much, or hold the credential: nobody reads an answer's end before. */
+async function* checked(
+  body: OutboundResponse['body'],
+  { bounds, budget, echoed }: McpWay,
+  { row }: McpServer,
+  search: EchoSearch,
+  refused: (why: CredentialEchoed) => void,
+): AsyncGenerator<Uint8Array> {
+  const { depth, elements, answerBytes, callMs } = bounds;
+  const meter = new JsonMeter({ bytes: answerBytes, depth, elements });
+  const signal = AbortSignal.timeout(callMs);
+  let heldBytes = 0;
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) {
+      if (!meter.takes(chunk)) throw new McpRefused('The server answers with too much.');
+      if (!budget.held.take(row, chunk.length))
+        throw new McpRefused('Too many bytes are under way. Try again shortly.');
+      heldBytes += chunk.length;
+      await budget.pace(row, chunk.length * search.weight, signal);
+      if (await search.pushInSteps(row.agentId, chunk)) throw new CredentialEchoed();
+      yield new Uint8Array(chunk);
     }
+    if (search.end()) throw new CredentialEchoed();
+  } catch (error) {
+    if (error instanceof CredentialEchoed) {
+      await echoed(row);
+      refused(error);
+    }
+    throw error;
+  } finally {
+    if (heldBytes > 0) budget.held.giveBack(row, heldBytes);
+    body.destroy();
   }
-  return ReadableStream.from(pieces());
 }

@@ -4,9 +4,8 @@ import type { ConnectionRow } from '@lodge/ports';
 import type { Login } from '../oauth/login.ts';
 import { Unauthorized } from '../oauth/login.ts';
 import type { Credentials } from '../secret/credentials.ts';
-import type { Needles } from '../secret/masker.ts';
 import type { McpWay } from './guarded-fetch.ts';
-import { McpRefused } from './mcp-refused.ts';
+import { CredentialEchoed, McpRefused } from './mcp-refused.ts';
 import { Session, isUnknownSession } from './session.ts';
 import type { ServerTool } from './tools.ts';
 
@@ -17,7 +16,7 @@ export class HeldServer {
   readonly #way: McpWay;
   readonly #url: string;
   readonly #login: Login;
-  readonly #connection: string;
+  readonly #row: ConnectionRow;
   #session: Promise<Session> | null = null;
   #listed: { readonly tools: Tools; readonly atMs: number } | null = null;
   #listing: Promise<Tools> | null = null;
@@ -28,13 +27,8 @@ export class HeldServer {
     this.#way = way;
     this.#login = login;
     this.#url = row.url;
-    this.#connection = row.name;
+    this.#row = row;
     this.revision = row.revision;
-  }
-
-  /** What its answers are masked with. */
-  get needles(): Needles {
-    return this.#login.credentials.needles;
   }
 
   /** The row of the same revision, as it was read at `asOfMs`. */
@@ -65,8 +59,8 @@ export class HeldServer {
       try {
         return await (await this.#open()).call(name, args, signal);
       } catch (error) {
+        if (error instanceof CredentialEchoed || isUnknownSession(error)) await this.end();
         if (!isUnknownSession(error)) throw error;
-        await this.end();
         return await (await this.#open()).call(name, args, signal);
       }
     });
@@ -109,12 +103,12 @@ export class HeldServer {
   }
 
   async #listOnce(): Promise<Tools> {
-    return (await this.#open()).tools(this.#connection);
+    return (await this.#open()).tools(this.#row.name);
   }
 
   #open(): Promise<Session> {
     if (this.#session !== null) return this.#session;
-    const opening = Session.open(this.#way, { url: this.#url, login: this.#login });
+    const opening = Session.open(this.#way, { row: this.#row, url: this.#url, login: this.#login });
     this.#session = opening;
     // The next one tries anew.
     opening.catch(() => {

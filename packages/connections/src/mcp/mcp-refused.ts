@@ -5,3 +5,13 @@ export class McpRefused extends Error {
     this.name = 'McpRefused';
   }
 }
+
+/** The server's answer held the connection's credential: nothing of it is passed on, and its session is over. */
+export class CredentialEchoed extends McpRefused {
+  constructor() {
+    super(
+      "The server's answer held the credential of this connection, so the answer was refused. The owner of the connection is told.",
+    );
+    this.name = 'CredentialEchoed';
+  }
+}

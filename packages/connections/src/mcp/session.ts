@@ -5,7 +5,6 @@ import { ResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { Json } from '@lodge/domain';
 import { guardedFetch } from './guarded-fetch.ts';
 import type { McpServer, McpWay } from './guarded-fetch.ts';
-import { maskedJson } from '../secret/masker.ts';
 import { addTools } from './tools.ts';
 import type { ServerTool } from './tools.ts';
 
@@ -14,33 +13,45 @@ const anything = { getValidator: () => (data: unknown) => ({ valid: true, data, 
 
 const endMs = 2_000;
 
+interface SessionParts {
+  readonly client: Client;
+  readonly transport: StreamableHTTPClientTransport;
+  /** Aborts with a `CredentialEchoed`: whoever waits for the server is told so, and gets nothing of it. */
+  readonly refused: AbortSignal;
+}
+
 export class Session {
   readonly #client: Client;
   readonly #transport: StreamableHTTPClientTransport;
   readonly #way: McpWay;
   readonly #server: McpServer;
+  readonly #refused: AbortSignal;
 
-  private constructor(way: McpWay, server: McpServer, client: Client, transport: StreamableHTTPClientTransport) {
+  private constructor(way: McpWay, server: McpServer, { client, transport, refused }: SessionParts) {
     this.#way = way;
     this.#server = server;
     this.#client = client;
     this.#transport = transport;
+    this.#refused = refused;
   }
 
   /** Rejects where the server does not answer in time, or does not speak the protocol. */
   static async open(way: McpWay, server: McpServer): Promise<Session> {
     const client = new Client({ name: 'lodge', version: '1' }, { jsonSchemaValidator: anything as never });
-    const transport = new StreamableHTTPClientTransport(new URL(server.url), { fetch: guardedFetch(way, server) });
+    const refusing = new AbortController();
+    const { signal: refused } = refusing;
+    const fetch = guardedFetch(way, server, (why) => refusing.abort(why));
+    const transport = new StreamableHTTPClientTransport(new URL(server.url), { fetch });
     // Whoever waits is told by its own promise.
     client.onerror = () => undefined;
     try {
       const { listMs } = way.bounds;
-      await client.connect(transport, { timeout: listMs, maxTotalTimeout: listMs });
+      await client.connect(transport, { timeout: listMs, maxTotalTimeout: listMs, signal: refused });
     } catch (error) {
       await client.close().catch(() => undefined);
-      throw error;
+      throw refused.aborted ? refused.reason : error;
     }
-    return new Session(way, server, client, transport);
+    return new Session(way, server, { client, transport, refused });
   }
 
   /** By the names that the agent has for them. */
@@ -52,7 +63,7 @@ export class Session {
     for (let page = 0; page < bounds.pages; page += 1) {
       const params = cursor === undefined ? {} : { cursor };
       const result: Json = await this.#ask('tools/list', params, bounds.listMs, signal);
-      addTools(tools, maskedJson(this.#server.login.credentials.needles, result.tools), connection, bounds);
+      await addTools(tools, result.tools, { connection, agentId: this.#server.row.agentId, bounds });
       if (typeof result.nextCursor !== 'string' || result.nextCursor.length > 4_096) break;
       cursor = result.nextCursor;
     }
@@ -63,9 +74,13 @@ export class Session {
     return this.#ask('tools/call', { name, arguments: args }, this.#way.bounds.callMs, signal);
   }
 
-  #ask(method: string, params: object, ms: number, signal: AbortSignal): Promise<Json> {
-    const options = { timeout: ms, maxTotalTimeout: ms, signal };
-    return this.#client.request({ method, params } as never, ResultSchema, options);
+  async #ask(method: string, params: object, ms: number, signal: AbortSignal): Promise<Json> {
+    const options = { timeout: ms, maxTotalTimeout: ms, signal: AbortSignal.any([signal, this.#refused]) };
+    try {
+      return await this.#client.request({ method, params } as never, ResultSchema, options);
+    } catch (error) {
+      throw this.#refused.aborted ? this.#refused.reason : error;
+    }
   }
 
   /** Tells the server, in bounds, and ends. */

@@ -9,6 +9,8 @@ import { known, other, startWorld } from '../testing/world.ts';
 import type { TestWorld } from '../testing/world.ts';
 
 const token = 'mark-7Qx9-Zt4Lw2Rk8Vb';
+const refused =
+  "The server's answer held the credential of this connection, so the answer was refused. The owner of the connection is told.";
 const text = (said: string) => ({ content: [{ type: 'text', text: said }] });
 const add: McpTool = {
   name: 'add',
@@ -170,42 +172,49 @@ test('without its token a server has no tools, and what it says of it is not pas
   assert.doesNotMatch(told().join(), /wrong-token|no token/);
 });
 
-test('a server that gives its token away does not give it to the agent', async () => {
-  tools = [
-    {
-      name: 'leak',
-      description: `Use ${token}.`,
-      inputSchema: { type: 'object', title: token },
-      answer: () => text(`it is ${token}`),
-    },
-    { name: 'leak64', answer: () => text(Buffer.from(`a${token}`).toString('base64')) },
-    { name: 'structured', answer: () => ({ content: [], structuredContent: { [token]: token } }) },
-    {
-      name: 'fails',
-      answer: () => {
-        throw new Error(`bad ${token}`);
-      },
-    },
+const leaks = {
+  leak: () => text(`it is ${token}`),
+  leak64: () => text(Buffer.from(`a${token}`).toString('base64')),
+  structured: () => ({ content: [], structuredContent: { [token]: token } }),
+  fails: () => {
+    throw new Error(`bad ${token}`);
+  },
+} as const;
+
+for (const json of [false, true]) {
+  test(`an answer with the token is refused whole, counted, and no session goes on, by ${json ? 'JSON' : 'events'}`, async () => {
+    tools = [add, ...Object.entries(leaks).map(([name, answer]) => ({ name, answer }))];
+    const { server } = await start({ json });
+    for (const [at, name] of Object.keys(leaks).entries()) {
+      const [isError, sentence] = await said(`calc__${name}`);
+      assert.deepEqual([isError, sentence], [true, refused], name);
+      assert.equal(world.echoed.length, at + 1);
+      assert.deepEqual(await said('calc__add', { a: 2, b: 2 }), [false, '4'], 'another session');
+    }
+    assert.equal(server.initialized(), 1 + Object.keys(leaks).length);
+    assert.ok(!JSON.stringify([world.lines, world.logged]).includes(token));
+  });
+}
+
+test('a list with the token is no list', async () => {
+  for (const tool of [
+    { name: 'leak', description: `Use ${token}.`, answer: () => text('x') },
     { name: token, answer: () => text('x') },
-  ];
-  await start({ json: true });
-  const all = [
-    await list(),
-    await call('calc__leak'),
-    await call('calc__leak64'),
-    await call('calc__structured'),
-    await call('calc__fails'),
-  ];
-  const told = JSON.stringify([all, world.lines, world.logged]);
-  assert.match(told, /it is \*{21}/);
-  for (const form of [token.slice(0, 16), token.slice(-16), Buffer.from(`a${token}`).toString('base64').slice(4, 24)]) {
-    assert.ok(!told.includes(form), form);
+    { name: 'schema', inputSchema: { type: 'object', title: token }, answer: () => text('x') },
+  ]) {
+    tools = [add, tool];
+    await start();
+    assert.deepEqual(await names(), []);
+    assert.match(told().join(), /not listed\. The server's answer held the credential/);
+    assert.ok(!JSON.stringify([world.lines, world.logged]).includes(token));
+    for (const step of undo.splice(0)) await step();
   }
 });
 
-test('a text that is written in escapes is masked as it reads', async () => {
+test('a text that is written in escapes is looked for as it reads', async () => {
   const escaped = Array.from(token, (sign) => `\\u00${sign.charCodeAt(0).toString(16)}`).join('');
-  await start({
+  let leaks = '';
+  const { put } = await start({
     instead(req, res) {
       if (req.method !== 'POST') return false;
       let body = '';
@@ -216,8 +225,8 @@ test('a text that is written in escapes is masked as it reads', async () => {
         const results: Record<string, string> = {
           initialize:
             '{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}',
-          'tools/list': `{"tools":[{"name":"leak","description":"${escaped}","inputSchema":{"type":"object"}}]}`,
-          'tools/call': `{"content":[{"type":"text","text":"it is ${escaped}"}]}`,
+          'tools/list': `{"tools":[{"name":"leak","description":"${leaks === method ? escaped : 'x'}","inputSchema":{"type":"object"}}]}`,
+          'tools/call': `{"content":[{"type":"text","text":"it is ${leaks === method ? escaped : 'x'}"}]}`,
         };
         res
           .setHeader('content-type', 'application/json')
@@ -226,8 +235,13 @@ test('a text that is written in escapes is masked as it reads', async () => {
       return true;
     },
   });
-  assert.equal((await list())[0]?.description, '*'.repeat(token.length));
-  assert.deepEqual(await said('calc__leak'), [false, `it is ${'*'.repeat(token.length)}`]);
+  leaks = 'tools/call';
+  assert.deepEqual(await said('calc__leak'), [true, refused]);
+  leaks = 'tools/list';
+  await world.close();
+  world = await startWorld();
+  put();
+  assert.deepEqual(await names(), []);
 });
 
 test('names fit every provider, and are told apart', async () => {

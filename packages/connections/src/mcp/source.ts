@@ -7,8 +7,6 @@ import { McpError } from '@modelcontextprotocol/sdk/types.js';
 import type { ConnectionDirectory, ConnectionRow, Log, OfferedTool, ToolAnswer, ToolSource } from '@lodge/ports';
 import type { CallLog } from '../call-log.ts';
 import { rateName } from '../door.ts';
-import { maskedText } from '../secret/masker.ts';
-import type { Needles } from '../secret/masker.ts';
 import { Login } from '../oauth/login.ts';
 import type { LoginDeps } from '../oauth/login.ts';
 import type { McpWay } from './guarded-fetch.ts';
@@ -71,13 +69,12 @@ export class ConnectionTools implements ClosableToolSource {
       tool = offered(row, await untilAborted(server.tools(), signal)).find((each) => each.name === name);
       if (tool === undefined) return null;
       const result = asObject(await server.call(tool.serverName, args, signal)) ?? {};
-      const answer = bounded(answerOf(result, server.needles, bounds), bounds.answerBytes);
+      const answer = answerOf(result, bounds);
       calls.write(agentId, 'info', said(row, tool, answer.isError ? 'answered with an error' : 'answered', began));
       return answer;
     } catch (error) {
-      const sentence = sentenceOf(error, server.needles);
       calls.write(agentId, 'warn', said(row, tool, 'not answered', began));
-      return failure(sentence);
+      return failure(sentenceOf(error));
     }
   }
 
@@ -105,15 +102,14 @@ export class ConnectionTools implements ClosableToolSource {
       if (this.#told.has(error)) return;
       this.#told.add(error);
     }
-    const needles = this.#held.get(rateName(row))?.needles;
-    const why = error === null || needles === undefined ? tooSlow : reasonOf(error, needles);
+    const why = error === null ? tooSlow : reasonOf(error);
     this.#deps.calls.write(row.agentId, 'warn', `Connection ${row.name}: its tools were not listed. ${why}`);
   }
 
   /** With another revision nothing of the one before is used again. */
   async #serverOf(row: ConnectionRow, asOfMs: number): Promise<HeldServer> {
     const { logins } = this.#deps;
-    const credentials = await logins.credentials.of(row);
+    const credentials = logins.credentials.of(row);
     const key = rateName(row);
     const known = this.#held.get(key);
     const isSame = known?.revision === row.revision;
@@ -150,26 +146,22 @@ function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-const bounded = (answer: ToolAnswer, most: number): ToolAnswer =>
-  Buffer.byteLength(JSON.stringify(answer.content)) > most ? failure('The answer is too large.') : answer;
-
 const tooSlow = 'Its server takes its time; they may come with a later turn.';
 
 /** What the owner is told. Of what failed inside, nothing. */
-function reasonOf(error: unknown, needles: Needles): string {
+function reasonOf(error: unknown): string {
   if (error instanceof StreamableHTTPError) return `The server answered with status ${error.code}.`;
-  return knownReason(error, needles) ?? 'The server did not answer.';
+  return knownReason(error) ?? 'The server did not answer.';
 }
 
 /** What the agent is told. */
-function sentenceOf(error: unknown, needles: Needles): string {
+function sentenceOf(error: unknown): string {
   const unknown = 'The server of this connection did not answer, or refused. Its owner can see more in the log.';
-  return knownReason(error, needles) ?? unknown;
+  return knownReason(error) ?? unknown;
 }
 
-function knownReason(error: unknown, needles: Needles): string | null {
-  if (error instanceof McpError)
-    return maskedText(needles, `The server said: ${error.message.slice(0, 1_000).toWellFormed()}`);
+function knownReason(error: unknown): string | null {
+  if (error instanceof McpError) return `The server said: ${error.message.slice(0, 1_000).toWellFormed()}`;
   if (error instanceof McpRefused) return error.message;
   if (error instanceof PrivateAddressError) return 'The connection leads to an address that is not public.';
   return null;

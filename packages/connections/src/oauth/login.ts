@@ -94,6 +94,6 @@ export class Login {
     if (row === null || row.revision !== before.revision)
       throw new McpRefused('This connection was changed a moment ago.');
     const asOfMs = performance.now();
-    this.update(row, await this.#deps.credentials.of(row), asOfMs);
+    this.update(row, this.#deps.credentials.of(row), asOfMs);
   }
 }

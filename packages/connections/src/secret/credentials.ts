@@ -1,14 +1,15 @@
 import { isCredentialHeader } from '@lodge/domain';
 import { connectionClientSecretContext, connectionGrantContext, connectionHeaderContext } from '@lodge/ports';
 import type { ConnectionRow, ConsentClient, Grant, SecretBox } from '@lodge/ports';
-import { secretsOf } from './forms.ts';
-import { Needles } from './masker.ts';
+import { Sought } from './echo-search.ts';
+import { secretsOf } from './secrets.ts';
 
 /** In the clear: never logged. */
 export interface Credentials {
   /** By lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly needles: Needles;
+  /** What its server may not answer. */
+  readonly sought: Sought;
 }
 
 const mostKept = 200;
@@ -16,13 +17,13 @@ const mostKept = 200;
 /** Opens secrets of connections, and keeps what to look for in answers for as long as a connection is in use. */
 export class CredentialBook {
   readonly #secrets: SecretBox;
-  readonly #needles = new Map<string, Promise<Needles>>();
+  readonly #sought = new Map<string, Sought>();
 
   constructor(secrets: SecretBox) {
     this.#secrets = secrets;
   }
 
-  async of(row: ConnectionRow): Promise<Credentials> {
+  of(row: ConnectionRow): Credentials {
     const { agentId, name: connection, headers: sealed, revision, oauth } = row;
     const own = Object.fromEntries(
       sealed.map((header) => {
@@ -34,11 +35,11 @@ export class CredentialBook {
     const headers = grant === null ? own : { ...own, authorization: `Bearer ${grant.accessToken}` };
     const key = `${revision}/${oauth?.version ?? ''}`;
     const before = grant?.before == null ? {} : { before: grant.before };
-    const needles = this.#needles.get(key) ?? Needles.inSteps(secretsOf({ ...credentialsOf(headers), ...before }));
-    this.#needles.delete(key);
-    this.#needles.set(key, needles);
-    if (this.#needles.size > mostKept) this.#needles.delete(this.#needles.keys().next().value!);
-    return { headers, needles: await needles };
+    const sought = this.#sought.get(key) ?? new Sought(secretsOf({ ...credentialsOf(headers), ...before }));
+    this.#sought.delete(key);
+    this.#sought.set(key, sought);
+    if (this.#sought.size > mostKept) this.#sought.delete(this.#sought.keys().next().value!);
+    return { headers, sought };
   }
 
   /** Null: nothing was granted, or it was for another URL. */

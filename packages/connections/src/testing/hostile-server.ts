@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 
-type Answer = (req: IncomingMessage, res: ServerResponse, token: string) => unknown;
+export type Answer = (req: IncomingMessage, res: ServerResponse, token: string) => unknown;
 
 const answers: Readonly<Record<string, Answer>> = {
   ok: (_req, res) => res.end('fine'),
@@ -67,6 +67,8 @@ const answers: Readonly<Record<string, Answer>> = {
   },
   silent: () => undefined,
   stalls: (_req, res) => void res.write('begun'),
+  'stalls-in-lines': (_req, res) =>
+    void res.setHeader('content-type', 'text/event-stream; charset=utf-8').write('data: begun\n\ndata: half'),
   'breaks-off': (_req, res) => {
     res.writeHead(200, { 'content-length': '100' });
     res.write('half');
@@ -77,7 +79,7 @@ const answers: Readonly<Record<string, Answer>> = {
 export type HostileServer = Awaited<ReturnType<typeof startHostileServer>>;
 
 /** Its paths are `/v1/allowed/<how>`; `requests` are all that it saw. */
-export async function startHostileServer(token: string) {
+export async function startHostileServer(token: string, more: Readonly<Record<string, Answer>> = {}) {
   const requests: IncomingMessage[] = [];
   const bodies: string[] = [];
   const server = createServer((req, res) => {
@@ -86,7 +88,7 @@ export async function startHostileServer(token: string) {
     req.on('data', (chunk: Buffer) => chunks.push(chunk));
     req.on('end', () => bodies.push(Buffer.concat(chunks).toString()));
     const how = /^\/v1\/allowed\/([a-z0-9-]+)/.exec(req.url ?? '')?.[1] ?? 'ok';
-    void Promise.resolve((answers[how] ?? answers['ok'])!(req, res, token)).catch(() => res.destroy());
+    void Promise.resolve((more[how] ?? answers[how] ?? answers['ok'])!(req, res, token)).catch(() => res.destroy());
   });
   server.listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));

@@ -29,10 +29,15 @@ export async function startWorld(options: Partial<ConnectionOptions> = {}) {
   const rows: ConnectionRow[] = [];
   const lines: { readonly agentId: string; readonly entry: NewLogEntry }[] = [];
   const logged: string[] = [];
+  const echoed: { readonly agentId: string; readonly connection: string; readonly revision: string }[] = [];
   const write = (fields: object, message: string): void => void logged.push(JSON.stringify([message, fields]));
   const usable = async (agentId: string) => rows.filter((row) => row.agentId === agentId && row.enabled);
   const parts = openConnections({
-    directory: { usable, usableOne: async (id, name) => (await usable(id)).find((row) => row.name === name) ?? null },
+    directory: {
+      usable,
+      usableOne: async (id, name) => (await usable(id)).find((row) => row.name === name) ?? null,
+      echoed: async (of) => void echoed.push(of),
+    },
     grants: noGrants,
     secrets,
     logs: { append: async (agentId, entries) => void lines.push(...entries.map((entry) => ({ agentId, entry }))) },
@@ -49,6 +54,8 @@ export async function startWorld(options: Partial<ConnectionOptions> = {}) {
     parts,
     lines,
     logged,
+    /** Answers that were refused as they held a credential. */
+    echoed,
     /** Puts it for the agent of an address; one of the same name is replaced. */
     put(address: string, given: Given): ConnectionRow {
       const agentId = broker.agentId(address);
@@ -60,6 +67,7 @@ export async function startWorld(options: Partial<ConnectionOptions> = {}) {
         allow: [{ methods: ['GET', 'HEAD', 'POST'], paths: ['/allowed/*'] }],
         tools: null,
         enabled: true,
+        statusReason: null,
         oauth: null,
         asksOAuth: false,
         revision: randomBytes(4).toString('hex'),

@@ -117,6 +117,12 @@ export const Connection = Type.Object(
       description: 'How far a consent has come; null: none is needed, as far as the server has said.',
     }),
     enabled: Type.Boolean(),
+    status_reason: nullable(
+      Type.String({
+        description:
+          "Why Lodge disabled the connection: the server's answers held its credential. The next PUT clears it. Null: Lodge did not.",
+      }),
+    ),
     guest_path: nullable(
       Type.String({
         description:

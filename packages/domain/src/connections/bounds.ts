@@ -13,4 +13,6 @@ export const connectionBounds = {
   headerChars: 4_096,
   tools: 128,
   toolNameChars: 128,
+  /** Answers that held the credential, within an hour: with the last of them the connection is disabled. */
+  echoesPerHour: 3,
 } as const;

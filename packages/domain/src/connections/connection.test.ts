@@ -53,5 +53,6 @@ test('names and headers', () => {
     assert.ok(mayBeSet(name) && isCredentialHeader(name), name);
   for (const name of ['host', 'content-length', 'transfer-encoding', 'mcp-session-id'])
     assert.ok(!mayBeSet(name), name);
-  for (const name of ['accept', 'notion-version']) assert.ok(!isCredentialHeader(name), name);
+  for (const name of ['accept', 'notion-version', 'openai-organization', 'x-account-id', 'x-goog-project'])
+    assert.ok(!isCredentialHeader(name), name);
 });

@@ -50,9 +50,11 @@ export const mayBeSet = (name: string): boolean => !ownHeaders.has(name) && !nam
 
 /** Headers whose values are no secrets: answers may say the same words. */
 const openHeaders = new Set(['accept', 'accept-language', 'user-agent']);
+/** Ends of names that say where or for whom: answers name organizations and projects by the same words. */
+const openNames = /(?:^|-)(?:version|organi[sz]ation|org|project|tenant|workspace|account|team|region)(?:-id|-name)?$/;
 
-/** Whether the value of the header, whose name is lower case, is kept from the guest in what a server answers. */
-export const isCredentialHeader = (name: string): boolean => !openHeaders.has(name) && !name.endsWith('-version');
+/** Whether an answer with the value of the header, whose name is lower case, is kept from the guest. */
+export const isCredentialHeader = (name: string): boolean => !openHeaders.has(name) && !openNames.test(name);
 
 /** Whether one entry names the method and the path, which is canonical. */
 export const isAllowed = (allow: readonly ConnectionAllow[], method: string, path: string): boolean =>

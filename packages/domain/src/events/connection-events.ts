@@ -16,4 +16,11 @@ export const connectionEvents = {
     public: 'The connection lost its access, and waits for a consent; `message` says why.',
     sentence: ({ connection, message }) => `Connection ${connection} needs a consent: ${message}`,
   }),
+  'connection.answer_refused': kind<Of & { readonly count: number; readonly disabled: boolean }>({
+    level: 'warn',
+    public:
+      'An answer of the server held the credential of the connection, and was refused; `count` are within an hour. With `disabled` the connection is used no more until it is put again.',
+    sentence: ({ connection, count, disabled }) =>
+      `Connection ${connection}: an answer held its credential and was refused, ${count} within an hour.${disabled ? ' The connection is disabled until its owner puts it again.' : ''}`,
+  }),
 } as const;

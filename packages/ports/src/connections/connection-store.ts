@@ -28,6 +28,8 @@ export interface ConnectionRow {
   /** The server's names; null: all. Null for `http`. */
   readonly tools: readonly string[] | null;
   readonly enabled: boolean;
+  /** A sentence of ours: why Lodge disabled it. Null: it did not. */
+  readonly statusReason: string | null;
   readonly headers: readonly ConnectionHeader[];
   /** Null: access is by `headers`, or needs none. Null for `http`. */
   readonly oauth: ConnectionOAuth | null;
@@ -48,7 +50,7 @@ export interface ConnectionAuthChange {
   readonly scope: string | null;
 }
 
-type Kept = 'headers' | 'oauth' | 'asksOAuth' | 'revision' | 'createdAt' | 'updatedAt';
+type Kept = 'headers' | 'statusReason' | 'oauth' | 'asksOAuth' | 'revision' | 'createdAt' | 'updatedAt';
 
 export interface ConnectionChange extends Omit<ConnectionRow, Kept> {
   /** All of them; undefined: those that are stored stay. */
@@ -77,8 +79,13 @@ export interface ConnectionStore {
   remove(accountId: string, agentId: string, name: string, note?: ChangeNote): Promise<boolean>;
 }
 
-/** What the host looks up for each call: enabled ones of agents that are not being deleted. */
+/** What the host looks up for each call: enabled ones of agents that are not being deleted. What became of calls is told here too. */
 export interface ConnectionDirectory {
   usable(agentId: string): Promise<readonly ConnectionRow[]>;
   usableOne(agentId: string, name: string): Promise<ConnectionRow | null>;
+  /**
+   * An answer held the connection's credential, and was refused. Writes `connection.answer_refused`. As often as
+   * `connectionBounds.echoesPerHour` within an hour, it disables the connection. Nothing where that was put again since.
+   */
+  echoed(of: { readonly agentId: string; readonly connection: string; readonly revision: string }): Promise<void>;
 }

@@ -135,3 +135,39 @@ test('what was done is an event', async () => {
   ]);
   assert.doesNotMatch(JSON.stringify(events), /sealed/);
 });
+
+const eventsOf = (agentId: string) =>
+  execute(
+    database.connectionString,
+    `select data from events where agent_id = '${agentId}' and type = 'connection.answer_refused' order by id`,
+  );
+const told = (count: number, disabled: boolean) => ({ data: { connection: 'notes', count, disabled } });
+
+test('the third answer with a credential within an hour disables the connection, whoever counts, until it is put again', async () => {
+  const agentId = await agent();
+  const put = async () => {
+    const row = await connections.put(change(agentId), 3);
+    assert.ok(typeof row === 'object');
+    return { agentId, connection: 'notes', revision: row.revision };
+  };
+  const of = await put();
+  await connections.echoed(of);
+  await execute(
+    database.connectionString,
+    `update connections set echoed_at = '{"2020-01-01"}' where agent_id = '${agentId}'`,
+  );
+  const second = await another();
+  await Promise.all([connections.echoed(of), second.connections.echoed(of)]);
+  assert.ok((await connections.usableOne(agentId, 'notes')) !== null, 'one is older than an hour');
+  await Promise.all(Array.from({ length: 4 }, () => second.connections.echoed(of)));
+  assert.deepEqual(await eventsOf(agentId), [told(1, false), told(1, false), told(2, false), told(3, true)]);
+  assert.equal(await connections.usableOne(agentId, 'notes'), null);
+  const row = await connections.find(accountId, agentId, 'notes');
+  assert.match(row!.statusReason!, /^Disabled: answers of the server held this connection's credential\./);
+  const again = await put();
+  await connections.echoed(of);
+  const enabled = await connections.usableOne(agentId, 'notes');
+  assert.deepEqual([enabled?.revision, enabled?.statusReason], [again.revision, null]);
+  await connections.echoed(again);
+  assert.deepEqual((await eventsOf(agentId)).at(-1), told(1, false));
+});

@@ -6,10 +6,12 @@ import type {
   ConnectionRow,
   ConnectionStore,
 } from '@lodge/ports';
+import { connectionBounds } from '@lodge/domain';
 import { sql } from 'kysely';
 import type { Kysely, Selectable, Transaction } from 'kysely';
 import type { Database } from '../database/connection.ts';
 import type { Schema } from '../database/schema.ts';
+import { appendEvent } from '../events/append.ts';
 import { writeNote } from '../events/change-note.ts';
 import { oauthColumn, oauthOf, putAuth } from './oauth.ts';
 import type { FoundOAuth } from './oauth.ts';
@@ -39,6 +41,10 @@ export class PostgresConnectionStore implements ConnectionStore, ConnectionDirec
   async usableOne(agentId: string, name: string): Promise<ConnectionRow | null> {
     const [row] = await this.database.repeatable((db) => select(db, { agentId, name, enabled: true }));
     return row ?? null;
+  }
+
+  echoed(of: Parameters<ConnectionDirectory['echoed']>[0]): Promise<void> {
+    return this.database.transaction((trx) => countEcho(trx, of));
   }
 
   put(change: ConnectionChange, max: number, note?: ChangeNote): Promise<ConnectionRow | ConnectionNotPut> {
@@ -101,6 +107,7 @@ const toRow = (row: Found): ConnectionRow => ({
   allow: row.allow,
   tools: row.tools,
   enabled: row.enabled,
+  statusReason: row.status_reason,
   headers: (row.headers ?? []).map(({ name, sealed, last4, created_at }) => ({
     name,
     sealed,
@@ -136,6 +143,9 @@ async function put(
     tools: change.tools && JSON.stringify(change.tools),
     enabled,
     asks_oauth: false,
+    // Whoever puts it has seen why it was disabled.
+    status_reason: null,
+    echoed_at: [],
   };
   await trx
     .insertInto('connections')
@@ -196,4 +206,34 @@ async function replaceHeaders(
     .insertInto('connection_headers')
     .values(headers.map(({ name, sealed, last4 }) => ({ agent_id: agentId, connection, name, sealed, last4 })))
     .execute();
+}
+
+const echoed =
+  "Disabled: answers of the server held this connection's credential. See which requests had them, give another credential, and enable it.";
+
+async function countEcho(
+  trx: Transaction<Schema>,
+  { agentId, connection, revision }: Parameters<ConnectionDirectory['echoed']>[0],
+): Promise<void> {
+  const { rows } = await sql<{ account_id: string; count: number }>`
+    update connections c set echoed_at = array(
+      select at from unnest(c.echoed_at || clock_timestamp()::timestamptz(3)) at
+      where at > clock_timestamp() - interval '1 hour'
+    )
+    where agent_id = ${agentId} and name = ${connection} and revision = ${revision} and enabled
+    returning account_id, cardinality(echoed_at) as count
+  `.execute(trx);
+  const [row] = rows;
+  if (row === undefined) return;
+  const { account_id: accountId, count } = row;
+  const disabled = count >= connectionBounds.echoesPerHour;
+  if (disabled) {
+    await sql`
+      update connections set enabled = false, status_reason = ${echoed}, revision = gen_random_uuid()::text,
+        updated_at = clock_timestamp()
+      where agent_id = ${agentId} and name = ${connection}
+    `.execute(trx);
+  }
+  const event = { type: 'connection.answer_refused', data: { connection, count, disabled } } as const;
+  await appendEvent(trx, { ...event, accountId, agentId, by: null });
 }

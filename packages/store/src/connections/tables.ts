@@ -14,6 +14,8 @@ export interface ConnectionTables {
     tools: ColumnType<readonly string[] | null, string | null, string | null>;
     enabled: boolean;
     asks_oauth: Generated<boolean>;
+    status_reason: string | null;
+    echoed_at: Generated<readonly Date[]>;
     revision: Generated<string>;
     created_at: Generated<Date>;
     updated_at: Generated<Date>;

@@ -19,6 +19,7 @@ export const connectionRecord = (row: ConnectionRow): Connection => ({
   auth: row.oauth && authOf(row.oauth),
   oauth: oauthOf(row),
   enabled: row.enabled,
+  status_reason: row.statusReason,
   guest_path: row.kind === 'http' ? `/connections/${row.name}` : null,
   created_at: row.createdAt.toISOString(),
   updated_at: row.updatedAt.toISOString(),

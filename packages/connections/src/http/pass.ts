@@ -1,0 +1,168 @@
+/**
+ * An answer on its way to the guest. No part of it is passed on before the search for the connection's credential is past it.
+ * An answer that holds one is refused whole; of a long one no further piece is passed on. Pieces end by their length alone, or by
+ * lines: where one ends says nothing of how much of a credential is in it.
+ */
+import { once } from 'node:events';
+import type { Shares } from '@lodge/domain';
+import type { OutboundResponse } from '@lodge/egress';
+import type { ConnectionRow } from '@lodge/ports';
+import { EchoSearch } from '../secret/echo-search.ts';
+import { tooMuchHeld } from './body.ts';
+import type { Deadline } from './deadline.ts';
+import { comesInLines, isUnpacked, responseHeaders } from './headers.ts';
+import { Refused } from './refused.ts';
+import type { Forwarding, Way } from './way.ts';
+
+export interface Passed {
+  readonly status: number;
+  readonly bytes: number;
+  /** Why the answer was cut; null: it is whole. */
+  readonly cut: string | null;
+}
+
+const echo =
+  "The server's answer held the credential of this connection, so the answer was refused. The owner of the connection is told.";
+
+/** The answer holds the connection's credential. */
+class Echoed extends Refused {
+  constructor() {
+    super(502, 'credential_echoed', echo);
+  }
+}
+
+/** Rejects with a `Refused` as long as nothing was passed on. */
+export async function pass(
+  way: Way,
+  forwarding: Forwarding,
+  answer: OutboundResponse,
+  deadline: Deadline,
+): Promise<Passed> {
+  const { statusCode: status, headers, body } = answer;
+  const { res, row } = forwarding;
+  body.on('error', () => undefined);
+  const passage = new Passage(way, forwarding, answer, deadline);
+  try {
+    if (status < 200 || status > 599 || !isUnpacked(headers['content-encoding'])) {
+      const message = 'The answer is packed in a way that was not asked for, or has no known status.';
+      throw new Refused(502, 'upstream_answer_refused', message);
+    }
+    deadline.within(way.bounds.idleMs);
+    await passage.pass();
+    return { status, bytes: passage.bytes, cut: null };
+  } catch (error) {
+    if (error instanceof Echoed) await way.echoed(row);
+    const isOver = !deadline.signal.aborted && error instanceof Refused;
+    if (isOver && !res.headersSent) throw error;
+    const broken = deadline.signal.aborted ? deadline.why : 'the server broke off';
+    // The guest sees an answer that breaks off, not one that seems whole.
+    res.destroy();
+    return { status, bytes: passage.bytes, cut: isOver ? error.message : broken };
+  } finally {
+    body.destroy();
+    passage.free();
+  }
+}
+
+class Passage {
+  readonly #way: Way;
+  readonly #forwarding: Forwarding;
+  readonly #answer: OutboundResponse;
+  readonly #deadline: Deadline;
+  readonly #held: Shares;
+  readonly #row: ConnectionRow;
+  /** What came and was not passed on yet. */
+  #waiting: Buffer[] = [];
+  #waitingBytes = 0;
+  bytes = 0;
+
+  constructor(way: Way, forwarding: Forwarding, answer: OutboundResponse, deadline: Deadline) {
+    this.#way = way;
+    this.#forwarding = forwarding;
+    this.#answer = answer;
+    this.#deadline = deadline;
+    this.#held = way.budget.held;
+    this.#row = forwarding.row;
+  }
+
+  async pass(): Promise<void> {
+    const { req, res } = this.#forwarding;
+    const headers = responseHeaders(this.#answer.headers);
+    await this.#checkHead(headers);
+    const inLines = comesInLines(headers['content-type']);
+    if (inLines) this.#head(headers);
+    if (req.method !== 'HEAD') await this.#passBody(headers, inLines);
+    this.#head(headers);
+    res.end();
+  }
+
+  free(): void {
+    if (this.#waitingBytes > 0) this.#held.giveBack(this.#row, this.#waitingBytes);
+    this.#waitingBytes = 0;
+    this.#waiting = [];
+  }
+
+  async #checkHead(headers: Readonly<Record<string, string | string[]>>): Promise<void> {
+    const lines = Object.entries(headers).flatMap(([name, value]) =>
+      [value].flat().map((each) => `${name}: ${each}\n`),
+    );
+    const search = new EchoSearch(this.#forwarding.credentials.sought);
+    await search.pushInSteps(this.#row.agentId, Buffer.from(lines.join(''), 'latin1'));
+    if (search.end()) throw new Echoed();
+  }
+
+  async #passBody(headers: Readonly<Record<string, string | string[]>>, inLines: boolean): Promise<void> {
+    const { bounds, budget } = this.#way;
+    const { sought } = this.#forwarding.credentials;
+    const search = new EchoSearch(sought);
+    for await (const chunk of this.#answer.body as AsyncIterable<Buffer>) {
+      this.#take(chunk);
+      await budget.pace(this.#row, chunk.length * sought.weight, this.#deadline.signal);
+      if (await search.pushInSteps(this.#row.agentId, chunk)) throw new Echoed();
+      const lineEnd = inLines ? Math.max(chunk.lastIndexOf(0x0a), chunk.lastIndexOf(0x0d)) + 1 : 0;
+      if (lineEnd > 0) await this.#write(headers, chunk.length - lineEnd);
+      while (this.#waitingBytes >= bounds.pieceBytes + sought.formBytes) {
+        await this.#write(headers, this.#waitingBytes - bounds.pieceBytes);
+      }
+      this.#deadline.within(bounds.idleMs);
+    }
+    if (search.end()) throw new Echoed();
+    await this.#write(headers, 0);
+  }
+
+  #take(chunk: Buffer): void {
+    const { responseBytes } = this.#way.bounds;
+    this.bytes += chunk.length;
+    if (this.bytes > responseBytes) {
+      throw new Refused(502, 'upstream_answer_refused', `The answer has more than ${responseBytes} bytes.`);
+    }
+    if (!this.#held.take(this.#row, chunk.length)) throw tooMuchHeld();
+    this.#waiting.push(chunk);
+    this.#waitingBytes += chunk.length;
+  }
+
+  /** All but the last bytes. They count as held until the guest has taken them. */
+  async #write(headers: Readonly<Record<string, string | string[]>>, kept: number): Promise<void> {
+    const { res } = this.#forwarding;
+    const { signal } = this.#deadline;
+    const all = Buffer.concat(this.#waiting);
+    const passing = all.subarray(0, Math.max(0, all.length - kept));
+    this.#waiting = [all.subarray(passing.length)];
+    signal.throwIfAborted();
+    if (passing.length === 0) return;
+    this.#head(headers);
+    if (!res.write(passing)) await once(res, 'drain', { signal });
+    this.#waitingBytes -= passing.length;
+    this.#held.giveBack(this.#row, passing.length);
+  }
+
+  #head(headers: Readonly<Record<string, string | string[]>>): void {
+    const { res } = this.#forwarding;
+    if (res.headersSent) return;
+    try {
+      res.writeHead(this.#answer.statusCode, headers);
+    } catch {
+      throw new Refused(502, 'upstream_answer_refused', 'The answer has headers that cannot be passed on.');
+    }
+  }
+}
