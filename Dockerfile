@@ -4,7 +4,7 @@ ARG BASE=node:24-trixie-slim
 FROM ${BASE}
 ENV DEBIAN_FRONTEND=noninteractive
 # Data folders belong to these users by number, so another image must have the same.
-RUN for user in 970:lodge 971:lodge-control; do \
+RUN for user in 970:lodge 971:lodge-control 972:lodge-relay; do \
       useradd --system --user-group --uid "${user%%:*}" --home-dir /nonexistent --no-create-home \
         --shell /usr/sbin/nologin -- "${user##*:}" || exit 1; \
     done

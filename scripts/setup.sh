@@ -24,6 +24,7 @@ setpriv util-linux
 
 flock util-linux
 unshare util-linux
+/usr/bin/python3 python3
 mmdebstrap mmdebstrap
 mke2fs e2fsprogs
 qemu-img qemu-utils
@@ -72,7 +73,7 @@ make_system_user() {
   say "Making the system user $name, which $what."
   need_root "make the system user $name"
   "${as_root[@]}" useradd --system --user-group --home-dir /nonexistent --no-create-home --shell /usr/sbin/nologin -- "$name" ||
-    die "The system user $name could not be made. Make it by other means, or name one that exists and runs nothing else (LODGE_SYSTEM_USER, LODGE_CONTROL_USER)."
+    die "The system user $name could not be made. Make it by other means, or name one that exists and runs nothing else (LODGE_SYSTEM_USER, LODGE_CONTROL_USER, LODGE_RELAY_USER)."
 }
 
 # Runs npm, which leaves packages out that need a newer Node than its own: on an old one (Ubuntu 24.04 has 18) by Lodge's.
@@ -119,4 +120,5 @@ trap 'wait "$npm"' EXIT
 install_debian_packages
 make_system_user "${LODGE_SYSTEM_USER:-lodge}" 'the database runs as'
 make_system_user "${LODGE_CONTROL_USER:-lodge-control}" 'the API, the broker and the engine run as'
+make_system_user "${LODGE_RELAY_USER:-lodge-relay}" 'connections of channels run as'
 wait "$npm"

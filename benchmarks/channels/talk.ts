@@ -51,7 +51,7 @@ const warmUpMs = 3_000;
 
 export async function talk(options: TalkOptions): Promise<TalkFigures> {
   const world = await ChannelsWorld.start(options.bots);
-  const relays = world.relaysOfServer();
+  const relays = await world.relaysOfServer();
   const children: ChildProcess[] = [];
   try {
     const answerer = forkHere('./answerer.ts', world.connectionString);

@@ -20,7 +20,7 @@ export async function telegramRelay(bots: number): Promise<RelayFigures> {
   const world = await ChannelsWorld.start(0);
   const front = await startTlsFront(world.telegram.apiRoot);
   process.env['NODE_EXTRA_CA_CERTS'] = front.certificateFile;
-  const relays = world.relaysOfServer(front.url);
+  const relays = await world.relaysOfServer(front.url);
   try {
     const first = world.telegram.bot();
     await relays.check.verify('telegram', { botToken: first.token }, AbortSignal.timeout(60_000));

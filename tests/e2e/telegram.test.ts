@@ -5,12 +5,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { openSecretBox } from '@lodge/access';
 import { createChannelFiles } from '@lodge/channels/files';
 import type { ChannelCheck } from '@lodge/ports';
 import { startTelegramStub } from '@lodge/testkit/telegram';
 import type { StubBot, TelegramStub } from '@lodge/testkit/telegram';
-import { startRelays } from '../../apps/server/src/relay/relays.ts';
-import type { Relays } from '../../apps/server/src/relay/relays.ts';
+import { relaysHere } from '../../apps/server/src/relay/testing/relays-here.ts';
+import type { RelaysHere } from '../../apps/server/src/relay/testing/relays-here.ts';
 import { until } from '../../packages/testkit/src/plane/plane.ts';
 import { openWorld, testMasterKey } from './api/world.ts';
 import type { World } from './api/world.ts';
@@ -18,7 +19,7 @@ import { Client } from './contract/states.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 let telegram: TelegramStub;
-let relays: Relays;
+let relays: RelaysHere;
 let filesDir: string;
 let world: World;
 let client: Client;
@@ -36,9 +37,7 @@ before(async () => {
   filesDir = await mkdtemp(join(tmpdir(), 'lodge-channel-files-'));
   const files = createChannelFiles(filesDir);
   world = await openWorld({ withGuest: true, hasMasterKey: true, channels: { check, files } });
-  relays = startRelays({
-    connectionString: world.connectionString,
-    masterKey: testMasterKey,
+  relays = await relaysHere({
     urls: {
       telegram: telegram.apiRoot,
       slack: null,
@@ -53,7 +52,9 @@ before(async () => {
     },
     google: null,
     store: world.store.relay,
-    filesDir,
+    notices: world.store.mailboxNotices,
+    secrets: await openSecretBox(world.store.secrets, testMasterKey),
+    files,
     instance: 'test',
     logLevel: 'error',
     log: silent,

@@ -4,19 +4,22 @@
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openSecretBox } from '@lodge/access';
 import { createChannelFiles } from '@lodge/channels/files';
 import type { AgentRow } from '@lodge/ports';
 import { openStore } from '@lodge/store';
 import { startPlane } from '@lodge/testkit/plane';
 import { FakeHost } from '@lodge/vm/fake';
-import { startRelays } from '../../apps/server/src/relay/relays.ts';
 import type { RelaysOptions } from '../../apps/server/src/relay/relays.ts';
+import { relaysHere } from '../../apps/server/src/relay/testing/relays-here.ts';
 import { FakeGateway } from '../../packages/testkit/src/plane/fake-gateway.ts';
 import type { Step } from '../../packages/testkit/src/plane/fake-gateway.ts';
 import { createToyRuntime } from '../../packages/testkit/src/plane/toy-runtime/toy-runtime.ts';
 
 /** Its first message. */
-export interface StormStart extends Pick<RelaysOptions, 'connectionString' | 'urls' | 'filesDir' | 'timings'> {
+export interface StormStart extends Pick<RelaysOptions, 'urls' | 'timings'> {
+  readonly connectionString: string;
+  readonly filesDir: string;
   /** In base64. */
   readonly masterKey: string;
   readonly accountId: string;
@@ -64,10 +67,14 @@ async function run({ masterKey, accountId, turnMs, putOffEvery, ...start }: Stor
       channels: { files: createChannelFiles(start.filesDir), bounds },
     },
   );
-  const relays = startRelays({
-    ...start,
+  const { urls, timings } = start;
+  const relays = await relaysHere({
+    urls,
+    ...(timings && { timings }),
     store: store.relay,
-    masterKey: Buffer.from(masterKey, 'base64'),
+    notices: store.mailboxNotices,
+    secrets: await openSecretBox(store.secrets, Buffer.from(masterKey, 'base64')),
+    files: createChannelFiles(start.filesDir),
     google: null,
     instance: holder,
     logLevel: 'error',

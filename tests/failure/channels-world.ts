@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openSecretBox } from '@lodge/access';
 import { createChannelFiles } from '@lodge/channels/files';
-import { createRelay, usualRelayTimings } from '@lodge/channels/relay';
+import { createRelay, openedStore, usualRelayTimings } from '@lodge/channels/relay';
 import type { Relay, RelayTimings } from '@lodge/channels/relay';
 import { defaultAccess, defaultLifecycle, makeAgentId } from '@lodge/domain';
 import { channelCredentialContext } from '@lodge/ports';
@@ -31,9 +31,9 @@ import { execute, testDatabase } from '@lodge/testkit/postgres';
 import type { TestDatabase } from '@lodge/testkit/postgres';
 import { startTelegramStub } from '@lodge/testkit/telegram';
 import type { StubBot, TelegramStub } from '@lodge/testkit/telegram';
-import type { PlatformUrls, RelayStart } from '../../apps/server/src/relay/protocol.ts';
-import { startRelays } from '../../apps/server/src/relay/relays.ts';
-import type { Relays } from '../../apps/server/src/relay/relays.ts';
+import type { PlatformUrls } from '../../apps/server/src/relay/protocol.ts';
+import { relaysHere } from '../../apps/server/src/relay/testing/relays-here.ts';
+import type { RelaysHere } from '../../apps/server/src/relay/testing/relays-here.ts';
 import type { StormReport, StormStart } from './channels-storm-server.ts';
 
 const timings: RelayTimings = {
@@ -70,7 +70,7 @@ export class ChannelsWorld {
   private readonly secrets: SecretBox;
   private readonly masterKey: Buffer;
   private readonly filesDir: string;
-  private readonly relays = new Map<number, ChildProcess>();
+  private readonly relays = new Map<number, Promise<RelaysHere>>();
   private isClosing = false;
   private server: ChildProcess | null = null;
   private report: StormReport | null = null;
@@ -147,55 +147,33 @@ export class ChannelsWorld {
 
   /** Ends them all, and starts none. */
   async endRelays(): Promise<void> {
-    this.isClosing = true;
-    for (const child of this.relays.values()) {
-      if (child.exitCode === null && child.signalCode === null) {
-        child.kill('SIGKILL');
-        await once(child, 'exit');
-      }
-    }
+    for (const relays of this.relays.values()) await (await relays).close();
     this.relays.clear();
-    this.isClosing = false;
   }
 
   /** One that is killed is followed by another, until the world ends. */
   startRelay(place: number, given: Partial<RelayTimings> = {}): void {
-    const child = fork(new URL('../../apps/server/src/relay/main.ts', import.meta.url), [], {
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      env: { PATH: process.env['PATH'] },
-      execArgv: [],
-    });
-    const start: RelayStart = {
-      type: 'start',
-      connectionString: this.database.connectionString,
-      masterKey: this.masterKey.toString('base64'),
-      name: `relay-${place}`,
-      channels: ['telegram'],
-      urls: this.urls(),
-      google: null,
-      filesDir: this.filesDir,
-      logLevel: 'error',
-      timings: { ...timings, ...given },
-    };
-    child.send(start, () => undefined);
-    this.relays.set(place, child);
-    child.on('exit', () => {
-      if (!this.isClosing) this.startRelay(place, given);
-    });
+    this.relays.set(place, this.relaysOf(`relay-${place}`, { ...timings, ...given }));
   }
 
   /** As a server starts them: with the usual timings, and over Telegram wherever it is reached. */
-  relaysOfServer(telegramApi?: string): Relays {
-    return startRelays({
+  relaysOfServer(telegramApi?: string): Promise<RelaysHere> {
+    return this.relaysOf('world', undefined, telegramApi);
+  }
+
+  private relaysOf(instance: string, given?: RelayTimings, telegramApi?: string): Promise<RelaysHere> {
+    return relaysHere({
       store: this.store.relay,
-      connectionString: this.database.connectionString,
-      masterKey: this.masterKey,
+      notices: this.store.mailboxNotices,
+      secrets: this.secrets,
+      files: this.files,
       urls: this.urls(telegramApi),
       google: null,
-      filesDir: this.filesDir,
-      instance: 'world',
+      instance,
       logLevel: 'error',
-      log: silent,
+      // A relay that is killed is what many tests are about.
+      log: given === undefined ? silent : quiet,
+      ...(given && { timings: given }),
     });
   }
 
@@ -242,8 +220,7 @@ export class ChannelsWorld {
     const { secrets, files } = this;
     const platforms = [platform];
     return createRelay({
-      store,
-      secrets,
+      store: openedStore(store, secrets),
       platforms,
       files,
       name: 'here',
@@ -253,9 +230,10 @@ export class ChannelsWorld {
   }
 
   async killRelay(place: number): Promise<void> {
-    const child = this.relays.get(place)!;
-    child.kill('SIGKILL');
-    await once(child, 'exit');
+    const relays = await this.relays.get(place)!;
+    const [pid] = relays.pids;
+    process.kill(pid!, 'SIGKILL');
+    while (relays.pids.includes(pid!)) await sleep(5);
   }
 
   async messagesOf(agentId: string): Promise<readonly ChannelMessage[]> {

@@ -110,7 +110,7 @@ async function openHere(config: Config, log: Log, closing: Closing): Promise<Hos
   await makeOwnFolder(config, null);
   // A control plane without privileges has no use for it.
   const { openHost } = await import('./machine-host/host.ts');
-  return openHost(config, log, closing);
+  return openHost(config, log, closing, null);
 }
 
 interface Assembled extends Pick<Lodge, 'baseUrl' | 'firstKey' | 'ownerLink' | 'weaknesses'> {
@@ -136,7 +136,7 @@ async function assemble(
   const runtimes = options.runtimes ?? allRuntimes();
   const holder = `${config.instance}@${hostname()}`;
   const shared = { store: store.agents, logs: store.agentLogs, driver, runtimes, log, holder };
-  const channels = await startChannels(config, { ...host, store, log }, closing);
+  const channels = await startChannels(config, { ...host, store, secrets, log }, closing);
   const engine = createEngine({
     ...shared,
     ...engineSettings(config, store),

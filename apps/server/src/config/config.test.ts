@@ -204,6 +204,7 @@ const refused: Record<string, readonly string[]> = {
   LODGE_VM_UID_BASE: ['0', '2147483647'],
   LODGE_SYSTEM_USER: ['Lodge', 'a:b'],
   LODGE_CONTROL_USER: ['Lodge', '0', 'lodge'],
+  LODGE_RELAY_USER: ['Lodge', '0', 'lodge-control'],
   DATABASE_URL: ['localhost:5432', 'http://db/lodge'],
 };
 

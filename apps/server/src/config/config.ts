@@ -321,6 +321,13 @@ export const settings = {
     'Unprivileged user that the API, the broker and the engine run as, and nothing else; set-up makes it.',
     userName,
   ),
+  relayUser: required(
+    'LODGE_RELAY_USER',
+    'user name',
+    'lodge-relay',
+    'Unprivileged user that the processes which hold connections of channels run as, and nothing else; set-up makes it.',
+    userName,
+  ),
   databaseUrl: {
     ...optional(
       'DATABASE_URL',

@@ -13,6 +13,7 @@ interface Together {
   readonly port: number;
   readonly prefixRuntimeA: string;
   readonly prefixRuntimeB: string;
+  readonly relayUser: string;
   readonly systemUser: string;
   readonly tlsCert: unknown;
   readonly tlsKey: unknown;
@@ -32,6 +33,9 @@ export function disagreements(config: Together): string[] {
     found.push('LODGE_TLS_CERT and LODGE_TLS_KEY go together');
   // The database could read the control plane's memory, and the keys in it.
   if (config.systemUser === config.controlUser) found.push('LODGE_SYSTEM_USER and LODGE_CONTROL_USER must differ');
+  // Relays parse strangers' messages: as one of these users they would have what is that one's.
+  if ([config.systemUser, config.controlUser].includes(config.relayUser))
+    found.push('LODGE_RELAY_USER must differ from LODGE_SYSTEM_USER and LODGE_CONTROL_USER');
   if (config.port === config.brokerPort) found.push('LODGE_BROKER_PORT and LODGE_PORT must differ');
   if (config.port === config.metricsPort) found.push('LODGE_METRICS_PORT and LODGE_PORT must differ');
   if (config.brokerPort === config.metricsPort) found.push('LODGE_METRICS_PORT and LODGE_BROKER_PORT must differ');

@@ -1,5 +1,5 @@
 /**
- * A control group for the control plane and all that it starts: bounds on its memory and on the number of its processes, and
+ * A control group for the control plane, or for its relays, and all that they start: bounds on its memory and on the number of its processes, and
  * the means to end them all. Whoever has taken the control plane over leaves it by no means that it has: only root writes here.
  *
  *   v2: /sys/fs/cgroup/<name>, ended by `cgroup.kill`, or one by one before Linux 5.14
@@ -30,16 +30,21 @@ export type Bound = 'number of processes' | 'memory';
 
 export interface ControlGroupOptions {
   readonly dataDir: string;
-  /** Default: 1,024, threads included; a control plane and its relays have fewer than 100. */
+  /** Default: the control plane. */
+  readonly of?: keyof typeof usualBounds;
+  /** Threads included; a control plane has fewer than 100, and so have its relays. */
   readonly maxProcesses?: number;
-  /** Default: half of the host's memory, and 1 GiB at least. */
+  /** Default: a part of the host's memory, and 1 GiB at least. */
   readonly maxBytes?: number;
   /** Where control groups are mounted. */
   readonly root?: string;
 }
 
 const mountPoint = '/sys/fs/cgroup';
-const defaultMaxProcesses = 1024;
+const usualBounds = {
+  control: { processes: 1024, ofMemory: 1 / 2 },
+  relays: { processes: 256, ofMemory: 1 / 4 },
+} as const;
 const leastMaxBytes = 2 ** 30;
 /** SIGKILL takes a moment, and longer while a process is in a call of a slow disk. */
 const endTimeoutMs = 10_000;
@@ -68,9 +73,10 @@ interface Tree {
 
 /** Makes it. What an earlier control plane left in it is ended first. */
 export async function openControlGroup(options: ControlGroupOptions): Promise<ControlGroup> {
-  const { dataDir, maxProcesses = defaultMaxProcesses, root = mountPoint } = options;
-  const maxBytes = options.maxBytes ?? Math.max(leastMaxBytes, Math.floor(totalmem() / 2));
-  const name = groupName(dataDir);
+  const { dataDir, of = 'control', root = mountPoint } = options;
+  const { processes, ofMemory } = usualBounds[of];
+  const { maxProcesses = processes, maxBytes = Math.max(leastMaxBytes, Math.floor(totalmem() * ofMemory)) } = options;
+  const name = `lodge-${of}-${createHash('sha256').update(resolve(dataDir)).digest('hex').slice(0, 16)}`;
   const bounds: Readonly<Record<Bound, readonly Setting[]>> = {
     'number of processes': [['pids.max', String(maxProcesses)]],
     memory: memorySettings(maxBytes),
@@ -96,9 +102,6 @@ export async function missingBounds(root = mountPoint): Promise<readonly Bound[]
   const [pids, memory] = await Promise.all([has('pids'), has('memory')]);
   return [...(pids ? [] : (['number of processes'] as const)), ...(memory ? [] : (['memory'] as const))];
 }
-
-const groupName = (dataDir: string): string =>
-  `lodge-control-${createHash('sha256').update(resolve(dataDir)).digest('hex').slice(0, 16)}`;
 
 /** Of both versions; each kernel has files of one. */
 const memorySettings = (maxBytes: number): readonly Setting[] =>

@@ -11,6 +11,8 @@ import type { Config } from '../config/config.ts';
 import { masterKeySource } from '../config/master-key-source.ts';
 import { openMachines } from '../host/machines.ts';
 import { installedVersions } from '../host/installed-versions.ts';
+import type { User } from './control-user.ts';
+import { openRelays } from './relays/open.ts';
 import { readServiceAccount } from './service-account.ts';
 
 /** What a control plane is given. Everything else it makes itself. */
@@ -32,8 +34,12 @@ export interface Tls {
   readonly key: Buffer;
 }
 
-/** Starts the database and reads keys; the driver is not started. Rejects with what to do about it. */
-export async function openHost(config: Config, log: Log, closing: Closing): Promise<Host> {
+/**
+ * Starts the database, reads keys, and opens the door to relays; the driver is not started. `control`: the control plane's user,
+ * null where that is this process. Rejects with what to do about it.
+ */
+export async function openHost(config: Config, log: Log, closing: Closing, control: User | null): Promise<Host> {
+  await openRelays(config, { control, log }, closing);
   const connectionString = await openDatabase(config, log, closing);
   const masterKey = await readMasterKey(masterKeySource(config));
   const tls = await readTls(config);

@@ -49,7 +49,7 @@ export async function runMachineHost(
   try {
     const control = await openControlProcess({ config, env, entry, variables }, log, closing);
     endOnSignal(control);
-    const host = await Promise.race([openHere(config, log, closing), control.ended]);
+    const host = await Promise.race([openHere(config, log, closing, await controlUser(config)), control.ended]);
     // It has said why.
     if (typeof host === 'number') return await endWith(control, closing, log);
     const { driver, images, versions, ...handed } = host;

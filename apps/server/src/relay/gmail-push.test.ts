@@ -4,14 +4,15 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openSecretBox } from '@lodge/access';
+import { createChannelFiles } from '@lodge/channels/files';
 import { defaultAccess, defaultLifecycle, makeAgentId } from '@lodge/domain';
 import { channelCredentialContext } from '@lodge/ports';
 import { migrate, openStore } from '@lodge/store';
 import { startGoogleStub } from '@lodge/testkit/google';
 import { testDatabase } from '@lodge/testkit/postgres';
 import { readConfig } from '../config/config.ts';
-import { startRelays } from './relays.ts';
 import { relaySettings } from './settings.ts';
+import { relaysHere } from './testing/relays-here.ts';
 
 const database = await testDatabase();
 await migrate(database);
@@ -72,9 +73,14 @@ test('mail is found by its notice long before it is looked for', async (t) => {
     LODGE_GMAIL_PUBSUB_KEY_FILE: '/read/by/root.json',
     LODGE_LOG_LEVEL: 'error',
   });
-  const given = { store: store.relay, connectionString: database.connectionString, masterKey, log };
-  const settings = { ...relaySettings(config, { email, privateKey }), filesDir: '/nonexistent/channel-files' };
-  const relays = startRelays({ ...settings, ...given });
+  const relays = await relaysHere({
+    ...relaySettings(config, { email, privateKey }),
+    store: store.relay,
+    notices: store.mailboxNotices,
+    secrets,
+    files: createChannelFiles('/nonexistent/channel-files'),
+    log,
+  });
   t.after(() => relays.close());
   for (const address of ['one@example.com', 'two@example.com']) {
     const agentId = await agentWithMailbox(address);

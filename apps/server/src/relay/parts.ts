@@ -1,11 +1,13 @@
 import { createChannelFiles } from '@lodge/channels/files';
 import type { ServiceAccount } from '@lodge/channels/gmail';
 import type { ChannelParts } from '@lodge/engine';
-import type { GmailConsent, Log } from '@lodge/ports';
+import type { GmailConsent, Log, SecretBox } from '@lodge/ports';
 import { createGuestFiles } from '@lodge/runtimes';
+import { openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
 import type { Closing } from '../closing.ts';
 import type { Config } from '../config/config.ts';
+import { launchRelay, relayDoorOf } from '../machine-host/relays/door.ts';
 import { googleEndpoints } from './google.ts';
 import { startRelays } from './relays.ts';
 import { channelFilesDir, relaySettings } from './settings.ts';
@@ -13,25 +15,40 @@ import { channelFilesDir, relaySettings } from './settings.ts';
 interface Given {
   readonly store: Store;
   readonly connectionString: string;
-  readonly masterKey: Uint8Array;
+  readonly secrets: SecretBox;
   readonly pubsubAccount: ServiceAccount | null;
   readonly log: Log;
 }
 
+/** Of both relay processes together. */
+const maxConnections = 8;
+
 /** Starts the processes that hold connections; gives what the engine's channels stand on. */
 export async function startChannels(
   config: Config,
-  { store, connectionString, masterKey, pubsubAccount, log }: Given,
+  { store, connectionString, secrets, pubsubAccount, log }: Given,
   closing: Closing,
 ): Promise<ChannelParts> {
   const settings = relaySettings(config, pubsubAccount);
-  const relays = startRelays({ ...settings, store: store.relay, connectionString, masterKey, log });
+  const files = createChannelFiles(channelFilesDir(config));
+  // Connections of their own: what relays ask for never takes one that a request waits for.
+  const own = await openStore({ connectionString, maxConnections, log });
+  closing.push(() => own.close());
+  const relays = startRelays({
+    ...settings,
+    store: own.relay,
+    notices: own.mailboxNotices,
+    secrets,
+    files,
+    launch: (group) => launchRelay(relayDoorOf(config), group),
+    log,
+  });
   closing.push(() => relays.close());
   return {
     store: store.channels,
     turns: store.channelTurns,
     oauthSessions: store.oauthSessions,
-    files: createChannelFiles(channelFilesDir(config)),
+    files,
     guestFiles: createGuestFiles(),
     check: relays.check,
     gmail: await gmailConsent(settings),

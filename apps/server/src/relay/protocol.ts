@@ -1,4 +1,7 @@
-/** What the server and a relay process say to each other. Secrets go here alone, never by arguments or the environment. */
+/**
+ * What a control plane orders of a relay process, and what that says. Secrets go here alone, never by arguments or the
+ * environment. What a relay asks of its control plane is in `serve/methods.ts`.
+ */
 import type { GmailPush } from '@lodge/channels/gmail';
 import type { RelayTimings } from '@lodge/channels/relay';
 import type { ChannelName, ChannelReason } from '@lodge/domain';
@@ -36,14 +39,11 @@ export type GooglePush = Pick<GmailPush, 'topic' | 'subscription' | 'account'>;
 
 export interface RelayStart {
   readonly type: 'start';
-  readonly connectionString: string;
-  /** In base64. */
-  readonly masterKey: string;
+  /** Who it is, in its log. */
   readonly name: string;
   readonly channels: readonly ChannelName[];
   readonly urls: PlatformUrls;
   readonly google: GoogleClient | null;
-  readonly filesDir: string;
   readonly logLevel: string;
   /** Of tests. */
   readonly timings?: RelayTimings;

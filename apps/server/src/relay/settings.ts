@@ -5,11 +5,11 @@ import { ownFolderOf } from '../machine-host/control-user.ts';
 import type { GoogleClient, GooglePush } from './protocol.ts';
 import type { RelaysOptions } from './relays.ts';
 
-/** What of the configuration relay processes get. */
+/** What relay processes get of the configuration. */
 export const relaySettings = (
   config: Config,
   pubsubAccount: ServiceAccount | null,
-): Pick<RelaysOptions, 'urls' | 'google' | 'filesDir' | 'instance' | 'logLevel'> => ({
+): Pick<RelaysOptions, 'urls' | 'google' | 'instance' | 'logLevel'> => ({
   urls: {
     telegram: config.telegramApi,
     slack: config.slackApi,
@@ -23,7 +23,6 @@ export const relaySettings = (
     whatsappRoot: config.whatsappRoot,
   },
   google: googleClientOf(config, pubsubAccount),
-  filesDir: channelFilesDir(config),
   instance: config.instance,
   logLevel: config.logLevel,
 });

@@ -1,6 +1,6 @@
 /** The channels that this relay holds: takes leases, renews them, and lets go of what it cannot or need not hold. */
 import type { ChannelName } from '@lodge/domain';
-import type { Lease, LeaseRef, Log, Platform, RelayStore, SecretBox } from '@lodge/ports';
+import type { LeaseRef, Log, OpenedLease, OpenedRelayStore, Platform } from '@lodge/ports';
 import { Held } from './held.ts';
 import type { RelayTimings } from './timings.ts';
 
@@ -9,8 +9,7 @@ const maxAtOnce = 50;
 const watchEveryMs = 250;
 
 export interface ChannelsOptions {
-  readonly store: RelayStore;
-  readonly secrets: SecretBox;
+  readonly store: OpenedRelayStore;
   readonly platforms: ReadonlyMap<ChannelName, Platform>;
   readonly name: string;
   readonly maxHeld: number;
@@ -92,8 +91,8 @@ export class HeldChannels {
     if (this.opener !== null) clearTimeout(this.opener);
   }
 
-  private hold(lease: Lease, endsAt: number): void {
-    const { store, secrets, platforms, log, timings, onChange } = this.options;
+  private hold(lease: OpenedLease, endsAt: number): void {
+    const { store, platforms, log, timings, onChange } = this.options;
     const key = keyOf(lease);
     // Its lease has ended by the database's clock. Two connections at once would be in each other's way.
     const before = this.held.get(key)?.end(true) ?? Promise.resolve();
@@ -101,7 +100,6 @@ export class HeldChannels {
       lease,
       platform: platforms.get(lease.channel)!,
       store,
-      secrets,
       log,
       timings,
       endsAt,

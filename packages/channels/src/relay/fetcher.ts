@@ -1,6 +1,6 @@
 /** Brings the files of messages onto the host. What cannot be had is said in a few words, and its message goes on without it. */
 import { LeaseLost, NoRoomError } from '@lodge/ports';
-import type { ChannelFiles, FileToFetch, Log, RelayStore } from '@lodge/ports';
+import type { FileToFetch, Log, OpenedRelayStore, RelayFiles } from '@lodge/ports';
 import { TooLargeError } from '../shared/bounded.ts';
 import { pause } from '../shared/backoff.ts';
 import type { Held } from './held.ts';
@@ -21,9 +21,9 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 
 export interface FetcherOptions {
-  readonly store: RelayStore;
+  readonly store: OpenedRelayStore;
   readonly channels: HeldChannels;
-  readonly files: ChannelFiles;
+  readonly files: RelayFiles;
   readonly log: Log;
   readonly timings: RelayTimings;
   readonly onEnd: () => void;

@@ -6,27 +6,16 @@
  * The end by this process' clock is never after the database's: it counts from before the lease was asked for. A connection is
  * closed a margin before it, whatever the database says meanwhile, and the lease is given back once the connection is closed.
  */
-import { channelCredentialContext } from '@lodge/ports';
-import type {
-  ChannelConnection,
-  ChannelSecrets,
-  ConnectionState,
-  Lease,
-  Log,
-  Platform,
-  RelayStore,
-  SecretBox,
-} from '@lodge/ports';
+import type { ChannelConnection, ConnectionState, Log, OpenedLease, OpenedRelayStore, Platform } from '@lodge/ports';
 import { pause } from '../shared/backoff.ts';
 import { asDoingsOf } from './context.ts';
 import { Host } from './host.ts';
 import type { RelayTimings } from './timings.ts';
 
 export interface HeldOptions {
-  readonly lease: Lease;
+  readonly lease: OpenedLease;
   readonly platform: Platform;
-  readonly store: RelayStore;
-  readonly secrets: SecretBox;
+  readonly store: OpenedRelayStore;
   readonly log: Log;
   readonly timings: RelayTimings;
   /** By `performance.now()`. */
@@ -36,7 +25,7 @@ export interface HeldOptions {
 }
 
 export class Held {
-  readonly lease: Lease;
+  readonly lease: OpenedLease;
   readonly platform: Platform;
   connection: ChannelConnection | null = null;
   state: ConnectionState = { status: 'connecting' };
@@ -48,7 +37,7 @@ export class Held {
   private failing: Promise<void> | null = null;
 
   constructor(options: HeldOptions) {
-    const { lease, platform, store, secrets, log } = options;
+    const { lease, platform, store, log } = options;
     this.options = options;
     this.lease = lease;
     this.platform = platform;
@@ -56,7 +45,6 @@ export class Held {
     this.host = new Host({
       lease,
       store,
-      secrets,
       log: withFields(log, { agent_id: lease.agentId, channel: lease.channel }),
       account: platform.tellsAccount === true ? 'key' : platform.verify === null ? 'identity' : 'known',
       onEnd: (isLost) => void this.end(isLost),
@@ -79,8 +67,12 @@ export class Held {
   open(): void {
     if (this.isEnding) return;
     const { lease, platform } = this;
-    const credentials = this.openCredentials();
-    if (credentials === null) return;
+    const { credentials } = lease;
+    if (credentials === null) {
+      this.host.log.error({}, 'the stored credentials of a channel do not open');
+      this.fail('invalid_credentials', 'The stored credentials cannot be read. Give them again.');
+      return;
+    }
     const wantsUnaddressed = !lease.access.groups.requireMention;
     try {
       const account = { agentId: lease.agentId, credentials, wantsUnaddressed, cursor: lease.cursor };
@@ -114,22 +106,6 @@ export class Held {
       this.host.log.warn({ err: error }, 'the fault of a connection was not written');
     }
     void this.end();
-  }
-
-  private openCredentials(): ChannelSecrets | null {
-    const { agentId, channel, credentials } = this.lease;
-    try {
-      return Object.fromEntries(
-        Object.entries(credentials).map(([name, sealed]) => [
-          name,
-          this.options.secrets.open(sealed, channelCredentialContext(agentId, channel, name)),
-        ]),
-      );
-    } catch {
-      this.host.log.error({}, 'the stored credentials of a channel do not open');
-      this.fail('invalid_credentials', 'The stored credentials cannot be read. Give them again.');
-      return null;
-    }
   }
 
   private fail(code: 'invalid_credentials' | 'platform_refused', message: string): void {

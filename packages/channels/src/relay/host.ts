@@ -1,22 +1,20 @@
-import { LeaseLost, channelCredentialContext, channelPairingContext, channelVaultContext } from '@lodge/ports';
+import { LeaseLost } from '@lodge/ports';
 import type {
   ChannelSecrets,
   ConnectionHost,
   ConnectionState,
   InboundMessage,
-  Lease,
   Log,
-  RelayStore,
-  SecretBox,
+  OpenedLease,
+  OpenedRelayStore,
   Vault,
 } from '@lodge/ports';
 import type { Json } from '@lodge/domain';
 import { pause } from '../shared/backoff.ts';
 
 export interface HostOptions {
-  readonly lease: Lease;
-  readonly store: RelayStore;
-  readonly secrets: SecretBox;
+  readonly lease: OpenedLease;
+  readonly store: OpenedRelayStore;
   readonly log: Log;
   /** By what a connection tells whose account it is: a key of its own, its identity; or nothing, because it was asked before. */
   readonly account: 'key' | 'identity' | 'known';
@@ -77,12 +75,7 @@ export class Host implements ConnectionHost {
   }
 
   keep(credentials: ChannelSecrets): Promise<void> {
-    const { agentId, channel } = this.options.lease;
-    const sealed = Object.entries(credentials).map(([name, value]) => [
-      name,
-      this.options.secrets.seal(value, channelCredentialContext(agentId, channel, name)),
-    ]);
-    return this.write((store, lease) => store.keep(lease, Object.fromEntries(sealed)));
+    return this.write((store, lease) => store.keep(lease, credentials));
   }
 
   /** Until the last state is written, or nothing is written any more. */
@@ -104,16 +97,10 @@ export class Host implements ConnectionHost {
   }
 
   private async writeState(state: ConnectionState): Promise<void> {
-    const { lease, store, secrets, onEnd } = this.options;
+    const { lease, store, onEnd } = this.options;
     const code = state.status === 'pending_pairing' ? state.code : undefined;
-    const sealed =
-      code === undefined
-        ? null
-        : secrets.seal(
-            JSON.stringify({ qr: code.qr, pairingCode: code.pairingCode }),
-            channelPairingContext(lease.agentId, lease.channel),
-          );
-    const written = await store.changed(lease, state, sealed, this.accountOf(state));
+    const told = code === undefined ? null : JSON.stringify({ qr: code.qr, pairingCode: code.pairingCode });
+    const written = await store.changed(lease, state, told, this.accountOf(state));
     if (written !== true || state.status === 'error') onEnd(false);
     else if (state.status === 'connected') this.ours.resolve();
   }
@@ -124,7 +111,7 @@ export class Host implements ConnectionHost {
     return account === 'key' ? state.accountKey : state.identity.id;
   }
 
-  private async write<T>(call: (store: RelayStore, lease: Lease) => Promise<T>): Promise<T> {
+  private async write<T>(call: (store: OpenedRelayStore, lease: OpenedLease) => Promise<T>): Promise<T> {
     if (this.ended.signal.aborted) throw new LeaseLost();
     try {
       return await call(this.options.store, this.options.lease);
@@ -135,27 +122,9 @@ export class Host implements ConnectionHost {
   }
 
   private makeVault(): Vault {
-    const { lease, secrets } = this.options;
-    const contextOf = (type: string, id: string): string => channelVaultContext(lease.agentId, lease.channel, type, id);
     return {
-      get: async (type, ids) => {
-        const sealed = await this.write((store, held) => store.vaultGet(held, type, ids));
-        return Object.fromEntries(
-          Object.entries(sealed).map(([id, value]) => [id, secrets.open(value, contextOf(type, id))]),
-        );
-      },
-      set: (values, messages) =>
-        this.write((store, held) =>
-          store.vaultSet(
-            held,
-            values.map(({ type, id, value }) => ({
-              type,
-              id,
-              sealed: value === null ? null : secrets.seal(value, contextOf(type, id)),
-            })),
-            messages,
-          ),
-        ),
+      get: (type, ids) => this.write((store, held) => store.vaultGet(held, type, ids)),
+      set: (values, messages) => this.write((store, held) => store.vaultSet(held, values, messages)),
       clear: () => this.write((store, held) => store.vaultClear(held)),
     };
   }

@@ -1,7 +1,10 @@
-import type { ChannelFiles } from '@lodge/ports';
+import type { RelayFiles } from '@lodge/ports';
 
 /** Null: there is no such file. What it gives may be opened more than once, one after another. */
-export async function fileStream(files: ChannelFiles, key: string): Promise<(() => AsyncIterable<Uint8Array>) | null> {
+export async function fileStream(
+  files: Pick<RelayFiles, 'read'>,
+  key: string,
+): Promise<(() => AsyncIterable<Uint8Array>) | null> {
   try {
     const first = files.read(key)[Symbol.asyncIterator]();
     await first.next();

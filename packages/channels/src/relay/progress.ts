@@ -6,7 +6,7 @@
  * for as long as it wants.
  */
 import { SendFailure } from '@lodge/ports';
-import type { ProgressLimits, ProgressMessages, RelayStore, ShownProgress } from '@lodge/ports';
+import type { OpenedRelayStore, ProgressLimits, ProgressMessages, ShownProgress } from '@lodge/ports';
 import { pause } from '../shared/backoff.ts';
 import { within } from '../shared/deadline.ts';
 import { keyOf } from './channels.ts';
@@ -35,7 +35,7 @@ interface Wanted {
 }
 
 export interface ProgressOptions {
-  readonly store: Pick<RelayStore, 'progress' | 'posted' | 'unposted'>;
+  readonly store: Pick<OpenedRelayStore, 'progress' | 'posted' | 'unposted'>;
   readonly channels: Pick<HeldChannels, 'connected' | 'find'>;
   /** A turn that is over sooner shows nothing. */
   readonly afterMs: number;

@@ -5,7 +5,7 @@
  * any moment, and another takes over when its leases end. Several run side by side and share the channels.
  */
 import type { ChannelName } from '@lodge/domain';
-import type { ChannelConnection, ChannelFiles, Log, Platform, RelayStore, SecretBox } from '@lodge/ports';
+import type { ChannelConnection, Log, OpenedRelayStore, Platform, RelayFiles } from '@lodge/ports';
 import { HeldChannels } from './channels.ts';
 import { inDoingsOf } from './context.ts';
 import { Fetcher } from './fetcher.ts';
@@ -17,10 +17,9 @@ import type { RelayTimings } from './timings.ts';
 import { Typing } from './typing.ts';
 
 export interface RelayOptions {
-  readonly store: RelayStore;
-  readonly secrets: SecretBox;
+  readonly store: OpenedRelayStore;
   readonly platforms: readonly Platform[];
-  readonly files: ChannelFiles;
+  readonly files: RelayFiles;
   /** Shown where a lease is held. */
   readonly name: string;
   readonly log: Log;
@@ -44,18 +43,16 @@ export interface Relay {
 }
 
 const sentWithinMs = 5_000;
-/** Answers are sent and messages have their turns long before; a retry by hand finds files as long. */
-const fileAgeMs = 2 * 24 * 3_600_000;
 
 export function createRelay(options: RelayOptions): Relay {
-  const { store, secrets, files, name, log, timings = usualRelayTimings, maxHeld = 5_000 } = options;
+  const { store, files, name, log, timings = usualRelayTimings, maxHeld = 5_000 } = options;
   const platforms = new Map(options.platforms.map((platform) => [platform.channel, platform]));
   const loops: Record<string, Loop> = {};
   const wake = (...names: readonly string[]): void => {
     for (const each of names) loops[each]?.wake();
   };
   const onChange = (): void => wake('acquire', 'send', 'fetch');
-  const channels = new HeldChannels({ store, secrets, platforms, name, maxHeld, log, timings, onChange });
+  const channels = new HeldChannels({ store, platforms, name, maxHeld, log, timings, onChange });
   const sender = new Sender({ store, channels, files, log, timings, onEnd: () => wake('send', 'progress') });
   const fetcher = new Fetcher({ store, channels, files, log, timings, onEnd: () => wake('fetch') });
   const typing = new Typing(store, channels);
@@ -68,9 +65,7 @@ export function createRelay(options: RelayOptions): Relay {
   add('send', timings.lookEveryMs, () => sender.look());
   add('fetch', timings.lookEveryMs, () => fetcher.look());
   add('typing', timings.workingEveryMs, () => typing.look());
-  add('unsent', timings.sweepEveryMs / 12, () => store.failUnsent());
   add('progress', timings.workingEveryMs, () => progress.look(), Math.min(500, timings.workingEveryMs / 4));
-  add('sweep', timings.sweepEveryMs, () => sweep(store, files));
   // A change may be one of what is held: a renewal tells.
   const forget = store.onWork(({ of }) => (of === 'channel' ? wake('renew', 'acquire') : wake('send', 'fetch')));
   return {
@@ -87,9 +82,4 @@ export function createRelay(options: RelayOptions): Relay {
       await fetcher.close();
     },
   };
-}
-
-async function sweep(store: RelayStore, files: ChannelFiles): Promise<void> {
-  for (const key of await files.olderThan(new Date(Date.now() - fileAgeMs))) await files.remove(key);
-  await store.prune();
 }

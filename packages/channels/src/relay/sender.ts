@@ -6,7 +6,7 @@
  * twice.
  */
 import { SendFailure } from '@lodge/ports';
-import type { ChannelFiles, Log, OutboundPart, PartToSend, Platform, RelayStore } from '@lodge/ports';
+import type { Log, OpenedRelayStore, OutboundPart, PartToSend, Platform, RelayFiles } from '@lodge/ports';
 import { pause } from '../shared/backoff.ts';
 import type { Held } from './held.ts';
 import type { HeldChannels } from './channels.ts';
@@ -28,9 +28,9 @@ const unclear =
   'The platform did not say whether it took the answer, so it may have arrived. Send it again if it did not.';
 
 export interface SenderOptions {
-  readonly store: RelayStore;
+  readonly store: OpenedRelayStore;
   readonly channels: HeldChannels;
-  readonly files: ChannelFiles;
+  readonly files: RelayFiles;
   readonly log: Log;
   readonly timings: RelayTimings;
   /** One has ended, so there may be another. */

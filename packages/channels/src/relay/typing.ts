@@ -1,4 +1,4 @@
-import type { RelayStore } from '@lodge/ports';
+import type { OpenedRelayStore } from '@lodge/ports';
 import type { HeldChannels } from './channels.ts';
 
 const maxAtOnce = 50;
@@ -6,12 +6,12 @@ const withinMs = 5_000;
 
 /** Shows in each conversation with a turn under way that the agent is at work. A sign that fails is no matter. */
 export class Typing {
-  private readonly store: RelayStore;
+  private readonly store: OpenedRelayStore;
   private readonly channels: HeldChannels;
   /** When the next sign is due, by conversation. */
   private due = new Map<string, number>();
 
-  constructor(store: RelayStore, channels: HeldChannels) {
+  constructor(store: OpenedRelayStore, channels: HeldChannels) {
     this.store = store;
     this.channels = channels;
   }

@@ -101,6 +101,27 @@ test('what the earlier relay knows is true: a late "sent" of its own sending cou
   }
 });
 
+test('a lease changes no part of another channel, also where both have the same number', async () => {
+  const [ours, other] = [await answeredOnce(), await answeredOnce()];
+  const { number } = ours.lease;
+  await execute(
+    database.connectionString,
+    `update channels set lease_number = ${number} where agent_id = '${other.id}'`,
+  );
+  const theirs = { lease: { ...other.lease, number } };
+  const part = (await next(theirs.lease))!;
+  await relay.split(ours.lease, part.id, texts('forged'));
+  assert.equal(await relay.sending(ours.lease, part.id), false);
+  await relay.sendFailed(ours.lease, part.id, 'failed', 'forged');
+  assert.equal(await relay.sending(theirs.lease, part.id), true);
+  await relay.sent(ours.lease, part.id, 'forged');
+  await relay.sendFailed(ours.lease, part.id, 'failed', 'forged');
+  await relay.sendLater(ours.lease, part.id, new Date(), 'forged');
+  assert.deepEqual(await relay.partsToSend([theirs.lease], 9), [], 'it is being sent still');
+  await relay.sent(theirs.lease, part.id, 'told');
+  assert.deepEqual((await next(theirs.lease))!.sentIds, ['told']);
+});
+
 test('a part that is to be sent later holds back its conversation, no other one', async () => {
   const { id, lease } = await answeredOnce();
   await relay.receive(lease, [inbound({ conversation: { id: 'c2' } })]);

@@ -8,7 +8,7 @@
 import type { ChannelName, ConversationKind, Json } from '@lodge/domain';
 import type { LeaseRef, NewEvent, PartToSend, Working } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { Transaction } from 'kysely';
+import type { RawBuilder, SqlBool, Transaction } from 'kysely';
 import type { Database } from '../database/connection.ts';
 import type { Schema } from '../database/schema.ts';
 import { appendEvents } from '../events/append.ts';
@@ -113,6 +113,10 @@ function contentOf(row: PartRow): PartToSend['content'] {
   }
 }
 
+/** Of a row `p` of parts. A lease names parts of its own channel alone, whoever tells their ids. */
+const isOf = ({ agentId, channel }: LeaseRef, partId: string): RawBuilder<SqlBool> =>
+  sql<SqlBool>`p.id = ${partId} and p.agent_id = ${agentId} and p.channel = ${channel}`;
+
 /** Does nothing where the lease is lost, or the part is in parts already. */
 export function split(
   database: Database,
@@ -129,7 +133,7 @@ export function split(
       ), first as (
         update channel_parts p set kind = 'text', text = g.text, format = g.format
         from given g, channels c
-        where p.id = ${partId} and p.kind = 'markdown' and p.state = 'waiting' and g.position = 0 and ${holds(lease)}
+        where ${isOf(lease, partId)} and p.kind = 'markdown' and p.state = 'waiting' and g.position = 0 and ${holds(lease)}
         returning p.*
       )
       insert into channel_parts (answer_id, agent_id, channel, conversation, seq, position, kind, text, format)
@@ -140,14 +144,14 @@ export function split(
 }
 
 export async function sending(database: Database, lease: LeaseRef, partId: string): Promise<boolean> {
-  const { agentId, channel, number } = lease;
+  const { number } = lease;
   const { numAffectedRows } = await database.transaction((trx) =>
     sql`
       update channel_parts p set state = 'sending', sending_lease = ${number}, attempts = p.attempts + 1,
         unclear_since = coalesce(p.unclear_since, case when p.state = 'sending' then coalesce(p.sending_at, p.due_at) end),
         sending_at = clock_timestamp()
       from (select c.agent_id from channels c where ${holds(lease)} and c.enabled for key share) held
-      where p.id = ${partId} and p.agent_id = ${agentId} and p.channel = ${channel} and p.kind <> 'markdown'
+      where ${isOf(lease, partId)} and p.kind <> 'markdown'
         and (p.state = 'waiting' or (p.state = 'sending' and p.sending_lease <> ${number}))
         and not exists (
           select from channel_parts o where o.agent_id = p.agent_id and o.channel = p.channel
@@ -171,8 +175,8 @@ export function sent(database: Database, lease: LeaseRef, partId: string, platfo
       select from channels where agent_id = ${lease.agentId} and channel = ${lease.channel} for no key update
     `.execute(trx);
     const { rows } = await sql<Ended>`
-      update channel_parts set state = 'sent', platform_id = ${storable(platformId, 200)}, reason = null
-      where id = ${partId} and state = 'sending' and sending_lease = ${lease.number}
+      update channel_parts p set state = 'sent', platform_id = ${storable(platformId, 200)}, reason = null
+      where ${isOf(lease, partId)} and state = 'sending' and sending_lease = ${lease.number}
       returning answer_id, conversation
     `.execute(trx);
     const [part] = rows;
@@ -209,7 +213,7 @@ async function answerMessages(trx: Transaction<Schema>, lease: LeaseRef, answerI
 
 export async function sendLater(
   database: Database,
-  { number }: LeaseRef,
+  lease: LeaseRef,
   partId: string,
   at: Date,
   reason: string,
@@ -217,9 +221,9 @@ export async function sendLater(
 ): Promise<void> {
   await database.repeatable((db) =>
     sql`
-      update channel_parts set state = 'waiting', due_at = ${at}, reason = ${storable(reason, 1_000)},
+      update channel_parts p set state = 'waiting', due_at = ${at}, reason = ${storable(reason, 1_000)},
         unclear_since = coalesce(unclear_since, case when ${isUnclear} then sending_at end)
-      where id = ${partId} and state = 'sending' and sending_lease = ${number}
+      where ${isOf(lease, partId)} and state = 'sending' and sending_lease = ${lease.number}
     `.execute(db),
   );
 }
@@ -235,7 +239,7 @@ export function sendFailed(
   return database.transaction(async (trx) => {
     const { rows } = await sql<Ended>`
       update channel_parts p set state = ${outcome}, reason = ${sentence}
-      where id = ${partId} and (
+      where ${isOf(lease, partId)} and (
         (state = 'sending' and sending_lease = ${lease.number})
         or (state in ('waiting', 'sending') and exists (select from channels c where ${holds(lease)}))
       )

@@ -7,14 +7,22 @@ import type { Duplex } from 'node:stream';
 import { boundedJson } from '@lodge/domain';
 
 /**
- * What one message may hold, by who sent it. A list of 16,384 VMs is the largest there is; a control plane sends far less, and
- * the process that looks names up some addresses.
+ * Who is at the other end: what one message may hold in either direction, and whether a peer that does not read is not read
+ * either. A list of 16,384 VMs is the largest there is; a control plane sends far less, and
+ * the process that looks names up some addresses. `relayKeeper` is a control plane as its
+ * relays see it: it gives 50 channels with their secrets at once, and is given messages.
  */
-const maxBytesOf = { machineHost: 16 * 2 ** 20, controlPlane: 2 ** 20, names: 2 ** 14 } as const;
+const peers = {
+  machineHost: { maxBytes: 16 * 2 ** 20, maxSentBytes: 2 ** 20, waitsForReader: false },
+  controlPlane: { maxBytes: 2 ** 20, maxSentBytes: 16 * 2 ** 20, waitsForReader: true },
+  names: { maxBytes: 2 ** 14, maxSentBytes: 16 * 2 ** 20, waitsForReader: true },
+  relayKeeper: { maxBytes: 16 * 2 ** 20, maxSentBytes: 4 * 2 ** 20, waitsForReader: false },
+  relay: { maxBytes: 4 * 2 ** 20, maxSentBytes: 16 * 2 ** 20, waitsForReader: true },
+} as const;
 const lengthBytes = 4;
 const maxDepth = 64;
 const maxElements = 2 ** 18;
-/** A control plane that does not read is ended when so much waits for it. */
+/** Who does not read is ended when so much waits for it. */
 const maxUnsentBytes = 64 * 2 ** 20;
 
 export type Message = Readonly<Record<string, unknown>> & { readonly kind: string };
@@ -31,10 +39,10 @@ export class ChannelError extends Error {
 
 export interface ChannelOptions {
   /**
-   * Who is at the other end. One that is not the machine host and does not read is not read either: what waits for it is
-   * bounded. The machine host is always read: were both to wait for the other to read, neither would.
+   * Who is at the other end. Who may be hostile and does not read is not read either: what waits for it is bounded. The other
+   * one is always read: were both to wait for the other to read, neither would.
    */
-  readonly peer: keyof typeof maxBytesOf;
+  readonly peer: keyof typeof peers;
 }
 
 export class Channel {
@@ -53,9 +61,10 @@ export class Channel {
   /** Nothing is read before `open`. */
   constructor(stream: Duplex, { peer }: ChannelOptions) {
     this.stream = stream;
-    this.maxBytes = maxBytesOf[peer];
-    this.maxSentBytes = maxBytesOf[peer === 'machineHost' ? 'controlPlane' : 'machineHost'];
-    this.waitsForReader = peer !== 'machineHost';
+    const { maxBytes, maxSentBytes, waitsForReader } = peers[peer];
+    this.maxBytes = maxBytes;
+    this.maxSentBytes = maxSentBytes;
+    this.waitsForReader = waitsForReader;
     const { promise, resolve } = Promise.withResolvers<ChannelError | null>();
     this.ended = promise;
     this.end = (why) => {

@@ -51,6 +51,14 @@ export const listOf =
     return value.map((each, index) => of(each, `${name}[${index}]`));
   };
 
+/** Of so many characters at most. */
+export const text =
+  (most: number): Shape<string> =>
+  (value, name) => {
+    if (typeof value === 'string' && value.length <= most) return value;
+    throw new ShapeError(`${name} must be text of ${most} characters at most`);
+  };
+
 /** Null is none. */
 export const optional =
   <T>(of: Shape<T>): Shape<T | null> =>
@@ -104,11 +112,10 @@ export const egress: Shape<EgressRules> = (value, name) => {
     throw new ShapeError(`${name} has an entry that is no name and no public block`);
   }
 };
-const egressText: Shape<string> = (value, name) => {
-  if (typeof value === 'string' && value.length <= longestEgressEntry) return value;
-  throw new ShapeError(`${name} must be text of ${longestEgressEntry} characters at most`);
-};
-const egressFields = record({ mode: oneOf(...egressModes), allow: listOf(egressText, mostEgressEntries) });
+const egressFields = record({
+  mode: oneOf(...egressModes),
+  allow: listOf(text(longestEgressEntry), mostEgressEntries),
+});
 
 /** A path in the guest, from its root, that says where it leads. */
 const guestFolder: Shape<string> = (value, name) => {

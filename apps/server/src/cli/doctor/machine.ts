@@ -134,12 +134,13 @@ async function userIds(base: number): Promise<Finding> {
   );
 }
 
-/** The database and the control plane have one each. */
-async function users({ systemUser, controlUser }: Config): Promise<Finding> {
-  const names = [systemUser, controlUser];
+/** The database, the control plane and the relays have one each. */
+async function users({ systemUser, controlUser, relayUser }: Config): Promise<Finding> {
+  const names = [systemUser, controlUser, relayUser];
   const there = await Promise.all(names.map((name) => findUser(name)));
   const missing = names.filter((_, index) => there[index] === null);
-  if (missing.length === 0) return ok('users', `${systemUser} for the database, ${controlUser} for the control plane`);
+  if (missing.length === 0)
+    return ok('users', `${systemUser} for the database, ${controlUser} for the control plane, ${relayUser} for relays`);
   const make = 'useradd --system --user-group --no-create-home --shell /usr/sbin/nologin';
   const advice = `npm start makes them, or: ${missing.map((name) => `${make} ${name}`).join(' && ')}`;
   return fail('users', `missing: ${missing.join(', ')}`, advice);

@@ -1,7 +1,7 @@
 /** A relay at a platform whose library leaves an error to the process as soon as one agent is connected. Settings by IPC. */
 import { openSecretBox } from '@lodge/access';
 import { createChannelFiles } from '@lodge/channels/files';
-import { createRelay, usualRelayTimings } from '@lodge/channels/relay';
+import { createRelay, openedStore, usualRelayTimings } from '@lodge/channels/relay';
 import type { Platform } from '@lodge/ports';
 import { openStore } from '@lodge/store';
 import { pino } from 'pino';
@@ -20,8 +20,7 @@ async function run({ connectionString, agentId, how }: FaultyStart): Promise<voi
   const log = pino({ level: 'error' }, pino.destination({ dest: 2, sync: true }));
   const store = await openStore({ connectionString, maxConnections: 4, log });
   const relay = createRelay({
-    store: store.relay,
-    secrets: await openSecretBox(store.secrets, Buffer.alloc(32, 7)),
+    store: openedStore(store.relay, await openSecretBox(store.secrets, Buffer.alloc(32, 7))),
     platforms: [platformOf(agentId, how)],
     files: createChannelFiles('/nonexistent/channel-files'),
     name: 'faulty',

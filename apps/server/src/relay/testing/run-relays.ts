@@ -1,14 +1,30 @@
 /** A server that does nothing but run relays, to be killed. Settings on standard input; prints the processes' ids. */
 import { json } from 'node:stream/consumers';
+import { openSecretBox } from '@lodge/access';
+import { createChannelFiles } from '@lodge/channels/files';
 import { openStore } from '@lodge/store';
-import { startRelays } from '../relays.ts';
 import type { RelaysOptions } from '../relays.ts';
+import { relaysHere } from './relays-here.ts';
 
-type Given = Omit<RelaysOptions, 'masterKey' | 'store' | 'log'> & { readonly masterKey: string };
+export interface RunRelays extends Pick<RelaysOptions, 'urls'> {
+  readonly connectionString: string;
+  /** In base64. */
+  readonly masterKey: string;
+}
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
-const given = (await json(process.stdin)) as Given;
-const store = await openStore({ connectionString: given.connectionString, log });
-const relays = startRelays({ ...given, masterKey: Buffer.from(given.masterKey, 'base64'), store: store.relay, log });
+const { connectionString, masterKey, urls } = (await json(process.stdin)) as RunRelays;
+const store = await openStore({ connectionString, log });
+const relays = await relaysHere({
+  urls,
+  store: store.relay,
+  notices: store.mailboxNotices,
+  secrets: await openSecretBox(store.secrets, Buffer.from(masterKey, 'base64')),
+  files: createChannelFiles('/nonexistent/channel-files'),
+  google: null,
+  instance: 'test',
+  logLevel: 'error',
+  log,
+});
 await relays.check.verify('telegram', { botToken: '1:x' }, AbortSignal.timeout(20_000)).catch(() => undefined);
 process.stdout.write(JSON.stringify(relays.pids));

@@ -1,0 +1,76 @@
+/**
+ * How a relay process is run: as a user of its own, in a box that shows it the program, its libraries and what the network needs
+ * (`box.py`), within a control group, and with Node's own permissions. It ends with who starts it.
+ */
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ControlGroup } from '../control-group.ts';
+import type { User } from '../control-user.ts';
+import type { RelayCommand } from './door.ts';
+
+/** What a process needs of the environment, which may hold what it must not have. */
+const passedOn = ['TZ', 'LANG', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS'];
+const certificateVariables = ['SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS'];
+
+const checkout = join(import.meta.dirname, '../../../../..');
+const relayEntry = fileURLToPath(new URL('../../relay/main.ts', import.meta.url));
+const box = join(import.meta.dirname, 'box.py');
+
+/** What a program and its modules are of; not what else may lie in a checkout. */
+const programFolders = ['apps', 'packages', 'node_modules', 'package.json'].map((name) => join(checkout, name));
+/** Libraries; how names are looked up; certificate authorities; time zones. */
+const systemFiles = [
+  '/lib',
+  '/lib64',
+  '/usr/lib',
+  '/usr/lib64',
+  '/etc/resolv.conf',
+  '/etc/hosts',
+  '/etc/nsswitch.conf',
+  '/etc/host.conf',
+  '/etc/gai.conf',
+  '/etc/ssl',
+  '/etc/pki',
+  '/etc/ca-certificates',
+  '/usr/share/ca-certificates',
+  '/usr/local/share/ca-certificates',
+  '/etc/localtime',
+  '/usr/share/zoneinfo',
+];
+
+// A connection over TLS brings much that lives for a moment: V8 else keeps twice the memory (benchmarks/results, Telegram).
+const nodeOptions = ['--max-semi-space-size=4'];
+/** No file is written, no process started, no native module loaded. Mail is read in a thread. */
+const permissions = ['--permission', '--allow-fs-read=*', '--allow-worker', '--disable-warning=PERM0006'];
+
+const environmentOf = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(passedOn.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
+
+/** As the user that this process runs as, in no box: for who cannot become another. */
+export const plainCommand = (env: NodeJS.ProcessEnv, entry = relayEntry): RelayCommand => ({
+  argv: [process.execPath, ...nodeOptions, ...permissions, entry],
+  env: environmentOf(env),
+});
+
+export interface BoxOptions {
+  readonly env: NodeJS.ProcessEnv;
+  readonly user: User;
+  readonly group: Pick<ControlGroup, 'through'>;
+  /** An empty folder of root's, over which each box has a file system of its own. */
+  readonly root: string;
+  /** By default the product's. */
+  readonly entry?: string;
+}
+
+/** Root runs it. */
+export function boxedCommand({ env, user, group, root, entry }: BoxOptions): RelayCommand {
+  const { argv: command, env: passed } = plainCommand(env, entry);
+  const named = certificateVariables.flatMap((name) => env[name] ?? []);
+  const shown = [...programFolders, process.execPath, ...systemFiles, ...named];
+  const { uid, gid } = user;
+  const namespaces = ['--mount', '--propagation', 'private', '--pid', '--fork', '--kill-child=KILL', '--ipc', '--uts'];
+  // Python with its own library alone, and nothing that the environment names.
+  const enter = ['/usr/bin/python3', '-I', '-S', box, JSON.stringify({ root, shown, uid, gid, command })];
+  const argv = [...group.through, 'setpriv', '--pdeathsig=KILL', '--', 'unshare', ...namespaces, '--', ...enter];
+  return { argv: argv as [string, ...string[]], env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', ...passed } };
+}

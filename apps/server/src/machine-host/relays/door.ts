@@ -1,0 +1,168 @@
+/**
+ * Where a control plane has its relay processes started, by root. Two sockets a group of platforms, in a folder that the control
+ * plane alone passes beside root:
+ *
+ *   <folder>/<group>      each connection becomes a process, as its one channel; the process before it is killed first
+ *   <folder>/<group>.end  a connection kills the group's process, and is closed when that is gone
+ *
+ * Root reads nothing that comes here: a connection is handed to the process before a byte of it is read.
+ */
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, chown, mkdir, rm } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import type { Server, Socket } from 'node:net';
+import { join } from 'node:path';
+import type { Log } from '@lodge/ports';
+import { groupNames } from '../../relay/groups.ts';
+import type { RelayGroup } from '../../relay/groups.ts';
+import type { Launched } from '../../relay/relay-process.ts';
+import type { Config } from '../../config/config.ts';
+import type { User } from '../control-user.ts';
+
+/** How a process is run: what root runs, with what environment. */
+export interface RelayCommand {
+  readonly argv: readonly [string, ...string[]];
+  readonly env: NodeJS.ProcessEnv;
+}
+
+export interface RelayDoorOptions {
+  /** Made where it is missing, and root's. */
+  readonly folder: string;
+  /** Who may have processes started, beside root; null: nobody. */
+  readonly control: User | null;
+  readonly command: (group: RelayGroup) => RelayCommand;
+  readonly log: Log;
+}
+
+export interface RelayDoor {
+  /** Of what root has started: a relay itself, or what stands around it. */
+  readonly pids: readonly number[];
+  /** Kills every process. */
+  close(): Promise<void>;
+}
+
+/** Where it is, in the data folder. */
+export const relayDoorOf = ({ dataDir }: Pick<Config, 'dataDir'>): string => join(dataDir, 'relays');
+
+export async function openRelayDoor({ folder, control, command, log }: RelayDoorOptions): Promise<RelayDoor> {
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (control !== null) await chown(folder, 0, control.gid);
+  await chmod(folder, control === null ? 0o700 : 0o710);
+  const places = groupNames.map((group) => new Place(() => command(group), log));
+  const servers = await Promise.all(
+    places.flatMap((place, index) => {
+      const path = join(folder, groupNames[index]!);
+      return [
+        listen(path, control, (socket) => place.start(socket)),
+        listen(`${path}.end`, control, (socket) => void place.end().finally(() => socket.destroy())),
+      ];
+    }),
+  );
+  return {
+    get pids() {
+      return places.flatMap(({ pid }) => pid ?? []);
+    },
+    async close() {
+      for (const server of servers) server.close();
+      await Promise.all(places.map((place) => place.close()));
+    },
+  };
+}
+
+/** Connects, as a control plane does: the process is at the other end of the stream. */
+export async function launchRelay(folder: string, group: RelayGroup): Promise<Launched> {
+  const stream = connect(join(folder, group));
+  await once(stream, 'connect');
+  return {
+    stream,
+    async kill() {
+      const end = connect(join(folder, `${group}.end`));
+      end.resume();
+      // One that does not answer is closing, and all processes with it.
+      await new Promise((resolve) => end.once('error', resolve).once('close', resolve));
+    },
+  };
+}
+
+async function listen(path: string, control: User | null, take: (socket: Socket) => void): Promise<Server> {
+  // The instance lock says that nobody else listens here.
+  await rm(path, { force: true });
+  // A byte that is read here would be missing there.
+  const server = createServer({ pauseOnConnect: true }, take);
+  server.listen(path);
+  await once(server, 'listening');
+  if (control !== null) await chown(path, 0, control.gid);
+  await chmod(path, control === null ? 0o600 : 0o660);
+  return server;
+}
+
+/** One process at a time. */
+class Place {
+  private readonly command: () => RelayCommand;
+  private readonly log: Log;
+  private child: ChildProcess | null = null;
+  private next: Socket | null = null;
+  private isClosing = false;
+  private changing: Promise<void> = Promise.resolve();
+
+  constructor(command: () => RelayCommand, log: Log) {
+    this.command = command;
+    this.log = log;
+  }
+
+  get pid(): number | undefined {
+    return this.child?.pid;
+  }
+
+  /** The newest connection counts; those before it that wait still are closed. */
+  start(socket: Socket): void {
+    socket.on('error', () => undefined);
+    this.next?.destroy();
+    this.next = socket;
+    this.changing = this.end().then(() => this.startNext());
+  }
+
+  /** Resolves when the process is gone. */
+  async end(): Promise<void> {
+    await this.changing;
+    const { child } = this;
+    if (child === null) return;
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
+  }
+
+  async close(): Promise<void> {
+    this.isClosing = true;
+    this.next?.destroy();
+    this.next = null;
+    await this.end();
+  }
+
+  private startNext(): void {
+    const socket = this.next;
+    this.next = null;
+    if (socket === null || socket.destroyed || this.isClosing) return;
+    const { argv, env } = this.command();
+    const [program, ...args] = argv;
+    // systemd's journal goes by the control group of who writes: lines of its own would not be the service's.
+    const output = process.env['JOURNAL_STREAM'] === undefined ? 'inherit' : 'pipe';
+    const child = spawn(program, args, {
+      cwd: '/',
+      env,
+      // The fourth, at `relayFd`, is its one channel.
+      stdio: ['ignore', 'ignore', output, socket],
+      // A session of its own, without a terminal.
+      detached: true,
+    });
+    // The process has its own.
+    socket.destroy();
+    child.stderr?.pipe(process.stderr, { end: false });
+    child.once('error', (error) => this.log.error({ err: error }, 'a relay process could not be started'));
+    if (child.pid === undefined) return;
+    this.child = child;
+    child.once('exit', () => (this.child = null));
+  }
+}

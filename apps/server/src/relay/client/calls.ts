@@ -1,0 +1,73 @@
+/** The relay's side: calls of its control plane, and what that tells. */
+import { LeaseLost, NoRoomError } from '@lodge/ports';
+import type { Channel, Message } from '@lodge/vm/channel';
+import type { ArgsOf, MethodName, ResultOf } from '../serve/methods.ts';
+import type { CallFailure } from '../serve/serve.ts';
+
+/** Calls under way, and bytes of their messages; more wait here, in order. Half of what the other end takes. */
+const maxAtOnce = 128;
+const maxBytesAtOnce = 16 * 2 ** 20;
+/** A control plane that says nothing for so long hangs: its statements end long before. */
+const answeredWithinMs = 60_000;
+
+interface Pending {
+  readonly bytes: number;
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class Calls {
+  private readonly channel: Channel;
+  private readonly pending = new Map<number, Pending>();
+  private readonly waiting: (() => void)[] = [];
+  private bytes = 0;
+  private next = 1;
+
+  constructor(channel: Channel) {
+    this.channel = channel;
+    channel.receive('reply', (message) => this.take(message));
+    void channel.ended.then(() => {
+      for (const { reject } of this.pending.values()) reject(new Error('the control plane is gone'));
+    });
+  }
+
+  /** Rejects with `LeaseLost`, `NoRoomError` or `RangeError` as the store and the files do, and with an `Error` otherwise. */
+  async call<N extends MethodName>(method: N, args: ArgsOf<N>): Promise<ResultOf<N>> {
+    const bytes = JSON.stringify(args).length;
+    while (this.pending.size >= maxAtOnce || (this.bytes > 0 && this.bytes + bytes > maxBytesAtOnce))
+      await new Promise<void>((resolve) => this.waiting.push(resolve));
+    const id = this.next++;
+    const { promise, resolve, reject } = Promise.withResolvers<ResultOf<N>>();
+    const tooLate = setTimeout(() => reject(new Error('the control plane did not answer')), answeredWithinMs);
+    this.pending.set(id, { bytes, resolve, reject });
+    this.bytes += bytes;
+    try {
+      this.channel.send({ kind: 'call', id, method, args });
+      return await promise;
+    } finally {
+      clearTimeout(tooLate);
+      this.pending.delete(id);
+      this.bytes -= bytes;
+      this.waiting.shift()?.();
+    }
+  }
+
+  private take({ id, value, failure }: Message): void {
+    const call = this.pending.get(id as number);
+    if (failure === undefined) call?.resolve(value as never);
+    else call?.reject(errorOf(failure as CallFailure));
+  }
+}
+
+function errorOf(failure: CallFailure): Error {
+  switch (failure) {
+    case 'lease_lost':
+      return new LeaseLost();
+    case 'no_room':
+      return new NoRoomError();
+    case 'refused':
+      return new RangeError('the control plane refused it');
+    case 'failed':
+      return new Error('the control plane could not do it');
+  }
+}

@@ -1,0 +1,44 @@
+import { LeaseLost } from '@lodge/ports';
+import type { Lease, LeaseRef } from '@lodge/ports';
+
+type Holding = LeaseRef & Pick<Lease, 'accountId'>;
+
+/**
+ * The leases that one relay process was given, by numbers that mean nothing elsewhere. It names no channel but by such a number,
+ * so that it asks for nothing of a channel that it was not given.
+ */
+export class Holdings {
+  private readonly byNumber = new Map<number, Holding>();
+  /** The last two of each channel: what came of a send is told under the lease that it was begun under. */
+  private readonly ofChannel = new Map<string, readonly number[]>();
+  private next = 1;
+
+  add({ agentId, accountId, channel, number }: Holding): number {
+    const handle = this.next++;
+    const before = this.ofChannel.get(keyOf(agentId, channel)) ?? [];
+    for (const old of before.slice(0, -1)) this.byNumber.delete(old);
+    this.ofChannel.set(keyOf(agentId, channel), [...before.slice(-1), handle]);
+    this.byNumber.set(handle, { agentId, accountId, channel, number });
+    return handle;
+  }
+
+  /** Throws `LeaseLost` for a number that was not given out, or long ago. */
+  of(handle: number): Holding {
+    const holding = this.byNumber.get(handle);
+    if (holding === undefined) throw new LeaseLost();
+    return holding;
+  }
+
+  /** Those that there are. */
+  all(handles: readonly number[]): readonly Holding[] {
+    return handles.flatMap((handle) => this.byNumber.get(handle) ?? []);
+  }
+
+  /** The number of the newest lease of a channel that has this number in the database. */
+  handleOf({ agentId, channel, number }: LeaseRef): number | null {
+    const handles = this.ofChannel.get(keyOf(agentId, channel)) ?? [];
+    return handles.findLast((handle) => this.byNumber.get(handle)?.number === number) ?? null;
+  }
+}
+
+const keyOf = (agentId: string, channel: string): string => `${agentId}/${channel}`;

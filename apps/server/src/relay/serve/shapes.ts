@@ -1,0 +1,120 @@
+/** What may be in a message of a relay process, which is taken for hostile. */
+import { channelReasonCodes, conversationKinds } from '@lodge/domain';
+import type { ChannelReason, Json } from '@lodge/domain';
+import type { ConnectionState, InboundMessage, Verified } from '@lodge/ports';
+import { boolean, integer, listOf, oneOf, optional, ShapeError, text } from '@lodge/vm/shapes';
+import type { Shape, Shaped } from '@lodge/vm/shapes';
+
+type Fields = Readonly<Record<string, Shape<unknown>>>;
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** These fields; others are left out, as adapters put some of their own beside. */
+export const picked =
+  <F extends Fields>(fields: F): Shape<Shaped<F>> =>
+  (value, name) => {
+    if (!isObject(value)) throw new ShapeError(`${name} must be an object`);
+    const entries = Object.entries(fields).map(([key, of]) => [key, of(value[key], `${name}.${key}`)]);
+    return Object.fromEntries(entries) as Shaped<F>;
+  };
+
+/** Texts by name. */
+export const dictionary =
+  (mostNames: number, of: Shape<string>): Shape<Readonly<Record<string, string>>> =>
+  (value, name) => {
+    if (!isObject(value) || Object.keys(value).length > mostNames) throw new ShapeError(`${name} must be an object`);
+    return Object.fromEntries(Object.entries(value).map(([key, each]) => [shortText(key, name), of(each, name)]));
+  };
+
+/** What an adapter keeps and only it understands. Its bytes are the message's. */
+export const json: Shape<Json> = (value, name) => {
+  if (isObject(value)) return value;
+  throw new ShapeError(`${name} must be an object`);
+};
+
+export const date: Shape<Date> = (value, name) => {
+  const read = new Date(typeof value === 'string' ? value.slice(0, 40) : NaN);
+  if (Number.isNaN(read.getTime())) throw new ShapeError(`${name} must be a time`);
+  return read;
+};
+
+/** One that an adapter could not read is the present, as it is in the database's rows. */
+const sentAt: Shape<Date> = (value, name) => (value === null ? new Date() : date(value, name));
+
+export const shortText = text(2_000);
+const longText = text(2 ** 20);
+/** A value that is kept sealed, such as the keys of one device. */
+export const secretText = longText;
+export { longText };
+
+const bytes = integer(0, Number.MAX_SAFE_INTEGER);
+
+const file = picked({
+  ref: text(4_096),
+  name: shortText,
+  mediaType: shortText,
+  bytes: optional(bytes),
+  kind: oneOf('file', 'image', 'voice'),
+});
+
+const asked = {
+  conversation: picked({ id: shortText, kind: oneOf(...conversationKinds), title: optional(shortText) }),
+  sender: picked({ id: shortText, name: shortText, isBot: boolean }),
+  addressed: boolean,
+};
+/** What access is decided by. */
+export const askedMessage = picked(asked);
+
+// A field that a message comes to have is missed here, and not at the other end.
+const wholeMessage = picked({
+  id: shortText,
+  ...asked,
+  text: longText,
+  sentAt,
+  files: listOf(file, 1_000),
+  replyTo: optional(json),
+  isUnread: optional(boolean),
+} satisfies Readonly<Record<keyof InboundMessage, Shape<unknown>>>);
+const message: Shape<InboundMessage> = (value, name) => {
+  const { isUnread, ...read } = wholeMessage(value, name);
+  return isUnread === true ? { ...read, isUnread } : read;
+};
+export const messages = listOf(message, 1_000);
+
+export const reason: Shape<ChannelReason> = picked({ code: oneOf(...channelReasonCodes), message: shortText });
+
+const identity = picked({ id: shortText, name: shortText });
+
+export const verified: Shape<Verified> = picked({ identity, accountKey: shortText });
+
+const code = picked({
+  qr: optional(shortText),
+  pairingCode: optional(shortText),
+  expiresAt: date,
+  attempt: integer(0, 1_000_000),
+});
+
+const connected = picked({ identity, note: optional(shortText), accountKey: optional(shortText) });
+const pairing = picked({ reason, code: optional(code) });
+const withReason = picked({ reason });
+const statuses = oneOf('connecting', 'connected', 'disconnected', 'pending_pairing', 'error');
+
+export const state: Shape<ConnectionState> = (value, name) => {
+  const { status } = picked({ status: statuses })(value, name);
+  switch (status) {
+    case 'connecting':
+      return { status };
+    case 'connected': {
+      const { identity: own, note, accountKey } = connected(value, name);
+      return { status, identity: own, ...(note !== null && { note }), ...(accountKey !== null && { accountKey }) };
+    }
+    case 'pending_pairing': {
+      const { reason: why, code: told } = pairing(value, name);
+      return { status, reason: why, ...(told && { code: told }) };
+    }
+    case 'disconnected':
+    case 'error':
+      return { status, ...withReason(value, name) };
+  }
+};
