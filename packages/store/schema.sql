@@ -465,8 +465,13 @@ CREATE TABLE channel_oauth_sessions (
   created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
   expires_at timestamp(3) with time zone NOT NULL,
   connection text,
+  page_hash bytea NOT NULL,
+  browser_hash bytea,
   CONSTRAINT channel_oauth_sessions_pkey PRIMARY KEY (agent_id, id),
+  CONSTRAINT channel_oauth_sessions_page_hash_key UNIQUE (page_hash),
   CONSTRAINT channel_oauth_sessions_state_hash_key UNIQUE (state_hash),
+  CONSTRAINT channel_oauth_sessions_browser_hash_check CHECK (octet_length(browser_hash) = 32),
+  CONSTRAINT channel_oauth_sessions_page_hash_check CHECK (octet_length(page_hash) = 32),
   CONSTRAINT channel_oauth_sessions_state_hash_check CHECK (octet_length(state_hash) = 32),
   CONSTRAINT channel_oauth_sessions_agent_id_connection_fkey FOREIGN KEY (agent_id, connection) REFERENCES connections(agent_id, name) ON DELETE CASCADE,
   CONSTRAINT channel_oauth_sessions_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id)

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { clientSecret, fine, openStand, text } from './api/oauth-stand.ts';
 
 const stand = openStand();
-const { here, callback, path, sql, start, put, record, begin, visit, back, consent, call, due } = stand;
+const { here, callback, path, sql, start, put, record, begin, browser, visit, back, consent, call, due } = stand;
 const { eventsOf, linesOf, checkNothingTold } = stand;
 
 test('a consent from its begin to its end: record, page, tools, event and log', async () => {
@@ -19,11 +19,13 @@ test('a consent from its begin to its end: record, page, tools, event and log', 
 
   const { begun, page } = await consent({ redirect_url: 'https://app.example/a?b=c&d' });
   const { id, authorization_url: url, state, expires_at: expires, ...rest } = begun;
+  assert.equal(typeof state, 'string');
   assert.deepEqual(rest, { object: 'oauth_session', connection: 'work', status: 'pending' });
-  const query = Object.fromEntries(new URL(url).searchParams);
+  assert.ok(url.startsWith(`${here.world.origin}/oauth/consent/`), url);
+  const query = Object.fromEntries(new URL(await browser.agree((await begin()).body.authorization_url)).searchParams);
   assert.deepEqual(
-    [query.state, query.redirect_uri, query.code_challenge_method, query.resource, query.scope],
-    [state, callback(), 'S256', here.oauth.url, 'tools:read'],
+    [query.redirect_uri, query.code_challenge_method, query.resource, query.scope],
+    [callback(), 'S256', here.oauth.url, 'tools:read'],
   );
   const minutes = (Date.parse(expires) - Date.now()) / 60_000;
   assert.ok(minutes > 9 && minutes <= 10.1 && typeof id === 'string');
@@ -44,6 +46,13 @@ test('a consent from its begin to its end: record, page, tools, event and log', 
   assert.ok((await linesOf()).includes('Connection work has the consent that it needs.'));
 });
 
+/** The state of a consent that the browser has agreed to. */
+async function agreed(): Promise<string> {
+  const { body } = await begin();
+  await browser.agree(body.authorization_url);
+  return body.state;
+}
+
 test('a state is good once, for its own kind, and only from the server that was asked', async () => {
   await start();
   await put();
@@ -58,15 +67,15 @@ test('a state is good once, for its own kind, and only from the server that was 
     const page = await back(`${callback()}?${query}`);
     assert.deepEqual([page.status, message.test(page.text)], [400, true], query);
   }
-  const other = (await begin()).body.state as string;
-  const atGmail = await fetch(`${here.world.origin}/oauth/gmail/callback?state=${other}&code=x`);
+  const other = await agreed();
+  const atGmail = await browser.ask(`${here.world.origin}/oauth/gmail/callback?state=${other}&code=x`);
   assert.equal(atGmail.status, 400);
   const mixed = await back(`${callback()}?state=${other}&code=x&iss=https://evil.example.com`);
   assert.match(mixed.text, /another authorization server/);
   assert.doesNotMatch(mixed.text, /evil/);
-  const denied = (await begin()).body.state as string;
+  const denied = await agreed();
   assert.match((await back(`${callback()}?state=${denied}&error=access_denied&code=x`)).text, /not given/);
-  const guessed = (await begin()).body.state as string;
+  const guessed = await agreed();
   const page = await back(`${callback()}?state=${guessed}&code=%3Cscript%3E`);
   assert.match(page.text, /refused/);
   assert.doesNotMatch(page.text, /<script>/);

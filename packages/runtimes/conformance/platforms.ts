@@ -1,6 +1,7 @@
 /** The messaging platforms' stubs, each as a Lodge is pointed at it, and one person on each who writes to an agent. */
 import assert from 'node:assert/strict';
 import type { ChannelName } from '@lodge/domain';
+import { ConsentBrowser } from '@lodge/testkit/consent-browser';
 import { startDiscordStub } from '@lodge/testkit/discord';
 import { startGoogleStub } from '@lodge/testkit/google';
 import { startSlackStub } from '@lodge/testkit/slack';
@@ -118,9 +119,10 @@ export async function startPlatforms(): Promise<Platforms> {
           await put(agent, 'gmail', { access: openAccess });
           redirectUris.push(`${new URL(agent.world.service.baseUrl).origin}/oauth/gmail/callback`);
           const begun = await call(agent, 'POST', 'gmail/oauth/start', { login_hint: address });
-          const asked = await fetch(begun['authorization_url'] as string, { redirect: 'manual' });
-          const back = await fetch(asked.headers.get('location')!);
-          assert.equal(back.status, 200, await back.text());
+          const browser = new ConsentBrowser();
+          const asked = await browser.ask(await browser.agree(begun['authorization_url'] as string));
+          const back = await browser.ask(asked.headers.get('location')!);
+          assert.equal(back.status, 200, back.text);
           await connected(agent, 'gmail');
         },
         async write(text) {

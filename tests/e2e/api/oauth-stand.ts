@@ -4,6 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach } from 'node:test';
+import { ConsentBrowser } from '@lodge/testkit/consent-browser';
 import { startOAuthServer } from '../../../packages/connections/src/testing/oauth-server.ts';
 import type { OAuthServer, OAuthServerOptions } from '../../../packages/connections/src/testing/oauth-server.ts';
 import { Client } from '../contract/states.ts';
@@ -45,17 +46,17 @@ export function openStand() {
   const path = () => `/agents/${here.agentId}/connections/work`;
   const sql = (query: string) => here.world.sql.query(query.replaceAll('$agent', `'${here.agentId}'`));
   const begin = (body: object = {}) => here.client.call('POST', `${path()}/oauth/start`, body);
-  /** A browser without a person: who comes to the page consents. Gives where it leads back to. */
+  const browser = new ConsentBrowser();
+  /** Who comes to a page consents, here and there. Gives where it leads back to. */
   async function visit(url: string): Promise<string> {
-    const page = await fetch(url, { redirect: 'manual' });
+    const page = await fetch(await browser.agree(url), { redirect: 'manual' });
     assert.equal(page.status, 302, await page.text());
     return page.headers.get('location')!;
   }
   async function back(url: string) {
-    const page = await fetch(url);
-    const shown = await page.text();
-    told.push(shown);
-    return { status: page.status, text: shown, headers: page.headers };
+    const page = await browser.ask(url);
+    told.push(page.text);
+    return page;
   }
 
   return {
@@ -64,6 +65,7 @@ export function openStand() {
     path,
     sql,
     begin,
+    browser,
     visit,
     back,
     start: async (options: OAuthServerOptions = {}) => {

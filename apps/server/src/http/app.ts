@@ -51,6 +51,7 @@ import { listAuditEventsRoute } from './routes/audit/list.ts';
 import { channelActRoutes } from './routes/channels/acts.ts';
 import { approvalRoutes } from './routes/channels/approvals.ts';
 import { channelRoutes } from './routes/channels/channels.ts';
+import { consentRoutes } from './routes/channels/consents.ts';
 import { gmailRoutes } from './routes/channels/gmail.ts';
 import { messageRoutes } from './routes/channels/messages.ts';
 import { deliveryRoutes } from './routes/webhooks/deliveries.ts';
@@ -197,6 +198,7 @@ const routes: readonly ((app: App, whole: Whole) => void)[] = [
   approvalRoutes,
   whatsAppRoutes,
   gmailRoutes,
+  consentRoutes,
   connectionRoutes,
   connectionOAuthRoutes,
   messageRoutes,

@@ -9,6 +9,7 @@ import type {
   ChannelSender,
   MessageQuery,
 } from '@lodge/ports';
+import type { ConsentPages } from '../consents/pages.ts';
 import type { ConsentBack, OAuthStart } from '../consents/sessions.ts';
 
 /** A channel as its owner puts it. */
@@ -116,6 +117,8 @@ export interface Channels {
     pair(accountId: string, agentId: string, ask: PairAsk): Promise<Pairing>;
     pairing(accountId: string, agentId: string): Promise<Pairing>;
   };
+  /** Pages of consents, for mailboxes and connections alike. */
+  readonly consents: ConsentPages;
   readonly gmail: {
     /** Refuses with `gmail_not_configured`. */
     start(accountId: string, agentId: string, ask: ConsentAsk): Promise<OAuthStart>;

@@ -4,7 +4,7 @@ import { defaultAccess, Refusal } from '@lodge/domain';
 import { ChannelFailure } from '@lodge/ports';
 import type { GmailConsent, GmailConsentAnswer, GmailGrant } from '@lodge/ports';
 import { keepConsent, newConsent, takeConsent } from '../consents/sessions.ts';
-import type { ConsentBack, OAuthStart } from '../consents/sessions.ts';
+import type { ConsentBack, ConsentGift, OAuthStart } from '../consents/sessions.ts';
 import type { ConsentAsk, OAuthEnd } from './channels.ts';
 import { sealedOf } from './credentials.ts';
 import type { ChannelsDeps } from './deps.ts';
@@ -23,24 +23,22 @@ export async function startConsent(
   const gmail = configured(deps.gmail);
   const { id, state } = newConsent();
   const verifier = randomBytes(48).toString('base64url');
-  const session = { id, accountId, agentId, connection: null, redirectUri, returnUrl };
-  const expiresAt = await keepConsent(deps, session, { state, secret: verifier });
   const challenge = hash('sha256', verifier, 'base64url');
   const authorizationUrl = gmail.authorizationUrl({ state, challenge, redirectUri, loginHint });
-  return { id, authorizationUrl, state, expiresAt };
+  const session = { id, accountId, agentId, connection: null, redirectUri, returnUrl };
+  const gift = { kind: 'mailbox', address: loginHint } as const;
+  return keepConsent(deps, session, { state, secret: verifier, authorizationUrl, gift });
 }
 
-export async function finishConsent(
-  deps: ChannelsDeps,
-  { state, code }: ConsentBack,
-  signal: AbortSignal,
-): Promise<OAuthEnd> {
+export async function finishConsent(deps: ChannelsDeps, back: ConsentBack, signal: AbortSignal): Promise<OAuthEnd> {
   const gmail = configured(deps.gmail);
-  const { session, secret: verifier } = await takeConsent(deps, state, 'mailbox');
+  const { session, secret: verifier, gift } = await takeConsent(deps, back, 'mailbox');
+  const { code } = back;
   if (code === null) throw new Refusal('invalid_request', 'The consent was not given.');
   const { accountId, agentId, returnUrl, redirectUri } = session;
   await deps.agents.get(accountId, agentId);
   const { refreshToken, email } = await grantOf(deps, gmail, agentId, { code, verifier, redirectUri }, signal);
+  checkMailbox(email, gift);
   const present = await deps.store.find(accountId, agentId, channel);
   const change = {
     accountId,
@@ -53,6 +51,20 @@ export async function finishConsent(
   } as const;
   await stored(deps.store, change);
   return { agentId, mailbox: email, returnUrl };
+}
+
+/** Who was asked for one mailbox may be signed in with another one. */
+function checkMailbox(email: string, gift: ConsentGift): void {
+  const wanted = gift.kind === 'mailbox' ? gift.address : null;
+  if (wanted === null || sameMailbox(wanted) === sameMailbox(email)) return;
+  throw new Refusal('invalid_request', `The consent is for another mailbox than ${wanted}. Sign in with that one.`);
+}
+
+/** Google takes a name of its own with and without dots for one, and knows its two domains as one. */
+function sameMailbox(address: string): string {
+  const [name = '', domain = ''] = address.trim().toLowerCase().split('@', 2);
+  const isGoogles = domain === 'gmail.com' || domain === 'googlemail.com';
+  return isGoogles ? `${name.replaceAll('.', '')}@gmail.com` : `${name}@${domain}`;
 }
 
 async function grantOf(

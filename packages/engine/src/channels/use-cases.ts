@@ -1,6 +1,7 @@
 import { Refusal } from '@lodge/domain';
 import { ChannelFailure } from '@lodge/ports';
 import type { ChannelDestination, ChannelRow } from '@lodge/ports';
+import { createConsentPages } from '../consents/pages.ts';
 import type { ChannelPlace, Channels, Test } from './channels.ts';
 import { finishConsent, startConsent } from './consent.ts';
 import { asked, openedOf } from './credentials.ts';
@@ -47,6 +48,7 @@ export function createChannels(deps: ChannelsDeps): Channels {
       pair: (accountId, agentId, ask) => pair(deps, accountId, agentId, ask),
       pairing: (accountId, agentId) => pairing(deps, accountId, agentId),
     },
+    consents: createConsentPages(deps),
     gmail: {
       start: (accountId, agentId, ask) => startConsent(deps, accountId, agentId, ask),
       finish: (back, signal) => finishConsent(deps, back, signal),

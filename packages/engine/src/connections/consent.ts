@@ -35,16 +35,17 @@ export async function startConsent(
   });
   const pending: Pending = { ...begun, connection, url, clientId: oauth.clientId };
   const session = { id, accountId, agentId, connection, redirectUri, returnUrl };
-  const expiresAt = await keepConsent(deps, session, { state, secret: JSON.stringify(pending) });
-  return { id, authorizationUrl, state, expiresAt };
+  const gift = { kind: 'connection', name: connection, server: new URL(url).origin, scope: wish.scope } as const;
+  return keepConsent(deps, session, { state, secret: JSON.stringify(pending), authorizationUrl, gift });
 }
 
 export async function finishConsent(
   deps: ConnectionsDeps,
-  { state, code, issuer }: ConsentBack,
+  back: ConsentBack,
   signal: AbortSignal,
 ): Promise<ConnectionConsentEnd> {
-  const { session, secret } = await takeConsent(deps, state, 'connection');
+  const { session, secret } = await takeConsent(deps, back, 'connection');
+  const { code, issuer } = back;
   const { accountId, agentId, returnUrl, redirectUri } = session;
   const pending = JSON.parse(secret) as Pending;
   const isOther = issuer === null ? pending.issuerIsSaid : issuer !== pending.terms.issuer;

@@ -1,7 +1,7 @@
 /**
- * Consents that browsers come back from: for mailboxes, and for connections (OAuth 2.0 with PKCE, RFC 7636). The state goes
- * through the browser and is taken once; the verifier stays here, sealed. A process that dies between the exchange and the
- * write loses a consent that can be given again.
+ * Consents that browsers give: for mailboxes, and for connections (OAuth 2.0 with PKCE, RFC 7636). The address that the owner hands on
+ * is a page of ours; the browser that agrees there has a secret in a cookie, and only with it its answer is taken, once. The verifier
+ * stays here, sealed. A process that dies between the exchange and the write loses a consent that can be given again.
  */
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { Refusal } from '@lodge/domain';
@@ -17,7 +17,8 @@ export interface ConsentSessions {
 
 export interface OAuthStart {
   readonly id: string;
-  readonly authorizationUrl: string;
+  /** Of the page that a person agrees on; a secret. */
+  readonly pageToken: string;
   readonly state: string;
   readonly expiresAt: Date;
 }
@@ -28,32 +29,55 @@ export interface ConsentBack {
   readonly code: string | null;
   /** Of the authorization server (RFC 9207); null: it was not said. */
   readonly issuer: string | null;
+  /** The browser's own secret; null: it has none for this consent. */
+  readonly browser: string | null;
 }
 
-export const newConsent = () => ({ id: randomUUID(), state: randomBytes(32).toString('base64url') });
+/** What is given, as a person is told it. */
+export type ConsentGift =
+  | { readonly kind: 'mailbox'; readonly address: string | null }
+  | { readonly kind: 'connection'; readonly name: string; readonly server: string; readonly scope: string | null };
 
-type Of = Omit<NewOAuthSession, 'stateHash' | 'sealedVerifier'>;
+/** Sealed with the session. */
+interface Kept {
+  readonly secret: string;
+  readonly authorizationUrl: string;
+  readonly gift: ConsentGift;
+}
+
+export const newConsent = () => ({ id: randomUUID(), state: randomToken() });
+export const randomToken = (): string => randomBytes(32).toString('base64url');
+
+type Of = Omit<NewOAuthSession, 'stateHash' | 'pageHash' | 'sealedVerifier'>;
 
 /** `secret`: what the exchange needs. */
 export async function keepConsent(
   { oauthSessions, secrets }: ConsentSessions,
   session: Of,
-  { state, secret }: { readonly state: string; readonly secret: string },
-): Promise<Date> {
-  const sealedVerifier = secrets.seal(secret, oauthVerifierContext(session.agentId, session.id));
-  const { expiresAt } = await oauthSessions.begin({ ...session, stateHash: hashOf(state), sealedVerifier }, ttlMs);
-  return expiresAt;
+  { state, ...kept }: Kept & { readonly state: string },
+): Promise<OAuthStart> {
+  const pageToken = randomToken();
+  const sealedVerifier = secrets.seal(JSON.stringify(kept), oauthVerifierContext(session.agentId, session.id));
+  const hashes = { stateHash: hashOf(state), pageHash: hashOf(pageToken) };
+  const { expiresAt } = await oauthSessions.begin({ ...session, ...hashes, sealedVerifier }, ttlMs);
+  return { id: session.id, pageToken, state, expiresAt };
 }
+
+export const keptIn = ({ secrets }: ConsentSessions, { agentId, id, sealedVerifier }: OAuthSession): Kept =>
+  JSON.parse(secrets.open(sealedVerifier, oauthVerifierContext(agentId, id))) as Kept;
 
 /** Refuses with `link_not_valid`. */
 export async function takeConsent(
-  { oauthSessions, secrets }: ConsentSessions,
-  state: string,
+  deps: ConsentSessions,
+  { state, browser }: Pick<ConsentBack, 'state' | 'browser'>,
   kind: OAuthSessionKind,
-): Promise<{ readonly session: OAuthSession; readonly secret: string }> {
-  const session = await oauthSessions.take(hashOf(state), kind);
-  if (session === null) throw new Refusal('link_not_valid', 'This consent was used before, or has taken too long.');
-  return { session, secret: secrets.open(session.sealedVerifier, oauthVerifierContext(session.agentId, session.id)) };
+): Promise<{ readonly session: OAuthSession } & Kept> {
+  const session = browser === null ? null : await deps.oauthSessions.take(hashOf(state), kind, hashOf(browser));
+  if (session === null) {
+    const why = 'This consent was used before, has taken too long, or was agreed to in another browser.';
+    throw new Refusal('link_not_valid', why);
+  }
+  return { session, ...keptIn(deps, session) };
 }
 
-const hashOf = (state: string): Uint8Array => hash('sha256', state, 'buffer');
+export const hashOf = (text: string): Uint8Array => hash('sha256', text, 'buffer');

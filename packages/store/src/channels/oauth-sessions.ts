@@ -1,7 +1,9 @@
 import type { NewOAuthSession, OAuthSession, OAuthSessionKind, OAuthSessionStore } from '@lodge/ports';
 import { sql } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { Database } from '../database/connection.ts';
 import { inMs } from './leases.ts';
+import type { OAuthSessionsTable } from './tables.ts';
 
 /** Of one agent and kind. */
 const maxOpen = 10;
@@ -25,6 +27,7 @@ export class PostgresOAuthSessionStore implements OAuthSessionStore {
           id: session.id,
           account_id: session.accountId,
           state_hash: session.stateHash,
+          page_hash: session.pageHash,
           verifier_sealed: session.sealedVerifier,
           redirect_uri: session.redirectUri,
           return_url: session.returnUrl,
@@ -43,28 +46,67 @@ export class PostgresOAuthSessionStore implements OAuthSessionStore {
     });
   }
 
-  async take(stateHash: Uint8Array, kind: OAuthSessionKind): Promise<OAuthSession | null> {
+  find(pageHash: Uint8Array): Promise<OAuthSession | null> {
+    return this.database.repeatable(async (db) => {
+      const row = await db
+        .selectFrom('channel_oauth_sessions')
+        .selectAll()
+        .where('page_hash', '=', pageHash)
+        .where(lives)
+        .executeTakeFirst();
+      return row === undefined ? null : toSession(row);
+    });
+  }
+
+  agree(pageHash: Uint8Array, browserHash: Uint8Array): Promise<OAuthSession | null> {
+    return this.database.repeatable(async (db) => {
+      const row = await db
+        .updateTable('channel_oauth_sessions')
+        .set({ browser_hash: browserHash })
+        .where('page_hash', '=', pageHash)
+        .where(isFreeFor(browserHash))
+        .where(lives)
+        .returningAll()
+        .executeTakeFirst();
+      return row === undefined ? null : toSession(row);
+    });
+  }
+
+  async refuse(pageHash: Uint8Array, browserHash: Uint8Array): Promise<void> {
+    await this.database.repeatable((db) =>
+      db.deleteFrom('channel_oauth_sessions').where('page_hash', '=', pageHash).where(isFreeFor(browserHash)).execute(),
+    );
+  }
+
+  async take(stateHash: Uint8Array, kind: OAuthSessionKind, browserHash: Uint8Array): Promise<OAuthSession | null> {
     // Not repeated when the connection is lost: it may be gone by then.
     const row = await this.database.once((db) =>
       db
         .deleteFrom('channel_oauth_sessions')
         .where('state_hash', '=', stateHash)
+        .where('browser_hash', '=', browserHash)
         .where('connection', kind === 'mailbox' ? 'is' : 'is not', null)
         .returningAll()
-        .returning(sql<boolean>`expires_at > clock_timestamp()`.as('lives'))
+        .returning(lives.as('lives'))
         .executeTakeFirst(),
     );
-    if (!row?.lives) return null;
-    return {
-      id: row.id,
-      accountId: row.account_id,
-      agentId: row.agent_id,
-      connection: row.connection,
-      stateHash: row.state_hash,
-      sealedVerifier: row.verifier_sealed,
-      redirectUri: row.redirect_uri,
-      returnUrl: row.return_url,
-      expiresAt: row.expires_at,
-    };
+    return row?.lives ? toSession(row) : null;
   }
 }
+
+const lives = sql<boolean>`expires_at > clock_timestamp()`;
+const isFreeFor = (browserHash: Uint8Array) => sql<boolean>`(browser_hash is null or browser_hash = ${browserHash})`;
+
+const toSession = (row: Selectable<OAuthSessionsTable>): OAuthSession => ({
+  id: row.id,
+  accountId: row.account_id,
+  agentId: row.agent_id,
+  connection: row.connection,
+  stateHash: row.state_hash,
+  pageHash: row.page_hash,
+  browserHash: row.browser_hash,
+  sealedVerifier: row.verifier_sealed,
+  redirectUri: row.redirect_uri,
+  returnUrl: row.return_url,
+  expiresAt: row.expires_at,
+});

@@ -167,12 +167,14 @@ interface FilesTable extends Place {
   due_at: Generated<Date>;
 }
 
-interface OAuthSessionsTable {
+export interface OAuthSessionsTable {
   agent_id: string;
   connection: string | null;
   id: string;
   account_id: string;
   state_hash: Uint8Array;
+  page_hash: Uint8Array;
+  browser_hash: Uint8Array | null;
   verifier_sealed: string;
   redirect_uri: string;
   return_url: string | null;

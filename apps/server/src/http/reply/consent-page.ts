@@ -1,11 +1,13 @@
 /** Where a browser comes back from a consent: it is shown a page, whatever came of it. */
 import { Refusal } from '@lodge/domain';
+import { consentTagOf } from '@lodge/engine';
 import type { ConsentBack } from '@lodge/engine';
 import type { Log } from '@lodge/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { policy } from '../pages.ts';
 import { clientGone } from '../pipeline/client-gone.ts';
 import { reportError } from '../pipeline/errors.ts';
+import { consentCookie } from './consent-cookie.ts';
 import { smallPage } from './small-page.ts';
 
 const maxCodeChars = 2_000;
@@ -18,11 +20,28 @@ interface Ended {
   readonly returnUrl: string | null;
 }
 
-export async function consentPage(
-  log: Log,
+/** `origin`: where browsers reach this service. */
+export const consentPage = (
+  { log, origin }: { readonly log: Log; readonly origin: string },
   request: FastifyRequest,
   reply: FastifyReply,
   finish: (back: ConsentBack, signal: AbortSignal) => Promise<Ended>,
+): Promise<string | FastifyReply> =>
+  asPage(log, request, reply, async () => {
+    const { state, ...back } = backFrom(request.query);
+    const cookie = consentCookie(consentTagOf(state), origin);
+    const browser = cookie.of(request.headers.cookie);
+    const { title, text, returnUrl } = await finish({ ...back, state, browser }, clientGone(reply));
+    reply.header('set-cookie', cookie.cleared);
+    return smallPage(title, text, returnUrl === null ? null : { url: returnUrl, text: 'Go on' });
+  });
+
+/** A refusal is a page too. */
+export async function asPage(
+  log: Log,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  make: () => Promise<string | FastifyReply>,
 ): Promise<string | FastifyReply> {
   reply.type('text/html; charset=utf-8').headers({
     'content-security-policy': policy,
@@ -30,8 +49,7 @@ export async function consentPage(
     'referrer-policy': 'no-referrer',
   });
   try {
-    const { title, text, returnUrl } = await finish(backFrom(request.query), clientGone(reply));
-    return smallPage(title, text, returnUrl === null ? null : { url: returnUrl, text: 'Go on' });
+    return await make();
   } catch (error) {
     const known = reportError(log, error, request);
     return reply
@@ -41,7 +59,7 @@ export async function consentPage(
 }
 
 /** The browser's own words: a state and a code, or an error in the code's place. */
-function backFrom(query: unknown): ConsentBack {
+function backFrom(query: unknown): Omit<ConsentBack, 'browser'> {
   const { state, code, error, iss } = query as Readonly<Record<string, unknown>>;
   if (typeof state !== 'string' || state === '' || state.length > 200) {
     throw new Refusal('invalid_request', 'The address is not whole: state is missing.');

@@ -8,9 +8,14 @@ export interface PageLink {
 
 export function smallPage(title: string, text: string, link: PageLink | null = null): string {
   const to = link === null ? '' : `<p><a href="${escaped(link.url)}" rel="noreferrer">${escaped(link.text)}</a></p>`;
+  return pageOf(title, `<p>${escaped(text)}</p>${to}`);
+}
+
+/** `html` stands below the title; every text of somebody else in it went through `escaped`. */
+export function pageOf(title: string, html: string): string {
   return (
     `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
-    `<title>${escaped(title)}</title></head><body><main><h1>${escaped(title)}</h1><p>${escaped(text)}</p>${to}` +
+    `<title>${escaped(title)}</title></head><body><main><h1>${escaped(title)}</h1>${html}` +
     `</main></body></html>\n`
   );
 }
@@ -22,7 +27,7 @@ const entities: Readonly<Record<string, string>> = {
   '"': '&quot;',
   "'": '&#39;',
 };
-const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => entities[character]!);
+export const escaped = (text: string): string => text.replaceAll(/[&<>"']/g, (character) => entities[character]!);
 
 /** Whether a person's browser asks, and no program with a key. */
 export const wantsPage = (headers: IncomingHttpHeaders): boolean =>

@@ -3,6 +3,7 @@ import type { Log } from '@lodge/ports';
 import { checkAgentId } from '../../reply/agent-record.ts';
 import { consentPage } from '../../reply/consent-page.ts';
 import type { App } from '../../app-types.ts';
+import { consentUrl } from './consents.ts';
 import { tags } from './shared.ts';
 import type { ChannelNeeds } from './shared.ts';
 
@@ -22,7 +23,7 @@ export function gmailRoutes(app: App, needs: Needs): void {
     schema: { hide: true },
     config: { public: true },
     handler: (request, reply) =>
-      consentPage(needs.log, request, reply, async (back, signal) => {
+      consentPage({ log: needs.log, origin: needs.channels.origin() }, request, reply, async (back, signal) => {
         const { mailbox, returnUrl } = await needs.channels.channels.gmail.finish(back, signal);
         return { title: 'Gmail is connected', text: `The agent now answers mail to ${mailbox}.`, returnUrl };
       }),
@@ -39,7 +40,7 @@ function startRoute(app: App, { channels: { channels, origin } }: Needs, name: '
       tags,
       summary: 'Begin the consent for a mailbox',
       description:
-        "Gives the address at which the mailbox's owner allows access, within 10 minutes and once. Google leads the browser back to this service, which keeps the consent encrypted and connects the channel.",
+        "Gives the address of a page of this service, on which the mailbox's owner is told which agent asks, and agrees or refuses, within 10 minutes and once. The page leads to Google, and Google leads the same browser back to this service, which keeps the consent encrypted and connects the channel. With `login_hint` no other mailbox is taken.",
       params: AgentParams,
       querystring: NoQuery,
       body: StartOAuth,
@@ -60,7 +61,7 @@ function startRoute(app: App, { channels: { channels, origin } }: Needs, name: '
         id: begun.id,
         channel: 'gmail' as const,
         status: 'pending' as const,
-        authorization_url: begun.authorizationUrl,
+        authorization_url: consentUrl(origin(), begun.pageToken),
         state: begun.state,
         expires_at: begun.expiresAt.toISOString(),
       };

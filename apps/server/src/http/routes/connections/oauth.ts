@@ -3,6 +3,7 @@ import type { Log } from '@lodge/ports';
 import { clientGone } from '../../pipeline/client-gone.ts';
 import { checkAgentId } from '../../reply/agent-record.ts';
 import { consentPage } from '../../reply/consent-page.ts';
+import { consentUrl } from '../channels/consents.ts';
 import type { App } from '../../app-types.ts';
 import type { ConnectionArea } from '../../context.ts';
 
@@ -22,7 +23,7 @@ export function connectionOAuthRoutes(app: App, needs: Needs): void {
     schema: { hide: true },
     config: { public: true },
     handler: (request, reply) =>
-      consentPage(needs.log, request, reply, async (back, signal) => {
+      consentPage({ log: needs.log, origin: needs.connections.origin() }, request, reply, async (back, signal) => {
         const { connection, returnUrl } = await needs.connections.connections.oauth.finish(back, signal);
         return { title: 'Connected', text: `The agent now has the tools of ${connection}.`, returnUrl };
       }),
@@ -38,7 +39,7 @@ function startRoute(app: App, { connections: { connections, origin } }: Needs): 
       tags: ['Connections'],
       summary: 'Begin the consent for a connection',
       description:
-        'For MCP servers that ask for OAuth. Gives the address at which somebody allows access, within 10 minutes and once. The authorization server leads the browser back to this service, which keeps the access encrypted on the host, and renews it.',
+        'For MCP servers that ask for OAuth. Gives the address of a page of this service, on which somebody is told which agent asks, and agrees or refuses, within 10 minutes and once. The page leads to the authorization server, which leads the same browser back to this service, which keeps the access encrypted on the host, and renews it.',
       params: ConnectionParams,
       querystring: NoQuery,
       body: StartConnectionOAuth,
@@ -55,13 +56,13 @@ function startRoute(app: App, { connections: { connections, origin } }: Needs): 
       const { redirect_url: returnUrl = null, scope = null } = request.body;
       const place = { accountId: request.principal.accountId, agentId, name };
       const ask = { redirectUri: origin() + callbackPath, returnUrl, scope };
-      const { id, authorizationUrl, state, expiresAt } = await connections.oauth.start(place, ask, clientGone(reply));
+      const { id, pageToken, state, expiresAt } = await connections.oauth.start(place, ask, clientGone(reply));
       return {
         object: 'oauth_session' as const,
         id,
         connection: name,
         status: 'pending' as const,
-        authorization_url: authorizationUrl,
+        authorization_url: consentUrl(origin(), pageToken),
         state,
         expires_at: expiresAt.toISOString(),
       };

@@ -1,0 +1,67 @@
+/** The page of a consent: who asks for what, before the browser goes anywhere. Refuses with `link_not_valid` where there is none. */
+import { Refusal } from '@lodge/domain';
+import type { OAuthSession } from '@lodge/ports';
+import { hashOf, keptIn, randomToken } from './sessions.ts';
+import type { ConsentGift, ConsentSessions } from './sessions.ts';
+
+export interface ConsentPage {
+  readonly accountId: string;
+  readonly agentId: string;
+  /** The owner's own text. */
+  readonly agentName: string;
+  readonly gift: ConsentGift;
+  /** Origin that agreeing leads to. */
+  readonly leadsTo: string;
+  /** The browser's secret: its own, or a new one. */
+  readonly browser: string;
+  /** Names the browser's cookie: of this consent alone. */
+  readonly tag: string;
+}
+
+export interface ConsentPages {
+  /** `browsers`: values of the cookie of a tag. Changes nothing. */
+  look(pageToken: string, browserOf: (tag: string) => string | null): Promise<ConsentPage>;
+  /** Gives the address of the authorization server. The consent is this browser's from now on. */
+  agree(pageToken: string, browser: string): Promise<string>;
+  refuse(pageToken: string, browser: string): Promise<void>;
+}
+
+/** Of the cookie of a consent, known to who has its state or its page. */
+export const consentTag = (stateHash: Uint8Array): string => Buffer.from(stateHash).toString('hex').slice(0, 16);
+export const consentTagOf = (state: string): string => consentTag(hashOf(state));
+
+interface Deps extends ConsentSessions {
+  readonly agents: { readonly get: (accountId: string, agentId: string) => Promise<{ readonly name: string }> };
+}
+
+export function createConsentPages(deps: Deps): ConsentPages {
+  return {
+    async look(pageToken, browserOf) {
+      const session = there(await deps.oauthSessions.find(hashOf(pageToken)));
+      const tag = consentTag(session.stateHash);
+      const own = browserOf(tag);
+      const { browserHash, accountId, agentId } = session;
+      if (browserHash !== null && (own === null || !Buffer.from(browserHash).equals(hashOf(own)))) throw notValid();
+      const { name: agentName } = await deps.agents.get(accountId, agentId);
+      const { gift, authorizationUrl } = keptIn(deps, session);
+      const leadsTo = new URL(authorizationUrl).origin;
+      return { accountId, agentId, agentName, gift, leadsTo, browser: own ?? randomToken(), tag };
+    },
+    async agree(pageToken, browser) {
+      const session = there(await deps.oauthSessions.agree(hashOf(pageToken), hashOf(browser)));
+      return keptIn(deps, session).authorizationUrl;
+    },
+    refuse: (pageToken, browser) => deps.oauthSessions.refuse(hashOf(pageToken), hashOf(browser)),
+  };
+}
+
+function there(session: OAuthSession | null): OAuthSession {
+  if (session !== null) return session;
+  throw notValid();
+}
+
+const notValid = (): Refusal =>
+  new Refusal(
+    'link_not_valid',
+    'This consent was used before, has taken too long, or was agreed to in another browser.',
+  );
