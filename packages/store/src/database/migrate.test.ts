@@ -64,7 +64,8 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0029_connection_oauth.sql',
     '0030_kept_secrets.sql',
     '0031_unverified_accounts.sql',
-    '0032_consent_pages.sql',
+    '0032_connection_echoes.sql',
+    '0033_consent_pages.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [
