@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { access, readFile } from 'node:fs/promises';
-import { run } from './commands.ts';
+import { NftCrashError, nftCrashAdvice, run } from './commands.ts';
 import { shareOf } from './connection-share.ts';
 import { trustByHand } from './firewalld.ts';
 import { foreignChains, isOfFirewalld, isOpenToGuests, nameOf } from './foreign-firewall.ts';
@@ -78,7 +78,12 @@ async function ipForwarding(): Promise<Finding> {
 async function otherFirewalls(plan: NetworkPlan): Promise<Finding> {
   const legacy = await olderIptables(plan);
   if (legacy !== null) return legacy;
-  const closed = (await foreignChains(plan)).filter((chain) => chain.closed);
+  const chains = await foreignChains(plan).catch((error: unknown) => {
+    if (error instanceof NftCrashError) return null;
+    throw error;
+  });
+  if (chains === null) return lack('nft crashes where it lists tables that a newer nft has made', nftCrashAdvice);
+  const closed = chains.filter((chain) => chain.closed);
   const shut = closed.filter((chain) => !isOpenToGuests(chain));
   const names = (chains: typeof closed): string => chains.map(nameOf).join(', ');
   if (shut.length > 0) {

@@ -5,12 +5,23 @@ import { open } from 'node:fs/promises';
 /** A tool is done in milliseconds. Its first run loads modules of the kernel, which a slow and busy host takes most of a minute for. */
 const timeoutMs = 180_000;
 const maxOutputBytes = 64 << 20;
+const crashes: ReadonlySet<NodeJS.Signals> = new Set(['SIGSEGV', 'SIGABRT', 'SIGBUS']);
 const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
 
 /** Of a file without a name; Node does not have it (open(2)). */
 const O_TMPFILE = 0o20000000 | constants.O_DIRECTORY;
 /** A file system in memory, which every Linux has here. */
 const inputFolder = '/dev/shm';
+
+/** nft itself crashed: one that is older than the program which made a table beside ours does, as soon as it lists that table. */
+export class NftCrashError extends Error {
+  constructor(options: ErrorOptions = {}) {
+    super(`nft crashes where it lists tables that a newer nft has made: ${nftCrashAdvice}`, options);
+    this.name = 'NftCrashError';
+  }
+}
+export const nftCrashAdvice =
+  'install nftables 1.0.9 or newer, or remove those tables (of a container, a VPN or another firewall) and start again';
 
 /**
  * Runs a tool without a shell and resolves to its standard output; rejects with what it said on standard error. Killed after `timeoutMs`.
@@ -46,6 +57,7 @@ function runWith(stdin: 'ignore' | number, command: string, args: readonly strin
     child.on('error', (error) => reject(new Error(`${command} does not start: ${error.message}`, { cause: error })));
     child.on('close', (code, signal) => {
       if (code === 0) resolve(Buffer.concat(stdout).toString());
+      else if (command === 'nft' && signal !== null && crashes.has(signal)) reject(new NftCrashError());
       else reject(new Error(`${command} ended with ${signal ?? code}: ${Buffer.concat(stderr).toString().trim()}`));
     });
   });

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { after, afterEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { run } from './commands.ts';
@@ -292,4 +294,29 @@ test('the facts for the operator are all good on a host like this one', async ()
     [],
   );
   assert.ok(facts.length >= 7);
+});
+
+test('an nft that crashes at tables of a newer one is told in a sentence that says what to do, and guests have a network', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'lodge-nft-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const [real, nft] = [join(folder, 'real'), (await run('sh', ['-c', 'command -v nft'])).trim()];
+  await copyFile(nft, real);
+  const stub = `#!/bin/sh\ncase "$*" in *"list ruleset"*|*"list tables"*) kill -SEGV $$ ;; esac\nexec ${real} "$@"\n`;
+  await writeFile(join(folder, 'stub'), stub, { mode: 0o755 });
+  // This host's file system is its own.
+  await run('mount', ['--bind', join(folder, 'stub'), nft]);
+  t.after(() => run('umount', [nft]));
+  const before = messages.splice(0);
+  await a.start();
+  await a.createNamespace(1, usual);
+  assert.deepEqual(await a.slots(), [1]);
+  assert.equal(await a.heal(), false, 'what is whole is not made anew');
+  const told = messages.filter((message) => message.includes('nft'));
+  assert.equal(told.length, 1, messages.join('\n'));
+  assert.match(told[0]!, /nft crashes where it lists tables that a newer nft has made: install nftables/);
+  const fact = (await checkNetwork(options('a', '10.201.0.0/16'))).find(({ name }) => name === 'other firewalls');
+  assert.deepEqual([fact?.ok, fact?.advice?.startsWith('install nftables 1.0.9')], [false, true]);
+  await a.teardown();
+  assert.deepEqual(await a.slots(), []);
+  messages.splice(0, Infinity, ...before, ...messages.filter((message) => !message.includes('nft')));
 });

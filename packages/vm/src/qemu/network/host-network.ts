@@ -5,7 +5,7 @@ import { hostAddress } from '@lodge/guest';
 import { VmError } from '@lodge/ports';
 import { bandwidthRules } from './bandwidth.ts';
 import { Egress } from './egress.ts';
-import { ipBatch, nft, run } from './commands.ts';
+import { NftCrashError, ipBatch, nft, run } from './commands.ts';
 import { connectionShare, fitConnectionTable } from './connection-share.ts';
 import { othersForward } from './foreign-firewall.ts';
 import { allowBrokerPort, forgetBrokerPort, hostRules } from './host-rules.ts';
@@ -224,14 +224,22 @@ async function ensureForwarding(plan: NetworkPlan, log: (message: string) => voi
   log('network: switched IPv4 forwarding on, it was off on this host');
 }
 
+/** One table as nft prints it; null where there is none. By its name: tables of others may be such as this nft cannot list. */
+async function tableText(table: string): Promise<string | null> {
+  return run('nft', ['--stateless', 'list', 'table', ...table.split(' ')]).catch((error: unknown) => {
+    if (error instanceof NftCrashError) throw error;
+    return null;
+  });
+}
+
 async function isForwardingMarked(plan: NetworkPlan): Promise<boolean> {
-  const tables = await run('nft', ['list', 'tables']);
-  return tables.split('\n').includes(`table ${forwardingMark(plan)}`);
+  return (await tableText(forwardingMark(plan))) !== null;
 }
 
 async function restoreForwarding(plan: NetworkPlan): Promise<void> {
   if (!(await isForwardingMarked(plan))) return;
-  if (!(await othersForward(plan))) await writeFile(forwarding, '0');
+  // Where others cannot be listed, they may count on it.
+  if (!(await othersForward(plan).catch(() => true))) await writeFile(forwarding, '0');
   await nft(`delete table ${forwardingMark(plan)}`);
 }
 
@@ -277,7 +285,7 @@ async function startNetwork(plan: NetworkPlan, others: OtherFirewalls, log: (mes
 
 /** The instance's own table as it is now, without what slots have in it; null when it is gone. */
 async function ownRules(plan: NetworkPlan): Promise<string | null> {
-  const text = await run('nft', ['--stateless', 'list', 'table', 'inet', plan.table]).catch(() => null);
+  const text = await tableText(`inet ${plan.table}`);
   return (
     text && text.replaceAll(/\t(map slots|chain slot_\d+) \{\n(?:\t\t.*\n)*\t\}\n\n?/g, '').replaceAll(/\n+/g, '\n')
   );

@@ -1,3 +1,4 @@
+import { NftCrashError } from './commands.ts';
 import { distrustLinks, trustLinks } from './firewalld.ts';
 import {
   type ForeignChain,
@@ -28,8 +29,11 @@ export class OtherFirewalls {
 
   /** True when something was opened now. May be repeated at any time. */
   async open(): Promise<boolean> {
-    const shut = (await foreignChains(this.plan)).filter((chain) => !isOpenToGuests(chain));
-    let opened = false;
+    const shut: ForeignChain[] = [];
+    let opened = await this.attempt('chains of other tables', async () => {
+      shut.push(...(await foreignChains(this.plan)).filter((chain) => !isOpenToGuests(chain)));
+      return false;
+    });
     for (const chains of Map.groupBy(shut, ({ family, table }) => `${family} ${table}`).values()) {
       const names = chains.map(nameOf).join(', ');
       opened = (await this.attempt(names, () => openTable(this.plan, chains))) || opened;
@@ -41,9 +45,15 @@ export class OtherFirewalls {
   /** Takes away what `open` made. */
   async close(): Promise<void> {
     this.failed.clear();
-    const chains = await foreignChains(this.plan);
-    if (chains.some(({ trusted }) => trusted)) await distrustLinks(this.plan).catch(this.tell);
-    await closeForeignChains(this.plan);
+    await foreignChains(this.plan)
+      .then(async (chains) => {
+        if (chains.some(({ trusted }) => trusted)) await distrustLinks(this.plan).catch(this.tell);
+        await closeForeignChains(this.plan);
+      })
+      .catch((error: unknown) => {
+        if (!(error instanceof NftCrashError)) throw error;
+        this.tell(error);
+      });
     await closeLegacyChains(this.plan).catch(this.tell);
   }
 
