@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isPublicAddress } from './addresses.ts';
+import type { Find } from './names.ts';
+import { PrivateAddressError, createOutbound } from './outbound.ts';
+import { ownAddresses } from './own-addresses.ts';
 
 test('no address of a host, a private network, a cloud or a guest is taken for a public one', () => {
   const inside = [
@@ -49,4 +52,28 @@ test('public addresses are', () => {
   ]) {
     assert.ok(isPublicAddress(address), address);
   }
+});
+
+test('a public address that the host has itself is refused, as a literal and behind a name, and the host alone is', async () => {
+  const own = ['8.8.8.8', '2606:4700::1', 'fe80::1%eth0'];
+  const isOwn = ownAddresses(() => own);
+  assert.deepEqual(['8.8.8.8', '2606:4700:0::1', '8.8.4.4', '2606:4700::2', 'x'].map(isOwn), [
+    true,
+    true,
+    false,
+    false,
+    false,
+  ]);
+  const find: Find = (_name, _options, callback) => callback(null, [{ address: '8.8.8.8', family: 4 }]);
+  const outbound = createOutbound(1_000, null, find, isOwn);
+  const signal = AbortSignal.timeout(10_000);
+  for (const url of ['https://8.8.8.8/', 'https://[2606:4700::1]/', 'https://name.example/']) {
+    const sent = outbound.send({ privateAddresses: false }, { method: 'GET', url, headers: {}, signal });
+    await assert.rejects(
+      sent,
+      (error: Error) => error instanceof PrivateAddressError || error.cause instanceof PrivateAddressError,
+      url,
+    );
+  }
+  await outbound.close();
 });

@@ -5,8 +5,9 @@ import type { Dispatcher } from 'undici';
 import { isPublicAddress } from './addresses.ts';
 import { ofSystem } from './names.ts';
 import type { Find } from './names.ts';
+import { ownAddresses } from './own-addresses.ts';
 
-/** A name led to an address that is not public, and nobody said that it may: somebody's DNS wants what is sent there. */
+/** A name led to an address that is not public, or is this host's own, and nobody said that it may: somebody's DNS wants what is sent there. */
 export class PrivateAddressError extends Error {
   constructor() {
     super('the name leads to an address that is not public');
@@ -46,20 +47,26 @@ const maxHolders = 256;
 /**
  * `egressProxy`: URL of the HTTP proxy that public servers are reached through, by CONNECT: TLS is with the server all the
  * same. What a name leads to is then the proxy's to know; servers that may be private are reached straight.
- * `find`: what names lead to; `ofNameServers` where strangers choose them.
+ * `find`: what names lead to; `ofNameServers` where strangers choose them. `isOwn`: whether an address is this host's.
  */
-export function createOutbound(connectMs: number, egressProxy: string | null, find: Find = ofSystem): Outbound {
+export function createOutbound(
+  connectMs: number,
+  egressProxy: string | null,
+  find: Find = ofSystem,
+  isOwn = ownAddresses(),
+): Outbound {
+  const isOpen = (address: string): boolean => isPublicAddress(address) && !isOwn(address);
   // Callers have clocks of their own for answers, by their signal.
   const common = { headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 15_000 };
   const anywhere = new Pools(() => new Agent({ ...common, connect: { timeout: connectMs } }));
   const publicOnly = new Pools(() =>
     egressProxy === null
-      ? new Agent({ ...common, connect: publicConnector(connectMs, find) })
+      ? new Agent({ ...common, connect: publicConnector(connectMs, find, isOpen) })
       : new ProxyAgent({ ...common, uri: egressProxy, proxyTunnel: true, connect: { timeout: connectMs } }),
   );
   return {
     async send({ privateAddresses, holder = '' }, { url, ...rest }) {
-      if (!privateAddresses && isPrivateLiteral(new URL(url).hostname)) throw new PrivateAddressError();
+      if (!privateAddresses && isClosedLiteral(new URL(url).hostname, isOpen)) throw new PrivateAddressError();
       return request(url, { ...rest, dispatcher: (privateAddresses ? anywhere : publicOnly).of(holder) });
     },
     async close() {
@@ -95,17 +102,17 @@ class Pools {
 }
 
 /** A literal address is never looked up. */
-function isPrivateLiteral(hostname: string): boolean {
+function isClosedLiteral(hostname: string, isOpen: (address: string) => boolean): boolean {
   const literal = hostname.replace(/^\[|\]$/g, '');
-  return isIP(literal) !== 0 && !isPublicAddress(literal);
+  return isIP(literal) !== 0 && !isOpen(literal);
 }
 
-/** Connects to public addresses only. Checked on what is connected to, so a DNS answer that changes meanwhile changes nothing. */
-function publicConnector(timeout: number, find: Find): buildConnector.connector {
+/** Connects to public addresses of others only. Checked on what is connected to, so a DNS answer that changes meanwhile changes nothing. */
+function publicConnector(timeout: number, find: Find, isOpen: (address: string) => boolean): buildConnector.connector {
   const lookup: LookupFunction = (hostname, options, callback) => {
     find(hostname, options, (error, addresses) => {
       if (error) return callback(error, []);
-      const usable = addresses.filter(({ address }) => isPublicAddress(address));
+      const usable = addresses.filter(({ address }) => isOpen(address));
       const [first] = usable;
       if (!first) return callback(new PrivateAddressError(), []);
       if (options.all) callback(null, usable);

@@ -33,7 +33,7 @@ export function createWebhookSender(options: WebhookSenderOptions): WebhookSende
       try {
         return answerOf(await post(outbound, options, request, signal));
       } catch (error) {
-        return failed(null, reasonOf(error, request.signal));
+        return failed(null, reasonOf(error, request.signal, options));
       }
     },
     close: () => outbound.close(),
@@ -83,10 +83,12 @@ function retryAfterMs(header: string | string[] | undefined): number | null {
 }
 
 /** Names of errors are ours or Node's: no address and no text of a receiver is in them. */
-function reasonOf(error: unknown, cut: AbortSignal): string {
+function reasonOf(error: unknown, cut: AbortSignal, { privateAddresses }: WebhookSenderOptions): string {
   if (cut.aborted) return 'The attempt was broken off.';
   if (isPrivate(error)) return 'The address of the receiver is not a public one.';
   const { name, code } = error as NodeJS.ErrnoException;
+  if (privateAddresses)
+    return namesOnly[code ?? ''] ?? 'The receiver did not answer: it was not reached, or broke off.';
   if (name === 'TimeoutError' || code === 'UND_ERR_CONNECT_TIMEOUT') return 'The receiver did not answer in time.';
   return (
     sentences[code ?? ''] ??
@@ -100,9 +102,14 @@ function isPrivate(error: unknown): boolean {
 
 const isPrivateCause = (cause: unknown): boolean => cause instanceof PrivateAddressError;
 
-const sentences: Readonly<Record<string, string>> = {
+/** Where receivers may be of the operator's own network, nothing else is told: reasons that differ would find its open ports. */
+const namesOnly: Readonly<Record<string, string>> = {
   ENOTFOUND: 'The name of the receiver leads to no address.',
   EAI_AGAIN: 'The name of the receiver could not be looked up.',
+};
+
+const sentences: Readonly<Record<string, string>> = {
+  ...namesOnly,
   ECONNREFUSED: 'The receiver refused the connection.',
   ECONNRESET: 'The receiver closed the connection without an answer.',
   UND_ERR_SOCKET: 'The receiver closed the connection without an answer.',
