@@ -1,7 +1,7 @@
 /** The unit, as systemd itself reads it where it is installed, and the command where systemd does not run. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { access, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -36,6 +36,18 @@ test('the unit that is printed starts at boot, again after a failure, and leaves
   }
   const script = /^ExecStart=\/bin\/bash (\S+)$/m.exec(text)?.[1];
   assert.ok(script && (await isThere(script)), text);
+});
+
+test('a folder that another user may change is not on its path, also where npm is there alone', async (t) => {
+  if (process.getuid!() !== 0) return t.skip('only root gives folders away');
+  const folder = await mkdtemp(join(tmpdir(), 'lodge-npm-'));
+  t.after(() => rm(folder, { recursive: true }));
+  await writeFile(join(folder, 'npm'), '#!/bin/sh\n', { mode: 0o755 });
+  await chown(folder, 1000, 1000);
+  const env = { ...process.env, PATH: folder };
+  const { stdout, stderr } = await run(process.execPath, [main, 'install', '--print'], { env });
+  assert.ok(/^Environment=PATH=\/usr\/local\/sbin:/m.test(stdout) && !stdout.includes(folder), stdout);
+  assert.match(stderr, /^Warning: npm is in .* not root's/);
 });
 
 test('nothing in it gives the service mounts of its own', async () => {

@@ -4,31 +4,32 @@
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, lstat, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { exists } from '../../host/exists.ts';
+import { strangerOf } from '../../host/ownership.ts';
+import { environmentFile, toRoot, unitFile, unitName } from '../../host/service-files.ts';
 import { CommandError, say } from '../command.ts';
 import type { Command } from '../command.ts';
 import { unitMark, unitText } from './unit.ts';
 
 const run = promisify(execFile);
-const unitName = 'lodge.service';
-const unitFile = `/etc/systemd/system/${unitName}`;
-const environmentFile = '/etc/lodge.env';
 /** There where systemd is what has started the machine (sd_booted(3)). */
 const bootedMark = '/run/systemd/system';
 const root = resolve(import.meta.dirname, '../../../../..');
 
 export const install: Command = async (args, env) => {
   const { values } = parseArgs({ args, options: { print: { type: 'boolean', default: false } } });
-  const text = textFor(env);
+  const text = await textFor(env);
   if (values.print) {
     process.stdout.write(text);
     return 0;
   }
   await assertSystemd();
   const there = await unitThere();
+  await tellOwner();
+  await closeEnvironment();
   if (there === text) say(`${unitFile} is there already.`);
   else {
     await writeFile(`${unitFile}.new`, text, { mode: 0o644 });
@@ -56,19 +57,44 @@ export const uninstall: Command = async (args) => {
   return 0;
 };
 
-function textFor(env: NodeJS.ProcessEnv): string {
+async function textFor(env: NodeJS.ProcessEnv): Promise<string> {
+  const programs = await programsIn(env);
   try {
-    return unitText({ root, environmentFile, programs: programsIn(env) });
+    return unitText({ root, environmentFile, programs });
   } catch (error) {
     throw new CommandError((error as Error).message, { cause: error });
   }
 }
 
-/** The folder of the host's npm: set-up runs it, and systemd's own PATH may not have it. */
-function programsIn(env: NodeJS.ProcessEnv): string {
+/** The folder of the host's npm, which set-up runs as root: the first on the path that is root's alone. */
+async function programsIn(env: NodeJS.ProcessEnv): Promise<string> {
   const folders = (env['PATH'] ?? '').split(':').filter((folder) => folder.startsWith('/'));
-  return folders.find((folder) => existsSync(join(folder, 'npm'))) ?? '/usr/bin';
+  const withNpm = folders.filter((folder) => existsSync(join(folder, 'npm')));
+  for (const folder of withNpm) if ((await strangerOf(folder)) === null) return folder;
+  if (withNpm.length > 0)
+    warn(
+      `npm is in ${withNpm[0]} alone, which is not root's, so the service does not look there. Install npm for all users.`,
+    );
+  return '/usr/bin';
 }
+
+/** Who owns what the service runs is root: told, for an administrator's own account may be meant. */
+async function tellOwner(): Promise<void> {
+  const stranger = await strangerOf(root);
+  if (stranger === null) return;
+  warn(`${stranger.path} is ${stranger.who}'s to change, who thereby is root. ${toRoot(root)}`);
+}
+
+/** Holds credentials: it is root's, and nobody else reads it. */
+async function closeEnvironment(): Promise<void> {
+  const there = await lstat(environmentFile).catch(() => null);
+  if (!there?.isFile() || (there.uid === 0 && (there.mode & 0o077) === 0)) return;
+  await chown(environmentFile, 0, 0);
+  await chmod(environmentFile, 0o600);
+  say(`${environmentFile} was open to others: it is root's now, mode 0600.`);
+}
+
+const warn = (text: string): void => void process.stderr.write(`Warning: ${text}\n`);
 
 async function assertSystemd(): Promise<void> {
   if (!(await exists(bootedMark))) {

@@ -1,7 +1,7 @@
 /** Each check against a host that is weak in that one way, and one that is not: files of the kernel lie in a folder of the test. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
@@ -31,6 +31,7 @@ async function weak(
   files: Readonly<Record<string, string | null>> = {},
   env: Readonly<Record<string, string>> = {},
   given: Partial<HostFacts> = {},
+  prepare: (root: string) => Promise<void> = async () => undefined,
 ): Promise<Record<string, string>> {
   const root = join(folder, `host-${(hosts += 1)}`);
   for (const [path, text] of Object.entries({ ...strong, ...files })) {
@@ -38,6 +39,7 @@ async function weak(
     await mkdir(join(root, dirname(path)), { recursive: true });
     await writeFile(join(root, path), text);
   }
+  await prepare(root);
   const config = readConfig({ LODGE_DATA_DIR: dataDir, LODGE_CACHE_DIR: dataDir, ...env });
   const emulator = { version: 'QEMU 10.0', mapsReadOnly: true };
   const usual = { people: 2, emulator, accelerator: 'kvm', guests: 24, clockIsSet: true } as const;
@@ -54,6 +56,34 @@ test('a host with nothing weak has no weakness', async () => {
   assert.deepEqual(await weak(), {});
   const https = { LODGE_PUBLIC_URL: 'https://lodge.example.com', LODGE_TRUSTED_PROXIES: '127.0.0.1' };
   assert.deepEqual(await weak({}, { ...https, LODGE_AGENTS_DOMAIN: 'agents.example.net' }), {});
+});
+
+test('a service that runs what is another user’s, or whose settings others read, is found', async () => {
+  const unit = 'WorkingDirectory=/opt/lodge\nEnvironment=PATH=/opt/npm:/usr/bin\n';
+  const files = {
+    '/etc/systemd/system/lodge.service': unit,
+    '/opt/lodge/x': '',
+    '/opt/npm/npm': '',
+    '/usr/bin/x': '',
+    '/etc/lodge.env': '',
+  };
+  const on = async (prepare: (root: string) => Promise<void>): Promise<Record<string, string>> =>
+    weak(files, {}, {}, prepare);
+  const closed = (root: string): Promise<void> => chmod(join(root, 'etc/lodge.env'), 0o600);
+  assert.deepEqual(await on(closed), {});
+  assert.deepEqual(await on((root) => chmod(join(root, 'etc/lodge.env'), 0o640)), { 'service settings': 'fail' });
+  for (const folder of ['opt/lodge', 'opt/npm', 'opt']) {
+    const given = async (root: string): Promise<void> => {
+      await closed(root);
+      await chown(join(root, folder), 1000, 1000);
+    };
+    assert.deepEqual(await on(given), { service: 'warn' }, folder);
+  }
+  const written = async (root: string): Promise<void> => {
+    await closed(root);
+    await chmod(join(root, 'opt/lodge'), 0o775);
+  };
+  assert.deepEqual(await on(written), { service: 'warn' });
 });
 
 test('each weakness of the machine is found', async () => {

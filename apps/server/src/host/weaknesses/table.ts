@@ -13,10 +13,11 @@ import { mostVms } from '../machines.ts';
 import type { Check, HostFacts } from './check.ts';
 import { machineChecks } from './machine.ts';
 import { networkChecks } from './network.ts';
+import { serviceChecks } from './service.ts';
 import { storageChecks } from './storage.ts';
 import { webChecks } from './web.ts';
 
-const checks: readonly Check[] = [...webChecks, ...machineChecks, ...networkChecks, ...storageChecks];
+const checks: readonly Check[] = [...webChecks, ...machineChecks, ...networkChecks, ...storageChecks, ...serviceChecks];
 
 /** All findings, in the order of the table. */
 export const lookAtHost = (facts: HostFacts): Promise<Finding[]> =>
