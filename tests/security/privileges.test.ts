@@ -172,8 +172,13 @@ test('the control plane’s user writes nothing that root runs, opens or trusts'
   const own = join(service.dataDir, 'control-plane');
   const writable = `${byName}\n${inCheckout}`.split('\n').filter((path) => path !== '');
   const foreign = writable.filter((path) => path !== own && !path.startsWith(`${own}/`));
-  // The database's socket, which is how it is reached.
-  assert.deepEqual(foreign, [join(service.dataDir, 'postgres', 'socket', '.s.PGSQL.5432')]);
+  // The sockets by which it reaches the database, and has relays started.
+  const relays = ['messages', 'messages.end', 'whatsapp', 'whatsapp.end'].map((name) => join('relays', name));
+  const sockets = [join('postgres', 'socket', '.s.PGSQL.5432'), ...relays];
+  assert.deepEqual(
+    foreign.toSorted(),
+    sockets.map((path) => join(service.dataDir, path)),
+  );
   assert.ok(writable.includes(own), 'what is its own was found');
 });
 

@@ -24,8 +24,8 @@ PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 22, 24, 38
 SECCOMP_MODE_FILTER = 2
 EPERM, ENOSYS, EAFNOSUPPORT = 1, 38, 97
 DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
-# Threads count. A relay has some 20, and one more for mail.
-MAX_THREADS = 128
+# Of the user, whichever Lodge of the host they are of. A relay has some 20; its control group bounds it closer.
+MAX_THREADS = 1024
 
 libc = ctypes.CDLL(None, use_errno=True)
 

@@ -113,14 +113,16 @@ async function inMemory(pid: number, needles: Readonly<Record<string, Buffer>>):
   const found = new Set<string>();
   const memory = await open(`/proc/${pid}/mem`);
   try {
-    for (const line of (await readFile(`/proc/${pid}/maps`, 'utf8')).split('\n')) {
-      const [, from, to] = /^([0-9a-f]+)-([0-9a-f]+) rw/.exec(line) ?? [];
-      if (from === undefined || to === undefined) continue;
-      for (let at = parseInt(from, 16); at < parseInt(to, 16); at += 2 ** 24) {
-        const bytes = Buffer.alloc(Math.min(2 ** 24 + 128, parseInt(to, 16) - at));
-        const read = await memory.read(bytes, 0, bytes.length, at).catch(() => null);
-        if (read === null) continue;
-        for (const [name, needle] of Object.entries(needles)) if (bytes.includes(needle)) found.add(name);
+    const bytes = Buffer.allocUnsafe(2 ** 24 + 128);
+    for (const region of (await readFile(`/proc/${pid}/smaps`, 'utf8')).split(/^(?=[0-9a-f]+-)/m)) {
+      const [, from, to] = /^([0-9a-f]+)-([0-9a-f]+) rw/.exec(region) ?? [];
+      if (from === undefined || to === undefined || /^Rss: +0 kB$/m.test(region)) continue;
+      const end = parseInt(to, 16);
+      for (let at = parseInt(from, 16); at < end; at += 2 ** 24) {
+        const length = Math.min(bytes.length, end - at);
+        const { bytesRead } = await memory.read(bytes, 0, length, at).catch(() => ({ bytesRead: 0 }));
+        const read = bytes.subarray(0, bytesRead);
+        for (const [name, needle] of Object.entries(needles)) if (read.includes(needle)) found.add(name);
       }
     }
   } finally {
