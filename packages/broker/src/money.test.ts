@@ -30,8 +30,13 @@ afterEach(async () => {
 async function start({
   change = {},
   agent = {},
+  payerIsLimited = false,
   ...more
-}: { change?: Partial<Provider>; agent?: Partial<TestAgent> } & Partial<TestBrokerOptions> = {}): Promise<void> {
+}: {
+  change?: Partial<Provider>;
+  agent?: Partial<TestAgent>;
+  payerIsLimited?: boolean;
+} & Partial<TestBrokerOptions> = {}): Promise<void> {
   [opened, closed] = [[], []];
   const own = { needsKey: false, models: priced };
   const providers = [
@@ -51,6 +56,7 @@ async function start({
     ledger: {
       open: async (call) => (opened.push(call), null),
       close: async (call) => void closed.push(call),
+      payerIsLimited: () => payerIsLimited,
     },
     ...more,
   });
@@ -200,6 +206,13 @@ test('under a limit what the price list cannot price is refused by its name; wit
   assert.equal(llm.requests.length, refusals.length);
 });
 
+test('under a limit of who pays the asking agent picks no option without a price', async () => {
+  await start({ agent: { spendLimited: false }, payerIsLimited: true });
+  const { status, message } = await ask(limited, { service_tier: 'priority' });
+  assert.equal(status, 403, message);
+  assert.match(message, /^service_tier /);
+});
+
 test('under a limit what costs as usual passes: tools of the guest, usual tiers, empty fields', async () => {
   await start();
   const passes: readonly (readonly [LlmApi, object])[] = [
@@ -219,9 +232,10 @@ test('under a limit what costs as usual passes: tools of the guest, usual tiers,
 });
 
 test('under a limit a guest that leaves early is booked with all that the answer may have cost', async () => {
-  for (const spendLimited of [true, false]) {
+  for (const whose of ['its own', "the payer's", 'nobody']) {
+    const spendLimited = whose !== 'nobody';
     for (const reply of [{ hang: 'at-once' }, { chunks: ['a', 'b'], hang: 'after-first-chunk' }] as const) {
-      await start({ agent: { spendLimited } });
+      await start({ agent: { spendLimited: whose === 'its own' }, payerIsLimited: whose === "the payer's" });
       llm.script([reply]);
       const seen = llm.requests.length;
       const abort = new AbortController();

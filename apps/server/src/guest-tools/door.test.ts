@@ -305,3 +305,31 @@ test('a guest that floods is told so, and the other one is answered', async () =
   const client = await clientOf('b');
   await client.close();
 });
+
+test('a list of tools has at most 512 KiB, and others are served while it is written', async () => {
+  const large = {
+    type: 'object',
+    properties: Object.fromEntries(Array.from({ length: 700 }, (_, n) => [`p${n}`, { enum: [n] }])),
+  };
+  const offered = Array.from({ length: 256 }, (_, n) => ({
+    name: `t${n}`,
+    description: '"tools":[]',
+    inputSchema: large,
+  }));
+  instead = { list: async () => offered, call: async () => null };
+  let turns = 0;
+  let isOver = false;
+  const count = (): void => {
+    turns += 1;
+    if (!isOver) setImmediate(count);
+  };
+  count();
+  const reply = await post(JSON.stringify({ jsonrpc: '2.0', id: '"tools":[]', method: 'tools/list' }));
+  const text = await reply.text();
+  isOver = true;
+  assert.ok(text.length > 400 * 1024 && text.length < 520 * 1024, `${text.length} bytes`);
+  const { id, result } = JSON.parse(text) as { id: string; result: { tools: typeof offered } };
+  assert.equal(id, '"tools":[]');
+  assert.deepEqual(result.tools[0], offered[0]);
+  assert.ok(turns > 3, `${turns} loop turns`);
+});

@@ -9,11 +9,14 @@ import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/
 import { CallToolRequestSchema, ErrorCode, ListToolsRequestSchema, McpError } from '@modelcontextprotocol/sdk/types.js';
 import type { CallToolResult, ListToolsResult } from '@modelcontextprotocol/sdk/types.js';
 import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/types.js';
-import { JsonBoundsError, asObject, boundedJson } from '@lodge/domain';
+import { JsonBoundsError, asObject, boundedJson, loopShare } from '@lodge/domain';
 import type { AgentTools, ToolGuest } from '@lodge/engine';
+import type { OfferedTool } from '@lodge/ports';
 
 const bodyBounds = { bytes: 256 * 1024, depth: 32, elements: 10_000 } as const;
 const maxHeaderChars = 256;
+/** Of a list of tools: what is behind it is left out. No model has a context for more. */
+const maxListBytes = 512 * 1024;
 
 /** Why a request is no call: told as JSON-RPC tells it. */
 class Unreadable extends Error {
@@ -40,7 +43,7 @@ export function createToolsDoor(tools: AgentTools, version: string): ToolsDoor {
         const reply = await answer(tools, { guest: { agentId, accountId }, req, message, version, signal });
         if (reply === null) return;
         res.writeHead(reply.status, { 'content-type': 'application/json' });
-        res.end(await reply.text());
+        res.end(reply.text);
       } catch (error) {
         if (signal.aborted) return;
         if (!(error instanceof Unreadable)) throw error;
@@ -100,7 +103,10 @@ interface Asked {
 }
 
 /** Null: the guest has left. */
-async function answer(tools: AgentTools, asked: Asked): Promise<Response | null> {
+async function answer(
+  tools: AgentTools,
+  asked: Asked,
+): Promise<{ readonly status: number; readonly text: string } | null> {
   const { req, message, signal } = asked;
   const one = serverOf(tools, asked);
   const { server } = one;
@@ -116,7 +122,10 @@ async function answer(tools: AgentTools, asked: Asked): Promise<Response | null>
     const request = new Request('http://tools/mcp', { method: 'POST', headers: headersOf(req) });
     const reply = await Promise.race([transport.handleRequest(request, { parsedBody: message }), gone]);
     if (one.failure !== null) throw one.failure.cause;
-    return reply;
+    if (reply === null) return null;
+    const text = await reply.text();
+    // The SDK would write a list of hundreds of tools in one piece. No text in JSON has these bytes: its quotes are escaped.
+    return { status: reply.status, text: one.listed === null ? text : text.replace('"tools":[]', () => one.listed!) };
   } finally {
     // Ends what of it is under way.
     await server.close();
@@ -141,11 +150,17 @@ interface OneServer {
   readonly server: Server;
   /** What failed within: the guest is told nothing of it. */
   failure: { readonly cause: unknown } | null;
+  /** What stands in the place of an empty list of tools. */
+  listed: string | null;
 }
 
 function serverOf(tools: AgentTools, { guest, version, signal }: Asked): OneServer {
   const options = { capabilities: { tools: {} }, jsonSchemaValidator: noValidator };
-  const one: OneServer = { server: new Server({ name: 'lodge', version }, options), failure: null };
+  const one: OneServer = {
+    server: new Server({ name: 'lodge', version }, options),
+    failure: null,
+    listed: null,
+  };
   const within = async <T>(work: Promise<T>): Promise<T> => {
     try {
       return await work;
@@ -156,7 +171,8 @@ function serverOf(tools: AgentTools, { guest, version, signal }: Asked): OneServ
   };
   one.server.setRequestHandler(ListToolsRequestSchema, async (): Promise<ListToolsResult> => {
     const offered = await within(tools.list(guest, signal));
-    return { tools: offered.map((tool) => ({ ...tool })) as ListToolsResult['tools'] };
+    one.listed = `"tools":[${await listOf(offered, guest.agentId)}]`;
+    return { tools: [] };
   });
   one.server.setRequestHandler(CallToolRequestSchema, async ({ params }): Promise<CallToolResult> => {
     const answered = await within(tools.call(guest, params.name, params.arguments ?? {}, signal));
@@ -166,6 +182,24 @@ function serverOf(tools: AgentTools, { guest, version, signal }: Asked): OneServ
     return { content: [...answered.content], isError: answered.isError } as CallToolResult;
   });
   return one;
+}
+
+/** Tools as JSON, as many as fit, written in small steps among those of other agents. */
+async function listOf(tools: readonly OfferedTool[], agentId: string): Promise<string> {
+  const left = tools.values();
+  const written: string[] = [];
+  let bytes = 0;
+  await loopShare.run(agentId, () => {
+    const { done, value } = left.next();
+    if (done) return false;
+    const text = JSON.stringify(value);
+    const more = Buffer.byteLength(text) + 1;
+    if (bytes + more > maxListBytes) return true;
+    bytes += more;
+    written.push(text);
+    return true;
+  });
+  return written.join(',');
 }
 
 function refuse(req: IncomingMessage, res: ServerResponse, { status, code, message }: Unreadable): void {

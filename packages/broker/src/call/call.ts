@@ -72,6 +72,8 @@ export class Call {
   #model: string;
   #inputEstimate = 0;
   #outputEstimate = 0;
+  /** A spend limit holds for the agent, or for who pays for the call. */
+  #limited: boolean;
   /** The request, or part of it, may have reached the provider. */
   #sent = false;
   #status: number | null = null;
@@ -83,6 +85,7 @@ export class Call {
   constructor(deps: CallDeps, request: CallRequest) {
     this.#deps = deps;
     this.#request = request;
+    this.#limited = request.agent.spendLimited;
     this.#deadline = new Deadline(deps.limits.totalMs);
     this.#meter = new TokenMeter(request.wire);
     this.#recording = request.agent.keepsContents ? new Recording() : null;
@@ -150,14 +153,15 @@ export class Call {
     const { wire, asked, agent } = this.#request;
     this.#inputEstimate = estimateInput(body.bytes.length, body.weight);
     if (asked.action === 'count') return;
-    if (agent.spendLimited) refuseUnpriced(body, wire.billing, this.#provider, this.#model);
+    this.#limited = agent.spendLimited || this.#deps.recorder.payerIsLimited(agent.agentId);
+    if (this.#limited) refuseUnpriced(body, wire.billing, this.#provider, this.#model);
     this.#outputEstimate = expectedOutput(body, wire.billing);
     const { agentId, accountId } = agent;
     const call = { id: this.#id, agentId, accountId, startedAt: this.#startedAt, api: wire.api, digest: body.digest };
     await this.#deps.recorder.open(
       { ...call, provider: this.#provider, model: this.#model },
       { inputTokens: this.#inputEstimate, outputTokens: this.#outputEstimate },
-      agent.spendLimited,
+      this.#limited,
     );
   }
 
@@ -259,7 +263,7 @@ export class Call {
     if (this.#request.asked.action === 'count') return Promise.resolve();
     return (this.#settled ??= this.#deps.recorder.record(
       this.#row(outcome),
-      this.#request.agent.spendLimited,
+      this.#limited,
       this.#recording?.seal(this.#id, this.#deps.secrets),
     ));
   }
@@ -293,7 +297,7 @@ export class Call {
     const unanswered = this.#status === null && this.#sent;
     const accepted = this.#status !== null && this.#status < 300;
     const gaveUp = outcome === 'cancelled' || this.#deadline.gaveUp !== null;
-    const leastOutput = gaveUp && this.#request.agent.spendLimited ? this.#outputEstimate : 0;
+    const leastOutput = gaveUp && this.#limited ? this.#outputEstimate : 0;
     if (unanswered || (accepted && !this.#meter.isFailedAtOnce)) {
       return this.#meter.usage(this.#inputEstimate, leastOutput);
     }

@@ -55,6 +55,11 @@ export class Recorder {
     });
   }
 
+  /** Whether another agent that may pay for the agent's next call is under a spend limit. */
+  payerIsLimited(agentId: string): boolean {
+    return this.#ledger.payerIsLimited?.(agentId) ?? false;
+  }
+
   async #opened(call: OpenCall): ReturnType<CallLedger['open']> {
     for (let attempt = 0; ; attempt++) {
       try {

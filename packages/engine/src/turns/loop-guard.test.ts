@@ -259,3 +259,14 @@ test('who asks under a spend limit pays for no call without a known price', asyn
   assert.deepEqual(booked, []);
   assert.match(turn.refusal!.message, /no known price/);
 });
+
+test('that a payer is under a limit is known before a call is opened, as long as its turn goes on', (t) => {
+  const { begin, ledger } = setUp(t);
+  assert.equal(ledger.payerIsLimited!(agentId), false);
+  begin();
+  assert.equal(ledger.payerIsLimited!(agentId), false);
+  const asked = begin(askedBy('asker', true));
+  assert.equal(ledger.payerIsLimited!(agentId), true);
+  asked.end();
+  assert.equal(ledger.payerIsLimited!(agentId), false);
+});

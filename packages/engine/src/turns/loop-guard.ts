@@ -135,6 +135,10 @@ export class Turns {
     return {
       open: (call) => this.open(ledger, call),
       close: (call, content) => this.close(ledger, call, content),
+      payerIsLimited: (agentId) => {
+        const caller = this.callers.get(agentId);
+        return caller !== undefined && payersOf(caller, agentId).some(({ limited }) => limited);
+      },
     };
   }
 

@@ -177,6 +177,11 @@ export interface CallLedger {
    * it, if the account still wants that and the agent is not deleted.
    */
   close(call: LlmCall, content?: SealedContent | null): Promise<void>;
+  /**
+   * Whether another agent that may pay for the agent's next call is under a spend limit. Left out, each agent pays for its own
+   * calls alone.
+   */
+  payerIsLimited?(agentId: string): boolean;
 }
 
 /** What models cost. */
