@@ -4,17 +4,21 @@
 const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const codeChars = 8;
 
-const hourMs = 3_600_000;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
 
 /**
- * Bounds of one channel. Where as many senders wait as may, the one who was told longest ago gives way to a new one. A code holds
- * for an hour all the same: so many senders are told one in an hour, and each of them once. Fewer strangers keep nobody out.
+ * Bounds of one channel. Where as many senders wait as may, one gives way to a new one: the one who was told longest ago, if that is an
+ * hour, and else one by chance of those whose codes have held as long as they must. So strangers keep nobody out unless as many of them
+ * write within that time; each is told a code once an hour, and nobody can tell whose code gives way next.
  */
 export const pairingBounds = {
   /** Senders who wait for a decision. */
   pending: 400,
-  /** A code gives way to no other before. Not less than the next: whoever gave way might be told again sooner. */
-  holdsMs: hourMs,
+  /** A code gives way to no other before. */
+  holdsMs: 10 * minuteMs,
+  /** From then on the oldest gives way, and before one by chance. */
+  isOldAfterMs: hourMs,
   /** A sender who goes on writing is told the code again. */
   tellAgainAfterMs: hourMs,
   /** From when it was told last. */

@@ -253,10 +253,11 @@ async function ask(
   trx: Transaction<Schema>,
   lease: LeaseRef,
   accountId: string,
-  { sender, conversation, replyTo }: InboundMessage,
+  message: InboundMessage,
 ): Promise<string | null> {
   const { agentId, channel } = lease;
-  await giveWay(trx, lease, sender.id);
+  const { sender, conversation, replyTo } = message;
+  await giveWay(trx, lease, message);
   const { rows } = await sql<{ code: string }>`
     insert into channel_senders as s (agent_id, channel, sender_id, name, state, code)
     select ${agentId}, ${channel}, ${sender.id}, ${sender.name}, 'pending', ${makePairingCode(randomInt)}
@@ -276,20 +277,35 @@ async function ask(
   return code;
 }
 
-/** Removes the codes that have ended, and the one told longest ago where there is no place for a new sender. */
-async function giveWay(trx: Transaction<Schema>, { agentId, channel }: LeaseRef, senderId: string): Promise<void> {
-  const { pending, holdsMs } = pairingBounds;
+/**
+ * Removes the codes that have ended, and another where there is no place for a new sender. By chance a code gives way only to somebody
+ * who was told none within the hour: few strangers could else take turns.
+ */
+async function giveWay(
+  trx: Transaction<Schema>,
+  { agentId, channel }: LeaseRef,
+  { sender, conversation }: InboundMessage,
+): Promise<void> {
+  const { pending, holdsMs, isOldAfterMs, tellAgainAfterMs } = pairingBounds;
   // Uncorrelated parts, which Postgres computes once a statement: a stranger's every message comes here.
   const waiting = sql`agent_id = ${agentId} and channel = ${channel} and state = 'pending'`;
+  const isOlderThan = (ms: number) => sql`asked_at < clock_timestamp() - ${ms} * interval '1 millisecond'`;
+  const wasTold = sql`exists (
+    select from channel_answers a join channel_conversations v on v.id = a.conversation
+    where v.agent_id = ${agentId} and v.channel = ${channel} and v.conversation_id = ${conversation.id}
+      and a.created_at > clock_timestamp() - ${tellAgainAfterMs} * interval '1 millisecond'
+  )`;
   await sql`
     delete from channel_senders s where ${waiting} and (
       ${hasEnded}
       or (
-        asked_at < clock_timestamp() - ${holdsMs} * interval '1 millisecond'
-        and not exists (select from channel_senders where ${waiting} and sender_id = ${senderId})
+        ${isOlderThan(holdsMs)}
+        and not exists (select from channel_senders where ${waiting} and sender_id = ${sender.id})
         and sender_id = any(array(
-          select sender_id from channel_senders where ${waiting}
-          order by asked_at desc, sender_id offset ${pending - 1}
+          select sender_id from channel_senders
+          where ${waiting} and (${isOlderThan(isOldAfterMs)} or (${isOlderThan(holdsMs)} and not ${wasTold}))
+          order by case when ${isOlderThan(isOldAfterMs)} then asked_at end nulls last, random()
+          limit greatest(0, (select count(*) from channel_senders where ${waiting}) - ${pending - 1})
         ))
       )
     )
