@@ -40,7 +40,9 @@ export async function takeDown(config: Config, log: Log, tell: (what: string) =>
   const unlock = await lockInstance(config.dataDir);
   try {
     // Opening it ends what a control plane that was killed has left.
-    for (const of of ['control', 'relays'] as const) await (await openControlGroup({ ...config, of })).end();
+    for (const group of ['control', 'relays'] as const) {
+      await (await openControlGroup({ ...config, of: group })).end();
+    }
     const databaseRan = await databaseRuns(config);
     await endMachines(config, log, done);
     if (await databaseRuns(config)) await withStore(config, log, () => Promise.resolve());
