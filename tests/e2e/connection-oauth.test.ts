@@ -225,7 +225,7 @@ test('a server that tells its agent the access that it was given does not tell i
   await call('work__leak');
   await due();
   const [, sentence] = await call('work__leak');
-  assert.match(sentence, /^it is \*+ \*+ [A-Za-z0-9+/=]{0,2}\*+/);
+  assert.doesNotMatch(sentence, /it is/, 'the answer is refused whole');
   assert.equal(access().length, 2);
   for (const token of access()) {
     for (const form of [token.slice(0, 24), token.slice(-24), base64(token).slice(4, 30)])
