@@ -45,8 +45,8 @@ export function connections(results: Results, subject: Subject, agent: () => Tes
       const [first, found, leaked] = llm.requests.slice(before);
       assert.ok(first!.tools.includes(find.name), first!.tools.join());
       assert.match(JSON.stringify(found!.body), /#7 Login is open/);
-      assert.match(JSON.stringify(leaked!.body), /Your token is/);
-      assert.ok(!JSON.stringify(leaked!.body).includes(token), 'an echoed token is taken out');
+      assert.match(JSON.stringify(leaked!.body), /held the credential of this connection/);
+      assert.ok(!JSON.stringify(leaked!.body).includes(token), 'an answer with the token is refused whole');
       assert.equal((await service.call('DELETE', `/agents/${agent.id}/connections/tracker`)).status, 200);
       llm.script([{ text: 'Gone.' }]);
       await agent.answer('And now?', { user });
@@ -62,7 +62,7 @@ export function connections(results: Results, subject: Subject, agent: () => Tes
     const seen: (string | undefined)[] = [];
     const server = createServer((req, res) => {
       seen.push(req.headers.authorization);
-      res.end(`note of ${req.url}, ${req.headers.authorization}`);
+      res.end(req.url === '/notes/echo' ? `You sent ${req.headers.authorization}` : `note of ${req.url}`);
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     try {
@@ -70,11 +70,13 @@ export function connections(results: Results, subject: Subject, agent: () => Tes
       const allow = [{ methods: ['GET'], paths: ['/notes/*'] }];
       await put(agent, 'notes', { kind: 'http', url, headers: { authorization: `Bearer ${token}` }, allow });
       const get = (path: string): string => `http://10.0.2.2:4000/connections/notes${path}`;
-      const [allowed, refused] = await Promise.all(['/notes/today', '/admin'].map((path) => fetched(agent, get(path))));
+      const paths = ['/notes/today', '/admin', '/notes/echo'];
+      const [allowed, refused, echoed] = await Promise.all(paths.map((path) => fetched(agent, get(path))));
       assert.match(allowed!, /note of \/notes\/today/);
-      assert.ok(!allowed!.includes(token));
       assert.match(refused!, /not allowed/);
-      assert.deepEqual(seen, [`Bearer ${token}`]);
+      assert.match(echoed!, /held the credential of this connection/);
+      assert.ok(!`${allowed}${echoed}`.includes(token));
+      assert.deepEqual(seen, Array(2).fill(`Bearer ${token}`));
       await isNowhere(agent, token);
     } finally {
       server.close();
