@@ -27,6 +27,7 @@ export interface BareClone {
 
 const noCgroups = {
   missing: [],
+  weigh: () => Promise.resolve(),
   createYielding: () => Promise.resolve(),
   create: () => Promise.resolve(),
   limit: () => Promise.resolve(),

@@ -42,6 +42,7 @@ import { openTapDevice } from './machine/device-nodes.ts';
 import { passableFolder } from './host/folders.ts';
 import { freeSpaceNow } from './host/disk.ts';
 import { hostMemory } from './host/memory.ts';
+import { CpuKeeper } from './lifecycle/cpu-keeper.ts';
 import { ClockKeeper } from './lifecycle/clock-keeper.ts';
 import { collectLeftovers } from './lifecycle/leftovers.ts';
 import { lock } from './host/lock.ts';
@@ -69,6 +70,7 @@ class QemuDriver implements VmDriver {
   private readonly vms: Vms;
   private readonly keeper: NetworkKeeper;
   private readonly clocks: ClockKeeper;
+  private readonly processors: CpuKeeper;
   private cgroups: Cgroups | null = null;
   private unlock: (() => void) | null = null;
 
@@ -82,6 +84,7 @@ class QemuDriver implements VmDriver {
     this.keeper = new NetworkKeeper(options.network, options.log);
     const { slots, templates, watch } = this;
     this.vms = new Vms({ options, root: this.vmsRoot, slots, templates, watch, cgroups: () => this.started() });
+    this.processors = new CpuKeeper({ watch, cgroups: () => this.started(), log: options.log });
     this.clocks = new ClockKeeper({ watch, setClock: (vm, signal) => this.vms.setClock(vm, signal), log: options.log });
   }
 
@@ -108,6 +111,7 @@ class QemuDriver implements VmDriver {
       await Promise.all(known.map((record) => this.vms.adopt(record)));
       this.keeper.start();
       this.clocks.start();
+      this.processors.start();
     } catch (error) {
       await this.stop();
       throw error;
@@ -118,6 +122,7 @@ class QemuDriver implements VmDriver {
     await this.calls.end(new VmError('aborted', 'the driver stops'));
     this.keeper.stop();
     this.clocks.stop();
+    this.processors.stop();
     this.watch.stop();
     this.options.network.stop();
     await this.cgroups?.close();

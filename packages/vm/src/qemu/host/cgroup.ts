@@ -34,6 +34,8 @@ export interface Cgroups {
   createYielding(name: string): Promise<void>;
   /** Changes the limits of a group with processes in it. A bound on memory that is exceeded already stays as it was: nothing is killed for it. */
   limit(name: string, limits: CgroupLimits): Promise<void>;
+  /** Gives the group's processes a part (0.1 to 1) of the usual weight when others want to run too. */
+  weigh(name: string, part: number): Promise<void>;
   /** Moves a process, all its threads with it, into the group. */
   add(name: string, pid: number): Promise<void>;
   /** Whether the kernel has killed a process of the group for lack of memory: the group's own, or the host's. */
@@ -58,6 +60,8 @@ interface Tree {
   readonly limits: (limits: CgroupLimits) => readonly Setting[];
   /** The least weight that still gets on beside busy VMs. */
   readonly yielding: readonly Setting[];
+  /** A part of the usual weight. */
+  readonly weight: (part: number) => readonly Setting[];
   /** Tells how much of what the memory limits bind is in use now. */
   readonly memoryInUse: string;
   /** Counts out-of-memory kills, in its line `oom_kill`; empty where this tree does not. */
@@ -127,6 +131,10 @@ class Groups implements Cgroups {
       const over = bytes < Infinity && Number(await readFile(join(folder, tree.memoryInUse), 'utf8')) > bytes;
       await write(folder, over ? settings.filter((setting) => !isMemory(setting)) : settings);
     }
+  }
+
+  async weigh(name: string, part: number): Promise<void> {
+    for (const { parent, weight } of this.trees) await write(join(parent, name), weight(part));
   }
 
   async add(name: string, pid: number): Promise<void> {
@@ -223,7 +231,9 @@ async function openUnified(root: string, parent: string): Promise<Cgroups> {
   const limits = (wanted: CgroupLimits): Setting[] => usable.flatMap((controller) => settings[controller](wanted));
   const kills = usable.includes('memory') ? 'memory.events' : '';
   const yielding: Setting[] = usable.includes('cpu') ? [['cpu.weight', '5']] : [];
-  return new Groups([{ parent: folder, limits, yielding, memoryInUse: 'memory.current', kills }], missing);
+  const weight = (part: number): Setting[] =>
+    usable.includes('cpu') ? [['cpu.weight', String(Math.round(100 * part))]] : [];
+  return new Groups([{ parent: folder, limits, yielding, weight, memoryInUse: 'memory.current', kills }], missing);
 }
 
 async function openLegacy(root: string, name: string, controller: Controller): Promise<Tree> {
@@ -237,7 +247,8 @@ async function openLegacy(root: string, name: string, controller: Controller): P
       ['cpu.cfs_period_us', String(periodUs)],
       ['cpu.cfs_quota_us', String(cpus * periodUs)],
     ];
-    return { parent, limits: quota, yielding: [['cpu.shares', '51']], memoryInUse: '', kills: '' };
+    const shares = (part: number): Setting[] => [['cpu.shares', String(Math.round(1024 * part))]];
+    return { parent, limits: quota, yielding: [['cpu.shares', '51']], weight: shares, memoryInUse: '', kills: '' };
   }
   // Where the kernel counts swap, a guest has no more of both than it may have of memory.
   const swap = await exists(join(parent, 'memory.memsw.limit_in_bytes'));
@@ -246,6 +257,7 @@ async function openLegacy(root: string, name: string, controller: Controller): P
     parent,
     limits: (limits) => files.map((file) => [file, bytesOf(limits)]),
     yielding: [],
+    weight: () => [],
     memoryInUse: swap ? 'memory.memsw.usage_in_bytes' : 'memory.usage_in_bytes',
     kills: 'memory.oom_control',
   };
