@@ -53,7 +53,10 @@ def show(root, path, flags=MS_RDONLY | MS_NOSUID | MS_NODEV):
         os.symlink(os.readlink(path), target)
         real = os.path.realpath(path)
         # Of a file the folder: what writes it anew puts another one in its place.
-        show(root, real if os.path.isdir(real) else os.path.dirname(real))
+        if not os.path.isdir(real):
+            show(root, os.path.dirname(real))
+        # Its folder may be there already, as /etc is, without it.
+        show(root, real)
         return
     if os.path.isdir(path):
         os.makedirs(target)
