@@ -668,8 +668,10 @@ CREATE TABLE events (
   CONSTRAINT events_target_whole CHECK ((target_kind IS NULL) = (target_id IS NULL))
 );
 CREATE INDEX events_by_actor ON events USING btree (account_id, id) WHERE actor_kind IS NOT NULL;
+CREATE INDEX events_by_nobody ON events USING btree (account_id, id) WHERE actor_kind IS NULL;
 CREATE INDEX events_by_time ON events USING btree (account_id, created_at);
 CREATE INDEX events_of_agent ON events USING btree (account_id, agent_id, id) WHERE agent_id IS NOT NULL;
+CREATE INDEX events_of_kind ON events USING btree (account_id, actor_kind, id) WHERE actor_kind IS NOT NULL;
 CREATE INDEX events_of_type ON events USING btree (account_id, type, id);
 
 CREATE TABLE hooks (
@@ -759,6 +761,7 @@ CREATE TABLE idempotency_keys (
   CONSTRAINT idempotency_keys_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id)
 );
 CREATE INDEX idempotency_keys_by_age ON idempotency_keys USING btree (account_id, created_at);
+CREATE INDEX idempotency_keys_kept ON idempotency_keys USING btree (account_id, created_at) WHERE body IS NOT NULL;
 
 CREATE TABLE known_addresses (
   account_id text NOT NULL,
@@ -821,7 +824,7 @@ CREATE TABLE llm_call_contents (
   CONSTRAINT llm_call_contents_call_id_fkey FOREIGN KEY (call_id) REFERENCES llm_calls(id)
 );
 CREATE INDEX llm_call_contents_by_end ON llm_call_contents USING btree (ended_at);
-CREATE INDEX llm_call_contents_of_agent ON llm_call_contents USING btree (agent_id);
+CREATE INDEX llm_call_contents_of_agent ON llm_call_contents USING btree (agent_id, ended_at);
 
 CREATE TABLE llm_calls_open (
   id text NOT NULL,
@@ -964,6 +967,16 @@ CREATE TABLE spend_windows (
   CONSTRAINT spend_windows_scope_check CHECK (scope = ANY (ARRAY['agent'::text, 'account'::text])),
   CONSTRAINT spend_windows_spent_usd_check CHECK (spent_usd >= 0::numeric)
 ) WITH (fillfactor=80);
+
+CREATE TABLE stored_bytes (
+  account_id text NOT NULL,
+  kind text NOT NULL,
+  agent_id text NOT NULL DEFAULT ''::text,
+  items bigint NOT NULL,
+  bytes bigint NOT NULL,
+  CONSTRAINT stored_bytes_pkey PRIMARY KEY (account_id, kind, agent_id),
+  CONSTRAINT stored_bytes_kind_check CHECK (kind = ANY (ARRAY['replies'::text, 'contents'::text]))
+) WITH (fillfactor=50);
 
 CREATE TABLE usage_sums (
   account_id text NOT NULL,
@@ -1111,6 +1124,15 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION public.add_stored(of_account text, of_kind text, of_agent text, more_items bigint, more_bytes bigint)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+  insert into stored_bytes as s (account_id, kind, agent_id, items, bytes)
+  values (of_account, of_kind, of_agent, more_items, more_bytes)
+  on conflict (account_id, kind, agent_id) do update set items = s.items + excluded.items, bytes = s.bytes + excluded.bytes
+$function$;
+
 CREATE OR REPLACE FUNCTION public.agents_forget_contents()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1127,6 +1149,52 @@ CREATE OR REPLACE FUNCTION public.agents_note_compute()
 AS $function$
 begin
   perform note_compute(new);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.count_contents()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  of record;
+begin
+  if tg_op = 'INSERT' then
+    for of in select a.account_id, c.agent_id, count(*) as items, sum(octet_length(c.sealed)) as bytes
+      from added c join agents a on a.id = c.agent_id group by 1, 2 order by 1, 2
+    loop perform add_stored(of.account_id, 'contents', of.agent_id, of.items, of.bytes); end loop;
+  else
+    for of in select a.account_id, c.agent_id, count(*) as items, sum(octet_length(c.sealed)) as bytes
+      from removed c join agents a on a.id = c.agent_id group by 1, 2 order by 1, 2
+    loop perform add_stored(of.account_id, 'contents', of.agent_id, -of.items, -of.bytes); end loop;
+  end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.count_replies()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  of record;
+begin
+  if tg_op = 'INSERT' then
+    for of in select account_id, count(*) as items, coalesce(sum(octet_length(body)), 0) as bytes
+      from added group by 1 order by 1
+    loop perform add_stored(of.account_id, 'replies', '', of.items, of.bytes); end loop;
+  elsif tg_op = 'DELETE' then
+    for of in select account_id, count(*) as items, coalesce(sum(octet_length(body)), 0) as bytes
+      from removed group by 1 order by 1
+    loop perform add_stored(of.account_id, 'replies', '', -of.items, -of.bytes); end loop;
+  else
+    for of in select account_id, sum(bytes) as bytes from (
+        select account_id, octet_length(body) as bytes from added where body is not null
+        union all select account_id, -octet_length(body) from removed where body is not null
+      ) each group by 1 having sum(bytes) <> 0 order by 1
+    loop perform add_stored(of.account_id, 'replies', '', 0, of.bytes); end loop;
+  end if;
   return null;
 end
 $function$;
@@ -1289,5 +1357,15 @@ CREATE TRIGGER agents_inserted AFTER INSERT ON agents FOR EACH ROW EXECUTE FUNCT
 CREATE TRIGGER agents_updated AFTER UPDATE ON agents FOR EACH ROW WHEN ((to_jsonb(old.*) - '{lease_holder,lease_until,last_active_at}'::text[]) IS DISTINCT FROM (to_jsonb(new.*) - '{lease_holder,lease_until,last_active_at}'::text[])) EXECUTE FUNCTION notify_agent_changed();
 
 CREATE TRIGGER api_keys_changed AFTER UPDATE ON api_keys FOR EACH ROW WHEN (old.revoked_at IS DISTINCT FROM new.revoked_at OR old.expires_at IS DISTINCT FROM new.expires_at OR old.scopes IS DISTINCT FROM new.scopes) EXECUTE FUNCTION notify_api_key_changed();
+
+CREATE TRIGGER idempotency_keys_added AFTER INSERT ON idempotency_keys REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_replies();
+
+CREATE TRIGGER idempotency_keys_changed AFTER UPDATE ON idempotency_keys REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_replies();
+
+CREATE TRIGGER idempotency_keys_removed AFTER DELETE ON idempotency_keys REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION count_replies();
+
+CREATE TRIGGER llm_call_contents_added AFTER INSERT ON llm_call_contents REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_contents();
+
+CREATE TRIGGER llm_call_contents_removed AFTER DELETE ON llm_call_contents REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION count_contents();
 
 CREATE TRIGGER llm_calls_spend AFTER INSERT ON llm_calls REFERENCING NEW TABLE AS new_calls FOR EACH STATEMENT EXECUTE FUNCTION add_spend();

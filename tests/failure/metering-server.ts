@@ -18,7 +18,13 @@ const log = {
 };
 const store = await openStore({ connectionString, log });
 const ledger = store.ledgerOf(host);
-const keeper = createUsageKeeper({ usage: store.usage, ledger, log });
+const keeper = createUsageKeeper({
+  usage: store.usage,
+  ledger,
+  log,
+  contents: { maxAgeMs: 1e9, maxBytes: 1e9 },
+  calls: { maxCalls: 1e6, maxAgeMs: 1e12 },
+});
 await keeper.start();
 const known = parseOperatorProviders(providers);
 const overrides = known.flatMap(({ id }) =>

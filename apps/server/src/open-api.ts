@@ -61,6 +61,7 @@ export async function openApi(
     connections: { connections, origin: () => url.origin },
     usage: store.usage,
     idempotency: store.idempotency,
+    hasRoom: () => engine.hasRoom(),
     secrets,
     limits: {
       store: store.limits,

@@ -167,7 +167,8 @@ async function assemble(
     const stored = await startMetering(config, { store, holder, log }, closing);
     const counted = metrics ? metrics.watchCalls(stored, providers) : stored;
     const ledger = engine.watchCalls(counted);
-    const known = { directory: store.directoryOf(holder), secrets, prices, providers, ledger, log, doors };
+    const hasRoom = () => engine.hasRoom();
+    const known = { directory: store.directoryOf(holder), secrets, prices, providers, ledger, log, doors, hasRoom };
     closing.push(await serveGuests(config, known, engine, driver.brokerHost));
     for (const part of [engine, meter, logCollector, eventKeeper, delivering]) {
       part.start();
@@ -229,6 +230,8 @@ const logBounds = ({ logMaxEntries, logMaxMib, logMaxAgeDays }: Config) => ({
 
 const eventBounds = ({ eventMax, eventMaxDays }: Config) => ({ maxEvents: eventMax, maxAgeMs: eventMaxDays * dayMs });
 
+const contentBytes = ({ llmContentMaxMib }: Config): number => llmContentMaxMib * 2 ** 20;
+
 /** Ends the calls that an earlier process left, and gives the ledger of this one. */
 async function startMetering(
   config: Config,
@@ -236,8 +239,9 @@ async function startMetering(
   closing: Closing,
 ): Promise<CallLedger> {
   const ledger = store.ledgerOf(holder);
-  const contentMaxAgeMs = config.llmContentDays * dayMs;
-  const keeper = createUsageKeeper({ usage: store.usage, ledger, log, contentMaxAgeMs });
+  const contents = { maxAgeMs: config.llmContentDays * dayMs, maxBytes: contentBytes(config) };
+  const calls = { maxCalls: config.llmCallMax, maxAgeMs: config.llmCallDays * dayMs };
+  const keeper = createUsageKeeper({ usage: store.usage, ledger, log, contents, calls });
   await store.usage.setComputePrices(config.computePrices);
   await keeper.start();
   closing.push(() => keeper.stop());
@@ -269,14 +273,16 @@ async function openMetrics(
   { metrics, store, engine, log }: Running & { readonly metrics: Metrics },
   closing: Closing,
 ): Promise<void> {
-  metrics.observe({ agents: store.agents, events: store.events, templates: () => engine.templateProgress() });
+  const templates = () => engine.templateProgress();
+  metrics.observe({ agents: store.agents, events: store.events, templates, sizes: store.sizes });
   const listener = await listenForScrapes(metrics, { host: config.metricsHost, port: config.metricsPort! }, log);
   closing.push(() => listener.close());
 }
 
 async function startStore(config: Config, { connectionString }: Host, log: Log, closing: Closing): Promise<Store> {
   await migrate({ connectionString });
-  const store = await openStore({ connectionString, log, spendDefaults: spendDefaults(config) });
+  const bounds = { spendDefaults: spendDefaults(config), callContentBytes: contentBytes(config) };
+  const store = await openStore({ connectionString, log, ...bounds });
   closing.push(() => store.close());
   return store;
 }

@@ -50,6 +50,8 @@ export interface BrokerOptions {
   readonly keepAwake?: (agentId: string) => () => void;
   /** What guests reach beside models. */
   readonly doors?: Doors;
+  /** Whether the host's disk has room for what is said in calls; without it always. */
+  readonly hasRoom?: () => boolean;
 }
 
 export interface Broker {
@@ -100,6 +102,7 @@ export function createBroker(options: BrokerOptions): Broker {
       burst: limits.bytesPerAgentPerMinute / 2,
     }),
     limits,
+    hasRoom: options.hasRoom ?? (() => true),
     log: options.log,
   });
   const server = createHttpServer(limits, (req, res) => void handler.handle(req, res));

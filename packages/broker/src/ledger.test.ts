@@ -110,6 +110,18 @@ test('a call that the ledger refuses goes nowhere; the runtime is told why, and 
   assert.deepEqual([...new Set(closed.map(({ outcome, costUsd }) => `${outcome} ${costUsd}`))], ['refused null']);
 });
 
+test('names of models that a guest makes up are few in the ledger; what each call costs is by its own', async () => {
+  await start({ limits: { callsPerAgentPerMinute: 1_000 } });
+  for (let n = 0; n < 203; n += 1) await broker.post(a, path, { ...chat, model: `acme/made-up-${n}` });
+  const names = new Set(closed.map(({ model }) => model));
+  assert.deepEqual([closed.length, names.size, closed.at(-1)!.model], [203, 201, 'other']);
+  assert.equal(llm.requests.at(-1)!.body.model, 'made-up-202');
+  assert.deepEqual(
+    opened.map(({ model }) => model),
+    closed.map(({ model }) => model),
+  );
+});
+
 test('a ledger that cannot be written makes no call: 503, soon', async () => {
   await start();
   before.open = () => Promise.reject(new Error('database is away'));

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { after, afterEach, before, test } from 'node:test';
 import { createSecretBox } from '@lodge/access';
 import { callContentContext } from '@lodge/ports';
-import type { CallContent, LlmCall, SealedContent } from '@lodge/ports';
+import type { CallContent, CallRefusal, LlmCall, SealedContent } from '@lodge/ports';
 import { startStubLlm } from '@lodge/testkit/llm';
 import type { StubLlm } from '@lodge/testkit/llm';
 import { providerAt, startTestBroker } from './testing/harness.ts';
@@ -19,6 +19,9 @@ const most = 256 * 1024;
 
 let llm: StubLlm;
 let broker: TestBroker;
+/** Whether the host's disk has room. */
+let hasRoom = true;
+let refusal: CallRefusal | null = null;
 let closed: { call: LlmCall; content: SealedContent | null | undefined }[] = [];
 
 before(async () => {
@@ -33,7 +36,8 @@ before(async () => {
     secrets,
     providers: [providerAt('acme', llm.openaiBaseUrl)],
     agents,
-    ledger: { open: async () => null, close: async (call, content) => void closed.push({ call, content }) },
+    hasRoom: () => hasRoom,
+    ledger: { open: async () => refusal, close: async (call, content) => void closed.push({ call, content }) },
   });
 });
 after(async () => {
@@ -124,5 +128,26 @@ test('of an account that does not want it nothing is kept', async () => {
   assert.deepEqual(
     closed.map(({ content }) => content),
     [null, null, null],
+  );
+});
+
+test('of what is asked of nobody nothing is kept, and few rows; nor is anything while the disk is low', async () => {
+  refusal = { code: 'spend_limit_exceeded', message: 'The limit is reached.', retryAfterSeconds: 60 };
+  // As many at once as an agent may begin.
+  for (let n = 0; n < 50; n += 1) assert.equal((await broker.post(keeps, path, chat('plum '.repeat(999)))).status, 429);
+  refusal = null;
+  assert.ok(closed.length > 0 && closed.length <= 20, `${closed.length} rows`);
+  assert.deepEqual(
+    [...new Set(closed.map(({ call, content }) => `${call.outcome} ${content === null}`))],
+    ['refused true'],
+  );
+  closed = [];
+  hasRoom = false;
+  llm.script([{ text: 'plum' }]);
+  await (await broker.post(keeps, path, chat('plum?'))).text();
+  hasRoom = true;
+  assert.deepEqual(
+    closed.map(({ call, content }) => `${call.outcome} ${content === null}`),
+    ['ok true'],
   );
 });

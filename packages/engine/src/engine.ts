@@ -93,6 +93,8 @@ export interface Engine {
   readonly runTurn: RunTurn;
   /** Who asked for the turns of an agent that are under way on this host. */
   askedTurns(agentId: string): readonly AskedTurn[];
+  /** Whether the host's disk has room for what can be done without, such as replies and contents that are kept. */
+  hasRoom(): boolean;
   /** The ledger in which the broker writes: calls are seen as parts of turns, and cut where they go in circles. */
   watchCalls(ledger: CallLedger): CallLedger;
   /** Begins to reconcile and to make templates, on a driver that has started. */
@@ -149,6 +151,7 @@ export function createEngine(deps: EngineDeps): Engine {
     },
     runTurn,
     askedTurns: (agentId) => turns.asked(agentId),
+    hasRoom: () => disk.hasRoom,
     watchCalls: (ledger) => turns.watch(ledger),
     start() {
       templates.start();

@@ -5,3 +5,13 @@ export class DatabaseBusyError extends Error {
     this.name = 'DatabaseBusyError';
   }
 }
+
+/** What takes up the database's disk, in bytes. */
+export interface StoredSizes {
+  /** All of it, indexes too. */
+  readonly database: number;
+  /** Replies of requests with an Idempotency-Key. */
+  readonly replies: number;
+  /** What was said in model calls, where accounts record them. */
+  readonly contents: number;
+}

@@ -31,6 +31,7 @@ import type {
   ScheduleStore,
   SealedValueStore,
   SpendStore,
+  StoredSizes,
   UsageStore,
   WebhookQueue,
   WebhookStore,
@@ -56,6 +57,7 @@ import { PostgresHookTurns } from './hooks/turns.ts';
 import { Changes } from './database/notifications.ts';
 import { awaitingDatabase, openDatabase } from './database/connection.ts';
 import type { DatabaseConfig } from './database/connection.ts';
+import { storedSizes } from './database/sizes.ts';
 import { PostgresIdempotencyStore } from './http/idempotency.ts';
 import { PostgresLimitStore } from './http/rate-limits.ts';
 import { PostgresCallLedger } from './llm/llm-calls.ts';
@@ -99,6 +101,8 @@ export interface Store {
   readonly hookTurns: HookTurns;
   readonly connections: ConnectionStore & ConnectionDirectory;
   readonly connectionGrants: ConnectionGrants;
+  /** What takes up the database's disk now. */
+  readonly sizes: () => Promise<StoredSizes>;
   /** Resolves when the database answers. Tried once: for a health check. */
   ping(): Promise<void>;
   /** Waits for the statements under way. */
@@ -109,11 +113,13 @@ export interface StoreConfig extends DatabaseConfig {
   readonly log: Log;
   /** None by default. */
   readonly spendDefaults?: SpendDefaults;
+  /** Most that is kept of what was said in the model calls of one account; without it all. */
+  readonly callContentBytes?: number;
 }
 
 /** Opens the stores on a migrated database, and listens for changes. Rejects when the database does not answer. */
 export async function openStore(config: StoreConfig): Promise<Store> {
-  const { spendDefaults = noSpendDefaults } = config;
+  const { spendDefaults = noSpendDefaults, callContentBytes = Infinity } = config;
   const database = openDatabase(config, config.log);
   const changes = new Changes(config, config.log);
   const ended = new EndedOperations(config.log);
@@ -134,7 +140,7 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     audit: new PostgresAuditLog(database),
     events: new PostgresEventStore(database, changes, ended),
     directoryOf: (host) => new PostgresAgentDirectory(database, host, spendDefaults),
-    ledgerOf: (host) => new PostgresCallLedger(database, host, spendDefaults),
+    ledgerOf: (host) => new PostgresCallLedger(database, host, spendDefaults, callContentBytes),
     usage: new PostgresUsageStore(database),
     limits: new PostgresLimitStore(database),
     spend: new PostgresSpendStore(database, spendDefaults),
@@ -153,6 +159,7 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     hookTurns: new PostgresHookTurns(database, changes),
     connections: new PostgresConnectionStore(database),
     connectionGrants: new PostgresConnectionGrants(database),
+    sizes: () => storedSizes(database),
     ping: () => database.ping(),
     close: async () => {
       await changes.close();

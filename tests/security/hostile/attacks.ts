@@ -1,5 +1,6 @@
 /** What a hostile account does: in its guests, as root, and by its own key together with them. And what strangers do. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { diskAttacks } from './disk-attacks.ts';
 import { startStrangers } from './strangers.ts';
 import type { StrangersKind } from './strangers.ts';
 import type { World } from './world.ts';
@@ -116,6 +117,7 @@ export const attacks: readonly Attack[] = [
   })),
   { name: 'long lists of files', on: 'time', run: listFiles },
   { name: 'commands that say much', on: 'time', run: execMuch },
+  ...diskAttacks,
   { name: 'a daemon of its own', on: 'time', isForGood: true, run: replaceDaemon },
 ];
 

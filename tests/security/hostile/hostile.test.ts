@@ -8,6 +8,7 @@ import { randomInt } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { formOf } from '@lodge/testkit/forms';
+import { keptOf } from './disk-attacks.ts';
 import { requestKinds } from './bystander.ts';
 import { runAttacks, tableOf } from './run.ts';
 import type { Run } from './run.ts';
@@ -59,6 +60,15 @@ test('it is served nearly as on a quiet box', () => {
     }),
   );
   assert.deepEqual(slow, []);
+});
+
+test('the database keeps little of what was done to fill it', async (t: TestContext) => {
+  const kept = await keptOf(world);
+  t.diagnostic(JSON.stringify(kept));
+  assert.ok(kept.replies <= 64 * 2 ** 20, 'replies of an account');
+  assert.equal(kept.contents, 0, 'nothing is kept of refused calls');
+  assert.ok(kept.refused <= 100, 'rows of refused calls');
+  assert.ok(kept.events <= 40, 'events of schedules');
 });
 
 test('memory comes back, and nothing has died', async () => {

@@ -253,7 +253,7 @@ export const settings = {
     'LODGE_EVENT_MAX',
     'number, 1000..10000000',
     '100000',
-    'Most events that are kept of one account, its audit log among them; the oldest go first.',
+    'Most events that are kept of one account of what people did, and as many of API keys, of the operator, and of what came about by itself. Of the last, one agent has a tenth. The oldest go first.',
     integer(1000, 10_000_000),
   ),
   eventMaxDays: required(

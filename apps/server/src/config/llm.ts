@@ -34,4 +34,25 @@ export const llmSettings = {
     'How long it is kept what was said in model calls of accounts that record them, which none does by default.',
     integer(1, 365),
   ),
+  llmContentMaxMib: required(
+    'LODGE_LLM_CONTENT_MAX_MIB',
+    'MiB, 1..1048576',
+    '512',
+    'Most that is kept of what was said in model calls of one account; the oldest of the agent with most go first.',
+    integer(1, 1_048_576),
+  ),
+  llmCallMax: required(
+    'LODGE_LLM_CALL_MAX',
+    'number, 1000..100000000',
+    '100000',
+    'Most model calls of one agent that are kept as single rows; the oldest go first, and stay in usage by the quarter hour.',
+    integer(1000, 100_000_000),
+  ),
+  llmCallDays: required(
+    'LODGE_LLM_CALL_DAYS',
+    'days, 1..3650',
+    '400',
+    'How long model calls are kept as single rows; after that they stay in usage by the quarter hour.',
+    integer(1, 3650),
+  ),
 };

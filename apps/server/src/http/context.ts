@@ -120,6 +120,8 @@ export interface HttpAppOptions {
   readonly secrets?: SecretBox;
   /** Requests by their Idempotency-Key; without it the header says nothing. */
   readonly idempotency?: IdempotencyStore;
+  /** Whether the host's disk has room for replies that are kept; without it always. */
+  readonly hasRoom?: () => boolean;
   /** Signing in, and what follows of it; without it API keys alone open anything. */
   readonly account?: AccountArea;
   /** Rejects when the service cannot serve at all: its database does not answer. */

@@ -31,7 +31,7 @@ const create = (agents: typeof store.agents) => {
 
 test('creates and operations are counted by kind, cause and outcome, wherever they were begun', async () => {
   const metrics = createMetrics('1.2.3');
-  metrics.observe({ agents: store.agents, events: store.events, templates: () => [] });
+  metrics.observe({ agents: store.agents, events: store.events, templates: () => [], sizes: store.sizes });
   const { agents } = store;
   const { id, generation } = await create(agents);
   await agents.lease(id, 'here', 60_000);
@@ -97,7 +97,7 @@ test('LLM calls are counted once they are recorded; a provider that nobody confi
 test('GET /metrics serves them with agents, templates, requests and the process, on a listener of their own', async () => {
   const metrics = createMetrics('1.2.3');
   const templates = [{ runtime: 'openclaw', state: 'building', step: 's', fraction: null, since: new Date() }] as const;
-  metrics.observe({ agents: store.agents, events: store.events, templates: () => templates });
+  metrics.observe({ agents: store.agents, events: store.events, templates: () => templates, sizes: store.sizes });
   const { call } = testApp({ metrics: metrics.http });
   await call('GET', `/v1/agents/${'a'.repeat(12)}`);
   await call('GET', '/nowhere');
@@ -110,6 +110,8 @@ test('GET /metrics serves them with agents, templates, requests and the process,
     for (const wanted of [
       /^lodge_agents\{status="paused"\} \d+$/m,
       /^lodge_template_state\{runtime="openclaw",state="building"\} 1$/m,
+      /^lodge_stored_bytes\{kind="database"\} [1-9]\d{6,}$/m,
+      /^lodge_stored_bytes\{kind="replies"\} 0$/m,
       /^lodge_http_request_duration_seconds_count\{method="GET",route="\/v1\/agents\/:id",status="404"\} 1$/m,
       /^lodge_http_request_duration_seconds_count\{method="any",route="none",status="404"\} 1$/m,
       /^lodge_chats_in_flight 0$/m,

@@ -4,7 +4,7 @@
  */
 import { agentStatuses } from '@lodge/domain';
 import type { TemplateProgress } from '@lodge/engine';
-import type { AgentStore, CallLedger, EventStore, LlmCall, Provider } from '@lodge/ports';
+import type { AgentStore, CallLedger, EventStore, LlmCall, Provider, StoredSizes } from '@lodge/ports';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { HttpMetrics } from '../http/context.ts';
 
@@ -27,6 +27,7 @@ export interface MetricSources {
   readonly agents: Pick<AgentStore, 'all'>;
   readonly events: Pick<EventStore, 'onOperationEnded'>;
   readonly templates: () => readonly TemplateProgress[];
+  readonly sizes: () => Promise<StoredSizes>;
 }
 
 /** From a pause to a cold boot under emulation. */
@@ -58,10 +59,11 @@ export function createMetrics(version: string): Metrics {
       return () => turns.dec();
     },
     watchCalls: (ledger, providers) => watchCalls(ledger, providers, registers),
-    observe({ agents, events, templates }) {
+    observe({ agents, events, templates, sizes }) {
       countOperations(events, registers);
       register.registerMetric(agentGauge(agents));
       register.registerMetric(templateGauge(templates));
+      register.registerMetric(sizeGauge(sizes));
     },
     text: () => register.metrics(),
     contentType: register.contentType,
@@ -150,6 +152,20 @@ function templateGauge(templates: () => readonly TemplateProgress[]): Gauge {
     collect() {
       this.reset();
       for (const { runtime, state } of templates()) this.set({ runtime, state }, 1);
+    },
+  });
+}
+
+function sizeGauge(sizes: MetricSources['sizes']): Gauge {
+  return new Gauge({
+    name: 'lodge_stored_bytes',
+    help: 'The whole database, and what of it is replies and contents of model calls that are kept.',
+    labelNames: ['kind'],
+    registers: [],
+    async collect() {
+      this.reset();
+      const found = await sizes().catch(() => null);
+      for (const [kind, bytes] of Object.entries(found ?? {})) this.set({ kind }, bytes as number);
     },
   });
 }

@@ -10,7 +10,7 @@ import type { Config } from '../config/config.ts';
 import { launchRelay, relayDoorOf } from '../machine-host/relays/door.ts';
 import { googleEndpoints } from './google.ts';
 import { startRelays } from './relays.ts';
-import { channelFilesDir, relaySettings } from './settings.ts';
+import { channelFilesDir, channelFilesFreeBytes, relaySettings } from './settings.ts';
 
 interface Given {
   readonly store: Store;
@@ -30,7 +30,7 @@ export async function startChannels(
   closing: Closing,
 ): Promise<ChannelParts> {
   const settings = relaySettings(config, pubsubAccount);
-  const files = createChannelFiles(channelFilesDir(config));
+  const files = createChannelFiles(channelFilesDir(config), { freeBytes: channelFilesFreeBytes(config) });
   // Connections of their own: what relays ask for never takes one that a request waits for.
   const own = await openStore({ connectionString, maxConnections, log });
   closing.push(() => own.close());

@@ -27,6 +27,9 @@ export const relaySettings = (
   logLevel: config.logLevel,
 });
 
+/** Half a floor above the floor of agents: files stop well before anybody is paused for the disk. */
+export const channelFilesFreeBytes = ({ diskFloorMib }: Config): number => diskFloorMib * 1.5 * 2 ** 20;
+
 export const channelFilesDir = (config: Config): string => join(ownFolderOf(config), 'channel-files');
 
 /** Null where the operator has none. */

@@ -47,6 +47,8 @@ export interface CallDeps extends BodyDeps {
   readonly slots: Shares;
   readonly rate: TokenBuckets;
   readonly limits: BrokerLimits;
+  /** Whether the host's disk has room for what is said in calls. */
+  readonly hasRoom: () => boolean;
   readonly log: Log;
 }
 
@@ -76,6 +78,8 @@ export class Call {
   #limited: boolean;
   /** The request, or part of it, may have reached the provider. */
   #sent = false;
+  /** The ledger has it as under way. */
+  #isOpen = false;
   #status: number | null = null;
   #firstByteMs: number | null = null;
   #settled: Promise<void> | null = null;
@@ -88,7 +92,7 @@ export class Call {
     this.#limited = request.agent.spendLimited;
     this.#deadline = new Deadline(deps.limits.totalMs);
     this.#meter = new TokenMeter(request.wire);
-    this.#recording = request.agent.keepsContents ? new Recording() : null;
+    this.#recording = request.agent.keepsContents && deps.hasRoom() ? new Recording() : null;
     // Until more is known, the call is one to the agent's own model.
     const own = ownModel(request.agent, deps.catalogue);
     this.#provider = own?.provider ?? 'unknown';
@@ -163,6 +167,7 @@ export class Call {
       { inputTokens: this.#inputEstimate, outputTokens: this.#outputEstimate },
       this.#limited,
     );
+    this.#isOpen = true;
   }
 
   async #pass({ target, request, hideUsage }: Exchange): Promise<void> {
@@ -261,11 +266,13 @@ export class Call {
   /** Closes the call in the ledger, once: what comes first is how it ended. */
   #settle(outcome: LlmCall['outcome']): Promise<void> {
     if (this.#request.asked.action === 'count') return Promise.resolve();
-    return (this.#settled ??= this.#deps.recorder.record(
-      this.#row(outcome),
-      this.#limited,
-      this.#recording?.seal(this.#id, this.#deps.secrets),
-    ));
+    return (this.#settled ??= this.#record(outcome));
+  }
+
+  #record(outcome: LlmCall['outcome']): Promise<void> {
+    // What was asked of nobody costs nothing, and would be kept without end.
+    const content = this.#isOpen ? (this.#recording?.seal(this.#id, this.#deps.secrets) ?? null) : null;
+    return this.#deps.recorder.record(this.#row(outcome), { limited: this.#limited, isOpen: this.#isOpen, content });
   }
 
   #row(outcome: LlmCall['outcome']): UnpricedCall {

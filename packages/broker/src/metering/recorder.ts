@@ -4,6 +4,7 @@ import type { CallLedger, LlmCall, Log, OpenCall, PriceBook, SealedContent, Toke
 import { CallError } from '../call/call-error.ts';
 import type { DearestPrices } from '../prices/price-book.ts';
 import { noTokens } from '../wires/wire.ts';
+import { ModelNames } from './model-names.ts';
 
 /** What becomes of a call to a model without a known price, where a spend limit holds. */
 export type UnpricedModels = 'refuse' | 'dearest';
@@ -13,12 +14,21 @@ export type UnpricedCall = Omit<LlmCall, 'costUsd' | 'priceVersion'>;
 /** What a call is expected to take at most. */
 export type Expected = Pick<OpenCall['estimate'], 'inputTokens' | 'outputTokens'>;
 
+/** What is known of a call beside its row. */
+export interface EndedCall {
+  /** A spend limit holds for it. */
+  readonly limited: boolean;
+  /** The ledger has it as under way. */
+  readonly isOpen: boolean;
+  readonly content: SealedContent | null;
+}
+
 /** Pauses before further attempts to open a call: a guest waits. */
 const openAgainAfterMs = [200, 800, 2000];
 /** Pauses before further attempts at a row: together longer than a restart of the database takes. */
 const retryAfterMs = [250, 1000, 4000, 15_000];
-/** Refused calls cost a guest nothing, so no more of them than this at once, and one a second, become rows. */
-const refusedBurst = 20;
+/** Calls that are refused or given up before they go out cost a guest nothing: so many at once, and one a minute, become rows. */
+const unopenedRate = { perSecond: 1 / 60, burst: 20 };
 
 /** Writes each call into the ledger, before it goes out and once it is over. */
 export class Recorder {
@@ -26,7 +36,8 @@ export class Recorder {
   readonly #prices: PriceBook & Partial<DearestPrices>;
   readonly #unpriced: UnpricedModels;
   readonly #log: Log;
-  readonly #refused = new TokenBuckets({ perSecond: 1, burst: refusedBurst });
+  readonly #unopened = new TokenBuckets(unopenedRate);
+  readonly #names = new ModelNames();
   readonly #closing = new AbortController();
 
   constructor(ledger: CallLedger, prices: PriceBook & Partial<DearestPrices>, unpriced: UnpricedModels, log: Log) {
@@ -43,7 +54,7 @@ export class Recorder {
   async open(call: Omit<OpenCall, 'estimate'>, expected: Expected, limited: boolean): Promise<void> {
     const { costUsd } = this.#priceOf(call.provider, call.model, { ...noTokens, ...expected }, limited);
     if (limited && costUsd === null) throw unpricedModel(`${call.provider}/${call.model}`);
-    const refusal = await this.#opened({ ...call, estimate: { ...expected, costUsd } });
+    const refusal = await this.#opened({ ...call, model: this.#nameOf(call), estimate: { ...expected, costUsd } });
     if (!refusal) return;
     throw new CallError(refusal.message, {
       status: 429,
@@ -75,10 +86,11 @@ export class Recorder {
   }
 
   /** Resolves when the row is durable, or given up and logged. Never rejects. */
-  async record(unpriced: UnpricedCall, limited: boolean, content: SealedContent | null = null): Promise<void> {
-    if (unpriced.outcome === 'refused' && !this.#refused.allows(unpriced.agentId, performance.now())) return;
+  async record(unpriced: UnpricedCall, { limited, isOpen, content }: EndedCall): Promise<void> {
+    if (!isOpen && !this.#unopened.allows(unpriced.agentId, performance.now())) return;
     const { isDearest, ...price } = this.#priceOf(unpriced.provider, unpriced.model, unpriced, limited);
-    const call = { ...unpriced, ...price, estimated: unpriced.estimated || isDearest };
+    const model = this.#nameOf(unpriced);
+    const call = { ...unpriced, ...price, model, estimated: unpriced.estimated || isDearest };
     for (let attempt = 0; ; attempt++) {
       try {
         return await this.#ledger.close(call, content);
@@ -93,6 +105,10 @@ export class Recorder {
         await sleep(pauseMs, undefined, { signal: this.#closing.signal }).catch(() => {});
       }
     }
+  }
+
+  #nameOf({ agentId, provider, model }: Pick<LlmCall, 'agentId' | 'provider' | 'model'>): string {
+    return this.#names.nameOf(agentId, provider, model, performance.now());
   }
 
   #priceOf(provider: string, model: string, usage: TokenUsage, limited: boolean): Price {

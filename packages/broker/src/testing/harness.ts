@@ -23,7 +23,7 @@ export interface TestAgent {
 export type TestBrokerOptions = Partial<
   Pick<
     BrokerOptions,
-    'limits' | 'prices' | 'unpriced' | 'ledger' | 'keepAwake' | 'doors' | 'defaultProvider' | 'egressProxy'
+    'limits' | 'prices' | 'unpriced' | 'ledger' | 'keepAwake' | 'doors' | 'defaultProvider' | 'egressProxy' | 'hasRoom'
   >
 > & {
   readonly secrets: SecretBox;

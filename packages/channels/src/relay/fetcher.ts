@@ -12,13 +12,7 @@ const maxAtOnce = 8;
 /** Files of others come beside an agent's flood. */
 const maxOfAgent = 2;
 const maxFileBytes = 64 * 1024 * 1024;
-/** Of one agent: what more comes within the hour is left out. */
-const maxHourlyBytes = 512 * 1024 * 1024;
-/** As files lie here for days, a day has a bound of its own. */
-const maxDailyBytes = 4 * maxHourlyBytes;
 const maxTries = 3;
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 
 export interface FetcherOptions {
   readonly store: OpenedRelayStore;
@@ -33,8 +27,6 @@ export class Fetcher {
   private readonly options: FetcherOptions;
   private readonly underWay = new Map<string, { readonly agentId: string; readonly work: Promise<void> }>();
   private readonly closing = new AbortController();
-  private readonly hourly = new Spent(hourMs, maxHourlyBytes);
-  private readonly daily = new Spent(dayMs, maxDailyBytes);
 
   constructor(options: FetcherOptions) {
     this.options = options;
@@ -90,47 +82,19 @@ export class Fetcher {
     signal: AbortSignal,
   ): Promise<{ readonly key: string; readonly bytes: number } | { readonly reason: string } | null> {
     if (file.attempts >= maxTries) return { reason: 'it could not be fetched' };
-    const left = Math.min(this.hourly.leftOf(file.agentId), this.daily.leftOf(file.agentId));
-    if (left <= 0) return { reason: 'too many bytes of files came within a short time' };
-    const maxBytes = Math.min(maxFileBytes, held.platform.limits.fileInBytes, left);
+    const maxBytes = Math.min(maxFileBytes, held.platform.limits.fileInBytes);
+    const owner = { accountId: held.lease.accountId, agentId: file.agentId };
     for (let tries = 1; ; tries += 1) {
       try {
         const bytes = await held.connection!.open(file.ref, maxBytes, signal);
-        const written = await this.options.files.write(bytes, maxBytes, signal);
-        for (const spent of [this.hourly, this.daily]) spent.add(file.agentId, written.bytes);
-        return written;
+        return await this.options.files.write(owner, bytes, maxBytes, signal);
       } catch (error) {
         if (held.signal.aborted || this.closing.signal.aborted || error instanceof LeaseLost) return null;
-        if (error instanceof NoRoomError) return { reason: 'the host has no room for it' };
+        if (error instanceof NoRoomError) return { reason: 'there is no room for it' };
         if (error instanceof TooLargeError || error instanceof RangeError) return { reason: 'it is too large' };
         if (signal.aborted || tries === maxTries) return { reason: 'it could not be fetched' };
         await pause(1_000 * tries, signal);
       }
     }
-  }
-}
-
-/** Bytes by agent, from a moment on for so long. */
-class Spent {
-  private readonly forMs: number;
-  private readonly maxBytes: number;
-  private bytes = new Map<string, number>();
-  private since = Date.now();
-
-  constructor(forMs: number, maxBytes: number) {
-    this.forMs = forMs;
-    this.maxBytes = maxBytes;
-  }
-
-  leftOf(agentId: string): number {
-    if (Date.now() - this.since > this.forMs) {
-      this.bytes = new Map();
-      this.since = Date.now();
-    }
-    return this.maxBytes - (this.bytes.get(agentId) ?? 0);
-  }
-
-  add(agentId: string, bytes: number): void {
-    this.bytes.set(agentId, (this.bytes.get(agentId) ?? 0) + bytes);
   }
 }

@@ -94,4 +94,6 @@ export const toolRates = {
   send_message: { perSecond: 20 / 60, burst: 20 },
   send_file: { perSecond: 10 / 60, burst: 10 },
   ask_agent: { perSecond: 10 / 60, burst: 10 },
+  schedule_create: { perSecond: 2 / 60, burst: 20 },
+  schedule_delete: { perSecond: 2 / 60, burst: 20 },
 } as const;

@@ -353,6 +353,19 @@ test('asked in a chat to remind somebody, an agent makes a schedule, and the rem
   assert.deepEqual(await chat.answer(), ['Reminder: tea']);
 });
 
+test('an agent that makes and deletes schedules without end is told to wait', async () => {
+  let made = 0;
+  for (let n = 0; n < 40; n += 1) {
+    const answer = await use('d', 'schedule_create', { name: 'n', prompt: 'p', in_minutes: 10 });
+    if (typeof answer === 'string') continue;
+    made += 1;
+    await use('d', 'schedule_delete', { id: answer['id'] });
+  }
+  assert.ok(made >= 20 && made < 25, `${made} of 40`);
+  const again = use('d', 'schedule_create', { name: 'n', prompt: 'p', in_minutes: 10 });
+  assert.match(await refusalOf(again), /^schedule_create was called too often/);
+});
+
 test('schedules are made, listed and deleted; wrong times and conversations are told', async () => {
   const given = { name: 'n', prompt: 'p' };
   const soon = (await use('b', 'schedule_create', { ...given, in_minutes: 10 })) as Result;

@@ -72,8 +72,11 @@ interface OwnCall {
   readonly signal: AbortSignal;
 }
 
-function own(deps: AgentToolsDeps, pace: Pace, { guest, name, args: given, signal }: OwnCall): Promise<Json> {
-  if (!isOwn(name)) return callScheduleTool(deps.schedules!, { guest, name, given });
+async function own(deps: AgentToolsDeps, pace: Pace, { guest, name, args: given, signal }: OwnCall): Promise<Json> {
+  if (!isOwn(name)) {
+    pace.take(name, guest.agentId);
+    return callScheduleTool(deps.schedules!, { guest, name, given });
+  }
   const args = readArguments(ownTools[name].fields, given);
   pace.take(name, guest.agentId);
   // The table has each tool under its own name.

@@ -18,7 +18,7 @@ export const sendFile: Tool<'send_file'> = async (deps, { guest, args, signal })
   // Before bytes of it are moved.
   if (why !== null) throw unsayable(why);
   const { files, notSent } = await withGuest(deps, guest, signal, (guestOf) =>
-    collect(deps, [args.path], guestOf, signal),
+    collect(deps, [args.path], { owner: guest, guestOf }, signal),
   );
   if (files.length === 0) throw new Refusal('invalid_request', notSent[0] ?? 'The file was not sent.');
   try {

@@ -1,13 +1,13 @@
-/** What goes on beside the calls: sums are kept up, calls whose server died are ended, and what was said in them is forgotten in time. */
+/** What goes on beside the calls: sums are kept up, calls whose server died are ended, and rows and contents keep their bounds. */
 import { Periodic } from '../periodic.ts';
-import type { CallSweeper, Log, UsageStore } from '@lodge/ports';
+import type { CallBounds, CallSweeper, ContentBounds, Log, UsageStore } from '@lodge/ports';
 
 export interface UsageKeeperDeps {
-  readonly usage: Pick<UsageStore, 'sum' | 'forgetContents'>;
+  readonly usage: Pick<UsageStore, 'sum' | 'forgetContents' | 'pruneCalls'>;
   readonly ledger: CallSweeper;
   readonly log: Log;
-  /** How long it is kept what was said in calls; a week by default. */
-  readonly contentMaxAgeMs?: number;
+  readonly contents: ContentBounds;
+  readonly calls: CallBounds;
 }
 
 export interface UsageKeeper {
@@ -18,10 +18,10 @@ export interface UsageKeeper {
 
 const sumEveryMs = 5_000;
 const sweepEveryMs = 60_000;
-const forgetEveryMs = 60_000;
-const weekMs = 7 * 24 * 3_600_000;
+const forgetEveryMs = 10_000;
+const pruneEveryMs = 10 * 60_000;
 
-export function createUsageKeeper({ usage, ledger, log, contentMaxAgeMs = weekMs }: UsageKeeperDeps): UsageKeeper {
+export function createUsageKeeper({ usage, ledger, log, contents, calls }: UsageKeeperDeps): UsageKeeper {
   const sweep = async (): Promise<void> => {
     const ended = await ledger.sweep();
     if (ended > 0) log.warn({ calls: ended }, 'model calls of a server that died are recorded by their estimates');
@@ -38,7 +38,13 @@ export function createUsageKeeper({ usage, ledger, log, contentMaxAgeMs = weekMs
       everyMs: forgetEveryMs,
       log,
       failed: 'old contents of model calls not deleted; it will be repeated',
-      round: () => usage.forgetContents(contentMaxAgeMs),
+      round: () => usage.forgetContents(contents),
+    }),
+    new Periodic({
+      everyMs: pruneEveryMs,
+      log,
+      failed: 'old rows of model calls not deleted; it will be repeated',
+      round: () => usage.pruneCalls(calls),
     }),
   ];
   return {

@@ -125,10 +125,17 @@ export interface ChannelTurns {
   onWork(listener: () => void): () => void;
 }
 
+/** Whose a file is: an agent and its account keep so many bytes at a time. */
+export interface FileOwner {
+  readonly accountId: string;
+  readonly agentId: string;
+}
+
 /** Bytes of files on their way between platforms and guests, outside the database. Keys are made here. */
 export interface ChannelFiles {
   /** Rejects beyond `maxBytes`, or with a `NoRoomError`, with nothing kept. Written out before it resolves. */
   write(
+    owner: FileOwner,
     bytes: AsyncIterable<Uint8Array>,
     maxBytes: number,
     signal: AbortSignal,
@@ -140,10 +147,10 @@ export interface ChannelFiles {
   olderThan(before: Date): Promise<readonly string[]>;
 }
 
-/** The host's disk is nearly full: what senders and guests give must not be what fills it. */
+/** The agent or its account keeps too many bytes, or the host's disk is low: senders and guests must not be what fills it. */
 export class NoRoomError extends Error {
   constructor() {
-    super('the host has no room for files of channels');
+    super('there is no room for files of channels');
     this.name = 'NoRoomError';
   }
 }

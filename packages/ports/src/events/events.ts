@@ -42,6 +42,7 @@ export interface EventQuery {
 
 /** Bounds on what is kept of one account's events. */
 export interface EventBounds {
+  /** Of each: people, API keys, the operator, and what came about by itself. Of the last, one agent has a tenth. */
   readonly maxEvents: number;
   readonly maxAgeMs: number;
 }

@@ -30,21 +30,23 @@ export interface Claim {
 export type ClaimOutcome =
   | { readonly kind: 'claimed'; readonly claim: Claim }
   | { readonly kind: 'replay'; readonly reply: StoredReply }
-  /** It was carried out, and its reply (a stream, or too large) is not kept. */
+  /** It was carried out, and its reply (a stream, too large, or one that found no room) is not kept. */
   | { readonly kind: 'not_kept' }
+  /** The account has so many keys that none can be added, and none is old enough to go. */
+  | { readonly kind: 'full' }
   | { readonly kind: 'in_progress' }
   /** The key came with another request before. */
   | { readonly kind: 'reused' };
 
-/** Requests by their `Idempotency-Key`, for 24 hours. */
+/** Requests by their `Idempotency-Key`, for 24 hours; of accounts with very many, for an hour at least. */
 export interface IdempotencyStore {
   /** Claims the request for `leaseMs`, also where an earlier attempt was given up or its process is gone. */
   claim(request: IdempotentRequest, leaseMs: number): Promise<ClaimOutcome>;
   renew(claims: readonly Claim[], leaseMs: number): Promise<void>;
-  /** Keeps the reply; null where it cannot be kept. */
+  /** Keeps the reply where the account's replies have room for it; null where it cannot be kept. */
   complete(claim: Claim, reply: StoredReply | null): Promise<void>;
   /** Gives the request up: the next attempt may come at once. */
   abandon(claim: Claim): Promise<void>;
-  /** Forgets what is older than 24 hours, and the oldest of accounts that have too many. */
+  /** Forgets what is older than 24 hours, and the oldest keys and replies of accounts that have too many. */
   prune(): Promise<void>;
 }

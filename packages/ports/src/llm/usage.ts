@@ -93,6 +93,19 @@ export interface LlmCallPosition {
   readonly id: string;
 }
 
+/** Bounds on what is kept of what was said in calls. */
+export interface ContentBounds {
+  readonly maxAgeMs: number;
+  /** Of one account. */
+  readonly maxBytes: number;
+}
+
+/** Bounds on the rows of one agent's calls. */
+export interface CallBounds {
+  readonly maxCalls: number;
+  readonly maxAgeMs: number;
+}
+
 /** What agents used. The past of deleted agents is kept. */
 export interface UsageStore {
   /** Sums of everything there is at one moment. `too_many`: records than `limit`. */
@@ -109,8 +122,10 @@ export interface UsageStore {
   record(reading: VmReading): Promise<void>;
   /** Adds what has come to the sums that reports read from. Answers are the same before and after, and quicker. */
   sum(): Promise<void>;
-  /** Deletes what was said in calls that ended longer ago. */
-  forgetContents(olderThanMs: number): Promise<void>;
+  /** Deletes what was said in calls and is over the bounds, oldest first; where bytes are over, of the agent that has most. */
+  forgetContents(bounds: ContentBounds): Promise<void>;
+  /** Deletes rows of calls that are over the bounds, oldest first. Their figures stay in reports, by the quarter hour. */
+  pruneCalls(bounds: CallBounds): Promise<void>;
 }
 
 /** Ends calls whose server died in their midst. */

@@ -66,6 +66,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0031_unverified_accounts.sql',
     '0032_connection_echoes.sql',
     '0033_consent_pages.sql',
+    '0034_stored_bytes.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [
@@ -115,6 +116,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     'schema_migrations',
     'sessions',
     'spend_windows',
+    'stored_bytes',
     'usage_entries',
     'usage_sums',
     'vm_counters',
@@ -327,5 +329,9 @@ test('secrets of webhooks that earlier releases kept with a reply are gone, and 
   assert.deepEqual(await execute(database.connectionString, kept), [
     { key: 'agent', status: 201, body: '{"object":"agent"}', done: true },
     { key: 'webhook', status: null, body: null, done: true },
+  ]);
+  const counted = `select account_id, kind, agent_id, items::int, bytes::int from stored_bytes`;
+  assert.deepEqual(await execute(database.connectionString, counted), [
+    { account_id: 'a', kind: 'replies', agent_id: '', items: 2, bytes: '{"object":"agent"}'.length },
   ]);
 });

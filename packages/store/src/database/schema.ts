@@ -45,6 +45,7 @@ export interface Schema
   rate_places: { id: Generated<string>; subject: string; until: Date };
   idempotency_keys: IdempotencyKeysTable;
   spend_windows: SpendWindowsTable;
+  stored_bytes: StoredBytesTable;
 }
 
 export interface EventsTable {
@@ -63,6 +64,17 @@ export interface EventsTable {
   target_id: string | null;
   operation: ColumnType<Record<string, unknown> | null, string | null, never>;
   created_at: Date;
+}
+
+/** Kept by triggers. */
+interface StoredBytesTable {
+  account_id: string;
+  kind: 'replies' | 'contents';
+  /** Empty: of no agent. */
+  agent_id: string;
+  /** int8, which comes as text. */
+  items: string;
+  bytes: string;
 }
 
 interface SpendWindowsTable {

@@ -98,6 +98,35 @@ test('what is over the bounds goes, oldest first, in steps; other accounts keep 
   assert.deepEqual(await page({ limit: 1000 }), before);
 });
 
+test('what agents do by themselves pushes out nothing that people did, and little of other agents', async () => {
+  const [flood, calm] = [newAgent('loud'), newAgent('loud')];
+  await execute(database.connectionString, `insert into accounts (id, name) values ('loud', 'm')`);
+  for (const agent of [flood, calm]) await store.agents.create(agent, admitAll);
+  const write = (count: number, agent: string, actor: string) =>
+    execute(
+      database.connectionString,
+      `insert into events (account_id, agent_id, type, level, data, actor_kind, actor_id, created_at)
+       select 'loud', '${agent}', 'schedule.created', 1, '{}', ${actor}, now() from generate_series(1, ${count}) n`,
+    );
+  await write(5, flood.id, `'account', 'person'`);
+  await write(5, calm.id, 'null, null');
+  await write(30, flood.id, `'api_key', 'key'`);
+  await write(6_000, flood.id, 'null, null');
+  await write(120, flood.id, `'api_key', 'key'`);
+  await store.events.prune({ maxEvents: 100, maxAgeMs: 365 * 86_400_000 });
+  const left = await execute(
+    database.connectionString,
+    `select agent_id = '${flood.id}' as is_flood, actor_kind, count(*)::int as n from events
+     where account_id = 'loud' and type = 'schedule.created' group by 1, 2 order by 1, 2`,
+  );
+  assert.deepEqual(left, [
+    { is_flood: false, actor_kind: null, n: 5 },
+    { is_flood: true, actor_kind: 'account', n: 5 },
+    { is_flood: true, actor_kind: 'api_key', n: 100 },
+    { is_flood: true, actor_kind: null, n: 10 },
+  ]);
+});
+
 test('no secret is in an event of a key or a limit', async () => {
   await changing(store.accounts, accountId, (tx) => tx.setRecordsLlmCalls(accountId, true));
   const rows = await execute<{ all: string }>(

@@ -1,37 +1,96 @@
+/**
+ * Deletes events that are over the bounds, oldest first. Who caused them decides by which bound: what people, API keys and the
+ * operator did, and what came about by itself, have one each, so none of them pushes out another. Of what came about by itself
+ * one agent has a tenth.
+ */
 import type { EventBounds } from '@lodge/ports';
 import { sql } from 'kysely';
+import type { RawBuilder } from 'kysely';
 import type { Database } from '../database/connection.ts';
 
 /** Events deleted in one statement: some tens of milliseconds. Nobody waits for their rows. */
 const step = 2_000;
+const causes = [
+  ...['account', 'api_key', 'operator'].map((actor) => sql<boolean>`actor_kind = ${actor}`),
+  sql<boolean>`actor_kind is null`,
+];
+const partOfAgent = 0.1;
 
-/** One look into an index per account, then deletes from the oldest on. What a kill leaves is found by the next run. */
+/** Events of an account up to one of them. */
+interface Over {
+  readonly of: RawBuilder<boolean>;
+  readonly last: string;
+}
+
+/** Looks into an index for each bound, then deletes from the oldest on. What a kill leaves is found by the next run. */
 export async function pruneEvents(database: Database, { maxEvents, maxAgeMs }: EventBounds): Promise<void> {
+  const accounts = await database.repeatable((db) => db.selectFrom('accounts').select('id').execute());
+  for (const { id } of accounts) {
+    const prune = async (over: Over | null): Promise<void> => {
+      if (over === null) return;
+      while ((await deleteSome(database, id, over)) === step);
+    };
+    await prune(await lastBefore(database, id, maxAgeMs));
+    // Before all agents together: one that floods gives way to others.
+    for (const over of await lastOfAgents(database, id, Math.ceil(maxEvents * partOfAgent))) await prune(over);
+    for (const of of causes) await prune(await lastBeyond(database, id, of, maxEvents));
+  }
+}
+
+/** Those that no person, key or operator caused. */
+async function lastOfAgents(database: Database, accountId: string, maxEvents: number): Promise<readonly Over[]> {
   const { rows } = await database.repeatable((db) =>
-    sql<{ account_id: string; last: string }>`
-      select a.id as account_id, greatest(crowded.id, aged.id) as last
-      from accounts a
-      left join lateral (
-        select e.id from events e where e.account_id = a.id order by e.id desc offset ${maxEvents} limit 1
-      ) crowded on true
-      left join lateral (
-        select e.id from events e
-        where e.account_id = a.id and e.created_at < clock_timestamp() - ${maxAgeMs} * interval '1 millisecond'
-        order by e.created_at desc, e.id desc limit 1
-      ) aged on true
-      where crowded.id is not null or aged.id is not null
+    sql<{ agent_id: string; last: string }>`
+      select a.id as agent_id, crowded.id as last
+      from agents a cross join lateral (
+        select e.id from events e where e.account_id = ${accountId} and e.agent_id = a.id and e.actor_kind is null
+        order by e.id desc offset ${maxEvents} limit 1
+      ) crowded
+      where a.account_id = ${accountId}
     `.execute(db),
   );
-  for (const { account_id, last } of rows) {
-    for (let pruned = step; pruned === step;) {
-      const { numAffectedRows } = await database.repeatable((db) =>
-        sql`
-          delete from events where account_id = ${account_id} and id in (
-            select id from events where account_id = ${account_id} and id <= ${last}::bigint order by id limit ${step}
-          )
-        `.execute(db),
-      );
-      pruned = Number(numAffectedRows ?? 0n);
-    }
-  }
+  return rows.map(({ agent_id, last }) => ({ of: sql`agent_id = ${agent_id} and actor_kind is null`, last }));
+}
+
+function lastBeyond(
+  database: Database,
+  accountId: string,
+  of: RawBuilder<boolean>,
+  maxEvents: number,
+): Promise<Over | null> {
+  return lastOf(
+    database,
+    of,
+    sql`
+    select id from events where account_id = ${accountId} and ${of} order by id desc offset ${maxEvents} limit 1
+  `,
+  );
+}
+
+function lastBefore(database: Database, accountId: string, maxAgeMs: number): Promise<Over | null> {
+  return lastOf(
+    database,
+    sql`true`,
+    sql`
+    select id from events
+    where account_id = ${accountId} and created_at < clock_timestamp() - ${maxAgeMs} * interval '1 millisecond'
+    order by created_at desc, id desc limit 1
+  `,
+  );
+}
+
+async function lastOf(database: Database, of: RawBuilder<boolean>, query: RawBuilder<unknown>): Promise<Over | null> {
+  const { rows } = await database.repeatable((db) => (query as RawBuilder<{ id: string }>).execute(db));
+  return rows[0] === undefined ? null : { of, last: rows[0].id };
+}
+
+async function deleteSome(database: Database, accountId: string, { of, last }: Over): Promise<number> {
+  const { numAffectedRows } = await database.repeatable((db) =>
+    sql`
+      delete from events where account_id = ${accountId} and id in (
+        select id from events where account_id = ${accountId} and ${of} and id <= ${last}::bigint order by id limit ${step}
+      )
+    `.execute(db),
+  );
+  return Number(numAffectedRows ?? 0n);
 }

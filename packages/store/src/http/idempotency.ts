@@ -4,17 +4,17 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import type { Database } from '../database/connection.ts';
 import type { Schema } from '../database/schema.ts';
-
-const keptFor = sql`interval '24 hours'`;
-const maxPerAccount = 10_000;
-const prunedAtOnce = 1_000;
+import { keptFor, pruneReplies, usualReplyBounds } from './replies.ts';
+import type { ReplyBounds } from './replies.ts';
 
 /** `IdempotencyStore` in Postgres. */
 export class PostgresIdempotencyStore implements IdempotencyStore {
   private readonly database: Database;
+  private readonly bounds: ReplyBounds;
 
-  constructor(database: Database) {
+  constructor(database: Database, bounds: Partial<ReplyBounds> = {}) {
     this.database = database;
+    this.bounds = { ...usualReplyBounds, ...bounds };
   }
 
   claim({ accountId, key, fingerprint, agentId }: IdempotentRequest, leaseMs: number): Promise<ClaimOutcome> {
@@ -25,7 +25,9 @@ export class PostgresIdempotencyStore implements IdempotencyStore {
       // at once one after another, over all processes.
       const { rows } = await sql<{ agent_id: string; effective: boolean }>`
         insert into idempotency_keys as k (account_id, key, fingerprint, agent_id, attempt, lease_until, created_at)
-        values (${accountId}, ${key}, ${fingerprint}, ${agentId}, ${attempt}, ${until}, clock_timestamp())
+        select ${accountId}, ${key}, ${fingerprint}, ${agentId}, ${attempt}, ${until}, clock_timestamp()
+        where ${stored(accountId, 'items')} < ${this.bounds.items}
+          or exists (select from idempotency_keys where account_id = ${accountId} and key = ${key})
         on conflict (account_id, key) do update set
           attempt = excluded.attempt,
           lease_until = excluded.lease_until,
@@ -49,8 +51,14 @@ export class PostgresIdempotencyStore implements IdempotencyStore {
         .where('account_id', '=', accountId)
         .where('key', '=', key)
         .executeTakeFirst();
+      if (present === undefined && (await this.isFull(db, accountId))) return { kind: 'full' };
       return outcomeOf(present, fingerprint);
     });
+  }
+
+  private async isFull(db: Kysely<Schema>, accountId: string): Promise<boolean> {
+    const { rows } = await sql<{ items: string }>`select ${stored(accountId, 'items')} as items`.execute(db);
+    return Number(rows[0]!.items) >= this.bounds.items;
   }
 
   async renew(claims: readonly Claim[], leaseMs: number): Promise<void> {
@@ -70,52 +78,44 @@ export class PostgresIdempotencyStore implements IdempotencyStore {
   }
 
   async complete(claim: Claim, reply: StoredReply | null): Promise<void> {
+    const { accountId } = claim;
+    const { status = null, headers = null, body = null } = reply ?? {};
+    const kept = sql`${status}::int, ${headers && JSON.stringify(headers)}::jsonb, ${body}::text`;
+    const bytes = Buffer.byteLength(body ?? '');
+    // A reply that finds no room is not kept; that its request was carried out is.
     await this.database.repeatable((db) =>
-      this.own(db, claim)
-        .set({
-          done_at: sql<Date>`clock_timestamp()`,
-          status: reply?.status ?? null,
-          headers: reply === null ? null : JSON.stringify(reply.headers),
-          // Postgres has no text with NUL; JSON writes it as an escape.
-          body: reply?.body ?? null,
-        })
-        .execute(),
+      sql`
+        update idempotency_keys set done_at = clock_timestamp(), (status, headers, body) = (
+          select ${kept} where ${stored(accountId, 'bytes')} + ${bytes} <= ${this.bounds.bytes}
+        )
+        where account_id = ${accountId} and key = ${claim.key} and attempt = ${claim.attempt}
+      `.execute(db),
     );
   }
 
   async abandon(claim: Claim): Promise<void> {
+    const { accountId, key, attempt } = claim;
     await this.database.repeatable((db) =>
-      this.own(db, claim)
+      db
+        .updateTable('idempotency_keys')
         .set({ lease_until: sql<Date>`clock_timestamp()` })
+        .where('account_id', '=', accountId)
+        .where('key', '=', key)
+        .where('attempt', '=', attempt)
         .execute(),
     );
   }
 
-  async prune(): Promise<void> {
-    await this.database.repeatable((db) =>
-      sql`delete from idempotency_keys where (account_id, key) in (
-        select account_id, key from idempotency_keys where created_at < now() - ${keptFor}
-          and lease_until < now() limit ${prunedAtOnce}
-      )`.execute(db),
-    );
-    await this.database.repeatable((db) =>
-      sql`delete from idempotency_keys where (account_id, key) in (
-        select account_id, key from (
-          select account_id, key, lease_until, row_number() over (partition by account_id order by created_at desc) as nth
-          from idempotency_keys
-        ) as numbered where nth > ${maxPerAccount} and lease_until < now() limit ${prunedAtOnce}
-      )`.execute(db),
-    );
-  }
-
-  private own(db: Kysely<Schema>, { accountId, key, attempt }: Claim) {
-    return db
-      .updateTable('idempotency_keys')
-      .where('account_id', '=', accountId)
-      .where('key', '=', key)
-      .where('attempt', '=', attempt);
+  prune(): Promise<void> {
+    return pruneReplies(this.database, this.bounds);
   }
 }
+
+/** As the triggers count it. */
+const stored = (accountId: string, what: 'items' | 'bytes') => sql<string>`coalesce((
+  select ${sql.ref(`s.${what}`)} from stored_bytes s
+  where s.account_id = ${accountId} and s.kind = 'replies' and s.agent_id = ''
+), 0)`;
 
 const leaseEnd = (ms: number) => sql<Date>`clock_timestamp() + ${ms}::float8 * interval '1 millisecond'`;
 /** Of the row `k`; one that is being carried out is not over, however long that takes. */

@@ -31,12 +31,15 @@ export class PostgresCallLedger implements CallLedger, CallSweeper {
   private readonly database: Database;
   private readonly host: string;
   private readonly spendDefaults: SpendDefaults;
+  private readonly contentBytes: number;
   private readonly holder: string;
 
-  constructor(database: Database, host: string, spendDefaults: SpendDefaults) {
+  /** `contentBytes`: most that is kept of what was said in the calls of one account. */
+  constructor(database: Database, host: string, spendDefaults: SpendDefaults, contentBytes: number) {
     this.database = database;
     this.host = host;
     this.spendDefaults = spendDefaults;
+    this.contentBytes = contentBytes;
     this.holder = `${host}#${randomUUID()}`;
   }
 
@@ -70,7 +73,7 @@ export class PostgresCallLedger implements CallLedger, CallSweeper {
   /** One statement, and the same again when its answer was lost. */
   async close(call: LlmCall, content: SealedContent | null = null): Promise<void> {
     await this.database.repeatable((db) =>
-      (content === null ? db : db.with('kept', (cte) => keepContent(cte, call, content)))
+      (content === null ? db : db.with('kept', (cte) => keepContent(cte, call, content, this.contentBytes)))
         .with('closed', (cte) => cte.deleteFrom('llm_calls_open').where('id', '=', call.id))
         .insertInto('llm_calls')
         .values({
@@ -121,8 +124,16 @@ export class PostgresCallLedger implements CallLedger, CallSweeper {
   }
 }
 
-/** Of whose account wants it, as that stands now. The lock keeps the agent from being deleted meanwhile. */
-function keepContent(cte: QueryCreator<Schema>, { id, agentId }: LlmCall, { sealed, truncated }: SealedContent) {
+/**
+ * Keeps what was said if the account wants that right now and has room for it. The lock keeps the agent from being deleted
+ * meanwhile.
+ */
+function keepContent(
+  cte: QueryCreator<Schema>,
+  { id, agentId }: LlmCall,
+  { sealed, truncated }: SealedContent,
+  maxBytes: number,
+) {
   return cte
     .insertInto('llm_call_contents')
     .columns(['call_id', 'agent_id', 'truncated', 'sealed'])
@@ -133,6 +144,12 @@ function keepContent(cte: QueryCreator<Schema>, { id, agentId }: LlmCall, { seal
         .where('agents.id', '=', agentId)
         .where('agents.deleted_at', 'is', null)
         .where('accounts.record_llm_calls', '=', true)
+        .where(
+          sql<boolean>`${sealed.length} + (
+            select coalesce(sum(s.bytes), 0) from stored_bytes s
+            where s.account_id = agents.account_id and s.kind = 'contents'
+          ) <= ${maxBytes}`,
+        )
         .select([
           sql.val(id).as('call_id'),
           'agents.id',
@@ -177,24 +194,6 @@ export async function findCall(db: Kysely<Schema>, agentId: string, callId: stri
   if (!row) return null;
   const { sealed, truncated } = row;
   return { ...toCallRow(row), content: sealed === null ? null : { sealed, truncated: truncated! } };
-}
-
-/** Contents of one statement: a megabyte each at most. */
-const maxForgotten = 100;
-
-/** What a kill leaves is found by the next round. */
-export async function forgetContents(database: Database, olderThanMs: number): Promise<void> {
-  for (let forgotten = maxForgotten; forgotten === maxForgotten;) {
-    const { numAffectedRows } = await database.repeatable((db) =>
-      sql`
-        delete from llm_call_contents where call_id in (
-          select call_id from llm_call_contents
-          where ended_at < clock_timestamp() - ${olderThanMs} * interval '1 millisecond' limit ${maxForgotten}
-        )
-      `.execute(db),
-    );
-    forgotten = Number(numAffectedRows ?? 0n);
-  }
 }
 
 const number = (value: string | number | null): number | null => (value === null ? null : Number(value));

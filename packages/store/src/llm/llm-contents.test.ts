@@ -1,9 +1,12 @@
 /** What is said in model calls: kept with the call's row where the account wants it, gone in time and with the agent. */
 import assert from 'node:assert/strict';
-import { before, test } from 'node:test';
+import { after, before, test } from 'node:test';
+import { noSpendDefaults } from '@lodge/domain';
 import { execute } from '@lodge/testkit/postgres';
-import { admitAll, changing, finishedCall, firstAccount, newAgent, openCall } from '../testing/fixture.ts';
+import { admitAll, changing, finishedCall, firstAccount, newAgent, openCall, silent } from '../testing/fixture.ts';
 import { testStore } from '../testing/test-store.ts';
+import { openDatabase } from '../database/connection.ts';
+import { PostgresCallLedger } from './llm-calls.ts';
 
 const { database, store } = await testStore();
 const { agents, usage } = store;
@@ -84,10 +87,40 @@ test('what is older than wanted is deleted, however much, and the rest is not', 
     `insert into llm_call_contents (call_id, agent_id, ended_at, truncated, sealed)
      select id, agent_id, now() - interval '2 days', false, 's' from llm_calls where id like 'old%'`,
   );
-  await usage.forgetContents(3 * 86_400_000);
+  await usage.forgetContents({ maxAgeMs: 3 * 86_400_000, maxBytes: 1e9 });
   assert.equal((await kept()).filter((id) => id.startsWith('old')).length, 250);
-  await usage.forgetContents(86_400_000);
+  await usage.forgetContents({ maxAgeMs: 86_400_000, maxBytes: 1e9 });
   const left = await kept();
   assert.equal(left.filter((id) => id.startsWith('old')).length, 0);
   assert.ok(left.includes('new'));
+});
+
+test('an account keeps so many bytes of what was said; the agent with most gives way, and no other', async () => {
+  const maxBytes = 80_000;
+  const pool = openDatabase(database, silent);
+  after(() => pool.close());
+  const bounded = new PostgresCallLedger(pool, 'h', noSpendDefaults, maxBytes);
+  await execute(database.connectionString, 'delete from llm_call_contents');
+  const [quiet, loud] = [await newAgentOf(), await newAgentOf()];
+  const say = async (agent: typeof quiet, name: string, count: number): Promise<void> => {
+    const said = { sealed: 'x'.repeat(1_000), truncated: false };
+    for (let n = 0; n < count; n += 1) await bounded.close(finishedCall(agent, `${name}${n}`), said);
+  };
+  await say(quiet, 'quiet', 10);
+  await say(loud, 'loud', 100);
+  assert.equal((await kept()).length, 80, 'no more is kept, and every call has its row');
+  assert.equal((await usage.calls(loud.agentId, 200, null)).length, 100);
+  await usage.forgetContents({ maxAgeMs: 86_400_000, maxBytes });
+  await say(loud, 'later', 5);
+  const left = await kept();
+  assert.equal(left.filter((id) => id.startsWith('quiet')).length, 10);
+  assert.ok(left.length >= 65 && left.length <= 75, `${left.length}`);
+  assert.ok(left.includes('loud69') && left.includes('later4') && !left.includes('loud0'));
+  await agents.markDeleted(accountId, loud.agentId);
+  await agents.finishDelete(loud.agentId, 'h');
+  const counted = await execute(
+    database.connectionString,
+    `select agent_id, items::int, bytes::int from stored_bytes where kind = 'contents' and items > 0`,
+  );
+  assert.deepEqual(counted, [{ agent_id: quiet.agentId, items: 10, bytes: 10_000 }]);
 });

@@ -123,6 +123,12 @@ function sourcesOf(query: UsageQuery): RawBuilder<unknown> {
       ${columns}, ${each(rates, (name) => `${name}_ms`)}
     from usage_sums where account_id = ${query.accountId} and ${whose} and width = ${widths[width]}
       and at >= ${from}::timestamptz and at < ${to ?? 'infinity'}::timestamptz and ${kind}`;
+  // Of calls whose rows are deleted: they count at the beginning of their quarter hour.
+  const folded = sql`
+    select agent_id, provider, model, at, at as spans_to, ${columns}, ${each(rates, (name) => `0 as ${name}_ms`)}
+    from usage_sums where account_id = ${query.accountId} and width = ${widths.quarter}
+      and ${agentId === undefined ? sql`agent_id <> ''` : sql`agent_id = ${agentId}`}
+      and at >= ${first}::timestamptz and at < ${last}::timestamptz`;
   const steps = sql<boolean>`provider = ''`;
   const quarter = roundUp(last, ofAgents ? dayMs : quarterMs);
   const day = roundUp(last, dayMs);
@@ -132,7 +138,7 @@ function sourcesOf(query: UsageQuery): RawBuilder<unknown> {
     [
       entries(sql`at >= ${first}::timestamptz and not summed`),
       ...(inside === null
-        ? [entries(sql`summed and at >= ${first}::timestamptz and at < ${last}::timestamptz`)]
+        ? [entries(sql`summed and at >= ${first}::timestamptz and at < ${last}::timestamptz`), folded]
         : months === null
           ? [sums(inside, first, last)]
           : [sums('day', first, months.from), sums('month', months.from, months.to), sums('day', months.to, last)]),

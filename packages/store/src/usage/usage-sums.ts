@@ -1,13 +1,13 @@
 /**
  * The sums that reports read from. Entries are born unsummed, in the transaction of what they tell of; a round takes some
  * of them and, in one statement, adds them to the sums of their quarter hour, day and month, of their agent and account, and marks
- * them. (Quarters of single agents are not kept: most would hold one call.) A report adds up the sums and the entries that are not in them, in one statement too: whatever is killed when, and
- * however far the rounds are behind, each entry is seen once.
+ * them. (Quarters of single agents are kept of calls whose rows are deleted, and of no other: most would hold one call.) A report
+ * adds up the sums and the entries that are not in them, in one statement too: whatever is killed when, and however far the rounds are behind, each entry is seen once.
  */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type { Database } from '../database/connection.ts';
-import { amounts, each, monthEnd, rates, widths } from './usage-columns.ts';
+import { amounts, callAmounts, each, machineAmounts, monthEnd, rates, widths } from './usage-columns.ts';
 import { advisoryLocks } from '../database/locks.ts';
 
 /** Entries of one statement: some hundred milliseconds. */
@@ -68,5 +68,25 @@ export function addSums(entries: string): RawBuilder<unknown> {
     on conflict (account_id, width, agent_id, at, provider, model) do update set
       ${each([...amounts, ...rates], (name) => `${name} = s.${name} + excluded.${name}`)},
       ${each(rates, (name) => `${name}_ms = s.${name}_ms + excluded.${name}_ms`)}
+  `;
+}
+
+/**
+ * Adds calls whose rows are deleted in the same statement to a sum of their agent's quarter hour. Agents have such sums for
+ * deleted rows alone, so a report counts each call once.
+ */
+export function addFolded(entries: RawBuilder<unknown>): RawBuilder<unknown> {
+  const zeros = each([...machineAmounts, ...rates], () => '0');
+  return sql`
+    insert into usage_sums as s (
+      account_id, width, agent_id, at, provider, model, ${each([...callAmounts, ...machineAmounts, ...rates], (name) => name)},
+      ${each(rates, (name) => `${name}_ms`)}
+    )
+    select account_id, ${widths.quarter}, agent_id, date_bin(make_interval(secs => ${widths.quarter}), at, timestamptz 'epoch'),
+      provider, model, ${each(callAmounts, (name) => `sum(${name})`)}, ${zeros}, ${each(rates, () => '0')}
+    from (${entries}) as entries
+    group by 1, 3, 4, 5, 6
+    on conflict (account_id, width, agent_id, at, provider, model) do update set
+      ${each(callAmounts, (name) => `${name} = s.${name} + excluded.${name}`)}
   `;
 }

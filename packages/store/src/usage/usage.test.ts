@@ -76,7 +76,7 @@ const minuteMs = 60_000;
 /** Buckets of every width, on and off the edges of quarters and days. */
 const widths = [minuteMs, 15 * minuteMs, 60 * minuteMs, 24 * 60 * minuteMs, 90 * minuteMs];
 
-test('any history, buckets and grouping: a report adds up the rows, however many of them are in the sums', async (t) => {
+test('any history, buckets and grouping: a report adds up the rows, however many are in the sums or deleted', async (t) => {
   let compared = 0;
   for (let seed = 1; seed <= 12; seed += 1) {
     const pick = randomFrom(seed);
@@ -88,9 +88,12 @@ test('any history, buckets and grouping: a report adds up the rows, however many
       // None, some or all of the rows are in the sums.
       if (round % 2 === 1) await usage.sum();
       if (round % 2 === 0 && round > 0) await addLate(of, history, pick);
-      const widthMs = widths[pick(widths.length)]!;
+      // From here on rows are deleted, and their figures are told by the quarter hour.
+      const isPruned = round > 2;
+      if (isPruned) await usage.pruneCalls({ maxCalls: pick(40), maxAgeMs: 1e12 });
+      const widthMs = widths[isPruned ? 1 + pick(widths.length - 1) : pick(widths.length)]!;
       const first = history.from + pick(history.to - history.from);
-      const offset = [0, 330 * minuteMs, -45 * minuteMs, 7_777][pick(4)]!;
+      const offset = [0, 330 * minuteMs, -45 * minuteMs, 7_777][pick(isPruned ? 3 : 4)]!;
       const start = Math.floor(first / widthMs) * widthMs + offset;
       const bounds =
         pick(5) === 0
@@ -107,6 +110,10 @@ test('any history, buckets and grouping: a report adds up the rows, however many
       compared += report.records.length;
     }
   }
+  const { rows } = await sql.query<{ n: number }>(
+    `select max(n)::int as n from (select count(*) as n from llm_calls where summed group by agent_id) each`,
+  );
+  assert.ok(rows[0]!.n <= 40, 'rows are bounded by agent');
   t.diagnostic(`${compared} records compared`);
 });
 

@@ -1,5 +1,7 @@
 import type {
+  CallBounds,
   ComputePrices,
+  ContentBounds,
   LlmCallDetail,
   LlmCallPosition,
   LlmCallRow,
@@ -10,7 +12,8 @@ import type {
 } from '@lodge/ports';
 import type { Database } from '../database/connection.ts';
 import { recordReading, setComputePrices } from './compute.ts';
-import { findCall, forgetContents, listCalls } from '../llm/llm-calls.ts';
+import { forgetContents, pruneCalls } from '../llm/call-prune.ts';
+import { findCall, listCalls } from '../llm/llm-calls.ts';
 import { readReport } from './usage-report.ts';
 import { sumUsage } from './usage-sums.ts';
 
@@ -58,7 +61,11 @@ export class PostgresUsageStore implements UsageStore {
     return sumUsage(this.database);
   }
 
-  forgetContents(olderThanMs: number): Promise<void> {
-    return forgetContents(this.database, olderThanMs);
+  forgetContents(bounds: ContentBounds): Promise<void> {
+    return forgetContents(this.database, bounds);
+  }
+
+  pruneCalls(bounds: CallBounds): Promise<void> {
+    return pruneCalls(this.database, bounds);
   }
 }

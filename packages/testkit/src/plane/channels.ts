@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { Readable } from 'node:stream';
 import type { ChannelParts } from '@lodge/engine';
 import { ChannelFailure } from '@lodge/ports';
-import type { ChannelCheck, ChannelFiles, GuestFiles } from '@lodge/ports';
+import type { ChannelCheck, ChannelFiles, FileOwner, GuestFiles } from '@lodge/ports';
 import type { Store } from '@lodge/store';
 
 /** Of a platform whose bots say by their token who they are: `<bot>:<secret>`. */
@@ -40,7 +40,7 @@ export class FakeCheck implements ChannelCheck {
 export class MemoryFiles implements ChannelFiles {
   readonly kept = new Map<string, Buffer>();
 
-  async write(bytes: AsyncIterable<Uint8Array>, maxBytes: number) {
+  async write(_owner: FileOwner, bytes: AsyncIterable<Uint8Array>, maxBytes: number) {
     const whole = await buffer(bytes);
     if (whole.length > maxBytes) throw new Error('too long');
     const key = randomUUID();

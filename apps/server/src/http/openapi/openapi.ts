@@ -109,7 +109,7 @@ const idempotencyKey = {
   maxLength: 255,
   pattern: '^[\\x21-\\x7e]+$',
   description:
-    'Makes the request safe to repeat for 24 hours: the same request with the same key has its effect once, and its reply is given again, with `Idempotent-Replayed: true`. Replies with 409, 429 or most 5xx are not kept: then the request is tried anew. A chat that streams is carried out once; its reply is not given again (409). A chat whose server was killed in its midst is carried out anew.',
+    'Makes the request safe to repeat for 24 hours: the same request with the same key has its effect once, and its reply is given again, with `Idempotent-Replayed: true`. Replies with 409, 429 or most 5xx are not kept: then the request is tried anew. An account keeps 64 MiB of replies and 100,000 keys; beyond that the oldest go first, and no key within an hour (429 `quota_exceeded` then). A repeated request whose reply is not kept gets 409, and is not carried out again. A chat that streams is carried out once; its reply is not given again (409). A chat whose server was killed in its midst is carried out anew.',
 };
 
 const anyBytes = { content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } };

@@ -22,8 +22,8 @@ export function remoteFiles(calls: Calls): RelayFiles {
       }
     },
     remove: (key) => calls.call('removeFile', { key }),
-    async write(bytes, maxBytes, signal) {
-      const transfer = await calls.call('openWrite', { maxBytes });
+    async write({ agentId }, bytes, maxBytes, signal) {
+      const transfer = await calls.call('openWrite', { agentId, maxBytes });
       try {
         for await (const chunk of bytes) {
           for (let from = 0; from < chunk.byteLength; from += maxPieceBytes) {

@@ -1,5 +1,5 @@
 import { LeaseLost } from '@lodge/ports';
-import type { Lease, LeaseRef } from '@lodge/ports';
+import type { FileOwner, Lease, LeaseRef } from '@lodge/ports';
 
 type Holding = LeaseRef & Pick<Lease, 'accountId'>;
 
@@ -27,6 +27,13 @@ export class Holdings {
     const holding = this.byNumber.get(handle);
     if (holding === undefined) throw new LeaseLost();
     return holding;
+  }
+
+  /** Whose files of that agent are. Throws `LeaseLost` where this process was given no channel of it. */
+  ownerOf(agentId: string): FileOwner {
+    const holding = this.byNumber.values().find((each) => each.agentId === agentId);
+    if (holding === undefined) throw new LeaseLost();
+    return { accountId: holding.accountId, agentId };
   }
 
   /** Those that there are. */

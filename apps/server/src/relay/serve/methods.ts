@@ -146,8 +146,9 @@ const fileMethods = {
   openRead: method({ key: id }, ({ transfers }, { key }) => transfers.openRead(key)),
   read: method({ transfer }, ({ transfers }, call) => transfers.read(call.transfer)),
   closeRead: method({ transfer }, ({ transfers }, call) => transfers.closeRead(call.transfer)),
-  openWrite: method({ maxBytes: integer(0, maxFileBytes) }, ({ transfers }, { maxBytes }) =>
-    transfers.openWrite(maxBytes),
+  openWrite: method(
+    { agentId: id, maxBytes: integer(0, maxFileBytes) },
+    ({ holdings, transfers }, { agentId, maxBytes }) => transfers.openWrite(holdings.ownerOf(agentId), maxBytes),
   ),
   write: method({ transfer, piece }, ({ transfers }, call) => transfers.write(call.transfer, call.piece)),
   endWrite: method({ transfer }, ({ transfers }, call) => transfers.endWrite(call.transfer)),

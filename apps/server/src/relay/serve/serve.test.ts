@@ -135,25 +135,34 @@ test('messages of many bytes come in parts, each taken up once', async () => {
   assert.deepEqual([kept.length, kept[0]!.text.length], [12, 64_000]);
 });
 
+const kept = async (): Promise<string[]> =>
+  (await readdir(filesDir, { recursive: true })).filter((name) => name.includes('/'));
+
 test('it writes files and reads those alone that it is to send', async () => {
+  const agentId = await agentWithChannel('4:token');
   const { channel, calls } = await process();
   const remote = remoteFiles(calls);
+  const leases = remoteStore(channel, calls);
   channel.open();
+  await leases.acquire({ relay: '', channels: [], limit: 9, leaseMs: 1 });
+  const owner = { accountId, agentId };
   const { signal } = new AbortController();
   const bytes = async function* (length: number) {
     yield Buffer.alloc(length, 'a');
   };
-  const own = await remote.write(bytes(700_000), 800_000, signal);
+  const own = await remote.write(owner, bytes(700_000), 800_000, signal);
   assert.equal(own.bytes, 700_000);
-  await assert.rejects(remote.write(bytes(900_000), 800_000, signal), refused);
-  assert.deepEqual(await readdir(filesDir), [own.key], 'nothing is left of what is too large');
-  const { key: theirs } = await files.write(bytes(3), 3, signal);
+  await assert.rejects(remote.write(owner, bytes(900_000), 800_000, signal), refused);
+  const stranger = { accountId, agentId: 'nobodyhasit0' };
+  await assert.rejects(remote.write(stranger, bytes(3), 9, signal), 'files of an agent that it does not hold');
+  assert.deepEqual(await kept(), [own.key], 'nothing is left of what is too large');
+  const { key: theirs } = await files.write(owner, bytes(3), 3, signal);
   const firstOf = async (file: string) => remote.read(file)[Symbol.asyncIterator]().next();
   for (const each of [theirs, own.key, '../x']) await assert.rejects(firstOf(each), refused);
   await assert.rejects(remote.remove(theirs), refused);
   await assert.rejects(calls.call('fetched', { lease: 1, file: 'f', key: theirs, bytes: 3 }), refused);
   await remote.remove(own.key);
-  assert.deepEqual(await readdir(filesDir), [theirs]);
+  assert.deepEqual(await kept(), [theirs]);
 });
 
 test('what is no call is refused by name; what is no message, too much or too many end its channel', async () => {

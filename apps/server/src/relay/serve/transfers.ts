@@ -3,7 +3,7 @@
  * alone, by the key that its part named.
  */
 import { randomUUID } from 'node:crypto';
-import type { RelayFiles } from '@lodge/ports';
+import type { FileOwner, RelayFiles } from '@lodge/ports';
 
 /** Of each kind, under way at a time. A relay fetches eight and sends some fifty at once. */
 const maxAtOnce = 128;
@@ -74,11 +74,11 @@ export class Transfers {
     await reading?.pieces.return?.();
   }
 
-  openWrite(maxBytes: number): string {
+  openWrite(owner: FileOwner, maxBytes: number): string {
     const id = this.place(this.writings);
     const giveUp = new AbortController();
     const pieces = new Pieces();
-    const written = this.files.write(pieces.all(giveUp.signal), maxBytes, giveUp.signal);
+    const written = this.files.write(owner, pieces.all(giveUp.signal), maxBytes, giveUp.signal);
     written.catch(() => pieces.end());
     this.writings.set(id, {
       pieces,

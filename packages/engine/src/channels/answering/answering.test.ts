@@ -269,7 +269,7 @@ test('files of senders lie in the workspace before the turn, by safe names; file
       { ...file, ref: 'b', name: '../../etc/passwd' },
     ],
   });
-  await relay.fetch((ref) => files.write(asBytes(`file ${ref}`), 100));
+  await relay.fetch((ref) => files.write({ accountId: world.accountId, agentId: 'any' }, asBytes(`file ${ref}`), 100));
   const sent = await relay.answer();
   assert.equal(sent.length, 2);
   assert.match(sent[0]!, /\(none\.txt was not sent: it is not there\.\)$/);

@@ -1,9 +1,15 @@
 /** Files that an answer links to, out of the agent's workspace. */
-import { GuestFileFailure } from '@lodge/ports';
-import type { ChannelAnswer, ChannelFiles, GuestAddress, GuestFiles } from '@lodge/ports';
+import { GuestFileFailure, NoRoomError } from '@lodge/ports';
+import type { ChannelAnswer, ChannelFiles, FileOwner, GuestAddress, GuestFiles } from '@lodge/ports';
 import { fileBounds } from './bounds.ts';
 import { mediaTypeOf, safeName } from './file-names.ts';
 import { fileTroubles } from './file-troubles.ts';
+
+/** Whose workspace files are taken from, and where they are asked for. */
+export interface FileSource {
+  readonly owner: FileOwner;
+  readonly guestOf: () => Promise<GuestAddress>;
+}
 
 export interface OutboxDeps {
   readonly files: ChannelFiles;
@@ -22,7 +28,7 @@ const root = '/workspace/';
 export async function collect(
   deps: OutboxDeps,
   paths: readonly string[],
-  guestOf: () => Promise<GuestAddress>,
+  { owner, guestOf }: FileSource,
   signal: AbortSignal,
 ): Promise<Collected> {
   const files: ChannelAnswer['files'][number][] = [];
@@ -32,7 +38,12 @@ export async function collect(
     for (const path of paths.slice(0, fileBounds.count)) {
       const name = safeName(path.slice(path.lastIndexOf('/') + 1));
       const maxBytes = Math.min(fileBounds.bytes, bytesLeft);
-      const taken = await take(deps, path.slice(root.length), { guest: await guestOf(), maxBytes, signal });
+      const taken = await take(deps, path.slice(root.length), {
+        owner,
+        guest: await guestOf(),
+        maxBytes,
+        signal,
+      });
       if (typeof taken === 'string') notSent.push(`(${name} was not sent: ${taken}.)`);
       else {
         bytesLeft -= taken.bytes;
@@ -52,6 +63,7 @@ export async function discard({ files }: OutboxDeps, written: ChannelAnswer['fil
 }
 
 interface Source {
+  readonly owner: FileOwner;
   readonly guest: GuestAddress;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
@@ -60,12 +72,13 @@ interface Source {
 async function take(
   { files, guestFiles }: OutboxDeps,
   path: string,
-  { guest, maxBytes, signal }: Source,
+  { owner, guest, maxBytes, signal }: Source,
 ): Promise<{ readonly key: string; readonly bytes: number } | string> {
   try {
-    return await files.write(await guestFiles.read(guest, path, maxBytes, signal), maxBytes, signal);
+    return await files.write(owner, await guestFiles.read(guest, path, maxBytes, signal), maxBytes, signal);
   } catch (error) {
     signal.throwIfAborted();
+    if (error instanceof NoRoomError) return 'too many bytes of files are on their way, or the host has no room';
     return error instanceof GuestFileFailure ? fileTroubles[error.trouble] : fileTroubles.unavailable;
   }
 }

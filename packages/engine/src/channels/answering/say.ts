@@ -62,7 +62,12 @@ export async function say(deps: SayDeps, saying: Saying, cut: AbortSignal): Prom
     const told = await withFiles(deps, messages, { loan, pictures, signal });
     const answer = await answered(conversation, told, pictures, begin);
     const text = withinBounds(await answer.text((more) => telling.add(more)));
-    const { files, notSent } = await collect(deps, await answer.files(), () => loan.guest(), signal);
+    const { files, notSent } = await collect(
+      deps,
+      await answer.files(),
+      { owner: conversation, guestOf: () => loan.guest() },
+      signal,
+    );
     return { text: [text, ...notSent].filter((part) => part !== '').join('\n\n'), files };
   } catch (error) {
     cut.throwIfAborted();

@@ -107,7 +107,9 @@ async function send(text: string, ...sent: readonly Sent[]): Promise<readonly st
       kind,
     })),
   });
-  await relay.fetch((ref) => files.write(asBytes(sent[Number(ref)]![1]), 100_000_000));
+  await relay.fetch((ref) =>
+    files.write({ accountId: world.accountId, agentId: 'any' }, asBytes(sent[Number(ref)]![1]), 100_000_000),
+  );
   return relay.answer();
 }
 

@@ -80,6 +80,19 @@ test('ten that fill the disk are paused before it is full, and told why; who doe
   await plane.end();
 });
 
+test('what can be done without is done without before any agent is paused, and again with room', async () => {
+  const host = new FakeHost();
+  const plane = await startPlane(world, host);
+  const agent = await running(world, plane);
+  await until('there is room', () => plane.engine.hasRoom());
+  host.disk.freeMib = defaultDisk.floorMib * 1.1;
+  await until('there is no room for replies and contents', () => !plane.engine.hasRoom());
+  assert.equal((await find(agent.id)).status, 'running');
+  host.disk.freeMib = 100_000;
+  await until('there is room again', () => plane.engine.hasRoom());
+  await plane.end();
+});
+
 test('of two that write, the one that writes little goes on', async () => {
   const host = new FakeHost();
   const plane = await startPlane(world, host);

@@ -5,7 +5,7 @@
  * at what each agent has written. Below the floor whoever writes most is paused. The VM is frozen first and its row
  * written beside that: a commit waits for a disk that is busy with what the guests write.
  *
- *   ample, low:      agents' figures are read now and then
+ *   ample, low:      agents' figures are read now and then; from `low` on nothing is kept that can be done without (`hasRoom`)
  *   short:           the largest writers are frozen and paused, until the others write little
  *   critical:        everyone who writes is; a VM that is only being made is taken away, its disk kept
  *   no longer short: a VM that was frozen while another operation had its agent goes on; an agent that was paused waits
@@ -70,6 +70,11 @@ export class DiskKeeper {
     if (this.uses === null) await this.read();
     const { freeMib } = await this.deps.driver.hostDisk();
     return { ...this.deps.settings, freeMib };
+  }
+
+  /** Whether the last look found room for what can be done without: before any agent is paused there is none. */
+  get hasRoom(): boolean {
+    return this.level === 'ample';
   }
 
   /** Whether the last look found the host below its floor. */

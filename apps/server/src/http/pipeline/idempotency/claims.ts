@@ -3,7 +3,8 @@ import type { Claim, IdempotencyStore, Log } from '@lodge/ports';
 /** A process that was killed is missed after so long. */
 export const leaseMs = 15_000;
 const renewEveryMs = 5_000;
-const pruneEveryMs = 10 * 60_000;
+/** What one account may keep fills up in half a minute at worst; what is new is not kept then. */
+const pruneEveryMs = 15_000;
 
 /** The claims of this process: renewed for as long as their requests are under way. */
 export class Claims {
@@ -19,8 +20,13 @@ export class Claims {
 
   start(): void {
     const every = (ms: number, what: string, work: () => Promise<void>): void => {
+      let underWay: Promise<void> | null = null;
       const timer = setInterval(() => {
-        work().catch((error: unknown) => this.log.warn({ err: error }, what));
+        underWay ??= work()
+          .catch((error: unknown) => this.log.warn({ err: error }, what))
+          .finally(() => {
+            underWay = null;
+          });
       }, ms);
       this.timers.push(timer.unref());
     };

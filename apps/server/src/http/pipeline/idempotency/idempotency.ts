@@ -2,7 +2,8 @@
  * `Idempotency-Key` on POST: the first request with a key claims it and is carried out; its reply is kept for 24 hours and
  * sent again to the same request. A claim is a lease: where the server is killed, the next attempt takes it over, and what an
  * attempt changes says so in the transaction of the change (`ChangeNote`), so that a second attempt only answers.
- * What may succeed another time (409, 429, most 5xx) is not kept, and neither is what does not fit.
+ * What may succeed another time (409, 429, most 5xx) is not kept, and neither is what does not fit, or a reply while the host's
+ * disk is low. That a request was carried out is kept always.
  */
 import { Refusal, makeAgentId } from '@lodge/domain';
 import { createHash, randomInt } from 'node:crypto';
@@ -24,10 +25,11 @@ declare module 'fastify' {
 
 interface Needs {
   readonly idempotency?: IdempotencyStore;
+  readonly hasRoom?: () => boolean;
   readonly log: Log;
 }
 
-export function addIdempotency(app: App, { idempotency: store, log }: Needs): void {
+export function addIdempotency(app: App, { idempotency: store, hasRoom = () => true, log }: Needs): void {
   app.decorateRequest('idempotent');
   app.addHook('onRoute', checkSecretReply);
   if (store === undefined) return;
@@ -53,7 +55,13 @@ export function addIdempotency(app: App, { idempotency: store, log }: Needs): vo
       case 'not_kept':
         throw new Refusal(
           'idempotency_key_reused',
-          'The request with this Idempotency-Key was carried out; its reply was a stream, a secret or too large to be kept.',
+          'The request with this Idempotency-Key was carried out; its reply was a stream, a secret or too large, or gave way to later ones.',
+        );
+      case 'full':
+        throw new Refusal(
+          'quota_exceeded',
+          'The account has used too many Idempotency-Keys within an hour. The request was not carried out.',
+          { retryAfterSeconds: 60 },
         );
       case 'reused':
         throw new Refusal(
@@ -62,9 +70,10 @@ export function addIdempotency(app: App, { idempotency: store, log }: Needs): vo
         );
     }
   };
+  const mayBeKept = ({ routeOptions }: FastifyRequest): boolean => !routeOptions.config.secretReply && hasRoom();
   const settle = (claim: Claim, request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<void> =>
     isKept(reply)
-      ? store.complete(claim, request.routeOptions.config.secretReply ? null : storedReply(reply, payload))
+      ? store.complete(claim, mayBeKept(request) ? storedReply(reply, payload) : null)
       : store.abandon(claim);
 
   // Most requests have no key: they are not made to wait for a promise.

@@ -1,0 +1,53 @@
+/** What a client sees where replies are not kept: a request is never carried out twice, nor refused after it was. */
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, test } from 'node:test';
+import { migrate, openStore } from '@lodge/store';
+import { execute, testDatabase } from '@lodge/testkit/postgres';
+import { agentRow, testApp } from '../../../../../../packages/testkit/src/plane/http/test-app.ts';
+
+const log = { debug() {}, info() {}, warn() {}, error() {} };
+const database = await testDatabase();
+await migrate(database);
+const store = await openStore({ ...database, log });
+after(async () => {
+  await store.close();
+  await database.drop();
+});
+const { accountId } = agentRow();
+await execute(database.connectionString, `insert into accounts (id, name) values ('${accountId}', 'a')`);
+
+/** A create under a key of its own. */
+const asking = (hasRoom: boolean) => {
+  const { app, agents, call } = testApp({ idempotency: store.idempotency, hasRoom: () => hasRoom });
+  after(() => app.close());
+  return {
+    agents,
+    create: (key: string) =>
+      call('POST', '/v1/agents', { body: { name: 'once' }, headers: { 'idempotency-key': key } }),
+  };
+};
+
+test('while the disk is low a request is carried out once, and its reply is not kept', async () => {
+  const { create } = asking(false);
+  const key = randomUUID();
+  assert.equal((await create(key)).status, 201);
+  const again = await create(key);
+  assert.deepEqual([again.status, again.body.error.code], [409, 'idempotency_key_reused']);
+  assert.match(again.body.error.message, /was carried out/);
+});
+
+test('an account with a hundred thousand keys of the last hour is told so before anything is done; others ask on', async () => {
+  const { create } = asking(true);
+  const known = randomUUID();
+  const { text } = await create(known);
+  await execute(
+    database.connectionString,
+    `update stored_bytes set items = items + 100000 where account_id = '${accountId}' and kind = 'replies'`,
+  );
+  const refused = await create(randomUUID());
+  assert.deepEqual([refused.status, refused.body.error.code], [429, 'quota_exceeded']);
+  assert.match(refused.body.error.message, /Idempotency-Keys .* not carried out/);
+  assert.equal(refused.headers['retry-after'], '60');
+  assert.equal((await create(known)).text, text);
+});

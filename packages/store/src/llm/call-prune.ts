@@ -1,0 +1,104 @@
+/**
+ * Deletes rows of calls and what was said in them, oldest first, in short steps until nothing is over the bounds. What calls
+ * took stays: a row goes after it is in the sums, and in its place its agent has a sum of the quarter hour.
+ */
+import type { CallBounds, ContentBounds } from '@lodge/ports';
+import { sql } from 'kysely';
+import type { RawBuilder } from 'kysely';
+import type { Database } from '../database/connection.ts';
+import { advisoryLocks } from '../database/locks.ts';
+import { addFolded } from '../usage/usage-sums.ts';
+
+/** Contents of one statement: a megabyte each at most. */
+const contentsAtOnce = 100;
+/** Where bytes are counted, fewer: what is deleted beyond the bound is little then. */
+const givingWayAtOnce = 10;
+/** Contents of an account begin to give way at so much of their bound, so that new ones always find room. */
+const givesWayAt = 7 / 8;
+const rowsAtOnce = 2_000;
+
+/** What a kill leaves is found by the next round. */
+export async function forgetContents(database: Database, { maxAgeMs, maxBytes }: ContentBounds): Promise<void> {
+  const aged = sql`
+    select call_id from llm_call_contents
+    where ended_at < clock_timestamp() - ${maxAgeMs} * interval '1 millisecond' limit ${contentsAtOnce}
+  `;
+  while ((await deleteContents(database, aged)) === contentsAtOnce);
+  const { rows } = await database.repeatable((db) =>
+    sql<{ account_id: string }>`
+      select account_id from stored_bytes where kind = 'contents' group by 1 having sum(bytes) > ${maxBytes * givesWayAt}
+    `.execute(db),
+  );
+  for (const { account_id } of rows) while ((await giveWay(database, account_id, maxBytes * givesWayAt)) > 0);
+}
+
+/** Those of the agent that has most: no agent pushes out what others said. */
+function giveWay(database: Database, accountId: string, maxBytes: number): Promise<number> {
+  const ofAccount = sql`s.account_id = ${accountId} and s.kind = 'contents'`;
+  return deleteContents(
+    database,
+    sql`
+      select call_id from llm_call_contents
+      where agent_id = (
+        select s.agent_id from stored_bytes s
+        where ${ofAccount} and (select sum(s.bytes) from stored_bytes s where ${ofAccount}) > ${maxBytes}
+        order by s.bytes desc, s.agent_id limit 1
+      )
+      order by ended_at limit ${givingWayAtOnce}
+    `,
+  );
+}
+
+async function deleteContents(database: Database, ids: RawBuilder<unknown>): Promise<number> {
+  const { numAffectedRows } = await database.repeatable((db) =>
+    sql`delete from llm_call_contents where call_id in (${ids})`.execute(db),
+  );
+  return Number(numAffectedRows ?? 0n);
+}
+
+/** A look into an index for each agent, deleted ones too. */
+export async function pruneCalls(database: Database, bounds: CallBounds): Promise<void> {
+  const agents = await database.repeatable((db) => db.selectFrom('agents').select('id').execute());
+  for (const { id } of agents) {
+    const last = await lastToGo(database, id, bounds);
+    if (last !== null) while ((await foldSome(database, id, last)) === rowsAtOnce);
+  }
+}
+
+/** When the newest call that is over the bounds began; null: none is. */
+async function lastToGo(database: Database, agentId: string, bounds: CallBounds): Promise<Date | null> {
+  const { rows } = await database.repeatable((db) =>
+    sql<{ last: Date | null }>`
+      select greatest(
+        (
+          select started_at from llm_calls where agent_id = ${agentId}
+          order by started_at desc, id desc offset ${bounds.maxCalls} limit 1
+        ),
+        (
+          select max(started_at) from llm_calls
+          where agent_id = ${agentId} and started_at < clock_timestamp() - ${bounds.maxAgeMs} * interval '1 millisecond'
+        )
+      ) as last
+    `.execute(db),
+  );
+  return rows[0]!.last;
+}
+
+function foldSome(database: Database, agentId: string, last: Date): Promise<number> {
+  return database.transaction(async (trx) => {
+    await sql`select pg_advisory_xact_lock(${advisoryLocks.usageSums})`.execute(trx);
+    const { rows } = await sql<{ gone: number }>`
+      with gone as materialized (
+        select id from llm_calls where agent_id = ${agentId} and started_at <= ${last} and summed
+        order by started_at, id limit ${rowsAtOnce}
+      ),
+      folded as (${addFolded(sql`
+        select e.* from usage_entries e join gone on gone.id = e.id where e.kind = 'call'
+      `)}),
+      contents as (delete from llm_call_contents where call_id in (select id from gone)),
+      calls as (delete from llm_calls where id in (select id from gone))
+      select count(*)::int as gone from gone
+    `.execute(trx);
+    return rows[0]!.gone;
+  });
+}
