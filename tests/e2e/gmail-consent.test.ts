@@ -134,6 +134,7 @@ test('only the page’s own form agrees; refusing ends the consent', async () =>
     await own.submit(url, agree, { 'sec-fetch-site': 'cross-site', origin: world.origin }),
     await own.submit(url, { answer: 'agree' }),
     await own.submit(url, { csrf: `${csrf.slice(0, -2)}xx`, answer: 'agree' }),
+    await own.submit(url, { csrf: 'é'.repeat(csrf.length), answer: 'agree' }),
     await new ConsentBrowser().submit(url, agree),
     await own.submit(url, { csrf, answer: 'x'.repeat(2_000) }),
   ]) {
