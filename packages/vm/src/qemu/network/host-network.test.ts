@@ -305,18 +305,21 @@ test('an nft that crashes at tables of a newer one is told in a sentence that sa
   await writeFile(join(folder, 'stub'), stub, { mode: 0o755 });
   // This host's file system is its own.
   await run('mount', ['--bind', join(folder, 'stub'), nft]);
-  t.after(() => run('umount', [nft]));
   const before = messages.splice(0);
-  await a.start();
-  await a.createNamespace(1, usual);
-  assert.deepEqual(await a.slots(), [1]);
-  assert.equal(await a.heal(), false, 'what is whole is not made anew');
-  const told = messages.filter((message) => message.includes('nft'));
-  assert.equal(told.length, 1, messages.join('\n'));
-  assert.match(told[0]!, /nft crashes where it lists tables that a newer nft has made: install nftables/);
-  const fact = (await checkNetwork(options('a', '10.201.0.0/16'))).find(({ name }) => name === 'other firewalls');
-  assert.deepEqual([fact?.ok, fact?.advice?.startsWith('install nftables 1.0.9')], [false, true]);
-  await a.teardown();
-  assert.deepEqual(await a.slots(), []);
+  try {
+    await a.start();
+    await a.createNamespace(1, usual);
+    assert.deepEqual(await a.slots(), [1]);
+    assert.equal(await a.heal(), false, 'what is whole is not made anew');
+    const told = messages.filter((message) => message.includes('nft'));
+    assert.equal(told.length, 1, messages.join('\n'));
+    assert.match(told[0]!, /nft crashes where it lists tables that a newer nft has made: install nftables/);
+    const fact = (await checkNetwork(options('a', '10.201.0.0/16'))).find(({ name }) => name === 'other firewalls');
+    assert.deepEqual([fact?.ok, fact?.advice?.startsWith('install nftables 1.0.9')], [false, true]);
+    await a.teardown();
+    assert.deepEqual(await a.slots(), []);
+  } finally {
+    await run('umount', [nft]);
+  }
   messages.splice(0, Infinity, ...before, ...messages.filter((message) => !message.includes('nft')));
 });
