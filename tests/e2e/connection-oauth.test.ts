@@ -217,20 +217,27 @@ test('a server that asks for OAuth shows it in the record of a connection that h
 
 test('a server that tells its agent the access that it was given does not tell it, nor the one before', async () => {
   const access = () => here.oauth.seen.issued.filter((each) => each.startsWith('access'));
-  const base64 = (token: string) => Buffer.from(token).toString('base64');
-  const leak = () => text(`it is ${access().join(' ')} ${base64(access().at(-1)!)}`);
-  await start({ tools: () => [{ name: 'leak', answer: leak }] });
+  let said = (): string => 'nothing';
+  await start({ tools: () => [{ name: 'leak', answer: () => text(said()) }] });
   await put();
   await consent();
   await call('work__leak');
   await due();
-  const [, sentence] = await call('work__leak');
-  assert.doesNotMatch(sentence, /it is/, 'the answer is refused whole');
+  assert.deepEqual(await call('work__leak'), [false, 'nothing']);
   assert.equal(access().length, 2);
-  for (const token of access()) {
-    for (const form of [token.slice(0, 24), token.slice(-24), base64(token).slice(4, 30)])
-      assert.ok(!sentence.includes(form));
+  for (const way of [
+    () => access().at(-1)!,
+    () => access()[0]!,
+    () => Buffer.from(`a ${access().at(-1)!}`).toString('base64'),
+  ]) {
+    said = () => `it is ${way()}`;
+    const [isError, sentence] = await call('work__leak');
+    assert.equal(isError, true);
+    assert.match(sentence, /^The server's answer held the credential of this connection/);
   }
+  const { enabled, status_reason: reason } = await record();
+  assert.equal(enabled, false);
+  assert.match(reason, /^Disabled: answers of the server held/);
 });
 
 test('no token and no secret is in a reply, a page, a log, an event or the database in the clear', checkNothingTold);
