@@ -1,7 +1,8 @@
-/** Bare clones of the template that a service has ready, beside that service: the floor of what benchmarks measure. */
+/** Bare clones of the template that a service has ready, told the time and nothing else: the floor of what benchmarks measure. */
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { guestClient, noCredential } from '@lodge/guest';
 import type { AgentRuntime, Template } from '@lodge/ports';
 import { createImageBuilder } from '@lodge/images';
 import { bareCloner, createHostNetwork, createQemuDriver } from '@lodge/vm';
@@ -47,7 +48,12 @@ export async function bareMachine(runtime: AgentRuntime, ready: Promise<void>): 
   const clone = bareCloner(options);
   return {
     template,
-    clone: () => clone(template),
+    async clone() {
+      const made = await clone(template);
+      // Its processes are frozen until it is told the time.
+      await guestClient({ address: made.address, credential: noCredential }).awaitClock({ timeoutMs: 60_000 });
+      return made;
+    },
     async close() {
       await network.teardown();
       await rm(dataDir, { recursive: true, force: true });

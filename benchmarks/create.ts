@@ -1,6 +1,6 @@
 /**
  * What a create costs, held against its floor, in one run:
- *   (a) floor: namespace + overlay + QEMU clone + gateway resumed, and nothing else
+ *   (a) floor: namespace + overlay + QEMU clone + the time + gateway resumed, and nothing else
  *   (b) POST /v1/agents until 201
  *   (c) create until the first chat is answered
  *   (d) cold boot of an agent's disk until the first chat is answered

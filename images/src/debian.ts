@@ -55,7 +55,7 @@ async function bootstrap(
     // Nothing is lost by a power cut here: an unfinished tree is thrown away.
     '--dpkgopt=force-unsafe-io',
     `--include=${recipe.packages.join(',')}`,
-    `--customize-hook=${join(import.meta.dirname, 'kernel-hook.sh')}`,
+    `--customize-hook=${join(import.meta.dirname, 'debian-hook.sh')}`,
     recipe.suite,
     join(draft, debianFiles.tree),
     ...(sources === '' ? [] : ['-']),
@@ -64,7 +64,12 @@ async function bootstrap(
     {
       // Namespaces of its own: it mounts the host's /dev in the tree, and when it is killed nothing of that may stay.
       argv: ['unshare', '--mount', '--pid', '--fork', '--kill-child=KILL', '--mount-proc', 'mmdebstrap', ...argv],
-      env: { TMPDIR: scratch, LODGE_DRAFT: draft, LODGE_KERNEL_PACKAGE: recipe.kernelPackage[guestProcessor] },
+      env: {
+        TMPDIR: scratch,
+        LODGE_DRAFT: draft,
+        LODGE_KERNEL_PACKAGE: recipe.kernelPackage[guestProcessor],
+        LODGE_RANDOM_SOURCE: join(import.meta.dirname, 'random.c'),
+      },
       stdin: sources,
       timeoutMs: bootstrapMs,
       advice,

@@ -8,7 +8,7 @@ import { foundation, type DebianRecipe, type Layer } from './recipe.ts';
 
 /** This builder's files that decide what is in an artifact, by the artifact they are for. */
 const builderFiles = {
-  debian: ['debian.ts', 'kernel-hook.sh', 'processor.ts'],
+  debian: ['debian.ts', 'debian-hook.sh', 'random.c', 'processor.ts'],
   npm: ['npm.ts', 'drop.ts', 'replace.ts', 'processor.ts'],
   python: ['python.ts', 'drop.ts', 'replace.ts', 'processor.ts'],
   image: ['assemble.ts', 'disk.ts', 'guestd-bundle.ts', 'initrd.ts', 'tree.ts', 'drop.ts'],

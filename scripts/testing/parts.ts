@@ -60,6 +60,7 @@ export const longForms: readonly string[] = [
   'packages/runtimes/conformance/hermes.test.ts',
   'packages/runtimes/conformance/openclaw-lives.test.ts',
   'packages/vm/conformance/qemu-beside.test.ts',
+  'packages/vm/conformance/qemu-life.test.ts',
   'packages/vm/conformance/qemu.test.ts',
   'tests/security/hostile/hostile.test.ts',
 ];
@@ -106,7 +107,7 @@ const costs: Readonly<Record<string, Cost>> = {
   'tests/security/reachability.test.ts': { seconds: 60, cores: 0.2 },
   'tests/e2e/limits.test.ts': { seconds: 50, cores: 0.2 },
   'packages/vm/conformance/qemu-beside.test.ts': { seconds: 120, cores: 0.8 },
-  'packages/vm/conformance/qemu-life.test.ts': { seconds: 70, cores: 0.8 },
+  'packages/vm/conformance/qemu-life.test.ts': { seconds: 130, cores: 0.9 },
   'packages/vm/conformance/qemu-remote.test.ts': { seconds: 30, cores: 0.8 },
   'packages/engine/src/accounts/guessing.test.ts': { seconds: 40, cores: 0.4 },
   'packages/access/src/rotate.test.ts': { seconds: 40, cores: 0.4 },

@@ -44,6 +44,7 @@ function calls(guest: GuestClient): Record<string, Promise<unknown>> {
   return {
     health: guest.health(),
     clock: guest.setClock(),
+    freeze: guest.freeze(),
     exec: guest.exec(id),
     stream: guest.execStream(id, { signal }),
     terminal: guest.openTerminal(terminal, unheard),

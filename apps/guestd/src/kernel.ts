@@ -42,6 +42,11 @@ export class Kernel {
   private child: ChildProcess | null = null;
   private readonly waiting: ((answer: string) => void)[] = [];
 
+  /** The helper's process, where there is one. */
+  get pids(): readonly number[] {
+    return this.child?.pid === undefined ? [] : [this.child.pid];
+  }
+
   /** Starts the helper now, so that the first call does not wait for it. */
   warm(): void {
     this.child ??= this.spawn();

@@ -28,8 +28,24 @@ export function start(settings: Settings, command: Command): ChildProcess {
     detached: true,
     stdio: command.stdio,
   });
-  if (child.pid !== undefined) setOomScore(child.pid, 0);
+  if (child.pid !== undefined) {
+    setOomScore(child.pid, 0);
+    joinAgent(settings.root, child.pid);
+  }
   return child;
+}
+
+/** Control groups (version 2) of the guest, and the one of all that is the agent's: `freezer.ts`. */
+export const groupsFolder = (root: string): string => `${root}/sys/fs/cgroup`;
+export const agentGroup = 'agent';
+
+/** What is started while the agent is frozen waits, too. */
+function joinAgent(root: string, pid: number): void {
+  try {
+    writeFileSync(`${groupsFolder(root)}/${agentGroup}/cgroup.procs`, String(pid), { flag: 'r+' });
+  } catch {
+    // Already ended, or without control groups (in a test): the freezer tells.
+  }
 }
 
 /** What pip and npm install for a user comes first, as in a login shell (`/etc/profile.d/lodge.sh` of the image). */

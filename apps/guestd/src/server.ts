@@ -16,9 +16,11 @@ import { CommandRecords } from './command-records.ts';
 import { setCpusOnline } from './cpus.ts';
 import { Refusal } from './errors.ts';
 import { Executor } from './exec.ts';
-import { fieldsOf, integer, text, yesNo } from './fields.ts';
+import { fieldsOf, integer, optional, text, yesNo } from './fields.ts';
 import { fileRefusal } from './file-refusal.ts';
 import { readGuestFile, writeGuestFile } from './files.ts';
+import type { Freezer } from './freezer.ts';
+import { Generation, identityFrom } from './generation.ts';
 import { health } from './health.ts';
 import type { Journal } from './journal.ts';
 import type { Kernel } from './kernel.ts';
@@ -34,6 +36,7 @@ export interface ServerParts {
   readonly settings: Settings;
   readonly journal: Journal;
   readonly kernel: Kernel;
+  readonly freezer: Freezer;
   readonly runtime: RuntimeSupervisor;
   readonly logs: Readonly<Record<LogName, LogFile>>;
 }
@@ -59,7 +62,8 @@ const done: Reply = { json: {} };
 const shortestEntropy = 32;
 const longestEntropy = 1024;
 
-function routesOf({ settings, kernel, runtime, logs }: ServerParts, records: CommandRecords): Routes {
+function routesOf({ settings, journal, kernel, freezer, runtime, logs }: ServerParts, records: CommandRecords): Routes {
+  const generation = new Generation(settings.root, journal);
   const executor = new Executor(settings, records);
   return {
     'GET /v1/health': async () => ({ json: await health(settings) }),
@@ -70,7 +74,15 @@ function routesOf({ settings, kernel, runtime, logs }: ServerParts, records: Com
       if (entropy.length < shortestEntropy || entropy.length > longestEntropy) {
         throw new Refusal(400, `entropy must be ${shortestEntropy} to ${longestEntropy} bytes, in base64`);
       }
+      const identity = optional(fields, 'identity', (all, key) => identityFrom(all[key]));
+      const goOn = optional(fields, 'goOn', yesNo) ?? true;
       await kernel.setClock(unixMs, entropy);
+      if (identity !== undefined) generation.begin(identity);
+      if (goOn) freezer.thaw();
+      return done;
+    },
+    'POST /v1/freeze': async ({ gone }) => {
+      await freezer.freeze(gone);
       return done;
     },
     'POST /v1/cpus': async ({ request, gone }) => {

@@ -33,9 +33,11 @@ export interface GuestClient {
   /** Polls `health` until it answers. */
   awaitHealth(options: CallOptions & { readonly timeoutMs: number }): Promise<GuestHealth>;
   /** With a claim, which costs no call of its own: the first call to every guest that goes on is this one. */
-  setClock(options?: CallOptions & Claim): Promise<void>;
+  setClock(options?: CallOptions & Claim & Beginning): Promise<void>;
   /** Repeats `setClock` until it is answered, and a few times more as long as the time was long under way. */
-  awaitClock(options: CallOptions & Claim & { readonly timeoutMs: number }): Promise<void>;
+  awaitClock(options: CallOptions & Claim & Beginning & { readonly timeoutMs: number }): Promise<void>;
+  /** Until the next `setClock` nothing in the guest runs but its daemon. The daemon of an older image answers 404. */
+  freeze(options?: CallOptions): Promise<void>;
   setCpusOnline(online: number, options?: CallOptions): Promise<void>;
   sync(dropCaches: boolean, options?: CallOptions): Promise<void>;
   /** Ends the agent's runtime within `graceMs` and keeps it ended until `startRuntime` or a boot. The daemon of an older image answers 404. */
@@ -75,6 +77,9 @@ export function guestClient(guest: Guest): GuestClient {
   return new HttpGuestClient(guest);
 }
 
+/** What a guest that goes on is told beside the time. */
+export type Beginning = Pick<ClockRequest, 'identity' | 'goOn'>;
+
 /** Of a guest that was given no credential. */
 export const noCredential = (): Promise<null> => Promise.resolve(null);
 
@@ -107,12 +112,17 @@ class HttpGuestClient implements GuestClient {
     return firstAnswer((signal) => this.health({ timeoutMs: options.timeoutMs, signal }), options);
   }
 
-  async setClock(options: CallOptions & Claim = {}): Promise<void> {
-    const body: ClockRequest = { unixMs: Date.now(), entropy: randomBytes(64).toString('base64') };
+  async setClock({ identity, goOn, ...options }: CallOptions & Claim & Beginning = {}): Promise<void> {
+    const body: ClockRequest = {
+      unixMs: Date.now(),
+      entropy: randomBytes(64).toString('base64'),
+      ...(identity && { identity }),
+      ...(goOn !== undefined && { goOn }),
+    };
     await this.transport.json('POST', '/v1/clock', body, this.transport.shortMs, textBounds.guestReply, options);
   }
 
-  async awaitClock(options: CallOptions & Claim & { readonly timeoutMs: number }): Promise<void> {
+  async awaitClock(options: CallOptions & Claim & Beginning & { readonly timeoutMs: number }): Promise<void> {
     const { signal: _, ...attempt } = options;
     const began = performance.now();
     await firstAnswer((signal) => this.setClock({ ...attempt, signal }), options);
@@ -123,6 +133,10 @@ class HttpGuestClient implements GuestClient {
       await this.setClock(options);
       tookMs = performance.now() - told;
     }
+  }
+
+  async freeze(options: CallOptions = {}): Promise<void> {
+    await this.transport.json('POST', '/v1/freeze', {}, this.transport.shortMs, textBounds.guestReply, options);
   }
 
   async setCpusOnline(online: number, options: CallOptions = {}): Promise<void> {

@@ -13,6 +13,7 @@
  *
  *   GET  /v1/health                         GuestHealth
  *   POST /v1/clock    ClockRequest          {}
+ *   POST /v1/freeze   {}                    {}            once nothing of the agent's runs; the next clock lets all go on
  *   POST /v1/cpus     CpusRequest           {}
  *   POST /v1/exec     ExecRequest           ExecResult
  *   POST /v1/sync     SyncRequest           {}
@@ -84,7 +85,24 @@ export interface ClockRequest {
   readonly unixMs: number;
   /** Host randomness (base64, 32 bytes or more) mixed into the guest's kernel pool. */
   readonly entropy: string;
+  /** With the first call of every execution, which may be repeated; until then the guest is what it was when it was saved. */
+  readonly identity?: GuestIdentity;
+  /** Lets what is frozen go on once clock, randomness and identity are set: the default. The daemon of an older image freezes nothing. */
+  readonly goOn?: boolean;
 }
+
+/** What an execution does not share with others that went on from the same memory. */
+export interface GuestIdentity {
+  /** Of the execution (`guestIdPattern`): who keeps random values made ahead makes them anew (`/run/lodge/generation`). */
+  readonly generation: string;
+  /** Of the agent (`guestHostnamePattern`). */
+  readonly hostname: string;
+  /** Of the agent (`guestIdPattern`), the same in all its executions: `/etc/machine-id`. No secret. */
+  readonly machineId: string;
+}
+/** 128 bits in hexadecimal. */
+export const guestIdPattern = /^[\da-f]{32}$/;
+export const guestHostnamePattern = /^[\da-z][\da-z-]{0,62}$/;
 
 export interface CpusRequest {
   /** vCPUs that shall be online: hot-plugged ones are brought up, surplus ones taken offline. */

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLongRun } from '@lodge/testkit/forms';
 import { occurrences } from '../../../tests/e2e/guest-memory.ts';
+import { assertNothingInCommon, draw, furtherAgents } from './randomness.ts';
 import type { Results } from './results.ts';
 import type { Subject } from './subjects.ts';
 import { templateTimeoutMs, Tested } from './world.ts';
@@ -137,14 +138,19 @@ export function life(results: Results, subject: Subject, agent: () => Tested): v
   });
 
   check(
-    'another agent of the kind, made meanwhile, sees nothing of it, and is gone after one DELETE',
+    'others of the kind, made meanwhile, see nothing of it, draw no random value that it draws, and are gone after one DELETE',
     async (agent) => {
-      const other = await Tested.create(agent.world, subject, 'Other');
-      await assert.rejects(other.file('/workspace/kept.txt'), { status: 404 });
+      const drawn = [await draw(subject, agent)];
       const { service } = agent.world;
-      const reply = await service.call('DELETE', `/agents/${other.id}`);
-      assert.deepEqual(reply.body, { object: 'agent.deleted', id: other.id, deleted: true });
-      assert.equal((await service.call('GET', `/agents/${other.id}`)).status, 404);
+      for (let further = 0; further < furtherAgents; further += 1) {
+        const other = await Tested.create(agent.world, subject, 'Other');
+        await assert.rejects(other.file('/workspace/kept.txt'), { status: 404 });
+        drawn.push(await draw(subject, other));
+        const reply = await service.call('DELETE', `/agents/${other.id}`);
+        assert.deepEqual(reply.body, { object: 'agent.deleted', id: other.id, deleted: true });
+        assert.equal((await service.call('GET', `/agents/${other.id}`)).status, 404);
+      }
+      assertNothingInCommon(drawn);
     },
   );
 

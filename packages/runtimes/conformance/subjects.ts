@@ -25,6 +25,8 @@ export interface Subject {
   readonly files: Readonly<Record<string, (text: string) => void>>;
   /** A language's prompt in its image, and a line that makes it say plumplum. */
   readonly interactive: { readonly program: string; readonly line: string };
+  /** Its gateway is a Node, which can be told from outside to evaluate something. */
+  readonly hasInspector: boolean;
   readonly hasMembers: boolean;
   readonly hasDashboard: boolean;
   /** A cold boot takes seconds, so the suite can afford more than one. */
@@ -53,6 +55,7 @@ export const openclaw: Subject = {
     },
   },
   interactive: { program: 'node', line: '"plum".repeat(2)' },
+  hasInspector: true,
   hasMembers: true,
   hasDashboard: false,
   bootsQuickly: false,
@@ -80,6 +83,7 @@ export const hermes: Subject = {
     },
   },
   interactive: { program: '/opt/hermes/bin/python -q', line: '"plum" * 2' },
+  hasInspector: false,
   hasMembers: false,
   hasDashboard: true,
   bootsQuickly: true,

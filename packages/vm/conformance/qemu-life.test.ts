@@ -3,19 +3,27 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { sizes } from '@lodge/domain';
+import { guestClient, noCredential } from '@lodge/guest';
+import type { Guest } from '@lodge/guest';
 import type { Template, Vm, VmDriver, VmRequest } from '@lodge/ports';
 import { findProcesses } from '../src/qemu/host/process.ts';
+import { formOf } from '@lodge/testkit/forms';
 import { acceleratorOf, wantedAccelerator } from './accelerator.ts';
 import { baseImage } from './base-image.ts';
 import { assertClocks, monotonicMs } from './clocks.ts';
+import { assertNothingInCommon, draw, startProbes } from './randomness.ts';
+import type { Sample } from './randomness.ts';
 import { clockErrorMs } from './world.ts';
 import { destroyHost, driverOf, holdingsOf, newHostSettings, probeGuest } from './qemu-host.ts';
 import type { QemuHostSettings } from './qemu-host.ts';
 
 const never = new AbortController().signal;
 const agentId = 'lives';
+const copies = formOf({ short: 3, long: 20 });
+const run = promisify(execFile);
 const dayMs = 24 * 60 * 60_000;
 /** Only a machine that was made for the tests is put to sleep by one. */
 const hostMaySleep = process.env['TESTS_HOST_MAY_SLEEP'] === 'yes';
@@ -41,10 +49,14 @@ describe('one life of a machine', { timeout: 90 * 60_000 }, () => {
     return { agentId, executionId, machine: sizes.small, template, from };
   };
   const guest = () => probeGuest(settings, vm);
+  const guestAt = (name: string, { address }: Vm): Guest => {
+    return { address, credential: async () => driver.guestCredential(name, address) };
+  };
 
   test('its template is made', async () => {
     const prepare = async (made: { readonly address: string }) => {
       await probeGuest(settings, made).remember('from-template', 'in memory');
+      await startProbes({ ...made, credential: noCredential });
       savedAtMs = await monotonicMs(probeGuest(settings, made));
       return {};
     };
@@ -91,7 +103,7 @@ describe('one life of a machine', { timeout: 90 * 60_000 }, () => {
   test('its clocks are right after its host slept', { skip: !hostMaySleep }, async () => {
     // By hand, on a host that its clock's alarm wakes: the machine of the tests on KVM sleeps on.
     const before = performance.now() - Date.now();
-    await promisify(execFile)('rtcwake', ['--mode', 'freeze', '--seconds', '20']);
+    await run('rtcwake', ['--mode', 'freeze', '--seconds', '20']);
     assert.ok(Math.abs(performance.now() - Date.now() - before) > 10_000, 'the host slept');
     const deadline = Date.now() + 5 * 60_000;
     while ((await clockErrorMs(guest())) > 1000) {
@@ -133,6 +145,51 @@ describe('one life of a machine', { timeout: 90 * 60_000 }, () => {
       assert.ok(Date.now() < deadline, 'the timer went off');
       await sleep(500);
     }
+  });
+
+  test(`${copies} clones, and as many starts from one snapshot, draw no random value twice and have names of their own`, async () => {
+    const clone = async (name: string): Promise<Sample> => {
+      const made = await driver.create({ ...request('e1', 'clone'), agentId: name }, never);
+      const sample = await draw(guestAt(name, made));
+      if (name !== 'last') await driver.remove(name, { keepDisk: false });
+      return sample;
+    };
+    const names = [...Array.from({ length: copies - 1 }, (_, index) => `copy-${index}`), 'last'];
+    const clones: Sample[] = [];
+    for (const name of names) clones.push(await clone(name));
+    assert.deepEqual(
+      clones.map(({ hostname }) => hostname),
+      names,
+    );
+    assert.equal(new Set(clones.map(({ machineId }) => machineId)).size, copies);
+    // The folder of the last one, put back each time as it was saved.
+    const folder = join(settings.dataDir, 'vms', 'last');
+    const kept = join(settings.dataDir, 'kept');
+    await driver.pause('last', 'e1');
+    await driver.suspend('last', 'e1', {}, never);
+    await run('cp', ['-a', folder, kept]);
+    const starts: Sample[] = [];
+    for (const name of names) {
+      const again = await driver.create({ ...request(`from-${name}`, 'snapshot'), agentId: 'last' }, never);
+      starts.push(await draw(guestAt('last', again)));
+      await driver.remove('last', { keepDisk: false });
+      await run('cp', ['-a', kept, folder]);
+    }
+    await driver.remove('last', { keepDisk: false });
+    assertNothingInCommon(clones, starts);
+    for (const { hostname, machineId } of starts)
+      assert.deepEqual({ hostname, machineId }, { hostname: 'last', machineId: clones.at(-1)!.machineId });
+  });
+
+  test('one that was frozen, to be saved, when its control plane ended goes on with the next', async () => {
+    const asked = guestClient(guestAt(agentId, vm));
+    await asked.freeze();
+    const waiting = guest().shell('echo went on');
+    assert.equal((await asked.health()).protocol, 1, 'its daemon answers meanwhile');
+    await driver.stop();
+    driver = driverOf(settings);
+    await driver.start();
+    assert.equal(await waiting, 'went on\n');
   });
 
   test('it is sized while it runs', async () => {

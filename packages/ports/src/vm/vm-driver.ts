@@ -58,7 +58,7 @@ export interface VmRequest {
   readonly egress?: EgressRules;
 }
 
-/** A VM whose guest daemon answers, whose clock is set and whose machine is the one asked for. */
+/** A VM whose guest daemon answers, whose clock is set, whose randomness and names are its own, and whose machine is the one asked for. */
 export interface Vm {
   readonly agentId: string;
   readonly executionId: string;

@@ -85,7 +85,8 @@ class QemuDriver implements VmDriver {
     const { slots, templates, watch } = this;
     this.vms = new Vms({ options, root: this.vmsRoot, slots, templates, watch, cgroups: () => this.started() });
     this.processors = new CpuKeeper({ watch, cgroups: () => this.started(), log: options.log });
-    this.clocks = new ClockKeeper({ watch, setClock: (vm, signal) => this.vms.setClock(vm, signal), log: options.log });
+    const setClock = this.vms.setClock.bind(this.vms);
+    this.clocks = new ClockKeeper({ watch, setClock, log: options.log });
   }
 
   async start(): Promise<void> {

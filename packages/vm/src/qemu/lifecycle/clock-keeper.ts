@@ -1,6 +1,7 @@
 /**
  * Keeps the clocks of guests that run for long. A guest asks nobody for the time: it goes by its processor's, which stands still while the
  * host is suspended (under emulation), knows nothing of a host whose clock was set, and drifts from it over weeks.
+ * At its start all are told, and let go on: a control plane that was killed may have left one frozen that was about to be saved.
  */
 import type { Log } from '@lodge/ports';
 import type { ExitWatch, Watched } from '../machine/watch.ts';
@@ -16,8 +17,8 @@ const atOnce = 8;
 
 export interface ClockKeeperParts {
   readonly watch: Pick<ExitWatch, 'all'>;
-  /** Sets the clock of a VM that runs; of one that does not there is nothing to do. Bounded. */
-  readonly setClock: (vm: Watched, signal: AbortSignal) => Promise<void>;
+  /** Sets the clock of a VM that runs; of one that does not there is nothing to do. Bounded. `goOn`: and lets it go on where it is frozen. */
+  readonly setClock: (vm: Watched, goOn: boolean, signal: AbortSignal) => Promise<void>;
   readonly log: Log;
 }
 
@@ -37,6 +38,7 @@ export class ClockKeeper {
     this.stopping = new AbortController();
     this.offsetMs = hostOffsetMs();
     this.setAtMs = performance.now();
+    void this.tellAll(true, this.stopping.signal);
     this.wait();
   }
 
@@ -59,17 +61,17 @@ export class ClockKeeper {
       // What comes while guests are told counts from here.
       this.offsetMs = offsetMs;
       this.setAtMs = performance.now();
-      await this.tellAll(signal);
+      await this.tellAll(false, signal);
     }
     if (!signal.aborted) this.wait();
   }
 
-  private async tellAll(signal: AbortSignal): Promise<void> {
+  private async tellAll(goOn: boolean, signal: AbortSignal): Promise<void> {
     const left = [...this.parts.watch.all()];
     const teller = async (): Promise<void> => {
       for (let vm = left.pop(); vm && !signal.aborted; vm = left.pop()) {
         const { agentId } = vm;
-        await this.parts.setClock(vm, signal).catch((error: unknown) => {
+        await this.parts.setClock(vm, goOn, signal).catch((error: unknown) => {
           if (!signal.aborted) this.parts.log.debug({ agent_id: agentId, err: error }, 'a guest’s clock was not set');
         });
       }

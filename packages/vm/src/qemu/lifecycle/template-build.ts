@@ -7,7 +7,7 @@ import { chown, stat } from 'node:fs/promises';
 import { guestClient, noCredential } from '@lodge/guest';
 import { keptPace, paceOf } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
-import type { Image, RuntimeFacts, TemplateBuild } from '@lodge/ports';
+import type { Image, Log, RuntimeFacts, TemplateBuild } from '@lodge/ports';
 import { templateGid } from '../machine/confinement.ts';
 import { bootMemoryMib, bootVcpus, maxMemoryMib } from '../machine/command-line.ts';
 import { diskBytes, writeOverlay } from '../saved/disks.ts';
@@ -24,6 +24,7 @@ import { RunDirectory } from '../saved/run-directory.ts';
 import type { StoredTemplate } from '../saved/template-shelf.ts';
 import type { TemplateDraft, TemplateStore } from '../saved/template-store.ts';
 import { throwIfAborted } from '../../waiting.ts';
+import { freezeGuest } from './vm-guest.ts';
 import type { VmHost } from './vm-start.ts';
 
 export interface TemplateWork {
@@ -38,6 +39,7 @@ export interface TemplateWork {
   readonly from: TemplateToGoOnFrom | null;
   /** QEMU and accelerator in words, for the manifest. */
   readonly madeWith: string;
+  readonly log: Log;
 }
 
 /** Its files are read alone. They lie in the data folder, so its image need not be anywhere else. */
@@ -96,6 +98,7 @@ export async function buildTemplate(work: TemplateWork, signal: AbortSignal): Pr
       facts = await build.prepare(guest, either);
       throwIfAborted(either);
       build.progress('saving the template');
+      await freezeGuest(guestClient(guest), { image: build.image.id }, work.log, either);
       await save(machine, draft);
     } catch (error) {
       throw await withDeath(machine, error);

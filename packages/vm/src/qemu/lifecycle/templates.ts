@@ -200,7 +200,10 @@ export class Templates {
       await passableFolder(this.options.cacheDir);
       await assertTemplateRoom(this.options);
       const work = { host, store, hash, buildsRoot, slot, uid: uidBase + slot, build, from };
-      const made = await buildTemplate({ ...work, madeWith: madeWith(host.emulator, host.accelerator) }, signal);
+      const made = await buildTemplate(
+        { ...work, madeWith: madeWith(host.emulator, host.accelerator), log: this.options.log },
+        signal,
+      );
       const seconds = Math.round((performance.now() - started) / 1000);
       log.info({ template: made.template.id, seconds, pace: made.template.pace }, 'template made');
       return made;

@@ -1,7 +1,9 @@
 /** The daemon in a VM's guest, which knows the host by the credential of the VM's record. */
+import { createHash, randomBytes } from 'node:crypto';
 import { guestClient } from '@lodge/guest';
-import type { GuestClient } from '@lodge/guest';
+import type { Beginning, GuestClient, GuestIdentity } from '@lodge/guest';
 import { VmError } from '@lodge/ports';
+import type { Log } from '@lodge/ports';
 import type { HostPace } from '../../pace.ts';
 import type { VmRecord } from '../saved/run-directory.ts';
 
@@ -14,7 +16,7 @@ export function guestOf(
   return guestClient({ address: record.address ?? '', credential, pace: pace.value });
 }
 
-interface Bound {
+interface Bound extends Beginning {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
   /** The credential that the daemon is to know the host by from now on. */
@@ -26,5 +28,26 @@ export async function setGuestClock(guest: GuestClient, bound: Bound): Promise<v
   await guest.awaitClock(bound).catch((error: unknown) => {
     if (bound.signal.aborted) throw error;
     throw new VmError('timeout', 'the guest does not take the time', { cause: error });
+  });
+}
+
+/** Of an execution that begins. A guest that was paused goes on with the one it has. */
+export function newIdentity(agentId: string): GuestIdentity {
+  const machineId = createHash('sha256').update(`lodge machine ${agentId}`).digest('hex').slice(0, 32);
+  return { generation: randomBytes(16).toString('hex'), hostname: agentId, machineId };
+}
+
+/** Times the guest's pace. */
+const freezeTimeoutMs = 8_000;
+
+/**
+ * Has a guest that runs, and is about to be saved, do nothing until it is told the time again. One that does not come to it is
+ * saved as it is: its processes may draw random values before its kernel's are renewed.
+ */
+export async function freezeGuest(guest: GuestClient, about: object, log: Log, signal?: AbortSignal): Promise<void> {
+  const bound = { timeoutMs: freezeTimeoutMs * guest.pace, ...(signal && { signal }) };
+  await guest.freeze(bound).catch((error: unknown) => {
+    if (signal?.aborted) throw error;
+    log.warn({ ...about, err: error }, 'a guest is saved while its processes run');
   });
 }

@@ -18,7 +18,7 @@ import { pageThread } from '../saved/snapshot/snapshot.ts';
 import type { StoredTemplate } from '../saved/template-shelf.ts';
 import type { Templates } from './templates.ts';
 import type { Kept } from './vm-remove.ts';
-import { setGuestClock } from './vm-guest.ts';
+import { newIdentity, setGuestClock } from './vm-guest.ts';
 import { baseOf, limitsOf, startVm, allSettledOrThrow } from './vm-start.ts';
 import type { StartedVm, VmSource } from './vm-start.ts';
 import { throwIfAborted } from '../../waiting.ts';
@@ -204,12 +204,12 @@ interface Greeting {
 }
 
 /**
- * Waits for the guest's daemon, gives it the time and the credential to know the host by from then on, and waits until its
- * machine is the one asked for. Gives its memory, MiB.
+ * Waits for the guest's daemon, gives it the time, randomness and identity of its own and the credential to know the host by from
+ * then on, all in one call, which lets the guest's processes go on; and waits until its machine is the one asked for. Gives its memory, MiB.
  */
 async function greet(
   vm: StartedVm,
-  { request: { from, machine }, source, credential, pace, timings }: Greeting,
+  { request: { agentId, from, machine }, source, credential, pace, timings }: Greeting,
   signal: AbortSignal,
 ): Promise<number> {
   const address = vm.namespace.guestAddress;
@@ -220,7 +220,8 @@ async function greet(
   const started = performance.now();
   if (from === 'boot') await before.awaitHealth({ timeoutMs: bootTimeoutMs * pace, signal: either });
   // The clock comes before anything the guest times; memory is taken in by its kernel meanwhile.
-  await setGuestClock(before, { timeoutMs: cloneTimeoutMs * pace, signal: either, claim: credential });
+  const identity = newIdentity(agentId);
+  await setGuestClock(before, { timeoutMs: cloneTimeoutMs * pace, signal: either, claim: credential, identity });
   timings['daemon'] = Math.round(performance.now() - started);
   const wait = { timeoutMs: machineTimeoutMs * pace, signal: either };
   const growing = { qmp: vm.qmp, guest, machine, cpusOnline: from === 'clone' ? bootVcpus : null };

@@ -1,9 +1,10 @@
 /**
- * Writes a VM's snapshot: freeze, device state, own pages, manifest, rename. Up to the rename the VM is whole, frozen, and
+ * Writes a VM's snapshot: processes frozen, VM stopped, device state, own pages, manifest, rename. Up to the rename the VM is whole, frozen, and
  * is let go on by whoever wants it; after it the snapshot is, and the process is of no use any more.
  */
 import { VmError } from '@lodge/ports';
-import type { RuntimeFacts, Suspension } from '@lodge/ports';
+import type { GuestClient } from '@lodge/guest';
+import type { Log, RuntimeFacts, Suspension } from '@lodge/ports';
 import { guestMemory } from '../machine/guest-memory.ts';
 import { plugged } from '../machine/hotplug.ts';
 import type { ProcessMark } from '../host/process.ts';
@@ -14,12 +15,16 @@ import type { RunDirectory, VmRecord } from '../saved/run-directory.ts';
 import type { SavedPages } from '../saved/snapshot/page-job.ts';
 import { isFull, pageThread } from '../saved/snapshot/snapshot.ts';
 import { throwIfAborted } from '../../waiting.ts';
+import { runState } from './connections.ts';
+import { freezeGuest } from './vm-guest.ts';
 
 export interface SuspendWork {
   readonly directory: RunDirectory;
   readonly record: VmRecord;
   readonly process: ProcessMark;
   readonly qmp: Qmp;
+  readonly guest: GuestClient;
+  readonly log: Log;
   readonly uid: number;
   /** What the device state belongs to, see `SnapshotFacts`. */
   readonly stateKey: string;
@@ -30,7 +35,7 @@ export interface SuspendWork {
 }
 
 /** Milliseconds of each step, for the log. */
-export type SuspendTimings = Record<'devices' | 'pages' | 'commit', number>;
+export type SuspendTimings = Record<'freeze' | 'devices' | 'pages' | 'commit', number>;
 
 const saveTimeoutMs = 120_000;
 
@@ -48,6 +53,8 @@ export async function writeSnapshot(
     await work.writeData?.(draft.dataPath);
     throwIfAborted(signal);
     const marks = [performance.now()];
+    await freeze(work);
+    marks.push(performance.now());
     await qmp.execute('stop');
     await saveDevices(qmp, draft.devicesPath);
     marks.push(performance.now());
@@ -65,8 +72,13 @@ export async function writeSnapshot(
     const about = { templateId, base, stateKey, savedOn, machine, plugged: has, facts, ...known };
     const bytes = await directory.snapshot.commit(draft, pages, about);
     marks.push(performance.now());
-    const [begun, devices, copied, ended] = marks.map(Math.round) as [number, number, number, number];
-    const timings = { devices: devices - begun, pages: copied - devices, commit: ended - copied };
+    const [begun, frozen, devices, copied, ended] = marks.map(Math.round) as [number, number, number, number, number];
+    const timings = {
+      freeze: frozen - begun,
+      devices: devices - frozen,
+      pages: copied - devices,
+      commit: ended - copied,
+    };
     return { bytes, ms: Math.max(1, ended - begun), timings };
   } catch (error) {
     // The thread writes into the draft until it has ended.
@@ -76,6 +88,18 @@ export async function writeSnapshot(
   } finally {
     await thread.end();
   }
+}
+
+/** A guest that is paused runs for as long as it takes. One that QEMU has halted is saved as it is. */
+async function freeze({ directory, record: { agentId }, qmp, guest, log }: SuspendWork): Promise<void> {
+  const { running, status } = await runState(qmp);
+  if (!running && status !== 'paused') return;
+  if (!running) {
+    // Of a suspend that was cut short after it was written: from here on it is out of date.
+    await directory.snapshot.useUp();
+    await qmp.execute('cont');
+  }
+  await freezeGuest(guest, { agent_id: agentId }, log);
 }
 
 /** QEMU writes the file itself. It does not say why it could not. */

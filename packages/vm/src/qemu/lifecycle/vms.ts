@@ -141,10 +141,10 @@ export class Vms {
   }
 
   /** Of a VM that runs; beside its other calls, so that a guest that does not answer delays none of them. */
-  async setClock({ agentId, executionId }: Watched, signal: AbortSignal): Promise<void> {
+  async setClock({ agentId, executionId }: Watched, goOn: boolean, signal: AbortSignal): Promise<void> {
     await this.onVm(agentId, executionId, async ({ guest, qmp }) => {
       const { running } = await runState(qmp);
-      if (running) await setGuestClock(guest, { timeoutMs: clockTimeoutMs * guest.pace, signal });
+      if (running) await setGuestClock(guest, { timeoutMs: clockTimeoutMs * guest.pace, signal, goOn });
     });
   }
 
@@ -162,15 +162,15 @@ export class Vms {
       agentId,
       executionId,
       async (vm) => {
-        const { directory, record, process, qmp } = vm;
+        const { directory, record, process, qmp, guest } = vm;
         const { options, templates } = this.parts;
         const state = await templates.stateOf(record.templateId);
         const uid = options.uidBase + record.slot!;
         const writeData =
           data &&
-          ((path: string): Promise<void> =>
-            saveData(vm.guest, { ...data, floorMib: options.diskFloorMib }, path, signal));
-        const work = { directory, record, process, qmp, uid, ...state, facts, ...(writeData && { writeData }) };
+          ((path: string): Promise<void> => saveData(guest, { ...data, floorMib: options.diskFloorMib }, path, signal));
+        const about = { directory, record, process, uid, ...state, facts, ...(writeData && { writeData }) };
+        const work = { ...about, qmp, guest, log: options.log };
         const { timings, ...suspension } = await writeSnapshot(work, signal);
         const written = performance.now();
         await this.release(directory, process, qmp);

@@ -1,0 +1,59 @@
+/**
+ * Has the Node process of the given number draw random values, by its inspector: its main thread and each of its workers. Prints
+ * them as JSON, by thread. Runs in the guest, as root.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const [pid, count] = process.argv.slice(2).map(Number);
+const draw = `(() => {
+  const crypto = process.getBuiltinModule('node:crypto');
+  return Array.from({ length: ${count} }, () => ({
+    randomUUID: crypto.randomUUID(),
+    webUUID: globalThis.crypto.randomUUID(),
+    randomBytes: crypto.randomBytes(16).toString('hex'),
+    random: Math.random(),
+    randomInt: crypto.randomInt(2 ** 47),
+  }));
+})()`;
+
+process.kill(pid, 'SIGUSR1');
+let target;
+while (target === undefined) {
+  await sleep(50);
+  target = await fetch('http://127.0.0.1:9229/json/list').then(
+    async (reply) => (await reply.json())[0],
+    () => undefined,
+  );
+}
+const socket = new WebSocket(target.webSocketDebuggerUrl);
+const waiting = new Map();
+const workers = [];
+let calls = 0;
+socket.addEventListener('message', ({ data }) => {
+  const { id, method, params, result } = JSON.parse(data);
+  if (method === 'NodeWorker.attachedToWorker') workers.push(params.sessionId);
+  const answer = method === 'NodeWorker.receivedMessageFromWorker' ? JSON.parse(params.message) : { id, result };
+  waiting.get(answer.id)?.(answer.result);
+});
+await new Promise((resolve) => socket.addEventListener('open', resolve));
+
+const call = (send, method, params) => {
+  const id = (calls += 1);
+  const answered = new Promise((resolve) => waiting.set(id, resolve));
+  send(JSON.stringify({ id, method, params }));
+  return answered;
+};
+const toMain = (message) => socket.send(message);
+const toWorker = (sessionId) => (message) =>
+  void call(toMain, 'NodeWorker.sendMessageToWorker', { sessionId, message });
+const evaluate = async (send, expression) =>
+  (await call(send, 'Runtime.evaluate', { expression, returnByValue: true })).result.value;
+
+await call(toMain, 'NodeWorker.enable', { waitForDebuggerOnStart: false });
+const threads = { main: await evaluate(toMain, draw) };
+for (const [index, worker] of workers.entries()) threads[`worker ${index}`] = await evaluate(toWorker(worker), draw);
+// The process that was inspected closes the connection with its inspector.
+socket.addEventListener('close', () => process.exit());
+process.stdout.write(JSON.stringify(threads), () => {
+  void evaluate(toMain, "process.getBuiltinModule('node:inspector').close()");
+});

@@ -1,0 +1,63 @@
+'use strict';
+/** Runs in a guest from before its memory is saved, as a runtime does: draws all the while, and much when it is told to (SIGUSR2). */
+const crypto = require('node:crypto');
+const fs = require('node:fs');
+const { isMainThread, parentPort, Worker } = require('node:worker_threads');
+
+/** The first and the last of a generation. */
+const kept = 50;
+let previous = [];
+let current = { generation: '', values: [] };
+
+const draw = () => ({
+  randomUUID: crypto.randomUUID(),
+  webUUID: globalThis.crypto.randomUUID(),
+  randomBytes: crypto.randomBytes(16).toString('hex'),
+  random: Math.random(),
+  randomInt: crypto.randomInt(2 ** 47),
+});
+const generation = () => {
+  try {
+    return fs.readFileSync('/run/lodge/generation', 'utf8');
+  } catch {
+    return '';
+  }
+};
+const all = (count) => {
+  const { publicKey } = crypto.generateKeyPairSync('ed25519');
+  return {
+    before: previous,
+    after: current.values,
+    many: Array.from({ length: count }, draw),
+    key: publicKey.export({ format: 'jwk' }).x,
+  };
+};
+
+setInterval(() => {
+  const now = generation();
+  if (now !== current.generation) {
+    previous = current.values;
+    current = { generation: now, values: [] };
+  }
+  const values = draw();
+  // The machine was saved in the midst of it: some of them are of the earlier generation.
+  if (generation() !== now) return;
+  current.values.push(values);
+  if (current.values.length > 2 * kept) current.values.splice(kept, 1);
+}, 20);
+
+if (isMainThread) {
+  const folder = process.argv[2];
+  const count = Number(process.argv[3]);
+  const worker = new Worker(__filename);
+  process.on('SIGUSR2', () => {
+    worker.once('message', (values) => {
+      fs.writeFileSync(`${folder}/new`, JSON.stringify({ main: all(count), worker: values }));
+      fs.renameSync(`${folder}/new`, `${folder}/values`);
+    });
+    worker.postMessage(count, []);
+  });
+  worker.once('online', () => fs.writeFileSync(`${folder}/pid`, String(process.pid)));
+} else {
+  parentPort.on('message', (count) => parentPort.postMessage(all(count), []));
+}
