@@ -237,7 +237,7 @@ test('a server that tells its agent the access that it was given does not tell i
   }
   const { enabled, status_reason: reason } = await record();
   assert.equal(enabled, false);
-  assert.match(reason, /^Disabled: answers of the server held/);
+  assert.match(reason!, /^Disabled: answers of the server held/);
 });
 
 test('no token and no secret is in a reply, a page, a log, an event or the database in the clear', checkNothingTold);

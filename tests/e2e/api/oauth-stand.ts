@@ -80,7 +80,7 @@ export function openStand() {
     record: async () => {
       const { body, text: all } = await here.client.call('GET', path());
       told.push(all);
-      return body as { auth: any; oauth: any };
+      return body as { auth: any; oauth: any; enabled: boolean; status_reason: string | null };
     },
     consent: async (body: object = {}) => {
       const begun = await begin(body);
