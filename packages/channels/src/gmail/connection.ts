@@ -77,11 +77,12 @@ export class GmailConnection implements ChannelConnection {
     if (!file) throw new Error('no file of this mailbox');
     const signal = AbortSignal.any([given, this.#end.signal]);
     const { thread } = this.#parts;
+    // By the name that its inbox has there.
+    const mailbox = this.#address === '' ? this.#account.agentId : this.#address;
     const bytes = await thread.withMail(
-      this.#account.agentId,
+      mailbox,
       () => this.#api.raw(file.mail, signal),
-      (answer) =>
-        answer === null ? null : thread.run<'file'>(this.#account.agentId, { kind: 'file', answer, index: file.index }),
+      (answer) => (answer === null ? null : thread.run<'file'>(mailbox, { kind: 'file', answer, index: file.index })),
     );
     if (bytes === null) throw new Error('the mail of this file is gone');
     if (bytes.byteLength > maxBytes) throw new Error(`the file has more than ${maxBytes} bytes`);

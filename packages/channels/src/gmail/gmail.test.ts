@@ -92,6 +92,14 @@ describe('mail that comes in', () => {
     assert.equal(fetched.length, 3, 'two headers and one mail');
   });
 
+  test('of whose header too much would be read is left alone, and mail behind it comes', async (t) => {
+    const { host } = await connected(t);
+    writeTo({ text: 'not this', headers: Array.from({ length: 700 }, (_, at) => `X-${at}: ${'"'.repeat(800)}`) });
+    writeTo({ text: 'this' });
+    await host.message('this', patienceMs);
+    assert.equal(host.deliveries.length, 1);
+  });
+
   test('is found by date when the history is gone, each mail once', async (t) => {
     const kept = new Kept({ refreshToken: world.google.consent(world.address) });
     const first = await connected(t, kept);

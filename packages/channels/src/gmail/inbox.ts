@@ -8,6 +8,7 @@ import type { ConnectionHost, InboundMessage } from '@lodge/ports';
 import { maxAtOnce, committed } from '../shared/commit.ts';
 import type { Backoff } from '../shared/backoff.ts';
 import type { GmailApi } from './api/gmail-api.ts';
+import { GoogleFailure } from './api/google-failure.ts';
 import { cursorJson } from './cursor.ts';
 import type { Cursor } from './cursor.ts';
 import { answeredJson, conversationId, fileRef } from './ids.ts';
@@ -136,7 +137,7 @@ export class Inbox {
       if (reading === null) return [];
       return 'mail' in reading ? [messageOf(reading.mail)] : this.#skip(id, reading.skipped);
     } catch (error) {
-      if (!(error instanceof UnreadableError)) throw error;
+      if (!isUnreadable(error)) throw error;
       host.log.warn({ mail: id, reason: 'unreadable' }, 'mail is not for the agent');
       return [];
     }
@@ -153,6 +154,10 @@ export class Inbox {
     if (this.#known.size > maxKnown) this.#known.delete(this.#known.values().next().value!);
   }
 }
+
+/** For ever: a mail that is only tried again would keep all that come after it. */
+const isUnreadable = (error: unknown): boolean =>
+  error instanceof UnreadableError || (error instanceof GoogleFailure && error.kind === 'too_large');
 
 function headOf({ id, threadId, sender, sentAtMs }: MailHead) {
   return {

@@ -219,6 +219,7 @@ function sendFailure(error: unknown, isSending: boolean): Error {
     case 'not_found':
       return new SendFailure('refused', reason.message);
     case 'unavailable':
+    case 'too_large':
       return new SendFailure(isSending ? 'unknown' : 'retry', reason.message, { retryAfterMs });
   }
 }

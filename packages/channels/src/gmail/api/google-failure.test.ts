@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { TooLargeError } from '../../shared/bounded.ts';
 import { brokenFailure, failureOf, tokenFailure } from './google-failure.ts';
 
 const error = (reason: string, message = 'x'): Uint8Array =>
@@ -96,6 +97,7 @@ test('a call is surely not done only where no connection was made', () => {
   );
   for (const code of ['ECONNRESET', 'UND_ERR_SOCKET', 'UND_ERR_HEADERS_TIMEOUT', 'EPIPE'])
     assert.equal(brokenFailure(caused(coded(code))).kind, 'unavailable', code);
+  assert.equal(brokenFailure(caused(new TooLargeError(9))).kind, 'too_large');
   const round = new Error('round');
   round.cause = round;
   assert.equal(brokenFailure(round).kind, 'unavailable');

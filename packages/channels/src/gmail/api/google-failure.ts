@@ -1,12 +1,14 @@
 /** What a call to Google failed with. Errors of its libraries hold tokens and whole requests: they end here. */
 import { boundedJson } from '@lodge/domain';
 import type { ChannelReason } from '@lodge/domain';
+import { TooLargeError } from '../../shared/bounded.ts';
 import { textOf } from '../../shared/plain.ts';
 
 /**
  * - `fatal`: only a person can mend it.
  * - `limited`: too many calls; not before `retryAfterMs`.
  * - `refused`: this call will never succeed as it is.
+ * - `too_large`: nor will this one, for its answer is larger than what is read.
  * - `unavailable`: Google could not just now; a send may have been done.
  * - `unreachable`: surely nothing was done.
  */
@@ -16,6 +18,7 @@ export type FailureKind =
   | 'not_found'
   | 'unauthorized'
   | 'refused'
+  | 'too_large'
   | 'unavailable'
   | 'unreachable';
 
@@ -109,18 +112,25 @@ export function tokenFailure(error: unknown): GoogleFailure | null {
 
 /** Of a call that had no answer. */
 export function brokenFailure(error: unknown): GoogleFailure {
-  return new GoogleFailure(isBeforeRequest(error) ? 'unreachable' : 'unavailable', unavailable);
+  if (isCausedBy(error, (each) => each instanceof TooLargeError)) return new GoogleFailure('too_large', unavailable);
+  return new GoogleFailure(isCausedBy(error, isBeforeRequest) ? 'unreachable' : 'unavailable', unavailable);
 }
 
 const beforeRequest = new Set([
   'ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT', 'CERT_HAS_EXPIRED', 'DEPTH_ZERO_SELF_SIGNED_CERT', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'ERR_TLS_CERT_ALTNAME_INVALID',
 ]); // prettier-ignore
 
-/** No connection was made: the causes of an error, the errors within one that tried several addresses. */
-function isBeforeRequest(error: unknown): boolean {
+/** No connection was made. The errors within one are those of several addresses that were tried. */
+function isBeforeRequest(error: Error): boolean {
+  if (error instanceof AggregateError && error.errors.length > 0)
+    return error.errors.every((each) => isCausedBy(each, isBeforeRequest));
+  return 'code' in error && typeof error.code === 'string' && beforeRequest.has(error.code);
+}
+
+/** Whether this holds of an error or of one of its causes. */
+function isCausedBy(error: unknown, holds: (error: Error) => boolean): boolean {
   for (let at = error, depth = 0; at instanceof Error && depth < 6; at = at.cause, depth += 1) {
-    if (at instanceof AggregateError && at.errors.length > 0) return at.errors.every(isBeforeRequest);
-    if ('code' in at && typeof at.code === 'string' && beforeRequest.has(at.code)) return true;
+    if (holds(at)) return true;
   }
   return false;
 }

@@ -65,3 +65,13 @@ test('what is left out is told, and a mail of endless lines is refused', () => {
   assert.equal(bounded(`X: y${nl}${nl}${`a${nl}`.repeat(2_000)}`).isCut, true);
   assert.throws(() => boundedMime(Buffer.alloc(3_000_000, '\n'), bounds), /more than 1000000 lines/);
 });
+
+test('boundaries and lines that look like them take no longer than a mail of files', () => {
+  const names = Array.from({ length: 64 }, (_, at) => `${'p'.repeat(20)}${at + 10}`);
+  const parts = names.map((name) => `Content-Type: multipart/mixed; boundary=${name}${nl}${nl}--${name}${nl}`);
+  const mail = Buffer.from(`${parts.join('')}${nl}${`--${'p'.repeat(20)}~${nl}`.repeat(900_000)}`);
+  const before = process.cpuUsage();
+  assert.equal(boundedMime(mail, bounds).isCut, true);
+  const { user } = process.cpuUsage(before);
+  assert.ok(user < 1_500_000, `${user} µs`);
+});

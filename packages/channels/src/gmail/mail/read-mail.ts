@@ -2,16 +2,16 @@
  * A mail as the Gmail API gives it, read: the answers of `messages.get` with `format=metadata` and with `format=raw`. Runs in the
  * mail thread.
  */
-import PostalMime, { decodeWords } from 'postal-mime';
+import { decodeWords } from 'postal-mime';
 import type { Attachment, Email } from 'postal-mime';
 import { boundedJson, commandIn } from '@lodge/domain';
 import { maxInboundChars, maxInboundFiles } from '@lodge/ports';
 import { cut, fileName, idOf, plainName, textOf } from '../../shared/plain.ts';
 import { automaticReason } from './automatic.ts';
 import type { SkipReason } from './automatic.ts';
-import { htmlText } from './html-text.ts';
 import { ownWords } from './own-words.ts';
 import { boundedMime } from './mime-bounds.ts';
+import { parseMime } from './mime-parser.ts';
 import { isProved, writtenSender } from './sender.ts';
 import type { Header, Sender } from './sender.ts';
 
@@ -25,7 +25,6 @@ const maxHeaders = 5_000;
 /** What a mail's text is read from, and what a file may be in that is not in base64. */
 const readBounds = { textBytes: 1024 * 1024, textLines: 20_000 };
 const fileBounds = { textBytes: 32 * 1024 * 1024, textLines: 400_000 };
-const mimeBounds = { maxNestingDepth: 32, maxHeadersSize: 512 * 1024, forceRfc822Attachments: true };
 /** Of a text before the quotes are cut. */
 const maxTextChars = 4 * maxInboundChars;
 /** Pictures of signatures, and pixels that count readers. */
@@ -88,11 +87,11 @@ export function readHead(answer: Uint8Array, mailbox: string): HeadReading {
 export async function readMail(answer: Uint8Array, mailbox: string): Promise<MailReading> {
   const fields = fieldsOf(answer, answerBounds);
   const raw = rawOf(fields);
-  const head = await PostalMime.parse(headerOf(raw), mimeBounds);
+  const head = await parseMime(headerOf(raw), 0);
   const sender = senderOf(fields.labels, head.headers, mailbox);
   if ('skipped' in sender) return sender;
   const { bytes, isCut } = boundedMime(raw, readBounds);
-  const email = await PostalMime.parse(bytes, mimeBounds);
+  const email = await parseMime(bytes, maxTextChars);
   const known = headOf(fields, head.headers, sender);
   const text = textOfMail(email, known.head.subject, known.isAnswer);
   return { mail: { ...known.head, text, files: filesOf(email, isCut) } };
@@ -124,7 +123,7 @@ function senderOf(labels: readonly string[], headers: readonly Header[], mailbox
 /** The bytes of one file of a mail; null where it has none of this index. */
 export async function fileOfMail(answer: Uint8Array, index: number): Promise<Uint8Array | null> {
   const { bytes } = boundedMime(rawOf(fieldsOf(answer, answerBounds)), fileBounds);
-  const email = await PostalMime.parse(bytes, mimeBounds);
+  const email = await parseMime(bytes, 0);
   const content = email.attachments[index]?.content;
   return content === undefined || typeof content === 'string' ? null : new Uint8Array(content);
 }
@@ -184,9 +183,7 @@ const idsIn = (field: string): string[] =>
 
 /** The subject goes before the words of a mail that begins a thread: it is often half of the question. */
 function textOfMail(email: Email, subject: string, isAnswer: boolean): string {
-  const plain = cut(email.text ?? '', maxTextChars);
-  const written = plain.trim() === '' ? htmlText(cut(email.html ?? '', maxTextChars)) : plain;
-  const own = ownWords(written, isAnswer);
+  const own = ownWords(email.text ?? '', isAnswer);
   const isHeaded = subject !== '' && !isAnswer && commandIn(own) === null;
   return cut(isHeaded ? `Subject: ${subject}\n\n${own}`.trimEnd() : own, maxInboundChars);
 }

@@ -135,6 +135,7 @@ function verdictOf(error: unknown): string | null {
       return 'The service account may not read the Pub/Sub subscription.';
     case 'limited':
     case 'unauthorized':
+    case 'too_large':
     case 'unavailable':
     case 'unreachable':
       return null;

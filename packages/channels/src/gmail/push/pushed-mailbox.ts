@@ -192,6 +192,7 @@ function watchTroubleOf({ kind }: GoogleFailure): string {
     case 'fatal':
     case 'limited':
     case 'unauthorized':
+    case 'too_large':
     case 'unavailable':
     case 'unreachable':
       return 'Gmail does not take the order to publish changes of this mailbox.';
