@@ -41,7 +41,8 @@ interface Known {
   readonly allowance: Allowance;
 }
 
-const mostLookupsOfGuest = 8;
+/** At once; each has one pin under way at most. */
+export const mostLookupsOfGuest = 8;
 const mostKnown = 256;
 /** Everything that a guest asks, and what of it goes on to the host's name servers: a name below `*.host` may carry the guest's own words there. */
 const questions = { perSecond: 20, burst: 100 };

@@ -147,6 +147,32 @@ test('of a process that was taken over root pins public addresses for known gues
   assert.deepEqual(log, []);
 });
 
+test('pins of many guests at once end nothing, and those of one beyond its lookups do', async (t) => {
+  const addresses = Array.from({ length: 60 }, (_, at) => `10.201.0.${at + 1}`);
+  const pinsOf = (of: string, most: number) =>
+    Array.from({ length: most }, () => ({
+      kind: 'pin',
+      id: 1,
+      guest: of,
+      addresses: ['23.1.1.1'],
+      mark: 7,
+      seconds: 60,
+    }));
+  const held: string[] = [];
+  const { names, log } = await started(t, {
+    guests: addresses.length,
+    unprivileged: await takenOver(t, [...addresses.flatMap((of) => pinsOf(of, 8)), ...pinsOf(addresses[0]!, 1)]),
+    pin: (of) => {
+      held.push(of);
+      return new Promise(() => undefined);
+    },
+  });
+  for (const address of addresses) names.allow(address, [shop]);
+  await until(() => log.length > 0);
+  assert.equal(held.length, 480);
+  assert.match(log[0]!, /too many pins of a guest at once/);
+});
+
 for (const [what, messages, more] of [
   [
     'a pin of another shape',

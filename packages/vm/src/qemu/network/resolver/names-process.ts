@@ -16,6 +16,7 @@ import { TokenBucket } from '@lodge/domain';
 import { Channel, ChannelError } from '../../../remote/channel.ts';
 import type { Message } from '../../../remote/channel.ts';
 import type { AllowedName } from '../egress-rules.ts';
+import { mostLookupsOfGuest } from './lookups.ts';
 import { mostAnswers } from './message.ts';
 import { namesFd } from './names-protocol.ts';
 import type { Serve, WantedPin } from './names-protocol.ts';
@@ -45,7 +46,6 @@ const startTimeoutMs = 60_000;
 const restartPauseMs = 500;
 /** As many as guests' packets come to (`egress-rules.ts`). */
 const messagesOfGuest = { perSecond: 25, burst: 125 };
-const mostPinsUnderWay = 256;
 const longestWhy = 1000;
 const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
 /** Behind the ids of VMs and of `templateGid`: no other process of the host has it. */
@@ -178,7 +178,8 @@ export class NamesProcess {
     const { guests } = this.options;
     const { perSecond, burst } = messagesOfGuest;
     const budget = new TokenBucket({ perSecond: perSecond * guests, burst: burst * guests });
-    let underWay = 0;
+    /** By guest: what many guests wait for at once ends no process that they share. */
+    const underWay = new Map<string, number>();
     const within = (receive: (message: Message) => void) => (message: Message) => {
       if (!budget.allows(1, performance.now())) throw new ChannelError('it said more than all guests may ask');
       receive(message);
@@ -195,12 +196,16 @@ export class NamesProcess {
     channel.receive(
       'pin',
       within((message) => {
-        if (underWay >= mostPinsUnderWay) throw new ChannelError('too many pins at once');
         const wanted = wantedPin(message);
-        underWay++;
+        const { guest } = wanted;
+        const ofGuest = underWay.get(guest) ?? 0;
+        if (ofGuest >= mostLookupsOfGuest) throw new ChannelError('too many pins of a guest at once');
+        underWay.set(guest, ofGuest + 1);
         const { id } = message;
         const answer = (is: boolean): void => {
-          underWay--;
+          const left = underWay.get(guest)! - 1;
+          if (left === 0) underWay.delete(guest);
+          else underWay.set(guest, left);
           channel.send({ kind: 'pinned', id, is });
         };
         this.pin(wanted).then(
