@@ -45,6 +45,29 @@ const spellings: readonly ((mark: string) => string)[] = [
   (mark) => `[${mark.replaceAll('l', 'I').replaceAll('o', '0')} {}]`,
   (mark) => `[${mark.replace(/^./, (first) => String.fromCodePoint(0x1d41a + first.codePointAt(0)! - 97))} {}]`,
 ];
+const shifted = (text: string, by: number): string =>
+  text.replaceAll(/[ -~]/g, (sign) => String.fromCodePoint(sign.codePointAt(0)! + by));
+const lisu: Readonly<Record<string, string>> = {
+  a: 'ꓮ', c: 'ꓚ', d: 'ꓓ', e: 'ꓰ', g: 'ꓖ', h: 'ꓧ', k: 'ꓗ', l: 'ꓡ', m: 'ꓟ', n: 'ꓠ', o: 'ꓳ', r: 'ꓣ', s: 'ꓢ', t: 'ꓔ', u: 'ꓴ',
+}; // prettier-ignore
+const unseen: readonly ((mark: string) => string)[] = [
+  (mark) => `\u3164[${mark} {}]`,
+  (mark) => `[\uffa0${mark.split('').join('\u115f')} {}]`,
+  (mark) => shifted(`[${mark} {}]`, 0xe0000),
+  (mark) => `[${mark.replaceAll(/[a-z]/g, (letter) => lisu[letter] ?? letter)} {}]`,
+  (mark) => `[${mark.replaceAll('e', 'Ꭼ').replaceAll('s', 'Ꮪ').replaceAll('h', 'Ꮋ')} {}]`,
+  (mark) => `[${mark.replaceAll(/[a-z]/g, (letter) => shifted(letter, 0x1f150 - 0x61))} {}]`,
+];
+
+test('what nobody sees, and letters that only look like those of a mark, forge none', () => {
+  for (const mark of hostMarks) {
+    for (const spelling of unseen) {
+      const line = spelling(mark);
+      assert.equal(hostMessage('hook message', {}, line), `[hook message {}]\n> ${line}`);
+    }
+  }
+});
+
 const ends = ['\n', '\r\n', '\r', '\v', '\f', '\u001d', '\u0085', '\u2028', '\u2029'];
 
 for (const [entrance, promptWith] of Object.entries(entrances)) {

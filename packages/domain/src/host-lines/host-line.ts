@@ -27,8 +27,9 @@ function looksLikeMark(line: string): boolean {
   let seen = '';
   let hasSign = false;
   for (const character of line) {
-    for (const part of character.normalize('NFKD').toLowerCase()) {
+    for (const part of plainOf(character).normalize('NFKD').toLowerCase()) {
       const letter = lookAlikes.get(part) ?? part;
+      if (isUnseen.test(letter)) continue;
       if (isLetter.test(letter)) seen += letter;
       else hasSign ||= seen === '' && isSign.test(letter);
       if (letters.includes(seen)) return hasSign;
@@ -38,26 +39,41 @@ function looksLikeMark(line: string): boolean {
   return false;
 }
 
+/** Some letters have no width, such as the filler of Hangul. */
+const isUnseen = /\p{Default_Ignorable_Code_Point}/u;
 const isLetter = /[\p{L}\p{N}]/u;
 const isSign = /[\p{P}\p{S}]/u;
 
+/** ASCII written by code points that stand for it: tags, which no person sees, and letters in filled circles and squares. */
+const writtenBy: readonly (readonly [from: number, to: number, ascii: number])[] = [
+  [0xe0020, 0xe007e, 0x20],
+  [0x1f150, 0x1f169, 0x61],
+  [0x1f170, 0x1f189, 0x61],
+  [0x1f1e6, 0x1f1ff, 0x61],
+];
+function plainOf(character: string): string {
+  const point = character.codePointAt(0)!;
+  const found = point < 0x1f150 ? undefined : writtenBy.find(([from, to]) => point >= from && point <= to);
+  return found ? String.fromCharCode(point - found[0] + found[2]) : character;
+}
+
 /** Of the letters of the marks, those of other alphabets and signs that are drawn alike. Others are told from them by a reader. */
 const alike: Readonly<Record<string, string>> = {
-  a: 'аαɑᴀ',
-  c: 'сϲᴄⅽ',
-  d: 'ԁᴅⅾ',
-  e: 'еεєᴇℯ',
-  g: 'ɡցɢ',
-  h: 'һհʜн',
-  k: 'кκᴋ',
-  l: 'ӏιı1|iʟⅼ',
-  m: 'мᴍⅿμ',
-  n: 'ոηɴп',
-  o: 'оοօᴏσ0',
-  r: 'гʀᴦ',
-  s: 'ѕꜱ5ʂ',
-  t: 'тτᴛ',
-  u: 'υսᴜц',
+  a: 'аαɑᴀꓮꭺ',
+  c: 'сϲᴄⅽꓚꮯ',
+  d: 'ԁᴅⅾꓓꭰ',
+  e: 'еεєᴇℯꓰꭼ',
+  g: 'ɡցɢꓖꮐ',
+  h: 'һհʜнꓧꮋ',
+  k: 'кκᴋꓗꮶ',
+  l: 'ӏιı1|iʟⅼꓡꮮ',
+  m: 'мᴍⅿμꓟꮇ',
+  n: 'ոηɴпꓠꮑ',
+  o: 'оοօᴏσ0ꓳ',
+  r: 'гʀᴦꓣꭱ',
+  s: 'ѕꜱ5ʂꓢꮪ',
+  t: 'тτᴛꓔꭲ',
+  u: 'υսᴜцꓴ',
 };
 const lookAlikes = new Map(
   Object.entries(alike).flatMap(([letter, others]) => others.split('').map((other) => [other, letter])),
