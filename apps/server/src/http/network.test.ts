@@ -20,6 +20,12 @@ test('no page of another origin may call the API, unless the operator names it',
   assert.equal(allowed.headers['access-control-allow-credentials'], undefined, 'no cookies');
   const stranger = await open.call('GET', '/v1/agents', { headers: { origin: 'https://evil.example.com' } });
   assert.notEqual(stranger.headers['access-control-allow-origin'], 'https://evil.example.com');
+  const kept = await open.call('GET', '/v1/openapi.json', { key: null, headers: { origin } });
+  assert.match(
+    String(kept.headers['vary']).toLowerCase(),
+    /^origin, accept-encoding$/,
+    'a cache keeps it for this origin',
+  );
   const preflight = await open.call('OPTIONS', '/v1/agents', {
     key: null,
     headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'x-api-key' },

@@ -29,7 +29,8 @@ export async function keep(content: string | Buffer, type: string): Promise<Kept
 export function sendKept(request: FastifyRequest, reply: FastifyReply, kept: Kept, caching: string): FastifyReply {
   // Both forms have one tag, so it is a weak one.
   const etag = `W/"${kept.version}"`;
-  reply.headers({ etag, 'cache-control': caching, vary: 'accept-encoding' });
+  const vary = [reply.getHeader('vary') ?? [], 'accept-encoding'].flat().join(', ');
+  reply.headers({ etag, 'cache-control': caching, vary });
   if (request.headers['if-none-match'] === etag) return reply.code(304).send();
   const accepted = String(request.headers['accept-encoding']).split(',');
   const isPacked = accepted.some((encoding) => encoding.trim() === 'gzip');
