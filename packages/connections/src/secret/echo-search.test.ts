@@ -110,3 +110,19 @@ test('text costs in proportion to its length, whatever is in it, however much of
   assert.ok(four < 12 * one, `${one} and ${four} µs`);
   assert.ok(one < 4 * none && one < 4 * half && half < 4 * one, `${none}, ${half}, ${one} µs`);
 });
+
+test('a secret that was chosen for texts of an equal hash costs no comparison at each byte', () => {
+  const signs = Buffer.alloc(4_000, 'n');
+  const isOdd = (at: number): boolean => (at.toString(2).match(/1/g) ?? []).length % 2 === 1;
+  for (let at = 0; at < 128; at += 1) signs[signs.length - 128 + at]! += isOdd(at) ? 1 : -1;
+  const [chosen, plain] = [signs.toString(), 'x'.repeat(4_000)].map((secret) => new Sought([secret]));
+  const costOf = (given: Sought): number => {
+    const before = process.cpuUsage();
+    foundIn([Buffer.alloc(32 * 1024, 'n')], given);
+    const { user, system } = process.cpuUsage(before);
+    return user + system;
+  };
+  costOf(plain!);
+  const [one, other] = [costOf(plain!), costOf(chosen!)];
+  assert.ok(other < 4 * one, `${one} and ${other} µs`);
+});

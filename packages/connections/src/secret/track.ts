@@ -7,8 +7,14 @@ export const gap = 0x100;
 /** Values that a track takes at once. */
 export const maxValues = 4_096;
 
-/** Odd, and not to be known: nobody makes texts that seem to match. */
+/** Odd, and not to be known. */
 const base = randomInt(2 ** 30) * 2 + 1;
+
+/**
+ * Texts of an equal hash without the target, of one track: one is chance in 2^32 values. Differences whose hash is zero for every
+ * base are known (those of Thue and Morse), so who chose the target can make one at each byte, and each costs a comparison.
+ */
+const mostAlike = 16;
 
 interface Target {
   readonly bytes: Uint8Array;
@@ -51,6 +57,7 @@ export class Track {
   /** The last values, as many as the longest target has, and the hash of all values up to each of them. */
   readonly #values: Uint16Array;
   readonly #hashes: Int32Array;
+  #alike = 0;
 
   constructor(targets: Targets) {
     this.#targets = targets;
@@ -58,7 +65,10 @@ export class Track {
     this.#hashes = new Int32Array(targets.longest + 1);
   }
 
-  /** True: a target ends within the first `count` of these values, at most `maxValues`. */
+  /**
+   * True: a target ends within the first `count` of these values, at most `maxValues`. Or so many texts were alike that only
+   * who knows the target can have made them.
+   */
   push(given: Uint8Array | Uint16Array, count: number): boolean {
     const { longest, all } = this.#targets;
     if (hashes.length <= longest + maxValues) {
@@ -68,10 +78,21 @@ export class Track {
     hashes.set(this.#hashes);
     values.set(this.#values);
     roll(given, count, longest);
-    const found = all.some((target) => isWithin(target, longest, count));
+    const found = all.some((target) => this.#isWithin(target, longest, count));
     this.#hashes.set(hashes.subarray(count, count + longest + 1));
     this.#values.set(values.subarray(count, count + longest));
     return found;
+  }
+
+  #isWithin({ bytes, hash, power }: Target, from: number, count: number): boolean {
+    const all = hashes;
+    const { length } = bytes;
+    for (let at = from + 1; at <= from + count; at += 1) {
+      if (((all[at]! - Math.imul(all[at - length]!, power)) | 0) !== hash) continue;
+      if (endsAt(at, bytes) || this.#alike >= mostAlike) return true;
+      this.#alike += 1;
+    }
+    return false;
   }
 }
 
@@ -84,15 +105,6 @@ function roll(given: Uint16Array | Uint8Array, count: number, from: number): voi
     intoValues[from + at] = value;
     intoHashes[from + at + 1] = hash;
   }
-}
-
-function isWithin({ bytes, hash, power }: Target, from: number, count: number): boolean {
-  const all = hashes;
-  const { length } = bytes;
-  for (let at = from + 1; at <= from + count; at += 1) {
-    if (((all[at]! - Math.imul(all[at - length]!, power)) | 0) === hash && endsAt(at, bytes)) return true;
-  }
-  return false;
 }
 
 function endsAt(end: number, bytes: Uint8Array): boolean {
