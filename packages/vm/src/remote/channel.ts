@@ -54,8 +54,11 @@ export class Channel {
   private readonly waitsForReader: boolean;
   private readonly receivers = new Map<string, Receiver>();
   private readonly end: (why: ChannelError | null) => void;
-  private chunks: Buffer[] = [];
-  private held = 0;
+  private readonly head = Buffer.alloc(lengthBytes);
+  private headBytes = 0;
+  /** Of the message that has not come whole; null before its length has. */
+  private body: Buffer | null = null;
+  private bodyBytes = 0;
   private isOpen = true;
 
   /** Nothing is read before `open`. */
@@ -112,33 +115,35 @@ export class Channel {
     this.stream.destroy();
   }
 
+  /** What is held is copied: chunks of a byte each would hold some 700 bytes for one. */
   private take(chunk: Buffer): void {
-    this.chunks.push(chunk);
-    this.held += chunk.length;
-    while (this.isOpen && this.held >= lengthBytes) {
-      const bytes = this.peekLength();
-      if (bytes > this.maxBytes) return this.fail(`a message of ${bytes} bytes, more than ${this.maxBytes}`);
-      if (this.held < lengthBytes + bytes) return;
-      this.dispatch(this.cut(lengthBytes + bytes).subarray(lengthBytes));
+    for (let at = 0; this.isOpen && at < chunk.length;) {
+      if (this.body === null) at += this.takeHead(chunk, at);
+      else {
+        const copied = chunk.copy(this.body, this.bodyBytes, at);
+        this.bodyBytes += copied;
+        at += copied;
+      }
+      if (this.body !== null && this.bodyBytes === this.body.length) this.takeWhole(this.body);
     }
   }
 
-  private peekLength(): number {
-    if (this.chunks[0]!.length < lengthBytes) this.join();
-    return this.chunks[0]!.readUInt32BE();
+  /** Gives how many bytes were of the length. */
+  private takeHead(chunk: Buffer, at: number): number {
+    const copied = chunk.copy(this.head, this.headBytes, at);
+    this.headBytes += copied;
+    if (this.headBytes === lengthBytes) {
+      const bytes = this.head.readUInt32BE();
+      if (bytes > this.maxBytes) this.fail(`a message of ${bytes} bytes, more than ${this.maxBytes}`);
+      else this.body = Buffer.allocUnsafe(bytes);
+    }
+    return copied;
   }
 
-  private cut(bytes: number): Buffer {
-    if (this.chunks[0]!.length < bytes) this.join();
-    const [first] = this.chunks as [Buffer];
-    this.held -= bytes;
-    if (first.length === bytes) this.chunks.shift();
-    else this.chunks[0] = first.subarray(bytes);
-    return first.subarray(0, bytes);
-  }
-
-  private join(): void {
-    this.chunks = [Buffer.concat(this.chunks)];
+  private takeWhole(body: Buffer): void {
+    this.body = null;
+    this.bodyBytes = this.headBytes = 0;
+    this.dispatch(body);
   }
 
   private dispatch(body: Buffer): void {
