@@ -15,12 +15,13 @@ import json
 import os
 import platform
 import resource
+import signal
 import struct
 import sys
 
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT, MS_BIND = 1, 2, 4, 8, 32, 4096
 MNT_DETACH = 2
-PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 22, 24, 38
+PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 1, 22, 24, 38
 SECCOMP_MODE_FILTER = 2
 EPERM, ENOSYS, EAFNOSUPPORT = 1, 38, 97
 DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
@@ -90,6 +91,8 @@ def become(uid, gid):
     os.setresgid(gid, gid, gid)
     os.setresuid(uid, uid, uid)
     call("prctl", PR_SET_NO_NEW_PRIVS, ctypes.c_ulong(1), 0, 0, 0)
+    # As `unshare` set it: the kernel forgets it where a process becomes another user.
+    call("prctl", PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL), 0, 0, 0)
     resource.setrlimit(resource.RLIMIT_NPROC, (MAX_THREADS, MAX_THREADS))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 

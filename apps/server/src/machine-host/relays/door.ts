@@ -10,7 +10,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, mkdir, rm } from 'node:fs/promises';
+import { chmod, chown, mkdir, readFile, rm } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
 import { join } from 'node:path';
@@ -130,7 +130,7 @@ class Place {
     const { child } = this;
     if (child === null) return;
     const gone = once(child, 'exit');
-    child.kill('SIGKILL');
+    await kill(child);
     await gone;
   }
 
@@ -165,4 +165,22 @@ class Place {
     this.child = child;
     child.once('exit', () => (this.child = null));
   }
+}
+
+/**
+ * What stands around a box waits for the process within, and is gone when that is. Whoever has taken that one over can have it
+ * live on when what started it dies.
+ */
+async function kill(child: ChildProcess): Promise<void> {
+  const within = await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').catch(() => '');
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const pids = within.split(' ').filter(Boolean).map(Number);
+  for (const pid of pids) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has ended.
+    }
+  }
+  if (pids.length === 0) child.kill('SIGKILL');
 }

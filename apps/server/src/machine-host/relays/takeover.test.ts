@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +25,7 @@ import { relaySettings } from '../../relay/settings.ts';
 import { findUser } from '../control-user.ts';
 import type { User } from '../control-user.ts';
 import { boxedCommand } from './command.ts';
-import { launchRelay, relayDoorOf } from './door.ts';
+import { launchRelay, openRelayDoor, relayDoorOf } from './door.ts';
 import type { RelayDoor } from './door.ts';
 import { openRelays } from './open.ts';
 
@@ -99,10 +100,10 @@ async function inside(code: string): Promise<unknown> {
 }
 
 /** The relay itself: the one process of the box, below those that stand around it. */
-async function pidInBox(): Promise<number> {
+async function pidInBox(of = door): Promise<number> {
   const isFirst = async (pid: number): Promise<boolean> =>
     /^NSpid:.*\t1$/m.test(await readFile(`/proc/${pid}/status`, 'utf8'));
-  for (let pid = door.pids[0]!; ;) {
+  for (let pid = of.pids[0]!; ;) {
     if (await isFirst(pid)) return pid;
     pid = Number((await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).split(' ')[0]);
   }
@@ -227,4 +228,30 @@ test('the box holds whoever gets past Node’s own permissions', { skip }, () =>
   const { stdout, stderr } = spawnSync(argv[0], [...argv.slice(1, -1), JSON.stringify(box)], { env, encoding: 'utf8' });
   // Above the checkout are folders that lead to it, and nothing else.
   assert.deepEqual(JSON.parse(stdout || stderr), { top: true, child: 'EPERM', written: [], kill: 'ESRCH' });
+});
+
+test('one that does not end is gone when it is killed, and with what started it', { skip }, async () => {
+  const root = join(relayDoorOf({ dataDir }), 'box');
+  const command = () => {
+    const { argv, env } = boxedCommand({ env: {}, user, group: { through: [] }, root });
+    const box = JSON.parse(argv.at(-1)!) as { command: string[] };
+    box.command = [process.execPath, '-e', 'require("node:fs").writeSync(3, "x"); setInterval(() => undefined, 1_000)'];
+    return { argv: [argv[0], ...argv.slice(1, -1), JSON.stringify(box)] as const, env };
+  };
+  const folder = join(dataDir, 'stubborn');
+  const own = await openRelayDoor({ folder, control: null, command, log });
+  closing.push(() => own.close());
+  for (const end of ['kill', 'of its parent'] as const) {
+    const launched = await launchRelay(folder, 'messages');
+    await once(launched.stream, 'data');
+    const pid = await pidInBox(own);
+    if (end === 'kill') await launched.kill();
+    else process.kill(own.pids[0]!, 'SIGKILL');
+    // A zombie waits for whom this host lets take it.
+    const state = () => readFile(`/proc/${pid}/status`, 'utf8').catch(() => 'State:\tZ');
+    for (let n = 0; !/^State:\tZ/m.test(await state()); n += 1) {
+      assert.ok(n < 200, `${end}: the process lives on`);
+      await sleep(50);
+    }
+  }
 });
