@@ -56,7 +56,10 @@ export class TestHost implements ConnectionHost {
   readonly strangers = new Set<string>();
 
   async admits({ sender }: Pick<InboundMessage, 'sender'>): Promise<boolean> {
-    if (this.behaviour === 'lease_lost') throw new LeaseLost();
+    if (this.behaviour === 'lease_lost') {
+      this.attempts += 1;
+      throw new LeaseLost();
+    }
     return !this.strangers.has(sender.id);
   }
 
