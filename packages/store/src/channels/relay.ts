@@ -16,6 +16,9 @@ import { changed, keepSealed, writeVault } from './states.ts';
 import type { VaultValue } from './states.ts';
 import { storableJson } from './text.ts';
 
+/** Sealed values that are given at once: they are held whole. */
+const maxVaultBytes = 16 * 2 ** 20;
+
 /** `RelayStore` in Postgres. */
 export class PostgresRelayStore implements RelayStore {
   private readonly database: Database;
@@ -83,18 +86,23 @@ export class PostgresRelayStore implements RelayStore {
   }
 
   async vaultGet(lease: LeaseRef, type: string, ids: readonly string[]): Promise<Readonly<Record<string, string>>> {
+    const wanted = sql`
+      v.agent_id = ${lease.agentId} and v.channel = ${lease.channel} and v.type = ${type} and v.id = any(${ids}::text[])
+    `;
     const { rows } = await this.database.repeatable((db) =>
-      sql<{ values: Record<string, string> | null }>`
+      sql<{ values: Record<string, string> | null; bytes: number }>`
         select (
-          select json_object_agg(v.id, v.sealed) from channel_vault v
-          where v.agent_id = c.agent_id and v.channel = c.channel and v.type = ${type} and v.id = any(${ids}::text[])
-        ) as values
-        from channels c where ${holds(lease)}
+          select json_object_agg(v.id, v.sealed) from channel_vault v where ${wanted} and b.bytes <= ${maxVaultBytes}
+        ) as values, b.bytes
+        from channels c
+        cross join (select coalesce(sum(octet_length(v.sealed)), 0)::float8 as bytes from channel_vault v where ${wanted}) b
+        where ${holds(lease)}
       `.execute(db),
     );
     const [row] = rows;
     // A holder that another has followed would go on with keys that are used up.
     if (row === undefined) throw new LeaseLost();
+    if (row.bytes > maxVaultBytes) throw new RangeError(`these values have more than ${maxVaultBytes} bytes`);
     return row.values ?? {};
   }
 

@@ -7,7 +7,18 @@ import type { LeaseRef, MailboxNotices, OpenedRelayStore } from '@lodge/ports';
 import { boolean, integer, listOf, oneOf, optional, record, ShapeError, text } from '@lodge/vm/shapes';
 import type { Shape, Shaped } from '@lodge/vm/shapes';
 import type { Holdings } from './holdings.ts';
-import { askedMessage, date, dictionary, json, longText, messages, secretText, shortText, state } from './shapes.ts';
+import {
+  askedMessage,
+  credentialText,
+  date,
+  dictionary,
+  json,
+  longText,
+  messages,
+  secretText,
+  shortText,
+  state,
+} from './shapes.ts';
 import type { Transfers } from './transfers.ts';
 
 /** What the calls of one process work on. */
@@ -79,7 +90,7 @@ const leaseMethods = {
       store.changed(holdings.of(call.lease), call.state, call.code, call.accountKey ?? undefined),
   ),
   faulted: method(ofLease, ({ store, holdings }, call) => store.faulted(holdings.of(call.lease))),
-  keep: method({ lease, credentials: dictionary(20, secretText) }, ({ store, holdings }, call) =>
+  keep: method({ lease, credentials: dictionary(8, credentialText) }, ({ store, holdings }, call) =>
     store.keep(holdings.of(call.lease), call.credentials),
   ),
   vaultGet: method({ lease, type: shortText, ids: listOf(shortText, 10_000) }, ({ store, holdings }, call) =>

@@ -194,3 +194,20 @@ test('what is no call is refused by name; what is no message, too much or too ma
     await own.ended;
   }
 });
+
+test('what it keeps comes back within a message, and no more of it is held than that', async () => {
+  const agentId = await agentWithChannel('5:token');
+  const { channel, calls } = await process();
+  const remote = remoteStore(channel, calls);
+  channel.open();
+  const lease = (await remote.acquire({ relay: '', channels: [], limit: 50, leaseMs: 1 })).find(
+    (each) => each.agentId === agentId,
+  )!;
+  const large = 'x'.repeat(1_000_000);
+  await assert.rejects(remote.moveTo(lease, { large }), refused);
+  await assert.rejects(remote.keep(lease, { botToken: large }), refused);
+  const ids = Array.from({ length: 13 }, (_, at) => String(at));
+  for (const id of ids) await remote.vaultSet(lease, [{ type: 't', id, value: large }]);
+  assert.deepEqual(Object.keys(await remote.vaultGet(lease, 't', ids.slice(0, 8))), ids.slice(0, 8));
+  await assert.rejects(remote.vaultGet(lease, 't', ids), refused);
+});

@@ -27,10 +27,14 @@ export const dictionary =
     return Object.fromEntries(Object.entries(value).map(([key, each]) => [shortText(key, name), of(each, name)]));
   };
 
-/** What an adapter keeps and only it understands. Its bytes are the message's. */
+/** As JSON. Adapters keep 4 KiB at most. What is kept comes back with that of many others in one message. */
+const maxJsonChars = 64 * 1024;
+
+/** What an adapter keeps and only it understands. */
 export const json: Shape<Json> = (value, name) => {
-  if (isObject(value)) return value;
-  throw new ShapeError(`${name} must be an object`);
+  if (!isObject(value)) throw new ShapeError(`${name} must be an object`);
+  if (JSON.stringify(value).length > maxJsonChars) throw new ShapeError(`${name} is too large`);
+  return value;
 };
 
 export const date: Shape<Date> = (value, name) => {
@@ -44,6 +48,8 @@ const sentAt: Shape<Date> = (value, name) => (value === null ? new Date() : date
 
 export const shortText = text(2_000);
 const longText = text(2 ** 20);
+/** A credential as it may be put; all of a channel's come back with those of 49 others. */
+export const credentialText = text(8_192);
 /** A value that is kept sealed, such as the keys of one device. */
 export const secretText = longText;
 export { longText };
