@@ -181,7 +181,8 @@ test('a wrong signature changes nothing and costs its address; a made-up token f
   const elsewhere = await send(world.url, 'POST', '/v1/nowhere', { key: world.key, body: '{}' });
   assert.equal(made.body.error.message, elsewhere.body.error.message);
   let last = wrong;
-  for (let n = 0; n < 60; n += 1) last = await post(token, '{}');
+  // The minute that is counted may end in the midst of them.
+  for (let n = 0; n < 130 && last.status !== 429; n += 1) last = await post(token, '{}');
   assert.equal(last.status, 429);
   assert.deepEqual(await messagesOf(id), []);
   // A hook without a signature goes on, from the same address.
