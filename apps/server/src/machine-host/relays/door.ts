@@ -14,6 +14,7 @@ import { chmod, chown, mkdir, readFile, rm } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import type { Log } from '@lodge/ports';
 import { groupNames } from '../../relay/groups.ts';
 import type { RelayGroup } from '../../relay/groups.ts';
@@ -147,19 +148,17 @@ class Place {
     if (socket === null || socket.destroyed || this.isClosing) return;
     const { argv, env } = this.command();
     const [program, ...args] = argv;
-    // systemd's journal goes by the control group of who writes: lines of its own would not be the service's.
-    const output = process.env['JOURNAL_STREAM'] === undefined ? 'inherit' : 'pipe';
     const child = spawn(program, args, {
       cwd: '/',
       env,
       // The fourth, at `relayFd`, is its one channel.
-      stdio: ['ignore', 'ignore', output, socket],
+      stdio: ['ignore', 'ignore', 'pipe', socket],
       // A session of its own, without a terminal.
       detached: true,
     });
     // The process has its own.
     socket.destroy();
-    child.stderr?.pipe(process.stderr, { end: false });
+    if (child.stderr !== null) passOn(child.stderr);
     child.once('error', (error) => this.log.error({ err: error }, 'a relay process could not be started'));
     if (child.pid === undefined) return;
     this.child = child;
@@ -183,4 +182,19 @@ async function kill(child: ChildProcess): Promise<void> {
     }
   }
   if (pids.length === 0) child.kill('SIGKILL');
+}
+
+/** Half a megabyte a second: an honest relay writes some lines a minute. */
+const bytesPerMs = 512;
+
+/**
+ * Lines of a process become this one's. Whoever shared a file with this process could empty it, and change how it is written to.
+ * One that writes too much waits.
+ */
+function passOn(lines: Readable): void {
+  lines.on('data', (chunk: Buffer) => {
+    process.stderr.write(chunk);
+    lines.pause();
+    setTimeout(() => lines.resume(), chunk.length / bytesPerMs);
+  });
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, open, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -245,6 +245,11 @@ test('one that does not end is gone when it is killed, and with what started it'
     const launched = await launchRelay(folder, 'messages');
     await once(launched.stream, 'data');
     const pid = await pidInBox(own);
+    assert.notEqual(
+      await readlink(`/proc/${pid}/fd/2`),
+      await readlink('/proc/self/fd/2'),
+      'it shares no file of ours',
+    );
     if (end === 'kill') await launched.kill();
     else process.kill(own.pids[0]!, 'SIGKILL');
     // A zombie waits for whom this host lets take it.
