@@ -114,7 +114,7 @@ async function clientOf(name: Name): Promise<Client> {
   return client;
 }
 
-const post = (body: string | Buffer, headers: Record<string, string> = {}, path = '/mcp', from = addresses.a) =>
+const post = (body: string | Buffer, headers: Record<string, string> = {}, path = '/mcp', from: string = addresses.a) =>
   fetchFrom(from)(url + path, {
     method: 'POST',
     body: body as string,
