@@ -181,7 +181,7 @@ test('a wrong signature changes nothing and costs its address; a made-up token f
   const elsewhere = await send(world.url, 'POST', '/v1/nowhere', { key: world.key, body: '{}' });
   assert.equal(made.body.error.message, elsewhere.body.error.message);
   let last = wrong;
-  // The minute that is counted may end in the midst of them.
+  // One more is allowed each second.
   for (let n = 0; n < 130 && last.status !== 429; n += 1) last = await post(token, '{}');
   assert.equal(last.status, 429);
   assert.deepEqual(await messagesOf(id), []);
