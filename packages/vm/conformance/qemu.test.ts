@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { access, open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -23,7 +23,10 @@ import {
 import type { QemuHostSettings } from './qemu-host.ts';
 import { describeVmDriver } from './suite.ts';
 
-/** Milliseconds after the call began; of a suspend, after it began to write: how long that takes to come depends on what else the machine does. */
+/**
+ * Milliseconds after the call began; of a suspend, after the guest stands still and is being written: how long that takes to come
+ * depends on what else the machine does. One below 0 comes before that, where the guest's processes are being frozen.
+ */
 const moments = (...ats: number[]): Moment[] => ats.map((at) => ({ name: `${at} ms`, at }));
 
 async function openQemu(): Promise<DriverHarness> {
@@ -41,7 +44,7 @@ async function openQemu(): Promise<DriverHarness> {
     moments: {
       create: formOf({ short: moments(0, 60, 200), long: moments(0, 5, 15, 30, 60, 100, 200, 400) }),
       start: formOf({ short: moments(80, 300), long: moments(0, 30, 80, 120, 160, 200, 300, 500) }),
-      suspend: formOf({ short: moments(0, 25), long: moments(-1, 0, 3, 10, 25, 50, 80, 130) }),
+      suspend: formOf({ short: moments(-1, 0), long: moments(-1, 0, 3, 10, 25, 50, 80, 130) }),
       backUp: [...formOf({ short: moments(0), long: moments(-1, 0, 150) }), { name: 'its end', at: Infinity }],
     },
     killDuring: (call, { at }) => killDuring(settings, call, at),
@@ -78,7 +81,7 @@ async function killDuring(settings: QemuHostSettings, call: Call, afterMs: numbe
   if ((call.do === 'suspend' || call.do === 'backUp') && afterMs >= 0) {
     const folder = join(settings.dataDir, 'vms', call.agentId);
     const backup = `${folder}.aside`;
-    const begun = [join(folder, 'snapshot.new'), join(folder, 'snapshot'), backup];
+    const begun = [join(folder, 'snapshot.new', 'devices'), join(folder, 'snapshot'), backup];
     await oneOf(afterMs === Infinity ? [backup] : begun, gone);
   }
   if (afterMs > 0 && afterMs < Infinity) await sleep(afterMs);
@@ -86,13 +89,13 @@ async function killDuring(settings: QemuHostSettings, call: Call, afterMs: numbe
   await gone;
 }
 
-/** Once one of these is there. */
+/** Once one of these is there, and not empty. */
 async function oneOf(paths: readonly string[], gone: Promise<unknown>): Promise<void> {
   let ended = false;
   void gone.then(() => (ended = true));
   const isThere = (path: string): Promise<boolean> =>
-    access(path).then(
-      () => true,
+    stat(path).then(
+      ({ size }) => size > 0,
       () => false,
     );
   while (!(await Promise.all(paths.map(isThere))).includes(true)) {
