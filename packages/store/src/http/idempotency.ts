@@ -82,15 +82,17 @@ export class PostgresIdempotencyStore implements IdempotencyStore {
     const { status = null, headers = null, body = null } = reply ?? {};
     const kept = sql`${status}::int, ${headers && JSON.stringify(headers)}::jsonb, ${body}::text`;
     const bytes = Buffer.byteLength(body ?? '');
-    // A reply that finds no room is not kept; that its request was carried out is.
-    await this.database.repeatable((db) =>
+    const isRefusal = status !== null && status >= 400 && status < 500;
+    const hasRoom = sql`${stored(accountId, 'bytes')} + ${bytes} <= ${this.bounds.bytes}`;
+    // A reply that finds no room is not kept; that its request was carried out is. One that was refused is asked again.
+    const { numAffectedRows } = await this.database.repeatable((db) =>
       sql`
-        update idempotency_keys set done_at = clock_timestamp(), (status, headers, body) = (
-          select ${kept} where ${stored(accountId, 'bytes')} + ${bytes} <= ${this.bounds.bytes}
-        )
+        update idempotency_keys set done_at = clock_timestamp(), (status, headers, body) = (select ${kept} where ${hasRoom})
         where account_id = ${accountId} and key = ${claim.key} and attempt = ${claim.attempt}
+          and (not ${isRefusal}::boolean or ${hasRoom})
       `.execute(db),
     );
+    if (isRefusal && numAffectedRows === 0n) await this.abandon(claim);
   }
 
   async abandon(claim: Claim): Promise<void> {

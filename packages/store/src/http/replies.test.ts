@@ -1,7 +1,7 @@
 /** Replies that are kept, of accounts that ask more than the database shall hold: bounded in bytes and rows, and never said wrong. */
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import type { ClaimOutcome, StoredReply } from '@lodge/ports';
 import { execute } from '@lodge/testkit/postgres';
 import { openDatabase } from '../database/connection.ts';
@@ -9,9 +9,9 @@ import { silent } from '../testing/fixture.ts';
 import { testStore } from '../testing/test-store.ts';
 import { PostgresIdempotencyStore } from './idempotency.ts';
 
-const { database } = await testStore();
+const { database, closes } = await testStore();
 const pool = openDatabase(database, silent);
-after(() => pool.close());
+closes(pool);
 const run = <Row = unknown>(statement: string) =>
   execute<Row & Record<string, unknown>>(database.connectionString, statement);
 
@@ -90,6 +90,25 @@ test('replies of an account stay within their bytes; a request whose reply went 
   const other = asking(store, await newAccount());
   await other.ask(['mine'], 50_000);
   assert.deepEqual(await other.kinds(['mine']), ['replay'], 'no other account is held up');
+});
+
+test('of a request that was refused the key goes with its reply: it changed nothing', async () => {
+  const accountId = await newAccount();
+  const store = new PostgresIdempotencyStore(pool, { bytes: 2_000 });
+  const { ask, claim, kinds } = asking(store, accountId);
+  const refused = await claim('refused');
+  assert.ok(refused.kind === 'claimed');
+  await store.complete(refused.claim, { ...replyOf(500), status: 404 });
+  await ask(['second', 'third', 'late'], 500);
+  await store.prune();
+  assert.deepEqual(await kinds(['refused', 'late']), ['claimed', 'replay']);
+  const { counted, real } = await stored(accountId);
+  assert.deepEqual(counted, real);
+  const without = asking(new PostgresIdempotencyStore(pool, { bytes: 0 }), accountId);
+  const full = await without.claim('no room');
+  assert.ok(full.kind === 'claimed');
+  await new PostgresIdempotencyStore(pool, { bytes: 0 }).complete(full.claim, { ...replyOf(500), status: 400 });
+  assert.deepEqual(await without.kinds(['no room']), ['claimed']);
 });
 
 test('beyond so many keys the oldest go after an hour at the earliest, and what finds none to go is refused undone', async () => {

@@ -1,6 +1,7 @@
 /**
  * Keeps the replies of requests with an `Idempotency-Key` within their bounds, account by account, in short statements until
- * nothing is over them. A body gives way to later ones, and its key goes on saying that the request was carried out.
+ * nothing is over them. A body gives way to later ones, and its key goes on saying that the request was carried out. Of a request
+ * that was refused the key goes too: it changed nothing, and may be asked again.
  */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
@@ -72,19 +73,25 @@ async function dropBodies(database: Database, accountId: string, maxBytes: numbe
     select s.bytes - ${maxBytes} from stored_bytes s where s.account_id = ${accountId} and s.kind = 'replies' and s.agent_id = ''
   )`;
   for (let dropped = bodiesAtOnce; dropped === bodiesAtOnce;) {
-    const { numAffectedRows } = await database.repeatable((db) =>
-      sql`
+    const { rows } = await database.repeatable((db) =>
+      sql<{ dropped: number }>`
         with oldest as materialized (
-          select account_id, key, created_at, octet_length(body) as bytes from idempotency_keys
+          select account_id, key, status, created_at, octet_length(body) as bytes from idempotency_keys
           where account_id = ${accountId} and body is not null
           order by created_at limit ${bodiesAtOnce} for update skip locked
         ), giving_way as (
-          select account_id, key, sum(bytes) over (order by created_at, key) - bytes as before from oldest
+          select account_id, key, status between 400 and 499 as is_refusal
+          from (select *, sum(bytes) over (order by created_at, key) - bytes as before from oldest) o where before < ${over}
+        ), forgotten as (
+          delete from idempotency_keys k using giving_way g
+          where k.account_id = g.account_id and k.key = g.key and g.is_refusal
+        ), emptied as (
+          update idempotency_keys k set status = null, headers = null, body = null
+          from giving_way g where k.account_id = g.account_id and k.key = g.key and not g.is_refusal
         )
-        update idempotency_keys k set status = null, headers = null, body = null
-        from giving_way g where k.account_id = g.account_id and k.key = g.key and g.before < ${over}
+        select count(*)::int as dropped from giving_way
       `.execute(db),
     );
-    dropped = Number(numAffectedRows ?? 0n);
+    dropped = rows[0]!.dropped;
   }
 }

@@ -10,16 +10,18 @@ import type { Store } from '../store.ts';
 export async function testStore() {
   const database = await testDatabase();
   await migrate(database);
-  const opened: Store[] = [];
+  const opened: { close(): Promise<void> }[] = [];
   /** As another process would: they share nothing but the database. */
   const another = async (): Promise<Store> => {
     const store = await openStore({ ...database, log: silent });
     opened.push(store);
     return store;
   };
+  /** Has it closed before the database is dropped, which ends whatever is connected. */
+  const closes = (each: { close(): Promise<void> }): void => void opened.push(each);
   after(async () => {
     await Promise.all(opened.map((store) => store.close()));
     await database.drop();
   });
-  return { database, store: await another(), another };
+  return { database, store: await another(), another, closes };
 }

@@ -25,16 +25,23 @@ const asking = (hasRoom: boolean) => {
     agents,
     create: (key: string) =>
       call('POST', '/v1/agents', { body: { name: 'once' }, headers: { 'idempotency-key': key } }),
+    stop: (key: string) => call('POST', '/v1/agents/aaaaaaaaaaaa/stop', { headers: { 'idempotency-key': key } }),
   };
 };
 
 test('while the disk is low a request is carried out once, and its reply is not kept', async () => {
-  const { create } = asking(false);
+  const { create, stop } = asking(false);
   const key = randomUUID();
   assert.equal((await create(key)).status, 201);
   const again = await create(key);
   assert.deepEqual([again.status, again.body.error.code], [409, 'idempotency_key_reused']);
   assert.match(again.body.error.message, /was carried out/);
+  const refused = randomUUID();
+  assert.deepEqual(
+    [(await stop(refused)).status, (await stop(refused)).status],
+    [404, 404],
+    'what was refused is refused again',
+  );
 });
 
 test('an account with a hundred thousand keys of the last hour is told so before anything is done; others ask on', async () => {

@@ -71,10 +71,12 @@ export function addIdempotency(app: App, { idempotency: store, hasRoom = () => t
     }
   };
   const mayBeKept = ({ routeOptions }: FastifyRequest): boolean => !routeOptions.config.secretReply && hasRoom();
-  const settle = (claim: Claim, request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<void> =>
-    isKept(reply)
-      ? store.complete(claim, mayBeKept(request) ? storedReply(reply, payload) : null)
-      : store.abandon(claim);
+  const settle = (claim: Claim, request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<void> => {
+    const kept = mayBeKept(request) ? storedReply(reply, payload) : null;
+    // A request that was refused changed nothing. Where its reply is not kept it is asked again, and never told as carried out.
+    const isRefusal = reply.statusCode >= 400 && reply.statusCode < 500;
+    return isKept(reply) && !(kept === null && isRefusal) ? store.complete(claim, kept) : store.abandon(claim);
+  };
 
   // Most requests have no key: they are not made to wait for a promise.
   app.addHook('preHandler', (request, reply, done) => {
