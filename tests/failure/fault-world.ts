@@ -9,7 +9,7 @@ import { randomFrom } from '@lodge/domain/testing';
 import type { GuestClient } from '@lodge/guest';
 import { guestClientOf } from '@lodge/testkit/guest';
 import type { Service } from '@lodge/testkit/service';
-import { emulators, holdings } from './holdings.ts';
+import { emulators, holdings, killEmulator } from './holdings.ts';
 import type { Holdings } from './holdings.ts';
 
 export const victims = ['control plane', 'emulator', 'database', 'guest daemon'] as const;
@@ -139,7 +139,7 @@ export class FaultWorld {
       case 'emulator': {
         const pids = [...(await emulators(this.home.dataDir)).values()];
         if (pids.length === 0) return;
-        process.kill(pids[this.random(pids.length)]!, 'SIGKILL');
+        killEmulator(pids[this.random(pids.length)]!);
         break;
       }
       case 'database':

@@ -20,6 +20,15 @@ export async function emulators(dataDir: string): Promise<Map<string, number>> {
   return new Map((await emulatorList(dataDir)).map(({ agentId, pid }) => [agentId, pid]));
 }
 
+/** Kills an emulator that {@link emulators} found. Beside traffic, its agent may have been deleted since. */
+export function killEmulator(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
 async function emulatorList(dataDir: string): Promise<{ agentId: string; pid: number }[]> {
   const found = [];
   const folder = new RegExp(`${RegExp.escape(join(dataDir, 'vms'))}/([a-z0-9]+)/`);

@@ -11,7 +11,7 @@ import { guestClientOf } from '@lodge/testkit/guest';
 import { formOf } from '@lodge/testkit/forms';
 import { Service } from '@lodge/testkit/service';
 import { databasePid } from './fault-world.ts';
-import { emulators, holdings } from './holdings.ts';
+import { emulators, holdings, killEmulator } from './holdings.ts';
 
 const moments = formOf({ short: 6, long: 100 });
 /** Of emulators, and of the database. */
@@ -127,7 +127,7 @@ test(
       await sleep(random(2000));
       const pids = [...(await emulators(service.dataDir)).values()];
       const pid = pids[random(pids.length)];
-      if (pid !== undefined) process.kill(pid, 'SIGKILL');
+      if (pid !== undefined) killEmulator(pid);
       await requests;
     }
     await assertSettledAndRight();
