@@ -1,6 +1,9 @@
 /**
  * Deletes rows of calls and what was said in them, oldest first, in short steps until nothing is over the bounds. What calls
  * took stays: a row goes after it is in the sums, and in its place its agent has a sum of the quarter hour.
+ *
+ * No step waits for a content that somebody else deletes: the end of an agent and another prune lock contents in other orders,
+ * and each would wait for the other. What is locked is gone soon, or is left to the next round.
  */
 import type { CallBounds, ContentBounds } from '@lodge/ports';
 import { sql } from 'kysely';
@@ -22,6 +25,7 @@ export async function forgetContents(database: Database, { maxAgeMs, maxBytes }:
   const aged = sql`
     select call_id from llm_call_contents
     where ended_at < clock_timestamp() - ${maxAgeMs} * interval '1 millisecond' limit ${contentsAtOnce}
+    for update skip locked
   `;
   while ((await deleteContents(database, aged)) === contentsAtOnce);
   const { rows } = await database.repeatable((db) =>
@@ -44,14 +48,18 @@ function giveWay(database: Database, accountId: string, maxBytes: number): Promi
         where ${ofAccount} and (select sum(s.bytes) from stored_bytes s where ${ofAccount}) > ${maxBytes}
         order by s.bytes desc, s.agent_id limit 1
       )
-      order by ended_at limit ${givingWayAtOnce}
+      order by ended_at limit ${givingWayAtOnce} for update skip locked
     `,
   );
 }
 
-async function deleteContents(database: Database, ids: RawBuilder<unknown>): Promise<number> {
+/** `locked` selects and locks the ids. */
+async function deleteContents(database: Database, locked: RawBuilder<unknown>): Promise<number> {
   const { numAffectedRows } = await database.repeatable((db) =>
-    sql`delete from llm_call_contents where call_id in (${ids})`.execute(db),
+    sql`
+      with going as materialized (${locked})
+      delete from llm_call_contents c using going where c.call_id = going.call_id
+    `.execute(db),
   );
   return Number(numAffectedRows ?? 0n);
 }
@@ -84,18 +92,24 @@ async function lastToGo(database: Database, agentId: string, bounds: CallBounds)
   return rows[0]!.last;
 }
 
-function foldSome(database: Database, agentId: string, last: Date): Promise<number> {
+async function foldSome(database: Database, agentId: string, last: Date): Promise<number> {
+  const oldest = sql`
+    select id from llm_calls where agent_id = ${agentId} and started_at <= ${last} and summed
+    order by started_at, id limit ${rowsAtOnce}
+  `;
+  await deleteContents(
+    database,
+    sql`select call_id from llm_call_contents where call_id in (${oldest}) for update skip locked`,
+  );
   return database.transaction(async (trx) => {
     await sql`select pg_advisory_xact_lock(${advisoryLocks.usageSums})`.execute(trx);
     const { rows } = await sql<{ gone: number }>`
       with gone as materialized (
-        select id from llm_calls where agent_id = ${agentId} and started_at <= ${last} and summed
-        order by started_at, id limit ${rowsAtOnce}
+        select id from (${oldest}) calls where not exists (select from llm_call_contents where call_id = calls.id)
       ),
       folded as (${addFolded(sql`
         select e.* from usage_entries e join gone on gone.id = e.id where e.kind = 'call'
       `)}),
-      contents as (delete from llm_call_contents where call_id in (select id from gone)),
       calls as (delete from llm_calls where id in (select id from gone))
       select count(*)::int as gone from gone
     `.execute(trx);

@@ -1,11 +1,12 @@
 /** What is said in model calls: kept with the call's row where the account wants it, gone in time and with the agent. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { noSpendDefaults } from '@lodge/domain';
 import { execute } from '@lodge/testkit/postgres';
 import { admitAll, changing, finishedCall, firstAccount, newAgent, openCall, silent } from '../testing/fixture.ts';
 import { testStore } from '../testing/test-store.ts';
-import { openDatabase } from '../database/connection.ts';
+import { connectClient, openDatabase } from '../database/connection.ts';
 import { PostgresCallLedger } from './llm-calls.ts';
 
 const { database, store } = await testStore();
@@ -124,3 +125,57 @@ test('an account keeps so many bytes of what was said; the agent with most gives
   );
   assert.deepEqual(counted, [{ agent_id: quiet.agentId, items: 10, bytes: 10_000 }]);
 });
+
+test('a prune and the end of an agent never wait for each other, in whatever order each locks contents', async () => {
+  const ageMs = 86_400_000;
+  const prunes = [
+    () => usage.forgetContents({ maxAgeMs: ageMs, maxBytes: 1e9 }),
+    () => usage.forgetContents({ maxAgeMs: 10 * ageMs, maxBytes: 1 }),
+    () => usage.pruneCalls({ maxAgeMs: ageMs, maxCalls: 1e9 }),
+  ];
+  const [between, ending] = [await connectClient(database), await connectClient(database)];
+  try {
+    // By the index of agents and times, as where the table is large.
+    await ending.query('set enable_seqscan = off; set enable_bitmapscan = off');
+    for (const [n, prune] of prunes.entries()) {
+      await execute(database.connectionString, 'delete from llm_call_contents');
+      const { agentId } = await newAgentOf();
+      // In the table, and by their ids, the last comes first.
+      for (const days of [2, 3, 4]) await keepOld({ agentId, accountId }, `order${n}-${days}`, days);
+      await between.query('begin');
+      await between.query('select from llm_call_contents where call_id = $1 for update', [`order${n}-3`]);
+      const ended = ending.query(`update agents set deleted_at = now(), desired = 'deleted' where id = $1`, [agentId]);
+      while ((await waiting()) < 1) await sleep(5);
+      const round = { isOver: false };
+      const pruned = prune().finally(() => (round.isOver = true));
+      while (!round.isOver && (await waiting()) < 2) await sleep(5);
+      await between.query('commit');
+      await Promise.all([ended, pruned]);
+      assert.deepEqual(await kept(), []);
+    }
+  } finally {
+    await Promise.all([between.end(), ending.end()]);
+  }
+});
+
+async function keepOld(agent: { agentId: string; accountId: string }, id: string, days: number): Promise<void> {
+  await execute(
+    database.connectionString,
+    `insert into llm_calls (id, agent_id, account_id, provider, model, started_at, outcome, summed)
+     values ('${id}', '${agent.agentId}', '${agent.accountId}', 'p', 'm', now() - interval '${days} days', 'ok', true)`,
+  );
+  await execute(
+    database.connectionString,
+    `insert into llm_call_contents (call_id, agent_id, ended_at, truncated, sealed)
+     values ('${id}', '${agent.agentId}', now() - interval '${days} days', false, 'sealed')`,
+  );
+}
+
+/** Sessions that wait for another one's lock. */
+const waiting = async (): Promise<number> =>
+  (
+    await execute(
+      database.connectionString,
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+  ).length;
