@@ -429,6 +429,7 @@ CREATE TABLE channel_files (
   CONSTRAINT channel_files_kind_check CHECK (kind = ANY (ARRAY['file'::text, 'image'::text, 'voice'::text])),
   CONSTRAINT channel_files_message_id_fkey FOREIGN KEY (message_id) REFERENCES channel_messages(id) ON DELETE CASCADE
 );
+CREATE INDEX channel_files_by_key ON channel_files USING btree (file_key) WHERE file_key IS NOT NULL;
 CREATE INDEX channel_files_of_message ON channel_files USING btree (message_id);
 CREATE INDEX channel_files_to_fetch ON channel_files USING btree (agent_id, channel, due_at) WHERE file_key IS NULL AND reason IS NULL;
 
@@ -508,6 +509,7 @@ CREATE TABLE channel_parts (
   CONSTRAINT channel_parts_answer_id_fkey FOREIGN KEY (answer_id) REFERENCES channel_answers(id) ON DELETE CASCADE
 );
 CREATE INDEX channel_parts_by_due ON channel_parts USING btree (due_at) WHERE state = 'waiting'::text;
+CREATE INDEX channel_parts_by_key ON channel_parts USING btree (file_key) WHERE file_key IS NOT NULL;
 CREATE INDEX channel_parts_to_send ON channel_parts USING btree (agent_id, channel, conversation, seq, "position") WHERE state = ANY (ARRAY['waiting'::text, 'sending'::text]);
 
 CREATE TABLE channel_seen (

@@ -1,77 +1,84 @@
 /**
  * Bytes of files on their way, one file of the disk each. A key is random and known to nobody before its bytes are written
- * out; what a crash leaves half written has a key that nobody knows, and goes with its age.
+ * out; what a crash leaves half written has a key that nobody knows, and goes as what nobody needs.
  *
- * An account has a folder, and a file's name says whose it is and how long: what an account keeps is counted by reading names,
- * so the count is right whoever was killed when, and for every process that writes here.
+ * An account has a folder for each way, and a file's name says whose it is and how long. What is kept is counted once by
+ * reading names, and from then on as files come and go: one process writes here, and a count is right whoever was killed when.
  *
- *     <account>/<agent>.<bytes>.<random>      <account>/<agent>.new.<random> while it is written
+ *     <account and way>/<agent>.<bytes>.<random>      <account and way>/<agent>.new.<random> while it is written
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat, statfs, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { NoRoomError } from '@lodge/ports';
 import type { ChannelFiles } from '@lodge/ports';
+import { KeptFiles } from './kept-files.ts';
+import type { KeptBounds, Reserved } from './kept-files.ts';
 
 /** Without a folder: of an earlier release. */
 const keyPattern = /^(?:[0-9a-f]{16}\/[0-9a-f]{16}\.(?:[0-9]{1,12}|new)\.)?[0-9a-f]{32}$/;
-const namePattern = /^([0-9a-f]{16})\.([0-9]{1,12}|new)\.[0-9a-f]{32}$/;
 const folderPattern = /^[0-9a-f]{16}$/;
 
 const gib = 1024 ** 3;
 
-export interface FileBounds {
+export interface FileBounds extends KeptBounds {
   /** Of the disk: no file is taken that would leave less. Agents are paused for the disk far below it. */
   readonly freeBytes: number;
-  readonly bytesOfAgent: number;
-  readonly bytesOfAccount: number;
-  readonly filesOfAccount: number;
 }
 
+/** All but `freeBytes` hold for each way apart. */
 const usualBounds: FileBounds = {
   freeBytes: 3 * gib,
-  bytesOfAgent: gib,
-  bytesOfAccount: 4 * gib,
-  filesOfAccount: 20_000,
+  bytesOfAgent: gib / 2,
+  bytesOfAccount: 2 * gib,
+  filesOfAgent: 2_000,
+  filesOfAccount: 10_000,
 };
 
+/** One object for a folder at a time. */
 export function createChannelFiles(dir: string, given: Partial<FileBounds> = {}): ChannelFiles {
   const bounds = { ...usualBounds, ...given };
+  const kept = new KeptFiles(bounds, () => keysIn(dir));
   const pathOf = (key: string): string => {
     if (!keyPattern.test(key)) throw new RangeError('this is no key of a file');
     return join(dir, key);
   };
   return {
     async write(owner, bytes, maxBytes, signal) {
-      const [account, agent] = [tagOf(owner.accountId), tagOf(owner.agentId)];
-      const folder = join(dir, account);
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      const { bavail, bsize } = await statfs(folder);
-      if (bavail * bsize - maxBytes < bounds.freeBytes) throw new NoRoomError();
-      const room = await roomIn(folder, agent, bounds);
-      if (room <= 0) throw new NoRoomError();
+      // Files of earlier releases, whichever way they went, count as those that come in.
+      const folder = tagOf(owner.way === 'in' ? owner.accountId : `out ${owner.accountId}`);
+      const place = `${folder}/${tagOf(owner.agentId)}`;
       const random = randomBytes(16).toString('hex');
-      const path = join(folder, `${agent}.new.${random}`);
+      const reserved = await kept.reserve(place, maxBytes);
+      const names = [`${place}.new.${random}`];
       try {
-        const written = await writeOut(path, bytes, Math.min(maxBytes, room), signal);
-        const key = `${account}/${agent}.${written}.${random}`;
-        await rename(path, pathOf(key));
-        for (const each of [folder, dir]) await syncFolder(each);
+        await mkdir(join(dir, folder), { recursive: true, mode: 0o700 });
+        const { bavail, bsize } = await statfs(dir);
+        if (bavail * bsize - kept.promisedBytes < bounds.freeBytes) throw new NoRoomError();
+        const written = await writeOut(pathOf(names[0]!), bytes, { maxBytes, reserved }, signal);
+        const key = `${place}.${written}.${random}`;
+        names.push(key);
+        await rename(pathOf(names[0]!), pathOf(key));
+        for (const each of [join(dir, folder), dir]) await syncFolder(each);
         return { key, bytes: written };
       } catch (error) {
-        await rm(path, { force: true });
-        throw error instanceof RangeError && room < maxBytes ? new NoRoomError() : error;
+        for (const name of names) await rm(pathOf(name), { force: true });
+        reserved.giveBack();
+        throw error;
+      } finally {
+        reserved.end();
       }
     },
     read: (key) => lazily(pathOf(key)),
-    remove: (key) => rm(pathOf(key), { force: true }),
+    remove(key) {
+      const path = pathOf(key);
+      return kept.removing(key, () => wasThere(path));
+    },
     async olderThan(before) {
       const old: string[] = [];
-      for (const name of await namesIn(dir)) {
-        const inside = folderPattern.test(name) ? await namesIn(join(dir, name)) : [];
-        for (const key of [name, ...inside.map((each) => `${name}/${each}`)]) {
-          if (!keyPattern.test(key)) continue;
+      for await (const keys of keysIn(dir)) {
+        for (const key of keys) {
           const found = await stat(join(dir, key)).catch(() => null);
           if (found !== null && found.mtimeMs < before.getTime()) old.push(key);
         }
@@ -80,6 +87,7 @@ export function createChannelFiles(dir: string, given: Partial<FileBounds> = {})
     },
   };
 }
+
 /** What stands in names in the place of an id, whose form is none of this folder's business. */
 const tagOf = (id: string): string => createHash('sha256').update(id).digest('hex').slice(0, 16);
 
@@ -90,27 +98,26 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   });
 }
 
-/** Bytes that the agent may add to its account's folder. */
-async function roomIn(folder: string, agent: string, bounds: FileBounds): Promise<number> {
-  const names = await namesIn(folder);
-  if (names.length >= bounds.filesOfAccount) return 0;
-  let [ofAgent, ofAccount] = [0, 0];
-  for (const name of names) {
-    const [, owner, size] = namePattern.exec(name) ?? [];
-    if (size === undefined) continue;
-    const bytes = size === 'new' ? await sizeOf(join(folder, name)) : Number(size);
-    ofAccount += bytes;
-    if (owner === agent) ofAgent += bytes;
+/** A folder at a time: between two of them everybody else is served. */
+async function* keysIn(dir: string): AsyncGenerator<readonly string[]> {
+  const names = await namesIn(dir);
+  yield names.filter((name) => keyPattern.test(name));
+  for (const folder of names.filter((name) => folderPattern.test(name))) {
+    const inside = await namesIn(join(dir, folder));
+    yield inside.map((name) => `${folder}/${name}`).filter((key) => keyPattern.test(key));
   }
-  return Math.min(bounds.bytesOfAgent - ofAgent, bounds.bytesOfAccount - ofAccount);
 }
 
-/** One that is renamed or removed meanwhile counts nothing. */
-const sizeOf = (path: string): Promise<number> =>
-  stat(path).then(
-    ({ size }) => size,
-    () => 0,
-  );
+/** Removes the file; true for one caller alone. */
+async function wasThere(path: string): Promise<boolean> {
+  try {
+    await unlink(path);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+}
 
 /** Opened by who reads: what is never read holds no descriptor, and fails nowhere. */
 async function* lazily(path: string): AsyncGenerator<Uint8Array> {
@@ -120,7 +127,7 @@ async function* lazily(path: string): AsyncGenerator<Uint8Array> {
 async function writeOut(
   path: string,
   bytes: AsyncIterable<Uint8Array>,
-  maxBytes: number,
+  { maxBytes, reserved }: { readonly maxBytes: number; readonly reserved: Reserved },
   signal: AbortSignal,
 ): Promise<number> {
   const file = await open(path, 'wx', 0o600);
@@ -130,6 +137,7 @@ async function writeOut(
       signal.throwIfAborted();
       written += chunk.byteLength;
       if (written > maxBytes) throw new RangeError(`a file of more than ${maxBytes} bytes`);
+      reserved.take(chunk.byteLength);
       await file.writeFile(chunk);
     }
     signal.throwIfAborted();

@@ -83,7 +83,7 @@ export class Fetcher {
   ): Promise<{ readonly key: string; readonly bytes: number } | { readonly reason: string } | null> {
     if (file.attempts >= maxTries) return { reason: 'it could not be fetched' };
     const maxBytes = Math.min(maxFileBytes, held.platform.limits.fileInBytes);
-    const owner = { accountId: held.lease.accountId, agentId: file.agentId };
+    const owner = { accountId: held.lease.accountId, agentId: file.agentId, way: 'in' } as const;
     for (let tries = 1; ; tries += 1) {
       try {
         const bytes = await held.connection!.open(file.ref, maxBytes, signal);

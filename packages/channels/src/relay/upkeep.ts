@@ -5,7 +5,7 @@ import { usualRelayTimings } from './timings.ts';
 import type { RelayTimings } from './timings.ts';
 
 export interface UpkeepOptions {
-  readonly store: Pick<RelayStore, 'failUnsent' | 'prune'>;
+  readonly store: Pick<RelayStore, 'failUnsent' | 'unneededFiles' | 'prune'>;
   readonly files: Pick<ChannelFiles, 'olderThan' | 'remove'>;
   readonly log: Log;
   readonly timings?: Pick<RelayTimings, 'sweepEveryMs'>;
@@ -18,15 +18,32 @@ export interface Upkeep {
 
 /** Answers are sent and messages have their turns long before; a retry by hand finds files as long. */
 const fileAgeMs = 2 * 24 * 3_600_000;
+/**
+ * A file that is over is removed at once by who ends it. What is found here is of a process that died before it did, or before
+ * anybody was told of the file: a file is written, and then told of, well within this time.
+ */
+const unneededAgeMs = 3_600_000;
+const keysAtOnce = 1_000;
 
 export function startUpkeep({ store, files, log, timings = usualRelayTimings }: UpkeepOptions): Upkeep {
   const { sweepEveryMs } = timings;
   const loops = [
     new Loop({ name: 'unsent', everyMs: sweepEveryMs / 12, gapMs: 0, log }, () => store.failUnsent()),
     new Loop({ name: 'sweep', everyMs: sweepEveryMs, gapMs: 0, log }, async () => {
-      for (const key of await files.olderThan(new Date(Date.now() - fileAgeMs))) await files.remove(key);
+      await sweepFiles(store, files);
       await store.prune();
     }),
   ];
   return { close: async () => void (await Promise.all(loops.map((loop) => loop.end()))) };
+}
+
+/** Whatever happened to the processes before, only what a row says is needed is there afterwards, or is young. */
+export async function sweepFiles(store: UpkeepOptions['store'], files: UpkeepOptions['files']): Promise<void> {
+  const olderThan = (ageMs: number): Promise<readonly string[]> => files.olderThan(new Date(Date.now() - ageMs));
+  for (const key of await olderThan(fileAgeMs)) await files.remove(key);
+  const keys = await olderThan(unneededAgeMs);
+  for (let from = 0; from < keys.length; from += keysAtOnce) {
+    const unneeded = await store.unneededFiles(keys.slice(from, from + keysAtOnce));
+    for (const key of unneeded) await files.remove(key);
+  }
 }

@@ -32,3 +32,14 @@ test('an agent and an account have bounds of their own, and what is given back c
   assert.equal(shares.total, 0);
   assert.ok(shares.take(holder('a', 1), 10));
 });
+
+test('what is held from before counts beyond the bounds, and nothing taken and given back is nothing', () => {
+  const shares = new Shares({ perAgent: 10, perAccount: 15, inAll: 1000, few: 1 });
+  shares.count(holder('a', 1), 12);
+  assert.equal(shares.take(holder('a', 1), 1), false);
+  shares.giveBack(holder('a', 1), 12);
+  for (let times = 0; times < 2; times++) assert.ok(shares.take(holder('a', 1), 0));
+  for (let times = 0; times < 2; times++) shares.giveBack(holder('a', 1), 0);
+  assert.ok(shares.take(holder('a', 1), 10));
+  assert.equal(shares.take(holder('a', 1), 1), false);
+});

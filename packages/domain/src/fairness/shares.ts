@@ -31,27 +31,35 @@ export class Shares {
 
   /** False where there is not so much for this holder; nothing is taken then. */
   take({ agentId, accountId }: Holder, amount: number): boolean {
+    if (amount === 0) return true;
     const { perAgent, perAccount, inAll, few } = this.#bounds;
     const ofAgent = (this.#ofAgents.get(agentId) ?? 0) + amount;
     const ofAccount = (this.#ofAccounts.get(accountId) ?? 0) + amount;
     const total = this.#total + amount;
     if (ofAgent > perAgent || ofAccount > perAccount || total > inAll) return false;
     if (total > inAll * 0.75 && ofAccount > few) return false;
-    this.#ofAgents.set(agentId, ofAgent);
-    this.#ofAccounts.set(accountId, ofAccount);
-    this.#total = total;
+    this.#change({ agentId, accountId }, amount);
     return true;
   }
 
-  giveBack({ agentId, accountId }: Holder, amount: number): void {
-    this.#total -= amount;
-    lower(this.#ofAgents, agentId, amount);
-    lower(this.#ofAccounts, accountId, amount);
+  /** Counts what is held already, whatever the bounds: it was taken before this process began. */
+  count(holder: Holder, amount: number): void {
+    this.#change(holder, amount);
+  }
+
+  giveBack(holder: Holder, amount: number): void {
+    this.#change(holder, -amount);
+  }
+
+  #change({ agentId, accountId }: Holder, amount: number): void {
+    this.#total += amount;
+    add(this.#ofAgents, agentId, amount);
+    add(this.#ofAccounts, accountId, amount);
   }
 }
 
-function lower(held: Map<string, number>, name: string, amount: number): void {
-  const left = held.get(name)! - amount;
-  if (left === 0) held.delete(name);
-  else held.set(name, left);
+function add(held: Map<string, number>, name: string, amount: number): void {
+  const now = (held.get(name) ?? 0) + amount;
+  if (now === 0) held.delete(name);
+  else held.set(name, now);
 }

@@ -125,10 +125,12 @@ export interface ChannelTurns {
   onWork(listener: () => void): () => void;
 }
 
-/** Whose a file is: an agent and its account keep so many bytes at a time. */
+/** Whose a file is, and which way it goes: an agent and its account keep so many files and bytes at a time, each way apart. */
 export interface FileOwner {
   readonly accountId: string;
   readonly agentId: string;
+  /** `in` comes from a platform, `out` goes to one. */
+  readonly way: 'in' | 'out';
 }
 
 /** Bytes of files on their way between platforms and guests, outside the database. Keys are made here. */
@@ -147,7 +149,7 @@ export interface ChannelFiles {
   olderThan(before: Date): Promise<readonly string[]>;
 }
 
-/** The agent or its account keeps too many bytes, or the host's disk is low: senders and guests must not be what fills it. */
+/** The agent or its account keeps too many files or bytes, or the host's disk is low: senders and guests must not be what fills it. */
 export class NoRoomError extends Error {
   constructor() {
     super('there is no room for files of channels');

@@ -11,7 +11,7 @@ export interface OpenedLease extends Omit<Lease, 'credentials'> {
 
 /** What is done for all channels is not a relay's. */
 type Changed = 'acquire' | 'changed' | 'keep' | 'vaultGet' | 'vaultSet';
-type OfAll = 'wanted' | 'failUnsent' | 'prune';
+type OfAll = 'wanted' | 'failUnsent' | 'unneededFiles' | 'prune';
 
 export interface OpenedRelayStore extends Omit<RelayStore, Changed | OfAll> {
   acquire(options: Parameters<RelayStore['acquire']>[0]): Promise<readonly OpenedLease[]>;

@@ -106,8 +106,11 @@ export interface RelayStore {
   ): Promise<void>;
   /** Before the platform is asked: from here on a crash leaves it unclear. False: it is not ours to send any more. */
   sending(lease: LeaseRef, partId: string): Promise<boolean>;
-  /** With the last part of an answer its messages are answered, with their event. */
-  sent(lease: LeaseRef, partId: string, platformId: string): Promise<void>;
+  /**
+   * With the last part of an answer its messages are answered, with their event. Gives the key of the file that the part was:
+   * nobody needs its bytes any more.
+   */
+  sent(lease: LeaseRef, partId: string, platformId: string): Promise<string | null>;
   /** Due again at `at`. `isUnclear`: this try may have been sent. */
   sendLater(lease: LeaseRef, partId: string, at: Date, reason: string, isUnclear?: boolean): Promise<void>;
   /** It, and what follows of its answer, is over: `failed` or `unknown`, with a sentence. */
@@ -127,6 +130,8 @@ export interface RelayStore {
   ): Promise<boolean>;
   /** What was posted is gone. */
   unposted(lease: LeaseRef, conversationId: string, id: string): Promise<void>;
+  /** Of these keys of files those that nobody needs: no turn, no part to send, and no retry by hand. At most 1,000. */
+  unneededFiles(keys: readonly string[]): Promise<readonly string[]>;
   /** Deletes what is over the bounds of age and number, in short steps. What waits is kept. */
   prune(): Promise<void>;
   /**

@@ -53,3 +53,57 @@ test('channels of one agent share its places', async () => {
   const found = await store.relay.filesToFetch([lease, slack], 8, { perAgent: 2, underWay: [] });
   assert.equal(found.length, 2);
 });
+
+test('a file is needed until its message has had its turn or its part is sent, and as long as a retry may want it', async () => {
+  const id = await agentWithChannel(store, accountId);
+  const [lease] = await leasesOf(store, [id]);
+  const { relay, channelTurns: turns } = store;
+  const needed = async (): Promise<string> => {
+    const keys = ['came', 'goes', 'goes too', 'stray'];
+    const unneeded = await relay.unneededFiles(keys);
+    return keys.filter((key) => !unneeded.includes(key)).join();
+  };
+  const goes = { name: 'f', mediaType: 'm', bytes: 1 };
+  const answer = { text: '', files: ['goes', 'goes too'].map((key) => ({ ...goes, key })) };
+  const turn = async (result: Parameters<typeof turns.answer>[1]): Promise<void> => {
+    const claims = await turns.claim({ holder: 'h', limit: 99, perAgent: 9, leaseMs: 60_000 });
+    assert.ok(
+      await turns.answer(
+        claims.find(({ agentId }) => agentId === id)!,
+        result,
+      ),
+    );
+  };
+  const retry = async (): Promise<void> => {
+    const [message] = await store.channels.messages({ accountId, agentId: id, limit: 1 });
+    await store.channels.retry(accountId, id, message!.id);
+  };
+  await receiveFiles(lease!, 1);
+  const [file] = await relay.filesToFetch([lease!], 9);
+  await relay.fetched(lease!, file!.id, { key: 'came', bytes: 1 });
+  assert.equal(await needed(), 'came');
+  await turn({ outcome: 'failed', reason: 'It failed.', answer: null });
+  assert.equal(await needed(), 'came');
+  await retry();
+  await turn({ outcome: 'answered', reason: null, answer });
+  assert.equal(await needed(), 'goes,goes too');
+  const part = async () => (await relay.partsToSend([lease!], 9))[0]!;
+  const first = await part();
+  await relay.sending(lease!, first.id);
+  assert.equal(await relay.sent(lease!, first.id, 'p1'), 'goes');
+  assert.equal(await relay.sent(lease!, first.id, 'p1'), null);
+  assert.equal(await needed(), 'goes too');
+  await relay.sendFailed(lease!, (await part()).id, 'failed', 'It failed.');
+  assert.equal(await needed(), 'goes too');
+  await retry();
+  const again = await part();
+  await relay.sending(lease!, again.id);
+  await relay.sent(lease!, again.id, 'p2');
+  assert.equal(await needed(), '');
+  // Nobody retries what answers no message.
+  const to = { accountId, agentId: id, channel: 'telegram', conversationId: 'c1' } as const;
+  await store.channels.queue(to, { text: '', files: [{ ...goes, key: 'goes' }] });
+  assert.equal(await needed(), 'goes');
+  await relay.sendFailed(lease!, (await part()).id, 'failed', 'It failed.');
+  assert.equal(await needed(), '');
+});

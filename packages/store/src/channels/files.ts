@@ -74,3 +74,25 @@ export function fetched(
     await notify(trx, lease.agentId, 'channel_work');
   });
 }
+
+/**
+ * A file that came is needed until its message has had its turn, also by a retry of one that failed. A file that goes is needed
+ * until it is sent; after a failure only where a message can be retried.
+ */
+export async function unneededFiles(database: Database, keys: readonly string[]): Promise<readonly string[]> {
+  const { rows } = await database.repeatable((db) =>
+    sql<{ key: string }>`
+      select key from unnest(${keys}::text[]) k (key)
+      where not exists (
+        select from channel_files f join channel_messages m on m.id = f.message_id
+        where f.file_key = k.key and m.answer_id is null and m.state in ('received', 'failed', 'unknown')
+      ) and not exists (
+        select from channel_parts p where p.file_key = k.key and (
+          p.state in ('waiting', 'sending')
+          or (p.state <> 'sent' and exists (select from channel_messages m where m.answer_id = p.answer_id))
+        )
+      )
+    `.execute(db),
+  );
+  return rows.map(({ key }) => key);
+}

@@ -165,22 +165,21 @@ export async function sending(database: Database, lease: LeaseRef, partId: strin
 
 interface Ended {
   readonly answer_id: string;
-  readonly conversation: string;
 }
 
-export function sent(database: Database, lease: LeaseRef, partId: string, platformId: string): Promise<void> {
+export function sent(database: Database, lease: LeaseRef, partId: string, platformId: string): Promise<string | null> {
   return database.transaction(async (trx) => {
     // Before its parts, as who puts the channel does.
     await sql`
       select from channels where agent_id = ${lease.agentId} and channel = ${lease.channel} for no key update
     `.execute(trx);
-    const { rows } = await sql<Ended>`
+    const { rows } = await sql<Ended & { readonly file_key: string | null }>`
       update channel_parts p set state = 'sent', platform_id = ${storable(platformId, 200)}, reason = null
       where ${isOf(lease, partId)} and state = 'sending' and sending_lease = ${lease.number}
-      returning answer_id, conversation
+      returning answer_id, file_key
     `.execute(trx);
     const [part] = rows;
-    if (part === undefined) return;
+    if (part === undefined) return null;
     const { numAffectedRows } = await sql`
       update channel_answers a set state = 'sent', ended_at = clock_timestamp()
       where id = ${part.answer_id} and state = 'queued'
@@ -193,6 +192,7 @@ export function sent(database: Database, lease: LeaseRef, partId: string, platfo
     `.execute(trx);
     await notify(trx, lease.agentId, 'channel_work');
     await appendEvents(trx, events);
+    return part.file_key;
   });
 }
 
@@ -243,7 +243,7 @@ export function sendFailed(
         (state = 'sending' and sending_lease = ${lease.number})
         or (state in ('waiting', 'sending') and exists (select from channels c where ${holds(lease)}))
       )
-      returning answer_id, conversation
+      returning answer_id
     `.execute(trx);
     const [part] = rows;
     if (part === undefined) return;

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import type { Database } from '../database/connection.ts';
 import type { Changes } from '../database/notifications.ts';
 import { faulted } from './faults.ts';
-import { fetched, filesToFetch } from './files.ts';
+import { fetched, filesToFetch, unneededFiles } from './files.ts';
 import { acquire, holds, lockCurrent, lockHeld, release, renew } from './leases.ts';
 import { partsToSend, sendFailed, sending, sendLater, sent, split, working } from './outbox.ts';
 import { posted, progress, unposted } from './progress.ts';
@@ -149,7 +149,7 @@ export class PostgresRelayStore implements RelayStore {
     return sending(this.database, lease, partId);
   }
 
-  sent(lease: LeaseRef, partId: string, platformId: string): Promise<void> {
+  sent(lease: LeaseRef, partId: string, platformId: string): Promise<string | null> {
     return sent(this.database, lease, partId, platformId);
   }
 
@@ -179,6 +179,10 @@ export class PostgresRelayStore implements RelayStore {
 
   unposted(...args: Parameters<RelayStore['unposted']>): Promise<void> {
     return unposted(this.database, ...args);
+  }
+
+  unneededFiles(keys: readonly string[]): Promise<readonly string[]> {
+    return unneededFiles(this.database, keys);
   }
 
   prune(): Promise<void> {

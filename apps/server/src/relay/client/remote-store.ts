@@ -54,7 +54,11 @@ export function remoteStore(channel: Channel, calls: Calls): OpenedRelayStore {
     partsToSend: (leases, limit) => call('partsToSend', { leases: numbers.all(leases), limit }),
     split: (lease, part, parts) => call('split', { lease: of(lease), part, parts }),
     sending: (lease, part) => call('sending', { lease: of(lease), part }),
-    sent: (lease, part, platformId) => call('sent', { lease: of(lease), part, platformId }),
+    async sent(lease, part, platformId) {
+      await call('sent', { lease: of(lease), part, platformId });
+      // The other end removes the file.
+      return null;
+    },
     sendLater: (lease, part, at, reason, isUnclear = false) =>
       call('sendLater', { lease: of(lease), part, at, reason, isUnclear }),
     sendFailed: (lease, part, outcome, reason) => call('sendFailed', { lease: of(lease), part, outcome, reason }),

@@ -29,11 +29,11 @@ export class Holdings {
     return holding;
   }
 
-  /** Whose files of that agent are. Throws `LeaseLost` where this process was given no channel of it. */
+  /** Whose files are that come for that agent. Throws `LeaseLost` where this process was given no channel of it. */
   ownerOf(agentId: string): FileOwner {
     const holding = this.byNumber.values().find((each) => each.agentId === agentId);
     if (holding === undefined) throw new LeaseLost();
-    return { accountId: holding.accountId, agentId };
+    return { accountId: holding.accountId, agentId, way: 'in' };
   }
 
   /** Those that there are. */

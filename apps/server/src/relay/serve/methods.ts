@@ -113,9 +113,10 @@ const sendMethods = {
     ({ store, holdings }, call) => store.split(holdings.of(call.lease), call.part, call.parts),
   ),
   sending: method(ofPart, ({ store, holdings }, call) => store.sending(holdings.of(call.lease), call.part)),
-  sent: method({ ...ofPart, platformId: shortText }, ({ store, holdings }, call) =>
-    store.sent(holdings.of(call.lease), call.part, call.platformId),
-  ),
+  sent: method({ ...ofPart, platformId: shortText }, async ({ store, holdings, transfers }, call) => {
+    const key = await store.sent(holdings.of(call.lease), call.part, call.platformId);
+    if (key !== null) await transfers.over(key);
+  }),
   sendLater: method({ ...ofPart, at: date, reason: shortText, isUnclear: boolean }, ({ store, holdings }, call) =>
     store.sendLater(holdings.of(call.lease), call.part, call.at, call.reason, call.isUnclear),
   ),

@@ -12,7 +12,7 @@ import { openSecretBox } from '@lodge/access';
 import { createChannelFiles } from '@lodge/channels/files';
 import { openedStore } from '@lodge/channels/relay';
 import { defaultAccess, defaultLifecycle, makeAgentId } from '@lodge/domain';
-import { channelCredentialContext, LeaseLost } from '@lodge/ports';
+import { channelCredentialContext, LeaseLost, NoRoomError } from '@lodge/ports';
 import type { InboundMessage } from '@lodge/ports';
 import { migrate, openStore } from '@lodge/store';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
@@ -145,7 +145,7 @@ test('it writes files and reads those alone that it is to send', async () => {
   const leases = remoteStore(channel, calls);
   channel.open();
   await leases.acquire({ relay: '', channels: [], limit: 9, leaseMs: 1 });
-  const owner = { accountId, agentId };
+  const owner = { accountId, agentId, way: 'in' } as const;
   const { signal } = new AbortController();
   const bytes = async function* (length: number) {
     yield Buffer.alloc(length, 'a');
@@ -153,7 +153,7 @@ test('it writes files and reads those alone that it is to send', async () => {
   const own = await remote.write(owner, bytes(700_000), 800_000, signal);
   assert.equal(own.bytes, 700_000);
   await assert.rejects(remote.write(owner, bytes(900_000), 800_000, signal), refused);
-  const stranger = { accountId, agentId: 'nobodyhasit0' };
+  const stranger = { ...owner, agentId: 'nobodyhasit0' };
   await assert.rejects(remote.write(stranger, bytes(3), 9, signal), 'files of an agent that it does not hold');
   assert.deepEqual(await kept(), [own.key], 'nothing is left of what is too large');
   const { key: theirs } = await files.write(owner, bytes(3), 3, signal);
@@ -163,6 +163,41 @@ test('it writes files and reads those alone that it is to send', async () => {
   await assert.rejects(calls.call('fetched', { lease: 1, file: 'f', key: theirs, bytes: 3 }), refused);
   await remote.remove(own.key);
   assert.deepEqual(await kept(), [theirs]);
+});
+
+test('an agent has two files under way, whatever a relay asks for, and others theirs; one that was sent is gone', async () => {
+  const agents = [await agentWithChannel('6:token'), await agentWithChannel('7:token')] as const;
+  const { channel, calls } = await process();
+  const remote = remoteStore(channel, calls);
+  channel.open();
+  const leases = await remote.acquire({ relay: '', channels: [], limit: 50, leaseMs: 1 });
+  const [lease] = leases.filter(({ agentId }) => agentId === agents[0]);
+  const begin = (agentId: string): Promise<string> => calls.call('openWrite', { agentId, maxBytes: 9 });
+  const [first] = [await begin(agents[0]), await begin(agents[0])];
+  await assert.rejects(begin(agents[0]), NoRoomError);
+  await begin(agents[1]);
+  await calls.call('dropWrite', { transfer: first });
+  const transfer = await begin(agents[0]);
+  await calls.call('write', { transfer, piece: 'YWJj' });
+  await calls.call('endWrite', { transfer });
+  await begin(agents[0]);
+
+  await remote.receive(lease!, [inbound('with a file')]);
+  const claims = await store.channelTurns.claim({ holder: 'h', limit: 50, perAgent: 9, leaseMs: 60_000 });
+  const bytes = async function* () {
+    yield Buffer.from('abc');
+  };
+  const out = { accountId, agentId: agents[0], way: 'out' } as const;
+  const file = await files.write(out, bytes(), 3, new AbortController().signal);
+  await store.channelTurns.answer(
+    claims.find(({ agentId }) => agentId === agents[0])!,
+    { outcome: 'answered', reason: null, answer: { text: '', files: [{ ...file, name: 'a', mediaType: 'm/m' }] } },
+  );
+  const [part] = await remote.partsToSend([lease!], 9);
+  assert.ok(await remote.sending(lease!, part!.id));
+  assert.ok((await kept()).includes(file.key));
+  await remote.sent(lease!, part!.id, 'p1');
+  assert.ok(!(await kept()).includes(file.key));
 });
 
 test('what is no call is refused by name; what is no message, too much or too many end its channel', async () => {

@@ -3,10 +3,14 @@
  * alone, by the key that its part named.
  */
 import { randomUUID } from 'node:crypto';
+import { Shares } from '@lodge/domain';
+import { NoRoomError } from '@lodge/ports';
 import type { FileOwner, RelayFiles } from '@lodge/ports';
 
 /** Of each kind, under way at a time. A relay fetches eight and sends some fifty at once. */
 const maxAtOnce = 128;
+/** Files that come, under way at a time. A relay fetches two of an agent at once; here is where it is counted. */
+const placesToWrite = { perAgent: 2, perAccount: 32, inAll: maxAtOnce, few: 2 };
 /** What nobody goes on with is given up. */
 const idleMs = 120_000;
 /** Keys that one process knows: of parts that it was given to send, and of files that it brought. It has some hundred at once. */
@@ -18,6 +22,7 @@ interface Reading {
 }
 
 interface Writing {
+  readonly owner: FileOwner;
   readonly pieces: Pieces;
   readonly giveUp: AbortController;
   readonly written: Promise<{ readonly key: string; readonly bytes: number }>;
@@ -30,6 +35,7 @@ export class Transfers {
   private readonly brought = new Set<string>();
   private readonly readings = new Map<string, Reading>();
   private readonly writings = new Map<string, Writing>();
+  private readonly places = new Shares(placesToWrite);
 
   constructor(files: RelayFiles) {
     this.files = files;
@@ -49,9 +55,16 @@ export class Transfers {
     await this.files.remove(key);
   }
 
+  /** The part that the file was is sent. Where it stays for now, it goes as what nobody needs. */
+  async over(key: string): Promise<void> {
+    this.readable.delete(key);
+    await this.files.remove(key).catch(() => undefined);
+  }
+
   openRead(key: string): string {
     if (!this.readable.has(key)) throw new RangeError('this file is not to be sent');
-    const id = this.place(this.readings);
+    if (this.readings.size >= maxAtOnce) throw new RangeError('too many files are under way');
+    const id = randomUUID();
     const pieces = this.files.read(key)[Symbol.asyncIterator]();
     this.readings.set(id, { pieces, idle: setTimeout(() => void this.closeRead(id), idleMs).unref() });
     return id;
@@ -74,17 +87,20 @@ export class Transfers {
     await reading?.pieces.return?.();
   }
 
+  /** Throws a `NoRoomError` where the agent, or its account, has so many under way. */
   openWrite(owner: FileOwner, maxBytes: number): string {
-    const id = this.place(this.writings);
+    if (!this.places.take(owner, 1)) throw new NoRoomError();
+    const id = randomUUID();
     const giveUp = new AbortController();
     const pieces = new Pieces();
     const written = this.files.write(owner, pieces.all(giveUp.signal), maxBytes, giveUp.signal);
     written.catch(() => pieces.end());
     this.writings.set(id, {
+      owner,
       pieces,
       giveUp,
       written,
-      idle: setTimeout(() => this.dropWrite(id), idleMs).unref(),
+      idle: setTimeout(() => void this.dropWrite(id), idleMs).unref(),
     });
     return id;
   }
@@ -105,21 +121,26 @@ export class Transfers {
       keepNewest(this.brought, file.key);
       return file;
     } finally {
-      this.writings.delete(id);
+      await this.dropWrite(id);
     }
   }
 
-  dropWrite(id: string): void {
+  /** Resolves when nothing of it is under way: its place is free from then on. */
+  async dropWrite(id: string): Promise<void> {
     const writing = this.writings.get(id);
+    if (writing === undefined) return;
+    const { owner, pieces, giveUp, written, idle } = writing;
     this.writings.delete(id);
-    clearTimeout(writing?.idle);
-    writing?.giveUp.abort();
-    writing?.pieces.end();
+    clearTimeout(idle);
+    giveUp.abort();
+    pieces.end();
+    await written.catch(() => undefined);
+    this.places.giveBack(owner, 1);
   }
 
   /** Whoever had them is gone. */
   close(): void {
-    for (const id of this.writings.keys()) this.dropWrite(id);
+    for (const id of this.writings.keys()) void this.dropWrite(id);
     for (const id of this.readings.keys()) void this.closeRead(id).catch(() => undefined);
   }
 
@@ -127,11 +148,6 @@ export class Transfers {
     const writing = this.writings.get(id);
     if (writing === undefined) throw new RangeError('nothing is written by that number');
     return writing;
-  }
-
-  private place(of: ReadonlyMap<string, unknown>): string {
-    if (of.size >= maxAtOnce) throw new RangeError('too many files are under way');
-    return randomUUID();
   }
 }
 

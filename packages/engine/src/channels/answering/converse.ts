@@ -35,9 +35,14 @@ export async function converse(deps: ConverseDeps, claimed: WaitingConversation,
     if (ended === null) return;
     result = ended;
   }
-  if (await deps.turns.answer(claimed, result)) return;
-  await discard(deps, result.answer?.files ?? []);
+  const isWritten = await deps.turns.answer(claimed, result);
+  if (!isWritten) await discard(deps, result.answer?.files ?? []);
+  else if (result.outcome === 'answered') await discard(deps, handedOver(claimed));
 }
+
+/** Files of messages that have had their turn. Those of one that failed are there for its retry. */
+const handedOver = ({ messages }: WaitingConversation): readonly { readonly key: string }[] =>
+  messages.flatMap(({ files }) => files.flatMap(({ key }) => (key === null ? [] : [{ key }])));
 
 /** What is to be written; null where nothing is, or it is written already. */
 async function afterError(

@@ -1,13 +1,14 @@
 /** Files that an answer links to, out of the agent's workspace. */
+import type { Holder } from '@lodge/domain';
 import { GuestFileFailure, NoRoomError } from '@lodge/ports';
-import type { ChannelAnswer, ChannelFiles, FileOwner, GuestAddress, GuestFiles } from '@lodge/ports';
+import type { ChannelAnswer, ChannelFiles, GuestAddress, GuestFiles } from '@lodge/ports';
 import { fileBounds } from './bounds.ts';
 import { mediaTypeOf, safeName } from './file-names.ts';
 import { fileTroubles } from './file-troubles.ts';
 
 /** Whose workspace files are taken from, and where they are asked for. */
 export interface FileSource {
-  readonly owner: FileOwner;
+  readonly owner: Holder;
   readonly guestOf: () => Promise<GuestAddress>;
 }
 
@@ -57,13 +58,16 @@ export async function collect(
   return { files, notSent };
 }
 
-/** What is written and not sent would lie there until it is too old. */
-export async function discard({ files }: OutboxDeps, written: ChannelAnswer['files']): Promise<void> {
+/** What nobody needs any more. A file that stays for now goes later: no row says that it is needed. */
+export async function discard(
+  { files }: { readonly files: Pick<ChannelFiles, 'remove'> },
+  written: readonly { readonly key: string }[],
+): Promise<void> {
   for (const { key } of written) await files.remove(key).catch(() => undefined);
 }
 
 interface Source {
-  readonly owner: FileOwner;
+  readonly owner: Holder;
   readonly guest: GuestAddress;
   readonly maxBytes: number;
   readonly signal: AbortSignal;
@@ -72,13 +76,14 @@ interface Source {
 async function take(
   { files, guestFiles }: OutboxDeps,
   path: string,
-  { owner, guest, maxBytes, signal }: Source,
+  { owner: { accountId, agentId }, guest, maxBytes, signal }: Source,
 ): Promise<{ readonly key: string; readonly bytes: number } | string> {
   try {
+    const owner = { accountId, agentId, way: 'out' } as const;
     return await files.write(owner, await guestFiles.read(guest, path, maxBytes, signal), maxBytes, signal);
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof NoRoomError) return 'too many bytes of files are on their way, or the host has no room';
+    if (error instanceof NoRoomError) return 'too many files are on their way, or the host has no room';
     return error instanceof GuestFileFailure ? fileTroubles[error.trouble] : fileTroubles.unavailable;
   }
 }

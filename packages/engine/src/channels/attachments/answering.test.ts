@@ -108,7 +108,7 @@ async function send(text: string, ...sent: readonly Sent[]): Promise<readonly st
     })),
   });
   await relay.fetch((ref) =>
-    files.write({ accountId: world.accountId, agentId: 'any' }, asBytes(sent[Number(ref)]![1]), 100_000_000),
+    files.write({ accountId: world.accountId, agentId: 'any', way: 'in' }, asBytes(sent[Number(ref)]![1]), 100_000_000),
   );
   return relay.answer();
 }

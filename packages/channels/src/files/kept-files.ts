@@ -1,0 +1,107 @@
+/** What accounts keep in the folder of files: counted by agent and account, as files come and go. */
+import { Shares } from '@lodge/domain';
+import type { Holder } from '@lodge/domain';
+import { NoRoomError } from '@lodge/ports';
+
+export interface KeptBounds {
+  readonly bytesOfAgent: number;
+  readonly bytesOfAccount: number;
+  readonly filesOfAgent: number;
+  readonly filesOfAccount: number;
+}
+
+/** Room of one file that is being written. */
+export interface Reserved {
+  /** Throws a `NoRoomError` where so many bytes more are not to be had. */
+  take(bytes: number): void;
+  /** The file is not there. One that is there counts until it is removed. */
+  giveBack(): void;
+  /** Nothing more comes. */
+  end(): void;
+}
+
+/** The folder of an account and the tag of an agent in it; then the bytes, and what is random. */
+const keptPattern = /^([0-9a-f]{16})(\/[0-9a-f]{16})\.([0-9]{1,12})\.[0-9a-f]{32}$/;
+
+export class KeptFiles {
+  private readonly files: Shares;
+  private readonly bytes: Shares;
+  private readonly bytesOfAgent: number;
+  private readonly keys: () => AsyncIterable<readonly string[]>;
+  private counted: Promise<void> | null = null;
+  private promised = 0;
+
+  /** `keys` gives those of all files that there are; it is asked once, before the first of them is written or removed. */
+  constructor(bounds: KeptBounds, keys: () => AsyncIterable<readonly string[]>) {
+    const { bytesOfAgent, bytesOfAccount, filesOfAgent, filesOfAccount } = bounds;
+    // In all the disk is the bound.
+    const all = { inAll: Infinity, few: 0 };
+    this.files = new Shares({ perAgent: filesOfAgent, perAccount: filesOfAccount, ...all });
+    this.bytes = new Shares({ perAgent: bytesOfAgent, perAccount: bytesOfAccount, ...all });
+    this.bytesOfAgent = bytesOfAgent;
+    this.keys = keys;
+  }
+
+  /** What files under way may still come to have, at most. Their bytes on the disk count here as well until they are whole. */
+  get promisedBytes(): number {
+    return this.promised;
+  }
+
+  /** `place` is `<folder>/<agent>`. Rejects with a `NoRoomError` where there are so many files. */
+  async reserve(place: string, maxBytes: number): Promise<Reserved> {
+    await this.count();
+    const holder = holderOf(place);
+    if (!this.files.take(holder, 1)) throw new NoRoomError();
+    const promised = Math.min(maxBytes, this.bytesOfAgent);
+    this.promised += promised;
+    let taken = 0;
+    return {
+      take: (bytes) => {
+        if (!this.bytes.take(holder, bytes)) throw new NoRoomError();
+        taken += bytes;
+      },
+      giveBack: () => {
+        this.files.giveBack(holder, 1);
+        this.bytes.giveBack(holder, taken);
+      },
+      end: () => {
+        this.promised -= promised;
+      },
+    };
+  }
+
+  /** `remove` tells whether the file was there: one that two remove is given back once. */
+  async removing(key: string, remove: () => Promise<boolean>): Promise<void> {
+    await this.count();
+    if (!(await remove())) return;
+    const file = read(key);
+    if (file === null) return;
+    this.files.giveBack(file.holder, 1);
+    this.bytes.giveBack(file.holder, file.bytes);
+  }
+
+  private count(): Promise<void> {
+    this.counted ??= this.countAll().catch((error: unknown) => {
+      this.counted = null;
+      throw error;
+    });
+    return this.counted;
+  }
+
+  private async countAll(): Promise<void> {
+    const files: NonNullable<ReturnType<typeof read>>[] = [];
+    for await (const keys of this.keys()) files.push(...keys.flatMap((key) => read(key) ?? []));
+    for (const { holder, bytes } of files) {
+      this.files.count(holder, 1);
+      this.bytes.count(holder, bytes);
+    }
+  }
+}
+
+const holderOf = (place: string): Holder => ({ accountId: place.slice(0, place.indexOf('/')), agentId: place });
+
+/** Null for what counts nothing: one that a crash left half written, or one without a folder. */
+function read(key: string): { readonly holder: Holder; readonly bytes: number } | null {
+  const [, folder, agent, bytes] = keptPattern.exec(key) ?? [];
+  return bytes === undefined ? null : { holder: holderOf(`${folder}${agent}`), bytes: Number(bytes) };
+}
