@@ -3,22 +3,37 @@
  * with the p99 and the worst of the bystander's requests, beside those of a quiet box in the same run.
  *
  *     node benchmarks/hostile.ts [part of an attack's name]
+ *     node benchmarks/hostile.ts findings    each of the second review for 20 s, and a minute of rest behind it
  */
+import { defaultDisk } from '@lodge/domain';
 import { openHostileWorld } from '../tests/security/hostile/world.ts';
 import { runAttacks, tableOf } from '../tests/security/hostile/run.ts';
+import type { RunOptions } from '../tests/security/hostile/run.ts';
 
 const [part = ''] = process.argv.slice(2);
+const options: RunOptions =
+  part === 'findings'
+    ? {
+        quietMs: 30_000,
+        betweenMs: 60_000,
+        attackMs: 20_000,
+        mixedMs: 0,
+        only: ({ finding }) => finding !== undefined,
+      }
+    : {
+        quietMs: 15_000,
+        betweenMs: 1500,
+        attackMs: 4000,
+        mixedMs: part === '' ? 20_000 : 0,
+        only: ({ name }) => name.includes(part),
+      };
 const world = await openHostileWorld();
 try {
   const run = await runAttacks(world, {
-    quietMs: 15_000,
-    betweenMs: 1500,
-    attackMs: 4000,
-    mixedMs: 20_000,
-    only: ({ name }) => name.includes(part),
-    onOutcome: (attack, outcome) => process.stderr.write(`${attack}: ${outcome.slice(0, 200)}\n`),
+    ...options,
+    onOutcome: (attack, outcome) => process.stderr.write(`${attack}: ${outcome.slice(0, 300)}\n`),
   });
-  console.log(tableOf(run));
+  console.log(`${tableOf(run)}\n\nThe floor of free disk is ${defaultDisk.floorMib} MiB.`);
   for (const { attack, felt } of run.rows) {
     for (const { failures } of Object.values(felt))
       for (const failure of failures) console.log(`${attack}: ${failure}`);

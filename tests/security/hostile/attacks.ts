@@ -1,18 +1,8 @@
-/** What a hostile account does: in its guests, as root, and by its own key together with them. And what strangers do. */
-import { setTimeout as sleep } from 'node:timers/promises';
-import { diskAttacks } from './disk-attacks.ts';
-import { startStrangers } from './strangers.ts';
-import type { StrangersKind } from './strangers.ts';
+/** What a hostile account does: in its guests, as root, and by its own key together with them. */
+import { again, runInGuest } from './attack.ts';
+import type { Attack } from './attack.ts';
+import { findingAttacks } from './findings.ts';
 import type { World } from './world.ts';
-
-export interface Attack {
-  readonly name: string;
-  readonly on: 'time' | 'memory' | 'disk' | 'network' | 'money';
-  /** What it does to a guest stays: it is the last. */
-  readonly isForGood?: true;
-  /** Goes on for so many milliseconds, or a little longer; resolves with what came of it, for people. */
-  run(world: World, ms: number): Promise<string>;
-}
 
 /** By what they are on, those of guest.mjs. */
 const inGuest: Readonly<Record<Attack['on'], readonly string[]>> = {
@@ -94,13 +84,6 @@ const byGateway = [
   'silence',
 ] as const;
 
-/** How many strangers of each kind there are at once, from one address. */
-const strangers: readonly (readonly [name: string, on: Attack['on'], kind: StrangersKind, count: number])[] = [
-  ['dead and half-open connections', 'network', 'dead', 10_000],
-  ['a script that nobody takes', 'memory', 'stalled', 60],
-  ['a script that is left at its first byte', 'time', 'resets', 8],
-];
-
 export const attacks: readonly Attack[] = [
   ...(Object.entries(inGuest) as [Attack['on'], readonly string[]][]).flatMap(([on, names]) =>
     names.map((name) => ({ name, on, run: (world: World, ms: number) => runInGuest(world, world.ids.one, name, ms) })),
@@ -110,14 +93,9 @@ export const attacks: readonly Attack[] = [
     on: 'time',
     run: (world, ms) => runGateway(world, mode, ms),
   })),
-  ...strangers.map(([name, on, kind, count]): Attack => ({
-    name: `strangers: ${name}`,
-    on,
-    run: (world, ms) => runStrangers(world, kind, count, ms),
-  })),
   { name: 'long lists of files', on: 'time', run: listFiles },
   { name: 'commands that say much', on: 'time', run: execMuch },
-  ...diskAttacks,
+  ...findingAttacks,
   { name: 'a daemon of its own', on: 'time', isForGood: true, run: replaceDaemon },
 ];
 
@@ -140,27 +118,6 @@ export const mixed: Attack = {
   },
 };
 
-async function runInGuest(world: World, id: string, name: string, ms: number): Promise<string> {
-  const guest = await world.guest(id);
-  const argv = ['node', '/srv/guest.mjs', name, String(ms)];
-  const { exitCode, stdout, stderr } = await guest.exec({ argv, user: 'root', timeoutMs: ms + 60_000 });
-  return exitCode === 0 ? stdout.trim() : `exit ${exitCode}: ${stderr.slice(-200)}`;
-}
-
-/** So many at once, again and again; what they are answered is counted. */
-async function again(ms: number, atOnce: number, ask: (signal: AbortSignal) => Promise<number>): Promise<string> {
-  const signal = AbortSignal.timeout(ms);
-  const told: Record<string, number> = {};
-  const one = async (): Promise<void> => {
-    while (!signal.aborted) {
-      const status = await ask(signal).catch(() => 'cut');
-      told[status] = (told[status] ?? 0) + 1;
-    }
-  };
-  await Promise.all(Array.from({ length: atOnce }, one));
-  return JSON.stringify(told);
-}
-
 async function runGateway({ guest, hostile, ids }: World, mode: string, ms: number): Promise<string> {
   const client = await guest(ids.two);
   await client.writeFile('/srv/mode', mode, { mode: 0o600, owner: 'root' });
@@ -175,12 +132,6 @@ async function runGateway({ guest, hostile, ids }: World, mode: string, ms: numb
   } finally {
     await client.writeFile('/srv/mode', 'honest', { mode: 0o600, owner: 'root' });
   }
-}
-
-async function runStrangers({ service }: World, kind: StrangersKind, count: number, ms: number): Promise<string> {
-  const started = await startStrangers(kind, service.baseUrl, count, '127.66.6.6');
-  await sleep(ms);
-  return `${await started.end()} answers`;
 }
 
 async function listFiles({ guest, hostile, ids }: World, ms: number): Promise<string> {

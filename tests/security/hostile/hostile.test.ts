@@ -7,17 +7,27 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { defaultDisk } from '@lodge/domain';
 import { formOf } from '@lodge/testkit/forms';
-import { keptOf } from './disk-attacks.ts';
+import type { Attack } from './attack.ts';
 import { requestKinds } from './bystander.ts';
+import { keptOf } from './findings.ts';
+import { resourcesOf } from './resources.ts';
 import { runAttacks, tableOf } from './run.ts';
 import type { Run } from './run.ts';
 import { openHostileWorld } from './world.ts';
 import type { World } from './world.ts';
 
-/** One attack of so many, another choice in each run that HOSTILE_CHOICE repeats, and always the one that stays. */
-const oneOf = formOf({ short: 4, long: 1 });
+/** One attack of so many, another choice in each run that HOSTILE_CHOICE repeats. */
+const oneOf = formOf({ short: 6, long: 1 });
 const which = Number(process.env['HOSTILE_CHOICE'] ?? randomInt(oneOf));
+
+/** Those of findings are in each run, and the one that stays; what strangers do is proved in strangers.test.ts. */
+function isChosen({ isForGood, finding }: Attack, index: number): boolean {
+  if (finding !== undefined) return finding !== 2 && finding !== 3;
+  return isForGood === true || index % oneOf === which;
+}
 
 let world: World;
 let run: Run;
@@ -26,17 +36,24 @@ before(
   async () => {
     world = await openHostileWorld();
     run = await runAttacks(world, {
-      quietMs: 10_000,
+      quietMs: 6_000,
       betweenMs: 700,
       attackMs: 1500,
-      mixedMs: 15_000,
-      only: ({ isForGood }, index) => isForGood === true || index % oneOf === which,
+      mixedMs: 10_000,
+      only: isChosen,
     });
   },
   { timeout: 25 * 60_000 },
 );
 after(async () => {
   await world?.close();
+});
+
+test('every attack that was found by a review came to something', () => {
+  assert.deepEqual(
+    run.rows.filter(({ outcome }) => outcome.startsWith('failed: ')).map(({ attack, outcome }) => [attack, outcome]),
+    [],
+  );
 });
 
 test('no request of the bystander fails', (t: TestContext) => {
@@ -71,8 +88,15 @@ test('the database keeps little of what was done to fill it', async (t: TestCont
   assert.ok(kept.events <= 40, 'events of schedules');
 });
 
-test('memory comes back, and nothing has died', async () => {
-  assert.ok(run.after.rssMib < run.quiet.rssMib + 512, `${run.quiet.rssMib} MiB before, ${run.after.rssMib} after`);
+test('memory comes back within a minute, the disk was never below its floor, and nothing has died', async (t: TestContext) => {
+  const most = run.quiet.memoryMib.before + 512;
+  const now = async (): Promise<number> => (await resourcesOf(world.service)).memoryMib;
+  const deadline = Date.now() + 60_000;
+  while ((await now()) > most && Date.now() < deadline) await sleep(500);
+  const left = await now();
+  t.diagnostic(`${run.quiet.memoryMib.before} MiB before, ${run.sequence.memoryMib.most} at most, ${left} left`);
+  assert.ok(left <= most, `${left} MiB left`);
+  assert.ok(run.sequence.leastDiskFreeMib > defaultDisk.floorMib, `${run.sequence.leastDiskFreeMib} MiB of disk free`);
   const { rows } = await world.database.query<{ crashes: number }>(
     'select coalesce(sum(cardinality(crashes)), 0)::int as crashes from agents where id = any($1)',
     [[world.ids.bystander, world.ids.one]],

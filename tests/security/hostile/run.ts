@@ -1,31 +1,41 @@
 /** One attack after another, and then several at once, while a bystander works; what it felt of each. */
-import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Attack } from './attack.ts';
 import { attacks, mixed } from './attacks.ts';
-import type { Attack } from './attacks.ts';
-import { Bystander, together } from './bystander.ts';
+import { Bystander, requestKinds, together } from './bystander.ts';
 import type { Felt, Figures, RequestKind } from './bystander.ts';
+import { Watch, resourcesOf } from './resources.ts';
 import type { World } from './world.ts';
 
 export interface RunOptions {
   /** Before the first attack, and after the last. */
   readonly quietMs: number;
-  /** Between two attacks. What else happens on the host is then felt by both. */
+  /** Between two attacks: memory is to be back by its end. What else happens on the host is then felt by both. */
   readonly betweenMs: number;
   readonly attackMs: number;
+  /** 0: there is no attack of several at once. */
   readonly mixedMs: number;
   /** Default: all. */
   readonly only?: (attack: Attack, index: number) => boolean;
   readonly onOutcome?: (attack: string, outcome: string) => void;
 }
 
+/** Why an attack did not run; the outcome of an attack that did says nothing. */
+const failed = 'failed: ';
+
 export interface Row {
   readonly attack: string;
   readonly on: string;
   readonly outcome: string;
   readonly felt: Readonly<Record<RequestKind, Figures>>;
-  /** Resident memory of the control plane when it was over, MiB. */
-  readonly rssMib: number;
+  /** Of Lodge's processes. */
+  readonly memoryMib: {
+    readonly before: number;
+    readonly most: number;
+    /** When the time until the next attack was over. */
+    after: number;
+  };
+  readonly leastDiskFreeMib: number;
 }
 
 export interface Run {
@@ -47,11 +57,14 @@ export async function runAttacks(world: World, options: RunOptions): Promise<Run
     agentId: world.ids.bystander,
   });
   const measure = async (attack: string, on: string, work: () => Promise<string>): Promise<Begun> => {
+    const { memoryMib: before } = await resourcesOf(world.service);
+    const watch = new Watch(world.service);
     const felt = bystander.begin();
-    const outcome = await work().catch((error: unknown) => `failed: ${String(error).slice(0, 300)}`);
+    const outcome = await work().catch((error: unknown) => `${failed}${String(error).slice(0, 300)}`);
     bystander.begin();
     if (attack !== 'quiet') options.onOutcome?.(attack, outcome);
-    return { attack, on, outcome, felt, rssMib: await rssMib(await world.service.controlPlanePid()) };
+    const { memoryMib: most, diskFreeMib: leastDiskFreeMib } = await watch.end();
+    return { attack, on, outcome, felt, memoryMib: { before, most, after: most }, leastDiskFreeMib };
   };
   const rest = (ms: number) => async (): Promise<string> => {
     await sleep(ms);
@@ -64,10 +77,12 @@ export async function runAttacks(world: World, options: RunOptions): Promise<Run
     const rows: Begun[] = [];
     const chosen = attacks.filter(options.only ?? (() => true));
     for (const attack of chosen) {
-      rows.push(await measure(attack.name, attack.on, () => attack.run(world, options.attackMs)));
+      const row = await measure(attack.name, attack.on, () => attack.run(world, options.attackMs));
+      rows.push(row);
       await sleep(restMs);
       quiets.push(await measure('quiet', '', rest(options.betweenMs)));
-      if (attack === chosen.findLast(({ isForGood }) => !isForGood)) {
+      row.memoryMib.after = (await resourcesOf(world.service)).memoryMib;
+      if (options.mixedMs > 0 && attack === chosen.findLast(({ isForGood }) => !isForGood)) {
         rows.push(await measure(mixed.name, mixed.on, () => mixed.run(world, options.mixedMs)));
       }
     }
@@ -104,25 +119,28 @@ function sumOf(attack: string, rows: readonly Row[]): Row {
     on: '',
     outcome: '',
     felt: { chat: felt('chat'), list: felt('list'), create: felt('create') },
-    rssMib: rows[0]!.rssMib,
+    memoryMib: {
+      before: rows[0]!.memoryMib.before,
+      most: Math.max(...rows.map(({ memoryMib }) => memoryMib.most)),
+      after: rows.at(-1)!.memoryMib.after,
+    },
+    leastDiskFreeMib: Math.min(...rows.map((row) => row.leastDiskFreeMib)),
   };
 }
 
-async function rssMib(pid: number): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
-  return Math.round(Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? NaN) / 1024);
-}
-
+/** A line for each attack; of a single short one the p99 is its worst request. */
 export function tableOf({ quiet, rows, sequence, after }: Run): string {
   const ms = (value: number): string => (Number.isNaN(value) ? '–' : value.toFixed(0));
-  const line = ({ attack, on, felt: { chat, list, create }, rssMib: rss }: Row): string => {
-    const failed = [chat, list, create].reduce((sum, { failures }) => sum + failures.length, 0);
-    const figures = [chat, list, create].flatMap((of) => [ms(of.p99), ms(of.worst)]);
-    return `| ${[attack, on, ...figures, failed, rss].join(' | ')} |`;
+  const line = ({ attack, on, felt, memoryMib, leastDiskFreeMib }: Row): string => {
+    const figures = requestKinds.flatMap((kind) => [ms(felt[kind].p99), ms(felt[kind].worst)]);
+    const ratio = (felt.list.p99 / quiet.felt.list.p99).toFixed(1);
+    const failures = requestKinds.reduce((sum, kind) => sum + felt[kind].failures.length, 0);
+    const { before, most, after: left } = memoryMib;
+    return `| ${[attack, on, ...figures, ratio, failures, before, most, left, leastDiskFreeMib].join(' | ')} |`;
   };
   return [
-    '| attack | on | chat p99 | worst | list p99 | worst | create p99 | worst | failed | RSS MiB |',
-    '|---|---|---|---|---|---|---|---|---|---|',
+    '| attack | on | chat p99 | worst | list p99 | worst | create p99 | worst | list p99 of quiet | failed | memory before, MiB | most | after | least disk free, MiB |',
+    `|${'---|'.repeat(14)}`,
     ...[quiet, ...rows, sequence, after].map(line),
   ].join('\n');
 }

@@ -11,7 +11,7 @@ export interface Strangers {
   end(): Promise<number>;
 }
 
-const program = fileURLToPath(new URL('strangers.mjs', import.meta.url));
+const program = fileURLToPath(new URL('programs/strangers.mjs', import.meta.url));
 
 /** So many at once, from one address of loopback; resolves when all of them are there, or were refused. */
 export async function startStrangers(

@@ -2,13 +2,8 @@
  * A Lodge of real parts with three accounts on it: the operator's first, one whose agents are hostile (root in their guests is
  * theirs), and a bystander's. The hostile ones have a spend limit; what their models cost is known but for one.
  */
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { hashApiKey, lastFour, makeApiKey } from '@lodge/access';
 import { scopes } from '@lodge/domain';
 import type { GuestClient } from '@lodge/guest';
@@ -16,10 +11,10 @@ import { openStore } from '@lodge/store';
 import { guestClientOf } from '@lodge/testkit/guest';
 import { Service } from '@lodge/testkit/service';
 import { Client } from 'pg';
+import { Outside } from './outside.ts';
 
 const entry = new URL('../../failure/lodge-with-bare-guests.ts', import.meta.url);
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
-const prices = { input: '1', output: '2' };
 const asRoot = { mode: 0o600, owner: 'root' } as const;
 
 export interface Account {
@@ -34,6 +29,7 @@ export interface Reply {
 
 export interface World {
   readonly service: Service;
+  readonly outside: Outside;
   readonly database: Client;
   readonly hostile: Account;
   readonly bystander: Account;
@@ -44,21 +40,16 @@ export interface World {
 }
 
 export async function openHostileWorld(): Promise<World> {
-  const provider = spawn(process.execPath, [fileURLToPath(new URL('provider.mjs', import.meta.url))], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const outside = await Outside.start();
   let service: Service | null = null;
   let database: Client | null = null;
   const close = async (): Promise<void> => {
     await database?.end();
     await service?.destroy();
-    await end(provider);
+    await outside.close();
   };
   try {
-    const [port] = (await once(createInterface({ input: provider.stdout }), 'line')) as [string];
-    const models = [{ name: 'priced', prices }];
-    const providers = [{ id: 'standin', base_url: `http://127.0.0.1:${port}/v1`, models }];
-    service = await Service.start({ entry, env: { LODGE_PROVIDERS: JSON.stringify(providers) } });
+    service = await Service.start({ entry, env: outside.env });
     await service.awaitTemplate(15 * 60_000);
     database = new Client(service.databaseUrl);
     await database.connect();
@@ -83,7 +74,8 @@ export async function openHostileWorld(): Promise<World> {
     };
     for (const id of Object.values(ids)) await equip(await guest(id));
     await awaitChat(bystander, ids.bystander);
-    return { service, database, hostile, bystander, ids, guest, close };
+    await outside.connect({ baseUrl, hostile, bystander, ids });
+    return { service, outside, database, hostile, bystander, ids, guest, close };
   } catch (error) {
     await close();
     throw error;
@@ -113,7 +105,7 @@ async function createAgent({ call }: Account, fields: object): Promise<string> {
 /** Puts the scripts into a guest and starts its gateway. */
 async function equip(guest: GuestClient): Promise<void> {
   for (const name of ['guest.mjs', 'gateway.mjs', 'daemon.mjs']) {
-    await guest.writeFile(`/srv/${name}`, await readFile(new URL(name, import.meta.url)), asRoot);
+    await guest.writeFile(`/srv/${name}`, await readFile(new URL(`programs/${name}`, import.meta.url)), asRoot);
   }
   const command = 'setsid -f node /srv/gateway.mjs </dev/null >/srv/gateway.log 2>&1';
   await guest.exec({ argv: ['/bin/sh', '-c', command], user: 'root', timeoutMs: 20_000 });
@@ -129,11 +121,4 @@ async function awaitChat({ call }: Account, id: string): Promise<void> {
     if (Date.now() > deadline) throw new Error(`chat answered ${reply.status}: ${reply.text}`);
     await sleep(200);
   }
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const gone = once(child, 'exit');
-  child.kill('SIGKILL');
-  await gone;
 }

@@ -47,10 +47,13 @@ function pour(res, next) {
 }
 
 const modes = {
-  honest: async (res) => {
+  honest: async (res, streams) => {
     const text = await askModel();
     const { content } = JSON.parse(text).choices[0].message;
-    res.writeHead(200, json).end(JSON.stringify(said(content)));
+    if (!streams) return void res.writeHead(200, json).end(JSON.stringify(said(content)));
+    const chunk = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'agent' };
+    const choices = [{ index: 0, delta: { content }, finish_reason: null }];
+    res.writeHead(200, events).end(`data: ${JSON.stringify({ ...chunk, choices })}\n\ndata: [DONE]\n\n`);
   },
   'empty lists': (res) => res.writeHead(200, json).end(`{"choices":[${'[],'.repeat(5 * MiB)}[]]}`),
   'deep objects': (res) => res.writeHead(200, json).end('{"a":'.repeat(2 * MiB) + '1' + '}'.repeat(2 * MiB)),
@@ -78,9 +81,10 @@ const modes = {
 };
 
 createServer((req, res) => {
-  req.resume();
+  let end = '';
+  req.on('data', (part) => (end = (end + part.toString('latin1')).slice(-4096)));
   req.on('end', () => {
-    Promise.resolve(modes[modeNow()](res)).catch((error) => {
+    Promise.resolve(modes[modeNow()](res, end.includes('"stream":true'))).catch((error) => {
       if (!res.headersSent) res.writeHead(502, json);
       res.end(JSON.stringify({ error: { message: String(error.message).slice(0, 500) } }));
     });

@@ -27,6 +27,7 @@ const post = (body, { path = '/openai/v1/chat/completions', method = 'POST', hea
     const options = { host, port, path, method, headers: { 'content-type': 'application/json', ...headers } };
     const req = request({ ...options, timeout: 20_000 }, (res) => {
       res.resume();
+      if (leaveAfterMs !== undefined) tell(res.statusCode);
       res.on('end', () => end(res.statusCode));
       res.on('error', () => end('cut'));
     });
@@ -45,6 +46,8 @@ const again = (count, work) =>
   );
 const chat = (fields) => JSON.stringify({ model: 'default', messages: [{ role: 'user', content: 'x' }], ...fields });
 const messages = (text) => `{"model":"default","messages":${text}}`;
+const mcp = { path: '/mcp', headers: { accept: 'application/json, text/event-stream' } };
+const tool = (method, params = {}) => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
 const posts = (count, body, options) => again(count, () => post(body, options));
 
 /** Opens connections and leaves them as `use` does; closes them at the end. */
@@ -202,7 +205,33 @@ const attacks = {
   'processes without end': () => shell('ulimit -u 4000; f() { f | f & }; f; sleep 60'),
   'every core': () => shell('for i in 1 2 3 4; do (while :; do :; done) & done; wait'),
 
+  // What the host reads and keeps of services that are in league with the guest.
+  'answers of a connection': () => {
+    const [path, method] = ['/connections/answers/hexadecimal', 'GET'];
+    return again(8, () => post('', { path, method, leaveAfterMs: until - Date.now() }));
+  },
+  'answers of a server of MCP': () => posts(8, tool('tools/call', { name: 'tools__hex0', arguments: {} }), mcp),
+  'lists of tools': () => posts(8, tool('tools/list'), mcp),
+  'lists of tools that nobody reads': () =>
+    hold(32, (socket) => {
+      const body = tool('tools/list');
+      const accept = 'application/json, text/event-stream';
+      socket.pause();
+      socket.write(
+        `POST /mcp HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\naccept: ${accept}\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+      );
+    }),
+
   // Disk.
+  // Rows and contents that the host's database would keep of what it refuses.
+  'refused calls that are recorded': () =>
+    posts(4, chat({ model: 'standin/unpriced', messages: [{ role: 'user', content: 'x'.repeat(250_000) }] })),
+  'schedules made': () =>
+    posts(
+      4,
+      tool('tools/call', { name: 'schedule_create', arguments: { name: 'n', prompt: 'p', in_minutes: 10 } }),
+      mcp,
+    ),
   'a full disk': () => fills('/srv/full', 1024 * MiB),
   'writes that are synced': () => fills('/srv/synced', 1024 * MiB, { sync: true }),
   'small files': async () => {
