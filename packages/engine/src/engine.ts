@@ -27,7 +27,7 @@ import type { TemplateProgress, Templates } from './templates/templates.ts';
 import { createAgents } from './agents/use-cases.ts';
 import { createAnswering } from './channels/answering/answering.ts';
 import { defaultAnsweringBounds } from './channels/answering/bounds.ts';
-import { HeldBytes } from './channels/attachments/turn-pictures.ts';
+import { heldPictures } from './channels/attachments/turn-pictures.ts';
 import type { Channels } from './channels/channels.ts';
 import type { ChannelParts } from './channels/deps.ts';
 import { createChannels } from './channels/use-cases.ts';
@@ -200,7 +200,7 @@ function answering({ channels, holder, log }: EngineDeps, agents: Agents, runTur
   if (!channels) return [];
   const bounds = { ...defaultAnsweringBounds, ...channels.bounds };
   // Two servers of one host have claims of their own.
-  const held = new HeldBytes();
+  const held = heldPictures();
   return [createAnswering({ ...channels, bounds, held, agents, runTurn, log, holder: `${holder}/${randomUUID()}` })];
 }
 

@@ -5,7 +5,7 @@
  * sent again only where the platform tells a second try by its key, as long as it does, and is `unknown` elsewhere, never sent
  * twice.
  */
-import { SendFailure } from '@lodge/ports';
+import { maxAnswerParts, SendFailure } from '@lodge/ports';
 import type { Log, OpenedRelayStore, OutboundPart, PartToSend, Platform, RelayFiles } from '@lodge/ports';
 import { pause } from '../shared/backoff.ts';
 import type { Held } from './held.ts';
@@ -17,8 +17,6 @@ import type { RelayTimings } from './timings.ts';
 
 const maxAtOnce = 32;
 const maxOfChannel = 8;
-/** Parts of one answer. What is beyond is not sent. */
-const maxParts = 100;
 const maxTries = 10;
 const maxRetryAfterMs = 3_600_000;
 
@@ -117,7 +115,7 @@ export class Sender {
   private async render(held: Held, part: PartToSend, markdown: string): Promise<void> {
     let parts: ReturnType<Held['platform']['render']>;
     try {
-      parts = held.platform.render(markdown).slice(0, maxParts);
+      parts = held.platform.render(markdown).slice(0, maxAnswerParts);
       if (parts.length === 0) throw new RangeError('an answer of no parts');
     } catch (error) {
       this.options.log.error({ err: error, channel: part.channel }, 'an answer could not be rendered');

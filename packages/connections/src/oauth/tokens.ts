@@ -79,6 +79,12 @@ async function taken(ask: () => Promise<OAuthTokens>): Promise<GrantedTokens> {
     expires_in: seconds,
     scope,
   } = tokens;
+  // Each token is looked for in every answer of the server, and the search holds so much of what passes.
+  if (Math.max(accessToken.length, refreshToken?.length ?? 0) > oauthBounds.tokenChars) {
+    throw new ConsentFailure(
+      `The authorization server gives a token of more than ${oauthBounds.tokenChars} characters, which Lodge does not take.`,
+    );
+  }
   const isToken = (token: string): boolean => isOpaque(token, oauthBounds.tokenChars);
   if (type.toLowerCase() !== 'bearer' || !isToken(accessToken)) throw notAsSpecified();
   if (refreshToken !== undefined && !isToken(refreshToken)) throw notAsSpecified();

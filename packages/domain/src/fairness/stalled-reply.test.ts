@@ -50,6 +50,18 @@ test('a reply that nobody reads is destroyed, also while its client goes on to s
   client.destroy();
 });
 
+test('text that the server goes on to write is nothing that a client has taken', async () => {
+  await using server = await serve((reply) => {
+    reply.write(body);
+    const telling = setInterval(() => reply.write('é'.repeat(100)), 20);
+    reply.once('close', () => clearInterval(telling));
+  });
+  const client = server.ask().pause();
+  while (server.replies.length === 0) await sleep(5);
+  await once(server.replies[0]!, 'close', { signal: AbortSignal.timeout(20 * standsStillMs) });
+  client.destroy();
+});
+
 test('a client that takes a little of one large write again and again gets all of it', async () => {
   await using server = await serve((reply) => reply.end(body));
   const client = server.ask();

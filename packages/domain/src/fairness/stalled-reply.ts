@@ -7,7 +7,6 @@ interface Reply {
 }
 
 interface Connection {
-  readonly bytesWritten: number;
   /** Bytes that wait, the write under way included. */
   readonly writableLength: number;
   destroy(): unknown;
@@ -42,10 +41,13 @@ export function endStalledReply(reply: Reply, ms: number): void {
 }
 
 /**
- * Another value with each byte that the client takes. Whole writes tell it by public fields. Within one write, which may be a
- * reply of megabytes, only the handle's queue does; Node.js looks there too before it calls a socket idle.
+ * Another value with each byte that the client takes, and with nothing else: what the server queues meanwhile changes neither
+ * number of the handle. Within one write, which may be a reply of megabytes, only the handle's queue tells; Node.js looks there
+ * too before it calls a socket idle. The socket's own counts do not serve: of text one is in bytes, the other in characters.
  */
 function progressOf(socket: Connection): string {
-  const { _handle: handle } = socket as { readonly _handle?: { readonly writeQueueSize?: number } | null };
-  return `${socket.bytesWritten - socket.writableLength}/${handle?.writeQueueSize ?? 0}`;
+  const { _handle: handle } = socket as {
+    readonly _handle?: { readonly bytesWritten?: number; readonly writeQueueSize?: number } | null;
+  };
+  return `${handle?.bytesWritten ?? 0}/${handle?.writeQueueSize ?? 0}`;
 }

@@ -98,7 +98,7 @@ export interface RelayStore {
    * queued earlier has ended. A part that is `sending` from an earlier holder is given as `unclear`.
    */
   partsToSend(leases: readonly LeaseRef[], limit: number): Promise<readonly PartToSend[]>;
-  /** Puts the rendered parts of an answer in the place of its `markdown`; the first has the id of the one that it replaces. */
+  /** Puts the rendered parts of an answer in the place of its `markdown`; the first has the id of the one that it replaces. At most `maxAnswerParts`. */
   split(
     lease: LeaseRef,
     partId: string,
@@ -146,6 +146,9 @@ export interface FileToFetch extends LeaseRef {
   readonly ref: string;
   readonly attempts: number;
 }
+
+/** Parts of one answer's text. What is beyond is not sent. */
+export const maxAnswerParts = 100;
 
 export interface PartToSend extends LeaseRef {
   readonly id: string;

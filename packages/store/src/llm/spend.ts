@@ -44,6 +44,12 @@ export const isUnlimited = ({ agentId }: Caller, { agent, account }: SpendDefaul
     where a.id = ${agentId} and a.spend_limit is null and c.spend_limit is null
   )`;
 
+const unpricedRefusal: CallRefusal = {
+  code: 'spend_limit_exceeded',
+  message: 'The model has no known price, and a spend limit holds.',
+  retryAfterSeconds: 60,
+};
+
 /** Whether the call may be made, in the transaction that opens it. Null when it may. */
 export async function admitSpend(
   trx: Transaction<Schema>,
@@ -59,6 +65,8 @@ export async function admitSpend(
     await tell(trx, call.agentId, standings);
     return refusal;
   }
+  // The broker refuses it before; a limit that was set since it looked, or since an agent asked another, is known here alone.
+  if (estimate.costUsd === null) return unpricedRefusal;
   const [crowded] = limitsExceededBy(standings, estimate.costUsd);
   if (crowded === undefined) return null;
   return {

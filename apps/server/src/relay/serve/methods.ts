@@ -3,6 +3,7 @@
  * done. Channels come by the numbers of leases that this process was given (`Holdings`): it can name no other.
  */
 import type { ChannelName, Json } from '@lodge/domain';
+import { maxAnswerParts } from '@lodge/ports';
 import type { LeaseRef, MailboxNotices, OpenedRelayStore } from '@lodge/ports';
 import { boolean, integer, listOf, oneOf, optional, record, ShapeError, text } from '@lodge/vm/shapes';
 import type { Shape, Shaped } from '@lodge/vm/shapes';
@@ -109,7 +110,7 @@ const sendMethods = {
     return withHandles(parts, served);
   }),
   split: method(
-    { ...ofPart, parts: listOf(record({ text: longText, format: optional(shortText) }), 10_000) },
+    { ...ofPart, parts: listOf(record({ text: longText, format: optional(shortText) }), maxAnswerParts) },
     ({ store, holdings }, call) => store.split(holdings.of(call.lease), call.part, call.parts),
   ),
   sending: method(ofPart, ({ store, holdings }, call) => store.sending(holdings.of(call.lease), call.part)),

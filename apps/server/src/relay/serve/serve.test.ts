@@ -211,6 +211,7 @@ test('what is no call is refused by name; what is no message, too much or too ma
     ['acquire', { limit: 1, channels: ['whatsapp'] }],
     ['receive', { lease: 1, messages: [{ id: 1 }] }],
     ['changed', { lease: 1, state: { status: 'paid' }, code: null }],
+    ['split', { lease: 1, part: 'p', parts: Array.from({ length: 101 }, () => ({ text: 't', format: null })) }],
     ['tellNotices', { addresses: ['x'.repeat(400)] }],
   ] as const)
     await assert.rejects(call(method, args), refused, method);

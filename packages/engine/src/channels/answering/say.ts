@@ -1,6 +1,6 @@
 /** One turn: messages that wait, with their files, said to the agent in their conversation's session. */
 import { promptOf } from '@lodge/domain';
-import type { PromptMessage } from '@lodge/domain';
+import type { PromptMessage, Shares } from '@lodge/domain';
 import type { ChannelAnswer, ChannelFiles, GuestFiles, WaitingConversation, WaitingMessage } from '@lodge/ports';
 import type { Agents } from '../../agents/agents.ts';
 import type { Answer } from '../../turns/answer.ts';
@@ -9,7 +9,6 @@ import { maxAnswerChars, plainAnswer } from '../../turns/plain-answer.ts';
 import { message } from '../../turns/run-turn.ts';
 import type { RunTurn, Said } from '../../turns/run-turn.ts';
 import { TurnPictures } from '../attachments/turn-pictures.ts';
-import type { HeldBytes } from '../attachments/turn-pictures.ts';
 import type { AnsweringBounds } from './bounds.ts';
 import { GuestLoan } from './guest-loan.ts';
 import { deliver, newBudget } from './inbox.ts';
@@ -25,7 +24,7 @@ export interface SayDeps extends TellingDeps {
   readonly guestFiles: GuestFiles;
   readonly bounds: AnsweringBounds;
   /** Of pictures on their way to agents. */
-  readonly held: HeldBytes;
+  readonly held: Shares;
 }
 
 export interface Saying {
@@ -44,7 +43,7 @@ export async function say(deps: SayDeps, saying: Saying, cut: AbortSignal): Prom
   const { signal, end } = bounded(cut, timeoutMs);
   const loan = new GuestLoan(deps.agents, conversation, { wake, message: true, timeoutMs: wakeTimeoutMs, signal });
   const telling = new Telling(deps, conversation);
-  const pictures = new TurnPictures(deps.held);
+  const pictures = new TurnPictures(deps.held, conversation);
   const begin = (said: Said): Promise<Answer> =>
     deps.runTurn({
       agentId,

@@ -11,6 +11,9 @@ export const pictureBounds = {
   allBytes: 4.5 * mib,
   /** Of all turns of this process that are on their way to their agents. */
   heldBytes: 64 * mib,
+  /** Three turns at once. */
+  heldOfAgent: 13.5 * mib,
+  heldOfAccount: 32 * mib,
 } as const;
 
 export type PictureType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';

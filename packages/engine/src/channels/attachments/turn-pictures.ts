@@ -1,26 +1,23 @@
+import { Shares } from '@lodge/domain';
+import type { Holder } from '@lodge/domain';
 import { isOgg, voiceSeconds } from './voice-note.ts';
 import { headBytes, pictureBounds, pictureTypeOf } from './picture.ts';
 import type { Picture } from './picture.ts';
 
 /** Bytes of files that this process holds at once beside their way through it. */
-export class HeldBytes {
-  private readonly maxBytes: number;
-  private bytes = 0;
+export const heldPictures = (): Shares =>
+  new Shares({
+    perAgent: pictureBounds.heldOfAgent,
+    perAccount: pictureBounds.heldOfAccount,
+    inAll: pictureBounds.heldBytes,
+    few: pictureBounds.allBytes,
+  });
 
-  constructor(maxBytes: number = pictureBounds.heldBytes) {
-    this.maxBytes = maxBytes;
-  }
-
+/** What one turn holds of them. */
+interface Room {
   /** False where so many more may not be held. */
-  take(bytes: number): boolean {
-    if (this.bytes + bytes > this.maxBytes) return false;
-    this.bytes += bytes;
-    return true;
-  }
-
-  giveBack(bytes: number): void {
-    this.bytes -= bytes;
-  }
+  take(bytes: number): boolean;
+  giveBack(bytes: number): void;
 }
 
 /** What a file that went by turned out to be. */
@@ -34,12 +31,14 @@ const nothing: Seen = { isPicture: false, seconds: null };
 
 /** The pictures among the files of one turn, within the bounds. What it holds is given back by `release`. */
 export class TurnPictures {
-  private readonly held: HeldBytes;
+  private readonly held: Shares;
+  private readonly holder: Holder;
   private kept: Picture[] = [];
   private bytes = 0;
 
-  constructor(held: HeldBytes) {
+  constructor(held: Shares, { agentId, accountId }: Holder) {
     this.held = held;
+    this.holder = { agentId, accountId };
   }
 
   get pictures(): readonly Picture[] {
@@ -66,26 +65,26 @@ export class TurnPictures {
   }
 
   private take(bytes: number): boolean {
-    if (this.bytes + bytes > pictureBounds.allBytes || !this.held.take(bytes)) return false;
+    if (this.bytes + bytes > pictureBounds.allBytes || !this.held.take(this.holder, bytes)) return false;
     this.bytes += bytes;
     return true;
   }
 
   private giveBack(bytes: number): void {
-    this.held.giveBack(bytes);
+    this.held.giveBack(this.holder, bytes);
     this.bytes -= bytes;
   }
 }
 
 /** A file on its way into the workspace: its bytes are kept as long as they may be those of a picture or a voice note. */
 export class PassingFile {
-  private readonly room: Pick<HeldBytes, 'take' | 'giveBack'>;
+  private readonly room: Room;
   private readonly add: (picture: Picture) => boolean;
   private chunks: Uint8Array[] = [];
   private bytes = 0;
   private isOfUse = true;
 
-  constructor(room: Pick<HeldBytes, 'take' | 'giveBack'>, add: (picture: Picture) => boolean) {
+  constructor(room: Room, add: (picture: Picture) => boolean) {
     this.room = room;
     this.add = add;
   }
