@@ -302,6 +302,8 @@ CREATE TABLE channels (
   not_before timestamp(3) with time zone,
   faults integer NOT NULL DEFAULT 0,
   pruned_at timestamp(3) with time zone,
+  vault_values integer NOT NULL DEFAULT 0,
+  vault_bytes bigint NOT NULL DEFAULT 0,
   CONSTRAINT channels_pkey PRIMARY KEY (agent_id, channel),
   CONSTRAINT channels_access_check CHECK (jsonb_typeof(access) = 'object'::text),
   CONSTRAINT channels_channel_check CHECK (channel = ANY (ARRAY['slack'::text, 'discord'::text, 'telegram'::text, 'whatsapp'::text, 'gmail'::text])),

@@ -263,3 +263,36 @@ test('another list of who may write holds at once, and the connection stays; wha
   await put({ ...openAccess, groups: { ...openAccess.groups, requireMention: true } });
   assert.deepEqual(await store.relay.renew([held], 60_000), []);
 });
+
+test('what a connection keeps is bounded by channel, whatever is put in the place of what', async () => {
+  const id = await agentWithChannel(store, accountId);
+  const [lease] = await leasesOf(store, [id]);
+  const value = (n: number, sealed: string | null) => ({ type: 't', id: `${n}`, sealed });
+  const sizes = async (): Promise<unknown> => {
+    const [row] = await execute<{ items: number; bytes: string; same: boolean }>(
+      database.connectionString,
+      `select vault_values as items, vault_bytes as bytes, (vault_values, vault_bytes) = (
+         select count(*), coalesce(sum(octet_length(sealed)), 0) from channel_vault v where v.agent_id = c.agent_id
+       ) as same from channels c where agent_id = '${id}'`,
+    );
+    assert.ok(row!.same);
+    return [row!.items, Number(row!.bytes)];
+  };
+  await store.relay.vaultSet(lease!, [value(1, 'abc'), value(2, 'ä'), value(2, 'äö'), value(3, null)]);
+  assert.deepEqual(await sizes(), [2, 7]);
+  await store.relay.vaultSet(lease!, [value(1, 'a'), value(2, null)]);
+  assert.deepEqual(await sizes(), [1, 1]);
+  // As many writes before would have left it.
+  const nearly = (column: string, most: number) =>
+    execute(database.connectionString, `update channels set ${column} = ${most - 10} where agent_id = '${id}'`);
+  await nearly('vault_bytes', 128 * 2 ** 20);
+  await assert.rejects(store.relay.vaultSet(lease!, [value(1, 'x'.repeat(12))]), RangeError);
+  await store.relay.vaultSet(lease!, [value(1, 'x'.repeat(11))]);
+  await store.relay.vaultClear(lease!);
+  await nearly('vault_values', 100_000);
+  const eleven = Array.from({ length: 11 }, (_, n) => value(n, ''));
+  await assert.rejects(store.relay.vaultSet(lease!, eleven), RangeError);
+  await store.relay.vaultSet(lease!, eleven.slice(1));
+  await store.relay.vaultClear(lease!);
+  assert.deepEqual(await sizes(), [0, 0]);
+});

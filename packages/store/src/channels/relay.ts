@@ -12,7 +12,7 @@ import { posted, progress, unposted } from './progress.ts';
 import { pruneChannels } from './prune.ts';
 import { admits, receive } from './receive.ts';
 import { failUnsent } from './unsent.ts';
-import { changed, keepSealed, writeVault } from './states.ts';
+import { changed, clearVault, keepSealed, writeVault } from './states.ts';
 import type { VaultValue } from './states.ts';
 import { storableJson } from './text.ts';
 
@@ -121,11 +121,7 @@ export class PostgresRelayStore implements RelayStore {
   async vaultClear(lease: LeaseRef): Promise<void> {
     await this.database.transaction(async (trx) => {
       await lockHeld(trx, lease);
-      await trx
-        .deleteFrom('channel_vault')
-        .where('agent_id', '=', lease.agentId)
-        .where('channel', '=', lease.channel)
-        .execute();
+      await clearVault(trx, lease);
     });
   }
 

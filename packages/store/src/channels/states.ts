@@ -176,27 +176,49 @@ export interface VaultValue {
   readonly sealed: string | null;
 }
 
-/** The channel's row is locked by the caller. Of a key that is given twice the last value counts. */
+/** Of one channel: those of a device that tens of thousands have written to. */
+const maxVaultValues = 100_000;
+const maxVaultBytes = 128 * 2 ** 20;
+
+/**
+ * The channel's row is locked by the caller. Of a key that is given twice the last value counts. Throws a `RangeError` where the
+ * channel comes to keep more than it may.
+ */
 export async function writeVault(
   trx: Transaction<Schema>,
   { agentId, channel }: LeaseRef,
   values: readonly VaultValue[],
 ): Promise<void> {
   const last = [...new Map(values.map((value) => [JSON.stringify([value.type, value.id]), value])).values()];
-  const kept = last.filter(({ sealed }) => sealed !== null);
-  const gone = last.filter(({ sealed }) => sealed === null);
-  if (kept.length > 0) {
-    await sql`
+  // Every part of the statement sees the rows as they were before it.
+  const { rows } = await sql<{ items: number; bytes: number }>`
+    with given as materialized (
+      select * from jsonb_to_recordset(${JSON.stringify(last)}::jsonb) g (type text, id text, sealed text)
+    ), before as (
+      select count(*) as items, coalesce(sum(octet_length(v.sealed)), 0) as bytes
+      from channel_vault v join given g using (type, id) where v.agent_id = ${agentId} and v.channel = ${channel}
+    ), kept as (
       insert into channel_vault (agent_id, channel, type, id, sealed)
-      select ${agentId}, ${channel}, type, id, sealed
-      from jsonb_to_recordset(${JSON.stringify(kept)}::jsonb) v (type text, id text, sealed text)
+      select ${agentId}, ${channel}, type, id, sealed from given where sealed is not null
       on conflict (agent_id, channel, type, id) do update set sealed = excluded.sealed
-    `.execute(trx);
-  }
-  if (gone.length > 0) {
-    await sql`
-      delete from channel_vault v using jsonb_to_recordset(${JSON.stringify(gone)}::jsonb) g (type text, id text)
-      where v.agent_id = ${agentId} and v.channel = ${channel} and v.type = g.type and v.id = g.id
-    `.execute(trx);
-  }
+    ), gone as (
+      delete from channel_vault v using given g where g.sealed is null
+        and v.agent_id = ${agentId} and v.channel = ${channel} and v.type = g.type and v.id = g.id
+    ), added as (
+      select count(sealed) as items, coalesce(sum(octet_length(sealed)), 0) as bytes from given
+    )
+    update channels c set vault_values = c.vault_values + added.items - before.items,
+      vault_bytes = c.vault_bytes + added.bytes - before.bytes
+    from before, added where c.agent_id = ${agentId} and c.channel = ${channel}
+    returning c.vault_values as items, c.vault_bytes::float8 as bytes
+  `.execute(trx);
+  const { items, bytes } = rows[0]!;
+  if (items > maxVaultValues || bytes > maxVaultBytes) throw new RangeError('this channel keeps too much');
+}
+
+/** The channel's row is locked by the caller. */
+export async function clearVault(trx: Transaction<Schema>, { agentId, channel }: LeaseRef): Promise<void> {
+  const ofChannel = sql`agent_id = ${agentId} and channel = ${channel}`;
+  await sql`delete from channel_vault where ${ofChannel}`.execute(trx);
+  await sql`update channels set vault_values = 0, vault_bytes = 0 where ${ofChannel}`.execute(trx);
 }

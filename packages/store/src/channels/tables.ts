@@ -60,6 +60,9 @@ export interface ChannelsTable extends Place {
   last_outbound_at: Date | null;
   /** int8, which comes as text. */
   refused_count: Generated<string>;
+  /** Of what its connection keeps. */
+  vault_values: Generated<number>;
+  vault_bytes: Generated<string>;
   created_at: Generated<Date>;
   updated_at: Generated<Date>;
 }

@@ -68,6 +68,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0033_consent_pages.sql',
     '0034_stored_bytes.sql',
     '0035_needed_files.sql',
+    '0036_vault_sizes.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [
