@@ -55,6 +55,26 @@ test('a command that the agent left running does not hold up a stop: it is froze
   await assert.rejects(suspend(openclawGuest(guest, token), 300, never), RuntimeBusy);
 });
 
+test('OpenClaw’s own upkeep does not hold up a stop, and a template waits for its end', async () => {
+  const upkeep = (made: string) => ({
+    kind: 'root-request',
+    count: 1,
+    message: `1 active gateway request(s): ${made}`,
+  });
+  const busyWith = (...blockers: object[]) => ok({ status: 'draining', suspensionId: 's-2', blockers });
+  answers(busyWith(upkeep('idle-task'), { kind: 'background-exec', count: 1 }));
+  assert.deepEqual(await runtime.suspend(guest, facts, never), { token, suspensionId: 's-2' });
+  const both = [upkeep('idle-task, chat.send'), upkeep('chat.send: idle-task'), upkeep('idle-task-2')];
+  for (const other of both) {
+    answers(busyWith(other));
+    await assert.rejects(suspend(openclawGuest(guest, token), 100, never), RuntimeBusy);
+  }
+  guest.events.length = 0;
+  answers(busyWith(upkeep('idle-task (2)')), ok({ status: 'ready', suspensionId: 's-2', blockers: [] }));
+  await suspend(openclawGuest(guest, token), 5_000, never, { awaitUpkeep: true });
+  assert.deepEqual(guest.events, ['rpc gateway.suspend.prepare', 'rpc gateway.suspend.prepare']);
+});
+
 test('a stop that is called off, or whose disk is not written, leaves the gateway open', async () => {
   answers(draining('s-2', 'embedded-run'));
   const stop = new AbortController();

@@ -17,21 +17,32 @@ const pauseMs = 200;
 const resumeTimeoutMs = 60_000;
 const reopenTimeoutMs = 5_000;
 /** Commands the agent left running go on after a freeze as before it; they may never end. */
-const harmless = 'background-exec';
+const commands = 'background-exec';
+/**
+ * OpenClaw's own upkeep, which it begins while nobody talks to it. Each 15 minutes of a guest it starts a process that looks for
+ * abandoned copies of databases: a minute's work on a busy host without KVM. It goes on after a freeze, too.
+ */
+const upkeep = 'idle-task';
 
 /**
  * Closes the gateway to new work and waits until what it does has ended. Resolves with the suspension's id, good for one
  * minute at least. Rejects with `RuntimeBusy` when its work takes longer than `timeoutMs`; whatever went wrong, the gateway
  * is told to open again.
  */
-export async function suspend(runtime: OpenclawGuest, timeoutMs: number, signal: AbortSignal): Promise<string> {
-  const seen: { last: Preparation } = { last: { suspensionId: null, work: null } };
+export async function suspend(
+  runtime: OpenclawGuest,
+  timeoutMs: number,
+  signal: AbortSignal,
+  { awaitUpkeep = false }: { readonly awaitUpkeep?: boolean } = {},
+): Promise<string> {
+  const seen: { last: Preparation } = { last: { suspensionId: null, work: null, upkeep: false } };
   const wait = { what: 'suspend', timeoutMs, pauseMs, attemptMs: 30_000, signal };
   try {
     const suspension = await until(runtime, wait, async (options) => {
       seen.last = await prepare(runtime, options);
-      const { suspensionId, work } = seen.last;
-      return suspensionId !== null && work === null ? { suspensionId } : `it is at work: ${work ?? 'unknown'}`;
+      const { suspensionId, work, upkeep: isKept } = seen.last;
+      if (suspensionId !== null && work === null && !(awaitUpkeep && isKept)) return { suspensionId };
+      return `it is at work: ${work ?? (isKept ? upkeep : 'unknown')}`;
     });
     return suspension.suspensionId;
   } catch (error) {
@@ -77,16 +88,28 @@ interface Preparation {
   readonly suspensionId: string | null;
   /** What it still does, by OpenClaw's own names; null when there is nothing that a freeze would hurt. */
   readonly work: string | null;
+  /** Whether it does upkeep of its own. */
+  readonly upkeep: boolean;
 }
 
 async function prepare({ gateway }: OpenclawGuest, options: GatewayCallOptions): Promise<Preparation> {
   const { suspensionId, status, blockers } = await gateway.rpc('gateway.suspend.prepare', request, options);
-  const kinds = new Set(Array.isArray(blockers) ? blockers.map((blocker: { kind?: unknown }) => blocker?.kind) : []);
-  const isIdle = status === 'ready' || (status === 'draining' && kinds.size === 1 && kinds.has(harmless));
+  const kinds = new Set(Array.isArray(blockers) ? blockers.map(workOf) : []);
+  const work = [...kinds].filter((kind) => kind !== commands && kind !== upkeep);
+  const isIdle = status === 'ready' || (status === 'draining' && kinds.size > 0 && work.length === 0);
   return {
     suspensionId: typeof suspensionId === 'string' ? suspensionId : null,
-    work: isIdle ? null : namesOf([...kinds]) || namesOf([status]) || 'unknown',
+    work: isIdle ? null : namesOf(work) || namesOf([status]) || 'unknown',
+    upkeep: kinds.has(upkeep),
   };
+}
+
+/** A blocker's kind; a request that OpenClaw made itself, for upkeep alone, by its name. The message ends with who made the requests. */
+function workOf(blocker: { readonly kind?: unknown; readonly message?: unknown } | null): unknown {
+  const { kind, message } = blocker ?? {};
+  const isUpkeep =
+    typeof message === 'string' && /^\d{1,6} active gateway request\(s\): idle-task(?: \(\d{1,6}\))?$/.test(message);
+  return kind === 'root-request' && isUpkeep ? upkeep : kind;
 }
 
 const namesOf = (given: readonly unknown[]): string =>

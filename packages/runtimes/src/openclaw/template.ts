@@ -98,7 +98,7 @@ async function warm(runtime: OpenclawGuest, step: Step): Promise<void> {
 
 async function close(runtime: OpenclawGuest, { progress, signal }: Step): Promise<OpenclawFacts> {
   progress('suspending OpenClaw');
-  const suspensionId = await suspend(runtime, suspendTimeoutMs, signal);
+  const suspensionId = await suspend(runtime, suspendTimeoutMs, signal, { awaitUpkeep: true });
   await emptyRuntimeLog(runtime, signal);
   return { token: runtime.token, suspensionId, apis: guestApis, pictures: true };
 }
