@@ -107,7 +107,12 @@ export interface Engine {
 
 /** Passes at a time. Most wait for a guest or a disk; those that need the CPU take turns by `slots`. */
 const concurrency = 64;
-const slotCounts = { warm: 4, cold: 2, save: 3 } as const;
+/** A guest that does not answer holds the slot of its save for seconds, so one account never has them all. */
+const slotBounds = {
+  warm: { inAll: 4, perAccount: 4, few: 4 },
+  cold: { inAll: 2, perAccount: 2, few: 2 },
+  save: { inAll: 3, perAccount: 2, few: 1 },
+} as const;
 const scanIntervalMs = 10_000;
 const deleteWaitMs = 60_000;
 const healthEveryMs = 30_000;
@@ -247,9 +252,9 @@ function createLoop(deps: EngineDeps, { templates, settingsOf, health, keepAwake
       return pacedBounds(bounds, driver.pace);
     },
     slots: {
-      warm: new Slots(slotCounts.warm),
-      cold: new Slots(slotCounts.cold),
-      save: new Slots(slotCounts.save),
+      warm: new Slots(slotBounds.warm),
+      cold: new Slots(slotBounds.cold),
+      save: new Slots(slotBounds.save),
     },
     trouble: (id) => health.trouble(id),
   });

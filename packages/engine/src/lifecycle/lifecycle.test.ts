@@ -1,9 +1,11 @@
 /** Verbs on a real database and the fake host: each comes to its goal or says why not, and a kill in its midst changes neither. */
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Verb } from '@lodge/domain';
 import type { AgentRow } from '@lodge/ports';
+import { execute } from '@lodge/testkit/postgres';
 import { failAt, fakeSnapshotSteps, FakeHost, fakeSuspendSteps, hangAt } from '@lodge/vm/fake';
 import type { FakeStep } from '@lodge/vm/fake';
 import { input, never, running, startPlane, until, World } from '../../../testkit/src/plane/plane.ts';
@@ -196,6 +198,29 @@ for (const [verb, step] of verbAt) {
     await plane.end();
   });
 }
+
+test('however many guests of one account are silent as they are saved, another account’s agent stops', async () => {
+  const host = new FakeHost();
+  const plane = await startPlane(world, host);
+  const silent = await Promise.all(Array.from({ length: 4 }, () => running(world, plane)));
+  const accountId = randomUUID();
+  const { connectionString } = world.database;
+  await execute(connectionString, `insert into accounts (id, name, role) values ('${accountId}', 'B', 'member')`);
+  const { id } = await running({ accountId }, plane);
+  const begun = new Set<string>();
+  host.behaviour = (step, { agentId }, signal) => {
+    if (step !== 'freeze' || agentId === id) return Promise.resolve();
+    begun.add(agentId);
+    return hangAt('freeze')(step, { agentId, executionId: '' }, signal);
+  };
+  for (const agent of silent) await plane.agents.act(world.accountId, agent.id, 'stop');
+  await until('two of them are being saved', () => begun.size >= 2);
+  await plane.agents.act(accountId, id, 'stop');
+  assert.equal((await plane.agents.awaitVerb(accountId, id, 'stop', 15_000, never)).status, 'stopped');
+  assert.equal(begun.size, 2);
+  await plane.agents.delete(accountId, id, never);
+  await plane.end();
+});
 
 test('a step that never ends is ended by its bound', async () => {
   const host = new FakeHost();

@@ -246,7 +246,11 @@ export async function until(what: string, look: () => Promise<boolean> | boolean
 }
 
 /** A new agent that runs. */
-export async function running(world: World, plane: Plane, changes: Partial<CreateAgentInput> = {}): Promise<AgentRow> {
+export async function running(
+  world: Pick<World, 'accountId'>,
+  plane: Plane,
+  changes: Partial<CreateAgentInput> = {},
+): Promise<AgentRow> {
   const { id } = await plane.agents.create(world.accountId, { ...input, ...changes });
   const row = await plane.agents.awaitStatus(world.accountId, id, 120_000, never);
   if (row?.status !== 'running') throw new Error(`${id} is ${row?.status}: ${row?.statusReason?.message}`);

@@ -23,7 +23,7 @@ export interface ReconcilerDeps {
     readonly warm: Slots;
     /** Cold boots, which take minutes without KVM: apart, so that no create waits behind them. */
     readonly cold: Slots;
-    /** Snapshots: bound by the disk. */
+    /** Snapshots: bound by the disk. Their guests may be silent, so accounts have parts of it. */
     readonly save: Slots;
   };
   /** Empty at the start of a process. */

@@ -1,5 +1,5 @@
 /** What every step of a pass works with: the agent as the pass read it, guarded writes and bounded waits. */
-import type { AgentStatus, OperationCause } from '@lodge/domain';
+import type { AgentStatus, Holder, OperationCause } from '@lodge/domain';
 import type {
   AgentRow,
   AgentRuntime,
@@ -79,6 +79,11 @@ export class Pass {
   /** What is to be in effect in the guest by them. */
   get settingsDigest(): string {
     return settingsDigest(this.runtime, this.settings);
+  }
+
+  /** Whose share of slots its work takes. */
+  get slotHolder(): Holder {
+    return { agentId: this.id, accountId: this.agent.accountId };
   }
 
   /** Where the guest is: as the host says, for the row gives up the address before the VM goes. */
