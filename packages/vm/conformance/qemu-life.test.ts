@@ -165,7 +165,6 @@ describe('one life of a machine', { timeout: 90 * 60_000 }, () => {
     // The folder of the last one, put back each time as it was saved.
     const folder = join(settings.dataDir, 'vms', 'last');
     const kept = join(settings.dataDir, 'kept');
-    await driver.pause('last', 'e1');
     await driver.suspend('last', 'e1', {}, never);
     await run('cp', ['-a', folder, kept]);
     const starts: Sample[] = [];

@@ -167,7 +167,7 @@ export interface VmDriver {
   /** Lets the vCPUs go on, the guest's clock set and its randomness reseeded. Running is success. Rejects with `gone` as `pause` does. */
   resume(agentId: string, executionId: string): Promise<void>;
   /**
-   * Freezes the VM, writes what its memory has changed and its devices beside its disk as one snapshot, fsyncs, and then
+   * Freezes the VM, or takes it as it stands where it is `paused`; writes what its memory has changed and its devices beside its disk as one snapshot, fsyncs, and then
    * frees process, namespace and memory. Rejects with the VM as it was before (`disk_full` when there is no room): the caller
    * lets it run again. A crash in its midst leaves either the VM, `paused`, or the snapshot.
    */

@@ -83,8 +83,10 @@ class QemuDriver implements VmDriver {
     this.templates = new Templates(options, this.slots);
     this.keeper = new NetworkKeeper(options.network, options.log);
     const { slots, templates, watch } = this;
-    this.vms = new Vms({ options, root: this.vmsRoot, slots, templates, watch, cgroups: () => this.started() });
-    this.processors = new CpuKeeper({ watch, cgroups: () => this.started(), log: options.log });
+    const holdStill: ClockKeeper['hold'] = (agentId, signal) => this.clocks.hold(agentId, signal);
+    const cgroups = (): Cgroups => this.started();
+    this.vms = new Vms({ options, root: this.vmsRoot, slots, templates, watch, cgroups, holdStill });
+    this.processors = new CpuKeeper({ watch, cgroups, log: options.log });
     const setClock = this.vms.setClock.bind(this.vms);
     this.clocks = new ClockKeeper({ watch, setClock, log: options.log });
   }

@@ -24,7 +24,7 @@ import { RunDirectory } from '../saved/run-directory.ts';
 import type { StoredTemplate } from '../saved/template-shelf.ts';
 import type { TemplateDraft, TemplateStore } from '../saved/template-store.ts';
 import { throwIfAborted } from '../../waiting.ts';
-import { freezeGuest } from './vm-guest.ts';
+import { freezeGuest, templateFreezeMs } from './vm-guest.ts';
 import type { VmHost } from './vm-start.ts';
 
 export interface TemplateWork {
@@ -98,7 +98,8 @@ export async function buildTemplate(work: TemplateWork, signal: AbortSignal): Pr
       facts = await build.prepare(guest, either);
       throwIfAborted(either);
       build.progress('saving the template');
-      await freezeGuest(guestClient(guest), { image: build.image.id }, work.log, either);
+      const freeze = { timeoutMs: templateFreezeMs(pace), signal: either, log: work.log };
+      await freezeGuest(guestClient(guest), { ...freeze, about: { image: build.image.id } });
       await save(machine, draft);
     } catch (error) {
       throw await withDeath(machine, error);

@@ -5,6 +5,7 @@ import type { Beginning, GuestClient, GuestIdentity } from '@lodge/guest';
 import { VmError } from '@lodge/ports';
 import type { Log } from '@lodge/ports';
 import type { HostPace } from '../../pace.ts';
+import { throwIfAborted } from '../../waiting.ts';
 import type { VmRecord } from '../saved/run-directory.ts';
 
 /** Of a VM that runs, and so has an address. */
@@ -39,15 +40,29 @@ export function newIdentity(agentId: string): GuestIdentity {
 
 /** Times the guest's pace. */
 const freezeTimeoutMs = 8_000;
+/** An agent's guest may be silent on purpose, and others wait for its save to end. */
+const maxFreezePace = 3;
+
+/** How long the freeze of an agent's guest is waited for, ms. */
+export const agentFreezeMs = (pace: number): number => freezeTimeoutMs * Math.min(pace, maxFreezePace);
+/** The same for the guest of a template, which is nobody's yet. */
+export const templateFreezeMs = (pace: number): number => freezeTimeoutMs * pace;
+
+interface Freeze {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+  readonly log: Log;
+  /** Names the guest in the log. */
+  readonly about: object;
+}
 
 /**
  * Has a guest that runs, and is about to be saved, do nothing until it is told the time again. One that does not come to it is
- * saved as it is: its processes may draw random values before its kernel's are renewed.
+ * saved as it is: its processes may draw random values before its kernel's are renewed. Rejects once the signal fires.
  */
-export async function freezeGuest(guest: GuestClient, about: object, log: Log, signal?: AbortSignal): Promise<void> {
-  const bound = { timeoutMs: freezeTimeoutMs * guest.pace, ...(signal && { signal }) };
-  await guest.freeze(bound).catch((error: unknown) => {
-    if (signal?.aborted) throw error;
-    log.warn({ ...about, err: error }, 'a guest is saved while its processes run');
+export async function freezeGuest(guest: GuestClient, { timeoutMs, signal, log, about }: Freeze): Promise<void> {
+  await guest.freeze({ timeoutMs, signal }).catch((error: unknown) => {
+    if (!signal.aborted) log.warn({ ...about, err: error }, 'a guest is saved while its processes run');
   });
+  throwIfAborted(signal);
 }

@@ -16,7 +16,7 @@ import type { SavedPages } from '../saved/snapshot/page-job.ts';
 import { isFull, pageThread } from '../saved/snapshot/snapshot.ts';
 import { throwIfAborted } from '../../waiting.ts';
 import { runState } from './connections.ts';
-import { freezeGuest } from './vm-guest.ts';
+import { agentFreezeMs, freezeGuest } from './vm-guest.ts';
 
 export interface SuspendWork {
   readonly directory: RunDirectory;
@@ -33,6 +33,8 @@ export interface SuspendWork {
   /** What else the snapshot is to hold, written while the guest still runs. */
   readonly writeData?: (path: string) => Promise<void>;
 }
+
+type FreezeWork = Pick<SuspendWork, 'qmp' | 'guest' | 'log'> & { readonly record: Pick<VmRecord, 'agentId'> };
 
 /** Milliseconds of each step, for the log. */
 export type SuspendTimings = Record<'freeze' | 'devices' | 'pages' | 'commit', number>;
@@ -53,7 +55,7 @@ export async function writeSnapshot(
     await work.writeData?.(draft.dataPath);
     throwIfAborted(signal);
     const marks = [performance.now()];
-    await freeze(work);
+    await freezeAgent(work, signal);
     marks.push(performance.now());
     await qmp.execute('stop');
     await saveDevices(qmp, draft.devicesPath);
@@ -90,16 +92,18 @@ export async function writeSnapshot(
   }
 }
 
-/** A guest that is paused runs for as long as it takes. One that QEMU has halted is saved as it is. */
-async function freeze({ directory, record: { agentId }, qmp, guest, log }: SuspendWork): Promise<void> {
+/**
+ * A VM that stands still is saved as it stands. Who stopped it, the disk's keeper for one, does not want it to write; its processes
+ * run on when it is started, before its kernel's random numbers are renewed.
+ */
+export async function freezeAgent(
+  { record: { agentId }, qmp, guest, log }: FreezeWork,
+  signal: AbortSignal,
+): Promise<void> {
+  const about = { agent_id: agentId };
   const { running, status } = await runState(qmp);
-  if (!running && status !== 'paused') return;
-  if (!running) {
-    // Of a suspend that was cut short after it was written: from here on it is out of date.
-    await directory.snapshot.useUp();
-    await qmp.execute('cont');
-  }
-  await freezeGuest(guest, { agent_id: agentId }, log);
+  if (running) await freezeGuest(guest, { timeoutMs: agentFreezeMs(guest.pace), signal, log, about });
+  else log.info({ ...about, status }, 'a VM is saved as it stands still');
 }
 
 /** QEMU writes the file itself. It does not say why it could not. */

@@ -59,6 +59,8 @@ export interface VmsParts {
   readonly templates: Templates;
   readonly watch: ExitWatch;
   readonly cgroups: () => Cgroups;
+  /** Lets nobody have that agent's guest go on until the function given is called (`ClockKeeper.hold`). */
+  readonly holdStill: (agentId: string, signal: AbortSignal) => Promise<() => void>;
 }
 
 export class Vms {
@@ -171,7 +173,8 @@ export class Vms {
           ((path: string): Promise<void> => saveData(guest, { ...data, floorMib: options.diskFloorMib }, path, signal));
         const about = { directory, record, process, uid, ...state, facts, ...(writeData && { writeData }) };
         const work = { ...about, qmp, guest, log: options.log };
-        const { timings, ...suspension } = await writeSnapshot(work, signal);
+        const letGo = await this.parts.holdStill(agentId, signal);
+        const { timings, ...suspension } = await writeSnapshot(work, signal).finally(letGo);
         const written = performance.now();
         await this.release(directory, process, qmp);
         const ms = { ...timings, release: Math.round(performance.now() - written) };
