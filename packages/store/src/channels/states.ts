@@ -190,20 +190,24 @@ export async function writeVault(
   values: readonly VaultValue[],
 ): Promise<void> {
   const last = [...new Map(values.map((value) => [JSON.stringify([value.type, value.id]), value])).values()];
-  // Every part of the statement sees the rows as they were before it.
+  // Every part of the statement sees the rows as they were before it. `offset 0`: each row is looked up by its key, whatever the
+  // planner takes the table to hold.
   const { rows } = await sql<{ items: number; bytes: number }>`
     with given as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(last)}::jsonb) g (type text, id text, sealed text)
+    ), found as materialized (
+      select v.at, v.bytes, g.sealed is null as goes from given g cross join lateral (
+        select v.ctid as at, octet_length(v.sealed) as bytes from channel_vault v
+        where v.agent_id = ${agentId} and v.channel = ${channel} and v.type = g.type and v.id = g.id offset 0
+      ) v
     ), before as (
-      select count(*) as items, coalesce(sum(octet_length(v.sealed)), 0) as bytes
-      from channel_vault v join given g using (type, id) where v.agent_id = ${agentId} and v.channel = ${channel}
+      select count(*) as items, coalesce(sum(bytes), 0) as bytes from found
     ), kept as (
       insert into channel_vault (agent_id, channel, type, id, sealed)
       select ${agentId}, ${channel}, type, id, sealed from given where sealed is not null
       on conflict (agent_id, channel, type, id) do update set sealed = excluded.sealed
     ), gone as (
-      delete from channel_vault v using given g where g.sealed is null
-        and v.agent_id = ${agentId} and v.channel = ${channel} and v.type = g.type and v.id = g.id
+      delete from channel_vault where ctid = any(array(select at from found where goes))
     ), added as (
       select count(sealed) as items, coalesce(sum(octet_length(sealed)), 0) as bytes from given
     )
