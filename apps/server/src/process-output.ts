@@ -5,9 +5,11 @@ import { ConfigError } from './config/config.ts';
 import type { Config } from './config/config.ts';
 
 /** On a terminal the lines of progress say enough, unless a level was asked for. */
+export const processLogLevel = (config: Config, env: NodeJS.ProcessEnv): Config['logLevel'] =>
+  process.stderr.isTTY && !env['LODGE_LOG_LEVEL'] ? 'warn' : config.logLevel;
+
 export function processLog(config: Config, env: NodeJS.ProcessEnv): Logger {
-  const level = process.stderr.isTTY && !env['LODGE_LOG_LEVEL'] ? 'warn' : config.logLevel;
-  return pino({ level, base: null }, pino.destination({ dest: 2, sync: true }));
+  return pino({ level: processLogLevel(config, env), base: null }, pino.destination({ dest: 2, sync: true }));
 }
 
 export function configOrExit(read: () => Config): Config {

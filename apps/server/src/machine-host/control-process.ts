@@ -8,14 +8,18 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Channel } from '@lodge/vm/remote';
 import type { Config } from '../config/config.ts';
+import { processLogLevel } from '../process-output.ts';
 import { controlEnvironment } from './control-environment.ts';
 import type { ControlGroup } from './control-group.ts';
 import type { User } from './control-user.ts';
 import { channelFd, controlPlaneRole } from './handover.ts';
+import { passOn } from './pass-on.ts';
 import { ownCheckout, programFor } from './program.ts';
 
 /** Least time for what is in the pipes of a process that has ended; reading it takes a moment. */
 const lastWordsMs = 1000;
+/** 4 MiB a second of its output: some 20,000 lines of its log. */
+const bytesPerMs = 4096;
 
 export interface ControlProcess {
   readonly pid: number;
@@ -47,18 +51,18 @@ export async function startControlProcess(options: ControlProcessOptions): Promi
   const { through, argv } = await programFor(user, place);
   const become = ['setpriv', ...asControlUser(user, await capabilities(config)), '--'];
   const [command, ...args] = [...group.through, ...through, ...become, ...argv, controlPlaneRole];
-  // systemd's journal goes by the control group of who writes: lines of its own would not be the service's (`journalctl -u`).
-  const output = env['JOURNAL_STREAM'] === undefined ? 'inherit' : 'pipe';
+  const level = processLogLevel(config, env);
   // The fourth, at `channelFd`, is a pair of sockets without a name.
   const child = spawn(command, args, {
     cwd: '/',
-    env: controlEnvironment(env, user, ownFolder, options.variables),
-    stdio: ['ignore', output, output, 'pipe'],
+    env: { ...controlEnvironment(env, user, ownFolder, options.variables), LODGE_LOG_LEVEL: level },
+    // Pipes: files are root's alone, and systemd's journal goes by the control group of who writes (`journalctl -u`).
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     // A session of its own: what holds a terminal as its own could type into the shell of root that started us (TIOCSTI).
     detached: true,
   });
-  child.stdout?.pipe(process.stdout, { end: false });
-  child.stderr?.pipe(process.stderr, { end: false });
+  passOn(child.stdout!, process.stdout, bytesPerMs);
+  passOn(child.stderr!, process.stderr, bytesPerMs);
   const ended = endOf(child);
   await once(child, 'spawn');
   const channel = new Channel(child.stdio[channelFd] as Duplex, { peer: 'controlPlane' });
@@ -88,6 +92,6 @@ async function endOf(child: ChildProcess): Promise<number> {
   const closed = new Promise((resolve) => child.once('close', resolve));
   const [code] = (await once(child, 'exit')) as [number | null];
   // Its last words come through the pipes, which what it has started may hold open.
-  if (child.stdout) await Promise.race([closed, sleep(lastWordsMs)]);
+  await Promise.race([closed, sleep(lastWordsMs)]);
   return code ?? 1;
 }

@@ -14,13 +14,16 @@ import { chmod, chown, mkdir, readFile, rm } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import type { Server, Socket } from 'node:net';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import type { Log } from '@lodge/ports';
 import { groupNames } from '../../relay/groups.ts';
 import type { RelayGroup } from '../../relay/groups.ts';
+import { passOn } from '../pass-on.ts';
 import type { Launched } from '../../relay/relay-process.ts';
 import type { Config } from '../../config/config.ts';
 import type { User } from '../control-user.ts';
+
+/** Half a megabyte a second of its log: an honest relay writes some lines a minute. */
+const bytesPerMs = 512;
 
 /** How a process is run: what root runs, with what environment. */
 export interface RelayCommand {
@@ -158,7 +161,7 @@ class Place {
     });
     // The process has its own.
     socket.destroy();
-    if (child.stderr !== null) passOn(child.stderr);
+    if (child.stderr !== null) passOn(child.stderr, process.stderr, bytesPerMs);
     child.once('error', (error) => this.log.error({ err: error }, 'a relay process could not be started'));
     if (child.pid === undefined) return;
     this.child = child;
@@ -182,19 +185,4 @@ async function kill(child: ChildProcess): Promise<void> {
     }
   }
   if (pids.length === 0) child.kill('SIGKILL');
-}
-
-/** Half a megabyte a second: an honest relay writes some lines a minute. */
-const bytesPerMs = 512;
-
-/**
- * Lines of a process become this one's. Whoever shared a file with this process could empty it, and change how it is written to.
- * One that writes too much waits.
- */
-function passOn(lines: Readable): void {
-  lines.on('data', (chunk: Buffer) => {
-    process.stderr.write(chunk);
-    lines.pause();
-    setTimeout(() => lines.resume(), chunk.length / bytesPerMs);
-  });
 }
