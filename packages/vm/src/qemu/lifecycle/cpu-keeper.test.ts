@@ -50,3 +50,27 @@ test('among busy groups on one processor, one that is new has more than an equal
   await groups.close();
   assert.ok(parts[3]! > 1.5 * Math.max(...parts.slice(0, 3)), parts.join(' '));
 });
+
+test('a busy agent whose machine is started anew goes on with its account', async () => {
+  const weights: number[] = [];
+  let vm: Watched | null = null;
+  let seconds = 0;
+  const keeper = new CpuKeeper({
+    watch: { all: () => (vm ? [vm] : []) },
+    cgroups: () => ({ weigh: async (_, weight) => void weights.push(weight) }),
+    used: async () => seconds,
+    log: { debug() {} },
+  });
+  const runs = (executionId: string, used: number): Promise<void> => {
+    vm = { agentId: 'a', executionId } as Watched;
+    seconds = used;
+    return keeper.look();
+  };
+  await runs('first', 0);
+  await runs('first', 25);
+  vm = null;
+  await keeper.look();
+  await runs('second', 1);
+  await runs('third', 25);
+  assert.deepEqual(weights, [1, 0.2, 0.2, 0.1]);
+});

@@ -1,6 +1,7 @@
 /**
  * Lowers the weight of VMs that have been busy for long, so that one that wakes comes before them. Each has an account of the
- * processor time that it used, which halves every minute: little use costs nothing, and who is idle has full weight again.
+ * processor time that it used, which halves every minute: little use costs nothing, and who is idle has full weight again. The
+ * account is its agent's: who stops and starts, or whose machine dies, goes on with it.
  * Weights bind nobody on a host with processors to spare. What is held here may be lost: a new process begins with full weights.
  */
 import type { Log } from '@lodge/ports';
@@ -26,11 +27,16 @@ export function accountAfter(account: number, used: number, seconds: number): nu
 }
 
 interface Account {
+  readonly executionId: string;
+  /** Of this execution, seconds. */
   readonly used: number;
   readonly atMs: number;
   readonly held: number;
   readonly weight: number;
 }
+
+const heldNow = ({ held, atMs }: Account, used: number, nowMs: number): number =>
+  accountAfter(held, used, (nowMs - atMs) / 1000);
 
 export interface CpuKeeperParts {
   readonly watch: Pick<ExitWatch, 'all'>;
@@ -65,23 +71,29 @@ export class CpuKeeper {
   async look(): Promise<void> {
     const looked = new Map<string, Account>();
     for (const vm of this.parts.watch.all()) {
-      const key = `${vm.agentId} ${vm.executionId}`;
-      const account = await this.weigh(vm, this.accounts.get(key)).catch((error: unknown) => {
+      const account = await this.weigh(vm, this.accounts.get(vm.agentId)).catch((error: unknown) => {
         this.parts.log.debug({ agent_id: vm.agentId, err: error }, 'a VM was not weighed');
         return null;
       });
-      if (account) looked.set(key, account);
+      if (account) looked.set(vm.agentId, account);
+    }
+    for (const [agentId, account] of this.accounts) {
+      const isPaidOff = weightOf(heldNow(account, 0, performance.now())) === 1;
+      if (!looked.has(agentId) && !isPaidOff) looked.set(agentId, account);
     }
     this.accounts = looked;
   }
 
   private async weigh(vm: Watched, before: Account | undefined): Promise<Account> {
     const { used: read = ({ process }: Watched) => cpuSeconds(process) } = this.parts;
+    const { agentId, executionId } = vm;
     const [used, atMs] = [await read(vm), performance.now()];
-    const held = before ? accountAfter(before.held, used - before.used, (atMs - before.atMs) / 1000) : 0;
+    const isSame = before?.executionId === executionId;
+    const held = before ? heldNow(before, used - (isSame ? before.used : 0), atMs) : 0;
     const weight = weightOf(held);
-    if (weight !== before?.weight) await this.parts.cgroups().weigh(vm.agentId, weight);
-    return { used, atMs, held, weight };
+    // The group of another execution is a new one.
+    if (!isSame || weight !== before.weight) await this.parts.cgroups().weigh(agentId, weight);
+    return { executionId, used, atMs, held, weight };
   }
 
   private wait(): void {
