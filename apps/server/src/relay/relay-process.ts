@@ -4,6 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ChannelFailure } from '@lodge/ports';
 import type { Log } from '@lodge/ports';
 import { Channel, ChannelError } from '@lodge/vm/channel';
+import { listenFor, usualHeartbeat } from '@lodge/vm/heartbeat';
+import type { Heartbeat } from '@lodge/vm/heartbeat';
 import { ShapeError } from '@lodge/vm/shapes';
 import { traitsOf } from './faults.ts';
 import type { RelayAsk, RelayOrder, RelayReply, RelayStart } from './protocol.ts';
@@ -17,13 +19,6 @@ const lastRestartMs = 60_000;
 const stableMs = 60_000;
 const askWithinMs = 25_000;
 const maxAsked = 100;
-/** One that answers nothing for so long hangs. Its event loop is never busy for a second otherwise. */
-const usualWatch: Watch = { pingEveryMs: 10_000, silentMs: 60_000 };
-
-export interface Watch {
-  readonly pingEveryMs: number;
-  readonly silentMs: number;
-}
 
 /** A process that was started, at the other end of a stream. */
 export interface Launched {
@@ -40,7 +35,7 @@ export interface RelayProcessOptions {
   readonly serve: (channel: Channel) => void;
   readonly start: () => RelayStart;
   readonly log: Log;
-  readonly watch?: Watch;
+  readonly heartbeat?: Heartbeat;
 }
 
 type WithoutId<T> = T extends unknown ? Omit<T, 'id'> : never;
@@ -145,25 +140,22 @@ export class RelayProcess {
     }
   }
 
-  /** Hands its replies out, and ends it when it has said nothing for too long. By pings: a pause of this process counts once. */
+  /** Hands its replies out, and ends it when it has said nothing for too long. */
   private watch(channel: Channel): () => void {
-    const { log, channels, watch = usualWatch } = this.options;
-    let unanswered = 0;
+    const { log, channels, heartbeat = usualHeartbeat } = this.options;
+    const listening = listenFor(heartbeat, {
+      ping: () => send(channel, { type: 'ping' }),
+      silent: () => {
+        log.error({ channels }, 'a relay process answers nothing, and is killed');
+        channel.close();
+      },
+    });
     channel.receive('said', ({ reply: said }) => {
-      unanswered = 0;
+      listening.heard();
       const reply = checked(said);
       if (reply.type !== 'ready' && reply.type !== 'pong') this.waiting.get(reply.id)?.(reply);
     });
-    const timer = setInterval(() => {
-      if (unanswered * watch.pingEveryMs >= watch.silentMs) {
-        log.error({ channels }, 'a relay process answers nothing, and is killed');
-        channel.close();
-        return;
-      }
-      unanswered += 1;
-      send(channel, { type: 'ping' });
-    }, watch.pingEveryMs);
-    return () => clearInterval(timer);
+    return () => listening.stop();
   }
 }
 

@@ -98,17 +98,17 @@ test('no process runs until somebody asks, or there is a channel; one that dies 
 test('a process that hangs is killed and followed by another; one that answers is left alone', async () => {
   const errors: string[] = [];
   // A start may take long on a machine that is busy.
-  const watch = { pingEveryMs: 500, silentMs: 60_000 };
-  const relays = await start(errors, { watch });
+  const heartbeat = { pingEveryMs: 500, silentMs: 60_000 };
+  const relays = await start(errors, { heartbeat });
   const bot = telegram.bot();
   await relays.check.verify('telegram', { botToken: bot.token }, signal);
   const [pid] = relays.pids;
-  watch.silentMs = 4_000;
+  heartbeat.silentMs = 4_000;
   await sleep(5_000);
   assert.deepEqual([relays.pids, errors], [[pid], []]);
   process.kill(pid!, 'SIGSTOP');
   await until(() => errors.length > 0);
-  watch.silentMs = 60_000;
+  heartbeat.silentMs = 60_000;
   await until(() => relays.pids.length === 1 && relays.pids[0] !== pid);
   assert.deepEqual(errors, [
     'a relay process answers nothing, and is killed',

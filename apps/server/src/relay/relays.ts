@@ -8,11 +8,12 @@ import { openedStore, startUpkeep, usualRelayTimings } from '@lodge/channels/rel
 import type { RelayTimings } from '@lodge/channels/relay';
 import type { ChannelName } from '@lodge/domain';
 import type { ChannelCheck, ChannelFiles, Log, MailboxNotices, RelayStore, SecretBox } from '@lodge/ports';
+import type { Heartbeat } from '@lodge/vm/heartbeat';
 import { groupNames, relayGroups } from './groups.ts';
 import type { RelayGroup } from './groups.ts';
 import type { GoogleClient, PlatformUrls, RelayStart } from './protocol.ts';
 import { RelayProcess } from './relay-process.ts';
-import type { Launched, Watch } from './relay-process.ts';
+import type { Launched } from './relay-process.ts';
 import { serveRelay } from './serve/serve.ts';
 
 export interface RelaysOptions {
@@ -27,7 +28,7 @@ export interface RelaysOptions {
   readonly logLevel: string;
   readonly log: Log;
   readonly timings?: RelayTimings;
-  readonly watch?: Watch;
+  readonly heartbeat?: Heartbeat;
 }
 
 export interface Relays {
@@ -70,7 +71,7 @@ export function startRelays(options: RelaysOptions): Relays {
 }
 
 function processOf(group: RelayGroup, options: RelaysOptions): RelayProcess {
-  const { notices, secrets, files, launch, log, watch } = options;
+  const { notices, secrets, files, launch, log, heartbeat } = options;
   const channels = relayGroups[group];
   const name = `${options.instance}@${hostname()}`;
   const store = openedStore(options.store, secrets);
@@ -83,7 +84,7 @@ function processOf(group: RelayGroup, options: RelaysOptions): RelayProcess {
     },
     start: () => startOf(channels, name, options),
     log,
-    ...(watch && { watch }),
+    ...(heartbeat && { heartbeat }),
   });
 }
 

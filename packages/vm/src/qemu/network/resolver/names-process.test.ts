@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import dnsPacket from 'dns-packet';
 import type { AllowedName } from '../egress-rules.ts';
 import { NamesProcess } from './names-process.ts';
@@ -101,6 +102,24 @@ test('names are read by a process without privileges, root pins what it finds, a
   const first = names.pid!;
   process.kill(first, 'SIGKILL');
   await until(() => names.pid !== null && names.pid !== first);
+  assert.equal((await ask('shop.example')).answers?.length, 1, 'the next one knows its guests');
+});
+
+test('one that hangs is killed and followed by another, and one that answers is left alone', async (t) => {
+  // A start may take long on a machine that is busy.
+  const heartbeat = { pingEveryMs: 100, silentMs: 60_000 };
+  const { names, log, ask } = await started(t, { heartbeat });
+  names.allow(guest, [shop]);
+  await ask('shop.example');
+  const first = names.pid!;
+  heartbeat.silentMs = 3_000;
+  await sleep(4_000);
+  assert.deepEqual([names.pid, log], [first, []]);
+  process.kill(first, 'SIGSTOP');
+  await until(() => log.length > 0);
+  heartbeat.silentMs = 60_000;
+  await until(() => names.pid !== null && names.pid !== first);
+  assert.match(log[0]!, /answers nothing, and is killed/);
   assert.equal((await ask('shop.example')).answers?.length, 1, 'the next one knows its guests');
 });
 

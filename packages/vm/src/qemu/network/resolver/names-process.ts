@@ -2,7 +2,7 @@
  * Root's side of the process that looks names up (`names-program.ts`). What that says is taken for hostile, for it reads what
  * guests and name servers send: root believes addresses, marks and lifetimes alone, each checked, and so many a second.
  *
- *   started -> serving -> ended by itself, or what it says is no message -> started again
+ *   started -> serving -> ended by itself, answers no ping, or what it says is no message -> started again
  *                      -> stopped
  *
  * It ends with this process, however that ends. While there is none, no name is found and nothing opens.
@@ -15,6 +15,8 @@ import { fileURLToPath } from 'node:url';
 import { TokenBucket } from '@lodge/domain';
 import { Channel, ChannelError } from '../../../remote/channel.ts';
 import type { Message } from '../../../remote/channel.ts';
+import { listenFor, usualHeartbeat } from '../../../remote/heartbeat.ts';
+import type { Heartbeat, Listening } from '../../../remote/heartbeat.ts';
 import type { AllowedName } from '../egress-rules.ts';
 import { mostLookupsOfGuest } from './lookups.ts';
 import { mostAnswers } from './message.ts';
@@ -38,6 +40,7 @@ export interface NamesProcessOptions {
   readonly refuse: (guest: string, name: string) => void;
   readonly isClosed: (address: string) => boolean;
   readonly log: (message: string) => void;
+  readonly heartbeat?: Heartbeat;
 }
 
 const program = fileURLToPath(new URL('names-program.ts', import.meta.url));
@@ -144,7 +147,9 @@ export class NamesProcess {
     child.unref();
     for (const stream of child.stdio) (stream as { unref?: () => void } | null)?.unref?.();
     for (const [guest, names] of this.guests) channel.send({ kind: 'guest', guest, names });
+    const silence = this.awaitPongs(channel);
     void channel.ended.then((why) => {
+      silence.stop();
       if (this.running !== running) return;
       this.running = null;
       if (!this.isWanted) return;
@@ -154,6 +159,27 @@ export class NamesProcess {
       this.beginLater();
     });
     if (!this.isWanted) this.end();
+  }
+
+  /** Ends one that hangs. */
+  private awaitPongs(channel: Channel): Pick<Listening, 'stop'> {
+    let asked = 0;
+    const listening = listenFor(this.options.heartbeat ?? usualHeartbeat, {
+      ping: () => {
+        asked += 1;
+        channel.send({ kind: 'ping' });
+      },
+      silent: () => {
+        this.options.log('network: the process that looks names up answers nothing, and is killed');
+        channel.close();
+      },
+    });
+    channel.receive('pong', () => {
+      asked -= 1;
+      if (asked < 0) throw new ChannelError('an answer to no ping');
+      listening.heard();
+    });
+    return listening;
   }
 
   private beginLater(): void {

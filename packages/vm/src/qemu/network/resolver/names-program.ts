@@ -4,6 +4,7 @@
  *
  *   serve -> serving, or failed (why)         guest, forget -> the names that a guest may look up, until it is gone
  *   pin <- pinned (whether they are)          refuse <- a guest asked for a name that it may not look up
+ *   ping -> pong (this process does not hang)
  */
 import { Socket } from 'node:net';
 import { Channel } from '../../../remote/channel.ts';
@@ -72,6 +73,7 @@ function run(channel: Channel): void {
       (error: unknown) => channel.send({ kind: 'failed', why: (error as Error).message }),
     );
   });
+  channel.receive('ping', () => channel.send({ kind: 'pong' }));
   void channel.ended.then(() => process.exit(0));
   channel.open();
 }
