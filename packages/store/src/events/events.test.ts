@@ -127,6 +127,26 @@ test('what agents do by themselves pushes out nothing that people did, and littl
   ]);
 });
 
+test('a key that floods the audit log pushes out its own events, and no other key’s', async () => {
+  await execute(
+    database.connectionString,
+    `insert into accounts (id, name) values ('leak', 'm');
+     insert into events (account_id, type, level, data, actor_kind, actor_id, created_at)
+       select 'leak', 'agent.created', 1, '{}', 'api_key', case when n <= 20 then 'calm' when n <= 60 then 'busy' else 'leaked' end, now()
+       from generate_series(1, 5000) n`,
+  );
+  await store.events.prune({ maxEvents: 100, maxAgeMs: 365 * 86_400_000 });
+  const left = await execute(
+    database.connectionString,
+    `select actor_id, count(*)::int as n from events where account_id = 'leak' group by 1 order by 1`,
+  );
+  assert.deepEqual(left, [
+    { actor_id: 'busy', n: 40 },
+    { actor_id: 'calm', n: 20 },
+    { actor_id: 'leaked', n: 40 },
+  ]);
+});
+
 test('no secret is in an event of a key or a limit', async () => {
   await changing(store.accounts, accountId, (tx) => tx.setRecordsLlmCalls(accountId, true));
   const rows = await execute<{ all: string }>(

@@ -1,7 +1,7 @@
 /**
  * Deletes events that are over the bounds, oldest first. Who caused them decides by which bound: what people, API keys and the
  * operator did, and what came about by itself, have one each, so none of them pushes out another. Of what came about by itself
- * one agent has a tenth.
+ * one agent has a tenth. Among API keys those with most events give way: a key that leaked pushes out its own.
  */
 import type { EventBounds } from '@lodge/ports';
 import { sql } from 'kysely';
@@ -33,8 +33,45 @@ export async function pruneEvents(database: Database, { maxEvents, maxAgeMs }: E
     await prune(await lastBefore(database, id, maxAgeMs));
     // Before all agents together: one that floods gives way to others.
     for (const over of await lastOfAgents(database, id, Math.ceil(maxEvents * partOfAgent))) await prune(over);
-    for (const of of causes) await prune(await lastBeyond(database, id, of, maxEvents));
+    for (const of of causes) {
+      const over = await lastBeyond(database, id, of, maxEvents);
+      if (over !== null) for (const each of await lastOfActors(database, id, over, maxEvents)) await prune(each);
+    }
   }
+}
+
+/** Of those who have the most: as many go as are over the bound, and nobody keeps more than another who must give way. */
+async function lastOfActors(
+  database: Database,
+  accountId: string,
+  { of }: Over,
+  maxEvents: number,
+): Promise<readonly Over[]> {
+  const { rows } = await database.repeatable((db) =>
+    sql<{ actor_id: string | null; events: number }>`
+      select actor_id, count(*)::int as events from events where account_id = ${accountId} and ${of} group by 1
+    `.execute(db),
+  );
+  const kept = evenPart(
+    rows.map(({ events }) => events),
+    maxEvents,
+  );
+  const crowding = rows.filter(({ events }) => events > kept);
+  const last = crowding.map(({ actor_id }) =>
+    lastBeyond(database, accountId, sql<boolean>`${of} and actor_id is not distinct from ${actor_id}`, kept),
+  );
+  return (await Promise.all(last)).filter((each) => each !== null);
+}
+
+/** The most that one may have so that all together have `max`, when nobody has more than it. */
+function evenPart(amounts: readonly number[], max: number): number {
+  let left = max;
+  for (const [n, amount] of amounts.toSorted((a, b) => a - b).entries()) {
+    const part = Math.floor(left / (amounts.length - n));
+    if (amount > part) return part;
+    left -= amount;
+  }
+  return max;
 }
 
 /** Those that no person, key or operator caused. */
