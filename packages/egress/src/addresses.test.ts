@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import { isPublicAddress } from './addresses.ts';
 import type { Find } from './names.ts';
@@ -77,3 +78,29 @@ test('a public address that the host has itself is refused, as a literal and beh
   }
   await outbound.close();
 });
+
+const skip = process.geteuid!() === 0 ? false : 'only root makes a network';
+
+test(
+  'links without a carrier and local routes are the host’s own too; routes for marked packets are not',
+  { skip },
+  () => {
+    const network = [
+      'ip link set lo up',
+      'ip link add bridge type bridge && ip address add 8.8.8.1/24 dev bridge',
+      'ip address add 2606:4700::1/64 dev bridge && ip link set bridge up',
+      'ip route add local 9.9.9.0/24 dev lo && ip -6 route add local 2606:4701::/64 dev lo',
+      'ip rule add fwmark 1 lookup 100 && ip route add local default dev lo table 100',
+      'ip -6 rule add fwmark 1 lookup 100 && ip -6 route add local default dev lo table 100',
+      'exec "$@"',
+    ].join('\n');
+    const own = ['8.8.8.1', '9.9.9.77', '2606:4700::1', '2606:4701::77', '127.0.0.2'];
+    const others = ['8.8.8.2', '9.9.8.1', '2606:4700::2', '2606:4702::1'];
+    const program = `
+    import { ownAddresses } from '${new URL('own-addresses.ts', import.meta.url).href}';
+    process.stdout.write(JSON.stringify(${JSON.stringify([...own, ...others])}.filter(ownAddresses())));`;
+    const node = [process.execPath, '--input-type=module', '-e', program];
+    const told = execFileSync('unshare', ['--net', 'sh', '-ec', network, 'sh', ...node], { encoding: 'utf8' });
+    assert.deepEqual(JSON.parse(told), own);
+  },
+);
