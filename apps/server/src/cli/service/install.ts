@@ -8,7 +8,7 @@ import { chmod, chown, lstat, readFile, rename, rm, writeFile } from 'node:fs/pr
 import { join, resolve } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { exists } from '../../host/exists.ts';
-import { strangerOf } from '../../host/ownership.ts';
+import { strangerOf, strangerWithin } from '../../host/ownership.ts';
 import { environmentFile, toRoot, unitFile, unitName } from '../../host/service-files.ts';
 import { CommandError, say } from '../command.ts';
 import type { Command } from '../command.ts';
@@ -28,7 +28,7 @@ export const install: Command = async (args, env) => {
   }
   await assertSystemd();
   const there = await unitThere();
-  await tellOwner();
+  await tellOwner(env);
   await closeEnvironment();
   if (there === text) say(`${unitFile} is there already.`);
   else {
@@ -70,7 +70,7 @@ async function textFor(env: NodeJS.ProcessEnv): Promise<string> {
 async function programsIn(env: NodeJS.ProcessEnv): Promise<string> {
   const folders = (env['PATH'] ?? '').split(':').filter((folder) => folder.startsWith('/'));
   const withNpm = folders.filter((folder) => existsSync(join(folder, 'npm')));
-  for (const folder of withNpm) if ((await strangerOf(folder)) === null) return folder;
+  for (const folder of withNpm) if ((await strangerOf(join(folder, 'npm'))) === null) return folder;
   if (withNpm.length > 0)
     warn(
       `npm is in ${withNpm[0]} alone, which is not root's, so the service does not look there. Install npm for all users.`,
@@ -79,8 +79,9 @@ async function programsIn(env: NodeJS.ProcessEnv): Promise<string> {
 }
 
 /** Who owns what the service runs is root: told, for an administrator's own account may be meant. */
-async function tellOwner(): Promise<void> {
-  const stranger = await strangerOf(root);
+async function tellOwner({ LODGE_DATA_DIR, LODGE_CACHE_DIR }: NodeJS.ProcessEnv): Promise<void> {
+  const data = [LODGE_DATA_DIR, LODGE_CACHE_DIR].filter((folder) => folder !== undefined);
+  const stranger = await strangerWithin(root, '/', data);
   if (stranger === null) return;
   warn(`${stranger.path} is ${stranger.who}'s to change, who thereby is root. ${toRoot(root)}`);
 }

@@ -2,10 +2,11 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fail, ok, warn } from '../finding.ts';
-import { strangerOf } from '../ownership.ts';
+import { strangerOf, strangerWithin } from '../ownership.ts';
+import type { Stranger } from '../ownership.ts';
 import { environmentFile, toRoot, unitFile } from '../service-files.ts';
 import { fileOf } from './check.ts';
-import type { Check } from './check.ts';
+import type { Check, HostFacts } from './check.ts';
 
 const program: Check = {
   name: 'service',
@@ -14,18 +15,33 @@ const program: Check = {
     if (unit === null) return ok(name, 'not installed');
     const checkout = /^WorkingDirectory=(\/\S*)$/m.exec(unit)?.[1];
     const path = /^Environment=PATH=(\S*)$/m.exec(unit)?.[1] ?? '';
-    const folders = [...(checkout ? [checkout] : []), ...path.split(':').filter((folder) => folder.startsWith('/'))];
-    for (const folder of folders) {
-      const stranger = await strangerOf(join(facts.root, folder), facts.root).catch(() => null);
-      if (stranger === null) continue;
-      const detail = `${stranger.path}, which the service runs as root, is ${stranger.who}'s to change`;
-      const advice =
-        folder === checkout ? toRoot(checkout) : 'run npm run lodge -- install again, with npm installed for all users';
-      return warn(name, detail, advice);
-    }
+    const detailOf = (found: Stranger): string =>
+      `${found.path}, which the service runs as root, is ${found.who}'s to change`;
+    const inCheckout = checkout === undefined ? null : await within(facts, checkout);
+    if (inCheckout !== null) return warn(name, detailOf(inCheckout), toRoot(checkout!));
+    const onPath = await firstOf(facts, path.split(':'));
+    if (onPath !== null)
+      return warn(name, detailOf(onPath), 'run npm run lodge -- install again, with npm installed for all users');
     return ok(name, `${checkout ?? unitFile}, root's alone`);
   },
 };
+
+/** All of a checkout is loaded by root: scripts, programs, packages and where their links lead. What Lodge keeps is data. */
+function within({ root, config }: HostFacts, checkout: string): Promise<Stranger | null> {
+  const data = [config.dataDir, config.cacheDir].map((folder) => join(root, folder));
+  return strangerWithin(join(root, checkout), root, data).catch(() => null);
+}
+
+/** Of the folders on a path, and of the host's programs that set-up runs by name. */
+async function firstOf({ root }: HostFacts, folders: readonly string[]): Promise<Stranger | null> {
+  for (const folder of folders.filter((each) => each.startsWith('/'))) {
+    for (const name of ['', 'node', 'npm']) {
+      const stranger = await strangerOf(join(root, folder, name), root).catch(() => null);
+      if (stranger !== null) return stranger;
+    }
+  }
+  return null;
+}
 
 const settings: Check = {
   name: 'service settings',

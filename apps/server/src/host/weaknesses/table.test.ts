@@ -1,7 +1,7 @@
 /** Each check against a host that is weak in that one way, and one that is not: files of the kernel lie in a folder of the test. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
@@ -62,7 +62,11 @@ test('a service that runs what is another user’s, or whose settings others rea
   const unit = 'WorkingDirectory=/opt/lodge\nEnvironment=PATH=/opt/npm:/usr/bin\n';
   const files = {
     '/etc/systemd/system/lodge.service': unit,
-    '/opt/lodge/x': '',
+    '/opt/lodge/scripts/start.sh': '',
+    '/opt/lodge/apps/x/main.ts': '',
+    '/opt/lodge/packages/x/index.ts': '',
+    '/opt/packages/node/bin/node': '',
+    '/home/eve/x': '',
     '/opt/npm/npm': '',
     '/usr/bin/x': '',
     '/etc/lodge.env': '',
@@ -72,9 +76,28 @@ test('a service that runs what is another user’s, or whose settings others rea
   const closed = (root: string): Promise<void> => chmod(join(root, 'etc/lodge.env'), 0o600);
   assert.deepEqual(await on(closed), {});
   assert.deepEqual(await on((root) => chmod(join(root, 'etc/lodge.env'), 0o640)), { 'service settings': 'fail' });
-  for (const folder of ['opt/lodge', 'opt/npm', 'opt']) {
+  /** As npm does: links to programs and to packages, one of them over another link. */
+  const linked = async (root: string, by = '../../packages/node'): Promise<void> => {
+    await closed(root);
+    const modules = join(root, 'opt/lodge/node_modules');
+    await mkdir(join(modules, '.bin'), { recursive: true });
+    await symlink('../../packages/node/bin/node', join(root, 'opt/lodge/packages/node'));
+    await symlink('../../packages/x', join(modules, 'x'));
+    await symlink(by, join(modules, '.bin/node'));
+    await symlink('nowhere', join(modules, '.bin/gone'));
+  };
+  assert.deepEqual(await on(linked), {});
+  const others = [
+    'opt/lodge',
+    'opt/lodge/scripts/start.sh',
+    'opt/lodge/apps',
+    'opt/lodge/node_modules/.bin',
+    'opt/npm',
+  ];
+  const behindLinks = ['opt/packages', 'opt/packages/node/bin/node', 'opt'];
+  for (const folder of [...others, ...behindLinks]) {
     const given = async (root: string): Promise<void> => {
-      await closed(root);
+      await linked(root);
       await chown(join(root, folder), 1000, 1000);
     };
     assert.deepEqual(await on(given), { service: 'warn' }, folder);
@@ -84,6 +107,12 @@ test('a service that runs what is another user’s, or whose settings others rea
     await chmod(join(root, 'opt/lodge'), 0o775);
   };
   assert.deepEqual(await on(written), { service: 'warn' });
+  const overForeignFolder = async (root: string): Promise<void> => {
+    await linked(root, '../../../../home/eve/node');
+    await symlink('../../opt/packages/node/bin/node', join(root, 'home/eve/node'));
+    await chown(join(root, 'home/eve'), 1000, 1000);
+  };
+  assert.deepEqual(await on(overForeignFolder), { service: 'warn' }, 'who may change a link on the way');
 });
 
 test('each weakness of the machine is found', async () => {
