@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { migrate, openStore } from '@lodge/store';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
 import { agentRow, testApp } from '../../../../../../packages/testkit/src/plane/http/test-app.ts';
@@ -58,3 +59,33 @@ test('an account with a hundred thousand keys of the last hour is told so before
   assert.equal(refused.headers['retry-after'], '60');
   assert.equal((await create(known)).text, text);
 });
+
+test('a flood of keyed requests of one account leaves connections of the database to others', async () => {
+  const { create } = asking(true);
+  await run(`update stored_bytes set items = 10 where account_id = '${accountId}' and kind = 'replies'`);
+  assert.equal((await create(randomUUID())).status, 201);
+  await run(`create table released (); insert into accounts (id, name) values ('other', 'b')`);
+  // What claims of the account wait for is held by another, until it is told.
+  const held = run(`do $$ begin
+    perform from stored_bytes where account_id = '${accountId}' for update;
+    while not exists (select from released) loop perform pg_sleep(0.01); end loop;
+  end $$`);
+  while ((await inState('Timeout')) < 1) await sleep(5);
+  const flood = Array.from({ length: 30 }, () => create(randomUUID()));
+  while ((await inState('Lock')) < 2) await sleep(5);
+  const asked = { accountId: 'other', key: 'k', fingerprint: Buffer.alloc(32), agentId: 'aaaaaaaaaaaa' };
+  try {
+    assert.equal((await store.idempotency.claim(asked, 15_000)).kind, 'claimed');
+  } finally {
+    await run('insert into released default values');
+  }
+  await held;
+  const statuses = (await Promise.all(flood)).map(({ status }) => status);
+  assert.deepEqual([...new Set(statuses)], [201], 'all of the account are carried out');
+});
+
+const run = (sql: string) => execute(database.connectionString, sql);
+
+/** Sessions of the database that wait for such a thing. */
+const inState = async (type: 'Lock' | 'Timeout'): Promise<number> =>
+  (await run(`select from pg_stat_activity where datname = current_database() and wait_event_type = '${type}'`)).length;

@@ -12,6 +12,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../../app-types.ts';
 import { Claims, leaseMs } from './claims.ts';
 import { checkSecretReply } from './secret-replies.ts';
+import { ClaimTurns } from './turns.ts';
 
 const maxKeptBytes = 256 * 1024;
 const keptHeaders = ['content-type', 'location', 'etag', 'x-agent-id', 'preference-applied'];
@@ -34,6 +35,7 @@ export function addIdempotency(app: App, { idempotency: store, hasRoom = () => t
   app.addHook('onRoute', checkSecretReply);
   if (store === undefined) return;
   const claims = new Claims(store, log);
+  const turns = new ClaimTurns();
   app.addHook('onReady', async () => claims.start());
   app.addHook('onClose', async () => claims.stop());
 
@@ -41,7 +43,8 @@ export function addIdempotency(app: App, { idempotency: store, hasRoom = () => t
     const key = checkedKey(header);
     const { accountId } = request.principal;
     const agentId = makeAgentId(randomInt);
-    const outcome = await store.claim({ accountId, key, fingerprint: fingerprintOf(request), agentId }, leaseMs);
+    const asked = { accountId, key, fingerprint: fingerprintOf(request), agentId };
+    const outcome = await turns.begin(accountId, () => store.claim(asked, leaseMs));
     switch (outcome.kind) {
       case 'claimed':
         claims.hold(outcome.claim);
@@ -75,7 +78,8 @@ export function addIdempotency(app: App, { idempotency: store, hasRoom = () => t
     const kept = mayBeKept(request) ? storedReply(reply, payload) : null;
     // A request that was refused changed nothing. Where its reply is not kept it is asked again, and never told as carried out.
     const isRefusal = reply.statusCode >= 400 && reply.statusCode < 500;
-    return isKept(reply) && !(kept === null && isRefusal) ? store.complete(claim, kept) : store.abandon(claim);
+    const isDone = isKept(reply) && !(kept === null && isRefusal);
+    return turns.end(claim.accountId, () => (isDone ? store.complete(claim, kept) : store.abandon(claim)));
   };
 
   // Most requests have no key: they are not made to wait for a promise.
