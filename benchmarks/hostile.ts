@@ -3,14 +3,14 @@
  * with the p99 and the worst of the bystander's requests, beside those of a quiet box in the same run.
  *
  *     node benchmarks/hostile.ts [part of an attack's name]
- *     node benchmarks/hostile.ts findings    each of the second review for 20 s, and a minute of rest behind it
+ *     node benchmarks/hostile.ts findings [part of a name]    each of the second review for 20 s, and a minute of rest behind it
  */
 import { defaultDisk } from '@lodge/domain';
 import { openHostileWorld } from '../tests/security/hostile/world.ts';
 import { runAttacks, tableOf } from '../tests/security/hostile/run.ts';
 import type { RunOptions } from '../tests/security/hostile/run.ts';
 
-const [part = ''] = process.argv.slice(2);
+const [part = '', more = ''] = process.argv.slice(2);
 const options: RunOptions =
   part === 'findings'
     ? {
@@ -18,7 +18,7 @@ const options: RunOptions =
         betweenMs: 60_000,
         attackMs: 20_000,
         mixedMs: 0,
-        only: ({ finding }) => finding !== undefined,
+        only: ({ finding, name }) => finding !== undefined && name.includes(more),
       }
     : {
         quietMs: 15_000,

@@ -43,8 +43,16 @@ const nodeOptions = ['--max-semi-space-size=4'];
 /** No file is written, no process started, no native module loaded. Mail is read in a thread. */
 const permissions = ['--permission', '--allow-fs-read=*', '--allow-worker', '--disable-warning=PERM0006'];
 
-const environmentOf = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
-  Object.fromEntries(passedOn.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
+/**
+ * Memory of a mail goes back to the host with it. Without this glibc learns from the first large one to keep what is freed, in
+ * pieces: after mails of 24 MiB a relay of 110 MiB kept 330, and with it 180.
+ */
+const memory = { MALLOC_MMAP_THRESHOLD_: String(128 * 1024) };
+
+const environmentOf = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
+  ...Object.fromEntries(passedOn.flatMap((name) => (env[name] ? [[name, env[name]]] : []))),
+  ...memory,
+});
 
 /** As the user that this process runs as, in no box: for who cannot become another. */
 export const plainCommand = (env: NodeJS.ProcessEnv, entry = relayEntry): RelayCommand => ({

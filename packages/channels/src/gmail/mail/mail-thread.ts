@@ -13,7 +13,7 @@ export interface MailThreadLimits {
   readonly mails: number;
 }
 
-const usualLimits: MailThreadLimits = { timeoutMs: 20_000, idleMs: 60_000, mails: 3 };
+const usualLimits: MailThreadLimits = { timeoutMs: 20_000, idleMs: 30_000, mails: 3 };
 const maxHeapMib = 512;
 /** For a thread to begin. When that fails no mail is to blame. */
 const startMs = 60_000;
