@@ -17,7 +17,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { noCredential } from '@lodge/guest';
 import { qemuPid } from '../tests/e2e/guest-memory.ts';
 import { bareMachine, cacheDir } from './bare-machine.ts';
-import { acceleratorOf, median, pssMib, seconds } from './figures.ts';
+import { acceleratorOf, median, processorMs, pssMib, seconds } from './figures.ts';
 import { measure, plainSettings } from './runtime.ts';
 
 const { values } = parseArgs({
@@ -34,6 +34,9 @@ interface Rounds {
   readonly floor: number[];
   readonly created: number[];
   readonly firstChat: number[];
+  /** Of the emulator, processor time until 201 and until the first chat is answered. */
+  readonly createdProcessor: number[];
+  readonly firstChatProcessor: number[];
   readonly secondChat: number[];
   readonly cold: number[];
   /** MiB. */
@@ -45,7 +48,16 @@ const { service, runtime } = measured;
 const create = (): Promise<string> => measured.create();
 const bare = await bareMachine(runtime, measured.ready);
 try {
-  const results: Rounds = { floor: [], created: [], firstChat: [], secondChat: [], cold: [], idlePss: [] };
+  const results: Rounds = {
+    floor: [],
+    created: [],
+    firstChat: [],
+    createdProcessor: [],
+    firstChatProcessor: [],
+    secondChat: [],
+    cold: [],
+    idlePss: [],
+  };
   let last = '';
   for (let round = 0; round < rounds; round += 1) {
     results.floor.push(await floorRound());
@@ -97,14 +109,19 @@ async function createRound(results: Rounds): Promise<string> {
   const started = performance.now();
   const id = await create();
   const created = performance.now();
+  const pid = await qemuPid(service.dataDir, id);
+  results.createdProcessor.push(await processorMs(pid));
+  const asked = performance.now();
   await chat(id);
-  const first = performance.now();
+  const first = performance.now() - (asked - created);
+  results.firstChatProcessor.push(await processorMs(pid));
+  const second = performance.now();
   await chat(id);
   results.created.push(created - started);
   results.firstChat.push(first - started);
-  results.secondChat.push(performance.now() - first);
+  results.secondChat.push(performance.now() - second);
   await sleep(5_000);
-  results.idlePss.push(await pssMib(await qemuPid(service.dataDir, id)));
+  results.idlePss.push(await pssMib(pid));
   return id;
 }
 
@@ -133,6 +150,8 @@ async function print(results: Rounds, agentId: string): Promise<void> {
   console.log(row('(b) POST /v1/agents until 201', results.created));
   console.log(row('(c) create until the first chat is answered', results.firstChat));
   console.log(row('a second chat', results.secondChat));
+  console.log(row('processor time of the emulator until 201', results.createdProcessor));
+  console.log(row('processor time of the emulator until the first chat is answered', results.firstChatProcessor));
   if (coldRounds > 0) console.log(row('(d) cold boot until the first chat is answered', results.cold));
   console.log(`\n(b)/(a) = ${(median(results.created) / median(results.floor)).toFixed(2)}`);
   if (coldRounds > 0) console.log(`(d)/(c) = ${(median(results.cold) / median(results.firstChat)).toFixed(1)}`);
