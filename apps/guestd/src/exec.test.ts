@@ -103,6 +103,9 @@ test('a daemon that fails takes its commands along, and leaves alone what had le
       return until(() => existsSync(file) && Number(readFileSync(file, 'utf8')));
     };
     const [leader, child, detached] = [await pidIn('leader'), await pidIn('child'), await pidIn('detached')];
+    const records = join(own.root, 'run/lodge/commands');
+    // The command runs before the daemon has written that it does.
+    await until(() => readdirSync(records).length > 0);
     await own.kill();
     await assertion;
     assert.ok(isAlive(leader) && isAlive(child) && isAlive(detached));
@@ -110,7 +113,7 @@ test('a daemon that fails takes its commands along, and leaves alone what had le
     await until(() => !isAlive(leader) && !isAlive(child));
     assert.ok(isAlive(detached));
     process.kill(detached, 'SIGKILL');
-    assert.deepEqual(readdirSync(join(own.root, 'run/lodge/commands')), []);
+    assert.deepEqual(readdirSync(records), []);
   } finally {
     await own.remove();
   }
