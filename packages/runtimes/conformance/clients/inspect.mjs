@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const [pid, count] = process.argv.slice(2).map(Number);
 const draw = `(() => {
   const crypto = process.getBuiltinModule('node:crypto');
+  if (/native code/.test(String(Math.random))) throw new Error('Math.random is still that of V8');
   return Array.from({ length: ${count} }, () => ({
     randomUUID: crypto.randomUUID(),
     webUUID: globalThis.crypto.randomUUID(),
@@ -46,8 +47,11 @@ const call = (send, method, params) => {
 const toMain = (message) => socket.send(message);
 const toWorker = (sessionId) => (message) =>
   void call(toMain, 'NodeWorker.sendMessageToWorker', { sessionId, message });
-const evaluate = async (send, expression) =>
-  (await call(send, 'Runtime.evaluate', { expression, returnByValue: true })).result.value;
+const evaluate = async (send, expression) => {
+  const { result, exceptionDetails } = await call(send, 'Runtime.evaluate', { expression, returnByValue: true });
+  if (exceptionDetails) throw new Error(result.description);
+  return result.value;
+};
 
 await call(toMain, 'NodeWorker.enable', { waitForDebuggerOnStart: false });
 const threads = { main: await evaluate(toMain, draw) };

@@ -67,7 +67,7 @@ test('OpenClaw’s own upkeep does not hold up a stop, and a template waits for 
   const both = [upkeep('idle-task, chat.send'), upkeep('chat.send: idle-task'), upkeep('idle-task-2')];
   for (const other of both) {
     answers(busyWith(other));
-    await assert.rejects(suspend(openclawGuest(guest, token), 100, never), RuntimeBusy);
+    await assert.rejects(suspend(openclawGuest(guest, token), 1_000, never), RuntimeBusy);
   }
   guest.events.length = 0;
   answers(busyWith(upkeep('idle-task (2)')), ok({ status: 'ready', suspensionId: 's-2', blockers: [] }));

@@ -12,7 +12,10 @@ try {
 } catch {
   // A program that runs without addons (--permission) keeps Node's own generators.
 }
-if (addon.exports instanceof ArrayBuffer) followGeneration(new Int32Array(addon.exports, 0, 1));
+if (addon.exports instanceof ArrayBuffer) {
+  followGeneration(new Int32Array(addon.exports, 0, 1));
+  preloadInEachWorker();
+}
 
 function followGeneration(page) {
   const crypto = require('node:crypto');
@@ -73,6 +76,25 @@ function followGeneration(page) {
       return ofThisGeneration(webUUID.bind(this));
     };
   }
+  require('node:module').syncBuiltinESMExports();
+}
+
+/** A worker that is given an environment of its own, as OpenClaw does with an empty one, would have no NODE_OPTIONS. */
+function preloadInEachWorker() {
+  const threads = require('node:worker_threads');
+  const preload = `--require ${__filename}`;
+  threads.Worker = class Worker extends threads.Worker {
+    constructor(file, options) {
+      const env = options?.env;
+      if (typeof env !== 'object' || env === null || String(env.NODE_OPTIONS).includes(__filename))
+        super(file, options);
+      else
+        super(file, {
+          ...options,
+          env: { ...env, NODE_OPTIONS: [preload, env.NODE_OPTIONS].filter(Boolean).join(' ') },
+        });
+    }
+  };
   require('node:module').syncBuiltinESMExports();
 }
 
