@@ -34,7 +34,7 @@ interface Rounds {
   readonly floor: number[];
   readonly created: number[];
   readonly firstChat: number[];
-  /** Of the emulator, processor time until 201 and until the first chat is answered. */
+  /** The emulator's processor time until 201 and until the first chat is answered. */
   readonly createdProcessor: number[];
   readonly firstChatProcessor: number[];
   readonly secondChat: number[];

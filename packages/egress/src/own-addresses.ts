@@ -10,7 +10,7 @@ import { networkInterfaces } from 'node:os';
 const freshMs = 1_000;
 /** A look takes the kernel's routes, which grow with the agents: 20 ms for 5,000. It costs a fiftieth of the time at most. */
 const lookPart = 1 / 50;
-/** Of each table; a route takes some 100 bytes. What a host with 40,000 has beyond them is known by its interfaces alone. */
+/** This much of each table is read; a route takes some 100 bytes. Where a host has more than 40,000, interfaces alone tell the rest. */
 const maxBytes = 4 * 1024 * 1024;
 
 /** Addresses and blocks, as `192.0.2.0/24`. */

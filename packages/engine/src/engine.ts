@@ -4,7 +4,7 @@
  * needs to go on is in the store and on the host.
  */
 import { randomUUID } from 'node:crypto';
-import { agentModel, defaultDisk, parseProviderModel } from '@lodge/domain';
+import { agentModel, defaultDisk, FairGate, parseProviderModel } from '@lodge/domain';
 import type { DiskSettings } from '@lodge/domain';
 import type { Agents, AskedTurn } from './agents/agents.ts';
 import { guestOfRow } from './agents/guest-of.ts';
@@ -18,7 +18,6 @@ import type { StepBounds } from './lifecycle/reconcile/deps.ts';
 import { createLeftoverCollector } from './lifecycle/reconcile/leftovers.ts';
 import { ReconcileLoop } from './lifecycle/reconcile/loop.ts';
 import { RulesPut } from './lifecycle/reconcile/rules-put.ts';
-import { Slots } from './lifecycle/reconcile/slots.ts';
 import { HealthWatch } from './lifecycle/supervise/health.ts';
 import { createSpending } from './spend/spending.ts';
 import type { SpendingDeps } from './spend/spending.ts';
@@ -109,9 +108,9 @@ export interface Engine {
 const concurrency = 64;
 /** A guest that does not answer holds the slot of its save for seconds, so one account never has them all. */
 const slotBounds = {
-  warm: { inAll: 4, perAccount: 4, few: 4 },
-  cold: { inAll: 2, perAccount: 2, few: 2 },
-  save: { inAll: 3, perAccount: 2, few: 1 },
+  warm: { inAll: 4, perName: 4 },
+  cold: { inAll: 2, perName: 2 },
+  save: { inAll: 3, perName: 2, few: 1 },
 } as const;
 const scanIntervalMs = 10_000;
 const deleteWaitMs = 60_000;
@@ -252,9 +251,9 @@ function createLoop(deps: EngineDeps, { templates, settingsOf, health, keepAwake
       return pacedBounds(bounds, driver.pace);
     },
     slots: {
-      warm: new Slots(slotBounds.warm),
-      cold: new Slots(slotBounds.cold),
-      save: new Slots(slotBounds.save),
+      warm: new FairGate(slotBounds.warm),
+      cold: new FairGate(slotBounds.cold),
+      save: new FairGate(slotBounds.save),
     },
     trouble: (id) => health.trouble(id),
   });

@@ -1,4 +1,4 @@
-/** What accounts keep in the folder of files: counted by agent and account, as files come and go. */
+/** Counts the files that accounts keep in the folder, by agent and account, as files come and go. */
 import { Shares } from '@lodge/domain';
 import type { Holder } from '@lodge/domain';
 import { NoRoomError } from '@lodge/ports';
@@ -42,7 +42,7 @@ export class KeptFiles {
     this.keys = keys;
   }
 
-  /** What files under way may still come to have, at most. Their bytes on the disk count here as well until they are whole. */
+  /** The most bytes that files under way may still come to have. Their bytes on the disk count here as well until they are whole. */
   get promisedBytes(): number {
     return this.promised;
   }

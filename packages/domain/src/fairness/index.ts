@@ -1,3 +1,4 @@
+export * from './fair-gate.ts';
 export * from './loop-share.ts';
 export * from './shares.ts';
 export * from './stalled-reply.ts';

@@ -32,7 +32,7 @@ function within({ root, config }: HostFacts, checkout: string): Promise<Stranger
   return strangerWithin(join(root, checkout), root, data).catch(() => null);
 }
 
-/** Of the folders on a path, and of the host's programs that set-up runs by name. */
+/** Looks at the folders on a path, and at the host's programs that set-up runs by name. */
 async function firstOf({ root }: HostFacts, folders: readonly string[]): Promise<Stranger | null> {
   for (const folder of folders.filter((each) => each.startsWith('/'))) {
     for (const name of ['', 'node', 'npm']) {

@@ -29,7 +29,7 @@ export class Holdings {
     return holding;
   }
 
-  /** Whose files are that come for that agent. Throws `LeaseLost` where this process was given no channel of it. */
+  /** The owner of files that come for that agent. Throws `LeaseLost` where this process was given no channel of it. */
   ownerOf(agentId: string): FileOwner {
     const holding = this.byNumber.values().find((each) => each.agentId === agentId);
     if (holding === undefined) throw new LeaseLost();

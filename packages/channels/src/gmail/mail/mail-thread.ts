@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { ownMemory } from './mail-jobs.ts';
-import { FairGate } from '../../shared/fair-gate.ts';
+import { FairGate } from '@lodge/domain';
 import type { MailJob, MailResult, MailResults } from './mail-jobs.ts';
 
 export interface MailThreadLimits {
@@ -33,14 +33,14 @@ export class UnreadableError extends Error {
 export class MailThread {
   readonly #limits: MailThreadLimits;
   readonly #mails: FairGate;
-  readonly #jobs = new FairGate(1, 1);
+  readonly #jobs = new FairGate({ inAll: 1, perName: 1 });
   #worker: Worker | null = null;
   #idle: NodeJS.Timeout | undefined;
   #waiting = 0;
 
   constructor(limits: MailThreadLimits = usualLimits) {
     this.#limits = limits;
-    this.#mails = new FairGate(limits.mails, 1);
+    this.#mails = new FairGate({ inAll: limits.mails, perName: 1 });
   }
 
   /** Fetches a mail of this mailbox and does the job with it. At most `mails` of them are in memory at once. */

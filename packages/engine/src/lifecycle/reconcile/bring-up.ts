@@ -77,7 +77,7 @@ export async function boot(pass: Pass, { crashed }: { readonly crashed: boolean 
   }
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await pass.deps.slots.cold.run(pass.slotHolder, pass.signal, () =>
+      await pass.inSlot('cold', () =>
         bringUp(pass, { from: 'boot', template, deadline: AbortSignal.timeout(pass.deps.bounds.provisionMs) }),
       );
       return;
@@ -240,7 +240,7 @@ async function makeVm(pass: Pass, { from, template, deadline }: Start): Promise<
   };
   // A boot has its slot for all of its minutes already.
   const vm = await pass.within(deadline, (signal) =>
-    from === 'boot' ? create(signal) : deps.slots.warm.run(pass.slotHolder, signal, () => create(signal)),
+    from === 'boot' ? create(signal) : pass.inSlot('warm', () => create(signal), signal),
   );
   return { executionId, vm };
 }

@@ -1,10 +1,9 @@
-import type { RuntimeKind } from '@lodge/domain';
+import type { FairGate, RuntimeKind } from '@lodge/domain';
 import type { AgentLogStore, AgentRow, AgentRuntime, AgentSettings, AgentStore, Log, VmDriver } from '@lodge/ports';
 import type { DiskKeeper } from '../disk/keeper.ts';
 import type { Templates } from '../../templates/templates.ts';
 import type { KeepAwakeLeases } from '../../turns/keep-awake.ts';
 import type { RulesPut } from './rules-put.ts';
-import type { Slots } from './slots.ts';
 
 /** What the passes over one agent stand on. */
 export interface ReconcilerDeps {
@@ -20,11 +19,11 @@ export interface ReconcilerDeps {
   readonly bounds: StepBounds;
   readonly slots: {
     /** Clones and restores: seconds of CPU each, so that more at a time only makes each slower. */
-    readonly warm: Slots;
+    readonly warm: FairGate;
     /** Cold boots, which take minutes without KVM: apart, so that no create waits behind them. */
-    readonly cold: Slots;
+    readonly cold: FairGate;
     /** Snapshots: bound by the disk. Their guests may be silent, so accounts have parts of it. */
-    readonly save: Slots;
+    readonly save: FairGate;
   };
   /** Empty at the start of a process. */
   readonly rulesPut: RulesPut;

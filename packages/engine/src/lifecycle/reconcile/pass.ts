@@ -1,5 +1,5 @@
 /** What every step of a pass works with: the agent as the pass read it, guarded writes and bounded waits. */
-import type { AgentStatus, Holder, OperationCause } from '@lodge/domain';
+import type { AgentStatus, OperationCause } from '@lodge/domain';
 import type {
   AgentRow,
   AgentRuntime,
@@ -81,9 +81,9 @@ export class Pass {
     return settingsDigest(this.runtime, this.settings);
   }
 
-  /** Whose share of slots its work takes. */
-  get slotHolder(): Holder {
-    return { agentId: this.id, accountId: this.agent.accountId };
+  /** Does the work once it is its account's turn. Rejects with the signal's reason when that fires before. */
+  inSlot<T>(kind: keyof ReconcilerDeps['slots'], work: () => Promise<T>, signal = this.signal): Promise<T> {
+    return this.deps.slots[kind].through(this.agent.accountId, work, { signal });
   }
 
   /** Where the guest is: as the host says, for the row gives up the address before the VM goes. */

@@ -53,7 +53,7 @@ async function suspendWithRoom(pass: Pass, template: Template): Promise<void> {
   await pass.giveUpAddress();
   let suspension: Suspension;
   try {
-    suspension = await deps.slots.save.run(pass.slotHolder, pass.signal, () =>
+    suspension = await pass.inSlot('save', () =>
       pass.within(deps.bounds.snapshotMs, (signal) => deps.driver.suspend(id, agent.executionId!, kept, signal)),
     );
   } catch (error) {

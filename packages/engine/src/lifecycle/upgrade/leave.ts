@@ -25,7 +25,7 @@ export async function leave(pass: Pass, deadline: AbortSignal): Promise<boolean>
   await pass.giveUpAddress();
   try {
     const kept = { facts, data: runtime.data };
-    await deps.slots.save.run(pass.slotHolder, pass.signal, () =>
+    await pass.inSlot('save', () =>
       pass.within(deadline, (signal) => deps.driver.backUp(id, agent.executionId!, kept, signal)),
     );
     return true;

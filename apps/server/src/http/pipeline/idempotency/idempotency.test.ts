@@ -65,7 +65,7 @@ test('a flood of keyed requests of one account leaves connections of the databas
   await run(`update stored_bytes set items = 10 where account_id = '${accountId}' and kind = 'replies'`);
   assert.equal((await create(randomUUID())).status, 201);
   await run(`create table released (); insert into accounts (id, name) values ('other', 'b')`);
-  // What claims of the account wait for is held by another, until it is told.
+  // Another session holds the row that the account's claims wait for, until it is told.
   const held = run(`do $$ begin
     perform from stored_bytes where account_id = '${accountId}' for update;
     while not exists (select from released) loop perform pg_sleep(0.01); end loop;
