@@ -8,7 +8,7 @@ import { setImmediate } from 'node:timers/promises';
 import { openWorld } from './api/world.ts';
 import type { Answer, World } from './api/world.ts';
 import { Client } from './contract/states.ts';
-import type { Schema } from './contract/generator.ts';
+import type { Schema } from './contract/document.ts';
 import { invited, ownerOf } from './people.ts';
 import type { Person } from './people.ts';
 

@@ -9,18 +9,13 @@ import { formOf } from '@lodge/testkit/forms';
 import { Compile } from 'typebox/compile';
 import { openWorld, send } from '../api/world.ts';
 import type { Answer, Call, World } from '../api/world.ts';
+import { operationsOf, resolve } from './document.ts';
+import type { Operation, Schema } from './document.ts';
 import { Generator } from './generator.ts';
-import type { Schema } from './generator.ts';
 import { Client } from './states.ts';
 
 const requests = formOf({ short: 3_000, long: 20_000 });
 const lanes = 8;
-
-interface Operation {
-  readonly method: string;
-  readonly path: string;
-  readonly schema: Schema;
-}
 
 let world: World;
 let document: Schema;
@@ -45,9 +40,7 @@ before(async () => {
     agents.push(id);
   }
   document = (await client.call('GET', '/openapi.json')).body;
-  operations = Object.entries<Record<string, Schema>>(document.paths).flatMap(([path, item]) =>
-    Object.entries(item).map(([method, schema]) => ({ method: method.toUpperCase(), path, schema })),
-  );
+  operations = operationsOf(document);
 });
 after(() => world?.close());
 
@@ -63,10 +56,7 @@ function check(schema: Schema): { Check(value: unknown): boolean } {
 function withoutReferences(schema: Schema): Schema {
   if (Array.isArray(schema)) return schema.map(withoutReferences);
   if (typeof schema !== 'object' || schema === null) return schema;
-  if (typeof schema.$ref === 'string') {
-    const path: string[] = schema.$ref.slice(2).split('/');
-    return withoutReferences(path.reduce((node, key) => node[key], document));
-  }
+  if (typeof schema.$ref === 'string') return withoutReferences(resolve(document, schema));
   return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, withoutReferences(value)]));
 }
 

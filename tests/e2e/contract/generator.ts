@@ -1,7 +1,6 @@
 /** Requests made from the OpenAPI document: mostly right ones, each wrong somewhere now and then. One seed, one sequence. */
-
-// eslint-disable-next-line typescript/no-explicit-any -- a JSON Schema is any object
-export type Schema = any;
+import { resolve } from './document.ts';
+import type { Schema } from './document.ts';
 
 /** Mulberry32: small, and the same everywhere. */
 export function randomOf(seed: number): () => number {
@@ -67,7 +66,7 @@ export class Generator {
 
   /** A value of the schema, at each place with a small chance of something else. */
   value(given: Schema, wrong = 0.03): unknown {
-    const schema = this.resolve(given);
+    const schema = resolve(this.document, given ?? {});
     if (this.chance(wrong)) return this.odd();
     if (schema.const !== undefined) return schema.const;
     if (schema.enum) return this.pick(schema.enum);
@@ -94,12 +93,6 @@ export class Generator {
       default:
         return this.odd();
     }
-  }
-
-  private resolve(schema: Schema): Schema {
-    if (typeof schema?.$ref !== 'string') return schema ?? {};
-    const path: string[] = schema.$ref.slice(2).split('/');
-    return this.resolve(path.reduce((node, key) => node[key], this.document));
   }
 
   private object(schema: Schema, wrong: number): unknown {

@@ -4,6 +4,8 @@ import { ErrorBody, errorBody } from '@lodge/contract';
 import swagger from '@fastify/swagger';
 import type { FastifySchema, RouteOptions } from 'fastify';
 import type { App } from '../app-types.ts';
+import { withComponents } from './components.ts';
+import type { Json } from './components.ts';
 
 /** Makes the OpenAPI document from the routes' own schemas; `app.swagger()` gives it once the app is ready. */
 export function registerOpenApi(app: App): void {
@@ -71,12 +73,12 @@ Unknown fields and query parameters are refused. New fields may appear in replie
 const sessionText =
   "A person signed in, with the scopes of their role; for pages of the service itself. A request with a key counts as the key's. Every change carries the session's `csrf_token` in `X-CSRF-Token`. Over plain http the cookie's name is `lodge_session`.";
 
-type Json = { [key: string]: unknown };
+const allCodes = Object.keys(errorCodes) as ErrorCode[];
 
 /** Codes that any route with a body, a key or scopes may answer with, beside its own. */
 function codesOf(route: RouteOptions, schema: FastifySchema): ErrorCode[] {
   const { config } = route;
-  const all: ErrorCode[] = [
+  const codes = new Set<ErrorCode>([
     ...(schema.body || schema.querystring ? (['invalid_request'] as const) : []),
     ...(schema.body ? (['invalid_json', 'request_too_large', 'unsupported_media_type'] as const) : []),
     ...(config?.public
@@ -96,8 +98,9 @@ function codesOf(route: RouteOptions, schema: FastifySchema): ErrorCode[] {
     'rate_limit_exceeded',
     'internal_error',
     'insufficient_capacity',
-  ];
-  return [...new Set(all)];
+  ]);
+  // In the table's order: the same codes are the same reply.
+  return allCodes.filter((code) => codes.has(code));
 }
 
 const isIdempotent = ({ method, config }: RouteOptions): boolean =>
@@ -120,26 +123,6 @@ function requestHeaders(schema: FastifySchema, route: RouteOptions): object | un
   if (!isIdempotent(route)) return own;
   return { type: 'object', ...own, properties: { ...own?.properties, 'Idempotency-Key': idempotencyKey } };
 }
-
-/** Headers of every reply. */
-const commonHeaders: Json = {
-  RequestId: { schema: { type: 'string' }, description: 'Names this request, for the operator of the service.' },
-  RateLimitLimit: {
-    schema: { type: 'integer' },
-    description: 'Requests a minute, of the limit that counted this one.',
-  },
-  RateLimitRemaining: { schema: { type: 'integer' }, description: 'Requests of it that are left now.' },
-  RateLimitReset: {
-    schema: { type: 'integer' },
-    description: 'When all of it is there again, in seconds since 1970. It comes back evenly, not at once.',
-  },
-};
-const everyReply: Json = {
-  'X-Request-Id': { $ref: '#/components/headers/RequestId' },
-  'X-RateLimit-Limit': { $ref: '#/components/headers/RateLimitLimit' },
-  'X-RateLimit-Remaining': { $ref: '#/components/headers/RateLimitRemaining' },
-  'X-RateLimit-Reset': { $ref: '#/components/headers/RateLimitReset' },
-};
 
 /** Adds to a route's schema what follows from its configuration: keys, scopes and errors with an example of each. */
 function describe(schema: FastifySchema, route: RouteOptions): FastifySchema {
@@ -185,32 +168,3 @@ function errorHeaders(code: ErrorCode): [string, Json][] {
   if (code === 'provisioning_failed') return [header('X-Agent-Id', "The agent's id.")];
   return [];
 }
-
-/** Moves every schema with a title to the document's components, so that readers and generators see one of each. */
-function withComponents(document: Json): Json {
-  const schemas: Json = {};
-  const walk = (node: unknown): unknown => {
-    if (Array.isArray(node)) return node.map(walk);
-    if (typeof node !== 'object' || node === null) return node;
-    const walked: Json = Object.fromEntries(Object.entries(node).map(([key, value]) => [key, walk(value)]));
-    // Objects in a query are written `metadata[team]=support`.
-    if (walked['in'] === 'query' && (walked['schema'] as Json)['type'] === 'object') {
-      Object.assign(walked, { style: 'deepObject', explode: true });
-    }
-    const { title, type } = walked;
-    if (typeof title !== 'string' || type === undefined) return walked;
-    delete walked['title'];
-    schemas[title] ??= walked;
-    return { $ref: `#/components/schemas/${title}` };
-  };
-  const paths = walk(document['paths']);
-  for (const item of Object.values(paths as Json)) {
-    for (const { responses } of Object.values(item as Record<string, { responses: Record<string, Json> }>)) {
-      for (const reply of Object.values(responses)) reply['headers'] = { ...(reply['headers'] as Json), ...everyReply };
-    }
-  }
-  const components = { ...(document['components'] as Json), headers: commonHeaders, schemas: sorted(schemas) };
-  return { ...document, components, paths };
-}
-
-const sorted = (object: Json): Json => Object.fromEntries(Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1)));
