@@ -60,6 +60,7 @@ async function startService() {
       logs: store.agentLogs,
       events: store.events,
       driver: createFakeDriver(host),
+      beforeEnd: () => Promise.resolve(),
       images: noImages,
       runtimes: new Map([['runtime_a', createOpenclawRuntime()]]),
       gateway: createGateway(),

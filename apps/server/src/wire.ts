@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import { cryptography, openSecretBox } from '@lodge/access';
 import {
   Meter,
-  MeteredDriver,
   checkDefaultModel,
   createEngine,
   createEventKeeper,
@@ -131,8 +130,8 @@ async function assemble(
   const secrets = await openSecretBox(store.secrets, host.masterKey);
   const { providers, prices } = openProviders(config);
   const keyChecker = openKeyChecker(config, providers, closing);
-  const meter = new Meter({ driver: host.driver, usage: store.usage, log });
-  const driver = new MeteredDriver(host.driver, meter);
+  const { driver } = host;
+  const meter = new Meter({ driver, usage: store.usage, log });
   const runtimes = options.runtimes ?? allRuntimes();
   const holder = `${config.instance}@${hostname()}`;
   const shared = { store: store.agents, logs: store.agentLogs, driver, runtimes, log, holder };
@@ -140,6 +139,7 @@ async function assemble(
   const engine = createEngine({
     ...shared,
     ...engineSettings(config, store),
+    beforeEnd: (agentId) => meter.readLast(agentId),
     images: host.images,
     versions: host.versions,
     gateway: createGateway(),

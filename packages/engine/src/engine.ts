@@ -9,9 +9,19 @@ import type { DiskSettings } from '@lodge/domain';
 import type { Agents, AskedTurn } from './agents/agents.ts';
 import { guestOfRow } from './agents/guest-of.ts';
 import { DiskKeeper } from './lifecycle/disk/keeper.ts';
+import { endingsOf } from './lifecycle/endings.ts';
+import type { BeforeEnd, Endings } from './lifecycle/endings.ts';
 import { Idleness } from './lifecycle/idle/idleness.ts';
 import { MemoryRelief } from './lifecycle/idle/memory.ts';
-import type { AgentRow, AgentSettings, CallLedger, Gateway, ImageBuilder, RuntimeVersions } from '@lodge/ports';
+import type {
+  AgentRow,
+  AgentSettings,
+  CallLedger,
+  Gateway,
+  ImageBuilder,
+  RuntimeVersions,
+  VmDriver,
+} from '@lodge/ports';
 import { createAgentReconciler } from './lifecycle/reconcile/agent.ts';
 import { defaultBounds, pacedBounds } from './lifecycle/reconcile/deps.ts';
 import type { StepBounds } from './lifecycle/reconcile/deps.ts';
@@ -50,6 +60,9 @@ type Limits = 'maxAgentsPerAccount' | 'maxRunningPerAccount' | 'memory';
 
 export interface EngineDeps
   extends Pick<AgentsDeps, Given | Limits>, Pick<SpendingDeps, 'events' | 'spend' | 'loopBounds'> {
+  readonly driver: VmDriver;
+  /** Has the VM's counters read; see `Meter`. */
+  readonly beforeEnd: BeforeEnd;
   readonly images: ImageBuilder;
   /** Versions of runtimes that are installed beside those that Lodge brings. */
   readonly versions?: RuntimeVersions;
@@ -123,7 +136,15 @@ export function createEngine(deps: EngineDeps): Engine {
   const templates = openTemplates(deps);
   const settingsOf = (agent: AgentRow): AgentSettings => agentSettings(agent, deps);
   const watermarkMib = deps.memoryWatermarkMib ?? deps.memory.reservedMib;
-  const disk = new DiskKeeper({ store, driver, log, holder: deps.holder, settings: deps.disk ?? defaultDisk });
+  const endings = endingsOf(driver, deps.beforeEnd);
+  const disk = new DiskKeeper({
+    store,
+    driver,
+    endings,
+    log,
+    holder: deps.holder,
+    settings: deps.disk ?? defaultDisk,
+  });
   const relief = new MemoryRelief({ store, driver, disk, log, holder: deps.holder, watermarkMib });
   const keepAwake = new KeepAwakeLeases(store, log, `${deps.holder}/${randomUUID()}`);
   const idleness = new Idleness({
@@ -135,7 +156,7 @@ export function createEngine(deps: EngineDeps): Engine {
   });
   const { spend, turns, sleeper } = createSpending(deps);
   const health = watchHealth(deps, templates);
-  const loop = createLoop(deps, { templates, settingsOf, health, keepAwake, disk });
+  const loop = createLoop(deps, { templates, settingsOf, health, keepAwake, disk, endings });
   const agents = createAgents({ ...deps, spend, turns, templates, settingsOf, keepAwake, relief, disk, deleteWaitMs });
   const runTurn = createRunTurn({ ...deps, agents });
   const channels = deps.channels && createChannels({ ...deps.channels, agents, secrets: deps.secrets, log });
@@ -230,15 +251,18 @@ interface LoopParts {
   readonly health: HealthWatch;
   readonly keepAwake: KeepAwakeLeases;
   readonly disk: DiskKeeper;
+  readonly endings: Endings;
 }
 
-function createLoop(deps: EngineDeps, { templates, settingsOf, health, keepAwake, disk }: LoopParts): ReconcileLoop {
+function createLoop(deps: EngineDeps, parts: LoopParts): ReconcileLoop {
+  const { templates, settingsOf, health, keepAwake, disk, endings } = parts;
   const { store, logs, driver, runtimes, log, holder } = deps;
   const bounds = { ...defaultBounds, ...deps.bounds, provisionMs: deps.provisionTimeoutMs };
   const reconcileAgent = createAgentReconciler({
     store,
     logs,
     driver,
+    endings,
     templates,
     runtimes,
     settingsOf,
@@ -257,7 +281,7 @@ function createLoop(deps: EngineDeps, { templates, settingsOf, health, keepAwake
     },
     trouble: (id) => health.trouble(id),
   });
-  const collectLeftovers = createLeftoverCollector(store, driver, log);
+  const collectLeftovers = createLeftoverCollector({ store, driver, endings, log });
   return new ReconcileLoop({
     store,
     driver,

@@ -1,6 +1,5 @@
 export { createUsageKeeper } from './usage/keeper.ts';
 export { Meter } from './usage/meter.ts';
-export { MeteredDriver } from './usage/metered-driver.ts';
 export { createEventKeeper } from './events/keeper.ts';
 export * from './agents/agents.ts';
 export { createAgentTools } from './agent-tools/agent-tools.ts';

@@ -7,7 +7,7 @@ import type { Scope, RuntimeKind } from '@lodge/domain';
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { cryptography, createSecretBox, openSecretBox, hashApiKey, lastFour, makeApiKey } from '@lodge/access';
-import { createAgentVisits, Meter, MeteredDriver, createConnections, createEngine } from '@lodge/engine';
+import { createAgentVisits, Meter, createConnections, createEngine } from '@lodge/engine';
 import { builtinProviders } from '@lodge/broker';
 import type { ChannelParts, Engine, EngineDeps, HookParts } from '@lodge/engine';
 import { scopes as allScopes } from '@lodge/domain';
@@ -100,8 +100,8 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
   const { connectionString, host = new FakeHost() } = options;
   const log = { ...silent, ...(options.onError && { error: options.onError }) };
   const store = await openStore({ connectionString, log: silent });
-  const bare = createFakeDriver(host);
-  const driver = new MeteredDriver(bare, new Meter({ driver: bare, usage: store.usage, log: silent }));
+  const driver = createFakeDriver(host);
+  const meter = new Meter({ driver, usage: store.usage, log: silent });
   const gateway = await startGateway();
   const runtime = {
     ...guestRuntime(host, noTroubles(), []),
@@ -124,6 +124,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
     logs: store.agentLogs,
     events: store.events,
     driver,
+    beforeEnd: (agentId) => meter.readLast(agentId),
     images: {
       idOf: () => Promise.resolve(image.id),
       find: () => Promise.resolve(image),

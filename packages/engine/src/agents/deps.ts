@@ -1,5 +1,6 @@
 import type { HostMemory, RuntimeKind } from '@lodge/domain';
 import type { DiskKeeper } from '../lifecycle/disk/keeper.ts';
+import type { DriverInUse } from '../lifecycle/endings.ts';
 import type { MemoryRelief } from '../lifecycle/idle/memory.ts';
 import type {
   AgentLogStore,
@@ -13,7 +14,6 @@ import type {
   Provider,
   SecretBox,
   SpendStore,
-  VmDriver,
 } from '@lodge/ports';
 import type { Turns } from '../turns/loop-guard.ts';
 import type { Templates } from '../templates/templates.ts';
@@ -24,7 +24,7 @@ export interface AgentsDeps {
   readonly store: AgentStore;
   readonly logs: AgentLogStore;
   readonly events: Pick<EventStore, 'append'>;
-  readonly driver: VmDriver;
+  readonly driver: DriverInUse;
   readonly templates: Templates;
   readonly runtimes: ReadonlyMap<RuntimeKind, AgentRuntime>;
   readonly providers: readonly Provider[];

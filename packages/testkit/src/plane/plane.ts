@@ -136,6 +136,7 @@ export async function startPlane(
     logs: mortal(opened.agentLogs, life),
     events: mortal(opened.events, life),
     driver: mortal(driver, local),
+    beforeEnd: () => Promise.resolve(),
     images: {
       idOf: () => Promise.resolve(image.id),
       find: () => Promise.resolve(image),

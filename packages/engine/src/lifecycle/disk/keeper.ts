@@ -18,11 +18,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { diskLevel, nextDiskLookMs, writersToPause } from '@lodge/domain';
 import type { DiskHolder, DiskLevel, DiskSettings, HostDisk } from '@lodge/domain';
 import type { AgentHolder, AgentStore, DiskUse, Log, VmDriver } from '@lodge/ports';
+import type { Endings } from '../endings.ts';
 import { Growth } from './growth.ts';
 
 export interface DiskDeps {
   readonly store: Pick<AgentStore, 'begin'>;
-  readonly driver: Pick<VmDriver, 'hostDisk' | 'diskUse' | 'inspect' | 'pause' | 'resume' | 'remove'>;
+  readonly driver: Pick<VmDriver, 'hostDisk' | 'diskUse' | 'inspect' | 'pause' | 'resume'>;
+  readonly endings: Pick<Endings, 'remove'>;
   readonly log: Log;
   readonly holder: string;
   readonly settings: DiskSettings;
@@ -211,12 +213,12 @@ export class DiskKeeper {
   }
 
   private async endWriting({ agentId, executionId, snapshotMib }: DiskUse, level: DiskLevel): Promise<void> {
-    const { driver } = this.deps;
+    const { driver, endings } = this.deps;
     if (executionId !== null) return driver.pause(agentId, executionId);
     // A guest that boots may write for minutes before it answers, and its VM cannot be paused until then. Where there is a
     // snapshot no guest boots.
     if (level !== 'critical' || snapshotMib > 0) return;
-    if ((await driver.inspect(agentId))?.state === 'partial') await driver.remove(agentId, { keepDisk: true });
+    if ((await driver.inspect(agentId))?.state === 'partial') await endings.remove(agentId, { keepDisk: true });
   }
 
   /** Whether the agent is on its way to `paused`. */

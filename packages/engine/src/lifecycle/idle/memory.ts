@@ -4,13 +4,14 @@
  */
 import { mayBeEvicted } from '@lodge/domain';
 import type { DiskKeeper } from '../disk/keeper.ts';
+import type { DriverInUse } from '../endings.ts';
 import { Periodic } from '../../periodic.ts';
-import type { AgentRow, AgentStore, Log, VmDriver } from '@lodge/ports';
+import type { AgentRow, AgentStore, Log } from '@lodge/ports';
 import { awaitAgent } from '../../agents/await-agent.ts';
 
 export interface MemoryDeps {
   readonly store: AgentStore;
-  readonly driver: VmDriver;
+  readonly driver: DriverInUse;
   readonly disk: Pick<DiskKeeper, 'isShort'>;
   readonly log: Log;
   readonly holder: string;

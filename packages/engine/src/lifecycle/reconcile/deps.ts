@@ -1,6 +1,7 @@
 import type { FairGate, RuntimeKind } from '@lodge/domain';
-import type { AgentLogStore, AgentRow, AgentRuntime, AgentSettings, AgentStore, Log, VmDriver } from '@lodge/ports';
+import type { AgentLogStore, AgentRow, AgentRuntime, AgentSettings, AgentStore, Log } from '@lodge/ports';
 import type { DiskKeeper } from '../disk/keeper.ts';
+import type { DriverInUse, Endings } from '../endings.ts';
 import type { Templates } from '../../templates/templates.ts';
 import type { KeepAwakeLeases } from '../../turns/keep-awake.ts';
 import type { RulesPut } from './rules-put.ts';
@@ -9,7 +10,8 @@ import type { RulesPut } from './rules-put.ts';
 export interface ReconcilerDeps {
   readonly store: AgentStore;
   readonly logs: Pick<AgentLogStore, 'append' | 'appendFrom'>;
-  readonly driver: VmDriver;
+  readonly driver: DriverInUse;
+  readonly endings: Endings;
   readonly templates: Templates;
   readonly runtimes: ReadonlyMap<RuntimeKind, AgentRuntime>;
   readonly settingsOf: (agent: AgentRow) => AgentSettings;

@@ -11,7 +11,7 @@ import type { Reason } from './reason.ts';
 export async function remove(pass: Pass): Promise<void> {
   const { deps, id } = pass;
   await pass.giveUpAddress();
-  await deps.driver.remove(id, { keepDisk: false });
+  await deps.endings.remove(id, { keepDisk: false });
   await deps.store.finishDelete(id, deps.holder);
   pass.logToOperator('info', 'agent deleted');
 }
@@ -103,7 +103,7 @@ export async function keepStopped(pass: Pass, { code, message }: Reason): Promis
 async function takeAway(pass: Pass): Promise<void> {
   const { deps, id, agent } = pass;
   try {
-    await pass.within(deps.bounds.removeMs, () => deps.driver.remove(id, { keepDisk: agent.acknowledged }));
+    await pass.within(deps.bounds.removeMs, () => deps.endings.remove(id, { keepDisk: agent.acknowledged }));
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
     pass.logToOperator('warn', 'the VM could not be taken away; it will be tried again', { err: error.cause });

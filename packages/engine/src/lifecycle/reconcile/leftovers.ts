@@ -3,9 +3,17 @@
  * crash cut short. It must not touch anything of an agent that is in the store, whatever its state. The order makes that
  * sure: the host is listed first, the store asked after, and an agent's row is committed before its first file is made.
  */
-import type { AgentStore, Log, VmDriver } from '@lodge/ports';
+import type { AgentStore, Log } from '@lodge/ports';
+import type { DriverInUse, Endings } from '../endings.ts';
 
-export function createLeftoverCollector(store: AgentStore, driver: VmDriver, log: Log): () => Promise<void> {
+interface LeftoverDeps {
+  readonly store: AgentStore;
+  readonly driver: DriverInUse;
+  readonly endings: Endings;
+  readonly log: Log;
+}
+
+export function createLeftoverCollector({ store, driver, endings, log }: LeftoverDeps): () => Promise<void> {
   return async () => {
     const held = (await driver.list()).map(({ agentId }) => agentId);
     const existing = await store.existing(held);
@@ -13,7 +21,7 @@ export function createLeftoverCollector(store: AgentStore, driver: VmDriver, log
       if (existing.has(agentId)) continue;
       log.warn({ agent_id: agentId }, 'removing what is left of an agent that is gone');
       // One that cannot be removed keeps none of the others.
-      await driver.remove(agentId, { keepDisk: false }).catch((error: unknown) => {
+      await endings.remove(agentId, { keepDisk: false }).catch((error: unknown) => {
         log.error({ err: error, agent_id: agentId }, 'what is left of an agent was not removed; it will be repeated');
       });
     }

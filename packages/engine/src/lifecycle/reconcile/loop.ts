@@ -6,12 +6,13 @@
  * agent, a bounded number in all. A pass that throws (the database is away, say) is repeated after a pause; passes are
  * idempotent, so it does not matter how far it came.
  */
-import type { AgentStore, Log, VmDriver } from '@lodge/ports';
+import type { AgentStore, Log } from '@lodge/ports';
+import type { DriverInUse } from '../endings.ts';
 import { LookAgain } from './pass.ts';
 
 export interface LoopDeps {
   readonly store: AgentStore;
-  readonly driver: VmDriver;
+  readonly driver: DriverInUse;
   readonly log: Log;
   /** Names this host's control plane. */
   readonly holder: string;

@@ -27,7 +27,7 @@ export async function restart(pass: Pass, { unhealthy }: { readonly unhealthy: b
     event,
   });
   try {
-    await pass.within(deps.bounds.removeMs, () => deps.driver.remove(id, { keepDisk: true }));
+    await pass.within(deps.bounds.removeMs, () => deps.endings.remove(id, { keepDisk: true }));
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
     // The boot supersedes what is left.

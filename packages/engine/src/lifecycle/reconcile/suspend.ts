@@ -54,7 +54,7 @@ async function suspendWithRoom(pass: Pass, template: Template): Promise<void> {
   let suspension: Suspension;
   try {
     suspension = await pass.inSlot('save', () =>
-      pass.within(deps.bounds.snapshotMs, (signal) => deps.driver.suspend(id, agent.executionId!, kept, signal)),
+      pass.within(deps.bounds.snapshotMs, (signal) => deps.endings.suspend(id, agent.executionId!, kept, signal)),
     );
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;

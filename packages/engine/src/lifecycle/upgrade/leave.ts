@@ -26,7 +26,7 @@ export async function leave(pass: Pass, deadline: AbortSignal): Promise<boolean>
   try {
     const kept = { facts, data: runtime.data };
     await pass.inSlot('save', () =>
-      pass.within(deadline, (signal) => deps.driver.backUp(id, agent.executionId!, kept, signal)),
+      pass.within(deadline, (signal) => deps.endings.backUp(id, agent.executionId!, kept, signal)),
     );
     return true;
   } catch (error) {

@@ -73,14 +73,14 @@ function newest(pass: Pass, deadline: AbortSignal): Promise<Template> {
 
 async function makeInItsPlace(pass: Pass, template: Template, deadline: AbortSignal): Promise<Vm> {
   const { agent, deps, id, runtime } = pass;
-  const { driver, bounds } = deps;
+  const { driver, endings, bounds } = deps;
   const { size, egress } = agent;
   const make = (from: VmRequest['from'], signal: AbortSignal): Promise<Vm> =>
     driver.create({ agentId: id, executionId: randomUUID(), machine: sizes[size], template, from, egress }, signal);
   const clone = await pass.within(deadline, (signal) => pass.inSlot('warm', () => make('clone', signal), signal));
   await pass.within(deadline, (signal) => runtime.shutdown(guestOf(driver, clone), template.facts, signal));
   await pass.within(deadline, (signal) => driver.carryOver(id, clone.executionId, runtime.data, signal));
-  await pass.within(bounds.removeMs, () => driver.remove(id, { keepDisk: true }));
+  await pass.within(bounds.removeMs, () => endings.remove(id, { keepDisk: true }));
   return pass.inSlot('cold', async () => {
     const vm = await pass.within(deadline, (signal) => make('boot', signal));
     // Its log begins anew, and it may be the first to call the broker.

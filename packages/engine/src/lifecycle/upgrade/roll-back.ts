@@ -5,7 +5,7 @@ import type { Pass } from '../reconcile/pass.ts';
 export async function rollBack(pass: Pass): Promise<void> {
   const { agent, deps, id } = pass;
   await pass.giveUpAddress();
-  await deps.driver.rollBack(id);
+  await deps.endings.rollBack(id);
   // What was read meanwhile was the other guest's log.
   await pass.readLogFrom(agent.executionId!, 'end');
   await restore(pass);
