@@ -1,3 +1,4 @@
+import { Semaphore } from '@lodge/domain';
 import { BusyError } from '@lodge/ports';
 
 /** Where work comes from; a network is part of a site. */
@@ -17,8 +18,7 @@ interface GateBounds {
 
 interface Waiting {
   readonly origin: Origin;
-  readonly begin: () => void;
-  readonly refuse: (error: BusyError) => void;
+  readonly giveUp: AbortController;
 }
 
 /**
@@ -27,28 +27,26 @@ interface Waiting {
  */
 export class Gate {
   readonly #bounds: GateBounds;
+  readonly #places: Semaphore;
+  /** In the order in which they came. */
   readonly #queue: Waiting[] = [];
-  #running = 0;
 
   constructor(bounds: GateBounds) {
     this.#bounds = bounds;
+    this.#places = new Semaphore(bounds.atOnce);
   }
 
   /** Rejects with `BusyError` when the queue has no room. */
-  async run<T>(origin: Origin, work: () => Promise<T>): Promise<T> {
-    if (this.#running < this.#bounds.atOnce) this.#running++;
-    else {
-      this.#makeRoom(origin);
-      // Whoever ends hands its place on, so `#running` stays.
-      await new Promise<void>((begin, refuse) => this.#queue.push({ origin, begin, refuse }));
-    }
-    try {
-      return await work();
-    } finally {
-      const next = this.#queue.shift();
-      if (next) next.begin();
-      else this.#running--;
-    }
+  run<T>(origin: Origin, work: () => Promise<T>): Promise<T> {
+    const waiting: Waiting = { origin, giveUp: new AbortController() };
+    const room = {
+      enter: () => {
+        this.#makeRoom(origin);
+        this.#queue.push(waiting);
+      },
+      leave: () => this.#queue.splice(this.#queue.indexOf(waiting), 1),
+    };
+    return this.#places.through(work, { room, signal: waiting.giveUp.signal });
   }
 
   #makeRoom({ network, site }: Origin): void {
@@ -64,7 +62,6 @@ export class Gate {
     if (this.#queue.length < waiting) return;
     const [largest, count] = [...sites].reduce((most, each) => (each[1] > most[1] ? each : most));
     if (count <= own + 1) throw new BusyError();
-    const last = this.#queue.findLastIndex(({ origin }) => origin.site === largest);
-    this.#queue.splice(last, 1)[0]!.refuse(new BusyError());
+    this.#queue.findLast(({ origin }) => origin.site === largest)!.giveUp.abort(new BusyError());
   }
 }

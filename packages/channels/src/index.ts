@@ -1,5 +1,5 @@
 export * from './telegram/index.ts';
-export { createWhatsApp, Limiter as WhatsAppLimiter } from './whatsapp/index.ts';
+export { createWhatsApp } from './whatsapp/index.ts';
 export type { WhatsAppOptions } from './whatsapp/index.ts';
 export { createSlack } from './slack/index.ts';
 export type { SlackOptions } from './slack/index.ts';

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { FairGate } from '@lodge/domain';
 import type { LlmApi } from '@lodge/ports';
 import type { AnswerKind, AnswerRead } from './answer.ts';
 import type { MeterState } from './token-meter.ts';
@@ -15,11 +16,6 @@ export interface AnswerJob {
 
 export interface AnswerResult extends AnswerRead {
   readonly meter: MeterState;
-}
-
-interface Waiting {
-  readonly job: AnswerJob;
-  readonly done: PromiseWithResolvers<AnswerResult>;
 }
 
 /** Smaller pieces may share their memory with others. */
@@ -40,49 +36,26 @@ const maxHeapMib = 512;
  * too much memory, is ended with its answer, and the next answer gets another.
  */
 export class AnswerReader {
-  readonly #waiting = new Map<string, Waiting[]>();
+  readonly #turns = new FairGate({ inAll: 1 });
   #worker: Worker | null = null;
-  #isBusy = false;
   #isClosed = false;
 
   /** Rejects when the answer cannot be read in time. */
   read(agentId: string, job: AnswerJob): Promise<AnswerResult> {
-    const done = Promise.withResolvers<AnswerResult>();
-    const queue = this.#waiting.get(agentId);
-    if (queue) queue.push({ job, done });
-    else this.#waiting.set(agentId, [{ job, done }]);
-    void this.#work();
-    return done.promise;
+    return this.#turns.through(agentId, async () => {
+      try {
+        return await this.#readBeside(job);
+      } catch (error) {
+        await this.#worker?.terminate();
+        this.#worker = null;
+        throw new Error('the answer could not be read', { cause: error });
+      }
+    });
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#worker?.terminate();
-  }
-
-  async #work(): Promise<void> {
-    if (this.#isBusy) return;
-    this.#isBusy = true;
-    for (let next = this.#next(); next; next = this.#next()) {
-      try {
-        next.done.resolve(await this.#readBeside(next.job));
-      } catch (error) {
-        await this.#worker?.terminate();
-        this.#worker = null;
-        next.done.reject(new Error('the answer could not be read', { cause: error }));
-      }
-    }
-    this.#isBusy = false;
-  }
-
-  #next(): Waiting | null {
-    const [agentId, queue] = this.#waiting.entries().next().value ?? [];
-    if (agentId === undefined || !queue) return null;
-    const next = queue.shift()!;
-    // The agent goes to the end when more of its answers wait.
-    this.#waiting.delete(agentId);
-    if (queue.length > 0) this.#waiting.set(agentId, queue);
-    return next;
   }
 
   async #readBeside(job: AnswerJob): Promise<AnswerResult> {

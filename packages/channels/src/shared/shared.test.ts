@@ -6,7 +6,6 @@ import { Backoff } from './backoff.ts';
 import { readJson, readUpTo, TooLargeError } from './bounded.ts';
 import { committed } from './commit.ts';
 import { DeadlineError, within } from './deadline.ts';
-import { Gate } from './gate.ts';
 import { cut, fileName, idOf, isVisible, plainName } from './plain.ts';
 
 const timings = { firstMs: 100, maxMs: 1_000, stableMs: 5_000 };
@@ -95,45 +94,6 @@ describe('deadlines', () => {
       within(1_000, AbortSignal.abort(new Error('closed')), async () => 1),
       { message: 'closed' },
     );
-  });
-});
-
-describe('a gate', () => {
-  const { signal } = new AbortController();
-
-  test('lets so many through at once, in order', async () => {
-    const gate = new Gate(2);
-    const began: number[] = [];
-    let inside = 0;
-    const passing = Array.from({ length: 7 }, (_, at) =>
-      gate.through(signal, async () => {
-        began.push(at);
-        inside += 1;
-        assert.ok(inside <= 2);
-        await new Promise(setImmediate);
-        inside -= 1;
-        if (at === 3) throw new Error('fails inside');
-      }),
-    );
-    const outcomes = await Promise.allSettled(passing);
-    assert.deepEqual(began, [0, 1, 2, 3, 4, 5, 6]);
-    assert.equal(outcomes.filter(({ status }) => status === 'rejected').length, 1);
-  });
-
-  test('whoever leaves the queue takes no place with it', async () => {
-    const gate = new Gate(1);
-    const first = Promise.withResolvers<void>();
-    const held = gate.through(signal, () => first.promise);
-    const leaving = new AbortController();
-    const left = gate.through(leaving.signal, async () => assert.fail('it has left'));
-    const later = gate.through(signal, async () => 'through');
-    // Its turn comes and it leaves in the same moment.
-    leaving.abort(new Error('closed'));
-    first.resolve();
-    await assert.rejects(left, { message: 'closed' });
-    await held;
-    assert.equal(await later, 'through');
-    assert.equal(await gate.through(signal, async () => 'free again'), 'free again');
   });
 });
 

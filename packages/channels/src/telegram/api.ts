@@ -1,7 +1,7 @@
+import { Semaphore } from '@lodge/domain';
 import { Api, GrammyError, HttpError } from 'grammy';
 import { cut, plainName } from '../shared/plain.ts';
 import { within } from '../shared/deadline.ts';
-import { Gate } from '../shared/gate.ts';
 import { Transport, TransportError } from './transport.ts';
 
 /** A call of the Bot API that did not succeed. Neither address nor content of the call is in it. */
@@ -37,9 +37,9 @@ export interface TelegramServer {
   readonly apiRoot: string;
   readonly transport: Transport;
   /** Bots that are just connecting. */
-  readonly opening: Gate;
+  readonly opening: Semaphore;
   /** Probes beside open polls: few at once share few connections. */
-  readonly probing: Gate;
+  readonly probing: Semaphore;
 }
 
 /** After an outage all bots come back: so many at once. */
@@ -49,8 +49,8 @@ const maxProbing = 8;
 export const serverAt = (apiRoot: string): TelegramServer => ({
   apiRoot,
   transport: new Transport(),
-  opening: new Gate(maxOpening),
-  probing: new Gate(maxProbing),
+  opening: new Semaphore(maxOpening),
+  probing: new Semaphore(maxProbing),
 });
 
 /** `<id of the bot>:<secret>`. Source: core.telegram.org/bots/api#authorizing-your-bot. */

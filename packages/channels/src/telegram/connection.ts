@@ -141,8 +141,8 @@ export class TelegramConnection implements ChannelConnection {
   /** What opens a connection is done by some bots at a time; long polls are not counted. */
   private async poll(poller: Poller): Promise<readonly Json[]> {
     const { signal } = this.ending;
-    if (!this.identity) await this.server.opening.through(signal, () => this.identify());
-    return poller.isLong ? poller.next(signal) : this.server.opening.through(signal, () => poller.next(signal));
+    if (!this.identity) await this.server.opening.through(() => this.identify(), { signal });
+    return poller.isLong ? poller.next(signal) : this.server.opening.through(() => poller.next(signal), { signal });
   }
 
   private async identify(): Promise<void> {

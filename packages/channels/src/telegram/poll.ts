@@ -139,8 +139,9 @@ export class Poller {
 
   private async isSomethingWaiting(over: AbortSignal): Promise<boolean> {
     try {
-      const info = await this.bot.server.probing.through(over, () =>
-        this.bot.call(this.timings.pollSlackMs, over, (api, signal) => api.getWebhookInfo(signal)),
+      const info = await this.bot.server.probing.through(
+        () => this.bot.call(this.timings.pollSlackMs, over, (api, signal) => api.getWebhookInfo(signal)),
+        { signal: over },
       );
       return info.pending_update_count > 0;
     } catch {

@@ -7,7 +7,7 @@
  *
  * One socket at a time: WhatsApp closes the older one of two. Whatever is not acknowledged stays at WhatsApp's server.
  */
-import type { ChannelReason } from '@lodge/domain';
+import type { ChannelReason, Semaphore } from '@lodge/domain';
 import { LeaseLost, SendFailure } from '@lodge/ports';
 import type { ChannelConnection, ConnectionHost, ConnectionState, OutboundPart, SendTarget } from '@lodge/ports';
 import { Backoff } from '../shared/backoff.ts';
@@ -16,7 +16,6 @@ import { Chats } from './chats.ts';
 import { DeviceKeys } from './device/keys.ts';
 import { ownCodes } from './device/library.ts';
 import type { Content, Update } from './device/library.ts';
-import type { Limiter } from './limiter.ts';
 import { numberOf, userOf } from './message.ts';
 import { outcomeOf } from './outcome.ts';
 import { Pairing } from './pairing.ts';
@@ -34,7 +33,7 @@ export interface ConnectionOptions {
   readonly root: Uint8Array;
   readonly media: MediaHost;
   readonly timings: WhatsAppTimings;
-  readonly limiter: Limiter;
+  readonly handshakes: Semaphore;
 }
 
 const maxClosingMs = 4_000;
@@ -185,7 +184,7 @@ export class WhatsAppConnection implements ChannelConnection {
   /** The code of its end. */
   private async oneSocket(): Promise<number> {
     const { signal } = this.gone;
-    const free = await this.options.limiter.enter(signal);
+    const free = await this.options.handshakes.enter({ signal });
     try {
       if (signal.aborted) return ownCodes.closed;
       const { url, root, timings } = this.options;

@@ -2,10 +2,10 @@
  * WhatsApp by a linked device, as WhatsApp Web is one. Not an interface that WhatsApp offers: accounts that use it can be banned.
  * It answers those who write and opens no chats.
  */
+import { Semaphore } from '@lodge/domain';
 import type { Platform } from '@lodge/ports';
 import { whatsAppRoot } from './device/certificate.ts';
 import { WhatsAppConnection } from './connection.ts';
-import { Limiter } from './limiter.ts';
 import { maxTextChars, render } from './dialect/render.ts';
 import { maxFileInBytes } from './media/download.ts';
 import { MediaHost } from './media/host.ts';
@@ -13,7 +13,6 @@ import { maxFileOutBytes } from './media/upload.ts';
 import { usualTimings } from './timings.ts';
 import type { WhatsAppTimings } from './timings.ts';
 
-export { Limiter } from './limiter.ts';
 export type { WhatsAppTimings } from './timings.ts';
 
 export interface WhatsAppOptions {
@@ -24,13 +23,12 @@ export interface WhatsAppOptions {
   /** Public key of the root of the server's certificates, 32 bytes. Default: WhatsApp's. */
   readonly certificateRoot?: Uint8Array;
   readonly timings?: Partial<WhatsAppTimings>;
-  /** Of all connections of a process. Default: four handshakes at a time. */
-  readonly limiter?: Limiter;
 }
 
 const usualUrl = 'wss://web.whatsapp.com/ws/chat';
 const usualMediaUrl = 'https://mmg.whatsapp.net';
-const usualHandshakes = 4;
+/** Handshakes at a time: each takes some 40 ms of the processor, and after an outage all connections come at once. */
+const maxHandshakes = 4;
 
 export function createWhatsApp(options: WhatsAppOptions = {}): Platform {
   const url = checkedUrl(options.url ?? usualUrl, 'ws');
@@ -38,7 +36,7 @@ export function createWhatsApp(options: WhatsAppOptions = {}): Platform {
   const root = options.certificateRoot ?? whatsAppRoot;
   if (root.length !== 32) throw new Error('the certificate root of WhatsApp has 32 bytes');
   const timings = { ...usualTimings, ...options.timings };
-  const limiter = options.limiter ?? new Limiter(usualHandshakes);
+  const handshakes = new Semaphore(maxHandshakes);
   const media = new MediaHost(mediaUrl, timings);
   return {
     channel: 'whatsapp',
@@ -51,7 +49,7 @@ export function createWhatsApp(options: WhatsAppOptions = {}): Platform {
     sendsOnce: true,
     verify: null,
     render,
-    connect: (_account, host) => new WhatsAppConnection({ url, root, media, timings, limiter }, host),
+    connect: (_account, host) => new WhatsAppConnection({ url, root, media, timings, handshakes }, host),
   };
 }
 

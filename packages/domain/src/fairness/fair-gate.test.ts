@@ -84,3 +84,44 @@ test('work that fails gives its place back', async () => {
   );
   assert.equal(await gate.through('a', () => Promise.resolve(1)), 1);
 });
+
+test('a name that is urgent when a place becomes free comes before those that wait longer', async () => {
+  let urgent = '';
+  const { begun, ask, end } = bench(new FairGate({ inAll: 1, isUrgent: (name) => name === urgent }));
+  const all = [ask('a', 0), ask('b', 0), ask('c', 0), ask('d', 0)];
+  await end('a0');
+  urgent = 'd';
+  await end('b0');
+  assert.deepEqual(begun, ['a0', 'b0', 'd0']);
+  await end('d0');
+  await end('c0');
+  await Promise.all(all);
+});
+
+test('a waiting room is entered by work that waits alone, and left once, by a turn or by giving up', async () => {
+  const gate = new FairGate({ inAll: 1 });
+  let waiting = 0;
+  const room = {
+    enter: () => {
+      if (waiting === 2) throw new Error('full');
+      waiting += 1;
+    },
+    leave: () => (waiting -= 1),
+  };
+  const leave = await gate.enter('a', { room });
+  assert.equal(waiting, 0);
+  const given = new AbortController();
+  const givenUp = gate.enter('a', { room, signal: given.signal });
+  const next = gate.enter('b', { room });
+  await assert.rejects(gate.enter('c', { room }), /full/);
+  assert.equal(waiting, 2);
+  given.abort(new Error('given up'));
+  await assert.rejects(givenUp, /given up/);
+  assert.equal(waiting, 1);
+  leave();
+  assert.equal(waiting, 0, 'at once: what comes next counts whoever waits');
+  given.abort();
+  (await next)();
+  assert.equal(waiting, 0);
+  assert.ok(gate.isIdle);
+});

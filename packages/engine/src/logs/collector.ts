@@ -6,6 +6,7 @@
  * hold up nobody else for long. How far was read is in the store beside the lines (`appendFrom`), so a restart neither
  * repeats nor skips; only console and refusals, which the driver gives once, lose what was read and not yet written at a kill.
  */
+import { Semaphore } from '@lodge/domain';
 import type { RuntimeKind } from '@lodge/domain';
 import type { AgentLogStore, AgentRow, AgentRuntime, AgentStore, Log, LogBounds, VmDriver } from '@lodge/ports';
 import { AgentReader } from './agent-reader.ts';
@@ -76,13 +77,13 @@ class Collector implements LogCollector {
   private readonly timers: NodeJS.Timeout[] = [];
   /** Reads and rounds. */
   private readonly underWay = new Set<Promise<void>>();
-  private reads = 0;
-  /** Reads that wait for a place: one per agent and source at most. */
-  private readonly waiting: (() => void)[] = [];
+  /** One read of an agent and source waits here at most. */
+  private readonly places: Semaphore;
 
   constructor(deps: LogCollectorDeps) {
     this.deps = deps;
     this.timing = { ...defaults, ...deps.timing };
+    this.places = new Semaphore(this.timing.concurrency);
   }
 
   start(): void {
@@ -93,7 +94,6 @@ class Collector implements LogCollector {
   async stop(): Promise<void> {
     this.stopping.abort(new Error('the log collector stops'));
     for (const timer of this.timers) clearInterval(timer);
-    this.waiting.length = 0;
     await Promise.all(this.underWay);
   }
 
@@ -151,16 +151,7 @@ class Collector implements LogCollector {
       const runtime = this.deps.runtimes.get(row.runtimeKind);
       if (runtime) await reader.readRuntimeLog(row, runtime, signal);
     };
-    this.waiting.push(() => this.track(this.bounded(row.id, source, reading, read)));
-    this.fillPlaces();
-  }
-
-  private fillPlaces(): void {
-    while (this.reads < this.timing.concurrency) {
-      const next = this.waiting.shift();
-      if (!next) return;
-      next();
-    }
+    this.track(this.places.through(() => this.bounded(row.id, source, reading, read)));
   }
 
   /** Gives the place up after the timeout; the source stays busy until the read has really ended. Never rejects. */
@@ -170,7 +161,7 @@ class Collector implements LogCollector {
     reading: Reading,
     read: (signal: AbortSignal) => Promise<void>,
   ): Promise<void> {
-    this.reads += 1;
+    if (this.stopping.signal.aborted) return;
     const timeout = AbortSignal.timeout(this.timing.timeoutMs);
     const ended = read(AbortSignal.any([timeout, this.stopping.signal]))
       .then(
@@ -184,8 +175,6 @@ class Collector implements LogCollector {
       });
     const timedOut = new Promise<void>((resolve) => timeout.addEventListener('abort', () => resolve(), { once: true }));
     await Promise.race([ended, timedOut]);
-    this.reads -= 1;
-    this.fillPlaces();
   }
 
   private failed(agentId: string, source: Source, reading: Reading, error: unknown): void {

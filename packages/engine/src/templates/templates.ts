@@ -21,12 +21,12 @@
  * in a temporary folder, which the ports collect.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { FairGate } from '@lodge/domain';
 import type { RuntimeKind } from '@lodge/domain';
 import { builtIn, VmError } from '@lodge/ports';
 import type { AgentRuntime, ImageBuilder, Log, OfferedVersions, ReportProgress, RuntimeVersion } from '@lodge/ports';
 import type { RuntimeVersions, Template, VmDriver } from '@lodge/ports';
 import { BuildBound } from './build-bound.ts';
-import { BuildQueue } from './build-queue.ts';
 import { earlyVariant, TemplateMaker } from './maker.ts';
 import type { Wanted } from './maker.ts';
 import { Progress } from './progress.ts';
@@ -110,9 +110,10 @@ class TemplateKeeper implements Templates {
   private work: Promise<void> = Promise.resolve();
   /** What no collection waits for. */
   private beside: Promise<unknown> = Promise.resolve();
-  private readonly builds = new BuildQueue((kind) => this.made.isAwaited(kind));
+  /** One build at a time: two would only slow each other. A runtime that somebody waits for goes first. */
+  private readonly builds = new FairGate<RuntimeKind>({ inAll: 1, isUrgent: (kind) => this.made.isAwaited(kind) });
   /** Builds that go on from early templates. */
-  private readonly unhurried = new BuildQueue();
+  private readonly unhurried = new FairGate<RuntimeKind>({ inAll: 1 });
   private timer: NodeJS.Timeout | undefined;
   private looking: NodeJS.Timeout | undefined;
 
@@ -260,8 +261,9 @@ class TemplateKeeper implements Templates {
     const early = await this.maker.find({ runtime, version, stage: 'early' });
     // While there is one for agents to be made from, another is made behind it, and in no hurry.
     const stage = early === null && (!runtime.early || this.ready.has(kind)) ? 'full' : 'early';
+    const { signal } = this.stopping;
     const make = () => this.make(kind, { runtime, version, stage });
-    const template = early ?? (await this.builds.run(kind, this.stopping.signal, make));
+    const template = early ?? (await this.builds.through(kind, make, { signal }));
     if (stage === 'early') this.early.set(template.id, null);
     return this.known(template, runtime, version);
   }
@@ -326,8 +328,9 @@ class TemplateKeeper implements Templates {
     const told = { runtime: runtime.name, template_id: from.id };
     log.info(told, 'agents are made from an early template, which is warmed up further beside them');
     await this.awaitMemory(runtime);
+    const { signal } = this.stopping;
     const make = () => this.makeUnhurried({ runtime, version, stage: { from } });
-    const full = this.known(await this.unhurried.run(kind, this.stopping.signal, make), runtime, version);
+    const full = this.known(await this.unhurried.through(kind, make, { signal }), runtime, version);
     this.early.set(from.id, full);
     log.info({ ...told, full_id: full.id }, 'the template is fully warm: new agents are made from it');
     const ready = this.ready.get(kind);

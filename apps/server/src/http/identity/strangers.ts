@@ -10,7 +10,7 @@
  */
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { networkOf } from '@lodge/domain';
+import { FairGate, Shares, networkOf } from '@lodge/domain';
 import type { FastifyReply } from 'fastify';
 import type { Limits } from '../pipeline/limits/limits.ts';
 
@@ -20,18 +20,12 @@ interface Stranger {
   readonly reply?: FastifyReply;
 }
 
-interface Network {
-  running: number;
-  readonly waiting: (() => void)[];
-}
-
-const maxAtOnce = 4;
-const maxAtOnceOfNetwork = 2;
-const maxWaiting = 4_096;
-const maxWaitingOfNetwork = 256;
+const places = { inAll: 4, perName: 2 };
+const waiters = { perAgent: 256, perAccount: 256, inAll: 4_096, few: 256 };
 /** Of a network that is over its limit: a turn each so often, and only one that comes soon. */
 const overTurnMs = 100;
 const maxOverWaitMs = 1_600;
+const maxOverTurns = 4_096;
 const rememberMs = 3_600_000;
 const maxKnown = 10_000;
 
@@ -41,12 +35,11 @@ export class Strangers {
   private readonly known = new Map<string, number>();
   /** Look-ups under way: one that opens something lets in whoever presents the same secret meanwhile. */
   private readonly underWay = new Map<string, Promise<unknown>>();
-  /** Networks with a look-up that runs or waits, whose turn was longest ago first. */
-  private readonly networks = new Map<string, Network>();
+  /** Networks take turns at it. */
+  private readonly gate = new FairGate(places);
+  private readonly waiters = new Shares(waiters);
   /** When the next turn is of a network over its limit. */
   private readonly overTurns = new Map<string, number>();
-  private running = 0;
-  private waiting = 0;
 
   constructor(limiter: Limits | null) {
     this.limiter = limiter;
@@ -87,6 +80,13 @@ export class Strangers {
 
   private async inTurn<T>(limiter: Limits, stranger: Stranger, work: () => Promise<T>): Promise<T> {
     const name = networkOf(stranger.address);
+    const holder = { agentId: name, accountId: name };
+    const room = {
+      enter: () => {
+        if (!this.waiters.take(holder, 1)) throw limiter.refusal(stranger.address, stranger.reply);
+      },
+      leave: () => this.waiters.giveBack(holder, 1),
+    };
     for (let hasOverTurn = false; ;) {
       if (!hasOverTurn && limiter.isOver(stranger.address)) {
         const waitMs = this.overTurn(name);
@@ -94,8 +94,7 @@ export class Strangers {
         await sleep(waitMs);
         hasOverTurn = true;
       }
-      const leave = await this.enter(name);
-      if (leave === null) throw limiter.refusal(stranger.address, stranger.reply);
+      const leave = await this.gate.enter(name, { room });
       try {
         if (hasOverTurn || !limiter.isOver(stranger.address)) return await work();
       } finally {
@@ -107,47 +106,13 @@ export class Strangers {
   /** Milliseconds until the turn of a network that is over its limit; null when none comes soon. */
   private overTurn(name: string): number | null {
     const now = performance.now();
-    if (this.overTurns.size > maxWaiting) {
+    if (this.overTurns.size > maxOverTurns) {
       for (const [each, at] of this.overTurns) if (at <= now) this.overTurns.delete(each);
     }
     const at = Math.max(now, this.overTurns.get(name) ?? 0);
     if (at - now > maxOverWaitMs) return null;
     this.overTurns.set(name, at + overTurnMs);
     return at - now;
-  }
-
-  /** Resolves in turn with what ends it; null when too many wait. */
-  private async enter(name: string): Promise<(() => void) | null> {
-    const own = this.networks.get(name) ?? { running: 0, waiting: [] };
-    if (own.waiting.length >= maxWaitingOfNetwork || this.waiting >= maxWaiting) return null;
-    this.networks.set(name, own);
-    const turn = new Promise<void>((resolve) => own.waiting.push(resolve));
-    this.waiting += 1;
-    this.dispatch();
-    await turn;
-    return () => {
-      own.running -= 1;
-      this.running -= 1;
-      if (own.running === 0 && own.waiting.length === 0) this.networks.delete(name);
-      this.dispatch();
-    };
-  }
-
-  private dispatch(): void {
-    while (this.running < maxAtOnce) {
-      // At most as many networks as look-ups that run are passed over.
-      const next = this.networks
-        .entries()
-        .find(([, { running, waiting }]) => waiting.length > 0 && running < maxAtOnceOfNetwork);
-      if (next === undefined) return;
-      const [name, own] = next;
-      this.networks.delete(name);
-      this.networks.set(name, own);
-      own.running += 1;
-      this.running += 1;
-      this.waiting -= 1;
-      own.waiting.shift()!();
-    }
   }
 }
 

@@ -18,16 +18,13 @@ export class ClaimTurns {
   /** Does the work of a request that was not begun. Rejects with `DatabaseBusyError` where too many wait. */
   begin<T>(accountId: string, work: () => Promise<T>): Promise<T> {
     const holder = { agentId: accountId, accountId };
-    let waits = false;
-    const beforeWaiting = (): void => {
-      if (!this.#waiters.take(holder, 1)) throw new DatabaseBusyError();
-      waits = true;
+    const room = {
+      enter: () => {
+        if (!this.#waiters.take(holder, 1)) throw new DatabaseBusyError();
+      },
+      leave: () => this.#waiters.giveBack(holder, 1),
     };
-    const inTurn = (): Promise<T> => {
-      if (waits) this.#waiters.giveBack(holder, 1);
-      return work();
-    };
-    return this.#gate.through(accountId, inTurn, { beforeWaiting });
+    return this.#gate.through(accountId, work, { room });
   }
 
   /** Does the work of one that was begun, and so has been counted. */
