@@ -2,10 +2,7 @@
  * Agents with Telegram channels at a stub, relay processes to be killed, and who answers: everything of a deployment's channels
  * but its machines.
  */
-import { fork } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,7 +31,7 @@ import type { StubBot, TelegramStub } from '@lodge/testkit/telegram';
 import type { PlatformUrls } from '../../apps/server/src/relay/protocol.ts';
 import { relaysHere } from '../../apps/server/src/relay/testing/relays-here.ts';
 import type { RelaysHere } from '../../apps/server/src/relay/testing/relays-here.ts';
-import type { StormReport, StormStart } from './channels-storm-server.ts';
+import type { ServerJob } from './storm/server.ts';
 
 const timings: RelayTimings = {
   ...usualRelayTimings,
@@ -71,9 +68,6 @@ export class ChannelsWorld {
   private readonly masterKey: Buffer;
   private readonly filesDir: string;
   private readonly relays = new Map<number, Promise<RelaysHere>>();
-  private isClosing = false;
-  private server: ChildProcess | null = null;
-  private report: StormReport | null = null;
 
   private constructor(made: {
     database: TestDatabase;
@@ -177,42 +171,11 @@ export class ChannelsWorld {
     });
   }
 
-  /** Whole, with its relays. One that is killed is followed by another, until the world ends. */
-  startServer(given: Pick<StormStart, 'turnMs' | 'putOffEvery'>): void {
-    const child = fork(new URL('channels-storm-server.ts', import.meta.url), [], {
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      env: { PATH: process.env['PATH'] },
-      execArgv: [],
-    });
+  /** What a server of its own needs to answer here, with its relays. */
+  serverJob(given: Pick<ServerJob, 'turnMs' | 'putOffEvery'>): ServerJob {
     const { connectionString, accountId, filesDir } = this;
     const masterKey = this.masterKey.toString('base64');
-    const start: StormStart = {
-      ...given,
-      connectionString,
-      accountId,
-      filesDir,
-      masterKey,
-      timings,
-      urls: this.urls(),
-    };
-    child.send(start, () => undefined);
-    this.server = child;
-    child.on('message', (report: StormReport) => (this.report = report));
-    child.on('exit', () => {
-      this.report = null;
-      if (!this.isClosing) this.startServer(given);
-    });
-  }
-
-  /** Of the one that answers now; nothing for a while after a kill. */
-  get relaysOfThatServer(): readonly number[] {
-    return this.report?.relays ?? [];
-  }
-
-  async killServer(): Promise<void> {
-    const child = this.server!;
-    child.kill('SIGKILL');
-    await once(child, 'exit');
+    return { of: 'channels', ...given, connectionString, accountId, filesDir, masterKey, timings, urls: this.urls() };
   }
 
   /** In this process, over any platform and store. */
@@ -272,8 +235,6 @@ export class ChannelsWorld {
   }
 
   async close(): Promise<void> {
-    this.isClosing = true;
-    if (this.server) await this.killServer();
     await this.endRelays();
     await this.telegram.close();
     await this.store.close();

@@ -5,8 +5,6 @@
  */
 import assert from 'node:assert/strict';
 import { randomBytes, randomInt } from 'node:crypto';
-import { after, before, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { hookWaitBounds, makeAgentId } from '@lodge/domain';
 import { openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
@@ -14,31 +12,51 @@ import { formOf } from '@lodge/testkit/forms';
 import { Client } from 'pg';
 import { until } from '../../packages/testkit/src/plane/plane.ts';
 import { RelayHand } from '../../packages/testkit/src/plane/relay-hand.ts';
-import { ClaimsWorld } from './claims-world.ts';
-import type { EndedWork } from './claims-world.ts';
+import { ClaimsWorld } from './storm/claims-world.ts';
+import type { EndedWork } from './storm/claims-world.ts';
+import { describeStorm } from './storm/storm.ts';
 
 const agents = 20;
-const messages = formOf({ short: 200, long: 2_000 });
-const kills = 10;
-const everyMs = formOf({ short: 500, long: 2_500 });
-const withinMs = formOf({ short: 3, long: 10 }) * 60_000;
+const { messages, kills, answerMs } = formOf({
+  short: { messages: 120, kills: 5, answerMs: 150 },
+  long: { messages: 2_000, kills: 10, answerMs: 400 },
+});
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 let world: ClaimsWorld;
 let store: Store;
+let hooks: readonly string[];
+/** Answers that a kill cut off from their delivery. */
+let cutShort: number;
 
-before(async () => {
-  world = await ClaimsWorld.open({
-    of: 'hooks',
-    answerMs: formOf({ short: 150, long: 400 }),
-    subjectOf: (_, prompt) => prompt.slice(prompt.lastIndexOf('\n') + 1),
-  });
-  store = await openStore({ ...world.database, log: silent });
+describeStorm({
+  name: `${messages} messages of ${agents} agents, ${kills} kills`,
+  kills,
+  pauseMs: formOf({ short: [250, 750], long: [1_250, 3_750] }),
+  withinMs: formOf({ short: 3, long: 10 }) * 60_000,
+  async open() {
+    const subjectOf = (_: string, prompt: string): string => prompt.slice(prompt.lastIndexOf('\n') + 1);
+    world = await ClaimsWorld.open({ of: 'hooks', answerMs, subjectOf });
+    store = await openStore({ ...world.database, log: silent });
+    return { begin, kill: () => world.workers.replace(), open: whatIsOpen, count, close };
+  },
 });
-after(async () => {
-  await store?.close();
-  await world?.close();
-});
+
+async function close(): Promise<void> {
+  await store.close();
+  await world.close();
+}
+
+async function begin(): Promise<void> {
+  hooks = await makeHooks();
+  await send(0, agents);
+  await world.workers.start();
+  cutShort = await killBetweenAnswerAndDelivery();
+  assert.deepEqual(await world.query(`select from channel_answers`), []);
+  assert.deepEqual(await world.query(`select from hook_messages where status is not null`), []);
+  await send(agents, messages);
+  await world.workers.start();
+}
 
 /** Gives their ids; the answers of each go into a conversation of its agent. */
 async function makeHooks(): Promise<readonly string[]> {
@@ -66,7 +84,7 @@ async function makeHooks(): Promise<readonly string[]> {
   return ids;
 }
 
-async function send(hooks: readonly string[], from: number, to: number): Promise<void> {
+async function send(from: number, to: number): Promise<void> {
   for (let n = from; n < to; n += 1) {
     const message = { deliveryId: `d${n}`, event: null, text: `{"n":${n}}`, isCut: false };
     const kept = await store.hooks.receive(hooks[n % hooks.length]!, message, { ...hookWaitBounds, ofHook: messages });
@@ -88,7 +106,7 @@ async function killBetweenAnswerAndDelivery(): Promise<number> {
     waiting = rows.length;
     return waiting > 1;
   });
-  await world.killRunner(0);
+  await world.workers.kill();
   await holder.query('rollback');
   await holder.end();
   return waiting;
@@ -98,34 +116,14 @@ interface MessageRow extends EndedWork {
   readonly text: string;
 }
 
-async function untilOver(): Promise<void> {
-  for (const end = Date.now() + withinMs; ;) {
-    const [row] = await world.query<{ open: number }>(
-      'select count(*)::int as open from hook_messages where status is null',
-    );
-    if (row!.open === 0) return;
-    assert.ok(Date.now() < end, `${row!.open} are not over`);
-    await sleep(500);
-  }
+async function whatIsOpen(): Promise<string | null> {
+  const [row] = await world.query<{ open: number }>(
+    'select count(*)::int as open from hook_messages where status is null',
+  );
+  return row!.open === 0 ? null : `${row!.open} are not over`;
 }
 
-test(`${messages} messages of ${agents} agents, ${kills} kills`, { timeout: withinMs + 60_000 }, async (t) => {
-  const startedAt = performance.now();
-  const hooks = await makeHooks();
-  await send(hooks, 0, agents);
-  await world.startRunner(0);
-  const cutShort = await killBetweenAnswerAndDelivery();
-  assert.deepEqual(await world.query(`select from channel_answers`), []);
-  assert.deepEqual(await world.query(`select from hook_messages where status is not null`), []);
-  await send(hooks, agents, messages);
-  await world.startRunner(0);
-  for (let n = 0; n < kills; n += 1) {
-    await sleep(everyMs / 2 + randomInt(everyMs));
-    await world.killRunner(0);
-    await world.startRunner(0);
-  }
-  await untilOver();
-
+async function count(): Promise<readonly string[]> {
   const rows = await world.query<MessageRow>(
     `select status, attempts, reason, '{"n":' || substr(delivery_id, 2) || '}' as text from hook_messages`,
   );
@@ -146,7 +144,5 @@ test(`${messages} messages of ${agents} agents, ${kills} kills`, { timeout: with
   const answered = rows.filter(({ status }) => status === 'answered').length;
   const repeated = [...world.told.values()].filter(({ length }) => length > 1).length;
   assert.ok(repeated >= cutShort, 'who was cut between an answer and its delivery is asked again');
-  t.diagnostic(
-    `${answered} answered, ${messages - answered} failed with their reason, ${repeated} told more than once, in ${Math.round((performance.now() - startedAt) / 1_000)} s`,
-  );
-});
+  return [`${answered} answered, ${messages - answered} failed with their reason, ${repeated} told more than once`];
+}

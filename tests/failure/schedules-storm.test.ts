@@ -4,30 +4,38 @@
  * word that it may have acted; where a run is not `ok`, its reason is there.
  */
 import assert from 'node:assert/strict';
-import { randomInt } from 'node:crypto';
-import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formOf } from '@lodge/testkit/forms';
-import { ClaimsWorld } from './claims-world.ts';
+import { ClaimsWorld } from './storm/claims-world.ts';
+import { describeStorm } from './storm/storm.ts';
 
 const agents = 50;
-const schedules = 1_000;
-const kills = 10;
-/** Processes that make runs beside one another. */
-const processes = formOf({ short: 1, long: 2 });
-const everyMs = formOf({ short: 700, long: 2_500 });
-const withinMs = formOf({ short: 4, long: 10 }) * 60_000;
+/** `processes` make runs beside one another. */
+const { schedules, kills, processes, answerMs } = formOf({
+  short: { schedules: 400, kills: 5, processes: 1, answerMs: 60 },
+  long: { schedules: 1_000, kills: 10, processes: 2, answerMs: 400 },
+});
 
 let world: ClaimsWorld;
 
-before(async () => {
-  world = await ClaimsWorld.open({
-    of: 'schedules',
-    answerMs: formOf({ short: 60, long: 400 }),
-    subjectOf: (conversation) => conversation,
-  });
+describeStorm({
+  name: `${schedules} schedules due at once over ${agents} agents, ${kills} kills`,
+  kills,
+  pauseMs: formOf({ short: [350, 1_050], long: [1_250, 3_750] }),
+  withinMs: formOf({ short: 4, long: 10 }) * 60_000,
+  async open() {
+    world = await ClaimsWorld.open({ of: 'schedules', answerMs, subjectOf: (conversation) => conversation });
+    const kill = (n: number): Promise<void> => world.workers.replace(n % processes);
+    return { begin, kill, open: whatIsOpen, count, close: () => world.close() };
+  },
 });
-after(() => world?.close());
+
+async function begin(): Promise<void> {
+  for (let n = 0; n < processes; n += 1) await world.workers.start(n);
+  await makeSchedules();
+  // By then they are due.
+  await sleep(2_000);
+}
 
 /** All due in the same second, a moment from now. */
 async function makeSchedules(): Promise<void> {
@@ -40,15 +48,12 @@ async function makeSchedules(): Promise<void> {
   );
 }
 
-async function untilOver(): Promise<void> {
-  for (const end = Date.now() + withinMs; ;) {
-    const [row] = await world.query<{ all: number; open: number }>(
-      `select count(*)::int as all, (count(*) filter (where status is null))::int as open from schedule_runs`,
-    );
-    if (row!.all === schedules && row!.open === 0) return;
-    assert.ok(Date.now() < end, `${row!.all} of ${schedules} have a run, ${row!.open} are not over`);
-    await sleep(500);
-  }
+async function whatIsOpen(): Promise<string | null> {
+  const [row] = await world.query<{ all: number; open: number }>(
+    `select count(*)::int as all, (count(*) filter (where status is null))::int as open from schedule_runs`,
+  );
+  const { all, open } = row!;
+  return all === schedules && open === 0 ? null : `${all} of ${schedules} have a run, ${open} are not over`;
 }
 
 interface RunRow {
@@ -58,39 +63,22 @@ interface RunRow {
   readonly error: string | null;
 }
 
-test(
-  `${schedules} schedules due at once over ${agents} agents, ${kills} kills`,
-  { timeout: withinMs + 60_000 },
-  async (t) => {
-    const startedAt = performance.now();
-    for (let n = 0; n < processes; n += 1) await world.startRunner(n);
-    await makeSchedules();
-    await sleep(2_000);
-    for (let n = 0; n < kills; n += 1) {
-      await sleep(everyMs / 2 + randomInt(everyMs));
-      await world.killRunner(n % processes);
-      await world.startRunner(n % processes);
-    }
-    await untilOver();
-
-    const runs = await world.query<RunRow>('select schedule_id, status, attempts, error from schedule_runs');
-    assert.equal(new Set(runs.map(({ schedule_id }) => schedule_id)).size, schedules, 'a time has two runs');
-    const repeated: string[] = [];
-    for (const { schedule_id, status, attempts, error: reason } of runs) {
-      const subject = `schedule:${schedule_id}`;
-      world.checkTold(subject, { status, attempts, reason }, { success: 'ok', times: 4 });
-      if ((world.told.get(subject) ?? []).length > 1) repeated.push(subject);
-    }
-    const events = await world.query<{ n: number; of: number }>(
-      `select count(*)::int as n, count(distinct data->>'schedule_id')::int as of from events
-     where type in ('schedule.ran', 'schedule.failed', 'schedule.missed')`,
-    );
-    assert.deepEqual(events, [{ n: schedules, of: schedules }], 'an end is told once');
-    // A kill cuts what is under way in one process: an agent each, and no more than the process has at once.
-    assert.ok(repeated.length <= kills * 16, `${repeated.length} were told more than once`);
-    const ok = runs.filter(({ status }) => status === 'ok').length;
-    t.diagnostic(
-      `${ok} ok, ${runs.length - ok} with their reason, ${repeated.length} told more than once, in ${Math.round((performance.now() - startedAt) / 1_000)} s`,
-    );
-  },
-);
+async function count(): Promise<readonly string[]> {
+  const runs = await world.query<RunRow>('select schedule_id, status, attempts, error from schedule_runs');
+  assert.equal(new Set(runs.map(({ schedule_id }) => schedule_id)).size, schedules, 'a time has two runs');
+  const repeated: string[] = [];
+  for (const { schedule_id, status, attempts, error: reason } of runs) {
+    const subject = `schedule:${schedule_id}`;
+    world.checkTold(subject, { status, attempts, reason }, { success: 'ok', times: 4 });
+    if ((world.told.get(subject) ?? []).length > 1) repeated.push(subject);
+  }
+  const events = await world.query<{ n: number; of: number }>(
+    `select count(*)::int as n, count(distinct data->>'schedule_id')::int as of from events
+   where type in ('schedule.ran', 'schedule.failed', 'schedule.missed')`,
+  );
+  assert.deepEqual(events, [{ n: schedules, of: schedules }], 'an end is told once');
+  // A kill cuts what is under way in one process: an agent each, and no more than the process has at once.
+  assert.ok(repeated.length <= kills * 16, `${repeated.length} were told more than once`);
+  const ok = runs.filter(({ status }) => status === 'ok').length;
+  return [`${ok} ok, ${runs.length - ok} with their reason, ${repeated.length} told more than once`];
+}

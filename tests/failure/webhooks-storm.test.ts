@@ -3,11 +3,7 @@
  * is listed with what went wrong; a signature is good; no receiver holds another up.
  */
 import assert from 'node:assert/strict';
-import { fork } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
 import { randomInt, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSecretBox } from '@lodge/access';
 import { webhookSecretContext } from '@lodge/ports';
@@ -18,25 +14,40 @@ import { execute, testDatabase } from '@lodge/testkit/postgres';
 import { WebhookReceiver, taken } from '@lodge/testkit/webhook-receiver';
 import { webhooksOver } from '@lodge/testkit/webhooks';
 import { admitAll, newAgent } from '../../packages/store/src/testing/fixture.ts';
-import { masterKey } from './webhooks-storm-settings.ts';
+import { masterKey } from './storm/deliveries.ts';
+import { describeStorm } from './storm/storm.ts';
+import { Workers } from './storm/workers.ts';
 
-const events = formOf({ short: 1_000, long: 10_000 });
-const kills = formOf({ short: 5, long: 20 });
-const withinMs = formOf({ short: 3, long: 15 }) * 60_000;
+const { events, kills } = formOf({ short: { events: 400, kills: 4 }, long: { events: 10_000, kills: 20 } });
 const agentCount = 20;
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const by = { actor: { kind: 'operator', id: null }, address: null, requestId: null } as const;
 const kinds = ['good', 'flaky', 'slow', 'breaking', 'redirecting', 'leaving'] as const;
+/** Receivers that take every event in the end. */
+const taking = ['good', 'flaky', 'slow', 'breaking'] as const;
 type Kind = (typeof kinds)[number];
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
 let store: Store;
-let child: ChildProcess;
+let workers: Workers;
 const receivers = new Map<Kind, WebhookReceiver>();
 const ids = new Map<Kind, string>();
 const agentIds: string[] = [];
 
-before(async () => {
+describeStorm({
+  name: `${events} events, six receivers, ${kills} kills`,
+  kills,
+  pauseMs: formOf({ short: [300, 1_500], long: [300, 4_000] }),
+  withinMs: formOf({ short: 3, long: 15 }) * 60_000,
+  async open() {
+    await makeReceivers();
+    workers = new Workers({ of: 'webhooks', connectionString: database.connectionString });
+    await workers.start();
+    return { bring: write, kill: () => workers.replace(), open: whatIsOpen, count, close };
+  },
+});
+
+async function makeReceivers(): Promise<void> {
   database = await testDatabase();
   await migrate(database);
   store = await openStore({ ...database, log: silent });
@@ -58,14 +69,14 @@ before(async () => {
     receivers.set(kind, receiver);
     ids.set(kind, row.id);
   }
-  child = await deliverer();
-});
-after(async () => {
-  child?.kill('SIGKILL');
+}
+
+async function close(): Promise<void> {
+  workers.close();
   for (const receiver of receivers.values()) await receiver.close();
-  await store?.close();
-  await database?.drop();
-});
+  await store.close();
+  await database.drop();
+}
 
 const answers: Readonly<Record<Kind, WebhookReceiver['answer']>> = {
   good: taken,
@@ -76,13 +87,6 @@ const answers: Readonly<Record<Kind, WebhookReceiver['answer']>> = {
   redirecting: (_received, _req, res) => void res.writeHead(307, { location: receivers.get('good')!.url }).end(),
   leaving: (_received, _req, res) => void res.writeHead(410).end(),
 };
-
-async function deliverer(): Promise<ChildProcess> {
-  const started = fork(new URL('webhooks-deliverer.ts', import.meta.url));
-  started.send(database.connectionString);
-  await once(started, 'message');
-  return started;
-}
 
 async function write(): Promise<void> {
   for (let n = 0; n < events; n += 1) {
@@ -102,21 +106,13 @@ const countOf = async (kind: Kind, state: string): Promise<number> => {
   return row!.n;
 };
 
-test(`${events} events, six receivers, ${kills} kills`, { timeout: withinMs + 60_000 }, async (t) => {
-  const writing = write();
-  for (let n = 0; n < kills; n += 1) {
-    await sleep(randomInt(300, formOf({ short: 1_500, long: 4_000 })));
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-    child = await deliverer();
-  }
-  await writing;
-  const taking = ['good', 'flaky', 'slow', 'breaking'] as const;
-  for (const deadline = Date.now() + withinMs; ; await sleep(200)) {
-    const left = await Promise.all(taking.map(async (kind) => events - (await countOf(kind, 'delivered'))));
-    if (left.every((each) => each === 0)) break;
-    assert.ok(Date.now() < deadline, `not delivered: ${left.join()}`);
-  }
+async function whatIsOpen(): Promise<string | null> {
+  const left = await Promise.all(taking.map(async (kind) => events - (await countOf(kind, 'delivered'))));
+  return left.every((each) => each === 0) ? null : `not delivered: ${left.join()}`;
+}
+
+async function count(): Promise<readonly string[]> {
+  const figures: string[] = [];
   for (const kind of taking) {
     const { received, refused } = receivers.get(kind)!;
     assert.deepEqual(refused, [], `${kind}: every signature is good`);
@@ -128,7 +124,7 @@ test(`${events} events, six receivers, ${kills} kills`, { timeout: withinMs + 60
       const expected = Array.from({ length: events / agentCount }, (_, n) => n);
       assert.deepEqual([...first.values()], expected, `${kind}: in the order of the agent, and all of them`);
     }
-    t.diagnostic(`${kind}: ${received.length} requests for ${events} events`);
+    figures.push(`${kind}: ${received.length} requests for ${events} events`);
   }
   assert.equal((await countOf('redirecting', 'pending')) > 0, true, 'what a redirect swallowed is listed');
   const [gone] = await execute<{ enabled: boolean; disabled_reason: string }>(
@@ -137,4 +133,5 @@ test(`${events} events, six receivers, ${kills} kills`, { timeout: withinMs + 60
   );
   assert.deepEqual([gone!.enabled, /410/.test(gone!.disabled_reason)], [false, true]);
   assert.ok((await countOf('leaving', 'failed')) > 0);
-});
+  return figures;
+}

@@ -3,21 +3,19 @@
  * all of them answer. The agents have no machines.
  */
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import { makeAgentId } from '@lodge/domain';
 import { migrate } from '@lodge/store';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
 import type { TestDatabase } from '@lodge/testkit/postgres';
-import type { RunnerSettings } from './turns-runner.ts';
+import type { TurnsJob } from './turns.ts';
+import { Workers } from './workers.ts';
 
 /** What of the host's line before a prompt is checked. */
 export interface Told {
@@ -26,7 +24,7 @@ export interface Told {
 }
 
 export interface ClaimsWorldOptions {
-  readonly of: RunnerSettings['of'];
+  readonly of: TurnsJob['of'];
   /** Of an answer, at most. */
   readonly answerMs: number;
   /** What a prompt is about. */
@@ -37,68 +35,54 @@ export class ClaimsWorld {
   readonly database: TestDatabase;
   /** What agents were told, by what it is about. An answer says what it is about as well. */
   readonly told = new Map<string, Told[]>();
+  readonly workers: Workers;
   private readonly options: ClaimsWorldOptions;
-  private readonly children: ChildProcess[] = [];
-  private gateway: Server | undefined;
-  private settings: RunnerSettings | undefined;
+  private readonly gateway: Server;
 
-  private constructor(database: TestDatabase, options: ClaimsWorldOptions) {
-    this.database = database;
+  private constructor(
+    made: { database: TestDatabase; gateway: Server; workers: Workers },
+    options: ClaimsWorldOptions,
+  ) {
+    this.database = made.database;
+    this.gateway = made.gateway;
+    this.workers = made.workers;
     this.options = options;
   }
 
   /** With an account `a`. */
   static async open(options: ClaimsWorldOptions): Promise<ClaimsWorld> {
-    const world = new ClaimsWorld(await testDatabase(), options);
-    await migrate(world.database);
-    await world.query(`insert into accounts (id, name, role) values ('a', 'a', 'owner')`);
-    const gateway = createServer((request, response) => {
-      const conversation = String(request.headers['x-conversation']);
-      void json(request).then(
-        async (body) => {
-          const { messages } = body as { readonly messages: readonly { readonly content: string }[] };
-          const subject = world.note(conversation, messages[0]!.content);
-          await sleep(randomInt(options.answerMs));
-          response.writeHead(200, { 'content-type': 'text/event-stream' });
-          const chunk = { choices: [{ index: 0, delta: { content: `done: ${subject}` }, finish_reason: null }] };
-          response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
-        },
-        () => undefined,
-      );
-    });
-    world.gateway = gateway;
+    const database = await testDatabase();
+    await migrate(database);
+    const gateway = createServer();
     gateway.listen(0, '127.0.0.1');
     await once(gateway, 'listening');
     const gatewayUrl = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/v1`;
-    world.settings = { of: options.of, connectionString: world.database.connectionString, gatewayUrl };
+    const { connectionString } = database;
+    const workers = new Workers({ of: options.of, connectionString, gatewayUrl });
+    const world = new ClaimsWorld({ database, gateway, workers }, options);
+    gateway.on('request', (request, response) => void world.answer(request, response).catch(() => undefined));
+    await world.query(`insert into accounts (id, name, role) values ('a', 'a', 'owner')`);
     return world;
   }
 
   async close(): Promise<void> {
-    for (const child of this.children) child.kill('SIGKILL');
-    this.gateway?.closeAllConnections();
-    this.gateway?.close();
+    this.workers.close();
+    this.gateway.closeAllConnections();
+    this.gateway.close();
     await this.database.drop();
+  }
+
+  private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { messages } = (await json(request)) as { readonly messages: readonly { readonly content: string }[] };
+    const subject = this.note(String(request.headers['x-conversation']), messages[0]!.content);
+    await sleep(randomInt(this.options.answerMs));
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const chunk = { choices: [{ index: 0, delta: { content: `done: ${subject}` }, finish_reason: null }] };
+    response.end(`data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`);
   }
 
   query<Row extends object>(sql: string): Promise<Row[]> {
     return execute<Row>(this.database.connectionString, sql);
-  }
-
-  async startRunner(n: number): Promise<void> {
-    const child = spawn(process.execPath, [fileURLToPath(new URL('turns-runner.ts', import.meta.url))], {
-      env: { PATH: process.env['PATH'], RUNNER: JSON.stringify(this.settings) },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    this.children[n] = child;
-    await once(child.stdout, 'data');
-  }
-
-  async killRunner(n: number): Promise<void> {
-    const child = this.children[n]!;
-    const exit = once(child, 'exit');
-    child.kill('SIGKILL');
-    await exit;
   }
 
   /** Gives their ids. */

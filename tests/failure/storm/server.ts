@@ -10,14 +10,14 @@ import type { AgentRow } from '@lodge/ports';
 import { openStore } from '@lodge/store';
 import { startPlane } from '@lodge/testkit/plane';
 import { FakeHost } from '@lodge/vm/fake';
-import type { RelaysOptions } from '../../apps/server/src/relay/relays.ts';
-import { relaysHere } from '../../apps/server/src/relay/testing/relays-here.ts';
-import { FakeGateway } from '../../packages/testkit/src/plane/fake-gateway.ts';
-import type { Step } from '../../packages/testkit/src/plane/fake-gateway.ts';
-import { createToyRuntime } from '../../packages/testkit/src/plane/toy-runtime/toy-runtime.ts';
+import type { RelaysOptions } from '../../../apps/server/src/relay/relays.ts';
+import { relaysHere } from '../../../apps/server/src/relay/testing/relays-here.ts';
+import { FakeGateway } from '../../../packages/testkit/src/plane/fake-gateway.ts';
+import type { Step } from '../../../packages/testkit/src/plane/fake-gateway.ts';
+import { createToyRuntime } from '../../../packages/testkit/src/plane/toy-runtime/toy-runtime.ts';
 
-/** Its first message. */
-export interface StormStart extends Pick<RelaysOptions, 'urls' | 'timings'> {
+export interface ServerJob extends Pick<RelaysOptions, 'urls' | 'timings'> {
+  readonly of: 'channels';
   readonly connectionString: string;
   readonly filesDir: string;
   /** In base64. */
@@ -33,7 +33,6 @@ export interface StormStart extends Pick<RelaysOptions, 'urls' | 'timings'> {
 export interface StormReport {
   /** Of its relay processes. */
   readonly relays: readonly number[];
-  readonly turns: number;
 }
 
 const holder = 'storm';
@@ -47,11 +46,9 @@ const log = {
   error: (fields: object, message: string) => console.error(message, fields),
 };
 
-process.once('message', (start: StormStart) => void run(start));
-// Whoever started it has ended: so do its relays, which it is connected with.
-process.on('disconnect', () => process.exit(0));
-
-async function run({ masterKey, accountId, turnMs, putOffEvery, ...start }: StormStart): Promise<void> {
+/** When its process ends, so do its relays, which it is connected with. */
+export async function serve(job: ServerJob, report: (told: StormReport) => void): Promise<void> {
+  const { masterKey, accountId, turnMs, putOffEvery, ...start } = job;
   const { connectionString } = start;
   const database = { connectionString, drop: () => Promise.resolve() };
   const store = await openStore({ connectionString, log });
@@ -81,10 +78,7 @@ async function run({ masterKey, accountId, turnMs, putOffEvery, ...start }: Stor
     // A relay that was killed is what the storm is about.
     log: { ...log, error() {} },
   });
-  setInterval(() => {
-    const report: StormReport = { relays: relays.pids, turns: gateway.turns.length };
-    process.send?.(report, () => undefined);
-  }, reportEveryMs);
+  setInterval(() => report({ relays: relays.pids }), reportEveryMs);
 }
 
 /** Machines outlive a server: those that the database says run here. */

@@ -1,0 +1,69 @@
+/**
+ * Makes turns of what waits: the store, a runner, the turn and the gateway's client, put together as the engine does. Its agents have
+ * no machines: all of them answer at one gateway.
+ */
+import type { AgentRow } from '@lodge/ports';
+import { createGateway } from '@lodge/runtimes';
+import { openStore } from '@lodge/store';
+import type { LiveAgent } from '@lodge/engine';
+import { defaultHookBounds } from '../../../packages/engine/src/hooks/bounds.ts';
+import { createHookRunner } from '../../../packages/engine/src/hooks/runner.ts';
+import { defaultScheduleBounds } from '../../../packages/engine/src/schedules/bounds.ts';
+import { createScheduleRunner } from '../../../packages/engine/src/schedules/runner.ts';
+import { createRunTurn } from '../../../packages/engine/src/turns/run-turn.ts';
+
+export interface TurnsJob {
+  readonly of: 'hooks' | 'schedules';
+  readonly connectionString: string;
+  readonly gatewayUrl: string;
+}
+
+const log = {
+  debug() {},
+  info() {},
+  warn() {},
+  error: (fields: object, message: string) => console.error(message, fields),
+};
+
+export async function makeTurns({ of, connectionString, gatewayUrl }: TurnsJob): Promise<void> {
+  const store = await openStore({ connectionString, log });
+  const live = (row: AgentRow): LiveAgent => ({
+    row,
+    endpoint: ({ conversation }) => ({
+      baseUrl: gatewayUrl,
+      headers: { 'x-conversation': conversation ?? '' },
+      model: 'openclaw',
+      takesPictures: false,
+    }),
+    turnFailure: () => ({ kind: 'turn_failed' }),
+    guest: { address: '', credential: () => Promise.resolve(null) },
+    web: () => null,
+    flush: () => Promise.resolve(),
+    release: () => undefined,
+  });
+  const agents = {
+    async get(_accountId: string, id: string) {
+      return (await store.agents.find(id))!;
+    },
+    async use(_accountId: string, id: string) {
+      return live((await store.agents.find(id))!);
+    },
+    turn: (_id: string, signal: AbortSignal) => ({ signal, refusal: null, hasModelAnswered: false }),
+  };
+  const runTurn = createRunTurn({ agents, gateway: createGateway() });
+  const deps = { agents, runTurn, log, holder: String(process.pid), host: 'here' };
+  const bounds = { leaseMs: 2_000, lookEveryMs: 200, turnMs: 30_000 };
+  const runner =
+    of === 'hooks'
+      ? createHookRunner({
+          ...deps,
+          turns: store.hookTurns,
+          bounds: { ...defaultHookBounds, ...bounds, waitsMs: [200, 400] },
+        })
+      : createScheduleRunner({
+          ...deps,
+          runs: store.scheduleRuns,
+          bounds: { ...defaultScheduleBounds, ...bounds, waitsMs: [200, 400, 800] },
+        });
+  runner.start();
+}
