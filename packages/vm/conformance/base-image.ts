@@ -1,9 +1,15 @@
 import { createImageBuilder } from '@lodge/images';
 import type { Image } from '@lodge/ports';
 
+/** The cache of all Lodges of this host. */
+export const sharedCacheDir = process.env['LODGE_CACHE_DIR'] ?? '/var/cache/lodge';
+
 /** The smallest guest there is, from this host's cache; built when it is not there yet. */
 export function baseImage(): Promise<Image> {
   const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-  const cacheDir = process.env['LODGE_CACHE_DIR'] ?? '/var/cache/lodge';
-  return createImageBuilder({ cacheDir, log }).ensure('base', () => undefined, AbortSignal.timeout(20 * 60_000));
+  return createImageBuilder({ cacheDir: sharedCacheDir, log }).ensure(
+    'base',
+    () => undefined,
+    AbortSignal.timeout(20 * 60_000),
+  );
 }

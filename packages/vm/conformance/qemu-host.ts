@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { guestClient, GuestError } from '@lodge/guest';
-import type { VmDriver } from '@lodge/ports';
+import type { Template, TemplateBuild, VmDriver } from '@lodge/ports';
 import { openCgroups } from '../src/qemu/host/cgroup.ts';
 import { createQemuDriver } from '../src/qemu/driver.ts';
 import type { QemuDriverOptions } from '../src/qemu/options.ts';
@@ -15,6 +15,7 @@ import type { HostNetwork } from '../src/qemu/network/index.ts';
 import { findProcesses } from '../src/qemu/host/process.ts';
 import { RunDirectory } from '../src/qemu/saved/run-directory.ts';
 import { wantedAccelerator, watchingLog } from './accelerator.ts';
+import { baseImage, sharedCacheDir } from './base-image.ts';
 import type { GuestProbe } from './harness.ts';
 
 /** Everything another process needs to be a control plane of the same instance. */
@@ -62,6 +63,27 @@ export function optionsOf(settings: QemuHostSettings): QemuDriverOptions {
 
 export function driverOf(settings: QemuHostSettings): VmDriver {
   return createQemuDriver(optionsOf(settings));
+}
+
+/**
+ * The template that test files share, in the cache of all Lodges of this host: whoever comes first makes it. For tests whose
+ * subject is not how a template is made, which spares each file a boot.
+ */
+export async function sharedTemplate(): Promise<TemplateBuild> {
+  const prepare = () => Promise.resolve({ token: 'template-token' });
+  const image = await baseImage();
+  return { image, variant: 'shared-by-tests', brokerPort: 4001, progress: () => undefined, prepare };
+}
+
+/** Takes the shared template into the host's own ones. Before the first driver starts. */
+export async function takeSharedTemplate(settings: QemuHostSettings): Promise<Template> {
+  const driver = driverOf({ ...settings, cacheDir: sharedCacheDir });
+  await driver.start();
+  try {
+    return await driver.buildTemplate(await sharedTemplate(), new AbortController().signal);
+  } finally {
+    await driver.stop();
+  }
 }
 
 /** What this instance has on the host outside its folders. */
