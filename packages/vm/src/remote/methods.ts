@@ -1,17 +1,10 @@
 /**
- * Everything that a control plane can ask of the machine host, one entry a method: what the message must hold, and what is
- * done. Images and templates come by their ids: no path of the host is ever in a message.
+ * Everything that a control plane can ask of the machine host, one entry a method: how the caller's parameters go into a
+ * message, what the message must hold, and what is done. Both ends are made of this table. Images and templates come by
+ * their ids: no path of the host is ever in a message.
  */
-import { builtIn, VmError } from '@lodge/ports';
-import type {
-  GuestAddress,
-  Image,
-  ReportProgress,
-  RuntimeFacts,
-  RuntimeVersions,
-  Template,
-  VmDriver,
-} from '@lodge/ports';
+import { VmError } from '@lodge/ports';
+import type { ImageBuilder, ReportProgress, RuntimeVersions, Template, TemplateBuild, VmDriver } from '@lodge/ports';
 import type { KnownImages } from './known-images.ts';
 import {
   boolean,
@@ -33,37 +26,53 @@ import {
   templateId,
   variant,
 } from './shapes.ts';
-import type { Shape, Shaped } from './shapes.ts';
+import type { Fields, Shape, Shaped } from './shapes.ts';
 
 /** What a call works on. */
 export interface Served {
   readonly driver: VmDriver;
   readonly images: KnownImages;
-  /** Of runtimes, beside those that Lodge brings; without it there are none. */
-  readonly versions?: RuntimeVersions;
+  readonly versions: RuntimeVersions;
 }
 
-/** What one call has beside its arguments. */
+/** What a caller gives beside the arguments. It stays at its end, and stands for it at the other. */
 export interface CallContext {
   /** Aborted when the caller gives up, or is gone. */
   readonly signal: AbortSignal;
   readonly progress: ReportProgress;
   /** Has the caller prepare a template's guest. */
-  readonly prepare: (guest: GuestAddress, signal: AbortSignal) => Promise<RuntimeFacts>;
+  readonly prepare: TemplateBuild['prepare'];
 }
+export type CallOptions = Partial<CallContext>;
 
-interface Method<A, R> {
-  readonly shape: Shape<A>;
-  readonly run: (served: Served, args: A, context: CallContext) => Promise<R>;
+/** Calls of a driver; the rest of it needs no message of its own. */
+type DriverCalls = Omit<VmDriver, 'brokerHost' | 'pace' | 'onExit'>;
+
+/** The methods as their callers have them. */
+export interface Remote extends DriverCalls {
+  readonly imageIdOf: ImageBuilder['idOf'];
+  readonly findImage: ImageBuilder['find'];
+  readonly ensureImage: ImageBuilder['ensure'];
+  readonly offeredVersions: RuntimeVersions['offered'];
 }
+export type MethodName = keyof Remote;
 
-const method = <F extends Readonly<Record<string, Shape<unknown>>>, R>(
+type Packed<Args> = readonly [args: Args, options?: CallOptions];
+
+interface Method<N extends MethodName> {
+  readonly shape: Shape<unknown>;
+  readonly pack: (...params: Parameters<Remote[N]>) => Packed<unknown>;
+  readonly run: (served: Served, args: never, context: CallContext) => ReturnType<Remote[N]>;
+}
+type Methods = { readonly [N in MethodName]: Method<N> };
+
+function method<N extends MethodName, F extends Fields>(
   fields: F,
-  run: Method<Shaped<F>, R>['run'],
-): Method<Shaped<F>, R> => ({ shape: record(fields), run });
-
-const templateRequest = { imageId, variant };
-const templateBuild = { ...templateRequest, brokerPort: integer(1, 65_535), fromId: optional(templateId) };
+  pack: (...params: Parameters<Remote[N]>) => Packed<Shaped<F>>,
+  run: (served: Served, args: Shaped<F>, context: CallContext) => ReturnType<Remote[N]>,
+): Method<N> {
+  return { shape: record(fields), pack, run };
+}
 
 /** The driver reads a template from its own store: nothing but the id counts. */
 const named = (id: string): Template => ({ id, imageId: '', facts: {} });
@@ -71,99 +80,146 @@ const named = (id: string): Template => ({ id, imageId: '', facts: {} });
 /** More templates than a host ever has. */
 const maxTemplates = 4096;
 
-/** Of the host as a whole, its images and its templates. */
-const hostMethods = {
-  start: method({}, ({ driver }) => driver.start()),
-  stop: method({}, ({ driver }) => driver.stop()),
-
-  imageIdOf: method({ runtime: imageName }, ({ images }, { runtime }) => images.idOf(runtime)),
-  findImage: method({ runtime: imageName }, ({ images }, { runtime }) => images.find(runtime)),
-  ensureImage: method({ runtime: imageName }, ({ images }, { runtime }, { progress, signal }) =>
-    images.ensure(runtime, progress, signal),
+/** Calls about images and templates that cross in another form than that of their parameters. */
+const templateMethods = {
+  findTemplate: method(
+    { imageId, variant },
+    ({ image, variant: wanted }) => [{ imageId: image.id, variant: wanted }],
+    ({ driver }, { imageId: id, variant: wanted }) => driver.findTemplate({ image: { id }, variant: wanted }),
   ),
-
-  offeredVersions: method({ runtime: runtimeName, variant }, async ({ versions }, call) => {
-    const { runtime } = call;
-    if (!versions) return { fresh: builtIn(runtime), upgrade: builtIn(runtime) };
-    return versions.offered(runtime, call.variant);
-  }),
-
-  findTemplate: method(templateRequest, ({ driver }, request) =>
-    driver.findTemplate({ image: { id: request.imageId }, variant: request.variant }),
+  buildTemplate: method(
+    { imageId, variant, brokerPort: integer(1, 65_535), fromId: optional(templateId) },
+    ({ image, from, prepare, progress, variant: wanted, brokerPort }, signal) => [
+      { imageId: image.id, variant: wanted, brokerPort, fromId: from?.id ?? null },
+      { prepare, progress, signal },
+    ],
+    ({ driver, images }, { imageId: id, fromId, ...build }, { progress, prepare, signal }) => {
+      const from = fromId === null ? {} : { from: named(fromId) };
+      return driver.buildTemplate({ ...build, image: images.byId(id), progress, prepare, ...from }, signal);
+    },
   ),
-  getTemplate: method({ id: templateId }, ({ driver }, { id }) => driver.getTemplate(id)),
-  buildTemplate: method(templateBuild, ({ driver, images }, build, call) => {
-    const { brokerPort, variant: wanted, fromId } = build;
-    const { progress, prepare, signal } = call;
-    const image: Image = images.byId(build.imageId);
-    const from = fromId === null ? {} : { from: named(fromId) };
-    return driver.buildTemplate({ image, variant: wanted, brokerPort, progress, prepare, ...from }, signal);
-  }),
-  collectTemplates: method({ keep: listOf(templateId, maxTemplates) }, ({ driver }, { keep }) =>
-    driver.collectTemplates(new Set(keep)),
+  collectTemplates: method(
+    { keep: listOf(templateId, maxTemplates) },
+    (keep) => [{ keep: [...keep] }],
+    ({ driver }, { keep }) => driver.collectTemplates(new Set(keep)),
   ),
+} satisfies Partial<Methods>;
 
-  list: method({}, ({ driver }) => driver.list()),
-  hostMemory: method({}, ({ driver }) => driver.hostMemory()),
-  hostDisk: method({}, ({ driver }) => driver.hostDisk()),
-  diskUse: method({ of: oneOf('all', 'running') }, ({ driver }, { of }) => driver.diskUse(of)),
+/** Calls for one agent's VM that cross in another form than that of their parameters. */
+const vmMethods = (agentId: Shape<string>) =>
+  ({
+    create: method(
+      { agentId, executionId, machine, templateId, from: oneOf('clone', 'boot', 'snapshot'), egress: optional(egress) },
+      (request, signal) => {
+        const { vcpus, memoryMib, diskGib } = request.machine;
+        const { agentId: id, executionId: execution, template, from, egress: rules = null } = request;
+        const plainMachine = { vcpus, memoryMib, diskGib };
+        const ids = { agentId: id, executionId: execution, templateId: template.id };
+        return [{ ...ids, machine: plainMachine, from, egress: rules }, { signal }];
+      },
+      async ({ driver }, { templateId: id, egress: rules, ...request }, { signal }) =>
+        driver.create({ ...request, template: named(id), ...(rules && { egress: rules }) }, signal),
+    ),
+    backUp: method(
+      { agentId, executionId, facts, data: carriedData },
+      (id, execution, kept, signal) => [{ agentId: id, executionId: execution, ...kept }, { signal }],
+      ({ driver }, { agentId: id, executionId: execution, ...kept }, { signal }) =>
+        driver.backUp(id, execution, kept, signal),
+    ),
+    remove: method(
+      { agentId, keepDisk: boolean },
+      (id, { keepDisk }) => [{ agentId: id, keepDisk }],
+      ({ driver }, { agentId: id, keepDisk }) => driver.remove(id, { keepDisk }),
+    ),
+  }) satisfies Partial<Methods>;
+
+/** A parameter that crosses as it is, under its name. `signal` and `progress` stand for those that stay where they are. */
+type Param<T> = [T] extends [AbortSignal]
+  ? typeof signal
+  : [T] extends [ReportProgress]
+    ? typeof progress
+    : readonly [name: string, shape: Shape<T>];
+type Params<P> = { readonly [I in keyof P]: Param<P[I]> };
+type ParamsByName = { readonly [N in MethodName]: Params<Parameters<Remote[N]>> };
+const signal = 'signal';
+const progress = 'progress';
+
+/** Calls whose parameters all cross as they are, in their order. */
+function plainCalls(agentId: Shape<string>) {
+  const agent = ['agentId', agentId] as const;
+  const execution = ['executionId', executionId] as const;
+  const image = ['runtime', imageName] as const;
+  return {
+    start: [],
+    stop: [],
+    imageIdOf: [image],
+    findImage: [image],
+    ensureImage: [image, progress, signal],
+    offeredVersions: [
+      ['runtime', runtimeName],
+      ['variant', variant],
+    ],
+    getTemplate: [['id', templateId]],
+    list: [],
+    hostMemory: [],
+    hostDisk: [],
+    diskUse: [['of', oneOf('all', 'running')]],
+    pause: [agent, execution],
+    resume: [agent, execution],
+    suspend: [agent, execution, ['facts', facts], signal],
+    carryOver: [agent, execution, ['data', carriedData], signal],
+    rollBack: [agent],
+    dropBackup: [agent],
+    resize: [agent, execution, ['machine', machine], signal],
+    setEgress: [agent, ['rules', egress]],
+    guestCredential: [agent, ['address', ipv4]],
+    usage: [agent],
+    readConsole: [agent],
+    death: [agent],
+    readRefused: [agent],
+    inspect: [agent],
+  } satisfies Partial<ParamsByName>;
+}
+
+type PlainCall = keyof ReturnType<typeof plainCalls>;
+
+/** Plain calls that are not of the driver, and what answers them. */
+const elsewhere: Partial<Record<PlainCall, readonly [room: keyof Served, method: string]>> = {
+  imageIdOf: ['images', 'idOf'],
+  findImage: ['images', 'find'],
+  ensureImage: ['images', 'ensure'],
+  offeredVersions: ['versions', 'offered'],
 };
 
-/** Of one agent's VM. `agentIds`: what an agent's id looks like. It names folders of the host. */
-function vmMethods(agentIds: RegExp) {
-  const agentId = matching(agentIds, 'the id of an agent');
-  const ofAgent = { agentId };
-  const ofExecution = { agentId, executionId };
+function plain(name: PlainCall, params: readonly Param<unknown>[]) {
+  const crossing = params.filter((param) => typeof param !== 'string');
   return {
-    create: method(
-      { ...ofExecution, machine, templateId, from: oneOf('clone', 'boot', 'snapshot'), egress: optional(egress) },
-      async ({ driver }, { templateId: id, egress: rules, ...request }, { signal }) => {
-        return driver.create({ ...request, template: named(id), ...(rules && { egress: rules }) }, signal);
-      },
-    ),
-    pause: method(ofExecution, ({ driver }, call) => driver.pause(call.agentId, call.executionId)),
-    resume: method(ofExecution, ({ driver }, call) => driver.resume(call.agentId, call.executionId)),
-    suspend: method({ ...ofExecution, facts }, ({ driver }, call, { signal }) =>
-      driver.suspend(call.agentId, call.executionId, call.facts, signal),
-    ),
-    backUp: method({ ...ofExecution, facts, data: carriedData }, ({ driver }, call, { signal }) =>
-      driver.backUp(call.agentId, call.executionId, { facts: call.facts, data: call.data }, signal),
-    ),
-    carryOver: method({ ...ofExecution, data: carriedData }, ({ driver }, call, { signal }) =>
-      driver.carryOver(call.agentId, call.executionId, call.data, signal),
-    ),
-    rollBack: method(ofAgent, ({ driver }, call) => driver.rollBack(call.agentId)),
-    dropBackup: method(ofAgent, ({ driver }, call) => driver.dropBackup(call.agentId)),
-    resize: method({ ...ofExecution, machine }, ({ driver }, call, { signal }) =>
-      driver.resize(call.agentId, call.executionId, call.machine, signal),
-    ),
-    remove: method({ agentId, keepDisk: boolean }, ({ driver }, call) =>
-      driver.remove(call.agentId, { keepDisk: call.keepDisk }),
-    ),
-    setEgress: method({ agentId, rules: egress }, ({ driver }, call) => driver.setEgress(call.agentId, call.rules)),
-
-    guestCredential: method({ agentId, address: ipv4 }, ({ driver }, call) =>
-      driver.guestCredential(call.agentId, call.address),
-    ),
-    usage: method(ofAgent, ({ driver }, call) => driver.usage(call.agentId)),
-    readConsole: method(ofAgent, ({ driver }, call) => driver.readConsole(call.agentId)),
-    death: method(ofAgent, ({ driver }, call) => driver.death(call.agentId)),
-    readRefused: method(ofAgent, ({ driver }, call) => driver.readRefused(call.agentId)),
-    inspect: method(ofAgent, ({ driver }, call) => driver.inspect(call.agentId)),
+    shape: record(Object.fromEntries(crossing)),
+    pack(...given: readonly unknown[]) {
+      const args = Object.fromEntries(crossing.map(([key], index) => [key, given[index]]));
+      const staying = params.flatMap((param, index) => (typeof param === 'string' ? [[param, given[index]]] : []));
+      return [args, Object.fromEntries(staying)];
+    },
+    run(served: Served, args: Readonly<Record<string, unknown>>, context: CallContext) {
+      const [room, call] = elsewhere[name] ?? ['driver', name];
+      const given = params.map((param) => (typeof param === 'string' ? context[param] : args[param[0]]));
+      return (served[room] as unknown as Record<string, (...given: unknown[]) => unknown>)[call]!(...given);
+    },
   };
 }
 
-export const methodsFor = (agentIds: RegExp) => ({ ...hostMethods, ...vmMethods(agentIds) });
-
-export type Methods = ReturnType<typeof methodsFor>;
-export type MethodName = keyof Methods;
-export type ArgsOf<N extends MethodName> = ReturnType<Methods[N]['shape']>;
-export type ResultOf<N extends MethodName> = Awaited<ReturnType<Methods[N]['run']>>;
+/** `agentIds`: what an agent's id looks like. It names folders of the host. */
+export function methodsFor(agentIds: RegExp): Methods {
+  const agentId = matching(agentIds, 'the id of an agent');
+  const entries = Object.entries(plainCalls(agentId)) as [PlainCall, readonly Param<unknown>[]][];
+  const plainMethods = Object.fromEntries(entries.map(([name, params]) => [name, plain(name, params)]));
+  return { ...templateMethods, ...vmMethods(agentId), ...(plainMethods as unknown as Pick<Methods, PlainCall>) };
+}
 
 /** What a message asks for, checked; refuses with `VmError`. */
 export function prepareCall(methods: Methods, name: unknown, args: unknown) {
   if (typeof name !== 'string' || !Object.hasOwn(methods, name)) throw new VmError('failed', 'there is no such method');
-  const { shape, run } = methods[name as MethodName] as Method<unknown, unknown>;
+  const { shape, run } = methods[name as MethodName] as Method<MethodName>;
   const checked = shape(args, name);
-  return (served: Served, context: CallContext): Promise<unknown> => run(served, checked, context);
+  return (served: Served, context: CallContext): Promise<unknown> => run(served, checked as never, context);
 }

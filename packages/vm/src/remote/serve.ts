@@ -8,7 +8,7 @@
  *   progress, exit <- told as they happen
  */
 import { agentIdPattern } from '@lodge/domain';
-import { VmError } from '@lodge/ports';
+import { builtIn, VmError } from '@lodge/ports';
 import type { GuestAddress, Log, RuntimeFacts, RuntimeVersions, VmDriver } from '@lodge/ports';
 import { ChannelError } from './channel.ts';
 import type { Channel, Message } from './channel.ts';
@@ -26,11 +26,16 @@ export const maxBytesUnderWay = 32 * 2 ** 20;
 export interface MachinesToServe {
   readonly driver: VmDriver;
   readonly images: KnownImages;
+  /** Versions beside those that Lodge brings; without it there are none. */
   readonly versions?: RuntimeVersions;
   readonly log: Log;
   /** What an agent's id looks like; by default as the domain makes them. */
   readonly agentIds?: RegExp;
 }
+
+const broughtVersions: RuntimeVersions = {
+  offered: async (runtime) => ({ fresh: builtIn(runtime), upgrade: builtIn(runtime) }),
+};
 
 interface Preparing {
   readonly resolve: (facts: RuntimeFacts) => void;
@@ -45,7 +50,9 @@ interface UnderWay {
 }
 
 /** Serves until the channel ends; then every call under way is told, and what it asked for is given up or completed. */
-export function serveMachines(channel: Channel, { log, agentIds = agentIdPattern, ...served }: MachinesToServe): void {
+export function serveMachines(channel: Channel, given: MachinesToServe): void {
+  const { driver, images, versions = broughtVersions, log, agentIds = agentIdPattern } = given;
+  const served = { driver, images, versions };
   const methods = methodsFor(agentIds);
   const calls = new Map<number, UnderWay>();
   const budget = new BytesUnderWay();
@@ -87,9 +94,7 @@ export function serveMachines(channel: Channel, { log, agentIds = agentIdPattern
     const own = calls.get(idOf(message));
     if (own?.preparing) takePrepared(message, { own, preparing: own.preparing, budget, bytes });
   });
-  const forget = served.driver.onExit(({ agentId, executionId }) =>
-    channel.send({ kind: 'exit', agentId, executionId }),
-  );
+  const forget = driver.onExit(({ agentId, executionId }) => channel.send({ kind: 'exit', agentId, executionId }));
   void channel.ended.then(() => {
     forget();
     const gone = new VmError('aborted', 'the control plane is gone');

@@ -14,7 +14,7 @@ export class ShapeError extends Error {
 }
 
 export type Shape<T> = (value: unknown, name: string) => T;
-type Fields = Readonly<Record<string, Shape<unknown>>>;
+export type Fields = Readonly<Record<string, Shape<unknown>>>;
 export type Shaped<F extends Fields> = { readonly [K in keyof F]: F[K] extends Shape<infer T> ? T : never };
 
 export const matching =

@@ -1,0 +1,146 @@
+/** Calls under way over a channel: the messages of the control plane's side, and what comes back of them. */
+import { keptPace } from '@lodge/domain';
+import { VmError } from '@lodge/ports';
+import type { GuestAddress } from '@lodge/ports';
+import { ChannelError } from './channel.ts';
+import type { Channel, Message } from './channel.ts';
+import { receivedError, sentError } from './errors.ts';
+import type { SentError } from './errors.ts';
+import type { CallOptions, MethodName } from './methods.ts';
+
+/** Calls under way at a time, and what their messages have in all; more wait here, in order. Half of what the other end takes. */
+const maxAtOnce = 1024;
+const maxBytesAtOnce = 16 * 2 ** 20;
+/** A caller that is this far behind has lost its way. */
+const maxWaiting = 65_536;
+
+type Exit = { readonly agentId: string; readonly executionId: string };
+
+interface Pending extends CallOptions {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
+  preparing: AbortController | null;
+  /** What a preparation failed of: its caller gets it as it was thrown. */
+  preparationError: { readonly sent: string; readonly error: Error } | null;
+}
+
+export class Calls {
+  private readonly channel: Channel;
+  private readonly pending = new Map<number, Pending>();
+  private readonly waiting: { readonly bytes: number; readonly resolve: () => void }[] = [];
+  private readonly exitListeners = new Set<(exit: Exit) => void>();
+  private lastId = 0;
+  private atOnce = 0;
+  private bytesAtOnce = 0;
+  private gone: VmError | null = null;
+
+  constructor(channel: Channel) {
+    this.channel = channel;
+    channel.receive('reply', (message) => this.settle(message));
+    channel.receive('progress', ({ id, step, fraction }) => {
+      this.pending.get(id as number)?.progress?.(step as string, fraction as number | undefined);
+    });
+    channel.receive('prepare', (message) => void this.prepare(message));
+    channel.receive('unprepare', ({ id }) => this.pending.get(id as number)?.preparing?.abort());
+    channel.receive('exit', (message) => {
+      const { agentId, executionId } = message as unknown as Exit;
+      for (const listener of this.exitListeners) listener({ agentId, executionId });
+    });
+    void channel.ended.then(() => this.endAll());
+  }
+
+  onExit(listener: (exit: Exit) => void): () => void {
+    this.exitListeners.add(listener);
+    return () => this.exitListeners.delete(listener);
+  }
+
+  async call(method: MethodName, args: unknown, options: CallOptions = {}): Promise<unknown> {
+    // One that is too long to be sent is refused where it is.
+    const bytes = Math.min(Buffer.byteLength(JSON.stringify(args)), maxBytesAtOnce);
+    await this.place(bytes);
+    this.lastId += 1;
+    const id = this.lastId;
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const pending: Pending = { ...options, resolve, reject, preparing: null, preparationError: null };
+    const abort = (): void => this.channel.send({ kind: 'abort', id });
+    try {
+      if (this.gone) throw this.gone;
+      this.pending.set(id, pending);
+      this.channel.send({ kind: 'call', id, method, args, ...(options.signal?.aborted && { aborted: true }) });
+      options.signal?.addEventListener('abort', abort, { once: true });
+      return await promise;
+    } catch (error) {
+      throw this.asThrownHere(error as Error, pending);
+    } finally {
+      options.signal?.removeEventListener('abort', abort);
+      this.pending.delete(id);
+      this.leave(bytes);
+    }
+  }
+
+  private async place(bytes: number): Promise<void> {
+    if (this.waiting.length === 0 && this.fits(bytes)) return this.take(bytes);
+    if (this.waiting.length >= maxWaiting)
+      throw new VmError('failed', 'too many calls of the machine host are waiting');
+    await new Promise<void>((resolve) => this.waiting.push({ bytes, resolve }));
+  }
+
+  private leave(bytes: number): void {
+    this.atOnce -= 1;
+    this.bytesAtOnce -= bytes;
+    for (let [next] = this.waiting; next && this.fits(next.bytes); [next] = this.waiting) {
+      this.waiting.shift();
+      this.take(next.bytes);
+      next.resolve();
+    }
+  }
+
+  private fits(bytes: number): boolean {
+    return this.atOnce < maxAtOnce && this.bytesAtOnce + bytes <= maxBytesAtOnce;
+  }
+
+  private take(bytes: number): void {
+    this.atOnce += 1;
+    this.bytesAtOnce += bytes;
+  }
+
+  private settle({ id, value, error }: Message): void {
+    const pending = this.pending.get(id as number);
+    if (error === undefined) pending?.resolve(value);
+    else pending?.reject(receivedError(error as SentError));
+  }
+
+  /** A reason that began on this side comes back as it is. */
+  private asThrownHere(error: Error, { signal, preparationError }: Pending): Error {
+    if (error instanceof ChannelError) return new VmError('failed', error.message, { cause: error });
+    if (preparationError !== null && error.message === preparationError.sent) return preparationError.error;
+    const isAborted = error instanceof VmError && error.code === 'aborted' && signal?.aborted === true;
+    return isAborted && signal.reason instanceof VmError ? signal.reason : error;
+  }
+
+  private async prepare({ id, address, credential, pace }: Message): Promise<void> {
+    const pending = this.pending.get(id as number);
+    if (!pending?.prepare) return;
+    pending.preparing = new AbortController();
+    const known = credential as string | null;
+    const at = { address: address as string, pace: keptPace(pace) };
+    const guest: GuestAddress = { ...at, credential: () => Promise.resolve(known) };
+    try {
+      const facts = await pending.prepare(guest, pending.preparing.signal);
+      this.channel.send({ kind: 'prepared', id, facts });
+    } catch (error) {
+      const sent = sentError(error);
+      if (error instanceof Error) pending.preparationError = { sent: sent.message, error };
+      this.channel.send({ kind: 'prepared', id, error: sent });
+    }
+    pending.preparing = null;
+  }
+
+  private endAll(): void {
+    this.gone = new VmError('aborted', 'the machine host is gone');
+    for (const { reject, preparing } of this.pending.values()) {
+      preparing?.abort();
+      reject(this.gone);
+    }
+  }
+}
