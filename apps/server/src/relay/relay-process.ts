@@ -6,7 +6,7 @@ import type { Log } from '@lodge/ports';
 import { Channel, ChannelError } from '@lodge/vm/channel';
 import { listenFor, usualHeartbeat } from '@lodge/vm/heartbeat';
 import type { Heartbeat } from '@lodge/vm/heartbeat';
-import { ShapeError } from '@lodge/vm/shapes';
+import { ShapeError } from '@lodge/domain/shapes';
 import { traitsOf } from './faults.ts';
 import type { RelayAsk, RelayOrder, RelayReply, RelayStart } from './protocol.ts';
 import { readReply } from './serve/said.ts';

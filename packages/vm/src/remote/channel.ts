@@ -5,6 +5,7 @@
  */
 import type { Duplex } from 'node:stream';
 import { boundedJson } from '@lodge/domain';
+import { isRecord } from '@lodge/domain/shapes';
 
 /**
  * Who is at the other end: what one message may hold in either direction, and whether a peer that does not read is not read
@@ -163,8 +164,4 @@ export class Channel {
       this.fail(error.message);
     }
   }
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

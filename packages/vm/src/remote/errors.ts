@@ -1,8 +1,8 @@
 /** Failures as they cross the channel. Their messages are for the operator's log, at both ends. */
 import type { VmDeath } from '@lodge/domain';
+import { isRecord } from '@lodge/domain/shapes';
 import { VmError } from '@lodge/ports';
 import type { VmErrorCode } from '@lodge/ports';
-import { isRecord } from './channel.ts';
 
 export interface SentError {
   /** Null: no failure of a driver's own. */

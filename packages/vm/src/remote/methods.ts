@@ -3,30 +3,13 @@
  * message, what the message must hold, and what is done. Both ends are made of this table. Images and templates come by
  * their ids: no path of the host is ever in a message.
  */
+import { boolean, integer, listOf, matching, oneOf, optional, record } from '@lodge/domain/shapes';
+import type { Fields, Shape, Shaped } from '@lodge/domain/shapes';
 import { VmError } from '@lodge/ports';
 import type { ImageBuilder, ReportProgress, RuntimeVersions, Template, TemplateBuild, VmDriver } from '@lodge/ports';
 import type { KnownImages } from './known-images.ts';
-import {
-  boolean,
-  carriedData,
-  egress,
-  executionId,
-  facts,
-  imageId,
-  imageName,
-  integer,
-  ipv4,
-  listOf,
-  machine,
-  matching,
-  oneOf,
-  optional,
-  record,
-  runtimeName,
-  templateId,
-  variant,
-} from './shapes.ts';
-import type { Fields, Shape, Shaped } from './shapes.ts';
+import { carriedData, egress, executionId, facts, imageId, imageName, ipv4, machine } from './shapes.ts';
+import { runtimeName, templateId, variant } from './shapes.ts';
 
 /** What a call works on. */
 export interface Served {

@@ -8,6 +8,7 @@
  *   progress, exit <- told as they happen
  */
 import { agentIdPattern } from '@lodge/domain';
+import { ShapeError } from '@lodge/domain/shapes';
 import { builtIn, VmError } from '@lodge/ports';
 import type { GuestAddress, Log, RuntimeFacts, RuntimeVersions, VmDriver } from '@lodge/ports';
 import { ChannelError } from './channel.ts';
@@ -16,7 +17,7 @@ import { sentError, untrustedError } from './errors.ts';
 import type { SentError } from './errors.ts';
 import type { KnownImages } from './known-images.ts';
 import { methodsFor, prepareCall } from './methods.ts';
-import { facts, ShapeError } from './shapes.ts';
+import { facts } from './shapes.ts';
 
 /** A caller that sends more at once has lost its way: `remote-machines.ts` stays far below. */
 export const maxCallsUnderWay = 2048;

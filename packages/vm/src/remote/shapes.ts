@@ -2,82 +2,9 @@
 import { posix } from 'node:path';
 import { checkedEgress, egressModes, longestEgressEntry, mostEgressEntries, Refusal } from '@lodge/domain';
 import type { EgressRules } from '@lodge/domain';
+import { integer, listOf, matching, object, oneOf, record, ShapeError, such, text } from '@lodge/domain/shapes';
+import type { Shape } from '@lodge/domain/shapes';
 import type { CarriedData, Machine, RuntimeFacts } from '@lodge/ports';
-import { isRecord } from './channel.ts';
-
-/** A value that a message must not hold; the message names it and never repeats it. */
-export class ShapeError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'ShapeError';
-  }
-}
-
-export type Shape<T> = (value: unknown, name: string) => T;
-export type Fields = Readonly<Record<string, Shape<unknown>>>;
-export type Shaped<F extends Fields> = { readonly [K in keyof F]: F[K] extends Shape<infer T> ? T : never };
-
-export const matching =
-  (pattern: RegExp, what: string): Shape<string> =>
-  (value, name) => {
-    if (typeof value === 'string' && value.length <= maxText && pattern.test(value)) return value;
-    throw new ShapeError(`${name} must be ${what}`);
-  };
-
-export const integer =
-  (from: number, to: number): Shape<number> =>
-  (value, name) => {
-    if (typeof value === 'number' && Number.isInteger(value) && value >= from && value <= to) return value;
-    throw new ShapeError(`${name} must be a whole number from ${from} to ${to}`);
-  };
-
-export const boolean: Shape<boolean> = (value, name) => {
-  if (typeof value === 'boolean') return value;
-  throw new ShapeError(`${name} must be true or false`);
-};
-
-export const oneOf =
-  <const T extends string>(...words: readonly T[]): Shape<T> =>
-  (value, name) => {
-    const found = words.find((word) => word === value);
-    if (found !== undefined) return found;
-    throw new ShapeError(`${name} must be one of ${words.join(', ')}`);
-  };
-
-export const listOf =
-  <T>(of: Shape<T>, most: number): Shape<readonly T[]> =>
-  (value, name) => {
-    if (!Array.isArray(value) || value.length > most) throw new ShapeError(`${name} must be a list of ${most} at most`);
-    return value.map((each, index) => of(each, `${name}[${index}]`));
-  };
-
-/** Of so many characters at most. */
-export const text =
-  (most: number): Shape<string> =>
-  (value, name) => {
-    if (typeof value === 'string' && value.length <= most) return value;
-    throw new ShapeError(`${name} must be text of ${most} characters at most`);
-  };
-
-/** Null is none. */
-export const optional =
-  <T>(of: Shape<T>): Shape<T | null> =>
-  (value, name) =>
-    value === null || value === undefined ? null : of(value, name);
-
-/** These fields and no other. */
-export const record =
-  <F extends Fields>(fields: F): Shape<Shaped<F>> =>
-  (value, name) => {
-    if (!isRecord(value)) throw new ShapeError(`${name} must be an object`);
-    if (Object.keys(value).some((key) => !Object.hasOwn(fields, key)))
-      throw new ShapeError(`${name} has another field`);
-    const entries = Object.entries(fields).map(([key, of]) => [key, of(value[key], `${name}.${key}`)]);
-    return Object.fromEntries(entries) as Shaped<F>;
-  };
-
-/** Longest text in a message that has a pattern. */
-const maxText = 4096;
 
 export const executionId = matching(/^[a-z0-9][a-z0-9-]{0,63}$/, 'the id of an execution');
 /** A name below the folder of templates: no path. */
@@ -97,10 +24,7 @@ export const machine: Shape<Machine> = record({
 });
 
 /** JSON that is written to a file and given back: its bytes are the message's. */
-export const facts: Shape<RuntimeFacts> = (value, name) => {
-  if (isRecord(value)) return value;
-  throw new ShapeError(`${name} must be an object`);
-};
+export const facts: Shape<RuntimeFacts> = object;
 
 /** By the one parser of such rules; what it made before it gives back as it is. */
 export const egress: Shape<EgressRules> = (value, name) => {
@@ -117,17 +41,19 @@ const egressFields = record({
   allow: listOf(text(longestEgressEntry), mostEgressEntries),
 });
 
+/** Longest path in a guest. */
+const maxPath = 4096;
+
 /** A path in the guest, from its root, that says where it leads. */
-const guestFolder: Shape<string> = (value, name) => {
-  const isPlain =
+const guestFolder = such(
+  (value): value is string =>
     typeof value === 'string' &&
-    value.length <= maxText &&
+    value.length <= maxPath &&
     value.startsWith('/') &&
     !value.includes('\0') &&
-    posix.normalize(value) === value;
-  if (isPlain) return value;
-  throw new ShapeError(`${name} must be an absolute path in the guest, without . and ..`);
-};
+    posix.normalize(value) === value,
+  'an absolute path in the guest, without . and ..',
+);
 
 export const carriedData: Shape<CarriedData> = record({
   folders: listOf(guestFolder, 64),

@@ -5,8 +5,8 @@
 import type { ChannelName, Json } from '@lodge/domain';
 import { maxAnswerParts } from '@lodge/ports';
 import type { LeaseRef, MailboxNotices, OpenedRelayStore } from '@lodge/ports';
-import { boolean, integer, listOf, oneOf, optional, record, ShapeError, text } from '@lodge/vm/shapes';
-import type { Shape, Shaped } from '@lodge/vm/shapes';
+import { boolean, integer, listOf, oneOf, optional, record, ShapeError, text } from '@lodge/domain/shapes';
+import type { Shape, Shaped } from '@lodge/domain/shapes';
 import type { Holdings } from './holdings.ts';
 import {
   askedMessage,

@@ -1,6 +1,6 @@
 import type { RelayReply } from '../protocol.ts';
-import { boolean, integer, oneOf, optional } from '@lodge/vm/shapes';
-import { picked, reason, verified } from './shapes.ts';
+import { boolean, integer, oneOf, optional, picked } from '@lodge/domain/shapes';
+import { reason, verified } from './shapes.ts';
 
 const types = picked({ type: oneOf('ready', 'pong', 'verified', 'paired', 'failed') });
 const id = integer(0, Number.MAX_SAFE_INTEGER);

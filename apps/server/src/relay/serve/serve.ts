@@ -9,7 +9,7 @@ import { LeaseLost, NoRoomError } from '@lodge/ports';
 import type { Log, MailboxNotices, OpenedRelayStore, RelayFiles } from '@lodge/ports';
 import { ChannelError } from '@lodge/vm/channel';
 import type { Channel, Message } from '@lodge/vm/channel';
-import { ShapeError } from '@lodge/vm/shapes';
+import { ShapeError } from '@lodge/domain/shapes';
 import { Holdings } from './holdings.ts';
 import { prepareCall } from './methods.ts';
 import type { Served } from './methods.ts';

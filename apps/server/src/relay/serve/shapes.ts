@@ -2,28 +2,25 @@
 import { channelReasonCodes, conversationKinds } from '@lodge/domain';
 import type { ChannelReason, Json } from '@lodge/domain';
 import type { ConnectionState, InboundMessage, Verified } from '@lodge/ports';
-import { boolean, integer, listOf, oneOf, optional, ShapeError, text } from '@lodge/vm/shapes';
-import type { Shape, Shaped } from '@lodge/vm/shapes';
-
-type Fields = Readonly<Record<string, Shape<unknown>>>;
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-/** These fields; others are left out, as adapters put some of their own beside. */
-export const picked =
-  <F extends Fields>(fields: F): Shape<Shaped<F>> =>
-  (value, name) => {
-    if (!isObject(value)) throw new ShapeError(`${name} must be an object`);
-    const entries = Object.entries(fields).map(([key, of]) => [key, of(value[key], `${name}.${key}`)]);
-    return Object.fromEntries(entries) as Shaped<F>;
-  };
+import {
+  boolean,
+  integer,
+  isRecord,
+  listOf,
+  object,
+  oneOf,
+  optional,
+  picked,
+  ShapeError,
+  text,
+} from '@lodge/domain/shapes';
+import type { Shape } from '@lodge/domain/shapes';
 
 /** Texts by name. */
 export const dictionary =
   (mostNames: number, of: Shape<string>): Shape<Readonly<Record<string, string>>> =>
   (value, name) => {
-    if (!isObject(value) || Object.keys(value).length > mostNames) throw new ShapeError(`${name} must be an object`);
+    if (!isRecord(value) || Object.keys(value).length > mostNames) throw new ShapeError(`${name} must be an object`);
     return Object.fromEntries(Object.entries(value).map(([key, each]) => [shortText(key, name), of(each, name)]));
   };
 
@@ -32,9 +29,9 @@ const maxJsonChars = 64 * 1024;
 
 /** What an adapter keeps and only it understands. */
 export const json: Shape<Json> = (value, name) => {
-  if (!isObject(value)) throw new ShapeError(`${name} must be an object`);
-  if (JSON.stringify(value).length > maxJsonChars) throw new ShapeError(`${name} is too large`);
-  return value;
+  const given = object(value, name);
+  if (JSON.stringify(given).length > maxJsonChars) throw new ShapeError(`${name} is too large`);
+  return given;
 };
 
 export const date: Shape<Date> = (value, name) => {
