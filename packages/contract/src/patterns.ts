@@ -8,6 +8,8 @@ export const patterns = {
   token: '^[\\u0021-\\u007e]+$',
   /** Of one host: no second slash, which would name another one, and no backslash, which browsers read as one. */
   localPath: '^/(?!/)[\\u0021-\\u005b\\u005d-\\u007e]*$',
+  /** As lists give them: base64url, its parts joined by dots. */
+  cursor: '^[\\w.-]+$',
   agentId: '^[a-z][a-z0-9]{11}$',
   /** An agent, or all. */
   peer: '^(?:\\*|[a-z][a-z0-9]{11})$',

@@ -10,6 +10,7 @@ export const patternMeanings: Readonly<Record<string, string>> = {
   [patterns.timestamp]: timestampMeaning,
   [patterns.usd]: 'must be a positive amount such as "12.50", with at most 6 decimals',
   [patterns.text]: 'must not contain NUL or unpaired surrogates',
+  [patterns.cursor]: 'must be a next_cursor as it was given',
   [patterns.localPath]: 'must be a path such as /chat?new=1, in printable ASCII',
   [patterns.token]: 'must be printable ASCII without spaces',
   [patterns.phoneNumber]: 'must be a phone number with its country, such as +4915112345678',
@@ -63,7 +64,9 @@ export const listOf = <Item extends TSchema>(item: Item, title: string) =>
       object: Type.Literal('list'),
       data: Type.Array(item),
       has_more: Type.Boolean(),
-      next_cursor: nullable(Type.String({ description: 'Give it as `cursor` for the next page.' })),
+      next_cursor: nullable(
+        Type.String({ pattern: patterns.cursor, description: 'Give it as `cursor` for the next page.' }),
+      ),
     },
     { title, additionalProperties: false },
   );
@@ -86,7 +89,7 @@ export const pageCursor = (more = '', maxLength = 512) =>
     Type.String({
       minLength: 1,
       maxLength,
-      pattern: patterns.text,
+      pattern: patterns.cursor,
       description: `\`next_cursor\` of the page before${more}.`,
     }),
   );

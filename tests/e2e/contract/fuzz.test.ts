@@ -6,12 +6,12 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { formOf } from '@lodge/testkit/forms';
-import { Compile } from 'typebox/compile';
 import { openWorld, send } from '../api/world.ts';
-import type { Answer, Call, World } from '../api/world.ts';
-import { operationsOf, resolve } from './document.ts';
+import type { Call, World } from '../api/world.ts';
+import { operationsOf } from './document.ts';
 import type { Operation, Schema } from './document.ts';
 import { Generator } from './generator.ts';
+import { Replies } from './replies.ts';
 import { Client } from './states.ts';
 
 const requests = formOf({ short: 3_000, long: 20_000 });
@@ -20,6 +20,7 @@ const lanes = 8;
 let world: World;
 let document: Schema;
 let operations: Operation[];
+let replies: Replies;
 const agents: string[] = [];
 const faults: string[] = [];
 
@@ -41,24 +42,9 @@ before(async () => {
   }
   document = (await client.call('GET', '/openapi.json')).body;
   operations = operationsOf(document);
+  replies = new Replies(document);
 });
 after(() => world?.close());
-
-const checks = new Map<string, { Check(value: unknown): boolean }>();
-function check(schema: Schema): { Check(value: unknown): boolean } {
-  const name = JSON.stringify(schema);
-  const known = checks.get(name) ?? Compile(withoutReferences(schema));
-  checks.set(name, known);
-  return known;
-}
-
-/** The schema with everything it refers to written out. */
-function withoutReferences(schema: Schema): Schema {
-  if (Array.isArray(schema)) return schema.map(withoutReferences);
-  if (typeof schema !== 'object' || schema === null) return schema;
-  if (typeof schema.$ref === 'string') return withoutReferences(resolve(document, schema));
-  return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, withoutReferences(value)]));
-}
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
@@ -99,20 +85,6 @@ function requestOf(
   };
 }
 
-function problemOf({ schema, method }: Operation, { status, headers, body, text }: Answer): string | null {
-  if (status >= 500) return 'a 5xx';
-  if (!headers.get('x-request-id')) return 'no X-Request-Id';
-  if (status === 204 || method === 'HEAD') return null;
-  const declared = schema.responses[status];
-  if (declared === undefined) return 'a status that is not declared';
-  const type = headers.get('content-type')?.split(';')[0] ?? '';
-  const content = declared.content?.[type];
-  if (content === undefined) return `a content type that is not declared: ${type}`;
-  if (type === 'application/json' && !check(content.schema).Check(body))
-    return `not of its schema: ${text.slice(0, 300)}`;
-  return null;
-}
-
 test(`${requests} requests made from the document: no 5xx, and every reply is of its declared schema`, async (t: TestContext) => {
   const problems: string[] = [];
   const byStatus = new Map<number, number>();
@@ -129,7 +101,7 @@ test(`${requests} requests made from the document: no 5xx, and every reply is of
         continue;
       }
       byStatus.set(answer.status, (byStatus.get(answer.status) ?? 0) + 1);
-      const problem = problemOf(operation, answer);
+      const problem = replies.problem(operation, answer);
       if (problem)
         problems.push(
           `seed ${seed} #${i} ${operation.method} ${target} ${JSON.stringify(call.body)?.slice(0, 300)}: ${answer.status} ${problem}`,

@@ -3,6 +3,7 @@ import type { Static } from 'typebox';
 import { channelNames, channelReasonCodes, channelStatuses } from '@lodge/domain';
 import { AgentParams } from './agent-requests.ts';
 import { ChannelAccess, VerifyQuery } from './channel-input.ts';
+import { namedEvent, streamOf } from '../events/stream.ts';
 import { Timestamp, nullable, oneOf, patterns, wholeList } from '../text.ts';
 
 const ChannelReason = Type.Object(
@@ -173,6 +174,8 @@ export const Pairing = Type.Object(
   { title: 'Pairing', additionalProperties: false },
 );
 export type Pairing = Static<typeof Pairing>;
+
+export const PairingStreamEvent = streamOf('PairingStreamEvent', [namedEvent('pairing', Pairing)]);
 
 export const StartOAuth = Type.Object(
   {

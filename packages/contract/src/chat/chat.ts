@@ -1,5 +1,7 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
+import { ErrorBody } from '../errors.ts';
+import { plainEvent, streamOf } from '../events/stream.ts';
 import { nullable, patterns } from '../text.ts';
 
 const chatFields = {
@@ -89,6 +91,24 @@ export const ChatCompletion = Type.Object(
     ],
   },
 );
+
+const ChatCompletionChunk = Type.Object(
+  {
+    id: Type.String(),
+    object: Type.Literal('chat.completion.chunk'),
+    created: Type.Integer(),
+    model: Type.String({ description: "The agent's id, or `<agent id>/<member>`." }),
+    choices: Type.Array(Type.Object({}, { additionalProperties: true })),
+  },
+  { title: 'ChatCompletionChunk', additionalProperties: true },
+);
+
+/** OpenAI's chunks, then `[DONE]`. */
+export const ChatStreamEvent = streamOf('ChatStreamEvent', [
+  plainEvent(ChatCompletionChunk),
+  Type.Object({ data: Type.Literal('[DONE]') }),
+  plainEvent(ErrorBody),
+]);
 
 const Model = Type.Object(
   {

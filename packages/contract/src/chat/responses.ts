@@ -1,6 +1,8 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { AgentChat, ModelChat } from './chat.ts';
+import { ErrorBody } from '../errors.ts';
+import { jsonText, namedEvent, streamOf } from '../events/stream.ts';
 import { nullable, patterns } from '../text.ts';
 
 const { stream, user } = AgentChat.properties;
@@ -80,3 +82,25 @@ export const AgentResponse = Type.Object(
     ],
   },
 );
+
+const numbered = { sequence_number: Type.Integer({ minimum: 0 }) };
+
+/** OpenAI's events, each with its type as its name. */
+export const ResponseStreamEvent = streamOf('ResponseStreamEvent', [
+  namedEvent(
+    'error',
+    Type.Object({
+      type: Type.Literal('error'),
+      code: ErrorBody.properties.error.properties.code,
+      message: Type.String(),
+      param: Type.Null(),
+      ...numbered,
+    }),
+  ),
+  Type.Object({
+    event: Type.String({ pattern: '^response\\.' }),
+    data: jsonText(
+      Type.Object({ type: Type.String({ pattern: '^response\\.' }), ...numbered }, { additionalProperties: true }),
+    ),
+  }),
+]);

@@ -2,7 +2,9 @@ import { publicEvents } from '@lodge/domain';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { Timestamp, listOf, nullable, oneOf, pageCursor, patterns } from '../text.ts';
+import { ErrorBody } from '../errors.ts';
 import { growingList } from './growing-list.ts';
+import { entryEvent, namedEvent, streamOf } from './stream.ts';
 
 export const publicEventTypes = [...publicEvents.keys()];
 export const defaultEventLimit = 100;
@@ -27,6 +29,7 @@ export const Event = Type.Object(
 export type Event = Static<typeof Event>;
 
 export const EventList = listOf(Event, 'EventList');
+export const EventStreamEvent = streamOf('EventStreamEvent', [entryEvent(Event), namedEvent('error', ErrorBody)]);
 
 const growing = growingList({ one: 'event', many: 'events', limit: defaultEventLimit });
 

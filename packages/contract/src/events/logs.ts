@@ -1,7 +1,9 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { Timestamp, listOf, oneOf, pageCursor, patterns } from '../text.ts';
+import { ErrorBody } from '../errors.ts';
 import { growingList } from './growing-list.ts';
+import { entryEvent, namedEvent, streamOf } from './stream.ts';
 
 /** From the least severe on. */
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
@@ -24,6 +26,7 @@ export const LogEntry = Type.Object(
 export type LogEntry = Static<typeof LogEntry>;
 
 export const LogList = listOf(LogEntry, 'LogList');
+export const LogStreamEvent = streamOf('LogStreamEvent', [entryEvent(LogEntry), namedEvent('error', ErrorBody)]);
 
 const growing = growingList({ one: 'entry', many: 'entries', limit: defaultLogLimit });
 

@@ -1,6 +1,8 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { ChatQuery } from '../agents/agent-requests.ts';
+import { ErrorBody } from '../errors.ts';
+import { namedEvent, streamOf } from '../events/stream.ts';
 import { machineUsers } from '@lodge/domain';
 import { nullable, oneOf, patterns } from '../text.ts';
 
@@ -88,6 +90,15 @@ export const ExecResult = Type.Object(
   { title: 'ExecResult', additionalProperties: false },
 );
 export type ExecResult = Static<typeof ExecResult>;
+
+const Output = Type.Object({ text: Type.String() }, { additionalProperties: false });
+
+export const ExecStreamEvent = streamOf('ExecStreamEvent', [
+  namedEvent('stdout', Output),
+  namedEvent('stderr', Output),
+  namedEvent('exit', Type.Object({ object: Type.Literal('exec'), ...outcome }, { additionalProperties: false })),
+  namedEvent('error', ErrorBody),
+]);
 
 const side = (byDefault: number, description: string) =>
   Type.Integer({ minimum: 1, maximum: maxTerminalSide, default: byDefault, description });

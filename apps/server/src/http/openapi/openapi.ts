@@ -67,6 +67,7 @@ const description = `Creates, runs and manages AI agents, each in a virtual mach
 
 Any OpenAI client works with \`<base URL>/v1\` (agents are the models) or \`<base URL>/v1/agents/<id>\`.
 Errors are \`{"error": {"type", "code", "message"}}\`; further facts are in headers. Every reply carries \`X-Request-Id\`.
+A stream (\`text/event-stream\`) is described by what each of its events is, by the fields of the event stream format; comments may come at any time.
 Rate limits are counted per key or session (reads, writes, creates and calls each on their own) and, without a valid one, per address; \`X-RateLimit-*\` says where one stands.
 Unknown fields and query parameters are refused. New fields may appear in replies, and new error codes, within v1.`;
 

@@ -1,4 +1,4 @@
-import { AgentParams, NoQuery, Pairing, PairWhatsApp } from '@lodge/contract';
+import { AgentParams, NoQuery, Pairing, PairingStreamEvent, PairWhatsApp } from '@lodge/contract';
 import type { Channels, Pairing as PairingState } from '@lodge/engine';
 import type { Log } from '@lodge/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -29,7 +29,6 @@ interface Needs extends ChannelNeeds {
 }
 
 const url = '/v1/agents/:id/channels/whatsapp/pair';
-const response = { 200: { ...Pairing, 'x-response-description': 'How the pairing is.' } };
 
 /** `POST` and `GET /v1/agents/:id/channels/whatsapp/pair`. */
 export function whatsAppRoutes(app: App, needs: Needs): void {
@@ -46,7 +45,7 @@ export function whatsAppRoutes(app: App, needs: Needs): void {
       params: AgentParams,
       querystring: NoQuery,
       body: PairWhatsApp,
-      response,
+      response: { 200: { ...Pairing, 'x-response-description': 'How the pairing is.' } },
     },
     config: {
       ...changeConfig,
@@ -77,7 +76,12 @@ export function whatsAppRoutes(app: App, needs: Needs): void {
         'With `Accept: text/event-stream` each change comes as an event, until it is connected or has failed. The codes are shown to who may change the agent.',
       params: AgentParams,
       querystring: NoQuery,
-      response,
+      response: {
+        200: {
+          description: 'How the pairing is, or each change of it.',
+          content: { 'application/json': { schema: Pairing }, 'text/event-stream': { schema: PairingStreamEvent } },
+        },
+      },
     },
     config: readConfig,
     compress: false,

@@ -1,6 +1,5 @@
-import { AgentChat, AgentParams, ChatCompletion, ModelChat } from '@lodge/contract';
+import { AgentChat, AgentParams, ChatCompletion, ModelChat, ChatStreamEvent } from '@lodge/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
 import { printChunks, printCompletion } from './print.ts';
 import { turnConfig as config, turnSchema } from './turn-route.ts';
 import { answerTurn, conversationOf, targetOf } from './turn.ts';
@@ -15,7 +14,7 @@ const shared = {
   response: {
     200: {
       description: 'The answer of the agent.',
-      content: { 'application/json': { schema: ChatCompletion }, 'text/event-stream': { schema: Type.String() } },
+      content: { 'application/json': { schema: ChatCompletion }, 'text/event-stream': { schema: ChatStreamEvent } },
     },
   },
 };

@@ -1,6 +1,12 @@
-import { EventList, EventsHeaders, ListEventsQuery, defaultEventLimit, publicEventTypes } from '@lodge/contract';
+import {
+  EventList,
+  EventsHeaders,
+  ListEventsQuery,
+  defaultEventLimit,
+  publicEventTypes,
+  EventStreamEvent,
+} from '@lodge/contract';
 import type { EventQuery, EventRow, EventStore } from '@lodge/ports';
-import { Type } from 'typebox';
 import type { App } from '../../app-types.ts';
 import type { Cursors } from '../../reply/cursors.ts';
 import { onReplyOver } from '../../pipeline/client-gone.ts';
@@ -27,7 +33,7 @@ const schema = {
   response: {
     200: {
       description: 'A page of events, or events as they come.',
-      content: { 'application/json': { schema: EventList }, 'text/event-stream': { schema: Type.String() } },
+      content: { 'application/json': { schema: EventList }, 'text/event-stream': { schema: EventStreamEvent } },
     },
   },
 };

@@ -1,10 +1,17 @@
 import { Refusal } from '@lodge/domain';
 import { StringDecoder } from 'node:string_decoder';
-import { AgentParams, ChatQuery, ExecRequest, ExecResult, defaultExecSeconds, errorBody } from '@lodge/contract';
+import {
+  AgentParams,
+  ChatQuery,
+  ExecRequest,
+  ExecResult,
+  defaultExecSeconds,
+  errorBody,
+  ExecStreamEvent,
+} from '@lodge/contract';
 import type { ExecEvent, ExecOutcome, ExecRequest as GuestExec } from '@lodge/guest';
 import type { Log } from '@lodge/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
 import { sendEvents } from '../../reply/event-stream.ts';
 import { maxCharsAtOnce, sendLongTexts } from '../../reply/long-texts.ts';
 import type { App } from '../../app-types.ts';
@@ -34,7 +41,7 @@ const schema = {
   response: {
     200: {
       description: 'How the command ended, and what it wrote.',
-      content: { 'application/json': { schema: ExecResult }, 'text/event-stream': { schema: Type.String() } },
+      content: { 'application/json': { schema: ExecResult }, 'text/event-stream': { schema: ExecStreamEvent } },
     },
   },
 };

@@ -1,5 +1,4 @@
-import { AgentParams, LogList, LogsHeaders, LogsQuery, defaultLogLimit } from '@lodge/contract';
-import { Type } from 'typebox';
+import { AgentParams, LogList, LogsHeaders, LogsQuery, defaultLogLimit, LogStreamEvent } from '@lodge/contract';
 import { checkAgentId } from '../../reply/agent-record.ts';
 import { onReplyOver } from '../../pipeline/client-gone.ts';
 import type { App } from '../../app-types.ts';
@@ -30,7 +29,7 @@ const schema = {
   response: {
     200: {
       description: 'A page of the log, or the log as it grows.',
-      content: { 'application/json': { schema: LogList }, 'text/event-stream': { schema: Type.String() } },
+      content: { 'application/json': { schema: LogList }, 'text/event-stream': { schema: LogStreamEvent } },
     },
   },
 };

@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { AgentParams, AgentResponse, AgentResponseRequest, ModelResponseRequest } from '@lodge/contract';
+import {
+  AgentParams,
+  AgentResponse,
+  AgentResponseRequest,
+  ModelResponseRequest,
+  ResponseStreamEvent,
+} from '@lodge/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Type } from 'typebox';
 import { printResponse, printResponseEvents } from './print.ts';
 import { ResponseIds } from './response-ids.ts';
 import { inputItems, otherFields } from './input.ts';
@@ -19,7 +24,7 @@ const shared = {
   response: {
     200: {
       description: 'The answer of the agent.',
-      content: { 'application/json': { schema: AgentResponse }, 'text/event-stream': { schema: Type.String() } },
+      content: { 'application/json': { schema: AgentResponse }, 'text/event-stream': { schema: ResponseStreamEvent } },
     },
   },
 };
