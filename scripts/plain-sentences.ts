@@ -35,7 +35,6 @@ const notCleanYet: readonly string[] = [
   'packages/egress/',
   'packages/engine/',
   'packages/guest/',
-  'packages/ports/',
   'packages/runtimes/',
   'packages/store/',
   'packages/testkit/',

@@ -1,4 +1,7 @@
-/** The store's database has no connection free and its queue is full or too slow. Nothing was sent to it. */
+/**
+ * Thrown when no connection of the store's database is free, and its queue is full or too slow. Nothing was sent to the
+ * database.
+ */
 export class DatabaseBusyError extends Error {
   constructor(options?: ErrorOptions) {
     super('no database connection came free in time', options);
@@ -6,12 +9,12 @@ export class DatabaseBusyError extends Error {
   }
 }
 
-/** What takes up the database's disk, in bytes. */
+/** Sizes on the database's disk, in bytes. */
 export interface StoredSizes {
-  /** All of it, indexes too. */
+  /** The whole database, indexes included. */
   readonly database: number;
   /** Replies of requests with an Idempotency-Key. */
   readonly replies: number;
-  /** What was said in model calls, where accounts record them. */
+  /** Contents of model calls, where accounts record them. */
   readonly contents: number;
 }

@@ -1,4 +1,4 @@
-/** Structured log, as pino has it. No secret goes into fields or message. */
+/** Structured log in pino's form. Fields and messages contain no secret. */
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

@@ -11,19 +11,19 @@ export interface AccountRow {
   readonly email: string | null;
   readonly role: Role;
   readonly totpEnabled: boolean;
-  /** What all its agents together may spend; null: what the deployment says. */
+  /** Limit on what all agents of the account may spend together. With null the deployment's default applies. */
   readonly spendLimit: SpendLimit | null;
-  /** Whether what is said in its agents' model calls is kept for a while. */
+  /** Whether the contents of its agents' model calls are kept for a while. */
   readonly recordsLlmCalls: boolean;
   readonly createdAt: Date;
 }
 
-/** An account with what signing in is checked against. */
+/** An account with the secrets that a sign-in is checked against. */
 export interface Credentials {
   readonly account: AccountRow;
   /** See `hashPassword` of @lodge/access. */
   readonly passwordHash: string | null;
-  /** The second factor's secret that is in force, and the one that awaits its first code; see `totpContext`. */
+  /** The sealed secret of the second factor in force, and the one that awaits its first code; see `totpContext`. */
   readonly totpSealed: string | null;
   readonly totpPendingSealed: string | null;
 }
@@ -33,7 +33,7 @@ export interface SessionRow {
   readonly accountId: string;
   readonly createdAt: Date;
   readonly lastSeenAt: Date;
-  /** The earlier of the two ends: of all sessions, and of one that is not used. */
+  /** The earlier of two ends: that of every session, and that of a session without use. */
   readonly expiresAt: Date;
   readonly address: string;
   readonly userAgent: string | null;
@@ -52,11 +52,11 @@ export interface LinkRow {
   readonly kind: LinkKind;
   /** The account it opens (`owner`, `reset`), or the one that invites. */
   readonly accountId: string;
-  /** Of the account it opens, or the only one that may accept the invitation. */
+  /** The e-mail of the account that the link opens, or the only e-mail that may accept the invitation. */
   readonly email: string | null;
-  /** Of the account that an invitation makes. */
+  /** The role of the account that an invitation creates. */
   readonly role: InvitedRole;
-  /** The reset takes the second factor off too. */
+  /** Whether the reset also removes the second factor. */
   readonly removesTotp: boolean;
   readonly createdAt: Date;
   readonly expiresAt: Date;
@@ -67,7 +67,7 @@ export interface NewLink {
   readonly kind: LinkKind;
   readonly accountId: string;
   readonly email: string | null;
-  /** Of an invitation; a member by default. */
+  /** The role that an invitation gives; a member by default. */
   readonly role?: InvitedRole;
   readonly removesTotp?: boolean;
   /** SHA-256 of the token, 32 bytes. */
@@ -86,14 +86,17 @@ export interface MemberRow extends AccountRow {
   readonly agents: number;
 }
 
-/** What attempts are counted by. The first `free` of a day cost nothing, each further one doubles the wait, up to `maxWaitSeconds`. */
+/**
+ * The subject that attempts are counted by. The first `free` attempts of a day cost nothing. Each further one doubles the
+ * wait, up to `maxWaitSeconds`.
+ */
 export interface AttemptLimit {
   readonly subject: string;
   readonly free: number;
   readonly maxWaitSeconds: number;
 }
 
-/** An e-mail that another account has. */
+/** Thrown when another account has the e-mail. */
 export class EmailTakenError extends Error {
   constructor() {
     super('another account has this e-mail');
@@ -115,35 +118,37 @@ export interface AccountStore {
   session(hash: Uint8Array): Promise<{ readonly session: SessionRow; readonly account: AccountRow } | null>;
   /** Sessions in force, last seen first. */
   sessions(accountId: string): Promise<readonly SessionRow[]>;
-  /** When sessions were last seen, by id; written in one statement. */
+  /** Writes when each session was last seen, by id, in one statement. */
   recordSeen(seen: ReadonlyMap<string, Date>): Promise<void>;
-  /** A link that can still be used. */
+  /** Returns a link that can still be used. */
   link(hash: Uint8Array): Promise<LinkRow | null>;
   /** Invitations that were accepted or can still be, newest first. */
   invitations(): Promise<readonly LinkRow[]>;
   /** All keys of an account, newest first, revoked ones too. */
   keys(accountId: string): Promise<readonly ApiKeyRecord[]>;
   /**
-   * Counts an attempt on every limit, before its outcome is known, so that attempts made at once are all counted; or on
-   * none, when one of them must wait: then the seconds until it need not.
+   * Counts one attempt on every limit before its outcome is known, so simultaneous attempts are all counted. When a limit
+   * requires a wait, it counts none and returns the seconds to wait.
    */
   takeAttempt(limits: readonly AttemptLimit[]): Promise<{ readonly waitSeconds: number } | null>;
-  /** Takes one attempt off again: it was none that counts. */
+  /** Takes one attempt off again, because it was none that counts. */
   giveBackAttempt(subjects: readonly string[]): Promise<void>;
   /**
-   * One owner link for a deployment that nobody has signed in to and that never had one: true when it was written. Any
-   * number of processes may ask at once.
+   * Writes one owner link for a deployment that nobody has signed in to and that never had such a link. Returns true when it
+   * was written. Any number of processes may call it at once.
    */
   createFirstOwnerLink(link: Pick<NewLink, 'hash' | 'lifetimeSeconds'>): Promise<boolean>;
-  /** Everything `work` does is there together, or not at all. It may run twice, when the connection was lost before the commit. */
+  /**
+   * Commits everything that `work` does, or nothing. `work` may run twice when the connection was lost before the commit.
+   */
   transaction<T>(work: (tx: AccountTransaction) => Promise<T>): Promise<T>;
-  /** Removes sessions, links and counts that no longer say anything, in bounded steps. */
+  /** Removes sessions, links and counts that no longer matter, in bounded steps. */
   prune(): Promise<void>;
 }
 
 /** Changes within one transaction. */
 export interface AccountTransaction {
-  /** Locks the account's row until the end: what was read of it stays so. */
+  /** Locks the account's row until the transaction ends, so the values read stay true. */
   lock(accountId: string): Promise<Credentials | null>;
   /** Throws `EmailTakenError`. */
   createAccount(account: {
@@ -157,7 +162,7 @@ export interface AccountTransaction {
     accountId: string,
     account: { readonly name: string; readonly email: string; readonly passwordHash: string },
   ): Promise<AccountRow>;
-  /** Ends the account's visits to agents too. */
+  /** Also ends the account's visits to agents. */
   setPassword(accountId: string, passwordHash: string): Promise<void>;
   setTotp(
     accountId: string,
@@ -168,14 +173,14 @@ export interface AccountTransaction {
   setSpendLimit(accountId: string, limit: SpendLimit | null): Promise<boolean>;
   /** False when the code of this time step, or of a later one, was used already. */
   useTotpStep(accountId: string, step: number): Promise<boolean>;
-  /** Codes of this step and earlier ones are used; what was before is forgotten. */
+  /** Marks the codes of this step and earlier ones as used, and forgets the previous state. */
   startTotpSteps(accountId: string, step: number): Promise<void>;
-  /** Replaces all of them. */
+  /** Replaces all recovery codes. */
   setRecoveryCodes(accountId: string, hashes: readonly Uint8Array[]): Promise<void>;
-  /** False when it is none, or was used. */
+  /** False when the account has no such code, or it was used. */
   useRecoveryCode(accountId: string, hash: Uint8Array): Promise<boolean>;
 
-  /** Ends the sessions beyond `most` that were seen longest ago. */
+  /** Opens a session and ends those beyond `most` that were seen longest ago. */
   openSession(session: NewSession, most: number): Promise<SessionRow>;
   /** False when the account has no such session. */
   endSession(accountId: string, id: string): Promise<boolean>;
@@ -184,29 +189,29 @@ export interface AccountTransaction {
   clearAttempts(subjects: readonly string[]): Promise<void>;
 
   createLink(link: NewLink): Promise<LinkRow>;
-  /** Uses a link up. Of two at once one gets it, and the other null, as for a link that cannot be used. */
+  /** Uses up a link. One of two simultaneous callers gets it. The other gets null, as for a link that cannot be used. */
   takeLink(kind: LinkKind, hash: Uint8Array): Promise<LinkRow | null>;
-  /** Ends the account's links of a kind that were not used. */
+  /** Ends the account's unused links of a kind. */
   endLinks(accountId: string, kind: LinkKind): Promise<void>;
-  /** False when there is no such invitation that can be accepted. */
+  /** False when there is no such invitation that can still be accepted. */
   endInvitation(id: string): Promise<boolean>;
 
   liveKeys(accountId: string): Promise<number>;
   createKey(accountId: string, key: NewApiKey): Promise<ApiKeyRecord>;
-  /** A key that was revoked before stays as it is. `revoked` is null when the account has no such key. */
+  /** Revokes a key. A key that was revoked before stays as it is. `revoked` is null when the account has no such key. */
   revokeKey(
     accountId: string,
     id: string,
   ): Promise<{ readonly revoked: ApiKeyRecord | null; readonly wasLive: boolean }>;
 
   /**
-   * The event of what was changed. A transaction with a change commits with one event, or not at all. The last thing in a
-   * transaction: it waits for other writers of the account's events.
+   * Writes the event of the change. A transaction with a change commits with exactly one event. Call this last, because it
+   * waits for other writers of the account's events.
    */
   record(event: NewEvent): Promise<void>;
 }
 
-/** How long a session lasts at most, and how long one that is not used. */
+/** The longest life of a session, and the longest time without use. */
 export const sessionLifetime = { absoluteSeconds: 30 * 86_400, idleSeconds: 7 * 86_400 } as const;
 
 /** The `SecretBox` context of an account's second factor. */
@@ -214,5 +219,5 @@ export function totpContext(accountId: string): string {
   return `totp:${accountId}`;
 }
 
-/** Seconds each kind of link can be used for. */
+/** Seconds for which each kind of link can be used. */
 export const linkLifetimes = { owner: 86_400, invite: 7 * 86_400, reset: 3_600 } as const;

@@ -2,20 +2,20 @@ import type { InvitedRole, Scope, SpendLimit } from '@lodge/domain';
 import type { By } from '../events/by.ts';
 import type { AccountRow, ApiKeyRecord, LinkRow, MemberRow, SessionRow } from './account-store.ts';
 
-/** Where a request comes from, for sessions and the audit log. */
+/** The origin of a request, for sessions and the audit log. */
 export interface Caller {
   readonly address: string;
   readonly userAgent: string | null;
   readonly requestId: string;
 }
 
-/** Who is signed in, and by which session. */
+/** A signed-in person and the session. */
 export interface SignedIn {
   readonly session: SessionRow;
   readonly account: AccountRow;
 }
 
-/** A session that has just begun: its token goes into the cookie and is kept nowhere. */
+/** A session that has just begun. Its token goes into the cookie and is stored nowhere. */
 export interface OpenedSession extends SignedIn {
   readonly token: string;
 }
@@ -26,20 +26,20 @@ export interface NewPerson {
   readonly password: string;
 }
 
-/** What an account says of itself, by a session or a key of its own. */
+/** An account's own record, which its session or its API key may read and change. */
 export interface OwnAccounts {
   account(id: string): Promise<AccountRow>;
   update(id: string, change: { readonly recordsLlmCalls: boolean }, by: By): Promise<AccountRow>;
 }
 
-/** The account area: everything a signed-in person does, and how one comes to be signed in. Every method may throw `Refusal`. */
+/** The account area: everything that a signed-in person does, and the ways to sign in. Every method may throw `Refusal`. */
 export interface Accounts extends OwnAccounts {
   readonly registrationOpen: boolean;
-  /** The session of a token, and notes that it was seen; null when it is none or has ended. */
+  /** Returns the session of a token and records that it was seen. Returns null when there is none or it has ended. */
   signedIn(token: string): Promise<SignedIn | null>;
-  /** Whether a token's session goes on; it is not seen by being asked after. */
+  /** Whether the session of a token is still in force. Asking does not count as use. */
   holds(token: string): Promise<boolean>;
-  /** What every changing request of the session must carry beside its cookie. */
+  /** Returns the token that every changing request of the session must carry beside its cookie. */
   csrfToken(token: string): string;
 
   link(token: string): Promise<LinkRow>;
@@ -66,18 +66,18 @@ export interface Accounts extends OwnAccounts {
     caller: Caller,
   ): Promise<OpenedSession>;
 
-  /** A second factor that is not in force before `confirmTotp`. */
+  /** Begins a second factor. It is in force only after `confirmTotp`. */
   beginTotp(
     me: SignedIn,
     input: { readonly password: string },
     caller: Caller,
   ): Promise<{ readonly secret: string; readonly url: string }>;
-  /** Puts it in force; the recovery codes are shown this once. */
+  /** Puts the second factor in force and returns the recovery codes, which are shown only once. */
   confirmTotp(me: SignedIn, input: { readonly code: string }, caller: Caller): Promise<readonly string[]>;
   removeTotp(me: SignedIn, input: { readonly password: string; readonly code: string }, caller: Caller): Promise<void>;
 
   keys(me: SignedIn): Promise<readonly ApiKeyRecord[]>;
-  /** `key` is the whole key, shown this once. */
+  /** Creates a key. `key` is the whole key, which is shown only once. */
   createKey(
     me: SignedIn,
     input: { readonly name: string; readonly scopes: readonly Scope[]; readonly expiresAt: Date | null },
@@ -93,7 +93,7 @@ export interface Accounts extends OwnAccounts {
   ): Promise<{ readonly link: LinkRow; readonly token: string }>;
   endInvitation(me: SignedIn, id: string, caller: Caller): Promise<void>;
   members(me: SignedIn): Promise<readonly MemberRow[]>;
-  /** Of any account, by an owner. Null: what the deployment says. */
+  /** Sets the limit of any account; only an owner may. With null the deployment's default applies. */
   setSpendLimit(me: SignedIn, accountId: string, limit: SpendLimit | null, caller: Caller): Promise<void>;
 }
 

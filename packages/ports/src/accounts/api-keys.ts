@@ -1,13 +1,13 @@
 import type { Scope } from '@lodge/domain';
 
-/** Who a request comes from: an API key, or a person's session with the scopes of their role. */
+/** The caller of a request: an API key, or a person's session with the scopes of their role. */
 export interface Principal {
   readonly accountId: string;
   readonly scopes: readonly Scope[];
   readonly by: PrincipalSource;
 }
 
-/** What a principal was known by. */
+/** The key or session that a principal was recognised by. */
 export interface PrincipalSource {
   readonly kind: 'api_key' | 'session';
   readonly id: string;
@@ -23,7 +23,7 @@ export interface ApiKeyRow {
   readonly revokedAt: Date | null;
 }
 
-/** A key about to be stored: of its plaintext only hash and last four characters. */
+/** A key about to be stored. Only the hash and the last four characters of its plaintext are kept. */
 export interface NewApiKey {
   readonly name: string;
   /** SHA-256 of the whole key, 32 bytes. */
@@ -33,22 +33,31 @@ export interface NewApiKey {
   readonly expiresAt: Date | null;
 }
 
-/** Calls back with the id of a key whenever it was changed (revoked), in any process; null: any may have been. Returns the unsubscribe function. */
+/**
+ * Calls back with a key's id whenever any process changed (revoked) it. Null means that any key may have changed. Returns
+ * the unsubscribe function.
+ */
 export interface ApiKeyChanges {
   onChange(listener: (keyId: string | null) => void): () => void;
 }
 
-/** API keys in the store: only their SHA-256 is there. */
+/** API keys in the store, which holds only their SHA-256. */
 export interface ApiKeyStore {
   findByHash(hash: Uint8Array): Promise<ApiKeyRow | null>;
   insert(accountId: string, key: NewApiKey): Promise<ApiKeyRow>;
-  /** Key ids used since the last call and when; written in one statement. */
+  /** Writes the key ids used since the last call and their times, in one statement. */
   recordUse(uses: ReadonlyMap<string, Date>): Promise<void>;
-  /** In one transaction under a lock: makes the first account and its first key when there is no account, and returns the key's row; null (and nothing written) when an account exists already. An account without a key is never left behind. */
+  /**
+   * Makes the first account and its first key, in one transaction under a lock, and returns the key's row. When an account
+   * exists already, it writes nothing and returns null. An account without a key is never left behind.
+   */
   createFirstAccount(name: string, key: NewApiKey): Promise<ApiKeyRow | null>;
 }
 
 export interface ApiKeyVerifier {
-  /** Checks a presented key. Cached for at most a second, so a revoked key fails within one; at once where the store tells of it. */
+  /**
+   * Checks a presented key. Results are cached for at most a second, so a revoked key fails within one second, and at once
+   * where the store reports the change.
+   */
   verify(presented: string): Promise<Principal | KeyRefusal>;
 }

@@ -1,17 +1,19 @@
-/** Cryptography of identity, as the use-cases of accounts need it. What it makes is random; what it hashes is what the store holds. */
+/**
+ * Cryptography of identity, as the use-cases of accounts need it. Made values are random; hashes are what the store holds.
+ */
 
-/** Tokens of sessions and links: 256 random bits, of which the store holds the hash alone. */
+/** Tokens of sessions and links: 256 random bits. The store holds only the hash. */
 export interface Tokens {
   make(): string;
-  /** Whether `presented` could be one of ours: others cost no look-up. */
+  /** Whether `presented` has the form of our tokens. Others cost no look-up. */
   isWellFormed(presented: string): boolean;
   /** SHA-256, 32 bytes. */
   hash(token: string): Uint8Array;
-  /** The token that goes with a session's: whoever has it cannot tell the session's from it. */
+  /** Derives the CSRF token of a session. It does not reveal the session's token. */
   csrfOf(sessionToken: string): string;
 }
 
-/** API keys: the same, in the form that users see. */
+/** API keys, made and hashed like tokens, in the form that users see. */
 export interface ApiKeys {
   make(): string;
   isWellFormed(presented: string): boolean;
@@ -20,7 +22,7 @@ export interface ApiKeys {
   lastFour(key: string): string;
 }
 
-/** More password work waits than may wait. */
+/** Thrown when more password work waits than may wait. */
 export class BusyError extends Error {
   constructor() {
     super('too much work waits already');
@@ -29,12 +31,12 @@ export class BusyError extends Error {
 }
 
 /**
- * Passwords at rest. Each call takes some 30 ms of a processor; what is too much at once rejects with `BusyError`. `address` is the
- * caller's: of one network and one site only so much may wait.
+ * Passwords at rest. Each call takes some 30 ms of a processor, and calls beyond a bound reject with `BusyError`. `address`
+ * is the caller's; the waiting work of one network and one site is bounded too.
  */
 export interface Passwords {
   hash(password: string, address: string): Promise<string>;
-  /** Takes as long for `null`, an account that is not there, as for a wrong password. */
+  /** Takes as long for `null`, a missing account, as for a wrong password. */
   verify(password: string, hash: string | null, address: string): Promise<boolean>;
   /** Whether a hash was made with other parameters than today's. */
   isOutdated(hash: string): boolean;
@@ -49,9 +51,9 @@ export type Code =
 export interface SecondFactors {
   /** 160 random bits in base32. */
   makeSecret(): string;
-  /** What authenticators read from a QR code. */
+  /** The URL that authenticators read from a QR code. */
   url(secret: string, label: string): string;
-  /** The time step whose code this is, or null: what is stored of a code that was used. */
+  /** Returns the time step of this code, or null when it is wrong. The step is stored when a code is used. */
   step(secret: string, code: string, now: Date): number | null;
   readCode(text: string): Code;
   makeRecoveryCodes(): { readonly codes: readonly string[]; readonly hashes: readonly Uint8Array[] };

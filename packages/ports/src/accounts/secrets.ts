@@ -1,4 +1,7 @@
-/** Authenticated encryption of secrets at rest. `context` is bound to the ciphertext: what was sealed for one place does not open in another. */
+/**
+ * Authenticated encryption of secrets at rest. `context` is bound to the ciphertext: a secret sealed for one place does not
+ * open in another.
+ */
 export interface SecretBox {
   seal(plaintext: string, context: string): string;
   /** Throws when the key, the context or the bytes are not the ones it was sealed with. */
@@ -15,13 +18,13 @@ export interface DataKeyRow {
 
 export interface DataKeyStore {
   all(): Promise<readonly DataKeyRow[]>;
-  /** Writes nothing when the master key has a data key already. */
+  /** Writes nothing when the master key already has a data key. */
   insert(row: DataKeyRow): Promise<void>;
   /** Removes every data key but this one. */
   keepOnly(id: string): Promise<void>;
 }
 
-/** A sealed secret where it lies. */
+/** A sealed secret and its place in the database. */
 export interface SealedValue {
   readonly place: string;
   readonly id: readonly string[];
@@ -29,12 +32,12 @@ export interface SealedValue {
   readonly context: string;
 }
 
-/** Every sealed secret of the deployment, wherever it lies. */
+/** Every sealed secret of the deployment, in every table. */
 export interface SealedValueStore {
-  /** Values that do not begin with `prefix`, at most `limit`; empty when there is none left. */
+  /** Returns at most `limit` values that do not begin with `prefix`, or none when all do. */
   notUnder(prefix: string, limit: number): Promise<readonly SealedValue[]>;
-  /** Puts `sealed` in the value's place; does nothing when the place holds another by now. */
+  /** Writes `sealed` in the value's place. Does nothing when the place holds another value by now. */
   replace(value: SealedValue, sealed: string): Promise<void>;
-  /** Control planes that are connected to the database now. */
+  /** The number of control planes connected to the database now. */
   connectedServers(): Promise<number>;
 }

@@ -17,7 +17,10 @@ import type { ChangeNote } from '../events/change-note.ts';
 import type { NewChannel } from '../channels/channel-store.ts';
 import type { Machine } from '../vm/vm-driver.ts';
 
-/** An agent as the store has it: what is wanted (`desired`, `generation`) beside what is so (`status` and what follows it). */
+/**
+ * An agent as the store has it: the wanted state (`desired`, `generation`) beside the observed state (`status` and the
+ * fields after it).
+ */
 export interface AgentRow {
   readonly id: string;
   readonly accountId: string;
@@ -28,47 +31,53 @@ export interface AgentRow {
   readonly size: SizeName;
   readonly lifecycle: Lifecycle;
   readonly metadata: Readonly<Record<string, string>>;
-  /** Who the agent is and how it works, for its runtime. */
+  /** Text for its runtime: the agent's identity and way of working. */
   readonly instructions: string | null;
-  /** Whether its runtime's own web pages are served; runtime_b alone. */
+  /** Whether the runtime's own web pages are served; only for runtime_b. */
   readonly dashboard: boolean;
   readonly spendLimit: SpendLimit | null;
-  /** What its machine may reach. */
+  /** The hosts that its machine may reach. */
   readonly egress: EgressRules;
   /** Rises with every change of `egress`. */
   readonly egressVersion: number;
-  /** Models that it may call beside its own and its members', as `<provider>/<model>`; null: any that its providers have. */
+  /**
+   * Models that it may call beside its own and its members', as `<provider>/<model>`. Null allows every model of its
+   * providers.
+   */
   readonly models: readonly string[] | null;
-  /** Ids of agents of the account that it may ask; `*`: all. */
+  /** Ids of agents of the account that it may ask; `*` means all. */
   readonly peers: readonly string[];
-  /** Further agents in the same machine, oldest first; runtime_a alone. */
+  /** Further agents in the same machine, oldest first; only for runtime_a. */
   readonly members: readonly AgentMember[];
   readonly llmKeys: readonly LlmKeyRow[];
   /** Its messaging channels, by name. */
   readonly channels: readonly { readonly channel: ChannelName; readonly status: ChannelStatus }[];
   readonly desired: 'running' | 'deleted';
-  /** The change of the machine that is under way: admitted, and not ended yet. */
+  /** The change of the machine in progress: admitted and not ended yet. */
   readonly operation: Operation | null;
-  /** Rises with every operation that begins and with a delete; an effect decided for an older one is void. */
+  /** Rises with every operation that begins and with a delete. An effect decided for an older generation is void. */
   readonly generation: number;
   readonly status: AgentStatus;
   readonly statusReason: StatusReason | null;
-  /** The incarnation of the VM that is wanted or there; null before the first attempt. */
+  /** The incarnation of the VM that is wanted or present; null before the first attempt. */
   readonly executionId: string | null;
-  /** Template that the agent's disk lies over; null until a VM was made from it. */
+  /** The template under the agent's disk; null until a VM was made from it. */
   readonly templateId: string | null;
   /** Version of the runtime in its guest; null before a VM was made. */
   readonly runtimeVersion: string | null;
   readonly vmAddress: string | null;
-  /** The `holder` whose host has the agent's disk; null until a VM was made. Only that one drives it. */
+  /** The `holder` whose host has the agent's disk, and who alone drives it; null until a VM was made. */
   readonly host: string | null;
-  /** The machine as it is, or was when it last ran; null before it ran first. `size` is the one asked for. */
+  /** The machine as it is, or was when it last ran; null before its first run. `size` is the requested size. */
   readonly machine: Machine | null;
-  /** Digest of the settings that are in effect in its guest (`settingsDigest`); null where that is not known: after a boot from its disk, or with an older copy of disk and memory. */
+  /**
+   * Digest of the settings in effect in its guest (`settingsDigest`). Null when unknown: after a boot from its disk, or with
+   * an older copy of disk and memory.
+   */
   readonly settingsApplied: string | null;
-  /** The `egressVersion` of the rules on its machine's network; of its last machine while it has none. */
+  /** The `egressVersion` of the rules on its machine's network, or on its last machine's. */
   readonly egressApplied: number;
-  /** True once the agent was reported running: from then on its disk holds state that must not be lost. */
+  /** True once the agent was reported running. From then on its disk holds state that must not be lost. */
   readonly acknowledged: boolean;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -76,13 +85,13 @@ export interface AgentRow {
   readonly pausedAt: Date | null;
   readonly stoppedAt: Date | null;
   readonly lastActiveAt: Date | null;
-  /** Unexpected deaths of the VM, newest last, within the window that counts. */
+  /** Unexpected deaths of the VM within the counted window, newest last. */
   readonly crashes: readonly Date[];
 }
 
 export interface AgentMember {
   readonly name: string;
-  /** Null: the agent's own. */
+  /** The member's model; null for the agent's own. */
   readonly model: string | null;
   readonly instructions: string | null;
   readonly createdAt: Date;
@@ -104,34 +113,37 @@ export interface NewAgent
     >,
     Partial<Pick<AgentRow, 'instructions' | 'dashboard' | 'spendLimit' | 'egress' | 'models' | 'peers'>> {
   readonly llmKeys: readonly Omit<LlmKeyRow, 'createdAt'>[];
-  /** Written with it. */
+  /** The channels to create with the agent. */
   readonly channels?: readonly NewChannel[];
 }
 
-/** An agent that is not deleted, by what it takes of its host. */
+/** An agent that is not deleted, with its use of the host. */
 export interface AgentHolder {
   readonly id: string;
-  /** The larger of what was asked for and what its machine has. */
+  /** The larger of the requested size and the machine's size. */
   readonly size: SizeName;
-  /** See `AgentRow`. */
+  /** As `AgentRow.host`. */
   readonly host: string | null;
   /** Whether it holds memory, or will. */
   readonly holdsMemory: boolean;
 }
 
-/** What the admission of a create looks at, read inside the transaction that inserts, with every other create held back. */
+/** Input of a create's admission, read inside the inserting transaction while every other create waits. */
 export interface Committed {
   /** Sizes of all agents that hold or will hold memory on this deployment. */
   readonly sizes: readonly SizeName[];
-  /** All agents of this deployment: a stopped one has its disk. */
+  /** All agents of this deployment, because a stopped one has its disk. */
   readonly holders: readonly AgentHolder[];
-  /** Agents of the account, deleted ones aside. */
+  /** Agents of the account, without deleted ones. */
   readonly accountAgents: number;
-  /** Those of them that run, or are on their way to it. */
+  /** Agents of the account that run or are about to run. */
   readonly accountRunning: number;
 }
 
-/** Facts a reconciler found; only the fields given are written. Facts of the host alone are no event; a transition is one. */
+/**
+ * Facts that a reconciler found; only the given fields are written. Facts of the host alone are no event; a transition is
+ * one.
+ */
 export type Observation = HostFacts &
   (Transition | { readonly status?: never; readonly operation?: never; readonly event?: never });
 
@@ -154,7 +166,7 @@ interface HostFacts {
 
 interface Transition {
   readonly status?: AgentStatus;
-  /** Ends the operation under way. */
+  /** Ends the operation in progress. */
   readonly operation?: null;
   /** Written in the same transaction, with its line in the agent's log. */
   readonly event: Happening;
@@ -182,14 +194,17 @@ export interface AgentChange extends Partial<
   readonly llmKeys?: NewAgent['llmKeys'];
 }
 
-/** What a decision about one agent looks at, read under its row's lock. */
+/** The facts that a decision about one agent reads under the row's lock. */
 export interface DecisionFacts {
   readonly row: AgentRow;
-  /** Whether anything holds the agent awake now (`hold`). */
+  /** Whether any keep-awake lease is in force now. */
   readonly held: boolean;
-  /** By the database's clock. */
+  /** The time by the database's clock. */
   readonly now: Date;
-  /** Other agents of the account that run, or are on their way to it; where `cause` is `request`, begun operations of the account wait for one another. */
+  /**
+   * Other agents of the account that run or are about to run. When `cause` is `request`, begun operations of the account
+   * wait for each other.
+   */
   readonly othersRunning: number;
 }
 
@@ -210,7 +225,7 @@ export interface AgentCount {
   readonly running: number;
 }
 
-/** A cursor that this store did not make. */
+/** Thrown for a cursor that this store did not make. */
 export class InvalidCursorError extends Error {
   constructor() {
     super('cursor is not one this service gave');
@@ -220,19 +235,25 @@ export class InvalidCursorError extends Error {
 
 /** Agents in Postgres. Deleted agents (`deletedAt` set) are invisible to every method. */
 export interface AgentStore {
-  /** One transaction: `admit` sees what is committed and throws to refuse (nothing is written then), else the agent is there, desired `running`, status `provisioning`. Rejects with a `ChannelConflictError`. */
+  /**
+   * Creates an agent in one transaction. `admit` sees the committed agents and throws to refuse; then nothing is written.
+   * The new agent has desired `running` and status `provisioning`. Rejects with a `ChannelConflictError`.
+   */
   create(agent: NewAgent, admit: (committed: Committed) => void, note?: ChangeNote): Promise<AgentRow>;
   get(accountId: string, id: string): Promise<AgentRow | null>;
-  /** The account's agents, and how many of them run or are on their way to it. */
+  /** Counts the account's agents, and those that run or are about to run. */
   count(accountId: string): Promise<AgentCount>;
-  /** Sizes of all agents but `except` that hold memory on this deployment, or soon will: the larger of what was asked for and what the machine has. */
+  /**
+   * Returns the sizes of all agents but `except` that hold memory on this deployment or soon will. Each is the larger of the
+   * requested size and the machine's size.
+   */
   sizesHeld(except: string): Promise<readonly SizeName[]>;
-  /** Every agent that is not deleted, as admissions weigh it. */
+  /** Returns every agent that is not deleted, as admissions weigh it. */
   holders(): Promise<readonly AgentHolder[]>;
   list(filter: AgentFilter): Promise<{ readonly rows: readonly AgentRow[]; readonly nextCursor: string | null }>;
   /**
-   * One transaction under the row's lock: `decide` sees the agent, and when it says `begin` the operation is written with a
-   * new generation, with its event. Null when there is no such agent, or it is being deleted.
+   * Decides in one transaction under the row's lock. When `decide` answers `begin`, the operation is written with a new
+   * generation and its event. Returns null when there is no such agent, or it is being deleted.
    */
   begin(
     id: string,
@@ -240,7 +261,11 @@ export interface AgentStore {
     decide: (facts: DecisionFacts) => Admission,
     note?: ChangeNote,
   ): Promise<{ readonly row: AgentRow; readonly admission: Admission } | null>;
-  /** One transaction under the row's lock: `decide` sees the agent and names the change, or throws to refuse. What is as it was is no change, and has no event. Null when the account has no such agent. `generation` stays. */
+  /**
+   * Changes an agent in one transaction under the row's lock. `decide` sees the agent and names the change, or throws to
+   * refuse. Equal values are no change and have no event. `generation` stays. Returns null when the account has no such
+   * agent.
+   */
   change(
     accountId: string,
     id: string,
@@ -257,29 +282,47 @@ export interface AgentStore {
   prolong(ids: readonly string[], holder: string, ttlMs: number): Promise<void>;
   /** Ends a hold and sets `lastActiveAt`. */
   release(id: string, holder: string): Promise<void>;
-  /** Agents of `host` whom idleness wants asleep, by the database's clock: none held, no operation, `running` or `paused` for long enough. Longest idle first, at most `limit`. */
+  /**
+   * Returns agents of `host` whose idleness calls for a pause or stop, by the database's clock. They have no keep-awake
+   * lease and no operation, and have been `running` or `paused` long enough. The longest idle come first, at most `limit`.
+   */
   idle(host: string, limit: number): Promise<readonly { readonly id: string; readonly verb: 'pause' | 'stop' }[]>;
-  /** Paused agents of `host` that may be stopped for their memory, least recently active first. `keep_awake: always` is never among them. */
+  /**
+   * Returns paused agents of `host` that may be stopped for their memory, least recently active first. `keep_awake: always`
+   * is never among them.
+   */
   evictable(host: string, limit: number): Promise<readonly AgentRow[]>;
   /** Sets desired `deleted` and a new generation. Null when the account has no such agent. Repeating it changes nothing. */
   markDeleted(accountId: string, id: string, note?: ChangeNote): Promise<AgentRow | null>;
   touch(id: string, at: Date): Promise<void>;
 
-  // What reconcilers use: across accounts.
+  // Methods for reconcilers, across accounts.
   find(id: string): Promise<AgentRow | null>;
-  /** Agents of `host`, or of none yet, that have a machine or shall have one or are to lose it: all but those that rest in `stopped` or `error`. */
+  /**
+   * Returns agents of `host`, or of no host yet, that have a machine, need one or must lose one. Agents that rest in
+   * `stopped` or `error` are left out.
+   */
   present(host: string): Promise<readonly AgentRow[]>;
-  /** Those of the ids whose agents are not deleted. */
+  /** Returns the ids among these whose agents are not deleted. */
   existing(ids: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Every agent that is not deleted. */
+  /** Returns every agent that is not deleted. */
   all(): Promise<readonly AgentRow[]>;
-  /** Takes the right to change this agent's VM, for `holder`, until `ttlMs` from now (database clock). False when another holder has it. Renewing one's own is true. */
+  /**
+   * Takes the right to change this agent's VM for `holder`, until `ttlMs` from now by the database's clock. False when
+   * another holder has it. Renewing one's own succeeds.
+   */
   lease(id: string, holder: string, ttlMs: number): Promise<boolean>;
   releaseLease(id: string, holder: string): Promise<void>;
-  /** Writes facts if `generation` is still the agent's and `holder` has the lease. False when it is not: the caller's decision is void. */
+  /**
+   * Writes facts if `generation` is still the agent's and `holder` has the lease. False means that the caller's decision is
+   * void.
+   */
   observe(id: string, generation: number, holder: string, facts: Observation): Promise<boolean>;
-  /** Removes secrets and hides the agent: nothing of its VM is left on any host. */
+  /** Removes secrets and hides the agent, once nothing of its VM is left on any host. */
   finishDelete(id: string, holder: string): Promise<void>;
-  /** Calls back with an agent's id whenever its row changed, in any process. May call with null: anything may have changed (the connection was lost and is back). */
+  /**
+   * Calls back with an agent's id whenever any process changed its row. Null means that anything may have changed, because
+   * the connection was lost and is back.
+   */
   onChange(listener: (agentId: string | null) => void): () => void;
 }

@@ -4,32 +4,41 @@ import type { ChangeNote } from '../events/change-note.ts';
 /** One page of an agent. */
 export interface AgentPage {
   readonly agentId: string;
-  /** Null is its gateway; else a port of its guest. */
+  /** Null for its gateway; else a port of its guest. */
   readonly port: number | null;
 }
 
-/** A browser that may look at one page of one agent, for a while. */
+/** A browser's right to view one page of one agent for a while. */
 export interface Visit extends AgentPage {
   readonly id: string;
   readonly accountId: string;
   readonly expiresAt: Date;
 }
 
-/** A link to be made: by which key or session, where it leads, and how long it can be opened and then looked at. */
+/** A link to be made: its maker, its destination, and how long it can be opened and then viewed. */
 export interface NewAgentLink extends AgentPage {
   readonly accountId: string;
-  /** Link and visit end with this key or session. */
+  /** The key or session that link and visit end with. */
   readonly by: PrincipalSource;
   readonly path: string;
   readonly linkSeconds: number;
   readonly visitSeconds: number;
 }
 
-/** Links and visits in the store, where of a token only its SHA-256 is. Both end with the agent, with the key or session that made them, and with the account's password. */
+/**
+ * Links and visits in the store, which holds only the SHA-256 of their tokens. Both end with the agent, with the key or
+ * session that made them, and with the account's password.
+ */
 export interface AgentVisitStore {
-  /** When the link expires; null when the account has no such agent. Of one agent the newest few hundred are kept. */
+  /**
+   * Returns the time at which the link expires; null when the account has no such agent. The newest few hundred links of an
+   * agent are kept.
+   */
   createLink(link: NewAgentLink, hash: Uint8Array, note?: ChangeNote): Promise<Date | null>;
-  /** Makes a link that can still be opened a visit, whose hash takes the place of the link's. Of two at once one gets it. */
+  /**
+   * Turns a link that can still be opened into a visit, whose hash replaces the link's. One of two simultaneous callers one
+   * succeeds.
+   */
   openLink(
     page: AgentPage,
     linkHash: Uint8Array,
@@ -38,17 +47,17 @@ export interface AgentVisitStore {
   visit(page: AgentPage, hash: Uint8Array): Promise<Visit | null>;
 }
 
-/** Browsers at agents' addresses: a link is opened once, and its browser then has a cookie. */
+/** Browsers at agents' addresses. A link is opened once, and its browser then has a cookie. */
 export interface AgentVisits {
   createLink(
     link: NewAgentLink,
     note?: ChangeNote,
   ): Promise<{ readonly token: string; readonly expiresAt: Date } | null>;
-  /** Null for what is no link to this page that can be opened. */
+  /** Null when the token is no link to this page that can be opened. */
   openLink(
     page: AgentPage,
     token: string,
   ): Promise<{ readonly visit: Visit; readonly path: string; readonly token: string } | null>;
-  /** Null for what is no visit of this page that goes on. */
+  /** Null when the token is no visit of this page in force. */
   visit(page: AgentPage, token: string): Promise<Visit | null>;
 }

@@ -5,7 +5,7 @@ export interface AgentPortRow {
   readonly accountId: string;
   readonly agentId: string;
   readonly port: number;
-  /** Anyone reaches it who knows its address. */
+  /** Whether anyone who knows its address may reach it. */
   readonly public: boolean;
   readonly createdAt: Date;
 }
@@ -14,13 +14,13 @@ export type NewAgentPort = Omit<AgentPortRow, 'createdAt'>;
 
 /** Published ports in the store. They end with their agent. */
 export interface AgentPortStore {
-  /** By number. */
+  /** Returns the agent's ports by number. */
   ofAgent(accountId: string, agentId: string): Promise<readonly AgentPortRow[]>;
-  /** Whosever it is. */
+  /** Returns the port of any account. */
   find(agentId: string, port: number): Promise<AgentPortRow | null>;
   /**
-   * Publishes a port, or changes whether it is public. `full` when the agent has `most` others, `no_agent` when the account
-   * has no such agent; nothing is written then.
+   * Publishes a port, or changes whether it is public. Returns `full` when the agent has `most` other ports, and `no_agent`
+   * when the account has no such agent; nothing is written then.
    */
   publish(
     port: NewAgentPort,

@@ -18,14 +18,14 @@ export interface ChannelRow {
   readonly enabled: boolean;
   readonly access: ChannelAccess;
   readonly credentials: readonly ChannelCredential[];
-  /** Rises with each change that wants the connection opened anew. */
+  /** Rises with each change that requires a new connection. */
   readonly revision: number;
   readonly status: ChannelStatus;
   readonly statusReason: (ChannelReason & { readonly at: Date }) | null;
-  /** What cannot be proved, or is restricted, though the channel works. */
+  /** A limit of the channel that works otherwise: something restricted, or something that cannot be proved. */
   readonly note: string | null;
   readonly identity: ChannelIdentity | null;
-  /** Null where no code waits to be scanned or typed. Sealed as JSON `{qr, pairingCode}`. */
+  /** Null when no code waits to be scanned or typed. The code is sealed as JSON `{qr, pairingCode}`. */
   readonly pairing: { readonly sealed: string; readonly expiresAt: Date; readonly attempt: number } | null;
   readonly lastInboundAt: Date | null;
   readonly lastOutboundAt: Date | null;
@@ -41,7 +41,7 @@ export interface ChannelCredential {
   readonly createdAt: Date;
 }
 
-/** What is bound to a sealed credential of a channel: in another place it does not open. */
+/** The context bound to a sealed credential of a channel. It does not open in another context. */
 export const channelCredentialContext = (agentId: string, channel: string, name: string): string =>
   `channel/${agentId}/${channel}/credential/${name}`;
 export const channelVaultContext = (agentId: string, channel: string, type: string, id: string): string =>
@@ -59,13 +59,16 @@ export interface NewChannel {
   readonly channel: ChannelName;
   readonly enabled: boolean;
   readonly access: ChannelAccess;
-  /** Replaces those that it names; others stay. */
+  /** Replaces the credentials that it names; others stay. */
   readonly credentials: readonly Omit<ChannelCredential, 'createdAt'>[];
-  /** What only one connection may use, as `Verified.accountKey`; null where it is not known yet. Undefined: as it was. */
+  /**
+   * The key that only one connection may use, as `Verified.accountKey`. Null when not known yet; undefined leaves it as it
+   * was.
+   */
   readonly accountKey?: string | null;
 }
 
-/** Another agent's channel has this account key, and nothing was written. */
+/** Thrown when another agent's channel has this account key. Nothing was written. */
 export class ChannelConflictError extends Error {
   readonly channel: ChannelName;
   constructor(channel: ChannelName) {
@@ -75,13 +78,13 @@ export class ChannelConflictError extends Error {
   }
 }
 
-/** Somebody who asked to talk to the agent, or whom its owner decided about. Names are the sender's own text. */
+/** A person who asked to talk to the agent, or whom its owner decided about. Names are the sender's own text. */
 export interface ChannelSender {
   readonly channel: ChannelName;
   readonly senderId: string;
   readonly name: string;
   readonly state: 'pending' | 'approved' | 'denied';
-  /** What the sender was told; null once decided. */
+  /** The code that the sender received; null once decided. */
   readonly code: string | null;
   readonly askedAt: Date;
   readonly decidedAt: Date | null;
@@ -96,10 +99,10 @@ export interface ChannelMessage {
   readonly senderId: string;
   readonly senderName: string;
   readonly state: MessageState;
-  /** Why it is `failed`, `unknown` or `refused`: a sentence of ours. */
+  /** The reason of `failed`, `unknown` or `refused`, a sentence of ours. */
   readonly reason: string | null;
   readonly receivedAt: Date;
-  /** When the last part of the answer was sent. */
+  /** The time when the last part of the answer was sent. */
   readonly answeredAt: Date | null;
   readonly attempts: number;
   readonly text: string;
@@ -110,17 +113,18 @@ export interface ChannelStore {
   ofAgent(accountId: string, agentId: string): Promise<readonly ChannelRow[]>;
   find(accountId: string, agentId: string, channel: ChannelName): Promise<ChannelRow | null>;
   /**
-   * Puts or changes a channel. Where its connection is to be another one, its revision rises and its status becomes `connecting`, `pending_pairing` (WhatsApp and Gmail without
-   * a pairing) or `disabled`; who may write holds at once, and needs none. `conflict`: another agent's channel has this account key. `no_agent`: the account has no such agent.
-   * Nothing is written with either.
+   * Puts or changes a channel. When it needs another connection, its revision rises and its status becomes `connecting`,
+   * `pending_pairing` (WhatsApp and Gmail without a pairing) or `disabled`. A change of access takes effect at once, without
+   * a new connection. `conflict` means that another agent's channel has this account key, and `no_agent` that the account
+   * has no such agent. Nothing is written with either.
    */
   put(
     change: ChannelChange,
     note?: ChangeNote,
   ): Promise<{ readonly row: ChannelRow; readonly isNew: boolean } | 'conflict' | 'no_agent'>;
-  /** Removes it with everything: credentials, senders, conversations, messages, keys. False when there was none. */
+  /** Removes the channel with its credentials, senders, conversations, messages and keys. False when there was none. */
   remove(accountId: string, agentId: string, channel: ChannelName, note?: ChangeNote): Promise<boolean>;
-  /** Wants the connection opened anew; false when there is none. */
+  /** Requests a new connection; null when there is no such channel. */
   restart(accountId: string, agentId: string, channel: ChannelName, note?: ChangeNote): Promise<ChannelRow | null>;
   senders(
     accountId: string,
@@ -128,7 +132,7 @@ export interface ChannelStore {
     channel: ChannelName,
     state?: ChannelSender['state'],
   ): Promise<readonly ChannelSender[]>;
-  /** By the code that the sender was told. Null: no such code waits. */
+  /** Decides about a sender by the code that the sender received. Null when no such code waits. */
   decide(
     decision: {
       readonly accountId: string;
@@ -139,13 +143,13 @@ export interface ChannelStore {
     },
     note?: ActorNote,
   ): Promise<ChannelSender | null>;
-  /** Who was decided about by this code. Null: nobody was. */
+  /** Returns the sender that was decided about by this code, or null. */
   decided(accountId: string, agentId: string, channel: ChannelName, code: string): Promise<ChannelSender | null>;
-  /** Newest first; `before` is an id of the last page. */
+  /** Returns messages newest first; `before` is an id of the last page. */
   messages(query: MessageQuery): Promise<readonly ChannelMessage[]>;
   /**
-   * A `failed` or `unknown` message goes back to where it failed: the turn anew, or the part that was not sent. Null: no such
-   * message. `not_retryable`: it is in another state.
+   * Returns a `failed` or `unknown` message to the step where it failed: a new turn, or the unsent part. Null when there is
+   * no such message, `not_retryable` when it is in another state.
    */
   retry(
     accountId: string,
@@ -154,17 +158,20 @@ export interface ChannelStore {
     note?: ActorNote,
   ): Promise<ChannelMessage | 'not_retryable' | null>;
   /**
-   * Queues a text into a conversation that wrote before: nobody there asked for it. `no_conversation`, `not_allowed`: nothing is
-   * queued, for there is none, or the channel is off, or its access lets in nobody who is there.
+   * Queues an unasked text into a conversation that wrote before. With `no_conversation` or `not_allowed` nothing is queued:
+   * there is no such conversation, the channel is off, or its access admits nobody there.
    */
   say(destination: ChannelDestination, text: string): Promise<'queued' | Unsayable>;
-  /** As `say`, with files; gives the id of what is queued. `full`: `maxQueued` answers of the conversation wait already. */
+  /**
+   * Queues an answer as `say` does, with files, and returns the id of the queued answer. `full` means that `maxQueued`
+   * answers of the conversation wait already.
+   */
   queue(destination: ChannelDestination, answer: ChannelAnswer): Promise<{ readonly id: string } | Unsayable | 'full'>;
-  /** Null: something may be said there now. */
+  /** Returns null when the agent may say something there now. */
   whyUnsayable(destination: ChannelDestination): Promise<Unsayable | null>;
-  /** Of the agent's `limit` conversations in which something was last written, those in which something may be said now. */
+  /** Returns those of the agent's `limit` most recently written conversations in which the agent may say something now. */
   sayable(accountId: string, agentId: string, limit: number): Promise<readonly SayableConversation[]>;
-  /** Calls back when a channel of an agent changed, by the agent's id; null: any may have. */
+  /** Calls back with the agent's id; null means that any agent's channel may have changed. */
   onChange(listener: (agentId: string | null) => void): () => void;
 }
 
@@ -185,15 +192,18 @@ export interface ChannelDestination {
   readonly conversationId: string;
 }
 
-/** Answers that may wait in a conversation when an agent says something unasked. */
+/** Most answers that may wait in a conversation when an agent speaks unasked. */
 export const maxQueued = 100;
 
 export interface SayableConversation extends Pick<ChannelDestination, 'channel' | 'conversationId'> {
   readonly kind: ConversationKind;
-  /** Of a group, as somebody there named it; null where it has no name. */
+  /** The name that somebody gave a group; null for a conversation without a name. */
   readonly title: string | null;
   readonly lastAt: Date;
 }
 
-/** Why nothing can be said in a conversation: it is not there, or the channel is off or its access lets nobody of it in. */
+/**
+ * The reason why the agent cannot speak in a conversation: there is none, the channel is off, or its access admits nobody
+ * there.
+ */
 export type Unsayable = 'no_conversation' | 'not_allowed';

@@ -1,35 +1,41 @@
 /**
- * Messages that wait for a turn, as who makes the turns sees them. A conversation has one turn at a time; all messages that wait
- * in it when the turn begins are a part of it, in their order and within bounds. A command (`commandIn`) is claimed alone, and texts
- * up to the next one. A command does not wait for texts that are put off: it comes before them.
+ * Messages that wait for a turn, as the maker of turns sees them. A conversation has one turn at a time. All messages that
+ * wait when the turn begins are part of it, in order and within bounds. A command (`commandIn`) is claimed alone, and texts
+ * are claimed up to the next command. A command does not wait for postponed texts: it comes before them.
  */
 import type { ChannelCommand, ChannelName, ConversationKind } from '@lodge/domain';
 
 export interface WaitingConversation {
-  /** Our own id. */
+  /** Lodge's own id. */
   readonly id: string;
   readonly accountId: string;
   readonly agentId: string;
   readonly channel: ChannelName;
   readonly kind: ConversationKind;
-  /** The platform's. */
+  /** The platform's id. */
   readonly conversationId: string;
-  /** As the platform names it; a stranger's text. */
+  /** The name on the platform, which is a stranger's text. */
   readonly title: string | null;
-  /** Rises with `/new`: names the agent's session. */
+  /** Rises with `/new` and names the agent's session. */
   readonly session: number;
-  /** Fences what the claim may write. */
+  /** Fences every write of the claim. */
   readonly claim: number;
-  /** Claims of these messages before this one: of processes that died, or turns that could not begin. */
+  /** Number of earlier claims of these messages, by processes that died or turns that could not begin. */
   readonly attempts: number;
-  /** The owner's sentence about the last message of this conversation that came to an end; null where it was answered, or there is none. */
+  /**
+   * The owner's sentence about the last ended message of this conversation. Null when it was answered, or when there is
+   * none.
+   */
   readonly lastReason: string | null;
-  /** Oldest first, at most `maxJoined` of `maxJoinedBytes` or one that is longer: texts, or a command alone. */
+  /**
+   * Texts, or one command alone, oldest first. There are at most `maxJoined` of at most `maxJoinedBytes`, or one longer
+   * text.
+   */
   readonly messages: readonly WaitingMessage[];
 }
 
 export const maxJoined = 20;
-/** Of their texts in UTF-8: what runtimes take in one turn. */
+/** Bytes of the joined texts in UTF-8, which is the size that runtimes accept in one turn. */
 export const maxJoinedBytes = 128 * 1024;
 
 export interface WaitingMessage {
@@ -45,15 +51,15 @@ export interface WaitingFile {
   readonly name: string;
   readonly mediaType: string;
   readonly kind: 'file' | 'image' | 'voice';
-  /** Where its bytes lie on the host (`ChannelFiles`); null: they could not be had. */
+  /** The key of the bytes on the host (`ChannelFiles`); null when they could not be fetched. */
   readonly key: string | null;
-  /** Why not, in a few words. */
+  /** The reason why the bytes are missing, in a few words. */
   readonly reason: string | null;
 }
 
-/** What the agent, or Lodge in its place, says. */
+/** An answer of the agent, or of Lodge in its place. */
 export interface ChannelAnswer {
-  /** Markdown; empty where there are files alone. */
+  /** Markdown; empty when the answer has only files. */
   readonly text: string;
   readonly files: readonly {
     readonly name: string;
@@ -65,7 +71,7 @@ export interface ChannelAnswer {
 
 /** A command that waits and is answered beside the turns. */
 export interface Aside {
-  /** The message's. */
+  /** The message's id. */
   readonly id: string;
   readonly accountId: string;
   readonly agentId: string;
@@ -74,9 +80,9 @@ export interface Aside {
 
 export interface ChannelTurns {
   /**
-   * Claims conversations in which messages wait whose files are there, none of which has a turn under way: at most `limit`, at
-   * most `perAgent` of one agent with those under way, longest waiting first but no account before all others. A claim ends
-   * after `leaseMs` unless it is renewed.
+   * Claims conversations in which messages wait whose files are there and that have no turn in progress. It returns at most
+   * `limit`, and counts those in progress towards `perAgent`. The longest waiting come first, but no account before all
+   * others. A claim ends after `leaseMs` unless it is renewed.
    */
   claim(options: {
     readonly holder: string;
@@ -84,13 +90,17 @@ export interface ChannelTurns {
     readonly perAgent: number;
     readonly leaseMs: number;
   }): Promise<readonly WaitingConversation[]>;
-  /** Gives the ids whose claims hold on. */
+  /** Renews claims and returns the ids of those still held. */
   renew(claims: readonly Pick<WaitingConversation, 'id' | 'claim'>[], leaseMs: number): Promise<ReadonlySet<string>>;
-  /** Keeps the end of what the agent has said so far, until the claim ends; a relay may show it. False: the claim was lost. */
+  /**
+   * Stores the end of the agent's text so far until the claim ends; a relay may show it. Returns false when the claim was
+   * lost.
+   */
   tell(claim: Pick<WaitingConversation, 'id' | 'claim'>, said: string): Promise<boolean>;
   /**
-   * Ends the claim with its answer: messages and answer in one transaction. False: the claim was lost, and nothing is written.
-   * `outcome` `failed` and `refused` have a sentence for the owner; their text, if any, is sent to the conversation all the same.
+   * Ends the claim with its answer, messages and answer in one transaction. Returns false when the claim was lost; then
+   * nothing is written. The outcomes `failed` and `refused` have a sentence for the owner. Their text, if any, is still sent
+   * to the conversation.
    */
   answer(
     claim: Pick<WaitingConversation, 'id' | 'claim'>,
@@ -99,25 +109,28 @@ export interface ChannelTurns {
       readonly reason: string | null;
       readonly answer: ChannelAnswer | null;
       readonly newSession?: boolean;
-      /** What waits before its messages ends too, answered with nothing, for this reason; what was put off is so no more. */
+      /** Also ends the earlier messages that wait, unanswered and for this reason. Their postponement ends with them. */
       readonly endsEarlier?: string;
     },
   ): Promise<boolean>;
-  /** Ends the claim without an answer; the messages wait until `at`. */
+  /** Ends the claim without an answer. The messages wait until `at`. */
   postpone(claim: Pick<WaitingConversation, 'id' | 'claim'>, at: Date, reason: string): Promise<boolean>;
-  /** Commands of senders that are to take effect on a turn under way: conversations in which `/stop` came since the turn began. */
+  /** Returns the conversations in which `/stop` came since their turn began. */
   stopsWanted(claims: readonly Pick<WaitingConversation, 'id' | 'claim'>[]): Promise<ReadonlySet<string>>;
   /**
-   * Commands that no turn holds up, oldest first: `/help` and `/status` always, `/stop` where no turn of its conversation is under
-   * way. A command that a claim has taken is none of them.
+   * Returns commands that no turn holds up, oldest first: `/help` and `/status` always, `/stop` where its conversation has
+   * no turn in progress. Claimed commands are left out.
    */
   asides(limit: number): Promise<readonly Aside[]>;
-  /** Once, in one transaction. False: it is answered already, a claim has it, or a turn began that it is to stop first. */
+  /**
+   * Answers a command once, in one transaction. Returns false when it was answered already, when a claim has it, or when a
+   * turn began that it must stop first.
+   */
   answerAside(
     id: string,
     answer: {
       readonly text: string;
-      /** As in `answer`. */
+      /** As in `ChannelTurns.answer`. */
       readonly endsEarlier?: string;
     },
   ): Promise<boolean>;
@@ -125,17 +138,22 @@ export interface ChannelTurns {
   onWork(listener: () => void): () => void;
 }
 
-/** Whose a file is, and which way it goes: an agent and its account keep so many files and bytes at a time, each way apart. */
+/**
+ * The owner of a file, and its direction. Files and bytes are bounded per agent and per account, separately for each
+ * direction.
+ */
 export interface FileOwner {
   readonly accountId: string;
   readonly agentId: string;
-  /** `in` comes from a platform, `out` goes to one. */
+  /** `in` comes from a platform; `out` goes to one. */
   readonly way: 'in' | 'out';
 }
 
-/** Bytes of files on their way between platforms and guests, outside the database. Keys are made here. */
+/** Bytes of files in transit between platforms and guests, outside the database. This port makes the keys. */
 export interface ChannelFiles {
-  /** Rejects beyond `maxBytes`, or with a `NoRoomError`, with nothing kept. Written out before it resolves. */
+  /**
+   * Writes a file and syncs it before it resolves. Rejects beyond `maxBytes`, or with a `NoRoomError`; then nothing is kept.
+   */
   write(
     owner: FileOwner,
     bytes: AsyncIterable<Uint8Array>,
@@ -143,13 +161,16 @@ export interface ChannelFiles {
     signal: AbortSignal,
   ): Promise<{ readonly key: string; readonly bytes: number }>;
   read(key: string): AsyncIterable<Uint8Array>;
-  /** Absent is success. */
+  /** Removes a file. An absent file is a success. */
   remove(key: string): Promise<void>;
-  /** Keys that are older than `before`. */
+  /** Returns the keys of files older than `before`. */
   olderThan(before: Date): Promise<readonly string[]>;
 }
 
-/** The agent or its account keeps too many files or bytes, or the host's disk is low: senders and guests must not be what fills it. */
+/**
+ * Thrown when the agent or its account keeps too many files or bytes, or the host's disk is low. Senders and guests must not
+ * fill the disk.
+ */
 export class NoRoomError extends Error {
   constructor() {
     super('there is no room for files of channels');

@@ -1,25 +1,28 @@
-/** A person lets an agent use their mailbox: Google's OAuth 2.0 for web server applications, with PKCE. It keeps nothing. */
+/**
+ * Asks a person to let an agent use their mailbox: Google's OAuth 2.0 for web server applications, with PKCE. It stores
+ * nothing.
+ */
 
 export interface GmailConsent {
-  /** Everything that must be granted. */
+  /** The scopes that must all be granted. */
   readonly scopes: readonly string[];
-  /** Where the person's browser goes. Pure. */
+  /** Returns the address to which the person's browser goes. A pure function. */
   authorizationUrl(request: GmailConsentRequest): string;
   /**
-   * What the code is worth. Rejects with a `ChannelFailure`: the code is used, too old or another's, a scope was not granted, or
-   * Google cannot be reached.
+   * Exchanges the code for a grant. Rejects with a `ChannelFailure` when the code is used, too old or another's, when a
+   * scope was not granted, or when Google cannot be reached.
    */
   exchange(answer: GmailConsentAnswer, signal: AbortSignal): Promise<GmailGrant>;
 }
 
 export interface GmailConsentRequest {
-  /** As it is registered with the client; Google compares character by character. */
+  /** The URI registered with the client; Google compares it character by character. */
   readonly redirectUri: string;
-  /** Comes back with the code: binds the answer to the session that asked. */
+  /** Comes back with the code and binds the answer to the session that asked. */
   readonly state: string;
   /** PKCE: base64url of the verifier's SHA-256. */
   readonly challenge: string;
-  /** The mailbox that is meant; null: the person chooses. A hint: `GmailGrant.email` says which one it is. */
+  /** The mailbox to offer; with null the person chooses. It is only a hint, and `GmailGrant.email` names the chosen one. */
   readonly loginHint: string | null;
 }
 
@@ -30,7 +33,7 @@ export interface GmailConsentAnswer {
 }
 
 export interface GmailGrant {
-  /** A secret: goes to the channel's credentials, sealed. */
+  /** A secret that goes, sealed, into the channel's credentials. */
   readonly refreshToken: string;
   /** The mailbox, lower-cased. It is the `accountKey` of the channel. */
   readonly email: string;

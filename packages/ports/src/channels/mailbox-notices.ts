@@ -1,7 +1,12 @@
-/** Word between the relays of one database that a mailbox may have changed. A hint: nothing is lost where it is. */
+/**
+ * Tells the relays of one database that a mailbox may have changed. The notice is a hint, and nothing is lost without it.
+ */
 export interface MailboxNotices {
-  /** Every relay hears of these, this one too. At most 1,000 addresses of at most 320 characters. Rejects when nobody was told. */
+  /**
+   * Notifies every relay, this one included, of at most 1,000 addresses of at most 320 characters. Rejects when nobody could
+   * be notified.
+   */
   tell(addresses: readonly string[]): Promise<void>;
-  /** With null any mailbox may have changed: nothing was heard for a while. */
+  /** Calls back with an address. Null means that any mailbox may have changed, because notices were lost for a while. */
   on(listener: (address: string | null) => void): () => void;
 }

@@ -1,21 +1,21 @@
-/** `RelayStore` as a relay sees it: secrets are in the clear, and whoever has the key seals and opens them. */
+/** `RelayStore` as a relay sees it: secrets are in the clear, and the process that has the key seals and opens them. */
 import type { ChannelFiles } from './channel-turns.ts';
 import type { ChannelSecrets, ConnectionState, InboundMessage } from './platform.ts';
 import type { Lease, LeaseRef, RelayStore } from './relay-store.ts';
 
-/** Secrets of it are never logged. */
+/** Its secrets are never logged. */
 export interface OpenedLease extends Omit<Lease, 'credentials'> {
-  /** Null: what is stored does not open. */
+  /** Null when the stored credentials do not open. */
   readonly credentials: ChannelSecrets | null;
 }
 
-/** What is done for all channels is not a relay's. */
+/** Methods over all channels, which a relay may not call. */
 type Changed = 'acquire' | 'changed' | 'keep' | 'vaultGet' | 'vaultSet';
 type OfAll = 'wanted' | 'failUnsent' | 'unneededFiles' | 'prune';
 
 export interface OpenedRelayStore extends Omit<RelayStore, Changed | OfAll> {
   acquire(options: Parameters<RelayStore['acquire']>[0]): Promise<readonly OpenedLease[]>;
-  /** As of `RelayStore`; `code` is JSON. */
+  /** As in `RelayStore`; `code` is JSON. */
   changed(
     lease: LeaseRef,
     state: ConnectionState,
@@ -31,5 +31,5 @@ export interface OpenedRelayStore extends Omit<RelayStore, Changed | OfAll> {
   ): Promise<void>;
 }
 
-/** Files on their way, as a relay sees them: it removes only what it has written itself. */
+/** Files in transit, as a relay sees them. A relay removes only files that it wrote itself. */
 export type RelayFiles = Pick<ChannelFiles, 'read' | 'write' | 'remove'>;

@@ -1,9 +1,9 @@
 /**
- * A messaging platform as the relay sees it: one adapter a platform, which knows its protocol, its limits and its dialect, and
- * nothing of agents, of the database, or of who may write.
+ * A messaging platform as the relay sees it. Each platform has one adapter. It knows the platform's protocol, limits and
+ * dialect, and nothing of agents, the database or access.
  *
- * An adapter owns its connection for ever: it reconnects by itself with backoff and jitter, proves that the platform still
- * delivers where there is a way, and says each change of state. It gives up (`error`) only for what a person must mend.
+ * An adapter keeps its connection for ever. It reconnects by itself with backoff and jitter, proves where it can that the
+ * platform still delivers, and reports each change of state. It gives up (`error`) only when a person must act.
  */
 import type { ChannelIdentity, ChannelName, ChannelReason, ConversationKind, Json } from '@lodge/domain';
 import type { Log } from '../log.ts';
@@ -11,113 +11,124 @@ import type { Log } from '../log.ts';
 export interface Platform {
   readonly channel: ChannelName;
   readonly limits: PlatformLimits;
-  /** Whether the platform tells of a message sent before with the same `key`, so that an unclear send may be repeated. */
+  /** Whether the platform recognises a repeated message by its `key`, so that an unclear send may be repeated. */
   readonly sendsOnce: boolean;
-  /** How long it knows a `key`, with some margin; left out where it does for ever. A later try would be a second message. */
+  /**
+   * How long the platform remembers a `key`, with some margin; left out when for ever. A later try would send a second
+   * message.
+   */
   readonly sendsOnceForMs?: number;
   /**
-   * Asks the platform whether these credentials are good, with as few calls as that takes. Rejects with a `ChannelFailure` whose
-   * sentence a person can act on. Null: this platform has nothing to ask (its connection is paired or consented to).
+   * Asks the platform whether these credentials are good, with as few calls as possible. Rejects with a `ChannelFailure`
+   * whose sentence a person can act on. Null when the platform has nothing to ask, because its connection is paired or
+   * consented to.
    */
   readonly verify: ((credentials: ChannelSecrets, signal: AbortSignal) => Promise<Verified>) | null;
   /**
-   * Its connection says whose account it is (`accountKey` of `connected`) without having taken a message before: until that is
-   * written, `received` waits where the account is not known.
+   * Whether the connection reports its account (`accountKey` of `connected`) before it has received a message. Until that is
+   * written, `received` waits while the account is unknown.
    */
   readonly tellsAccount?: boolean;
   /**
-   * The answer in the platform's dialect, split at its limits: fences closed and opened again at a cut, no cut within a character,
-   * at least one piece of at least one visible character. Pure, and linear in the length of the text.
+   * Renders the answer in the platform's dialect, split at its limits. Fences are closed and reopened at a cut, no cut is
+   * within a character, and there is at least one piece of at least one visible character. Pure, and linear in the length of
+   * the text.
    */
   render(markdown: string): readonly RenderedText[];
-  /** Answers at once; everything else is told by `host`. */
+  /** Returns at once; everything else is reported to `host`. */
   connect(account: ChannelAccount, host: ConnectionHost): ChannelConnection;
 }
 
-/** By name, as `channelCredentials` of domain lists them, and those that the adapter keeps by itself (`host.keep`). In the clear: never logged. */
+/**
+ * Secrets by name: those that `channelCredentials` of domain lists, and those that the adapter stores itself (`host.keep`).
+ * They are in the clear and never logged.
+ */
 export type ChannelSecrets = Readonly<Record<string, string>>;
 
 export interface PlatformLimits {
-  /** Of one message, in the platform's own count. */
+  /** Longest message, in the platform's own count. */
   readonly textChars: number;
   readonly fileInBytes: number;
   readonly fileOutBytes: number;
-  /** How often a typing sign must be given anew; null: there is none. */
+  /** Interval in ms at which a typing sign must be repeated; null when there is none. */
   readonly typingEveryMs: number | null;
-  /** Left out: what was sent cannot be edited and taken away so that nobody minds. */
+  /** Left out when a sent message cannot be edited and removed unobtrusively. */
   readonly progress?: ProgressLimits;
 }
 
 export interface ProgressLimits {
-  /** One message is edited no more often. */
+  /** Shortest time between two edits of one message. */
   readonly editEveryMs: number;
-  /** Between two calls of one connection, whichever messages they are for. */
+  /** Shortest time between two calls of one connection, for any message. */
   readonly gapMs: number;
 }
 
 export interface Verified {
   readonly identity: ChannelIdentity;
-  /** What one connection alone may use, as `<team>/<bot>`: two agents that give the same are in each other's way. */
+  /** The key that only one connection may use, as `<team>/<bot>`. Two agents with the same key would disturb each other. */
   readonly accountKey: string;
 }
 
 export interface ChannelAccount {
   readonly agentId: string;
   readonly credentials: ChannelSecrets;
-  /** Whether messages in groups that address nobody are wanted: some platforms need a permission for them. */
+  /** Whether messages in groups that address nobody are wanted; some platforms require a permission for them. */
   readonly wantsUnaddressed: boolean;
-  /** Where the last connection had got to, as `host.received` or `host.at` was given it; null at the very first. */
+  /** The last connection's position, as it was given to `host.received` or `host.at`; null at the very first. */
   readonly cursor: Json | null;
 }
 
-/** What a connection tells and asks. Everything rejects with `LeaseLost` once another relay may have the channel: the connection then ends itself, and acknowledges nothing. */
+/**
+ * The relay as a connection sees it. Every call rejects with `LeaseLost` once another relay may have the channel. The
+ * connection then ends itself and acknowledges nothing.
+ */
 export interface ConnectionHost {
   /**
-   * Commits messages together with the place that the connection has got to. The adapter acknowledges to its platform after this
-   * resolves, never before. Messages that came before are known by their id and cost nothing. Rejects when nothing was committed:
-   * the adapter tries again with backoff, or lets the platform deliver again. At most 100 at once.
+   * Commits messages together with the connection's position. The adapter acknowledges to its platform only after this
+   * resolves. Repeated messages are recognised by their id and cost nothing. Rejects when nothing was committed; the adapter
+   * then tries again with backoff, or lets the platform deliver again. At most 100 messages at once.
    */
   received(messages: readonly InboundMessage[], cursor?: Json): Promise<void>;
   /**
-   * Whether the channel's access lets a message of this sender become a turn now. For platforms whose messages are costly to
-   * fetch: what would not pass is committed with `isUnread`, and its body is never fetched.
+   * Whether the channel's access lets a message of this sender become a turn now. It serves platforms whose messages are
+   * costly to fetch: a message that would not pass is committed with `isUnread`, and its body is never fetched.
    */
   admits(message: Pick<InboundMessage, 'conversation' | 'sender' | 'addressed'>): Promise<boolean>;
-  /** A place without messages. */
+  /** Commits a position without messages. */
   at(cursor: Json): Promise<void>;
-  /** Never rejects, answers at once; the last one counts. */
+  /** Reports a state. Never rejects, returns at once, and the last report counts. */
   changed(state: ConnectionState): void;
-  /** Puts secrets beside or in the place of those that the account came with; in effect before it resolves. */
+  /** Stores secrets beside or in place of those that the account came with. They are in effect before it resolves. */
   keep(credentials: ChannelSecrets): Promise<void>;
-  /** Keys that the adapter keeps by type and id, sealed at rest and fenced by the lease. */
+  /** Keys that the adapter stores by type and id, sealed at rest and fenced by the lease. */
   readonly vault: Vault;
   readonly log: Log;
 }
 
-/** Values in the clear: never logged. Null as a value removes it. */
+/** Values are in the clear and never logged. Null as a value removes it. */
 export interface Vault {
   get(type: string, ids: readonly string[]): Promise<Readonly<Record<string, string>>>;
-  /** All or nothing; with messages, in the same transaction as `ConnectionHost.received` of these. */
+  /** Sets all values or none. Messages are committed in the same transaction, as by `ConnectionHost.received`. */
   set(
     values: readonly { readonly type: string; readonly id: string; readonly value: string | null }[],
     messages?: readonly InboundMessage[],
   ): Promise<void>;
-  /** Removes everything: a pairing that has ended. */
+  /** Removes everything, after a pairing has ended. */
   clear(): Promise<void>;
 }
 
 export type ConnectionState =
   | { readonly status: 'connecting' }
-  /** `note`: what cannot be proved, or is restricted, though the channel works. */
+  /** `note` names a limit of a channel that works otherwise. */
   | {
       readonly status: 'connected';
       readonly identity: ChannelIdentity;
       readonly note?: string;
-      /** As of `Verified`, where the platform `tellsAccount`. */
+      /** As `Verified.accountKey`, when the platform `tellsAccount`. */
       readonly accountKey?: string;
     }
   | { readonly status: 'disconnected'; readonly reason: ChannelReason }
-  /** A code to scan or to type, until it expires; `qr` is text. A secret while it lasts: never logged. */
+  /** A code to scan or to type before it expires; `qr` is text. It is secret while it is valid and never logged. */
   | {
       readonly status: 'pending_pairing';
       readonly reason: ChannelReason;
@@ -130,27 +141,30 @@ export type ConnectionState =
     }
   | { readonly status: 'error'; readonly reason: ChannelReason };
 
-/** A message as the platform tells it. Texts are a stranger's: the adapter has bounded them (`maxInboundChars`, names 200 characters) and removed nothing else. */
+/**
+ * A message as the platform reports it. Its texts are a stranger's. The adapter has bounded them (`maxInboundChars`, names
+ * 200 characters) and removed nothing else.
+ */
 export interface InboundMessage {
-  /** The same for every delivery of this message, at most 200 characters; unique within the connection. */
+  /** The message's id, the same for every delivery and unique within the connection; at most 200 characters. */
   readonly id: string;
   readonly conversation: {
-    /** Opaque beyond the adapter, at most 200 characters; a thread of its own where the platform has threads. */
+    /** Opaque beyond the adapter, at most 200 characters. It names a thread when the platform has threads. */
     readonly id: string;
     readonly kind: ConversationKind;
-    /** Of a group; null where it has no name. */
+    /** The group's name; null when it has none. */
     readonly title: string | null;
   };
   readonly sender: { readonly id: string; readonly name: string; readonly isBot: boolean };
-  /** Written directly, or by a mention of or a reply to the agent. */
+  /** Whether it was written directly, or mentions or replies to the agent. */
   readonly addressed: boolean;
-  /** The agent's own mention at its beginning is left out. */
+  /** The text without the agent's own mention at its beginning. */
   readonly text: string;
   readonly sentAt: Date;
   readonly files: readonly InboundFile[];
-  /** What an answer must name to be an answer to this one (a message id, mail headers), at most 4 KiB as JSON. */
+  /** The reference that an answer must carry (a message id, mail headers), at most 4 KiB as JSON. */
   readonly replyTo: Json | null;
-  /** Text and files were not fetched, because `admits` said no. Such a message never becomes a turn. */
+  /** Set when text and files were not fetched, because `admits` refused. Such a message never becomes a turn. */
   readonly isUnread?: true;
 }
 
@@ -158,18 +172,18 @@ export const maxInboundChars = 64 * 1024;
 export const maxInboundFiles = 20;
 
 export interface InboundFile {
-  /** What `ChannelConnection.open` needs, at most 2 KiB; no secret is in it. */
+  /** The reference that `ChannelConnection.open` needs, at most 2 KiB, without a secret. */
   readonly ref: string;
   readonly name: string;
   readonly mediaType: string;
-  /** Null where the platform does not say. */
+  /** Null when the platform does not say. */
   readonly bytes: number | null;
   readonly kind: 'file' | 'image' | 'voice';
 }
 
 export interface RenderedText {
   readonly text: string;
-  /** The adapter's own word on how `text` is to be sent; null: as it is. */
+  /** The adapter's own mark of how to send `text`; null for plain sending. */
   readonly format: string | null;
 }
 
@@ -186,48 +200,54 @@ export type OutboundPart =
 export interface SendTarget {
   readonly conversationId: string;
   readonly conversationKind: ConversationKind;
-  /** Of the last message that is answered; null for what answers nothing. */
+  /** The reference of the last message that is answered; null when the part answers nothing. */
   readonly replyTo: Json | null;
-  /** Which part of how many this is, from 0. */
+  /** The number of this part, from 0, of `count`. */
   readonly index: number;
   readonly count: number;
-  /** Platform's ids of the parts of this answer that were sent before. */
+  /** The platform's ids of the parts of this answer that were sent before. */
   readonly sentIds: readonly string[];
 }
 
 export interface ChannelConnection {
   /**
-   * Sends one part. `key` is the same for every try of this part, at most 36 characters. Resolves with the platform's id of what
-   * was sent, at most 200 characters. Rejects with a `SendFailure`. Bounded by `signal`.
+   * Sends one part. `key` is the same for every try of this part, at most 36 characters. Resolves with the platform's id of
+   * the sent part, at most 200 characters. Rejects with a `SendFailure`. Bounded by `signal`.
    */
   send(to: SendTarget, part: OutboundPart, key: string, signal: AbortSignal): Promise<{ readonly id: string }>;
-  /** Shows that the agent is at work. Failing is no matter. */
+  /** Shows that the agent is at work. A failure does not matter. */
   typing(to: Pick<SendTarget, 'conversationId' | 'replyTo'>, signal: AbortSignal): Promise<void>;
-  /** There where the platform's limits have `progress`. */
+  /** Present when the platform's limits have `progress`. */
   readonly progress?: ProgressMessages;
-  /** The bytes of a file that came in; ends with an error beyond `maxBytes`. The platform's credentials go to the platform's own hosts alone. */
+  /**
+   * Returns the bytes of a received file; ends with an error beyond `maxBytes`. The platform's credentials go only to the
+   * platform's own hosts.
+   */
   open(ref: string, maxBytes: number, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
-  /** Has a code to pair by a phone number instead of the one to scan; where the platform has it. */
+  /** Requests a code to pair by a phone number instead of the scanned code, when the platform offers it. */
   pairByNumber?(phoneNumber: string): Promise<void>;
-  /** Takes nothing more, acknowledges nothing more. Resolves within 5 s, when no other connection of the account would be in the way of this one. */
+  /**
+   * Stops taking and acknowledging messages. Resolves within 5 s, when no connection of this account is left that would
+   * disturb a new one.
+   */
   close(): Promise<void>;
 }
 
 /**
- * A message that shows what a turn does, and goes again. Texts are short and plain: nobody is rung, whatever stands in them.
- * Each rejects with a `SendFailure` and is bounded by `signal`; `refused` means that the message is not ours to change any more.
+ * A temporary message that shows the progress of a turn. Texts are short and plain, and notify nobody. Each call rejects
+ * with a `SendFailure` and is bounded by `signal`. `refused` means that the message can no longer be changed.
  */
 export interface ProgressMessages {
   post(to: ProgressTarget, text: string, signal: AbortSignal): Promise<{ readonly id: string }>;
-  /** The same text as before is success. */
+  /** Editing to the same text is a success. */
   edit(to: ProgressTarget, id: string, text: string, signal: AbortSignal): Promise<void>;
-  /** Absent is success. */
+  /** Removing an absent message is a success. */
   remove(to: ProgressTarget, id: string, signal: AbortSignal): Promise<void>;
 }
 
 export type ProgressTarget = Pick<SendTarget, 'conversationId'>;
 
-/** ChannelSecrets or a connection failed. The sentence is for the channel's owner; no secret is in it. */
+/** Thrown when credentials or a connection failed. The sentence is for the channel's owner and contains no secret. */
 export class ChannelFailure extends Error {
   readonly reason: ChannelReason;
   constructor(reason: ChannelReason, cause?: unknown) {
@@ -238,11 +258,11 @@ export class ChannelFailure extends Error {
 }
 
 /**
- * Why a part was not sent.
+ * The reason why a part was not sent.
  *
- * - `retry`: surely not sent, and may be tried again, not before `retryAfterMs`.
+ * - `retry`: surely not sent, and may be tried again after `retryAfterMs`.
  * - `refused`: surely not sent, and never will be as it is.
- * - `unknown`: it may have been sent.
+ * - `unknown`: possibly sent.
  */
 export class SendFailure extends Error {
   readonly outcome: 'retry' | 'refused' | 'unknown';
@@ -259,7 +279,7 @@ export class SendFailure extends Error {
   }
 }
 
-/** Another relay may have the channel now. */
+/** Thrown when another relay may have the channel. */
 export class LeaseLost extends Error {
   constructor() {
     super('the lease of the channel is lost');

@@ -1,8 +1,8 @@
-/** What a relay reads and writes of the channels that it holds. Everything it writes is fenced by the lease's number. */
+/** The store as a relay uses it, for the channels that it holds. The lease's number fences every write. */
 import type { ChannelName, ChannelAccess, ConversationKind, Json } from '@lodge/domain';
 import type { ConnectionState, InboundMessage } from './platform.ts';
 
-/** A channel that this relay alone may connect, until the lease ends by the database's clock. */
+/** A channel that only this relay may connect, until the lease ends by the database's clock. */
 export interface Lease {
   readonly agentId: string;
   readonly accountId: string;
@@ -11,21 +11,21 @@ export interface Lease {
   readonly number: number;
   readonly revision: number;
   readonly access: ChannelAccess;
-  /** By name, sealed. */
+  /** Sealed credentials by name. */
   readonly credentials: Readonly<Record<string, string>>;
   readonly cursor: Json | null;
-  /** Nobody knows yet whose the credentials are. */
+  /** Whether the account of the credentials is still unknown. */
   readonly isUnverified: boolean;
 }
 
 export type LeaseRef = Pick<Lease, 'agentId' | 'channel' | 'number'>;
 
 export interface RelayStore {
-  /** Platforms of which there is a channel that is enabled. */
+  /** Returns the platforms with an enabled channel. */
   wanted(): Promise<readonly ChannelName[]>;
   /**
-   * Takes leases on enabled channels of these platforms that nobody holds (a holder's time is over, or it gave up), at most
-   * `limit`. In the states `error` and `logged_out` a channel is taken only after its revision has risen.
+   * Takes leases on enabled channels of these platforms that nobody holds, because a holder's lease ended or was released;
+   * at most `limit`. In the states `error` and `logged_out` a channel is taken only after its revision has risen.
    */
   acquire(options: {
     readonly relay: string;
@@ -34,27 +34,31 @@ export interface RelayStore {
     readonly leaseMs: number;
   }): Promise<readonly Lease[]>;
   /**
-   * Those that hold on, with what is wanted of them now. One that is missing is lost, or not wanted any more: the channel was
-   * removed, disabled, or has another revision.
+   * Renews leases and returns those still held, with their present access. A missing one is lost or no longer wanted: the
+   * channel was removed, disabled, or has another revision.
    */
   renew(
     leases: readonly LeaseRef[],
     leaseMs: number,
   ): Promise<readonly Pick<Lease, 'agentId' | 'channel' | 'number' | 'access'>[]>;
-  /** Gives the channel up at once: its connection has ended. */
+  /** Releases the channel at once, because its connection has ended. */
   release(lease: LeaseRef): Promise<void>;
 
   /**
-   * In one transaction: what is new of these messages by their ids, each as the channel's access decides (`decideAccess`):
-   * waiting for a turn, refused, or its sender asked to pair (once an hour, its notice queued); the cursor; `last_inbound_at`;
-   * events. Messages of one sender beyond what is useful are counted and not kept. Throws `LeaseLost`.
+   * Commits the messages with new ids in one transaction. The channel's access decides about each (`decideAccess`): it waits
+   * for a turn, is refused, or its sender is asked to pair (once an hour, with a queued notice). The cursor,
+   * `last_inbound_at` and events are written with them. Excess messages of one sender are counted and not stored. Throws
+   * `LeaseLost`.
    */
   receive(lease: LeaseRef, messages: readonly InboundMessage[], cursor?: Json): Promise<void>;
-  /** Whether `receive` would let a message like this become a turn, as access stands now. Throws `LeaseLost`. */
+  /** Whether `receive` would let a message like this become a turn under the present access. Throws `LeaseLost`. */
   admits(lease: LeaseRef, message: Pick<InboundMessage, 'conversation' | 'sender' | 'addressed'>): Promise<boolean>;
   /** Throws `LeaseLost`. */
   moveTo(lease: LeaseRef, cursor: Json): Promise<void>;
-  /** Writes the state with its event when it is another than before; `sealedCode` goes with `pending_pairing`. False: the lease is lost. `conflict`: another agent's channel is this account; then the state is `error`. */
+  /**
+   * Writes the state, with its event when it changed; `sealedCode` goes with `pending_pairing`. False when the lease is
+   * lost. `conflict` means that another agent's channel has this account; the state is then `error`.
+   */
   changed(
     lease: LeaseRef,
     state: ConnectionState,
@@ -62,15 +66,15 @@ export interface RelayStore {
     accountKey?: string,
   ): Promise<boolean | 'conflict'>;
   /**
-   * The connection failed by a fault of its own: `disconnected` with the reason, and nobody takes the channel before a wait is
-   * over that grows with each time. Give the lease up afterwards.
+   * Records that the connection failed by its own fault. The state is `disconnected` with the reason, and nobody takes the
+   * channel during a wait that grows each time. Release the lease afterwards.
    */
   faulted(lease: LeaseRef): Promise<void>;
-  /** Sealed credentials by name, beside or in the place of others. Throws `LeaseLost`. */
+  /** Stores sealed credentials by name, beside or in place of others. Throws `LeaseLost`. */
   keep(lease: LeaseRef, sealed: Readonly<Record<string, string>>): Promise<void>;
 
   vaultGet(lease: LeaseRef, type: string, ids: readonly string[]): Promise<Readonly<Record<string, string>>>;
-  /** With `messages`, as `receive` in the same transaction. Throws `LeaseLost`. */
+  /** Sets sealed values. `messages` are received in the same transaction, as by `receive`. Throws `LeaseLost`. */
   vaultSet(
     lease: LeaseRef,
     values: readonly { readonly type: string; readonly id: string; readonly sealed: string | null }[],
@@ -79,8 +83,8 @@ export interface RelayStore {
   vaultClear(lease: LeaseRef): Promise<void>;
 
   /**
-   * Files of messages that wait for them, by the channels that are held: the first of each agent before the second of any, and
-   * at most `perAgent` of one, those in `underWay` (agents, once for each file) included.
+   * Returns files of waiting messages, for the held channels. The first file of each agent comes before the second of any.
+   * One agent has at most `perAgent`, including those in `underWay`, which lists an agent once for each file.
    */
   filesToFetch(
     leases: readonly LeaseRef[],
@@ -94,49 +98,55 @@ export interface RelayStore {
   ): Promise<void>;
 
   /**
-   * The first unsent part of each conversation of these channels that is due; in a conversation nothing is sent before what was
-   * queued earlier has ended. A part that is `sending` from an earlier holder is given as `unclear`.
+   * Returns the first unsent part that is due of each conversation of these channels. A conversation sends nothing before
+   * its earlier queued parts have ended. A part that is `sending` from an earlier holder is marked `unclear`.
    */
   partsToSend(leases: readonly LeaseRef[], limit: number): Promise<readonly PartToSend[]>;
-  /** Puts the rendered parts of an answer in the place of its `markdown`; the first has the id of the one that it replaces. At most `maxAnswerParts`. */
+  /**
+   * Replaces an answer's `markdown` with its rendered parts, at most `maxAnswerParts`. The first part keeps the id of the
+   * replaced one.
+   */
   split(
     lease: LeaseRef,
     partId: string,
     parts: readonly { readonly text: string; readonly format: string | null }[],
   ): Promise<void>;
-  /** Before the platform is asked: from here on a crash leaves it unclear. False: it is not ours to send any more. */
+  /**
+   * Marks a part before the platform is asked. A crash after this leaves the part unclear. False when this relay may not
+   * send it any more.
+   */
   sending(lease: LeaseRef, partId: string): Promise<boolean>;
   /**
-   * With the last part of an answer its messages are answered, with their event. Gives the key of the file that the part was:
-   * nobody needs its bytes any more.
+   * Records a sent part and returns the key of its file, whose bytes nobody needs any more. With the last part of an answer
+   * its messages are answered, with their event.
    */
   sent(lease: LeaseRef, partId: string, platformId: string): Promise<string | null>;
-  /** Due again at `at`. `isUnclear`: this try may have been sent. */
+  /** Makes the part due again at `at`. `isUnclear` says that this try may have been sent. */
   sendLater(lease: LeaseRef, partId: string, at: Date, reason: string, isUnclear?: boolean): Promise<void>;
-  /** It, and what follows of its answer, is over: `failed` or `unknown`, with a sentence. */
+  /** Ends a part and the rest of its answer as `failed` or `unknown`, with a sentence. */
   sendFailed(lease: LeaseRef, partId: string, outcome: 'failed' | 'unknown', reason: string): Promise<void>;
 
-  /** Conversations of these channels that have a turn under way. */
+  /** Returns conversations of these channels that have a turn in progress. */
   working(leases: readonly LeaseRef[]): Promise<readonly Working[]>;
-  /** Ends answers that have waited too long to be sent, or are too many: `failed`, for their owner to retry. */
+  /** Ends answers that have waited too long, or are too many, as `failed`; their owner may retry them. */
   failUnsent(): Promise<void>;
-  /** Direct conversations of these channels that have a turn under way, and any in which progress is shown. */
+  /** Returns direct conversations of these channels with a turn in progress, and every conversation that shows progress. */
   progress(leases: readonly LeaseRef[]): Promise<readonly ShownProgress[]>;
-  /** Keeps what was posted for a claim. False: the lease is lost, or another stands there already. */
+  /** Records the message posted for a claim. False when the lease is lost, or another message is recorded already. */
   posted(
     lease: LeaseRef,
     conversationId: string,
     posted: { readonly id: string; readonly claim: number },
   ): Promise<boolean>;
-  /** What was posted is gone. */
+  /** Records that the posted message is gone. */
   unposted(lease: LeaseRef, conversationId: string, id: string): Promise<void>;
-  /** Of these keys of files those that nobody needs: no turn, no part to send, and no retry by hand. At most 1,000. */
+  /** Returns those of these file keys that nobody needs: no turn, no unsent part, and no manual retry. At most 1,000. */
   unneededFiles(keys: readonly string[]): Promise<readonly string[]>;
-  /** Deletes what is over the bounds of age and number, in short steps. What waits is kept. */
+  /** Deletes rows over the bounds of age and number, in short steps. Waiting rows are kept. */
   prune(): Promise<void>;
   /**
-   * Calls back when there may be something to do: `channel`, to connect or to let go of; `work`, to send or to fetch. With
-   * `agentId` null of any agent.
+   * Calls back when there may be work: `channel` means to connect or to let go, `work` to send or to fetch. A null `agentId`
+   * means any agent.
    */
   onWork(listener: (what: { readonly agentId: string | null; readonly of: 'channel' | 'work' }) => void): () => void;
 }
@@ -147,14 +157,14 @@ export interface FileToFetch extends LeaseRef {
   readonly attempts: number;
 }
 
-/** Parts of one answer's text. What is beyond is not sent. */
+/** Most parts of one answer's text. The rest is not sent. */
 export const maxAnswerParts = 100;
 
 export interface PartToSend extends LeaseRef {
   readonly id: string;
-  /** The same for every try. At most 36 characters. */
+  /** The same for every try, at most 36 characters. */
   readonly key: string;
-  /** The platform's. */
+  /** The platform's id. */
   readonly conversationId: string;
   readonly conversationKind: ConversationKind;
   readonly replyTo: Json | null;
@@ -163,7 +173,7 @@ export interface PartToSend extends LeaseRef {
   readonly sentIds: readonly string[];
   readonly content:
     | { readonly kind: 'text'; readonly text: string; readonly format: string | null }
-    /** A whole answer that is not yet in parts. */
+    /** A whole answer that is not yet split into parts. */
     | { readonly kind: 'markdown'; readonly markdown: string }
     | {
         readonly kind: 'file';
@@ -173,24 +183,24 @@ export interface PartToSend extends LeaseRef {
         readonly key: string;
       };
   readonly attempts: number;
-  /** It may have been sent by who had the channel before. */
+  /** Whether an earlier holder of the channel may have sent it. */
   readonly unclear: boolean;
-  /** Since the first try of which nobody knows whether it was sent, in ms; null where every try surely was not. */
+  /** Milliseconds since the first try whose outcome is unknown; null when every try surely failed. */
   readonly unclearForMs: number | null;
 }
 
-/** What a conversation shows of a turn, and what it could show. */
+/** The progress that a conversation shows, and the progress that it could show. */
 export interface ShownProgress extends LeaseRef {
   readonly conversationId: string;
-  /** Of the turn under way; null where there is none. */
+  /** The claim of the turn in progress; null when there is none. */
   readonly claim: number | null;
-  /** The end of what the agent has said in it so far. */
+  /** The end of the agent's text in this turn so far. */
   readonly said: string;
-  /** The message that shows progress, by the platform's id, and the claim that it was posted for. */
+  /** The message that shows progress, by the platform's id, and its claim. */
   readonly posted: { readonly id: string; readonly claim: number } | null;
-  /** Something is to be sent into the conversation. */
+  /** Whether a part waits to be sent into the conversation. */
   readonly isAnswering: boolean;
-  /** Something is to be sent by the channel, wherever. */
+  /** Whether a part of any conversation of the channel waits to be sent. */
   readonly isSending: boolean;
 }
 

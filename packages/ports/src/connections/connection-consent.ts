@@ -1,48 +1,48 @@
 /**
- * A person lets a connection use its server: the authorization code grant with PKCE, as the Model Context Protocol has it
- * (2025-11-25, "Authorization"). It keeps nothing. The server may be hostile: whatever it names is an address that somebody
- * else chose.
+ * Asks a person to let a connection use its server: the authorization code grant with PKCE, as the Model Context Protocol
+ * defines it (2025-11-25, "Authorization"). It stores nothing. The server may be hostile, so every address that it names was
+ * chosen by somebody else.
  */
 
-/** In the clear: never logged. */
+/** Values are in the clear and never logged. */
 export interface ConsentClient {
   readonly id: string;
   readonly secret: string | null;
 }
 
 export interface ConsentWish {
-  /** The connection's. */
+  /** The connection's URL. */
   readonly url: string;
-  /** The owner's; null: one is registered (RFC 7591). */
+  /** The owner's client; with null one is registered (RFC 7591). */
   readonly client: ConsentClient | null;
-  /** The one authorization server that may be asked; null: whichever the server names. */
+  /** The only authorization server that may be asked; with null the server names one. */
   readonly issuer: string | null;
-  /** Null: what the server names. */
+  /** The scope to request; with null the server names it. */
   readonly scope: string | null;
   readonly redirectUri: string;
   /** Comes back with the code. */
   readonly state: string;
 }
 
-/** What the exchange and each renewal need. It may hold a client's secret: kept sealed. */
+/** The facts that the exchange and each renewal need. They may hold a client's secret, so they are stored sealed. */
 export interface ConsentTerms {
   readonly issuer: string;
   readonly tokenEndpoint: string;
   readonly authMethods: readonly string[];
-  /** Whom the tokens are for (RFC 8707). */
+  /** The resource that the tokens are for (RFC 8707). */
   readonly resource: string;
-  /** Null: the client is the owner's. */
+  /** The registered client; null when the client is the owner's. */
   readonly registered: (ConsentClient & { readonly method: string | null }) | null;
 }
 
 export interface BegunConsent {
-  /** Where the person's browser goes. */
+  /** The address to which the person's browser goes. */
   readonly authorizationUrl: string;
-  /** PKCE: a secret. */
+  /** The PKCE verifier, a secret. */
   readonly verifier: string;
   readonly scope: string | null;
   readonly terms: ConsentTerms;
-  /** Whoever comes back brings the issuer along (RFC 9207). */
+  /** Whether the answer names the issuer (RFC 9207). */
   readonly issuerIsSaid: boolean;
 }
 
@@ -54,27 +54,30 @@ export interface ConsentAnswer {
   readonly redirectUri: string;
 }
 
-/** Secrets: kept sealed. */
+/** Secrets, which are stored sealed. */
 export interface GrantedTokens {
   readonly accessToken: string;
-  /** Null: access ends with the token. */
+  /** Null when access ends with the token. */
   readonly refreshToken: string | null;
-  /** Null: nobody said. */
+  /** Null when the server did not say. */
   readonly expiresInMs: number | null;
-  /** Null: what was asked for. */
+  /** Null when it is the requested scope. */
   readonly scope: string | null;
 }
 
-/** What is kept of a consent, sealed as JSON. */
+/** The stored form of a consent, sealed as JSON. */
 export interface Grant extends Pick<GrantedTokens, 'accessToken' | 'refreshToken'> {
   readonly terms: ConsentTerms;
-  /** Where the tokens go, and nowhere else. */
+  /** The only address to which the tokens go. */
   readonly url: string;
-  /** The access token before this one, which may be good still: it is masked too. */
+  /** The previous access token, which may still be valid and is masked too. */
   readonly before: string | null;
 }
 
-/** `message` is a sentence of ours for the owner. `isRefusal`: the authorization server said no, and will say no again. */
+/**
+ * `message` is a sentence of ours for the owner. `isRefusal` says that the authorization server refused and will refuse
+ * again.
+ */
 export class ConsentFailure extends Error {
   readonly isRefusal: boolean;
   constructor(message: string, isRefusal = false) {

@@ -1,19 +1,19 @@
-/** What was granted to connections, and who renews it. A token that came is stored before it is used. */
+/** Grants of connections and their renewal. A new token is stored before it is used. */
 import type { ConnectionOAuthStatus } from '@lodge/domain';
 
 export interface ConnectionOAuth {
-  /** Null: a client is registered with each consent. */
+  /** The owner's client; with null one is registered with each consent. */
   readonly clientId: string | null;
   /** See `connectionClientSecretContext`. */
   readonly clientSecret: { readonly sealed: string; readonly last4: string } | null;
-  /** The authorization server that took the owner's client first; null: none did. */
+  /** The authorization server that first accepted the owner's client; null when none did. */
   readonly clientIssuer: string | null;
-  /** What its owner asks for; null: what the server names. */
+  /** The scope that the owner requests; with null the server names it. */
   readonly scope: string | null;
   readonly status: ConnectionOAuthStatus;
-  /** A sentence of ours; null where there is nothing to say. */
+  /** A sentence of ours, or null. */
   readonly reason: string | null;
-  /** Another with each change of the grant. */
+  /** Changes with each change of the grant. */
   readonly version: string;
   readonly grant: StoredGrant | null;
 }
@@ -23,13 +23,13 @@ export interface StoredGrant {
   readonly sealed: string;
   readonly scope: string | null;
   readonly expiresAt: Date | null;
-  /** By the database's clock: it should be renewed, or is over. */
+  /** Whether it should be renewed, by the database's clock. `isOver` says that it has expired. */
   readonly isDue: boolean;
   readonly isOver: boolean;
   readonly ageMs: number;
 }
 
-/** What is bound to a sealed grant of a connection, or to the secret of its client: in another place it does not open. */
+/** The context bound to a sealed grant of a connection, or to its client's secret. Neither opens in another context. */
 export const connectionGrantContext = (agentId: string, connection: string): string =>
   `connection/${agentId}/${connection}/oauth/grant`;
 export const connectionClientSecretContext = (agentId: string, connection: string): string =>
@@ -38,12 +38,12 @@ export const connectionClientSecretContext = (agentId: string, connection: strin
 export interface NewGrant {
   readonly sealed: string;
   readonly scope: string | null;
-  /** Null: nobody said. */
+  /** Null when the server did not say. */
   readonly expiresInMs: number | null;
   readonly renewInMs: number | null;
 }
 
-/** A grant of a connection as somebody saw it. */
+/** A grant of a connection, as the caller read it. */
 export interface GrantRef {
   readonly agentId: string;
   readonly connection: string;
@@ -52,8 +52,8 @@ export interface GrantRef {
 
 export interface ConnectionGrants {
   /**
-   * Behind a consent. False: the connection is gone, or leads elsewhere or has another client than the consent was for.
-   * Writes `connection.connected`.
+   * Stores the grant of a consent and writes `connection.connected`. False when the connection is gone, leads elsewhere, or
+   * has another client than at the consent.
    */
   connect(
     to: {
@@ -66,16 +66,16 @@ export interface ConnectionGrants {
     grant: NewGrant,
   ): Promise<boolean>;
   /**
-   * Who renews it, for so long. `busy`: somebody else does. `later`: it failed a moment ago. `moved`: there is another grant
-   * by now, or none.
+   * Claims the renewal for `forMs`. `busy` means that somebody else has the claim, `later` that it failed a moment ago, and
+   * `moved` that there is another grant or none by now.
    */
   claim(of: GrantRef, forMs: number): Promise<'yours' | 'busy' | 'later' | 'moved'>;
-  /** Puts the new one in its place. False: there is another by now, or none. Repeated, it changes nothing. */
+  /** Replaces the grant with the new one. False when there is another by now, or none. Repeating it changes nothing. */
   keep(of: GrantRef, grant: NewGrant): Promise<boolean>;
-  /** It could not be renewed; nobody tries for `retryMs`. The claim ends. */
+  /** Records a failed renewal and ends the claim. Nobody tries for `retryMs`. */
   fail(of: GrantRef, reason: string, retryMs: number): Promise<void>;
-  /** It is good no more: somebody must consent again. Writes `connection.consent_needed`, once. */
+  /** Records that the grant is invalid and that a person must consent again. Writes `connection.consent_needed` once. */
   lose(of: GrantRef, reason: string): Promise<void>;
-  /** The server asked for OAuth. Nothing where the connection was put again since, or has it. */
+  /** Records that the server asked for OAuth. Does nothing when the connection was put again since, or has OAuth. */
   asked(of: { readonly agentId: string; readonly connection: string; readonly revision: string }): Promise<void>;
 }

@@ -4,7 +4,7 @@ import type { ChangeNote } from '../events/change-note.ts';
 import type { ConnectionOAuth } from './connection-grants.ts';
 
 export interface ConnectionHeader {
-  /** As its owner wrote it. */
+  /** The name as its owner wrote it. */
   readonly name: string;
   /** See `connectionHeaderContext`. */
   readonly sealed: string;
@@ -12,7 +12,7 @@ export interface ConnectionHeader {
   readonly createdAt: Date;
 }
 
-/** What is bound to a sealed header of a connection: in another place it does not open. `name`: the header's. */
+/** The context bound to a sealed header of a connection. It does not open in another context. `name` is the header's. */
 export const connectionHeaderContext = (agentId: string, connection: string, name: string): string =>
   `connection/${agentId}/${connection}/header/${name}`;
 
@@ -21,21 +21,21 @@ export interface ConnectionRow {
   readonly agentId: string;
   readonly name: string;
   readonly kind: ConnectionKind;
-  /** Without a slash at its end. */
+  /** The URL, without a slash at its end. */
   readonly url: string;
   /** Empty for `mcp`. */
   readonly allow: readonly ConnectionAllow[];
-  /** The server's names; null: all. Null for `http`. */
+  /** The server's names of the allowed tools; null allows all. Null for `http`. */
   readonly tools: readonly string[] | null;
   readonly enabled: boolean;
-  /** A sentence of ours: why Lodge disabled it. Null: it did not. */
+  /** The reason why Lodge disabled it, a sentence of ours; null when Lodge did not. */
   readonly statusReason: string | null;
   readonly headers: readonly ConnectionHeader[];
-  /** Null: access is by `headers`, or needs none. Null for `http`. */
+  /** Null when access is by `headers` or needs none, and for `http`. */
   readonly oauth: ConnectionOAuth | null;
-  /** The server asked for OAuth since the connection was put, which has none. */
+  /** Whether the server asked for OAuth since the connection was put without it. */
   readonly asksOAuth: boolean;
-  /** Another with each change, also of one that was removed and put again. */
+  /** Changes with each change, and when a connection is removed and put again. */
   readonly revision: string;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -43,9 +43,9 @@ export interface ConnectionRow {
 
 /** OAuth as its owner puts it. */
 export interface ConnectionAuthChange {
-  /** Null: a client is registered with each consent. */
+  /** The owner's client; with null one is registered with each consent. */
   readonly clientId: string | null;
-  /** Null: it has none. Undefined: what is stored stays, if it is of this client and the connection leads where it led. */
+  /** Null for no secret. Undefined keeps the stored one, if client and destination are unchanged. */
   readonly clientSecret: { readonly sealed: string; readonly last4: string } | null | undefined;
   readonly scope: string | null;
 }
@@ -53,39 +53,43 @@ export interface ConnectionAuthChange {
 type Kept = 'headers' | 'statusReason' | 'oauth' | 'asksOAuth' | 'revision' | 'createdAt' | 'updatedAt';
 
 export interface ConnectionChange extends Omit<ConnectionRow, Kept> {
-  /** All of them; undefined: those that are stored stay. */
+  /** All headers; undefined keeps the stored ones. */
   readonly headers: readonly Omit<ConnectionHeader, 'createdAt'>[] | undefined;
-  /** Null: none. Undefined: what is stored stays. */
+  /** Null for no OAuth; undefined keeps the stored one. */
   readonly auth: ConnectionAuthChange | null | undefined;
 }
 
 /**
- * - `too_many`: the agent has as many others as it may.
- * - `headers_needed`, `auth_needed`: there are stored headers, or a client's secret, for another URL or kind, and the change
- *   leaves them out; whoever may change a URL must not send a credential where it did not belong.
- * - `authorization_twice`: there would be OAuth and a header `Authorization`.
+ * The reason why a connection was not put.
+ *
+ * - `too_many`: the agent has its maximum of other connections.
+ * - `headers_needed`, `auth_needed`: headers or a client's secret are stored for another URL or kind, and the change leaves
+ *   them out. Whoever may change a URL must not send a credential elsewhere.
+ * - `authorization_twice`: the result would have OAuth and a header `Authorization`.
  */
 export type ConnectionNotPut = 'no_agent' | 'too_many' | 'headers_needed' | 'auth_needed' | 'authorization_twice';
 
 export interface ConnectionStore {
-  /** By name. */
+  /** Returns the agent's connections by name. */
   ofAgent(accountId: string, agentId: string): Promise<readonly ConnectionRow[]>;
   find(accountId: string, agentId: string, name: string): Promise<ConnectionRow | null>;
-  /**
-   * Replaces what is there. What was granted stays where URL, client and scope do: whoever consented did so for these.
-   */
+  /** Replaces the connection. The grant stays while URL, client and scope stay, because the person consented to these. */
   put(change: ConnectionChange, max: number, note?: ChangeNote): Promise<ConnectionRow | ConnectionNotPut>;
-  /** False: there is none. */
+  /** False when there is none. */
   remove(accountId: string, agentId: string, name: string, note?: ChangeNote): Promise<boolean>;
 }
 
-/** What the host looks up for each call: enabled ones of agents that are not being deleted. What became of calls is told here too. */
+/**
+ * The enabled connections that the host looks up for each call; agents being deleted have none. Outcomes of calls are
+ * reported here too.
+ */
 export interface ConnectionDirectory {
   usable(agentId: string): Promise<readonly ConnectionRow[]>;
   usableOne(agentId: string, name: string): Promise<ConnectionRow | null>;
   /**
-   * An answer held the connection's credential, and was refused. Writes `connection.answer_refused`. As often as
-   * `connectionBounds.echoesPerHour` within an hour, it disables the connection. Nothing where that was put again since.
+   * Records that an answer contained the connection's credential and was refused. Writes `connection.answer_refused`. After
+   * `connectionBounds.echoesPerHour` within an hour, it disables the connection. Does nothing when the connection was put
+   * again since.
    */
   echoed(of: { readonly agentId: string; readonly connection: string; readonly revision: string }): Promise<void>;
 }

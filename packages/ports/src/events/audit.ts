@@ -3,7 +3,10 @@ import type { By, EventTarget } from './by.ts';
 
 /** An event that somebody caused. */
 export interface AuditEvent extends By {
-  /** Rises in the order in which events of one account can be seen: who has read up to one misses none below it. */
+  /**
+   * Rises in the order in which events of one account become visible. A reader who has read up to one id misses none below
+   * it.
+   */
   readonly id: bigint;
   readonly accountId: string;
   /** Type of the event, such as `api_key.created`. */
@@ -21,7 +24,7 @@ export interface AuditQuery {
   readonly direction: 'asc' | 'desc';
 }
 
-/** The events that somebody caused, read. */
+/** The log of events that somebody caused. */
 export interface AuditLog {
   page(query: AuditQuery): Promise<readonly AuditEvent[]>;
 }

@@ -1,7 +1,10 @@
 import type { Happening } from '@lodge/domain';
 import type { By } from './by.ts';
 
-/** What is written with a change that somebody asked for, in its transaction. Without one the change's own event is written. */
+/**
+ * The event and the actor, written in the transaction of a requested change. Without a note the store writes the change's
+ * own event.
+ */
 export interface ChangeNote {
   readonly event: Happening;
   readonly by: By;
@@ -9,5 +12,5 @@ export interface ChangeNote {
   readonly idempotencyKey?: string;
 }
 
-/** Of a change whose event the store alone can tell in full. */
+/** A note for a change whose event only the store can describe in full. */
 export type ActorNote = Omit<ChangeNote, 'event'>;

@@ -1,24 +1,27 @@
 import type { EventData, EventLevel, EventType, Happening, OperationCause, Verb } from '@lodge/domain';
 import type { By, EventTarget } from './by.ts';
 
-/** An event about to be written, in the transaction that makes it true. No secret is in it. */
+/** An event about to be written, in the transaction that makes it true. It contains no secret. */
 export type NewEvent = Happening & {
-  /** Whose it is: only this account reads it. */
+  /** The account that alone reads the event. */
   readonly accountId: string;
-  /** The agent that it is about; null: none. */
+  /** The agent that it is about, or null. */
   readonly agentId: string | null;
-  /** Null: Lodge did it by itself. */
+  /** Null when Lodge acted by itself. */
   readonly by: By | null;
-  /** What it was done to, where that is no agent. */
+  /** The object of the action, when it is no agent. */
   readonly target?: EventTarget;
 };
 
 export interface EventRow {
-  /** Rises in the order in which events of one account can be seen: who has read up to one misses none below it. */
+  /**
+   * Rises in the order in which events of one account become visible. A reader who has read up to one id misses none below
+   * it.
+   */
   readonly id: bigint;
   readonly accountId: string;
   readonly agentId: string | null;
-  /** One of the table, or of an earlier release. */
+  /** A type of the table, or of an earlier release. */
   readonly type: string;
   readonly level: EventLevel;
   readonly data: EventData;
@@ -33,7 +36,7 @@ export interface EventQuery {
   /** Events after this id (`asc`) or before it (`desc`). */
   readonly from?: bigint;
   readonly direction: 'asc' | 'desc';
-  /** Only these. */
+  /** The types to return. */
   readonly types: readonly EventType[];
   readonly agentId?: string;
   readonly since?: Date;
@@ -42,29 +45,35 @@ export interface EventQuery {
 
 /** Bounds on what is kept of one account's events. */
 export interface EventBounds {
-  /** Of each: people, API keys, the operator, and what came about by itself. Of the last, one agent has a tenth. */
+  /**
+   * Most events of each group: people, API keys, the operator, and Lodge itself. Within the last group one agent has a
+   * tenth.
+   */
   readonly maxEvents: number;
   readonly maxAgeMs: number;
 }
 
-/** A change of an agent's machine, or its creation, that has come to its end. */
+/** An ended change of an agent's machine, or its ended creation. */
 export interface EndedOperation {
   readonly kind: Verb | 'create';
   readonly cause: OperationCause;
-  /** Whether the agent is where the operation led. */
+  /** Whether the agent reached the operation's goal. */
   readonly outcome: 'ok' | 'failed';
   readonly seconds: number;
 }
 
-/** Events of accounts. Those of a change are written by the store of what changes. */
+/** Events of accounts. The store of a changed record writes the change's event. */
 export interface EventStore {
-  /** For what happened to an agent and changes no record; without `by`, by itself. An agent that is gone has no events any more. */
+  /**
+   * Appends an event that happened to an agent and changes no record. Without `by` it happened by itself. A deleted agent
+   * gets no more events.
+   */
   append(agentId: string, event: Happening, by?: By): Promise<void>;
   page(query: EventQuery): Promise<readonly EventRow[]>;
-  /** Calls back with an account's id when it has more events, in any process; null: any may have. */
+  /** Calls back with an account's id when any process appended events; null means that any account may have more. */
   onAppend(listener: (accountId: string | null) => void): () => void;
-  /** Calls back with each operation whose end this process has written, once its event is committed. */
+  /** Calls back with each operation that this process ended, once its event is committed. */
   onOperationEnded(listener: (operation: EndedOperation) => void): () => void;
-  /** Deletes what is over the bounds, oldest first, in steps short enough that no writer waits long. */
+  /** Deletes events over the bounds, oldest first, in steps short enough that no writer waits long. */
   prune(bounds: EventBounds): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * A turn at the gateway in a guest. A guest is hostile: an adapter bounds all that it reads from one, and tells a failure by its
- * kind. The words of a gateway are read in one place, the runtime's own translation (`AgentRuntime.turnFailure`).
+ * A turn at the gateway in a guest. A guest is hostile: an adapter bounds everything that it reads from one, and reports a
+ * failure by its kind. Only the runtime's own translation (`AgentRuntime.turnFailure`) reads a gateway's words.
  */
 import type { Json } from '@lodge/domain';
 import type { ChatEndpoint } from './endpoint.ts';
@@ -18,30 +18,36 @@ export interface GatewayTurn {
   readonly api: TurnApi;
   /** The whole request, `model` included. */
   readonly body: Json;
-  /** What the runtime's errors mean. */
+  /** Translates the runtime's errors. */
   readonly explain: (told: ToldError) => FailureFacts;
-  /** Bounds the turn from its beginning to the last byte of its answer. Its reason, an error, is what a cut turn rejects with. */
+  /**
+   * Bounds the turn from its beginning to the last byte of its answer. A cut turn rejects with the signal's reason, an
+   * error.
+   */
   readonly signal: AbortSignal;
 }
 
-/** The answer under way: it is read once, in one of the two ways. Both reject with a `GatewayFailure`. */
+/** The answer in progress. It is read once, in one of the two ways. Both reject with a `GatewayFailure`. */
 export interface GatewayAnswer {
-  /** Of a request with `stream: true`. Ends with the event that `isLast`; an answer that breaks off before it rejects. */
+  /**
+   * Yields the events of a request with `stream: true`. Ends with the event that `isLast`; an answer that breaks off earlier
+   * rejects.
+   */
   events(): AsyncIterable<GatewayEvent>;
-  /** Of any other request. */
+  /** Resolves with the answer to any other request. */
   whole(): Promise<WholeAnswer>;
 }
 
 export interface GatewayEvent {
   /** The event as the gateway wrote it, without the blank line behind it. */
   readonly block: string;
-  /** Its data; null where they are no JSON object: a comment, or the end mark of chat completions. */
+  /** The event's data; null when it is no JSON object, such as a comment or the end mark of chat completions. */
   readonly data: Json | null;
-  /** Its lines that are no data: comments, and fields such as `id`. */
+  /** The event's other lines: comments, and fields such as `id`. */
   readonly otherLines: readonly string[];
-  /** What it adds to the text of the answer. */
+  /** The text that the event adds to the answer. */
   readonly text: string;
-  /** Nothing follows. */
+  /** Whether nothing follows. */
   readonly isLast: boolean;
 }
 
@@ -50,19 +56,19 @@ export interface WholeAnswer {
   readonly text: string;
 }
 
-/** An error as a gateway tells it in OpenAI's shape. The words are the guest's, of bounded length. */
+/** An error in OpenAI's shape, as a gateway reports it. The words are the guest's, of bounded length. */
 export interface ToldError {
   /** Null for an error in the midst of an answer. */
   readonly status: number | null;
   /** OpenAI's type or code of the error; '' where it has none. */
   readonly type: string;
   readonly message: string;
-  /** As the reply's header says. */
+  /** The value of the reply's header. */
   readonly retryAfterSeconds: number | null;
 }
 
 /**
- * Why a turn failed.
+ * The reason why a turn failed.
  *
  * - `not_connected`: no connection came about, so nothing of the turn has happened.
  * - `not_serving`: the gateway takes no turns at the moment.
@@ -71,7 +77,7 @@ export interface ToldError {
  * - `request_too_large`: the gateway takes no request of this size.
  * - `provider_rate_limit`, `provider_refused_key`: the LLM provider said so.
  * - `provider_failed`: the LLM provider failed; `words` is one word on how.
- * - `turn_failed`: all else.
+ * - `turn_failed`: any other failure.
  */
 export type FailureKind =
   | 'not_connected'
@@ -91,7 +97,7 @@ export interface FailureFacts {
   readonly retryAfterSeconds?: number | null;
 }
 
-/** A turn failed at its gateway. The message and the cause are for the operator alone. */
+/** Thrown when a turn failed at its gateway. Only the operator sees the message and the cause. */
 export class GatewayFailure extends Error {
   readonly facts: FailureFacts;
   constructor(facts: FailureFacts, cause: unknown) {

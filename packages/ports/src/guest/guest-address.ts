@@ -1,11 +1,12 @@
-/** Where the daemon of a guest answers, and how the host is told from whoever else can reach it. */
+/** The address of a guest's daemon, and the credential by which it recognises the host. */
 export interface GuestAddress {
   readonly address: string;
   /**
-   * What its daemon knows the host by (`VmDriver.guestCredential`), asked for with each call: a call that comes too late, when
-   * another agent's guest has the address, does not carry what that guest knows. Null: the daemon was given none.
+   * Returns the credential by which the daemon recognises the host (`VmDriver.guestCredential`). It is fetched for each
+   * call, so a late call to another agent's guest at this address does not carry that guest's credential. Null when the
+   * daemon was given none.
    */
   readonly credential: () => Promise<string | null>;
-  /** How many times longer its own work may take (`VmDriver.pace`); 1 where nothing says. */
+  /** Factor by which the guest's own work may take longer (`VmDriver.pace`); 1 when unknown. */
   readonly pace?: number;
 }

@@ -1,10 +1,16 @@
 import type { GuestAddress } from './guest-address.ts';
 
-/** Files in the workspace of a guest, for whoever carries them between a guest and the world. */
+/** Files in the workspace of a guest, for the carriers of files between guests and the world. */
 export interface GuestFiles {
-  /** Whole or not at all, in the place of what was there; folders on the way are made. Rejects with a `GuestFileFailure`. */
+  /**
+   * Writes a file whole or not at all, in place of the old one, and makes the folders above it. Rejects with a
+   * `GuestFileFailure`.
+   */
   write(guest: GuestAddress, path: string, bytes: AsyncIterable<Uint8Array>, signal: AbortSignal): Promise<void>;
-  /** The bytes of a regular file of at most `maxBytes`. Rejects with a `GuestFileFailure`, as reading does when they do not all come. */
+  /**
+   * Returns the bytes of a regular file of at most `maxBytes`. Rejects with a `GuestFileFailure`, and so does reading when
+   * bytes are missing.
+   */
   read(guest: GuestAddress, path: string, maxBytes: number, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
 }
 

@@ -3,10 +3,10 @@ import type { Unsayable } from '../channels/channel-store.ts';
 import type { Delivery } from '../channels/delivery.ts';
 import type { ActorNote } from '../events/change-note.ts';
 
-/** How senders of a hook sign; the secret is sealed with `hookSecretContext`. */
+/** The signature scheme of a hook's senders; the secret is sealed with `hookSecretContext`. */
 export interface HookSignature {
   readonly kind: SignatureKind;
-  /** With kind `hmac` alone. */
+  /** Set only with kind `hmac`. */
   readonly own: OwnSignature | null;
   readonly sealed: string;
   readonly last4: string;
@@ -16,15 +16,15 @@ export const hookSecretContext = (hookId: string): string => `hook/${hookId}/sec
 
 export interface NewHook {
   readonly name: string;
-  /** SHA-256 of the token, which nobody keeps. */
+  /** SHA-256 of the token, which is stored nowhere. */
   readonly tokenHash: Uint8Array;
   readonly last4: string;
   readonly template: string | null;
-  /** The agent's conversation; null: one of the hook's own. */
+  /** The agent's conversation; null for one of the hook's own. */
   readonly conversation: string | null;
-  /** Where the answers go. */
+  /** The destination of the answers. */
   readonly deliver: Delivery;
-  /** Null: whoever has the token is believed. */
+  /** With null, possession of the token is enough. */
   readonly signature: HookSignature | null;
 }
 
@@ -41,14 +41,14 @@ export interface HookPlace {
   readonly hookId: string;
 }
 
-/** What a sender's request has become. */
+/** A sender's request, rendered for the agent. */
 export interface NewHookMessage {
-  /** The name that the sender gives it; null: none. */
+  /** The sender's name for the delivery, or null. */
   readonly deliveryId: string | null;
   readonly event: string | null;
-  /** What the agent is told below the host's line. */
+  /** The text for the agent, below the host's line. */
   readonly text: string;
-  /** The sender's JSON was too long for it. */
+  /** Whether the sender's JSON was too long and was cut. */
   readonly isCut: boolean;
 }
 
@@ -56,33 +56,33 @@ export interface HookMessage {
   readonly id: string;
   readonly hookId: string;
   readonly state: HookMessageState;
-  /** How often its turn was begun. */
+  /** Number of times its turn was begun. */
   readonly attempts: number;
-  /** Why it is not `answered`, or what came of the attempt before while another is to come. */
+  /** The reason why it is not `answered`, or the failure of the last attempt while another is to come. */
   readonly reason: string | null;
   readonly receivedAt: Date;
-  /** Null: it was not begun. */
+  /** Null when it was not begun. */
   readonly startedAt: Date | null;
   readonly endedAt: Date | null;
 }
 
-/** Of messages that wait, or whose turn is under way. */
+/** Bounds on messages that wait or whose turn is in progress. */
 export interface HookWaitBounds {
   readonly ofHook: number;
   readonly ofAccount: number;
-  /** Of text, in UTF-8. */
+  /** Bytes of text in UTF-8. */
   readonly bytesOfAccount: number;
 }
 
 export interface HookStore {
-  /** Oldest first. */
+  /** Returns the agent's hooks, oldest first. */
   list(accountId: string, agentId: string): Promise<readonly HookRow[]>;
   find(place: HookPlace): Promise<HookRow | null>;
-  /** Of an agent that is not being deleted; null: nobody's. */
+  /** Finds the hook of an agent that is not being deleted; null when there is none. */
   findByToken(tokenHash: Uint8Array): Promise<HookRow | null>;
   /**
-   * With this id. `full` when the agent has `most` others, `no_agent` when the account has no such agent, `no_conversation` and
-   * `not_allowed` when the answers could not go there; nothing is written then.
+   * Creates a hook with this id. Returns `full` when the agent has `most` other hooks, `no_agent` when the account has no
+   * such agent, and `no_conversation` or `not_allowed` when answers could not be delivered. Nothing is written then.
    */
   create(
     place: HookPlace,
@@ -90,18 +90,18 @@ export interface HookStore {
     most: number,
     note?: ActorNote,
   ): Promise<HookRow | 'full' | 'no_agent' | Unsayable>;
-  /** With its messages; a turn under way is cut. False: there is none. */
+  /** Removes a hook with its messages and cuts a turn in progress. False when there is none. */
   remove(place: HookPlace, note?: ActorNote): Promise<boolean>;
   /**
-   * Keeps a message, with its event. One with the delivery of another that is still known is that one: nothing is written. `full`
-   * and `account_full` when it would be more than may wait; `gone` when there is no such hook.
+   * Stores a message with its event. A repeated delivery that is still known returns the first one's id and writes nothing.
+   * `full` and `account_full` mean that too many would wait, and `gone` that there is no such hook.
    */
   receive(
     hookId: string,
     message: NewHookMessage,
     bounds: HookWaitBounds,
   ): Promise<{ readonly id: string; readonly isNew: boolean } | 'full' | 'account_full' | 'gone'>;
-  /** Newest first, before the message of that id where one is given. */
+  /** Returns messages newest first, before the message of the given id. */
   messages(
     place: HookPlace,
     page: { readonly before?: string; readonly limit: number },

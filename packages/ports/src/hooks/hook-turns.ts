@@ -11,5 +11,5 @@ export interface ClaimedHookMessage extends ClaimedTurn {
   };
 }
 
-/** Messages of hooks, as who makes turns of them sees them. One that nobody began in time has failed. */
+/** Messages of hooks, as the maker of their turns sees them. A message that nobody began in time has failed. */
 export type HookTurns = ClaimedTurns<ClaimedHookMessage>;

@@ -9,31 +9,31 @@ export const llmApis = [
 ] as const;
 export type LlmApi = (typeof llmApis)[number];
 
-/** An LLM provider as the broker knows it: built in, or added by the operator. */
+/** An LLM provider as the broker knows it, either built in or added by the operator. */
 export interface Provider {
   /** Wire id, as in `llm_keys[].provider` and in the prefix of a runtime_a model. */
   readonly id: string;
   readonly name: string;
-  /** Where it speaks each API that it speaks. */
+  /** The endpoint of each API that it serves. */
   readonly endpoints: Readonly<Partial<Record<LlmApi, ProviderEndpoint>>>;
-  /** The one of its APIs that runtimes are to use. */
+  /** The API that runtimes should use. */
   readonly api: LlmApi;
   /** False for servers that take no key (Ollama, vLLM on a private network). */
   readonly needsKey: boolean;
-  /** A request that costs nothing and tells whether a key is good; null where there is none. */
+  /** A free request that shows whether a key is good; null when there is none. */
   readonly keyCheck: KeyCheck | null;
-  /** Where its models and keys are explained. */
+  /** The page that explains its models and keys. */
   readonly docsUrl: string | null;
-  /** Sent with every request, lower case; the operator's, and perhaps secret. */
+  /** Headers of every request, in lower case. The operator set them, and they may be secret. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What the operator said of its models; others can be used too, unless `onlyModels`. */
+  /** The models that the operator described. Others can be used too, unless `onlyModels`. */
   readonly models: readonly OfferedModel[];
-  /** Whether `models` is all that may be asked of it. */
+  /** Whether only `models` may be used. */
   readonly onlyModels: boolean;
   readonly operatorAdded: boolean;
   /** Whether it may be at a private or link-local address. */
   readonly privateAddresses: boolean;
-  /** Tokens its models take in, where the operator said so. */
+  /** Tokens that its models take in, when the operator said so. */
   readonly contextWindow: number | null;
 }
 
@@ -45,19 +45,19 @@ export interface ProviderEndpoint {
 }
 
 export interface KeyCheck {
-  /** Asked by GET: 2xx says that the key is good, 401 and 403 that it is not. */
+  /** The address for a GET request: 2xx means that the key is good, 401 and 403 that it is not. */
   readonly url: string;
   readonly keyHeader: string;
 }
 
 export interface OfferedModel {
-  /** The provider's own name of it. */
+  /** The provider's own name of the model. */
   readonly name: string;
   readonly contextWindow: number | null;
   readonly prices: ModelPrices | null;
 }
 
-/** Decimal USD for a million tokens each; what is null costs what plain input does. */
+/** Decimal USD for a million tokens of each kind. A null price equals that of plain input. */
 export interface ModelPrices {
   readonly input: string;
   readonly output: string;
@@ -74,11 +74,14 @@ export interface BrokerAgent {
   readonly model: string;
   /** Sealed provider keys by provider id; see `llmKeyContext`. */
   readonly sealedKeys: Readonly<Record<string, string>>;
-  /** Whether its account wants the contents of calls kept. */
+  /** Whether its account stores the contents of calls. */
   readonly keepsContents: boolean;
-  /** Models that it may call beside its own and its members', as `<provider>/<model>`; null: any that its providers have. */
+  /**
+   * Models that it may call beside its own and its members', as `<provider>/<model>`. Null allows every model of its
+   * providers.
+   */
   readonly models: readonly string[] | null;
-  /** Whether a spend limit holds for it: its own, its account's or the deployment's. */
+  /** Whether a spend limit applies: its own, its account's or the deployment's. */
   readonly spendLimited: boolean;
 }
 
@@ -87,20 +90,20 @@ export interface AgentDirectory {
   byAddress(address: string): Promise<BrokerAgent | null>;
 }
 
-/** Tokens of a call. Null where nobody told and nothing was there to estimate from. */
+/** Tokens of a call. Null when the provider reported none and there was nothing to estimate from. */
 export interface TokenUsage {
   /** Excludes cached tokens. */
   readonly inputTokens: number | null;
   /** Includes reasoning. */
   readonly outputTokens: number | null;
   readonly cacheReadTokens: number | null;
-  /** Includes those of `cacheWriteLongTokens`. */
+  /** Includes `cacheWriteLongTokens`. */
   readonly cacheWriteTokens: number | null;
-  /** Written to a cache that lasts an hour, which costs more, where the provider tells. */
+  /** Tokens written to a cache that lasts an hour and costs more, when the provider reports them. */
   readonly cacheWriteLongTokens: number | null;
-  /** Part of the output, where the provider tells. */
+  /** Part of the output, when the provider reports it. */
   readonly reasoningTokens: number | null;
-  /** Images among the output, where the provider tells. */
+  /** Images among the output, when the provider reports them. */
   readonly imageTokens: number | null;
 }
 
@@ -118,28 +121,28 @@ export interface LlmCall extends TokenUsage {
   readonly timeToFirstByteMs: number | null;
   /** HTTP status of the provider's answer, or null when none came. */
   readonly status: number | null;
-  /** `interrupted`: the server died in its midst. */
+  /** `interrupted` means that the server died during the call. */
   readonly outcome: 'ok' | 'provider_error' | 'cancelled' | 'unreachable' | 'refused' | 'interrupted';
-  /** Tokens were not all told, or the price is assumed. */
+  /** Whether some tokens were not reported, or the price is assumed. */
   readonly estimated: boolean;
   /** Decimal USD, or null when the model has no known price. */
   readonly costUsd: string | null;
-  /** Names the price list that `costUsd` is by. */
+  /** The price list behind `costUsd`. */
   readonly priceVersion: string | null;
 }
 
-/** What was said in a call, as it is kept where the account wants that. */
+/** The contents of a call, stored when the account wants it. */
 export interface CallContent {
   /** The body that the guest sent; null when none was read. */
   readonly request: string | null;
-  /** The body that the provider answered, the events of a stream one after another; null when nothing whole came. */
+  /** The body of the provider's answer, with the events of a stream one after another; null when nothing complete came. */
   readonly response: string | null;
 }
 
 /** A `CallContent` as JSON, sealed; see `callContentContext`. */
 export interface SealedContent {
   readonly sealed: string;
-  /** The one or the other is not all there. */
+  /** Whether either body is incomplete. */
   readonly truncated: boolean;
 }
 
@@ -148,43 +151,49 @@ export interface OpenCall extends Pick<
   LlmCall,
   'id' | 'agentId' | 'accountId' | 'provider' | 'model' | 'api' | 'startedAt'
 > {
-  /** A hash of the body as the guest sent it: the same for the same request. */
+  /** A hash of the guest's body, equal for equal requests. */
   readonly digest: string;
-  /** The most it is expected to take, from the request's size and its bound on output. */
+  /** The most that it is expected to use, by the request's size and its bound on output. */
   readonly estimate: {
     readonly inputTokens: number;
     readonly outputTokens: number;
-    /** Null where the model has no known price. */
+    /** Null when the model has no known price. */
     readonly costUsd: string | null;
   };
 }
 
-/** Why a call must not be made. The message is for the agent and its user. */
+/** The reason why a call must not be made. The message is for the agent and its user. */
 export interface CallRefusal {
   readonly code: 'spend_limit_exceeded' | 'loop_detected';
   readonly message: string;
   readonly retryAfterSeconds: number;
-  /** What ends with it: the turn, or that and the agent's being awake. Not given: another attempt soon may be admitted. */
+  /**
+   * The scope of the refusal: the turn, or the turn and the agent's waking state. When absent, another attempt may soon be
+   * admitted.
+   */
   readonly ends?: 'turn' | 'sleep';
 }
 
-/** Where LLM calls are written: before they go out, and once they are over. */
+/** The record of LLM calls, written before they go out and when they are over. */
 export interface CallLedger {
-  /** Resolves once it is durable that the call is under way, or with why it must not be made: then nothing is written. */
+  /**
+   * Opens a call and resolves once that is durable. Resolves with the reason when the call must not be made; then nothing is
+   * written.
+   */
   open(call: OpenCall): Promise<CallRefusal | null>;
   /**
-   * Resolves once the call's one row is durable and it is open no more. The same call twice is one row. `content` is kept with
-   * it, if the account still wants that and the agent is not deleted.
+   * Closes a call and resolves once its one row is durable. Closing the same call twice makes one row. `content` is stored
+   * with it if the account still wants that and the agent is not deleted.
    */
   close(call: LlmCall, content?: SealedContent | null): Promise<void>;
   /**
-   * Whether another agent that may pay for the agent's next call is under a spend limit. Left out, each agent pays for its own
-   * calls alone.
+   * Whether another agent that may pay for the agent's next call is under a spend limit. When absent, each agent pays for
+   * its own calls only.
    */
   payerIsLimited?(agentId: string): boolean;
 }
 
-/** What models cost. */
+/** Prices of models. */
 export interface PriceBook {
   /** Null when the model has no known price. */
   price(
@@ -194,13 +203,13 @@ export interface PriceBook {
   ): { readonly costUsd: string; readonly version: string } | null;
 }
 
-/** Whether a key works: null where that could not be told. `message` is one sentence, and never has the key. */
+/** Whether a key works; null when unknown. `message` is one sentence and never contains the key. */
 export interface KeyVerdict {
   readonly works: boolean | null;
   readonly message: string;
 }
 
-/** Asks providers whether keys work. */
+/** Checks with providers whether keys work. */
 export interface KeyChecker {
   /** Bounded; never rejects. */
   check(provider: string, key: string): Promise<KeyVerdict>;
@@ -211,7 +220,7 @@ export function llmKeyContext(agentId: string, provider: string): string {
   return `llm_key:${agentId}:${provider}`;
 }
 
-/** The `SecretBox` context of what was said in a call. */
+/** The `SecretBox` context of a call's contents. */
 export function callContentContext(callId: string): string {
   return `llm_call:${callId}`;
 }

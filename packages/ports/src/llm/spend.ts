@@ -1,30 +1,33 @@
 import type { SpendDefaults, SpendLimit, SpendStanding } from '@lodge/domain';
 import type { CallRefusal, LlmCall } from './llm.ts';
 
-/** How an account stands with what it may spend. */
+/** The spending of an account and its limit. */
 export interface AccountSpend {
-  /** Its own limit, else the deployment's; null: it has none. */
+  /** Its own limit, else the deployment's; null when there is none. */
   readonly limit: SpendLimit | null;
-  /** Decimal USD of the calls that have ended, in the UTC day and month of the time asked for. */
+  /** Decimal USD of the ended calls in the UTC day and month of the given time. */
   readonly daySpentUsd: string;
   readonly monthSpentUsd: string;
 }
 
-/** How an agent stands with what it may spend. */
+/** The spending of an agent and its limits. */
 export interface AgentSpend {
-  /** Decimal USD of its calls that have ended, in the UTC day and month of the time asked for. */
+  /** Decimal USD of its ended calls in the UTC day and month of the given time. */
   readonly daySpentUsd: string;
   readonly monthSpentUsd: string;
-  /** Each limit that holds for it: its own and its account's. */
+  /** Each limit that applies to it: its own and its account's. */
   readonly limits: readonly SpendStanding[];
 }
 
-/** Spend limits, read. What has been spent and what is under way is kept by the call ledger. */
+/** Spend limits, for reading. The call ledger keeps the amounts spent and reserved. */
 export interface SpendStore {
   readonly defaults: SpendDefaults;
-  /** Why no message may wake the agent at that time: a limit that puts it to sleep is reached. Null when one may. */
+  /**
+   * The reason why no message may wake the agent at that time, because a limit that puts it to sleep is reached. Null when
+   * messages may wake it.
+   */
   asleep(agentId: string, at: Date): Promise<CallRefusal | null>;
-  /** Says in the agent's log, once for each window, that a limit is nearly or wholly used up by this call that has ended. */
+  /** Writes to the agent's log, once in each window, that this ended call used up a limit nearly or wholly. */
   note(call: LlmCall): Promise<void>;
   ofAgent(agentId: string, at: Date): Promise<AgentSpend>;
   ofAccount(accountId: string, at: Date): Promise<AccountSpend>;

@@ -1,6 +1,6 @@
 /**
- * Runs of schedules, as who makes them sees them. A time that has come becomes a row, at once and once, and the schedule waits for
- * its next time in the same transaction. A schedule has at most one run that waits or is under way.
+ * Runs of schedules, as their maker sees them. A time that has come becomes exactly one row, and its schedule moves to the
+ * next time in the same transaction. A schedule has at most one run that waits or is in progress.
  */
 import type { ClaimedTurn, ClaimedTurns } from '../turns/claimed-turns.ts';
 import type { ScheduleRow } from './schedule-store.ts';
@@ -17,7 +17,7 @@ export interface FiringPlan {
   readonly scheduledFor: Date;
   readonly missedFrom: Date | null;
   readonly next: Date | null;
-  /** How long the run is put off. */
+  /** Delay of the run, in ms. */
   readonly jitterMs: number;
 }
 
@@ -38,14 +38,14 @@ export interface ClaimedRun extends ClaimedTurn {
 /** A run that nobody began in time is `missed`. */
 export interface ScheduleRuns extends ClaimedTurns<ClaimedRun> {
   /**
-   * Makes runs of at most `limit` schedules whose time has come; gives how many. `plan` decides of each, with the database's time
-   * and the number of agents that have one due or put off; it may be called twice. A time that comes while the run before is not
-   * over is `skipped`.
+   * Makes runs of at most `limit` due schedules and returns their number. `plan` decides about each, with the database's
+   * time and the number of agents that have one due or delayed. It may be called twice. A time that comes before the last
+   * run is over is `skipped`.
    */
   fire(limit: number, plan: (due: DueSchedule, now: Date, agents: number) => FiringPlan): Promise<number>;
   /**
-   * Looks for schedules that were planned at a time which the database's clock has yet to come to: it went back. `plan` gives what they
-   * wait for instead; `taken` are times that have a run, in milliseconds.
+   * Replans schedules that were planned at a time still ahead of the database's clock, because the clock went back. `plan`
+   * returns their new times; `taken` holds times that have a run, in milliseconds. Returns their number.
    */
   replan(plan: (due: DueSchedule, now: Date, taken: ReadonlySet<number>) => ReplannedTime): Promise<number>;
 }

@@ -3,21 +3,21 @@ import type { Unsayable } from '../channels/channel-store.ts';
 import type { Delivery } from '../channels/delivery.ts';
 import type { ActorNote } from '../events/change-note.ts';
 
-/** What an owner sets. Exactly one of `cron`, `every` and `at` is not null. */
+/** The settings of a schedule's owner. Exactly one of `cron`, `every` and `at` is not null. */
 export interface ScheduleSettings {
   readonly name: string;
   readonly enabled: boolean;
   readonly cron: string | null;
-  /** As it was given, such as `15m`. */
+  /** The interval as the owner wrote it, such as `15m`. */
   readonly every: string | null;
   readonly at: Date | null;
   readonly timeZone: string;
   readonly prompt: string;
-  /** The agent's conversation; null: one of the schedule's own. */
+  /** The agent's conversation; null for one of the schedule's own. */
   readonly conversation: string | null;
-  /** Where the answers of its runs go. */
+  /** The destination of its runs' answers. */
   readonly deliver: Delivery;
-  /** False: an agent that does not run is left asleep, and the time is skipped. */
+  /** False leaves a sleeping agent asleep and skips the time. */
   readonly wake: boolean;
 }
 
@@ -25,11 +25,11 @@ export interface ScheduleRow extends ScheduleSettings {
   readonly id: string;
   readonly accountId: string;
   readonly agentId: string;
-  /** Where intervals are counted from. */
+  /** The time from which intervals are counted. */
   readonly anchor: Date;
-  /** Null: it is not enabled, or its time has passed. */
+  /** Null when it is not enabled, or its time has passed. */
   readonly nextRunAt: Date | null;
-  /** The newest that is not `missed`; null: there was none. */
+  /** The newest run that is not `missed`, or null. */
   readonly lastRun: ScheduleRun | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -39,19 +39,19 @@ export interface ScheduleRun {
   readonly id: string;
   readonly scheduleId: string;
   readonly scheduledFor: Date;
-  /** Somebody asked for it. */
+  /** Whether a person requested the run. */
   readonly isManual: boolean;
-  /** Null: it was not begun. */
+  /** Null when it was not begun. */
   readonly startedAt: Date | null;
   readonly endedAt: Date | null;
-  /** Null: it waits, or is under way. */
+  /** Null while it waits or is in progress. */
   readonly status: RunStatus | null;
-  /** How often its turn was begun. */
+  /** Number of times its turn was begun. */
   readonly attempts: number;
-  /** Decimal USD of the agent's model calls while the run was under way; null: none had a known price. */
+  /** Decimal USD of the agent's model calls during the run; null when none had a known price. */
   readonly cost: string | null;
   readonly answerPreview: string | null;
-  /** Why it is not `ok`, or what came of the attempt before while another is to come. */
+  /** The reason why it is not `ok`, or the failure of the last attempt while another is to come. */
   readonly error: string | null;
 }
 
@@ -61,19 +61,20 @@ export interface SchedulePlace {
   readonly scheduleId: string;
 }
 
-/** Settings with the times that follow of them. */
+/** Settings with the times that follow from them. */
 export interface PlannedSettings extends ScheduleSettings {
   readonly anchor: Date;
   readonly nextRunAt: Date | null;
 }
 
 export interface ScheduleStore {
-  /** Oldest first. */
+  /** Returns the agent's schedules, oldest first. */
   list(accountId: string, agentId: string): Promise<readonly ScheduleRow[]>;
   find(place: SchedulePlace): Promise<ScheduleRow | null>;
   /**
-   * With this id. `plan` is given the database's time, and may be called twice. `full` when the agent has `most` others, `no_agent` when the
-   * account has no such agent, `no_conversation` and `not_allowed` when the answer could not go there; nothing is written then.
+   * Creates a schedule with this id. `plan` receives the database's time and may be called twice. Returns `full` when the
+   * agent has `most` other schedules, `no_agent` when the account has no such agent, and `no_conversation` or `not_allowed`
+   * when answers could not be delivered. Nothing is written then.
    */
   create(
     place: SchedulePlace,
@@ -82,19 +83,22 @@ export interface ScheduleStore {
     note?: ActorNote,
   ): Promise<ScheduleRow | 'full' | 'no_agent' | Unsayable>;
   /**
-   * Null: there is no such schedule. A schedule that is no longer enabled has no run that waits. A delivery that does not change is
-   * not looked at.
+   * Changes a schedule; null when there is none. Disabling it removes its waiting run. An unchanged delivery is not checked
+   * again.
    */
   update(
     place: SchedulePlace,
     plan: (row: ScheduleRow, now: Date) => PlannedSettings,
     note?: ActorNote,
   ): Promise<ScheduleRow | Unsayable | null>;
-  /** With its runs; one under way ends. False: there is none. */
+  /** Removes a schedule with its runs and ends one in progress. False when there is none. */
   remove(place: SchedulePlace, note?: ActorNote): Promise<boolean>;
-  /** A run of this id that is due at once, enabled or not. `running`: one waits or is under way. Null: there is no such schedule. */
+  /**
+   * Requests a run of this id that is due at once, enabled or not. `running` means that one waits or is in progress, and
+   * null that there is no such schedule.
+   */
   ask(place: SchedulePlace, runId: string, note?: ActorNote): Promise<ScheduleRun | 'running' | null>;
-  /** Newest first, before the run of that id where one is given. */
+  /** Returns runs newest first, before the run of the given id. */
   runs(
     place: SchedulePlace,
     page: { readonly before?: string; readonly limit: number },

@@ -1,6 +1,6 @@
 /**
- * What waits for a turn of its agent, as who makes such turns sees it: runs of schedules, messages of hooks. What waits is claimed; a
- * claim's number fences what comes of it.
+ * Work that waits for a turn of its agent, as the maker of turns sees it: runs of schedules, messages of hooks. Waiting work
+ * is claimed, and the claim's number fences its results.
  */
 export interface TurnClaim {
   readonly id: string;
@@ -8,18 +8,18 @@ export interface TurnClaim {
 }
 
 export interface ClaimedTurn extends TurnClaim {
-  /** Claims before this one. */
+  /** Number of earlier claims. */
   readonly attempts: number;
-  /** The attempt before began, and what came of it is not known. */
+  /** Whether the last attempt began and its result is unknown. */
   readonly mayHaveActed: boolean;
 }
 
 export interface TurnEnd {
-  /** `skipped`: the agent did not run, and was not to be woken. */
+  /** `skipped` means that the agent did not run and was not to be woken. */
   readonly outcome: 'answered' | 'failed' | 'skipped';
   /** One sentence for the owner; null with `answered`. */
   readonly reason: string | null;
-  /** The whole answer; null: there is none. */
+  /** The whole answer, or null. */
   readonly answer: string | null;
 }
 
@@ -28,42 +28,42 @@ export interface ClaimOptions {
   readonly host: string;
   readonly limit: number;
   readonly leaseMs: number;
-  /** Ids of the process's own. */
+  /** Ids that this process works on itself. */
   readonly except: readonly string[];
 }
 
 export interface Postponement {
   readonly afterMs: number;
   readonly reason: string;
-  /** The turn had begun. */
+  /** Whether the turn had begun. */
   readonly mayHaveActed: boolean;
 }
 
-/** How long it may wait for its first attempt, and how much is kept of what has ended. */
+/** Bounds on the wait for the first attempt, and on ended work. */
 export interface TidyBounds {
   readonly maxWaitMs: number;
-  /** Of one schedule or hook. */
+  /** Ended work of one schedule or hook that is kept. */
   readonly kept: number;
   readonly maxAgeMs: number;
 }
 
 export interface ClaimedTurns<Piece extends ClaimedTurn> {
   /**
-   * Claims what waits, of agents that are on `host` or on none: at most `limit`, one of an agent at a time, longest due first but no
-   * account before all others. A claim ends after `leaseMs` unless renewed.
+   * Claims waiting work of agents on `host` or on none: at most `limit`, one piece of an agent at a time. The longest due
+   * come first, but no account before all others. A claim ends after `leaseMs` unless renewed.
    */
   claim(options: ClaimOptions): Promise<readonly Piece[]>;
-  /** Gives the ids whose claims hold on. */
+  /** Renews claims and returns the ids of those still held. */
   renew(claims: readonly TurnClaim[], leaseMs: number): Promise<ReadonlySet<string>>;
   /**
-   * Ends it: its answer where it belongs, its event and the lines of the agent's log in one transaction. False: the claim was lost, and
-   * nothing is written. An answer that its conversation does not take makes it failed.
+   * Ends the work: delivers its answer and writes its event and log lines in one transaction. False when the claim was lost;
+   * then nothing is written. An answer that its conversation does not accept makes the work failed.
    */
   end(claim: TurnClaim, end: TurnEnd): Promise<boolean>;
-  /** Ends the claim alone; what was claimed waits so long. False: the claim was lost. */
+  /** Ends only the claim, and the work waits for `afterMs`. False when the claim was lost. */
   postpone(claim: TurnClaim, wait: Postponement): Promise<boolean>;
-  /** Ends what nobody began within `maxWaitMs`. Deletes what is old beyond the bounds, in short steps. */
+  /** Ends work that nobody began within `maxWaitMs`. Deletes old work over the bounds, in short steps. */
   tidy(bounds: TidyBounds): Promise<void>;
-  /** Calls back when there may be something to do. */
+  /** Calls back when there may be work. */
   onWork(listener: () => void): () => void;
 }

@@ -1,24 +1,25 @@
-/** A version of a runtime that agents can be given. */
+/** A version of a runtime that agents can get. */
 export interface RuntimeVersion {
-  /** As its registry names it. Null: the version that this release of Lodge brings. */
+  /** The version's name in its registry; null for the version that this release of Lodge brings. */
   readonly version: string | null;
-  /** What `ImageBuilder` knows its image by: the runtime's name, with `@` and the version where it is an installed one. */
+  /** The name by which `ImageBuilder` knows its image: the runtime's name, with `@` and the version for an installed one. */
   readonly image: string;
 }
 
-/** Of one runtime. Both are the same unless new agents are held on an earlier version. */
+/** The versions of one runtime that are offered. Both are equal unless new agents are held on an earlier version. */
 export interface OfferedVersions {
-  /** What new agents are made from. */
+  /** The version of new agents. */
   readonly fresh: RuntimeVersion;
-  /** What an `upgrade` brings. */
+  /** The version that an `upgrade` brings. */
   readonly upgrade: RuntimeVersion;
 }
 
-/** Versions of runtimes that were installed on this host beside those that Lodge brings. */
+/** Versions of runtimes that were installed on this host beside Lodge's own. */
 export interface RuntimeVersions {
   /**
-   * What is offered now. A version is only offered while it is what its tests have passed on: the same image, warmed up in
-   * the same way (`variant`, as in `AgentRuntime.templateVariant`). In place of another one stands what Lodge brings.
+   * Returns the versions offered now. A version is offered only while its image and warm-up (`variant`, as in
+   * `AgentRuntime.templateVariant`) are those that its tests passed on. Otherwise Lodge's own version is offered in its
+   * place.
    */
   offered(runtime: string, variant: string): Promise<OfferedVersions>;
 }

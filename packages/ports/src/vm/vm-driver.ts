@@ -2,7 +2,7 @@ import type { EgressRules, VmDeath, VmDeathCode } from '@lodge/domain';
 import type { GuestAddress } from '../guest/guest-address.ts';
 import type { Image, ReportProgress } from './images.ts';
 
-/** A machine as it is wanted. */
+/** A machine's wanted resources. */
 export interface Machine {
   readonly vcpus: number;
   readonly memoryMib: number;
@@ -11,14 +11,17 @@ export interface Machine {
 
 /** A saved, warmed-up VM that agents are cloned from. Immutable. */
 export interface Template {
-  /** Hash over image, device layout, accelerator, emulator version and what `prepare` was told (`TemplateRequest.variant`). */
+  /** Hash over image, device layout, accelerator, emulator version and `TemplateRequest.variant`. */
   readonly id: string;
   readonly imageId: string;
-  /** What the runtime said about the guest it prepared (its gateway token, its suspension id ...). Opaque to the driver, kept in a 0600 file on the host. */
+  /**
+   * The runtime's facts about the guest that it prepared (its gateway token, its suspension id ...). They are opaque to the
+   * driver and stored in a 0600 file on the host.
+   */
   readonly facts: RuntimeFacts;
-  /** As in the request it was made by; absent from templates of before. */
+  /** The variant of its request; absent from older templates. */
   readonly variant?: string;
-  /** What its host's pace was when it was made (`VmDriver.pace`); 1 where nothing says. */
+  /** The host's pace when the template was made (`VmDriver.pace`); 1 when unknown. */
   readonly pace?: number;
 }
 
@@ -26,9 +29,9 @@ export interface Template {
 export type RuntimeFacts = Readonly<Record<string, unknown>>;
 
 export interface TemplateRequest {
-  /** It need not exist any more: a template has the files of its image. */
+  /** The image need not exist any more, because a template has the files of its image. */
   readonly image: Pick<Image, 'id'>;
-  /** Version of what `prepare` does to the guest: part of the template's identity. */
+  /** Version of the effect that `prepare` has on the guest, as a part of the template's identity. */
   readonly variant: string;
 }
 
@@ -36,10 +39,15 @@ export interface TemplateBuild extends TemplateRequest {
   readonly image: Image;
   /** Port on `brokerHost` that the template's guest reaches at its fixed broker address (the warm-up stub, not the broker). */
   readonly brokerPort: number;
-  /** A template over the same image whose guest goes on, in the place of one that boots. It stays as it is. Agents are made
-   *  from it meanwhile, so the VM that goes on takes the processor time that others leave. */
+  /**
+   * A template over the same image whose guest continues, instead of a guest that boots. The template stays as it is. Agents
+   * are made from it meanwhile, so the continuing VM takes only the processor time that others leave.
+   */
   readonly from?: Template;
-  /** Brings the guest at `address`, which has just booted or gone on, to the state that is saved; runs until the very moment before the save. */
+  /**
+   * Brings the guest at `address`, which has just booted or resumed, to the state that is saved. It runs until the very
+   * moment before the save.
+   */
   readonly prepare: (guest: GuestAddress, signal: AbortSignal) => Promise<RuntimeFacts>;
   readonly progress: ReportProgress;
 }
@@ -50,51 +58,67 @@ export interface VmRequest {
   readonly executionId: string;
   readonly machine: Machine;
   readonly template: Template;
-  /** `clone`: a fresh disk over the template's and the template's running memory; any earlier disk of this agent is discarded.
-   *  `boot`: the agent's existing disk, booted cold; a snapshot of its memory is discarded.
-   *  `snapshot`: disk and memory as `suspend` left them. The snapshot is used up before the guest runs: after a crash there is the disk. */
+  /**
+   * The VM's disk and memory.
+   *
+   * - `clone`: a fresh disk over the template's and the template's running memory; any earlier disk of this agent is
+   *   discarded.
+   * - `boot`: the agent's existing disk, booted cold; a snapshot of its memory is discarded.
+   * - `snapshot`: disk and memory as `suspend` left them. The snapshot is used up before the guest runs, and after a crash
+   *   only the disk is left.
+   */
   readonly from: 'clone' | 'boot' | 'snapshot';
-  /** In effect before the guest's first instruction. Default: every public address. */
+  /** Rules in effect before the guest's first instruction. By default every public address is allowed. */
   readonly egress?: EgressRules;
 }
 
-/** A VM whose guest daemon answers, whose clock is set, whose randomness and names are its own, and whose machine is the one asked for. */
+/**
+ * A running VM. Its guest daemon answers, its clock is set, its randomness and names are its own, and its machine is the
+ * requested one.
+ */
 export interface Vm {
   readonly agentId: string;
   readonly executionId: string;
-  /** IPv4 address the host reaches the guest at; also the source address of everything the guest sends. Unforgeable by the guest. */
+  /**
+   * IPv4 address at which the host reaches the guest, and source address of everything that the guest sends. The guest
+   * cannot forge it.
+   */
   readonly address: string;
   readonly machine: Machine;
-  /** With `snapshot`: what `suspend` was given to keep beside it. */
+  /** With `snapshot`, the facts that `suspend` stored beside it. */
   readonly facts: RuntimeFacts | null;
 }
 
 /**
- * What the host has of one agent.
- * - `partial`: a create that did not finish, or a removal that did not.
+ * The host's state of one agent.
+ *
+ * - `partial`: a create or a removal did not finish.
  * - `dead`: its process is gone.
  * - `paused`: whole, its vCPUs frozen (by `pause`, or by a `suspend` that did not finish).
  * - `unresponsive`: its process lives and does not say whether it runs. It is neither dead nor gone, and may answer later.
- * - `suspended`: no process; disk and a snapshot of its memory that belong together.
+ * - `suspended`: no process; a disk and a snapshot of memory that belong together.
  */
 export interface VmObservation {
   readonly agentId: string;
   readonly executionId: string | null;
   readonly state: 'running' | 'paused' | 'unresponsive' | 'dead' | 'partial' | 'disk-only' | 'suspended';
   readonly address: string | null;
-  /** The VM that `backUp` kept as a backup, by its execution; null when there is none. With nothing in its place the agent is `partial`. */
+  /**
+   * The execution of the VM that `backUp` kept as a backup; null when there is none. With a backup and no VM in its place
+   * the agent is `partial`.
+   */
   readonly backup: string | null;
-  /** A VM that is `paused` and that nobody paused: what it stands still for. */
+  /** The reason why a VM that nobody paused is `paused`. */
   readonly halted?: VmDeathCode;
-  /** Why it is `unresponsive`, for the operator. */
+  /** The reason why it is `unresponsive`, for the operator. */
   readonly why?: string;
 }
 
-/** What a VM takes up now. */
+/** Present resource use of a VM. */
 export interface VmUsage {
-  /** Whose counters these are; null where nothing says. */
+  /** The execution of these counters; null when unknown. */
   readonly executionId: string | null;
-  /** Memory of the host that is this VM's share (PSS), MiB; 0 without a process. */
+  /** The VM's share of the host's memory (PSS), MiB; 0 without a process. */
   readonly memoryMib: number;
   readonly diskMib: number;
   readonly snapshotMib: number;
@@ -104,79 +128,102 @@ export interface VmUsage {
   readonly egressBytes: number;
 }
 
-/** What an agent takes up of the disk that all agents share. */
+/** An agent's use of the disk that all agents share. */
 export interface DiskUse {
   readonly agentId: string;
-  /** Of its VM, where there is one that can be paused. */
+  /** The execution of its VM, if it has one that can be paused. */
   readonly executionId: string | null;
-  /** Its disk, and what its emulator has logged. */
+  /** Size of its disk and of its emulator's log. */
   readonly diskMib: number;
   readonly snapshotMib: number;
 }
 
-/** A connection, or a name asked for, that an agent's rules refused. Everything in it was chosen by the guest. */
+/** A connection or a name look-up that an agent's rules refused. The guest chose every value in it. */
 export interface RefusedConnection {
   readonly at: Date;
   readonly protocol: 'tcp' | 'udp' | 'icmp' | 'dns';
   /** IPv4 address and port; null for `dns`. */
   readonly address: string | null;
   readonly port: number | null;
-  /** The name that was looked up, with `dns`; at most 253 characters, printable ASCII. */
+  /** The name looked up, only for `dns`; at most 253 printable ASCII characters. */
   readonly name: string | null;
 }
 
-/** What a `suspend` cost. */
+/** The cost of a `suspend`. */
 export interface Suspension {
-  /** Bytes of memory and device state that were written. */
+  /** Bytes of memory and device state written. */
   readonly bytes: number;
-  /** From the freeze until everything was on the disk, milliseconds. */
+  /** Milliseconds from the freeze until everything was on the disk. */
   readonly ms: number;
 }
 
-/** What of a guest goes with its agent when that gets a VM from another template. Absolute paths. */
+/** The data of a guest that moves with its agent to a VM of another template, as absolute paths. */
 export interface CarriedData {
   readonly folders: readonly string[];
-  /** Below them, what belongs to the template and not to the agent: it stays as each template has it. */
+  /** Paths below them that belong to the template and stay as each template has them. */
   readonly except: readonly string[];
 }
 
 /**
- * Where VMs run. One object of this kind owns all VMs of this instance on this host.
- * At most one VM exists per agent; `create`, `remove` and `buildTemplate` are idempotent and may be repeated after a crash at any point.
- * Calls for one agent are served one at a time, in order, except that `remove` aborts a `create` under way.
+ * Runs VMs. One object of this kind owns all VMs of this instance on this host.
+ * At most one VM exists per agent. `create`, `remove` and `buildTemplate` are idempotent and may be repeated after a crash
+ * at any point.
+ * Calls for one agent are served one at a time, in order, except that `remove` aborts a `create` in progress.
  */
 export interface VmDriver {
-  /** Host address the broker must listen on: what a guest sends to its fixed broker address arrives here, at `brokerPort`. */
+  /**
+   * Host address on which the broker must listen. Traffic to a guest's fixed broker address arrives here, at `brokerPort`.
+   */
   readonly brokerHost: string;
-  /** The host's pace (`@lodge/domain`): how many times longer a guest's own work may take here. That of the slowest template seen; 1 before there is one. */
+  /**
+   * The host's pace (`@lodge/domain`): the factor by which a guest's own work may take longer here. It is that of the
+   * slowest template seen, and 1 before there is one.
+   */
   readonly pace: number;
-  /** Prepares the host (network, accelerator check), adopts VMs that outlived an earlier process, and removes what belongs to no run directory. Call once, first. */
+  /**
+   * Prepares the host (network, accelerator check), adopts VMs that outlived an earlier process, and removes everything that
+   * belongs to no run directory. Call it once, first.
+   */
   start(): Promise<void>;
   /** Stops watching. Leaves every VM running. */
   stop(): Promise<void>;
-  /** Once the driver is started, what is found stays for VMs, whatever becomes of the cache. */
+  /** Finds a template. Once the driver is started, a found template stays for VMs even if the cache is emptied. */
   findTemplate(request: TemplateRequest): Promise<Template | null>;
-  /** The template of that id, current or not: an agent's disk lies over the one it was made from. */
+  /**
+   * Returns the template of that id, current or not, because an agent's disk lies over the template that it was made from.
+   */
   getTemplate(id: string): Promise<Template | null>;
-  /** Makes the template if it is absent; concurrent builds of the same one join, across processes too. Rejects with `template_missing` when the one to go on from is not there. */
+  /**
+   * Makes the template if it is absent. Concurrent builds of the same template join, across processes too. Rejects with
+   * `template_missing` when `from` is missing.
+   */
   buildTemplate(build: TemplateBuild, signal: AbortSignal): Promise<Template>;
-  /** Makes the agent's VM. The same execution twice is the same VM. Rejects with `VmError`; then nothing of this execution is left but, with `boot`, the disk. */
+  /**
+   * Makes the agent's VM. The same execution twice is the same VM. Rejects with `VmError`; then nothing of this execution is
+   * left but, with `boot`, the disk.
+   */
   create(request: VmRequest, signal: AbortSignal): Promise<Vm>;
-  /** Freezes the vCPUs; memory stays. Frozen is success. Rejects with `gone` when that execution does not run here. */
+  /**
+   * Freezes the vCPUs and keeps the memory. A frozen VM is a success. Rejects with `gone` when that execution does not run
+   * here.
+   */
   pause(agentId: string, executionId: string): Promise<void>;
-  /** Lets the vCPUs go on, the guest's clock set and its randomness reseeded. Running is success. Rejects with `gone` as `pause` does. */
+  /**
+   * Resumes the vCPUs, with the guest's clock set and its randomness reseeded. A running VM is a success. Rejects with
+   * `gone` as `pause` does.
+   */
   resume(agentId: string, executionId: string): Promise<void>;
   /**
-   * Freezes the VM, or takes it as it stands where it is `paused`; writes what its memory has changed and its devices beside its disk as one snapshot, fsyncs, and then
-   * frees process, namespace and memory. Rejects with the VM as it was before (`disk_full` when there is no room): the caller
-   * lets it run again. A crash in its midst leaves either the VM, `paused`, or the snapshot.
+   * Freezes the VM, or takes a `paused` one. Writes its changed memory and its devices beside its disk as one snapshot,
+   * fsyncs, and then frees process, namespace and memory. A rejection leaves the VM as it was (`disk_full` when there is no
+   * room), and the caller lets it run again. A crash leaves either the VM, `paused`, or the snapshot.
    */
   suspend(agentId: string, executionId: string, facts: RuntimeFacts, signal: AbortSignal): Promise<Suspension>;
   /**
-   * As `suspend`, and then disk and snapshot are kept as a backup as they are, with the content of the guest's data folders, so that
-   * another VM can be made in its place. Backed up already is success. Rejects with the VM as it was before; with `disk_full`,
-   * before it is frozen, where the host has no room for a second disk. A crash in its midst leaves the VM, or it is the backup
-   * when the next driver has started.
+   * Suspends the VM and keeps disk and snapshot as a backup, with the content of the guest's data folders, so another VM can
+   * be made in its place. An existing backup is a success. A rejection leaves the VM as it was. `disk_full` comes before the
+   * freeze when the host has no room for a second disk. A crash leaves the VM, or the backup once the next driver has
+   * started.
    */
   backUp(
     agentId: string,
@@ -185,49 +232,67 @@ export interface VmDriver {
     signal: AbortSignal,
   ): Promise<Suspension>;
   /**
-   * Puts what was kept of the data folders into that VM, made in the place of the one that is backed up, and removes what its template
-   * had there. Its runtime has ended. What it has written survives the VM's end.
+   * Copies the backup's data folders into the VM made in its place, and removes the template's own content there. The VM's
+   * runtime has ended. The written data survives the VM's end.
    */
   carryOver(agentId: string, executionId: string, data: CarriedData, signal: AbortSignal): Promise<void>;
-  /** The VM that is the backup is the agent's again, `suspended`; what was made in its place is removed. No backup is success. */
+  /**
+   * Restores the VM of the backup as the agent's, `suspended`, and removes the VM made in its place. No backup is a success.
+   */
   rollBack(agentId: string): Promise<void>;
-  /** Frees the backup. No backup is success. */
+  /** Frees the backup. No backup is a success. */
   dropBackup(agentId: string): Promise<void>;
-  /** Grows or shrinks the running VM; resolves with the machine as it then is, which may be larger than asked for where the guest did not give memory back within a bound. */
+  /**
+   * Grows or shrinks the running VM and resolves with the resulting machine. It may be larger than requested when the guest
+   * did not give memory back within a bound.
+   */
   resize(agentId: string, executionId: string, machine: Machine, signal: AbortSignal): Promise<Machine>;
   /**
-   * What the daemon in the agent's guest knows the host by: new with each `create`, in effect when it resolves, and a secret.
-   * Answers before `start`, too. Null: it knows the host by its address alone, or the agent has no guest at this address.
+   * Returns the secret by which the daemon in the agent's guest recognises the host. It is new with each `create` and in
+   * effect when that resolves. It also answers before `start`. Null when the daemon recognises the host by its address
+   * alone, or the agent has no guest at this address.
    */
   guestCredential(agentId: string, address: string): Promise<string | null>;
-  /** Null when nothing of the agent is here. */
+  /** Returns null when nothing of the agent is here. */
   usage(agentId: string): Promise<VmUsage | null>;
-  /** What the guest printed on its console since the last call, at most 64 KiB: older is lost. Empty when no VM runs. */
+  /** Returns the guest's console output since the last call, at most 64 KiB; older output is lost. Empty when no VM runs. */
   readConsole(agentId: string): Promise<string>;
-  /** Why the VM that is `dead` here ended, or what one that is halted stands still for; null where it is neither. */
+  /** Returns the reason why the `dead` VM ended, or why a halted one stands still; else null. */
   death(agentId: string): Promise<VmDeath | null>;
-  /** Puts these rules on the agent's network at once; connections that they do not allow end. Nothing of the agent here is success. */
+  /**
+   * Applies these rules to the agent's network at once and ends connections that they do not allow. No VM of the agent is a
+   * success.
+   */
   setEgress(agentId: string, rules: EgressRules): Promise<void>;
-  /** What the agent's rules refused since the last call, oldest first, and how many more there were than are told. */
+  /** Returns the refusals of the agent's rules since the last call, oldest first, and the number of those left out. */
   readRefused(agentId: string): Promise<{ readonly refused: readonly RefusedConnection[]; readonly more: number }>;
-  /** Removes templates, and images' disks they alone need, that are not of `keep` and not under construction. Gives their ids. */
+  /**
+   * Removes templates that are neither in `keep` nor under construction, with the images' disks that only they need. Returns
+   * their ids.
+   */
   collectTemplates(keep: ReadonlySet<string>): Promise<readonly string[]>;
-  /** Null when nothing of the agent is here. Waits for an emulator that does not answer as `list` does. */
+  /** Returns null when nothing of the agent is here. Waits for an unresponsive emulator as `list` does. */
   inspect(agentId: string): Promise<VmObservation | null>;
   /**
-   * Everything on the host that belongs to this instance, whole or partial. All emulators are asked at once, each for some
-   * seconds at most; one that was silent before is not waited for.
+   * Returns everything on the host that belongs to this instance, whole or partial. All emulators are queried at once, each
+   * for some seconds at most. One that was silent before is not waited for.
    */
   list(): Promise<VmObservation[]>;
-  /** Ends the VM and frees process, namespace, cgroup and files, a snapshot among them; the disk too, and the backup, unless the disk is to be kept. Absent is success. */
+  /**
+   * Ends the VM and frees process, namespace, cgroup and files, including a snapshot. Disk and backup go too, unless the
+   * disk is to be kept. Absence is a success.
+   */
   remove(agentId: string, options: { readonly keepDisk: boolean }): Promise<void>;
-  /** Calls back when a VM's process ends, however it ended. Returns the unsubscribe function. */
+  /** Calls back when a VM's process ends, for any reason. Returns the unsubscribe function. */
   onExit(listener: (exit: { readonly agentId: string; readonly executionId: string }) => void): () => void;
   /** The host's memory in MiB: `total`, and `available` as the kernel estimates it. */
   hostMemory(): Promise<{ readonly totalMib: number; readonly availableMib: number }>;
-  /** The file system that holds the agents' disks, MiB: `free` is what a process without privileges may still write. Cheap, and waits for no disk. */
+  /**
+   * The file system of the agents' disks, in MiB. `free` is the space that a process without privileges may still write.
+   * Cheap, and waits for no disk.
+   */
   hostDisk(): Promise<{ readonly totalMib: number; readonly freeMib: number }>;
-  /** Of every agent of which anything is here; or of VMs that can be paused alone, which waits for no disk however busy it is. */
+  /** Returns the disk use of every agent with data here, or only of VMs that can be paused, which waits for no busy disk. */
   diskUse(of: 'all' | 'running'): Promise<readonly DiskUse[]>;
 }
 
@@ -239,16 +304,16 @@ export type VmErrorCode =
   | 'template_missing'
   | 'disk_missing'
   | 'snapshot_missing'
-  /** Whole, and saved where emulator, accelerator or processor are others. */
+  /** The snapshot is whole, but was saved on another emulator, accelerator or processor. */
   | 'snapshot_foreign'
   | 'disk_full'
   | 'gone'
   | 'failed';
 
-/** A driver's failure. `message` is for the operator's log, never for a reply. */
+/** Thrown when a driver fails. `message` is for the operator's log, never for a reply. */
 export class VmError extends Error {
   readonly code: VmErrorCode;
-  /** Of a start that failed because its VM ended: why it did. */
+  /** The reason why the VM ended, for a start that failed because of it. */
   readonly death: VmDeath | null;
   constructor(code: VmErrorCode, message: string, options?: ErrorOptions & { readonly death?: VmDeath | null }) {
     super(message, options);

@@ -1,7 +1,7 @@
 /**
- * Webhooks and their deliveries. An event makes a delivery in the transaction that moves the webhook's position past it; a
- * delivery ends when its receiver has taken it, or was given up. One process delivers for a webhook at a time, under a lease
- * whose number fences what it writes: what a killed one had sent and not written is sent again.
+ * Webhooks and their deliveries. An event makes a delivery in the transaction that moves the webhook's position past it. A
+ * delivery ends when its receiver has accepted it, or when it was given up. One process at a time delivers for a webhook,
+ * under a lease whose number fences its writes. Deliveries that a killed process had sent and not recorded are sent again.
  */
 import type { EventType } from '@lodge/domain';
 import type { ActorNote } from '../events/change-note.ts';
@@ -15,7 +15,7 @@ export interface WebhookRow {
   readonly enabled: boolean;
   readonly disabledReason: string | null;
   readonly secretLast4: string;
-  /** Until when the secret before signs too; null where none does. */
+  /** The time until which the previous secret signs too; null when none does. */
   readonly previousUntil: Date | null;
   readonly failingSince: Date | null;
   readonly pending: number;
@@ -34,13 +34,15 @@ export interface NewWebhook {
   readonly secretLast4: string;
 }
 
-/** What a change leaves out stays. A webhook that is enabled again is told of events from then on, and of what is pending. */
+/**
+ * A change; absent fields stay. A webhook that is enabled again receives events from then on, and its pending deliveries.
+ */
 export interface WebhookChange {
   readonly url?: string;
   readonly description?: string;
   readonly patterns?: readonly string[];
   readonly enabled?: boolean;
-  /** The present secret signs for `overlapMs` longer. */
+  /** The new secret. The present one signs for `overlapMs` longer. */
   readonly secret?: { readonly sealed: string; readonly last4: string; readonly overlapMs: number };
 }
 
@@ -49,7 +51,7 @@ export type DeliveryState = 'pending' | 'delivered' | 'failed';
 export interface DeliveryRow {
   readonly id: bigint;
   readonly webhookId: string;
-  /** Null: a test. */
+  /** Null for a test. */
   readonly eventId: bigint | null;
   readonly type: string;
   readonly agentId: string | null;
@@ -68,14 +70,14 @@ export interface DeliveryQuery {
   readonly accountId: string;
   readonly webhookId: string;
   readonly limit: number;
-  /** Deliveries before this one: newest come first. */
+  /** Returns deliveries before this one, newest first. */
   readonly before?: bigint;
   readonly state?: DeliveryState;
 }
 
-/** Of the API. Null: the account has no such webhook, or it no such delivery. */
+/** Webhooks as the API uses them. Null means that the account has no such webhook, or the webhook no such delivery. */
 export interface WebhookStore {
-  /** Null: the account has as many as it may have. */
+  /** Creates a webhook; null when the account has its maximum. */
   create(accountId: string, webhook: NewWebhook, maxWebhooks: number, note: ActorNote): Promise<WebhookRow | null>;
   list(accountId: string): Promise<readonly WebhookRow[]>;
   get(accountId: string, id: string): Promise<WebhookRow | null>;
@@ -83,26 +85,26 @@ export interface WebhookStore {
   remove(accountId: string, id: string, note: ActorNote): Promise<boolean>;
   deliveries(query: DeliveryQuery): Promise<readonly DeliveryRow[] | null>;
   delivery(accountId: string, webhookId: string, id: bigint): Promise<DeliveryRow | null>;
-  /** A delivery of its own, due at once, whatever the patterns are. */
+  /** Makes a separate delivery that is due at once, whatever the patterns are. */
   test(accountId: string, id: string, type: string, body: string): Promise<DeliveryRow | null>;
-  /** Due at once, with a fresh count of attempts. One that is pending stays so. */
+  /** Makes a delivery due at once, with a fresh count of attempts. A pending one stays pending. */
   redeliver(accountId: string, webhookId: string, id: bigint): Promise<DeliveryRow | null>;
-  /** Calls back with an account's id when attempts were made, in any process; null: some may have been. */
+  /** Calls back with an account's id when any process made attempts; null means that some may have been made. */
   onAttempt(listener: (accountId: string | null) => void): () => void;
 }
 
-/** A webhook that this process delivers for. */
+/** A webhook for which this process delivers. */
 export interface HeldWebhook {
   readonly id: string;
   readonly accountId: string;
   readonly url: string;
   readonly types: readonly EventType[];
   readonly sealedSecret: string;
-  /** Null: none, or its time is over. */
+  /** Null when there is none, or it has expired. */
   readonly sealedPrevious: string | null;
   readonly previousUntil: Date | null;
   readonly failingSince: Date | null;
-  /** Fences what the lease may write. */
+  /** Fences the writes of the lease. */
   readonly lease: number;
 }
 
@@ -115,7 +117,7 @@ export interface DueDelivery {
   readonly nextAt: Date;
 }
 
-/** What came of an attempt. */
+/** The result of an attempt. */
 export type DeliveryResult = {
   readonly id: bigint;
   readonly attemptedAt: Date;
@@ -127,34 +129,37 @@ export type DeliveryResult = {
   | { readonly outcome: 'failed'; readonly reason: string }
 );
 
-/** Of who delivers. Whatever a lease that has ended asks for is refused: false, or nothing. */
+/** Webhooks as their deliverer uses them. Requests under an ended lease are refused with false or nothing. */
 export interface WebhookQueue {
-  /** Calls back with an account's id when there is something to do beside events, in any process; null: there may be. */
+  /** Calls back with an account's id when any process has work besides events; null means that there may be some. */
   onWork(listener: (accountId: string | null) => void): () => void;
-  /** Enabled webhooks that nobody holds and that have something to do, as far as there is room. */
+  /** Claims enabled webhooks that nobody holds and that have work, up to `limit`. */
   claim(asked: {
     readonly holder: string;
     readonly limit: number;
     readonly leaseMs: number;
   }): Promise<readonly HeldWebhook[]>;
-  /** Those that this process still holds, as they are now: a change of address or secret is seen by it. */
+  /** Returns the webhooks that this process still holds, in their present state, so a new address or secret is used. */
   renew(held: readonly HeldWebhook[], leaseMs: number): Promise<readonly HeldWebhook[]>;
   release(held: readonly HeldWebhook[]): Promise<void>;
-  /** Makes deliveries of the next events, at most `limit`, while fewer than `maxPending` are pending; `more`: there are further events. */
+  /**
+   * Makes deliveries of the next events, at most `limit`, while fewer than `maxPending` are pending. `more` says that there
+   * are further events.
+   */
   takeEvents(
     held: HeldWebhook,
     limit: number,
     maxPending: number,
   ): Promise<{ readonly made: readonly DueDelivery[]; readonly more: boolean } | null>;
-  /** Pending ones, due or not, in the order of their events, after `after`. */
+  /** Returns pending deliveries after `after`, due or not, in the order of their events. */
   pending(held: HeldWebhook, limit: number, after: bigint | null): Promise<readonly DueDelivery[]>;
-  /** False: the lease has ended, and nothing is written. */
+  /** Writes results. False when the lease has ended; then nothing is written. */
   settle(held: HeldWebhook, results: readonly DeliveryResult[]): Promise<boolean>;
-  /** With its event; what is pending stays. */
+  /** Disables the webhook with its event. Pending deliveries stay. */
   disable(held: HeldWebhook, reason: string): Promise<boolean>;
   /** Deletes ended deliveries that are older, or beyond the newest `keep` of a webhook, in short steps. */
   prune(bounds: { readonly maxAgeMs: number; readonly keep: number }): Promise<void>;
 }
 
-/** What a sealed secret of a webhook is bound to. */
+/** The context bound to a sealed secret of a webhook. */
 export const webhookSecretContext = (webhookId: string): string => `webhook-secret:${webhookId}`;
