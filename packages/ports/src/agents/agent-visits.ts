@@ -36,7 +36,7 @@ export interface AgentVisitStore {
    */
   createLink(link: NewAgentLink, hash: Uint8Array, note?: ChangeNote): Promise<Date | null>;
   /**
-   * Turns a link that can still be opened into a visit, whose hash replaces the link's. One of two simultaneous callers one
+   * Turns a link that can still be opened into a visit, whose hash replaces the link's. One of two simultaneous callers
    * succeeds.
    */
   openLink(
