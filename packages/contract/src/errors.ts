@@ -4,7 +4,7 @@ import { errorCodes, errorTypes } from '@lodge/domain';
 import type { ErrorCode } from '@lodge/domain';
 import { oneOf } from './text.ts';
 
-/** Body of every error reply: exactly this. */
+/** The exact body of every error reply. */
 export const ErrorBody = Type.Object(
   {
     error: Type.Object(

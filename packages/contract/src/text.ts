@@ -30,7 +30,7 @@ export const oneOf = <const T extends string>(values: readonly T[], options: TSc
   return Type.Unsafe<T>(schema) as TUnsafe<T> & { readonly type: 'string' };
 };
 
-/** The same schema with null allowed, in the one form that gives one error and one branch when serialised. */
+/** The same schema that also allows null, in the one form that serialises with one error and one branch. */
 export function nullable<T extends TSchema & { readonly type: string }>(schema: T): TUnsafe<Static<T> | null> {
   const values = 'enum' in schema ? { enum: [...(schema.enum as unknown[]), null] } : {};
   return Type.Unsafe<Static<T> | null>({ ...schema, ...values, type: [schema.type, 'null'] });
@@ -38,7 +38,7 @@ export function nullable<T extends TSchema & { readonly type: string }>(schema: 
 
 export const Timestamp = Type.String({ format: 'date-time', examples: ['2026-01-31T12:00:00.000Z'] });
 
-/** Up to 50 string pairs of the client's own. */
+/** Up to 50 pairs of strings for the client's own use. */
 const metadata = {
   type: 'object',
   description: 'Up to 50 pairs of strings for your own use.',
@@ -71,7 +71,7 @@ export const listOf = <Item extends TSchema>(item: Item, title: string) =>
     { title, additionalProperties: false },
   );
 
-/** A list that is given whole. */
+/** A list without pages. */
 export const wholeList = <Item extends TSchema>(item: Item, title: string) =>
   Type.Object(
     {
@@ -83,7 +83,7 @@ export const wholeList = <Item extends TSchema>(item: Item, title: string) =>
     { title, additionalProperties: false },
   );
 
-/** A list's `cursor`; `more`: what else it holds for. */
+/** A list's `cursor`; `more` names further values that a page keeps. */
 export const pageCursor = (more = '', maxLength = 512) =>
   Type.Optional(
     Type.String({

@@ -19,14 +19,14 @@ export const statusReasonCodes = [
 ] as const;
 export type StatusReasonCode = (typeof statusReasonCodes)[number];
 
-/** Why an agent is in its status. `message` is public. */
+/** The reason for an agent's status. `message` is public. */
 export interface StatusReason {
   readonly code: StatusReasonCode;
   readonly message: string;
   readonly at: Date;
 }
 
-/** Whom commands and terminals in an agent's machine can run as. */
+/** Users as whom commands and terminals in an agent's machine can run. */
 export const machineUsers = ['agent', 'root'] as const;
 export type MachineUser = (typeof machineUsers)[number];
 

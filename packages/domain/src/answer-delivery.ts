@@ -1,16 +1,16 @@
-/** Where the answer of a turn goes that nobody waits for: of a schedule's run, or of a hook's message. */
+/** The destination of a turn's answer that nobody waits for: that of a schedule's run, or of a hook's message. */
 
 /**
- * `none`: nowhere but into the record of the turn. `channel`: into a conversation of one of the agent's channels. `webhook`: the event
- * of the turn's end has it, for whoever follows events.
+ * `none`: only into the record of the turn. `channel`: into a conversation of one of the agent's channels. `webhook`: the
+ * event of the turn's end carries it for readers of events.
  */
 export const deliverTargets = ['none', 'channel', 'webhook'] as const;
 export type DeliverTarget = (typeof deliverTargets)[number];
 
-/** What of an answer an event carries, UTF-8 bytes. */
+/** Most UTF-8 bytes of an answer in an event. */
 export const maxEventAnswerBytes = 16 * 1024;
 
-/** The beginning of a text, in at most so many UTF-8 bytes and whole characters. */
+/** Returns the beginning of a text in whole characters and at most `maxBytes` UTF-8 bytes. */
 export function firstBytes(text: string, maxBytes: number): string {
   const buffer = new Uint8Array(maxBytes);
   const { read } = new TextEncoder().encodeInto(text.slice(0, maxBytes), buffer);

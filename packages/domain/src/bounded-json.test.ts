@@ -34,8 +34,8 @@ test('hostile text costs next to nothing', () => {
     try {
       boundedJson(`["${unit.repeat(many.bytes / 8)}`, many);
     } catch {
-      // Each is refused, whatever for.
+      // Any of its errors refuses the text.
     }
-  // Hundredths of a second. `JSON.parse` takes 2 s over the first alone.
+  // It takes hundredths of a second. `JSON.parse` takes 2 s over the first text alone.
   assert.ok(process.cpuUsage(before).user < 3_000_000);
 });

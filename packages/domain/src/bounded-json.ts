@@ -1,19 +1,19 @@
 /**
- * JSON that somebody hostile wrote. Its size is measured before anything reads it: one pass that allocates nothing and jumps
- * from quote to quote. `JSON.parse` takes 100 times as long over many small values as over one long one, so bytes alone
- * bound no time: 8 MiB of `[]` take a second and 200 MB.
+ * JSON that somebody hostile wrote. Its size is measured before anything reads it, in one pass that allocates nothing and
+ * jumps from quote to quote. `JSON.parse` takes 100 times as long over many small values as over one long one, so a bound on
+ * bytes alone does not bound time: 8 MiB of `[]` take a second and 200 MB.
  */
 
 export interface JsonBounds {
-  /** Of the text in UTF-8. */
+  /** Most bytes of the text in UTF-8. */
   readonly bytes: number;
-  /** Arrays and objects within each other. */
+  /** Deepest nesting of arrays and objects. */
   readonly depth: number;
-  /** Values of any type, however deep. An empty array or object counts twice. */
+  /** Most values of any type, at any depth. An empty array or object counts twice. */
   readonly elements: number;
 }
 
-/** The text is larger than its bounds. It was not read. */
+/** Thrown when the text is larger than its bounds. It was not parsed. */
 export class JsonBoundsError extends Error {
   readonly bound: keyof JsonBounds;
   constructor(bound: keyof JsonBounds, most: number) {
@@ -23,7 +23,7 @@ export class JsonBoundsError extends Error {
   }
 }
 
-/** Reads JSON within bounds. Throws `JsonBoundsError` beyond them, and `SyntaxError` for what is no JSON. */
+/** Reads JSON within bounds. Throws `JsonBoundsError` beyond them, and `SyntaxError` for text that is no JSON. */
 export function boundedJson(given: string | Uint8Array, bounds: JsonBounds): unknown {
   // A character has at least one byte.
   if (given.length > bounds.bytes) throw new JsonBoundsError('bytes', bounds.bytes);
@@ -34,7 +34,9 @@ export function boundedJson(given: string | Uint8Array, bounds: JsonBounds): unk
 
 const utf8 = new TextDecoder();
 
-/** Text that is no JSON is measured in the same time; what `JSON.parse` reads of it before it fails is within the bounds. */
+/**
+ * Measures text in the same time whether or not it is JSON. `JSON.parse` reads only text within the bounds before it fails.
+ */
 function measure(text: string, { depth: maxDepth, elements: maxElements }: JsonBounds): void {
   let depth = 0;
   let elements = 1;
@@ -63,7 +65,10 @@ function measure(text: string, { depth: maxDepth, elements: maxElements }: JsonB
   }
 }
 
-/** Index of the closing quote, or the text's length. A run of backslashes stands before one quote, so it is counted once. */
+/**
+ * Returns the index of the closing quote, or the text's length. A run of backslashes stands before one quote, so it is
+ * counted once.
+ */
 function endOfString(text: string, start: number): number {
   for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
     let first = quote;

@@ -3,11 +3,14 @@ import type { Verb } from './operation.ts';
 import { sizeNames, sizes } from './sizes.ts';
 import type { SizeName } from './sizes.ts';
 
-/** An agent holds memory in these statuses, and in any other while one of these operations is under way. */
+/** An agent holds memory in these statuses, and in any other status while one of these operations is in progress. */
 export const statusesWithMemory: readonly AgentStatus[] = ['provisioning', 'running', 'paused'];
 export const operationsToMemory: readonly Verb[] = ['start', 'resume', 'restart'];
 
-/** The larger of what was asked for and what the machine has: one that was made smaller may not have given memory back yet. */
+/**
+ * Returns the larger of the requested size and the machine's size. A machine that was made smaller may not have returned its
+ * memory yet.
+ */
 export function sizeHeld(asked: SizeName, machineMib: number): SizeName {
   const heldMib = Math.max(sizes[asked].memoryMib, machineMib);
   return sizeNames.find((name) => sizes[name].memoryMib >= heldMib) ?? sizeNames.at(-1)!;
@@ -17,18 +20,23 @@ export function sizeHeld(asked: SizeName, machineMib: number): SizeName {
 export interface HostMemory {
   readonly totalMib: number;
   readonly availableMib: number;
-  /** Kept for the host itself, the control plane and the database. */
+  /** Memory kept for the host itself, the control plane and the database. */
   readonly reservedMib: number;
-  /** How many MiB may be promised to agents for each MiB there is. Clones share their template's pages, so more than 1 is usual. */
+  /**
+   * MiB that may be promised to agents for each MiB there is. Clones share their template's pages, so more than 1 is usual.
+   */
   readonly overcommit: number;
 }
 
-/** Memory that a clone really takes up soon after it starts, in MiB: its own pages and the emulator's (docs/guides/operating.md gives the figures). */
+/**
+ * Memory in MiB that a clone really uses soon after it starts: its own pages and the emulator's (docs/guides/operating.md
+ * gives the figures).
+ */
 export const cloneFootprintMib = 1024;
 
 /**
- * Whether one more agent of `request` fits beside the `committed` ones. Two bounds: what is promised must stay within
- * the host's memory times the overcommit, and what is free now must hold a clone's first footprint.
+ * Whether one more agent of size `request` fits beside the `committed` ones. Promised memory must stay within the host's
+ * memory times the overcommit. Free memory must hold a clone's first footprint.
  */
 export function fits(host: HostMemory, committed: readonly SizeName[], request: SizeName): boolean {
   const promised = committed.reduce((sum, size) => sum + sizes[size].memoryMib, 0) + sizes[request].memoryMib;
@@ -38,71 +46,73 @@ export function fits(host: HostMemory, committed: readonly SizeName[], request: 
 
 /** The operator's settings for disk, MiB. */
 export interface DiskSettings {
-  /** Kept for the database and logs: agents are never promised it. */
+  /** Disk kept for the database and logs, never promised to agents. */
   readonly reservedMib: number;
-  /** Below so much free space the agents that write most are paused. */
+  /** Free space below which the agents that write most are paused. */
   readonly floorMib: number;
-  /** How many MiB agents may still write for each MiB that is free. Few ever fill their disks, so more than 1 is usual. */
+  /** MiB that agents may still write for each free MiB. Few agents ever fill their disks, so more than 1 is usual. */
   readonly overcommit: number;
 }
 
 /** docs/adr/0033-disk-is-capacity.md gives the figures behind these. */
 export const defaultDisk: DiskSettings = { reservedMib: 2048, floorMib: 2048, overcommit: 10 };
 
-/** The file system that holds the agents' disks. */
+/** The file system of the agents' disks. */
 export interface HostDisk extends DiskSettings {
   readonly freeMib: number;
 }
 
-/** What an agent has written so far, and what it may write in all. */
+/** The data that an agent has written so far, and the size that bounds it. */
 export interface DiskHolder {
-  /** Of what was asked for and what its machine has, the larger. */
+  /** The larger of the requested size and the machine's size. */
   readonly size: SizeName;
   readonly diskMib: number;
   readonly snapshotMib: number;
 }
 
 /**
- * Free space by what it allows, each level without what the one before it does:
+ * Free space by the actions that it allows. Each level allows less than the one before:
  * - `ample`: everything;
- * - `low`: no create and no start; whatever runs goes on;
- * - `short`: whoever writes most is paused;
- * - `critical`: whoever writes at all is paused, and nobody is resumed.
+ * - `low`: no create and no start; running agents go on;
+ * - `short`: the agents that write most are paused;
+ * - `critical`: every agent that writes is paused, and nobody is resumed.
  */
 export type DiskLevel = 'ample' | 'low' | 'short' | 'critical';
 
 export function diskLevel({ freeMib, floorMib }: Pick<HostDisk, 'freeMib' | 'floorMib'>): DiskLevel {
   if (freeMib < floorMib / 2) return 'critical';
   if (freeMib < floorMib) return 'short';
-  // Above the floor by a part of it, or agents that were paused would be let go on and paused again at once.
+  // The margin above the floor keeps paused agents from being resumed and paused again at once.
   return freeMib < floorMib * 1.25 ? 'low' : 'ample';
 }
 
-/** What an agent may yet add to what is on the disk: the rest of its own disk, and one snapshot of its memory. */
+/** Returns the MiB that an agent may still add to the disk: the rest of its own disk, and one snapshot of its memory. */
 export function mayWriteMib({ size, diskMib, snapshotMib }: DiskHolder): number {
   const { diskGib, memoryMib } = sizes[size];
   return Math.max(0, diskGib * 1024 - diskMib) + Math.max(0, memoryMib - snapshotMib);
 }
 
-/** Whether what `all` may write fits, by the operator's overcommit, into what is free beside reserve and floor. */
+/**
+ * Whether the data that `all` may write fits, by the operator's overcommit, into the free space beside reserve and floor.
+ */
 export function fitsDisk(host: HostDisk, all: readonly DiskHolder[]): boolean {
   if (diskLevel(host) !== 'ample') return false;
   const wanted = all.reduce((sum, holder) => sum + mayWriteMib(holder), 0);
   return wanted <= Math.max(0, host.freeMib - host.reservedMib - host.floorMib) * host.overcommit;
 }
 
-/** What an agent has written since it was looked at before. */
+/** The MiB that an agent has written since the last look. */
 export interface DiskGrowth {
   readonly id: string;
   readonly grownMib: number;
 }
 
-/** What was written between two looks may go on for so many times as long before the host is critically short. */
+/** An amount written between two looks may repeat this many times before the host is critically short. */
 const patience = 60;
 
 /**
- * Agents to pause, those that wrote most first: as few as leave the others, writing on as they did, far from using up the
- * lower half of the floor. The less of that is left, the less anyone may write.
+ * Returns the agents to pause, those that wrote most first. It pauses as few as possible, so that the others, writing on as
+ * before, stay far from using up the lower half of the floor. The less of that is left, the less anyone may write.
  */
 export function writersToPause(host: Pick<HostDisk, 'freeMib' | 'floorMib'>, growths: readonly DiskGrowth[]): string[] {
   const { freeMib, floorMib } = host;
@@ -119,12 +129,12 @@ export function writersToPause(host: Pick<HostDisk, 'freeMib' | 'floorMib'>, gro
   return chosen;
 }
 
-/** Guests together write less than this in a millisecond, through the page cache of a fast host, MiB. */
+/** All guests together write less than this in a millisecond, through the page cache of a fast host, MiB. */
 const fastestMibPerMs = 4;
 const soonestLookMs = 200;
 const latestLookMs = 2_000;
 
-/** How long until free space has to be looked at again: not longer than it takes to write down to the floor. */
+/** Returns the time until the next look at free space, at most the time that it takes to write down to the floor. */
 export function nextDiskLookMs({ freeMib, floorMib }: Pick<HostDisk, 'freeMib' | 'floorMib'>): number {
   const reachMs = (freeMib - floorMib) / fastestMibPerMs;
   return Math.round(Math.min(latestLookMs, Math.max(soonestLookMs, reachMs)));

@@ -1,4 +1,4 @@
-/** What an agent's machine may reach beside its model broker, which it always reaches. */
+/** The addresses that an agent's machine may reach beside its model broker, which it always reaches. */
 import { Refusal } from './refusal.ts';
 import { specialIpv4Blocks } from './special-addresses.ts';
 
@@ -6,27 +6,29 @@ export const egressModes = ['public', 'allowlist', 'none'] as const;
 export type EgressMode = (typeof egressModes)[number];
 
 /**
+ * The mode of the rules.
+ *
  * - `public`: any public address.
- * - `allowlist`: what `allow` names and nothing else.
+ * - `allowlist`: only the entries of `allow`.
  * - `none`: nothing.
  */
 export interface EgressRules {
   readonly mode: EgressMode;
   /**
-   * Up to 100 of `host`, `*.host` (every name below it, not itself) and public IPv4 blocks, a single address among them
-   * (`192.0.2.0/24`, `192.0.2.7/32`: always with a prefix); lower case ASCII. Empty but with `allowlist`.
+   * Up to 100 entries: `host`, `*.host` (every name below it, not itself) and public IPv4 blocks, always with a prefix
+   * (`192.0.2.0/24`, `192.0.2.7/32`). All are in lower case ASCII. Empty except with `allowlist`.
    */
   readonly allow: readonly string[];
 }
 
 export const publicEgress: EgressRules = { mode: 'public', allow: [] };
 
-/** Entries of one agent's `allow`. */
+/** Most entries of one agent's `allow`. */
 export const mostEgressEntries = 100;
-/** Characters of one entry as it is given: `*.`, a name, and the dot of the root. */
+/** Most characters of an entry as given: `*.`, a name, and the dot of the root. */
 export const longestEgressEntry = 256;
 
-/** The rules in the form in which they are kept; `allow` is in ASCII. Refuses with the field's name. */
+/** Returns the rules in their stored form, with `allow` in ASCII. Refuses with the field's name. */
 export function checkedEgress({ mode = 'public', allow = [] }: Partial<EgressRules>): EgressRules {
   if (mode !== 'allowlist' && allow.length > 0) {
     throw new Refusal('invalid_request', `egress.allow is for mode allowlist: with mode ${mode} it would not be read.`);
@@ -53,14 +55,16 @@ function checkedEntry(given: string, field: string): string {
   return isWildcard ? `*.${name}` : name;
 }
 
-/** Letters, digits and hyphens; a last label that is a number would be read as the end of an address. */
+/**
+ * Whether a name has letters, digits and hyphens only. A last label that is a number would be read as the end of an address.
+ */
 function isHostName(name: string): boolean {
   const labels = name.split('.');
   const isNumber = /^(?:\d+|0x[0-9a-f]*)$/.test(labels.at(-1)!);
   return name.length <= 253 && !isNumber && labels.every((label) => /^(?!-)[a-z0-9-]{1,63}(?<!-)$/.test(label));
 }
 
-/** The widest block that can be given. */
+/** Prefix length of the widest block allowed. */
 const shortestPrefix = 8;
 
 function checkedBlock(entry: string, fault: (words: string) => Refusal): string {
@@ -81,7 +85,7 @@ interface Block {
   readonly prefix: number;
 }
 
-/** Null: it is none. Bits beyond the prefix are taken away. */
+/** Returns the block with the bits beyond its prefix cleared, or null when the text is none. */
 function parseBlock(text: string): Block | null {
   const [address = '', prefix = '32', ...rest] = text.split('/');
   const octets = address.split('.');

@@ -12,7 +12,7 @@ export type ErrorType = (typeof errorTypes)[number];
 interface ErrorKind {
   readonly status: number;
   readonly type: ErrorType;
-  /** What the code says, for the reference. */
+  /** Meaning of the code, for the reference. */
   readonly meaning: string;
 }
 

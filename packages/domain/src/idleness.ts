@@ -1,12 +1,12 @@
 import type { AgentStatus, Lifecycle } from './agent.ts';
 import type { Operation } from './operation.ts';
 
-/** What idleness looks at. */
+/** The facts that idleness depends on. */
 export interface IdleFacts {
   readonly status: AgentStatus;
   readonly operation: Operation | null;
   readonly lifecycle: Lifecycle;
-  /** A request, stream, turn or LLM call of the agent is under way. */
+  /** Whether a keep-awake lease is in force: a request, stream, turn or LLM call of the agent is in progress. */
   readonly held: boolean;
   readonly createdAt: Date;
   readonly startedAt: Date | null;
@@ -14,7 +14,7 @@ export interface IdleFacts {
   readonly lastActiveAt: Date | null;
 }
 
-/** Where idleness leads the agent now: a running one to `pause`, a paused one to `stop`; null while it is to stay as it is. */
+/** Returns the verb that idleness calls for now: `pause` for a running agent, `stop` for a paused one, null for none. */
 export function idleVerb(agent: IdleFacts, now: Date): 'pause' | 'stop' | null {
   const { status, lifecycle } = agent;
   if (agent.held || agent.operation !== null || (status !== 'running' && status !== 'paused')) return null;

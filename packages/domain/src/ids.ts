@@ -4,7 +4,7 @@ export const agentIdPattern = /^[a-z][a-z0-9]{11}$/;
 const letters = 'abcdefghijklmnopqrstuvwxyz';
 const alphanumerics = `${letters}0123456789`;
 
-/** An agent id from `random`, which gives unguessable integers in [0, below). */
+/** Makes an agent id from `random`, which returns unguessable integers in [0, below). */
 export function makeAgentId(random: (below: number) => number): string {
   let id = letters[random(letters.length)]!;
   while (id.length < 12) id += alphanumerics[random(alphanumerics.length)];

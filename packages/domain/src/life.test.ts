@@ -1,7 +1,7 @@
 /**
- * Random lives of an agent through admission and next step, with a control plane that may be killed between any two effects:
- * whatever happens, nothing forbidden is reached, and it all comes to rest. A failure names its seed; `LODGE_SEED=<seed>`
- * replays that life alone, told event by event. `LODGE_LIVES` sets how many (10,000).
+ * Random lives of an agent through admission and next step, with a control plane that may be killed between any two effects.
+ * Nothing forbidden is ever reached, and every life comes to rest. A failure names its seed; `LODGE_SEED=<seed>` replays
+ * only that life, event by event. `LODGE_LIVES` sets their number (10,000).
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -19,10 +19,10 @@ const lives = Number(process.env['LODGE_LIVES'] ?? 10_000);
 const base = only === undefined ? Date.now() % 1_000_000_000 : Number(only);
 const maxPasses = 30;
 
-/** One agent's life: events come at any moment, passes go on effect by effect. */
+/** One agent's life: events come at any moment, and passes advance effect by effect. */
 class Life {
   readonly world = new World();
-  /** What the guest was told and acknowledged, which no disk may lack. */
+  /** The knowledge that the guest acknowledged, which every disk must have. */
   private told = 0;
   private pass: Generator<void, void, void> | null = null;
   private effectsLeft = Infinity;
@@ -95,11 +95,11 @@ class Life {
     if (verb) this.begin(verb, 'idle');
   }
 
-  /** One effect of the pass under way, or of the next one; or the kill that was to come. */
+  /** Runs one effect of the current or the next pass, or the pending kill. */
   private goOn(): void {
     if (this.effectsLeft === 0) {
       this.pass = null;
-      // Started again, it may be of a newer release.
+      // After its restart it may be of a newer release.
       this.world.newest += 1;
       this.effectsLeft = Infinity;
     }
@@ -122,7 +122,7 @@ class Life {
     assert.fail(`it does not come to rest: ${JSON.stringify(this.world.row)}`);
   }
 
-  /** Holds at every moment. */
+  /** Checks the rules that hold at every moment. */
   private check(): void {
     const { row, kept, violations } = this.world;
     assert.deepEqual(violations, []);

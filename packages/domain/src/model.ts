@@ -1,7 +1,7 @@
 import { abilitiesOf } from './runtime-kinds.ts';
 import type { RuntimeKind } from './runtime-kinds.ts';
 
-/** A runtime_a model in its two halves: the first slash divides them, the name may hold more. */
+/** A runtime_a model in its two halves. The first slash divides them, and the name may contain more. */
 export interface ProviderModel {
   readonly provider: string;
   readonly name: string;
@@ -9,31 +9,31 @@ export interface ProviderModel {
 
 export const maxModelLength = 200;
 
-/** Splits `<provider>/<model_name>`; null when it is not of that shape. */
+/** Splits `<provider>/<model_name>`; null when the text has another form. */
 export function parseProviderModel(model: string): ProviderModel | null {
   if (model.length > maxModelLength) return null;
   const match = /^([a-z0-9][a-z0-9._-]*)\/([\x21-\x7e]+)$/.exec(model);
   return match ? { provider: match[1]!, name: match[2]! } : null;
 }
 
-/** Models that a refusal names: more help nobody. */
+/** Most models that a refusal names; more would help nobody. */
 const maxNamed = 20;
 
-/** Models that may be used, in words, each once. */
+/** Returns the usable models in words, each once. */
 export function namedModels(models: readonly string[]): string {
   const named = [...new Set(models)];
   const more = named.length > maxNamed ? ` and ${named.length - maxNamed} more` : '';
   return named.length === 0 ? 'no model' : named.slice(0, maxNamed).join(', ') + more;
 }
 
-/** Providers that serve models of many houses under `<house>/<model>` names, in order of preference. */
+/** Providers that serve models of many vendors under `<vendor>/<model>` names, in order of preference. */
 const aggregators = ['openrouter', 'together', 'fireworks', 'huggingface', 'nvidia', 'groq'] as const;
 
 export const servesManyHouses = (provider: string): boolean => (aggregators as readonly string[]).includes(provider);
 
 /**
- * Why a runtime_b agent cannot have a model of this name; null when it can. It is bare: the provider is that of the agent's
- * keys. `prefixes` are providers that must not stand before it.
+ * Returns the reason why a runtime_b agent cannot have a model of this name, or null. The name is bare, because the provider
+ * is that of the agent's keys. `prefixes` are providers that must not stand before it.
  */
 export function bareModelFault(name: string, prefixes: readonly string[]): string | null {
   if (name.length > maxModelLength || !/^[\x21-\x7e]+$/.test(name)) {
@@ -44,7 +44,7 @@ export function bareModelFault(name: string, prefixes: readonly string[]): strin
   return `model of a runtime_b agent is a bare <model_name>, without the provider ${parsed.provider}: ${parsed.name}.`;
 }
 
-/** Whose models' names begin so. */
+/** Beginnings of model names, by their provider. */
 const families: readonly (readonly [prefix: RegExp, provider: string])[] = [
   [/^claude/, 'anthropic'],
   [/^(gpt|chatgpt|codex|o\d)/, 'openai'],
@@ -61,9 +61,9 @@ const families: readonly (readonly [prefix: RegExp, provider: string])[] = [
 ];
 
 /**
- * Provider and model of an agent. A runtime_a model names both. A runtime_b model is bare and belongs to the provider its
- * owner gave a key for; of several the one whose own it is by name, else the deployment's, else the first by name; and to
- * the deployment's where no key was given. Null when there is none.
+ * Returns the provider and model of an agent, or null when there is none. A runtime_a model names both. A runtime_b model is
+ * bare and belongs to the provider of its owner's key. With several keys it is the provider whose own model it is by name,
+ * else the deployment's, else the first by name. Without a key it is the deployment's.
  */
 export function agentModel(
   agent: { readonly runtimeKind: RuntimeKind; readonly model: string; readonly keyProviders: readonly string[] },
@@ -86,14 +86,14 @@ export function agentModel(
 const maskedPrefix = 'named-';
 
 /**
- * `<provider>/<model_name>` as one plain word, for a runtime that rewrites names it takes for a known model's, or cannot
- * have a slash in one.
+ * Returns `<provider>/<model_name>` as one plain word, for a runtime that rewrites names of models it knows, or allows no
+ * slash in one.
  */
 export function maskModel(model: string): string {
   return maskedPrefix + Buffer.from(model).toString('hex');
 }
 
-/** What was masked; any other name as it is. */
+/** Returns the masked name; any other name unchanged. */
 export function unmaskModel(name: string): string {
   const hex = name.startsWith(maskedPrefix) ? name.slice(maskedPrefix.length) : '';
   return /^(?:[0-9a-f]{2})+$/.test(hex) ? Buffer.from(hex, 'hex').toString() : name;

@@ -36,7 +36,7 @@ const everyVm = [null, ...states.flatMap((state) => [vm(state), vm(state, 'other
 const everyTwo = states.flatMap((state) => [vm(state, 'two', 'one'), vm(state, 'one', 'other')]);
 const everyOperation = [null, ...verbs.flatMap((kind) => operationCauses.map((cause) => ({ kind, cause })))];
 
-/** Every combination of facts, once. */
+/** Yields every combination of facts once. */
 function* everything(
   given: Partial<AgentFacts> = {},
   vms: readonly (VmFacts | null)[] = everyVm,

@@ -4,52 +4,54 @@ import { sizes } from './sizes.ts';
 import type { SizeName } from './sizes.ts';
 import type { VmDeathCode } from './vm-death.ts';
 
-/** What is known of an agent when the next step is chosen. */
+/** The facts about an agent from which the next step is chosen. */
 export interface AgentFacts {
   readonly desired: 'running' | 'deleted';
   readonly status: AgentStatus;
   readonly operation: Pick<Operation, 'kind' | 'cause'> | null;
   readonly executionId: string | null;
-  /** Reported running once: its disk holds state that must not be lost. */
+  /** Whether it was reported running once. From then on its disk holds state that must not be lost. */
   readonly acknowledged: boolean;
-  /** When its VM died unexpectedly, or was ended because its gateway did not answer; any order. */
+  /** Times, in any order, at which its VM died unexpectedly or was ended because its gateway did not answer. */
   readonly crashes: readonly Date[];
   readonly size: SizeName;
-  /** The machine as it is; null before it ran first. */
+  /** The present machine; null before its first run. */
   readonly machine: { readonly vcpus: number; readonly memoryMib: number } | null;
-  /** Whether its guest has the settings that the row wants in effect. */
+  /** Whether the wanted settings are in effect in its guest. */
   readonly settingsFit: boolean;
-  /** Whether its machine's network is known to have the egress rules that the row wants. */
+  /** Whether the wanted egress rules are known to be on its machine's network. */
   readonly egressFit: boolean;
-  /** What the last look into the guest found wrong with it; null where nothing was. */
+  /** The trouble that the last look into the guest found, or null. */
   readonly trouble: 'out_of_memory' | 'disk_full' | null;
 }
 
-/** What the host has of the agent's VM. */
+/** The host's state of the agent's VM. */
 export interface VmFacts {
   readonly state: 'running' | 'paused' | 'unresponsive' | 'dead' | 'partial' | 'disk-only' | 'suspended';
   readonly executionId: string | null;
   /** The execution that is backed up while another VM is made in its place; null when none is. */
   readonly backup: string | null;
-  /** What a VM that is `paused` stands still for, where nobody paused it. */
+  /** The reason why a VM that nobody paused is `paused`. */
   readonly halted?: VmDeathCode;
 }
 
 /**
+ * A step of the reconcile loop.
+ *
  * - `clone`: make the VM from the template; nothing of the agent is worth keeping yet.
- * - `boot`: start its own disk cold; `crashed` when that is because its VM died under it.
+ * - `boot`: start its own disk cold; `crashed` when its VM died.
  * - `restore`: start it from the snapshot of its memory.
- * - `freeze`, `thaw`: stop and go on with its vCPUs; `halted` when they stand still already, for the host's disk is full.
- * - `suspend`: a stop; disk and memory are kept as one, everything else is freed.
+ * - `freeze`, `thaw`: stop and resume its vCPUs; `halted` when they stand still already because the host's disk is full.
+ * - `suspend`: stop the agent; disk and memory are kept together, everything else is freed.
  * - `restart`: end the machine in good order and start its disk cold; `unhealthy` when its gateway made it necessary.
  * - `upgrade`: back the VM up, and make another from the newest template in its place.
- * - `roll-back`: that came to nothing; the backup is the agent again.
- * - `drop-backup`: that is done; the backup is freed.
- * - `free`: end whatever is left of the machine and keep the disk; the agent is then `status`.
- * - `record-status`: host and wish agree, and only the row does not say so yet.
- * - `restrict`: put the row's egress rules on the network of the machine, which runs or is frozen.
- * - `apply`: bring into effect in the running guest what the row's settings want there.
- * - `resize`: give the running machine the size asked for.
+ * - `roll-back`: restore the backup as the agent, because the upgrade failed.
+ * - `drop-backup`: free the backup, because the upgrade is done.
+ * - `free`: end the rest of the machine and keep the disk; the agent is then `status`.
+ * - `record-status`: update the row, because host and wish agree already.
+ * - `restrict`: apply the row's egress rules to the network of the machine, which runs or is frozen.
+ * - `apply`: apply the row's settings in the running guest.
+ * - `resize`: give the running machine the requested size.
  * - `fail`: give up until somebody asks again; CPU and memory are freed, the disk is kept.
  */
 export type Step =
@@ -72,19 +74,19 @@ export type Step =
   | { readonly do: 'resize' }
   | { readonly do: 'fail'; readonly code: StatusReasonCode; readonly message: string };
 
-/** Deaths of the VM this recent count against it. */
+/** The window in which deaths of the VM count. */
 export const crashWindowMs = 10 * 60_000;
 
-/** Crashes that still count, oldest first. */
+/** Returns the crashes that still count, oldest first. */
 export function recentCrashes(crashes: readonly Date[], now: Date): Date[] {
   return crashes.filter((at) => now.getTime() - at.getTime() < crashWindowMs).sort((a, b) => a.getTime() - b.getTime());
 }
 
-/** The one step that brings the host nearer to what is wanted. Pure: the same facts give the same step. */
+/** Returns the one step that brings the host nearer to the wanted state. Pure: the same facts give the same step. */
 export function nextStep(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
   if (agent.desired === 'deleted') return { do: 'delete' };
   if (vm !== null && vm.backup !== null) {
-    // Of two copies the one whose execution the row names is the agent.
+    // The copy whose execution the row names is the agent.
     if (vm.backup !== agent.executionId) return { do: 'drop-backup' };
     return { do: agent.operation?.kind === 'upgrade' ? 'upgrade' : 'roll-back' };
   }
@@ -110,18 +112,18 @@ function towardsWanted(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
   }
 }
 
-/** No operation is under way: the host is kept at what the status says. */
+/** Returns the step that keeps the host as the status says, while no operation is in progress. */
 function stayAsIs(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
   const own = ownState(agent, vm);
   switch (agent.status) {
     case 'provisioning':
-      // Taken back from an upgrade, it was not started yet.
+      // After a rolled back upgrade it was not started yet.
       return agent.acknowledged && vm?.state === 'suspended' ? { do: 'restore' } : begin(agent);
     case 'running':
       if (own === 'running') return improve(agent);
       // It would stand still again at the same write.
       if (own === 'paused' && vm?.halted === 'host_disk_full') return { do: 'freeze', halted: true };
-      // The hypervisor, or a stop that was cut short, froze it.
+      // The hypervisor, or an interrupted stop, froze it.
       if (own === 'paused') return { do: 'thaw' };
       if (own === 'suspended') return { do: 'restore' };
       return afterDeath(agent, vm, now);
@@ -132,12 +134,12 @@ function stayAsIs(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
       return afterDeath(agent, vm, now);
     case 'stopped':
     case 'error':
-      // Neither may hold CPU or memory.
+      // Neither status may hold CPU or memory.
       return holdsMachine(vm) ? { do: 'free', status: agent.status } : { do: 'nothing' };
   }
 }
 
-/** What is left to do to a machine that runs. */
+/** Returns the remaining step for a running machine. */
 function improve(agent: AgentFacts): Step {
   if (!agent.egressFit) return { do: 'restrict' };
   if (!agent.settingsFit) return { do: 'apply' };
@@ -159,7 +161,7 @@ function towardsRunning(agent: AgentFacts, vm: VmFacts | null, now: Date): Step 
     case 'stopped':
       if (!agent.acknowledged) return { do: 'clone' };
       if (vm === null) return diskGone;
-      // A restore that was cut short is begun again as long as there is anything but a disk.
+      // An interrupted restore is repeated while there is more than a disk.
       return vm.state === 'disk-only' || vm.state === 'dead' ? { do: 'boot', crashed: false } : { do: 'restore' };
   }
 }
@@ -183,7 +185,7 @@ function towardsStopped(agent: AgentFacts, vm: VmFacts | null): Step {
       const own = ownState(agent, vm);
       if (own === 'suspended') return { do: 'record-status', status: 'stopped' };
       if (own === 'running' || own === 'paused') return { do: 'suspend' };
-      // It died while it was to end: its disk is there, which is what a stop must leave.
+      // It died while it was about to end. A stop must leave its disk, and that is there.
       return vm === null ? diskGone : { do: 'free', status: 'stopped' };
     }
   }
@@ -219,7 +221,10 @@ function begin(agent: AgentFacts): Step {
 
 const diskGone: Step = { do: 'fail', code: 'vm_crashed', message: "The agent's disk is gone from this host." };
 
-/** Nothing runs although it should: once, the disk is started again; twice within the window, somebody has to look. */
+/**
+ * Returns the step for a VM that should run and does not. Its disk is started once; after two deaths within the window a
+ * person has to look.
+ */
 function afterDeath(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
   if (vm === null) return diskGone;
   if (recentCrashes(agent.crashes, now).length === 0) return { do: 'boot', crashed: true };
@@ -248,15 +253,19 @@ function gaveUpOnGateway({ trouble }: AgentFacts): Step {
   }
 }
 
-/** The state of the incarnation the row names; what is there of another one is not the agent. A snapshot has outlived its incarnation. */
+/**
+ * Returns the state of the incarnation that the row names. Data of another incarnation is not the agent's. A snapshot
+ * outlives its incarnation.
+ */
 function ownState(agent: AgentFacts, vm: VmFacts | null): VmFacts['state'] | null {
   if (vm === null) return null;
   return vm.state === 'suspended' || vm.executionId === agent.executionId ? vm.state : null;
 }
 
 /**
- * Whether the step is put off, for the agent's own VM lives and does not say whether it runs. Nothing is decided about it
- * until it answers or ends. A restart ends it, and the look at gateways asks for one. An agent in error has no claim to it.
+ * Whether the step must wait because the agent's own VM lives and does not say whether it runs. Nothing is decided about it
+ * until it answers or ends. A restart ends it, and the supervision of gateways asks for one. An agent in `error` does not
+ * wait.
  */
 function awaitsAnswer(agent: AgentFacts, vm: VmFacts | null, step: Step): boolean {
   if (ownState(agent, vm) !== 'unresponsive' || agent.operation?.kind === 'restart') return false;

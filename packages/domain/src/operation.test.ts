@@ -1,4 +1,7 @@
-/** Admission is the contract's lifecycle table: each cell of it is here, and while something is under way nothing else begins. */
+/**
+ * Admission is the contract's lifecycle table. Each of its cells is tested here. While an operation is in progress no other
+ * begins.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { agentStatuses } from './agent.ts';
@@ -8,7 +11,7 @@ import type { Admission, Verb } from './operation.ts';
 
 type Cell = 'begin' | 'nothing' | 'agent_transitioning' | 'agent_not_running' | 'agent_not_resumable';
 
-/** As the contract writes it: running, paused, stopped, provisioning, error. */
+/** The contract's columns: running, paused, stopped, provisioning, error. */
 const contract: Record<Verb, readonly [Cell, Cell, Cell, Cell, Cell]> = {
   start: ['nothing', 'begin', 'begin', 'agent_transitioning', 'begin'],
   resume: ['nothing', 'begin', 'begin', 'agent_transitioning', 'agent_not_resumable'],

@@ -1,33 +1,35 @@
 import type { AgentStatus } from './agent.ts';
 
-/** What a client can ask of an agent's machine. */
+/** The operations that a client can request for an agent's machine. */
 export const verbs = ['start', 'resume', 'pause', 'stop', 'restart', 'upgrade'] as const;
 export type Verb = (typeof verbs)[number];
 
-/** Who or what began an operation. */
+/** The causes of an operation. */
 export const operationCauses = ['request', 'idle', 'memory', 'message', 'health', 'limit', 'disk'] as const;
 export type OperationCause = (typeof operationCauses)[number];
 
-/** The one change of an agent's machine that is under way. It is in the agent's row from its admission until it has ended. */
+/** The one change of an agent's machine in progress. It is in the agent's row from its admission to its end. */
 export interface Operation {
   readonly kind: Verb;
   readonly cause: OperationCause;
   readonly startedAt: Date;
 }
 
-/** What admission looks at, read in the transaction that writes what it decides. */
+/** The facts that admission depends on, read in the transaction that writes the decision. */
 export interface AdmissionFacts {
   readonly status: AgentStatus;
   readonly operation: Operation | null;
-  /** Whether its VM was made from the newest template there is: an upgrade leads nowhere then. */
+  /** Whether its VM was made from the newest template, so an upgrade would change nothing. */
   readonly isNewest?: boolean;
 }
 
 export type AdmissionRefusal = 'agent_transitioning' | 'agent_not_running' | 'agent_not_resumable';
 
 /**
- * - `nothing`: the agent is where the verb leads.
- * - `join`: the same operation is under way; it is waited for, not begun again.
+ * The decision about a verb.
+ *
+ * - `nothing`: the agent already is at the verb's goal.
+ * - `join`: the same operation is in progress; the caller waits for it.
  */
 export type Admission =
   | { readonly do: 'begin'; readonly kind: Verb }
@@ -71,7 +73,7 @@ const table: Readonly<Record<Verb, Readonly<Record<AgentStatus, Rule>>>> = {
   },
 };
 
-/** Where each operation leads, and a create. */
+/** The goal of each operation, and of a create. */
 export const operationGoals: Readonly<Record<Verb | 'create', AgentStatus>> = {
   create: 'running',
   start: 'running',
@@ -82,7 +84,7 @@ export const operationGoals: Readonly<Record<Verb | 'create', AgentStatus>> = {
   stop: 'stopped',
 };
 
-/** Verbs with one goal: a start and a resume under way are joined by either. */
+/** Goals for joining: a start and a resume in progress are joined by either verb. */
 const goalOf: Readonly<Record<Verb, string>> = {
   start: 'running',
   resume: 'running',
@@ -92,7 +94,7 @@ const goalOf: Readonly<Record<Verb, string>> = {
   upgrade: 'upgraded',
 };
 
-/** Decides on a verb. Pure: the same facts give the same admission. A delete is always admitted and not asked here. */
+/** Decides about a verb. Pure: the same facts give the same admission. A delete is always admitted and not decided here. */
 export function admit(verb: Verb, { status, operation, isNewest = false }: AdmissionFacts): Admission {
   if (operation !== null) {
     return goalOf[operation.kind] === goalOf[verb] ? { do: 'join' } : { do: 'refuse', code: 'agent_transitioning' };

@@ -13,7 +13,7 @@ test('what a terminal obeys is taken out, and what it shows stays', () => {
     ['\u009d0;title\u009cprompt', 'prompt'],
     ['\u001bPq#0;2\u001b\\after', 'after'],
     ['\u001b(Bcharset\u001bM', 'charset'],
-    // Nothing ends these.
+    // Sequences without an end.
     ['\u001b]0;never ends', '0;never ends'],
     ['\u001b]0;cut by\u001b[1mred', '0;cut byred'],
     ['\u001b', ''],
@@ -48,7 +48,7 @@ test('no text takes more than linear time', () => {
     '\u001b[1',
     '\u001bP;;',
   ]) {
-    // Hundredths of a second. A pattern that begins anew at each introducer takes minutes.
+    // It takes hundredths of a second. A pattern that begins anew at each introducer takes minutes.
     assert.ok(cpuMs(`\u001b]${unit.repeat(length / unit.length)}`) < 3_000, JSON.stringify(unit.slice(0, 10)));
   }
 });

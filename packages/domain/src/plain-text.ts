@@ -1,4 +1,4 @@
-/** Text that somebody hostile wrote, as plain text. Each function looks at a character a bounded number of times. */
+/** Turns text that somebody hostile wrote into plain text. Each function reads a character a bounded number of times. */
 
 const esc = 0x1b;
 const backslash = 0x5c;
@@ -8,8 +8,8 @@ const substitute = 0x1a;
 const stringTerminator = 0x9c;
 
 /**
- * The text without the control sequences of ECMA-48: what a terminal obeys and does not show, such as colours, titles and
- * links. A title that nothing ends is shown, as only its introducer is taken out. Other control characters stay.
+ * Returns the text without the control sequences of ECMA-48, which a terminal obeys and does not show, such as colours,
+ * titles and links. A title without an end is shown, because only its introducer is removed. Other control characters stay.
  */
 export function withoutControlSequences(text: string): string {
   let at = nextIntroducer(text, 0);
@@ -32,7 +32,7 @@ function nextIntroducer(text: string, from: number): number {
   return text.length;
 }
 
-/** Index behind the sequence that begins at `start`, always greater than `start`. */
+/** Returns the index behind the sequence that begins at `start`, always greater than `start`. */
 function endOfSequence(text: string, start: number): number {
   const isEscape = text.charCodeAt(start) === esc;
   const code = isEscape ? text.charCodeAt(start + 1) : text.charCodeAt(start) - 0x40;
@@ -59,7 +59,10 @@ function endOfControlSequence(text: string, start: number): number {
 const endOfEscape = (text: string, start: number): number =>
   endOfOne(text, endOfRun(text, start, 0x20, 0x2f), 0x30, 0x7e);
 
-/** Behind its end mark; behind its introducer where it has none. What is looked at in vain holds no introducer, so no other look begins there. */
+/**
+ * Returns the index behind the end mark of a string, or behind its introducer when it has no end. The searched text contains
+ * no introducer, so no other search begins there.
+ */
 function endOfString(text: string, start: number): number {
   for (let at = start; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
@@ -79,7 +82,10 @@ function endOfRun(text: string, start: number, first: number, last: number): num
 const endOfOne = (text: string, at: number, first: number, last: number): number =>
   text.charCodeAt(at) >= first && text.charCodeAt(at) <= last ? at + 1 : at;
 
-/** The text without these characters at its end. `text.replace(/[…]+$/, '')` begins anew at each of them, wherever they stand. */
+/**
+ * Returns the text without these characters at its end. `text.replace(/[…]+$/, '')` would begin anew at each of them,
+ * wherever they stand.
+ */
 export function trimEndOf(text: string, characters: string): string {
   let end = text.length;
   while (end > 0 && characters.includes(text[end - 1]!)) end -= 1;
@@ -88,5 +94,5 @@ export function trimEndOf(text: string, characters: string): string {
 
 const maxLineChars = 500;
 
-/** The beginning of the text as one line, for people who look over many. */
+/** Returns the beginning of the text as one line, for people who scan many. */
 export const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').slice(0, maxLineChars).toWellFormed();

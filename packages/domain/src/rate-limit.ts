@@ -1,11 +1,11 @@
-/** Token buckets: pure arithmetic. A request takes one token; tokens come back evenly, up to the bucket's capacity. */
+/** Token buckets as pure arithmetic. A request takes one token. Tokens come back evenly, up to the bucket's capacity. */
 
-/** A bucket that begins full with a minute's worth. */
+/** The rate of a bucket that begins full with a minute's worth. */
 export interface RateRule {
   readonly perMinute: number;
 }
 
-/** A bucket that begins full with `burst`. */
+/** The rate of a bucket that begins full with `burst`. */
 export interface BucketRate {
   readonly perSecond: number;
   readonly burst: number;
@@ -14,12 +14,12 @@ export interface BucketRate {
 const afterMs = (tokens: number, { perSecond, burst }: BucketRate, elapsedMs: number): number =>
   Math.min(burst, tokens + (Math.max(0, elapsedMs) * perSecond) / 1000);
 
-/** Tokens there are after `elapsedMs` without a request. */
+/** Returns the tokens after `elapsedMs` without a request. */
 export function refilled(tokens: number, { perMinute }: RateRule, elapsedMs: number): number {
   return afterMs(tokens, { perSecond: perMinute / 60, burst: perMinute }, elapsedMs);
 }
 
-/** A bucket that one process alone takes from. `nowMs` is of any clock, the same each time. */
+/** A bucket of one process. `nowMs` is from any one clock. */
 export class TokenBucket {
   private readonly rate: BucketRate;
   private tokens: number;
@@ -30,7 +30,7 @@ export class TokenBucket {
     this.tokens = rate.burst;
   }
 
-  /** Takes as many whole ones as there are, at most `wanted`, and says how many. */
+  /** Takes as many whole tokens as there are, at most `wanted`, and returns their number. */
   take(wanted: number, nowMs: number): number {
     this.refill(nowMs);
     const taken = Math.min(wanted, Math.floor(this.tokens));
@@ -38,7 +38,7 @@ export class TokenBucket {
     return taken;
   }
 
-  /** Takes all of `amount` or nothing, and says whether it did. */
+  /** Takes all of `amount` or nothing, and returns whether it did. */
   allows(amount: number, nowMs: number): boolean {
     this.refill(nowMs);
     if (this.tokens < amount) return false;
@@ -52,7 +52,7 @@ export class TokenBucket {
   }
 }
 
-/** A bucket for each name. Of more than `maxNames`, those that were not asked for longest are forgotten, and begin full again. */
+/** A bucket for each name. Beyond `maxNames`, the buckets that were unused longest are dropped and begin full again. */
 export class TokenBuckets {
   private readonly rate: BucketRate;
   private readonly maxNames: number;
@@ -63,7 +63,7 @@ export class TokenBuckets {
     this.maxNames = maxNames;
   }
 
-  /** As `TokenBucket.allows`, of the bucket of that name. */
+  /** As `TokenBucket.allows`, for the bucket of that name. */
   allows(name: string, nowMs: number, amount = 1): boolean {
     const bucket = this.buckets.get(name) ?? new TokenBucket(this.rate);
     this.buckets.delete(name);
@@ -73,14 +73,14 @@ export class TokenBuckets {
   }
 }
 
-/** Milliseconds until `wanted` tokens are there again; 0 when they are. */
+/** Returns the milliseconds until `wanted` tokens are there; 0 when they are. */
 export function waitFor(tokens: number, { perMinute }: RateRule, wanted: number): number {
   return Math.max(0, Math.ceil(((wanted - tokens) * 60_000) / perMinute));
 }
 
 /**
- * Tokens that one server process takes from a shared bucket at a time: a tenth of it. What another process holds may be
- * missing here, so a client is refused at most that much too early; it is never let through too often.
+ * Returns the tokens that one server process takes from a shared bucket at a time: a tenth of it. Tokens of another process
+ * may be missing here, so a client is refused at most that much too early. It is never admitted too often.
  */
 export function sliceOf({ perMinute }: RateRule): number {
   return Math.max(1, Math.ceil(perMinute / 10));

@@ -4,7 +4,7 @@ import { createLineRedactor, redact } from './redact.ts';
 
 const key = (length: number): string => 'aB3dE5gH7jK9'.repeat(20).slice(0, length);
 
-// Put together here, so that no scanner takes this file for a leak.
+// Assembled here, so that no scanner takes this file for a leak.
 const secrets: Readonly<Record<string, string>> = {
   Lodge: `lodge_live_${key(43)}`,
   OpenAI: `sk-${key(48)}`,

@@ -1,11 +1,11 @@
 /**
- * Takes secrets out of text that is about to be kept: keys and tokens by their known shapes, values by the name they are
- * given, private keys, and passwords in addresses. It errs towards taking out. Every pattern takes time in proportion to the text.
+ * Removes secrets from text that is about to be stored: keys and tokens by their known shapes, values by the name they are
+ * given, private keys, and passwords in addresses. In doubt it removes. Every pattern takes time in proportion to the text.
  */
 
 export const redacted = '[redacted]';
 
-/** Whatever follows these prefixes, not in the midst of a word, is a credential of the issuer named. */
+/** Shapes of credentials of the named issuers, by a prefix that does not stand in the midst of a word. */
 const prefixed: readonly RegExp[] = [
   // Lodge
   /lodge_[a-z]{2,12}_[A-Za-z0-9]{8,}/,
@@ -36,9 +36,9 @@ const prefixed: readonly RegExp[] = [
 
 /** Words of letters, digits, `_` and `-` with dots between them: a JSON web token is of this shape. */
 const dotted = /(?<![A-Za-z0-9_-])[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]*){2,}/g;
-/** What every header of a JSON web token begins with. */
+/** The beginning of every JSON web token's header. */
 const webTokenBegins = /(?<![A-Za-z0-9])eyJ[A-Za-z0-9_-]{8}/;
-/** A signed one has three words, an encrypted one five. */
+/** A signed token has three words, an encrypted one five. */
 const minTokenWords = 3;
 const maxTokenWords = 5;
 
@@ -50,7 +50,7 @@ const keyBegins = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/;
 const keyEnds = /-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/;
 const wholeKey = new RegExp(`${keyBegins.source}[^]*?(?:${keyEnds.source}|$)`, 'g');
 
-/** The name a secret goes by, with the quotes and the sign between it and its value. */
+/** The quotes and the sign between a secret's name and its value. */
 const assignment = String.raw`["'\\]{0,4}\s{0,4}(?:=>|[:=])\s{0,4}`;
 const name =
   'api[-_ ]?key|[-_]key|apptoken|bottoken|token|secret|password|passwd|passphrase|credentials?|private[-_ ]?key|access[-_ ]?key|session[-_]?id';
@@ -64,11 +64,11 @@ const cookie = new RegExp(String.raw`((?:set-)?cookie${assignment}["'\\]{0,4})[^
 const bearer = /\b(bearer\s{1,4})[A-Za-z0-9._~+/=-]{8,}/gi;
 const inQuery = /([?&](?:key|sig|signature|code|x-amz-signature|x-goog-signature|access_token)=)[^&\s"'#]+/gi;
 const userInfo = /(?<=[a-z0-9+.-]:\/\/)[^\s/@"'<>]{1,256}@/gi;
-/** As people say it: "the password is hunter2". Words without a digit ("the token is expired") are left. */
+/** Secrets in speech, such as "the password is hunter2". Words without a digit ("the token is expired") are left. */
 const said =
   /\b((?:password|passphrase|passcode|secret|token|api key)\s{1,4}(?:is|was|=)\s{1,4}["'`]?)(?=[^\s]{0,200}[0-9])[^\s"'`]{4,}/gi;
 
-/** As a bare value, what was taken out before ends before its bracket. */
+/** Values that hide nothing. A secret that was removed before ends before its bracket when it is a bare value. */
 const plainValues = /^(?:null|undefined|none|true|false|\\?["']?\[redacted(?:\]\\?["']?)?)$/i;
 
 export function redact(text: string): string {
@@ -88,7 +88,7 @@ export function redact(text: string): string {
     .replace(said, `$1${redacted}`);
 }
 
-/** `text` is of words with dots between them. */
+/** Removes web tokens from `text`, which consists of words with dots between them. */
 function withoutWebTokens(text: string): string {
   if (!text.includes('eyJ')) return text;
   const words = text.split('.');
@@ -102,7 +102,7 @@ function withoutWebTokens(text: string): string {
   return kept.join('.');
 }
 
-/** Keeps the quotes, so that what was JSON still is. */
+/** Returns the mark with the quotes of the found value, so JSON stays JSON. */
 function hidden(found: string): string {
   const [quote = ''] = /^\\?["']/.exec(found) ?? [];
   return quote + redacted + quote;
@@ -111,7 +111,10 @@ function hidden(found: string): string {
 const keyBody = /^[\sA-Za-z0-9+/=:,-]*$/;
 const maxKeyLines = 200;
 
-/** For text that comes line by line: `redact`, and the lines of a private key are left out (null) up to its end. */
+/**
+ * Returns a redactor for text that comes line by line. It redacts each line, and returns null for the lines of a private key
+ * up to its end.
+ */
 export function createLineRedactor(): (line: string) => string | null {
   let keyLinesLeft = 0;
   return (line) => {

@@ -1,16 +1,19 @@
 import type { ErrorCode } from './errors.ts';
 
-/** What a refusal says beside its code and its message. */
+/** The facts of a refusal beside its code and its message. */
 export interface RefusalDetails extends ErrorOptions {
-  /** The agent whose record the client should know of. */
+  /** The agent whose record the client should look at. */
   readonly agentId?: string | undefined;
-  /** When trying again may help, where that is known. */
+  /** Seconds after which another attempt may help, when known. */
   readonly retryAfterSeconds?: number | undefined;
-  /** False: the request must not be repeated by itself, for it may have acted before it failed, or would fail again. */
+  /**
+   * Set to false when the client must not repeat the request automatically, because it may have acted before it failed, or
+   * would fail again.
+   */
   readonly mayRepeat?: false;
 }
 
-/** Why a request comes to nothing: a code of the table and a public message. `cause` is for the operator alone. */
+/** Thrown when a request is refused, with a code of the table and a public message. `cause` is only for the operator. */
 export class Refusal extends Error {
   readonly code: ErrorCode;
   readonly agentId: string | undefined;

@@ -1,7 +1,10 @@
 import { scopes } from './scopes.ts';
 import type { Scope } from './scopes.ts';
 
-/** What a person signed in may do: an owner and a member everything in their own account, a viewer only reads. */
+/**
+ * The scopes of a signed-in person's role. An owner and a member may do everything in their own account, and a viewer only
+ * reads.
+ */
 export const scopesOfRole = {
   owner: scopes,
   member: scopes,
@@ -10,6 +13,6 @@ export const scopesOfRole = {
 export type Role = keyof typeof scopesOfRole;
 export const roles = Object.keys(scopesOfRole) as readonly Role[];
 
-/** Roles that an invitation gives. An owner is made by the owner link alone. */
+/** Roles that an invitation gives. Only the owner link makes an owner. */
 export const invitedRoles = ['member', 'viewer'] as const satisfies readonly Role[];
 export type InvitedRole = (typeof invitedRoles)[number];

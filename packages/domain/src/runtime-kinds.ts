@@ -1,14 +1,14 @@
 import { Refusal } from './refusal.ts';
 
-/** What an agent runtime can do that others cannot, as far as anybody outside `packages/runtimes` has to know. */
+/** The abilities that differ between agent runtimes, as far as code outside `packages/runtimes` has to know them. */
 export interface RuntimeAbilities {
-  /** The name of the software; another name of the kind on input, and the usual prefix of its agents' addresses. */
+  /** The software's name. Input may use it for the kind, and the addresses of its agents usually begin with it. */
   readonly name: string;
-  /** Further agents in the same machine. */
+  /** Whether further agents may be in the same machine. */
   readonly hasMembers: boolean;
-  /** TCP port of the guest that the runtime's own web pages are served on; null where it has none. */
+  /** The guest's TCP port of the runtime's own web pages, or null. */
   readonly dashboardPort: number | null;
-  /** Whether a model is named bare, its provider being that of the agent's keys, or as `<provider>/<model_name>`. */
+  /** Whether a model's name is bare, with the provider of the agent's keys, instead of `<provider>/<model_name>`. */
   readonly hasBareModels: boolean;
 }
 
@@ -24,11 +24,11 @@ export const defaultRuntimeKind: RuntimeKind = 'runtime_a';
 
 export const abilitiesOf = (kind: RuntimeKind): RuntimeAbilities => runtimeAbilities[kind];
 
-/** The kinds by what they can do, for sentences: `runtime_b`, or `runtime_b and runtime_c`. */
+/** Returns the kinds with an ability, for sentences: `runtime_b`, or `runtime_b and runtime_c`. */
 const kindsThat = (can: (abilities: RuntimeAbilities) => boolean): string =>
   runtimeKinds.filter((kind) => can(abilitiesOf(kind))).join(' and ');
 
-/** Kinds by every name that is taken on input. The names of the software are never emitted as the kind. */
+/** Kinds by every name that input may use. Output never has the software's name as the kind. */
 export const runtimeKindAliases: Readonly<Record<string, RuntimeKind>> = Object.fromEntries(
   runtimeKinds.flatMap((kind) => [
     [kind, kind],
@@ -37,13 +37,13 @@ export const runtimeKindAliases: Readonly<Record<string, RuntimeKind>> = Object.
 );
 export const runtimeKindNames = [...runtimeKinds, ...runtimeKinds.map((kind) => abilitiesOf(kind).name)];
 
-/** Refuses where the runtime holds a single agent. */
+/** Refuses when the runtime holds a single agent. */
 export function checkHasMembers(kind: RuntimeKind): void {
   if (abilitiesOf(kind).hasMembers) return;
   throw new Refusal('invalid_request', `This agent's runtime (${kind}) holds a single agent: it has no members.`);
 }
 
-/** Refuses where the runtime has no web pages of its own. */
+/** Refuses when the runtime has no web pages of its own. */
 export function checkHasDashboard(kind: RuntimeKind): void {
   if (abilitiesOf(kind).dashboardPort !== null) return;
   const kinds = kindsThat(({ dashboardPort }) => dashboardPort !== null);

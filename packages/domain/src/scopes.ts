@@ -1,4 +1,4 @@
-/** What an API key may do: the specification's four scopes, and one for keys that may only talk to agents. */
+/** The permissions of an API key: the specification's four scopes, and one for keys that may only talk to agents. */
 export const scopeMeanings = {
   'agents:read': 'List and read agent details, and logs.',
   'agents:write': 'Create, update, start, stop and restart agents, and talk to them.',

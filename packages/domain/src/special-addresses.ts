@@ -1,7 +1,8 @@
 /**
- * IPv4 blocks that are not the public internet (IANA's special-purpose registry), multicast and reserved ones included.
- * The documentation blocks are among them: no public service has such an address, but hosts and labs do use them.
- * And the one metadata service of a cloud that has an address of the public internet: Azure's WireServer, which takes a request from the host's address for the host's own.
+ * IPv4 blocks that are not the public internet (IANA's special-purpose registry), multicast and reserved ones included. The
+ * documentation blocks are among them: no public service has such an address, but hosts and labs do use them.
+ * The list also has the one cloud metadata service with a public address: Azure's WireServer, which takes a request from the
+ * host's address for the host's own.
  */
 export const specialIpv4Blocks: readonly string[] = [
   '0.0.0.0/8',

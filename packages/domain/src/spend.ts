@@ -1,18 +1,21 @@
 /**
- * Spend limits. What counts in a window is the cost of its calls that have ended and the estimates of those under way. A
- * call without a known price costs nothing here: while a limit holds the broker makes none. Amounts are decimal USD as
- * text, and never floats.
+ * Spend limits. A window counts the cost of its ended calls and the estimates of those in progress. A call without a known
+ * price counts nothing here, because the broker makes no such call while a limit applies. Amounts are decimal USD as text,
+ * and never floats.
  */
 
-/** What an agent or an account may spend on LLM calls. Null: no bound in that window. Windows are days and months of UTC. */
+/**
+ * The limit of an agent's or account's spending on LLM calls. A null window has no bound. Windows are days and months of
+ * UTC.
+ */
 export interface SpendLimit {
   readonly dailyUsd: string | null;
   readonly monthlyUsd: string | null;
-  /** `block`: its model calls are refused until the window ends. `pause`: it is put to sleep as well. */
+  /** `block` refuses its model calls until the window ends. `pause` also puts the agent to sleep. */
   readonly action: 'block' | 'pause';
 }
 
-/** The deployment's limits, for whom none of their own is set. */
+/** The deployment's limits, for agents and accounts without their own. */
 export interface SpendDefaults {
   readonly agent: SpendLimit | null;
   readonly account: SpendLimit | null;
@@ -23,15 +26,15 @@ export const noSpendDefaults: SpendDefaults = { agent: null, account: null };
 export const spendPeriods = ['day', 'month'] as const;
 export type SpendPeriod = (typeof spendPeriods)[number];
 
-/** One limit beside what counts against it. */
+/** One limit with the amounts that count against it. */
 export interface SpendStanding {
   readonly scope: 'agent' | 'account';
   readonly period: SpendPeriod;
   readonly limitUsd: string;
   readonly action: SpendLimit['action'];
-  /** Of the window's calls that have ended. */
+  /** Cost of the window's ended calls. */
   readonly spentUsd: string;
-  /** Estimates of the other calls under way. */
+  /** Estimates of the other calls in progress. */
   readonly inFlightUsd: string;
 }
 
@@ -40,7 +43,7 @@ export function limitOf(limit: SpendLimit | null, period: SpendPeriod): string |
   return period === 'day' ? limit.dailyUsd : limit.monthlyUsd;
 }
 
-/** The window of UTC that a time is in: from `start`, before `end`. */
+/** Returns the window of UTC that contains a time: from `start`, before `end`. */
 export function spendWindow(period: SpendPeriod, at: Date): { readonly start: Date; readonly end: Date } {
   const [year, month, day] = [at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate()];
   return period === 'day'
@@ -48,19 +51,20 @@ export function spendWindow(period: SpendPeriod, at: Date): { readonly start: Da
     : { start: new Date(Date.UTC(year, month, 1)), end: new Date(Date.UTC(year, month + 1, 1)) };
 }
 
-/** The limits that nothing is left of; while there is one, no call is admitted. */
+/** Returns the limits with nothing left. While there is one, no call is admitted. */
 export function reachedLimits<S extends SpendStanding>(standings: readonly S[]): S[] {
   return standings.filter(({ spentUsd, limitUsd }) => units(spentUsd) >= units(limitUsd));
 }
 
-/** Those of which four fifths are spent. */
+/** Returns the limits that are four fifths spent. */
 export function nearLimits<S extends SpendStanding>(standings: readonly S[]): S[] {
   return standings.filter(({ spentUsd, limitUsd }) => 5n * units(spentUsd) >= 4n * units(limitUsd));
 }
 
 /**
- * The limits that the calls under way and this one may together go beyond, by their estimates. An estimate is far more than
- * most calls come to, so a call that is alone is held to what is spent: a limit is passed by one call at most.
+ * Returns the limits that the calls in progress and this one may exceed together, by their estimates. An estimate is far
+ * more than most calls cost, so a single call counts only against the amount spent. A limit is therefore passed by one call
+ * at most.
  */
 export function limitsExceededBy<S extends SpendStanding>(standings: readonly S[], estimateUsd: string | null): S[] {
   const estimate = units(estimateUsd ?? '0');
@@ -70,7 +74,7 @@ export function limitsExceededBy<S extends SpendStanding>(standings: readonly S[
   });
 }
 
-/** Decimals that are told apart: prices are per million tokens, so a call's cost has at most this many. */
+/** Decimals that are compared. Prices are per million tokens, so a call's cost has at most this many. */
 const places = 12;
 
 function units(usd: string): bigint {
@@ -78,7 +82,7 @@ function units(usd: string): bigint {
   return BigInt(whole + fraction.padEnd(places, '0').slice(0, places));
 }
 
-/** Decimal USD that calls may still cost; what is under way is counted once it has ended. */
+/** Returns the decimal USD that calls may still cost. Calls in progress count once they have ended. */
 export function leftUsd({ limitUsd, spentUsd }: SpendStanding): string {
   const left = units(limitUsd) - units(spentUsd);
   if (left <= 0n) return '0';
@@ -89,7 +93,7 @@ export function leftUsd({ limitUsd, spentUsd }: SpendStanding): string {
   return digits.slice(0, -places) + (end === 0 ? '' : `.${fraction.slice(0, end)}`);
 }
 
-/** What is said of limits that are reached, and when waiting helps: at the end of the last of their windows. */
+/** Returns the message about reached limits and the time at which waiting helps: the end of the last of their windows. */
 export function reachedWords(
   reached: readonly SpendStanding[],
   at: Date,
@@ -103,6 +107,6 @@ export function reachedWords(
   };
 }
 
-/** `The agent's spend limit of $5 a day`. */
+/** Formats a limit, such as `The agent's spend limit of $5 a day`. */
 export const limitWords = ({ scope, period, limitUsd }: SpendStanding): string =>
   `The ${scope}'s spend limit of $${limitUsd} a ${period}`;

@@ -1,7 +1,6 @@
 /**
- * How large JSON from a guest may be, by where it comes from. All of it is read on the main thread: within these bounds the
- * costliest text takes some 5 ms (many objects of different keys, or one long text of escapes). `docs/reference/bounds.md`
- * shows them.
+ * Bounds on JSON from a guest, by its source. All of it is parsed on the main thread. Within these bounds the costliest text
+ * takes some 5 ms (many objects of different keys, or one long text of escapes). `docs/reference/bounds.md` shows them.
  */
 import type { JsonBounds } from './bounded-json.ts';
 
@@ -15,7 +14,7 @@ export const textBounds = {
   fileList: { bytes: mib, depth: 4, elements: 8_200 },
   /** One line that a runtime's logger wrote. */
   logLine: { bytes: 128 * kib, depth: 16, elements: 1_000 },
-  /** Whether a gateway serves. */
+  /** The answer whether a gateway serves. */
   gatewayHealth: { bytes: 64 * kib, depth: 8, elements: 256 },
   /** A gateway's reply to the host's own calls. */
   gatewayReply: { bytes: mib, depth: 32, elements: 10_000 },
@@ -29,7 +28,7 @@ export const textBounds = {
   runtimeConfig: { bytes: mib, depth: 64, elements: 10_000 },
 } as const satisfies Readonly<Record<string, JsonBounds>>;
 
-/** A reply whose texts have so many bytes before they are JSON, which may spend six on one. */
+/** Returns the bounds of a reply with texts of `textBytes` bytes. JSON may spend six bytes on one of them. */
 export const textReplyBounds = (textBytes: number): JsonBounds => ({
   ...textBounds.guestReply,
   bytes: textBounds.guestReply.bytes + 6 * textBytes,

@@ -6,7 +6,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** How far back a report goes that does not say. */
+/** The length of a report that names no beginning. */
 export const defaultRangeMs: Readonly<Record<BucketWidth, number>> = {
   '1m': hourMs,
   '1h': dayMs,
@@ -19,13 +19,13 @@ export interface BucketRange {
   /** Later than `startingAt`. */
   readonly endingAt: Date;
   readonly width: BucketWidth;
-  /** Whose days are meant. Minutes and hours are UTC's. */
+  /** The zone of days. Minutes and hours are UTC's. */
   readonly timeZone: string;
 }
 
 /**
- * Where the buckets of a range begin and end, rising: `bounds[i]` up to `bounds[i + 1]` is one. The range is widened to whole
- * minutes, hours or days. Null where there would be more than `most`.
+ * Returns the rising boundaries of a range's buckets: bucket `i` is from `bounds[i]` to `bounds[i + 1]`. The range is
+ * widened to whole minutes, hours or days. Null when there would be more than `most`.
  */
 export function bucketBounds({ startingAt, endingAt, width, timeZone }: BucketRange, most: number): Date[] | null {
   const [from, to] = [startingAt.getTime(), endingAt.getTime()];
@@ -44,13 +44,13 @@ export function bucketBounds({ startingAt, endingAt, width, timeZone }: BucketRa
   const starts: number[] = [];
   for (const day of days) {
     const start = startOfDay(day, localDay, (starts.at(-1) ?? -Infinity) + dayMs);
-    // A day that a country skipped begins when the next one does.
+    // A day that a country skipped begins with the next one.
     if (start !== starts.at(-1)) starts.push(start);
   }
   return starts.map((start) => new Date(start));
 }
 
-/** Which day of the calendar a moment is in, counted from 1970-01-01. */
+/** Returns the calendar day of a moment, counted from 1970-01-01. */
 type LocalDay = (at: number) => number;
 
 function calendarOf(timeZone: string): LocalDay {
@@ -68,8 +68,8 @@ function calendarOf(timeZone: string): LocalDay {
 }
 
 /**
- * The first moment of a day, to the second: where it is not as guessed, it is searched for, so that it is right too where clocks are set at midnight and the
- * day begins at one o'clock, or where a country skips a day.
+ * Returns the first moment of a day, to the second. It is searched for when the guess is wrong. It is therefore also right
+ * when clocks are set at midnight and the day begins at one o'clock, and when a country skips a day.
  */
 function startOfDay(day: number, localDay: LocalDay, guess: number): number {
   if (guess > 0 && localDay(guess) === day && localDay(guess - 1) < day) return guess;

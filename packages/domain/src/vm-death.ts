@@ -2,15 +2,15 @@
 import type { StatusReasonCode } from './agent.ts';
 
 interface Way {
-  /** What an agent in `error` for it has as its reason. */
+  /** The reason of an agent in `error` because of it. */
   readonly reason: StatusReasonCode;
-  /** Public: nothing of the host is in it but that it is short of something. */
+  /** A public sentence. It says nothing of the host, except that it is short of something. */
   readonly sentence: string;
 }
 
 const way = (sentence: string, reason: StatusReasonCode = 'vm_crashed'): Way => ({ reason, sentence });
 
-/** By what each is told is in `packages/vm/src/qemu/machine/death.ts`. */
+/** `packages/vm/src/qemu/machine/death.ts` tells them apart. */
 const ways = {
   guest_panic: way('The kernel of the guest panicked.'),
   guest_out_of_memory: way('The kernel of the guest ran out of memory and panicked.', 'out_of_memory'),
@@ -33,10 +33,10 @@ const ways = {
 export type VmDeathCode = keyof typeof ways;
 export const vmDeathCodes = Object.keys(ways) as readonly VmDeathCode[];
 
-/** Why a VM ended. Guest and emulator chose `detail` and `console`: in bounds, and not clean. */
+/** The reason why a VM ended. Guest and emulator chose `detail` and `console`: they are bounded, but not clean. */
 export interface VmDeath {
   readonly code: VmDeathCode;
-  /** What the guest's kernel or the emulator said of it, or the signal that ended it; empty where there is nothing to say. */
+  /** The words of the guest's kernel or the emulator, or the signal that ended it; empty when there are none. */
   readonly detail: string;
   /** Last lines of the guest's console, oldest first. */
   readonly console: readonly string[];
@@ -44,12 +44,12 @@ export interface VmDeath {
 
 export const maxDeathDetail = 200;
 export const maxDeathLines = 20;
-/** Of all lines together, in characters. */
+/** Most characters of all lines together. */
 export const maxDeathChars = 4096;
 
 export const reasonOfDeath = ({ code }: Pick<VmDeath, 'code'>): StatusReasonCode => ways[code].reason;
 
-/** One sentence, with the detail in brackets behind it. The detail is to be plain by now. */
+/** Returns one sentence, with the detail in brackets behind it. The caller has made the detail plain. */
 export function sentenceOfDeath({ code, detail }: Pick<VmDeath, 'code' | 'detail'>): string {
   const { sentence } = ways[code];
   return detail === '' ? sentence : `${sentence} (${detail})`;

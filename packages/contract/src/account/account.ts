@@ -1,4 +1,7 @@
-/** Schemas of the account area, `/v1/account/...`: signing in, and what a person signed in sets for themselves and others. */
+/**
+ * Schemas of the account area, `/v1/account/...`: signing in, and the settings that a signed-in person makes for themselves
+ * and others.
+ */
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { spendStanding } from './limits.ts';
@@ -9,13 +12,13 @@ import { nullable, oneOf, patterns, Timestamp } from '../text.ts';
 
 const closed = { additionalProperties: false } as const;
 
-/** Something, an @, something: whether mail arrives there is not looked at. */
+/** Some text, an @, some text. Nobody checks whether mail arrives there. */
 export const emailPattern =
   '^[^\\s@\\u0000-\\u001f\\u007f\\ud800-\\udfff]+@[^\\s@\\u0000-\\u001f\\u007f\\ud800-\\udfff]+$';
 
 const Email = Type.String({ minLength: 3, maxLength: 254, pattern: emailPattern });
 const NewPassword = Type.String({ minLength: 12, maxLength: 256, pattern: patterns.text });
-/** One that was set some time ago: its length tells nothing new. */
+/** A password that was set some time ago. Checking its minimum length would add nothing. */
 const Password = Type.String({ maxLength: 256, pattern: patterns.text });
 const Name = Type.String({ minLength: 1, maxLength: 100, pattern: patterns.text });
 const LinkToken = Type.String({ maxLength: 128 });
@@ -59,7 +62,7 @@ export const CreateInvitation = Type.Object(
 );
 
 export const SetSpendLimit = Type.Object({ spend_limit: nullable(SpendLimit) }, closed);
-/** `spend_limit`: the account's own; where it is null, the deployment's holds. */
+/** `spend_limit` is the account's own; with null the deployment's applies. */
 export const AccountSpend = Type.Object({ ...spendStanding, spend_limit: nullable(SpendLimit) });
 export type AccountSpend = Static<typeof AccountSpend>;
 

@@ -21,7 +21,7 @@ const spendWindow = (period: string) =>
     { additionalProperties: false, description: `Model calls of all agents of the account, this ${period} (UTC).` },
   );
 
-/** How an account stands with what its agents may spend together. */
+/** The spending of an account's agents and its limit. */
 export const spendStanding = {
   daily: spendWindow('day'),
   monthly: spendWindow('month'),

@@ -5,7 +5,7 @@ import { nullable, oneOf, patterns } from '../text.ts';
 const amount = (description: string) =>
   nullable(Type.String({ minLength: 1, maxLength: 16, pattern: patterns.usd, description, examples: ['5', '12.50'] }));
 
-/** What an agent or an account may spend on model calls. */
+/** The limit of an agent's or an account's spending on model calls. */
 export const SpendLimit = Type.Object(
   {
     daily_usd: Type.Optional(amount('Most in a day (UTC), in US dollars; null: no bound.')),

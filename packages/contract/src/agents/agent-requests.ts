@@ -8,7 +8,7 @@ import { ChannelsInput, VerifyQuery } from './channel-input.ts';
 import { Instructions } from './instructions.ts';
 import { Metadata, nullable, oneOf, pageCursor, patterns } from '../text.ts';
 
-/** In a query, where everything is text. */
+/** A flag in a query, where every value is text. */
 const flag = (description: string) => oneOf(['true', 'false'], { description });
 
 const RuntimeKindInput = oneOf(runtimeKindNames, {
@@ -36,10 +36,10 @@ export const LlmKeyInput = Type.Object(
   { additionalProperties: false },
 );
 
-/** LLM keys an agent may have. */
+/** Most LLM keys of an agent. */
 export const maxLlmKeys = 20;
 
-/** Models of an agent's `models`. */
+/** Most entries of an agent's `models`. */
 export const maxModels = 100;
 
 const modelsMeaning =
@@ -199,5 +199,5 @@ export const CreateAgentQuery = Type.Object(
   { additionalProperties: false },
 );
 
-/** The body of a request that says everything by its path. */
+/** The body of a request whose path says everything. */
 export const NoBody = Type.Object({}, { additionalProperties: false, description: 'Nothing, or an empty object.' });

@@ -39,7 +39,7 @@ const LifecycleChange = Type.Partial(
   },
 );
 
-/** What a PATCH may hold: only what is given changes, null resets to the default. */
+/** The body of a PATCH. Absent fields stay, and null resets a field to its default. */
 export const UpdateAgent = Type.Object(
   {
     name: Type.Optional(name),

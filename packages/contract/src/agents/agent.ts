@@ -13,7 +13,7 @@ import { SpendLimit } from '../account/spend.ts';
 import { Egress } from './egress.ts';
 import { Metadata, Timestamp, listOf, nullable, oneOf, patterns } from '../text.ts';
 
-/** A year: longer than any agent idles on purpose. */
+/** One year, which is longer than any agent idles on purpose. */
 const maxSeconds = 31_536_000;
 
 const lifecycle = {

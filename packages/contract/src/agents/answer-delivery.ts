@@ -5,7 +5,10 @@ import { oneOf, patterns } from '../text.ts';
 
 const conversationId = Type.String({ minLength: 1, maxLength: 500, pattern: patterns.text });
 
-/** Where an answer goes that nobody waits for. `none`: what becomes of it otherwise; `event`: the event that may have it. */
+/**
+ * The destination of an answer that nobody waits for. `none` says where such an answer is kept, and `event` names the event
+ * that may carry it.
+ */
 export const answerDelivery = (none: string, event: string) =>
   Type.Object(
     {

@@ -4,7 +4,7 @@ import type { Static } from 'typebox';
 import { accessModes, groupModes } from '@lodge/domain';
 import { oneOf, patterns } from '../text.ts';
 
-/** Senders or conversations that an access names. */
+/** Most senders or conversations that an access names. */
 const maxNamed = 500;
 const platformId = (description: string) =>
   Type.String({ minLength: 1, maxLength: 200, pattern: patterns.text, description });
@@ -57,7 +57,7 @@ const appToken = { appToken: secret('For Socket Mode. Left out, the stored one s
 const body = <Secrets extends Record<string, ReturnType<typeof secret>>>(secrets: Secrets) =>
   Type.Object({ ...secrets, ...put }, { additionalProperties: false });
 
-/** What a PUT of each channel takes. */
+/** The body of a PUT, by channel. */
 export const channelBodies = {
   slack: body({ ...appToken, ...botToken('xoxb-1-abc') }),
   discord: body(botToken('MTA.abc.def')),
@@ -66,7 +66,7 @@ export const channelBodies = {
   gmail: body({}),
 } as const;
 
-/** The PUT of any channel. */
+/** The body of a PUT of any channel. */
 export const PutChannel = Type.Object(
   { ...appToken, ...botToken('123456:ABC'), ...put },
   {
@@ -79,7 +79,7 @@ export const PutChannel = Type.Object(
 );
 export type PutChannel = Static<typeof PutChannel>;
 
-/** Channels of an agent that is made. */
+/** The channels of a new agent. */
 export const ChannelsInput = Type.Partial(Type.Object({ ...channelBodies, email: channelBodies.gmail }), {
   title: 'ChannelsInput',
   additionalProperties: false,

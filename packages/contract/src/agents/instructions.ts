@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { nullable, patterns } from '../text.ts';
 
-/** UTF-8 bytes. */
+/** Most UTF-8 bytes of an agent's instructions. */
 export const maxInstructionBytes = 32 * 1024;
 
 export const Instructions = nullable(

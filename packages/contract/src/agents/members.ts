@@ -4,12 +4,12 @@ import { AgentParams, CreateAgent } from './agent-requests.ts';
 import { Instructions } from './instructions.ts';
 import { Timestamp, nullable, patterns, wholeList } from '../text.ts';
 
-/** Members an agent may have. */
+/** Most members of an agent. */
 export const maxMembers = 16;
-/** UTF-8 bytes that the instructions of all members of an agent may have together. */
+/** Most UTF-8 bytes of the instructions of all members of an agent together. */
 export const maxMemberInstructionBytes = 128 * 1024;
 
-/** A name is a folder's, a part of a model's name and OpenClaw's id of the member. */
+/** A name is also a folder's name, a part of a model's name and OpenClaw's id of the member. */
 const MemberName = Type.String({
   pattern: patterns.memberName,
   description: 'Lower case letters, digits and hyphens, 2 to 32, a letter first.',

@@ -24,7 +24,7 @@ const chatFields = {
 };
 const model = Type.String({ minLength: 1, maxLength: 200, pattern: patterns.text });
 
-/** OpenAI's chat completion request to one agent; what is not named here is passed to the agent as it is. */
+/** OpenAI's chat completion request to one agent. Unknown fields are passed to the agent unchanged. */
 export const AgentChat = Type.Object(
   {
     ...chatFields,
@@ -39,7 +39,7 @@ export const AgentChat = Type.Object(
 );
 export type AgentChat = Static<typeof AgentChat>;
 
-/** OpenAI's chat completion request, the agent named by `model`. */
+/** OpenAI's chat completion request; `model` names the agent. */
 export const ModelChat = Type.Object(
   {
     ...chatFields,

@@ -31,14 +31,14 @@ const responseFields = {
   ),
 };
 
-/** OpenAI's request for a response to one agent; what is not named here is passed to the agent as it is. */
+/** OpenAI's request for a response from one agent. Unknown fields are passed to the agent unchanged. */
 export const AgentResponseRequest = Type.Object(
   { ...responseFields, model: AgentChat.properties.model },
   { title: 'AgentResponseRequest', additionalProperties: true },
 );
 export type AgentResponseRequest = Static<typeof AgentResponseRequest>;
 
-/** The same, the agent named by `model`. */
+/** The same request; `model` names the agent. */
 export const ModelResponseRequest = Type.Object(
   { ...responseFields, model: ModelChat.properties.model },
   { title: 'ModelResponseRequest', additionalProperties: true },

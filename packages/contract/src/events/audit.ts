@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { Timestamp, listOf, nullable, oneOf, pageCursor } from '../text.ts';
 
-/** Something an event names, by its kind and id. */
+/** An object of an event, by its kind and id. */
 const who = { type: Type.String({ examples: ['api_key'] }), id: Type.String() };
 
 export const AuditEvent = Type.Object(

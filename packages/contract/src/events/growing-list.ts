@@ -4,7 +4,7 @@ import { oneOf, patterns } from '../text.ts';
 const time = (description: string) =>
   Type.Optional(Type.String({ format: 'date-time', maxLength: 40, pattern: patterns.timestamp, description }));
 
-/** What the queries of lists that grow have in common. `one` is an entry of the list, `many` several. */
+/** The common query fields of lists that grow. `one` is an entry of the list, `many` several. */
 export const growingList = ({ one, many, limit }: { one: string; many: string; limit: number }) => ({
   limit: Type.Optional(
     Type.Integer({

@@ -5,7 +5,7 @@ import { ErrorBody } from '../errors.ts';
 import { growingList } from './growing-list.ts';
 import { entryEvent, namedEvent, streamOf } from './stream.ts';
 
-/** From the least severe on. */
+/** Levels in rising severity. */
 export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 export const logSources = ['system', 'console', 'gateway', 'channel', 'egress'] as const;
 export const defaultLogLimit = 100;

@@ -123,7 +123,7 @@ export const TerminalQuery = Type.Object(
 );
 export type TerminalQuery = Static<typeof TerminalQuery>;
 
-/** What a terminal's client may send in JSON. */
+/** The JSON that a terminal's client may send. */
 export const TerminalControl = Type.Object(
   {
     type: Type.Literal('resize'),

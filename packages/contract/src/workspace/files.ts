@@ -18,7 +18,7 @@ const fileFields = {
   etag: Type.String({ description: 'As in the header ETag: another one whenever the contents may be others.' }),
 };
 
-/** What is at a path of an agent's workspace. */
+/** The entry at a path of an agent's workspace. */
 export const AgentFile = Type.Object(
   {
     object: Type.Literal('file'),
@@ -36,7 +36,7 @@ export const FileDeleted = Type.Object(
   { title: 'FileDeleted', additionalProperties: false },
 );
 
-/** A path has as many segments as it likes: OpenAPI knows no word for that. */
+/** A path has any number of segments, which OpenAPI cannot express. */
 export const FileParams = Type.Object({
   id: Type.String({ pattern: patterns.agentId, description: "The agent's id.", examples: ['k7d2m9q4x1ab'] }),
   path: Type.String({

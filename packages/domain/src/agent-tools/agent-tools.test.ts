@@ -10,7 +10,7 @@ test('a question is passed on twice at most, and to nobody who waits in its chai
   assert.equal(chainTrouble({ askers: ['a', 'b'], depth: 2 }, 'c'), null);
   assert.match(chainTrouble({ askers: ['a', 'b', 'c'], depth: 3 }, 'd')!, /2 agents at most/);
   assert.match(chainTrouble({ askers: ['a', 'b'], depth: 2 }, 'a')!, /cannot be asked again/);
-  // Several that may have led to it are no longer chain.
+  // Several possible askers do not make the chain longer.
   assert.equal(chainTrouble({ askers: ['a', 'b', 'c', 'd'], depth: 2 }, 'e'), null);
 });
 

@@ -1,11 +1,11 @@
-/** Arguments of tools: one table makes the schema that a guest is shown and checks what the guest sends. */
+/** Arguments of tools. One table makes the schema for the guest and checks the guest's values. */
 import type { Json } from '../json.ts';
 import { Refusal } from '../refusal.ts';
 
 export interface TextField {
   readonly type: 'text';
   readonly maxChars: number;
-  /** The only texts that it may be. */
+  /** The only texts that are allowed. */
   readonly words?: readonly string[];
   readonly optional?: true;
   readonly description: string;
@@ -23,14 +23,14 @@ export type ToolField = TextField | IntegerField;
 export type ToolFields = Readonly<Record<string, ToolField>>;
 
 type Value<Field> = Field extends IntegerField ? number : string;
-/** What a table of fields is read as; what is left out is undefined. */
+/** The values that a table of fields reads; an absent field is undefined. */
 export type ToolArguments<Fields extends ToolFields> = {
   readonly [Name in keyof Fields]: Fields[Name] extends { readonly optional: true }
     ? Value<Fields[Name]> | undefined
     : Value<Fields[Name]>;
 };
 
-/** JSON Schema of an object. */
+/** Returns the JSON Schema of an object with these fields. */
 export function schemaOf(fields: ToolFields): Json {
   const named = Object.entries(fields);
   return {
@@ -48,7 +48,7 @@ function schemaOfField(field: ToolField): Json {
   return { type: 'string', minLength: 1, maxLength: maxChars, description, ...(words && { enum: [...words] }) };
 }
 
-/** Refuses with `invalid_request` and one sentence that names the field. */
+/** Reads arguments. Refuses with `invalid_request` and one sentence that names the field. */
 export function readArguments<Fields extends ToolFields>(fields: Fields, given: Json): ToolArguments<Fields> {
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(fields, name));
   if (unknown !== undefined)

@@ -1,19 +1,19 @@
-/** Which agents of the account an agent may ask, and how far a question is passed on. */
+/** Rules for questions between agents of one account: who may be asked, and how far a question is passed on. */
 
-/** In the place of ids: every agent of the account. */
+/** Stands for every agent of the account in a list of ids. */
 export const allPeers = '*';
-/** Ids in a list of peers. */
+/** Most ids in a list of peers. */
 export const maxPeers = 32;
 
-/** Agents in a chain, whoever asked first among them. */
+/** Most agents in a chain, the first asker included. */
 export const maxAskChain = 3;
 
 export const mayAsk = (peers: readonly string[], agentId: string): boolean =>
   peers.includes(allPeers) || peers.includes(agentId);
 
 /**
- * Why an agent cannot be asked; null: it can. `askers` are those who led to the question, `depth` how many questions deep it is. No
- * agent is in a chain twice.
+ * Returns the reason why an agent cannot be asked, or null. `askers` led to the question, and `depth` is its depth in
+ * questions. No agent is in a chain twice.
  */
 export function chainTrouble(
   { askers, depth }: { readonly askers: readonly string[]; readonly depth: number },

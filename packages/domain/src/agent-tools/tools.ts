@@ -1,9 +1,9 @@
-/** The tools that Lodge gives to every agent: their words and bounds. */
+/** The tools that Lodge gives to every agent, with their words and bounds. */
 import { channelNames } from '../channels/channel.ts';
 import { maxPromptChars } from '../schedules/schedule.ts';
 import type { ToolFields } from './fields.ts';
 
-/** A longer text is cut where an agent answers, and refused where it calls a tool. */
+/** Most characters of a text. A longer answer of an agent is cut, and a longer argument of a tool is refused. */
 export const maxSaidChars = 64 * 1024;
 
 const place = {
@@ -89,7 +89,7 @@ export const scheduleToolWords = {
 export type OwnTools = typeof ownTools;
 export type OwnToolName = keyof OwnTools;
 
-/** What an agent may do in a minute: so often at once, and then one after another. */
+/** Rates of an agent's tools: `burst` at once, then `perSecond`. */
 export const toolRates = {
   send_message: { perSecond: 20 / 60, burst: 20 },
   send_file: { perSecond: 10 / 60, burst: 10 },

@@ -1,4 +1,4 @@
-/** Who is let in, and that nobody else is. */
+/** Tests who is admitted, and that nobody else is. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decideAccess, defaultAccess, maySpeakIn } from './access.ts';

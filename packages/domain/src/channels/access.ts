@@ -1,9 +1,11 @@
-/** Who may talk to an agent on a channel: the one place that decides. */
+/** The one place that decides who may talk to an agent on a channel. */
 import type { ConversationKind } from './channel.ts';
 
 /**
- * - `pairing`: an unknown sender gets a code, and its owner approves it.
- * - `allowlist`: those named in `allowFrom` alone.
+ * The mode of a channel's access.
+ *
+ * - `pairing`: an unknown sender gets a code, and the channel's owner approves it.
+ * - `allowlist`: only senders in `allowFrom`.
  * - `open`: anybody.
  * - `disabled`: nobody.
  */
@@ -14,19 +16,19 @@ export const groupModes = ['allowlist', 'open', 'disabled'] as const;
 export type GroupMode = (typeof groupModes)[number];
 
 export interface ChannelAccess {
-  /** In direct conversations. */
+  /** The mode of direct conversations. */
   readonly mode: AccessMode;
-  /** The platform's ids of senders; approved ones are kept apart. */
+  /** The platform's ids of senders; approved senders are stored elsewhere. */
   readonly allowFrom: readonly string[];
-  /** In groups. `allowlist`: a sender who may write directly, or a conversation in `groups.allow`. */
+  /** Access in groups. `allowlist` admits senders who may write directly, and the conversations in `groups.allow`. */
   readonly groups: {
     readonly mode: GroupMode;
-    /** The platform's ids of conversations. One before a `/` names its threads too. */
+    /** The platform's ids of conversations. The id before a `/` covers its threads too. */
     readonly allow: readonly string[];
-    /** False: it answers what does not address it, too. */
+    /** With false the agent also answers messages that do not address it. */
     readonly requireMention: boolean;
   };
-  /** Messages of one sender in an hour that become turns; more are refused. */
+  /** Messages of one sender in an hour that become turns; further ones are refused. */
   readonly perSenderHourly: number;
 }
 
@@ -43,21 +45,23 @@ export interface Approach {
   readonly kind: ConversationKind;
   readonly senderId: string;
   readonly conversationId: string;
-  /** A bot, or the agent itself. */
+  /** Whether the sender is a bot, or the agent itself. */
   readonly isBot: boolean;
-  /** Written directly, or by a mention of or a reply to the agent. */
+  /** Whether the message was written directly, or mentions or replies to the agent. */
   readonly addressed: boolean;
-  /** What the channel's owner decided of the sender. */
+  /** The owner's decision about the sender. */
   readonly standing: SenderStanding;
   /** Messages of this sender that became turns within the last hour. */
   readonly lastHour: number;
 }
 
 /**
- * - `pass`: becomes a turn.
- * - `pair`: the sender is told a code, and the owner that somebody asks.
- * - `refuse`: kept as refused, with the reason; the sender is told nothing.
- * - `ignore`: not meant for the agent; nothing is kept.
+ * The decision about a message.
+ *
+ * - `pass`: it becomes a turn.
+ * - `pair`: the sender receives a code, and the owner a notice.
+ * - `refuse`: it is stored as refused, with the reason; the sender is not told.
+ * - `ignore`: it was not meant for the agent, and nothing is stored.
  */
 export type AccessDecision =
   | { readonly to: 'pass' }
@@ -69,7 +73,7 @@ export const refusedReasons = ['not_allowed', 'denied', 'sender_limit'] as const
 export type RefusedReason = (typeof refusedReasons)[number];
 
 export function decideAccess(access: ChannelAccess, approach: Approach): AccessDecision {
-  // An answer to a bot is how two of them talk all night.
+  // Two bots that answer each other would talk all night.
   if (approach.isBot) return { to: 'ignore' };
   if (approach.kind === 'group' && access.groups.requireMention && !approach.addressed) return { to: 'ignore' };
   if (approach.standing === 'denied') return { to: 'refuse', reason: 'denied' };
@@ -79,13 +83,13 @@ export function decideAccess(access: ChannelAccess, approach: Approach): AccessD
   return { to: 'pass' };
 }
 
-/** A conversation into which something is to be said that nobody there asked for. */
+/** A conversation to which an unasked message is to go. */
 export interface Destination extends Pick<Approach, 'kind' | 'conversationId' | 'standing'> {
-  /** The last who was let in; null: nobody was. */
+  /** The last sender who was admitted, or null. */
   readonly senderId: string | null;
 }
 
-/** Whether whoever is there could write to the agent now. */
+/** Whether the people there could write to the agent now. */
 export function maySpeakIn(access: ChannelAccess, { senderId, ...there }: Destination): boolean {
   const approach = { ...there, senderId: there.standing === 'denied' ? '' : (senderId ?? '') };
   if (there.kind === 'group') return enterByGroup(access, approach) === 'pass';

@@ -1,9 +1,9 @@
-/** Whose credentials are, as far as that is known without their platform. */
+/** The account of credentials, as far as it is known without asking the platform. */
 import type { ChannelName } from './channel.ts';
 
 /**
- * The account that a token names itself; null where it names none. Telegram's begin with the bot's id and a colon, Discord's with
- * the bot's id in base64 and a dot; Slack's are of one piece.
+ * Returns the account that a token itself names, or null. Telegram's tokens begin with the bot's id and a colon, Discord's
+ * with the bot's id in base64 and a dot. Slack's tokens name none.
  */
 export function accountOfToken(channel: ChannelName, credentials: Readonly<Record<string, string>>): string | null {
   const token = (credentials['botToken'] ?? '').slice(0, 300);
@@ -20,12 +20,12 @@ const decoded = (part: string): string => Buffer.from(part, 'base64url').toStrin
 const prefix = 'unverified/';
 
 /**
- * Until the platform has said whose credentials are, they are nobody's: such a key keeps no other channel from an account. `digest` is
- * of a secret among them, in base64url; `named` is the account that a token names itself.
+ * Returns the key of credentials whose account the platform has not confirmed yet. Such a key keeps no other channel from an
+ * account. `digest` is the digest of one of the secrets, in base64url; `named` is the account that a token itself names.
  */
 export const unverifiedAccount = (digest: string, named: string | null = null): string =>
   `${prefix}${digest}${named === null ? '' : `/${named}`}`;
-/** What the token of an unverified key says of itself; null: nothing. */
+/** Returns the account that the token of an unverified key names, or null. */
 export const namedBy = (accountKey: string): string | null =>
   isUnverifiedAccount(accountKey) ? (accountKey.split('/', 3)[2] ?? null) : null;
 export const isUnverifiedAccount = (accountKey: string): boolean => accountKey.startsWith(prefix);

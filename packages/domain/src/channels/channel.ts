@@ -1,9 +1,9 @@
-/** Messaging channels: which there are, what each needs, and what may be said of one. */
+/** Messaging channels: their names, their credentials, and their states. */
 
 export const channelNames = ['slack', 'discord', 'telegram', 'whatsapp', 'gmail'] as const;
 export type ChannelName = (typeof channelNames)[number];
 
-/** Names that are accepted and never emitted. */
+/** Names that input may use and output never has. */
 export const channelAliases: Readonly<Record<string, ChannelName>> = { email: 'gmail' };
 
 export const channelNamed = (name: string): ChannelName | null =>
@@ -17,10 +17,10 @@ export const channelTitles: Readonly<Record<ChannelName, string>> = {
   gmail: 'Gmail',
 };
 
-/** Platforms that show a turn's progress: what was sent can be edited there, and taken away. */
+/** Platforms that show a turn's progress, because a sent message can be edited and removed there. */
 export const progressChannels: ReadonlySet<ChannelName> = new Set(['slack', 'discord', 'telegram']);
 
-/** Secrets that a person gives with the channel, as the specification names them. The rest are paired or consented to. */
+/** Secrets that a person gives with the channel, by the specification's names. Other channels are paired or consented to. */
 export const channelCredentials: Readonly<Record<ChannelName, readonly string[]>> = {
   slack: ['appToken', 'botToken'],
   discord: ['botToken'],
@@ -30,13 +30,15 @@ export const channelCredentials: Readonly<Record<ChannelName, readonly string[]>
 };
 
 /**
- * - `not_configured`: nothing was ever put.
- * - `pending_pairing`: it waits for a person: a code to scan, a consent to give.
- * - `connecting`: being opened for the first time since it was put or restarted.
+ * The status of a channel.
+ *
+ * - `not_configured`: the channel was never put.
+ * - `pending_pairing`: it waits for a person to scan a code or to give consent.
+ * - `connecting`: it connects for the first time since it was put or restarted.
  * - `connected`: the platform delivers to us, as far as can be proved.
- * - `disconnected`: lost, and being opened again by itself.
- * - `error`: only a person can mend it; nothing is tried meanwhile.
- * - `disabled`: switched off by its owner.
+ * - `disconnected`: the connection was lost and is reopened automatically.
+ * - `error`: only a person can repair it; nothing is tried meanwhile.
+ * - `disabled`: its owner switched it off.
  */
 export const channelStatuses = [
   'not_configured',
@@ -49,7 +51,7 @@ export const channelStatuses = [
 ] as const;
 export type ChannelStatus = (typeof channelStatuses)[number];
 
-/** Why a channel is not connected. */
+/** Reasons why a channel is not connected. */
 export const channelReasonCodes = [
   'invalid_credentials',
   'wrong_kind_of_credential',
@@ -69,19 +71,19 @@ export const channelReasonCodes = [
 ] as const;
 export type ChannelReasonCode = (typeof channelReasonCodes)[number];
 
-/** `message` is a sentence that a person can act on. Never a secret, never a stranger's text. */
+/** `message` is a sentence that a person can act on. It contains no secret and no stranger's text. */
 export interface ChannelReason {
   readonly code: ChannelReasonCode;
   readonly message: string;
 }
 
-/** Who the agent is on the platform. `name` is the platform's text: bounded, plain. */
+/** The agent's identity on the platform. `name` is the platform's text, bounded and plain. */
 export interface ChannelIdentity {
   readonly id: string;
   readonly name: string;
 }
 
-/** Where a message of a channel stands. `unknown`: an answer was sent, and whether it arrived cannot be told. */
+/** The state of a channel's message. `unknown` means that an answer was sent and its arrival is uncertain. */
 export const messageStates = ['received', 'answered', 'failed', 'unknown', 'refused'] as const;
 export type MessageState = (typeof messageStates)[number];
 

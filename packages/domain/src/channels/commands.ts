@@ -1,8 +1,11 @@
-/** Commands that a sender may give on every channel; the host answers them, not the agent. */
+/** Commands that a sender may give on every channel. The host answers them, not the agent. */
 export const channelCommands = ['new', 'stop', 'status', 'help'] as const;
 export type ChannelCommand = (typeof channelCommands)[number];
 
-/** The command that a whole text is, as `/new` or, in groups of Telegram, `/new@name_of_bot`; null for anything else. */
+/**
+ * Returns the command that the whole text is, as `/new` or, in groups of Telegram, `/new@name_of_bot`; null for any other
+ * text.
+ */
 export function commandIn(text: string): ChannelCommand | null {
   if (text.length > 80 || !text.startsWith('/')) return null;
   const [word = ''] = text.slice(1).trimEnd().split('@', 1);

@@ -1,6 +1,6 @@
-/** Codes that unknown senders are told, and that a channel's owner approves them by. */
+/** Codes that unknown senders receive, and by which a channel's owner approves them. */
 
-/** Without characters that look alike. */
+/** Characters that do not look alike. */
 const alphabet = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const codeChars = 8;
 
@@ -8,28 +8,28 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
 /**
- * Bounds of one channel. Where as many senders wait as may, one gives way to a new one: the one who was told longest ago, if that is an
- * hour, and else one by chance of those whose codes have held as long as they must. So strangers keep nobody out unless as many of them
- * write within that time; each is told a code once an hour, and nobody can tell whose code gives way next.
+ * Bounds of one channel. When the most senders wait, one of them gives way to a new one: the one with the oldest code, if
+ * that is an hour old, else a random one whose code has been valid for `holdsMs`. Strangers therefore keep nobody out unless
+ * that many write within that time. Each receives a code once an hour, and nobody can tell whose code gives way next.
  */
 export const pairingBounds = {
-  /** Senders who wait for a decision. */
+  /** Most senders who wait for a decision. */
   pending: 400,
-  /** A code gives way to no other before. */
+  /** A code gives way to no other before this age. */
   holdsMs: 10 * minuteMs,
-  /** From then on the oldest gives way, and before one by chance. */
+  /** From this age on the oldest code gives way, and before it a random one. */
   isOldAfterMs: hourMs,
-  /** A sender who goes on writing is told the code again. */
+  /** A sender who goes on writing receives the code again after this time. */
   tellAgainAfterMs: hourMs,
-  /** From when it was told last. */
+  /** A code ends this long after it was last sent. */
   endsAfterMs: 24 * hourMs,
 } as const;
 
-/** `randomInt` gives a whole number below its argument. */
+/** Makes a code; `randomInt` returns a whole number below its argument. */
 export const makePairingCode = (randomInt: (below: number) => number): string =>
   Array.from({ length: codeChars }, () => alphabet[randomInt(alphabet.length)]).join('');
 
-/** As it may be typed. */
+/** Normalises a code as a person may type it. */
 export const readPairingCode = (typed: string): string => typed.slice(0, 64).trim().toUpperCase();
 
 export const pairingText = (code: string): string =>

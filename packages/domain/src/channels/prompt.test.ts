@@ -1,4 +1,4 @@
-/** What strangers call themselves, their groups and their files reaches the agent as data. */
+/** Tests that the names of strangers, groups and files reach the agent as data. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { commandIn } from './commands.ts';
@@ -16,7 +16,7 @@ const message = (change: Partial<PromptMessage> = {}): PromptMessage => ({
 });
 const frame = { channel: 'telegram', kind: 'group', conversationId: '-100', title: 'Friends' } as const;
 
-/** The facts that the host says, by line. */
+/** Returns the facts that the host states, by line. */
 const factsIn = (prompt: string): Record<string, unknown>[] =>
   prompt
     .split('\n')

@@ -1,4 +1,4 @@
-/** How messages of a channel reach the agent: who wrote is data, quoted and marked, never a part of what is said. */
+/** Renders messages of a channel for the agent. The sender is data, quoted and marked, and never a part of the text. */
 import { hostMessage } from '../host-lines/host-line.ts';
 import { channelTitles } from './channel.ts';
 import type { ChannelName, ConversationKind } from './channel.ts';
@@ -8,13 +8,13 @@ export interface PromptMessage {
   readonly senderName: string;
   readonly text: string;
   readonly sentAt: Date;
-  /** Paths below /workspace where its files lie now. */
+  /** Paths below /workspace of its files. */
   readonly files: readonly string[];
-  /** Files that are not there, and why, in a few words. */
+  /** Missing files, each with the reason in a few words. */
   readonly missingFiles: readonly string[];
-  /** Those of `files` that the model is shown, in the order in which it sees them. */
+  /** Those of `files` that the model sees, in its order. */
   readonly pictures?: readonly string[];
-  /** Those of `files` that are voice notes; `seconds` is null where it is not known. */
+  /** Those of `files` that are voice notes; `seconds` is null when unknown. */
   readonly voiceNotes?: readonly { readonly path: string; readonly seconds: number | null }[];
 }
 
@@ -23,17 +23,17 @@ export interface PromptFrame {
   readonly kind: ConversationKind;
   /** The platform's id of the conversation, by which the agent's tools know it. */
   readonly conversationId: string;
-  /** Of a group, as the platform names it; null where it has no name. */
+  /** The platform's name of a group; null when it has none. */
   readonly title: string | null;
 }
 
 /** Characters of a name that are passed on. */
 const maxNameChars = 100;
 const maxPathChars = 400;
-/** As the tools take it. */
+/** Most characters of an id, as the tools accept it. */
 const maxIdChars = 512;
 
-/** One text for all messages that wait, oldest first. Each has a line of the host before it. */
+/** Returns one text for all waiting messages, oldest first. A line of the host precedes each. */
 export function promptOf(frame: PromptFrame, messages: readonly PromptMessage[]): string {
   return messages.map((message) => hostMessage('channel message', factsOf(frame, message), message.text)).join('\n\n');
 }
@@ -62,7 +62,7 @@ function factsOf({ channel, kind, conversationId, title }: PromptFrame, message:
   };
 }
 
-/** Without control characters and line breaks, of bounded length. */
+/** Returns the text without control characters and line breaks, in bounded length. */
 function quoted(text: string, maxChars = maxNameChars): string {
   let plain = '';
   for (const character of text.slice(0, 2 * maxChars)) {

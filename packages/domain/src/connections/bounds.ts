@@ -1,4 +1,4 @@
-/** How much of a connection there may be. */
+/** Bounds on connections. */
 export const connectionBounds = {
   perAgent: 32,
   /** Entries of one `allow`, and paths of one entry. */
@@ -9,10 +9,10 @@ export const connectionBounds = {
   headers: 8,
   headerNameChars: 64,
   headerValueChars: 4_096,
-  /** Of the values of all headers together. */
+  /** Characters of the values of all headers together. */
   headerChars: 4_096,
   tools: 128,
   toolNameChars: 128,
-  /** Answers that held the credential, within an hour: with the last of them the connection is disabled. */
+  /** Answers containing the credential within an hour; the last of them disables the connection. */
   echoesPerHour: 3,
 } as const;

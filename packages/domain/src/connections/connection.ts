@@ -1,28 +1,33 @@
-/** Connections: services of other people that an agent uses, whose credentials stay on the host. */
+/** Connections: other people's services that an agent uses, with credentials that stay on the host. */
 import { Refusal } from '../refusal.ts';
 import { isCanonicalPath, isPathPattern, matchesPattern } from './paths.ts';
 
 export const connectionKinds = ['mcp', 'http'] as const;
 /**
- * - `mcp`: a server of the Model Context Protocol over streamable HTTP; the agent has its tools.
- * - `http`: any HTTP service; the agent sends requests, as far as `allow` goes.
+ * The kind of a connection.
+ *
+ * - `mcp`: a server of the Model Context Protocol over streamable HTTP. The agent gets its tools.
+ * - `http`: any HTTP service. The agent sends the requests that `allow` permits.
  */
 export type ConnectionKind = (typeof connectionKinds)[number];
 
-/** TRACE and CONNECT are none: one echoes, the other tunnels. */
+/** Allowed methods. TRACE would echo and CONNECT would tunnel, so they are left out. */
 export const connectionMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 export type ConnectionMethod = (typeof connectionMethods)[number];
 
 export interface ConnectionAllow {
   readonly methods: readonly ConnectionMethod[];
-  /** Below the connection's URL: whole paths, or patterns that end in `/*`. */
+  /** Paths below the connection's URL: whole paths, or patterns that end in `/*`. */
   readonly paths: readonly string[];
 }
 
-/** Lower case letters, digits and hyphens: it is a segment of a path, and begins the names of tools. */
+/**
+ * Whether a name has lower case letters, digits and hyphens only. It is a segment of a path, and names of tools begin with
+ * it.
+ */
 export const isConnectionName = (name: string): boolean => /^[a-z](?:[a-z0-9-]{0,30}[a-z0-9])?$/.test(name);
 
-/** Headers that belong to the connection between two machines, or that decide where a request goes. */
+/** Headers of the transport between two machines, or headers that decide where a request goes. */
 const ownHeaders = new Set([
   'accept-encoding',
   'connection',
@@ -48,15 +53,15 @@ const ownHeaders = new Set([
 /** Whether an owner may set the header, whose name is lower case. */
 export const mayBeSet = (name: string): boolean => !ownHeaders.has(name) && !name.startsWith('mcp-');
 
-/** Headers whose values are no secrets: answers may say the same words. */
+/** Headers whose values are no secrets, because answers may contain the same words. */
 const openHeaders = new Set(['accept', 'accept-language', 'user-agent']);
-/** Ends of names that say where or for whom: answers name organizations and projects by the same words. */
+/** Ends of header names whose values are a place or an owner. Answers name organizations and projects by the same words. */
 const openNames = /(?:^|-)(?:version|organi[sz]ation|org|project|tenant|workspace|account|team|region)(?:-id|-name)?$/;
 
-/** Whether an answer with the value of the header, whose name is lower case, is kept from the guest. */
+/** Whether an answer that contains the value of this header (named in lower case) is kept from the guest. */
 export const isCredentialHeader = (name: string): boolean => !openHeaders.has(name) && !openNames.test(name);
 
-/** Whether one entry names the method and the path, which is canonical. */
+/** Whether one entry allows the method and the canonical path. */
 export const isAllowed = (allow: readonly ConnectionAllow[], method: string, path: string): boolean =>
   allow.some(
     ({ methods, paths }) =>
@@ -67,11 +72,11 @@ export interface ConnectionTerms {
   readonly kind: ConnectionKind;
   readonly url: string;
   readonly allow: readonly ConnectionAllow[] | undefined;
-  /** Null: all that the server has. */
+  /** Null allows all tools of the server. */
   readonly tools: readonly string[] | null | undefined;
 }
 
-/** The same, with the URL as it is kept. Refuses with the field's name. `insecure`: `http:` will do. */
+/** Returns the terms with the URL in its stored form. Refuses with the field's name. `insecure` allows `http:`. */
 export function checkedTerms({ kind, url, allow, tools }: ConnectionTerms, insecure: boolean) {
   const kept = checkedUrl(url, insecure);
   if (kind === 'http') {
@@ -94,7 +99,7 @@ function checkedAllow({ methods, paths }: ConnectionAllow, index: number): Conne
   return { methods: [...new Set(methods)], paths: [...new Set(paths)] };
 }
 
-/** Without a slash at its end. */
+/** Returns the URL without a slash at its end. */
 function checkedUrl(given: string, insecure: boolean): string {
   const url = URL.canParse(given) ? new URL(given) : null;
   if (url === null) throw fault('url must be a URL such as https://api.example.com/v1.');
@@ -105,7 +110,7 @@ function checkedUrl(given: string, insecure: boolean): string {
   }
   if (given.includes('?')) throw fault('url must not have a query: give what is secret of it in headers.');
   if (given.includes('#')) throw fault('url must not have a fragment.');
-  // As it was written: the parser would take dot segments out.
+  // The path as written, because the parser would remove dot segments.
   const path = /^[a-z]+:\/\/[^/]*(\/.*)?$/i.exec(given)?.[1] ?? '/';
   if (!isCanonicalPath(path) || url.pathname !== path) {
     throw fault('url must have a plain path: no dot segments, no empty ones, no needless percent-encoding.');

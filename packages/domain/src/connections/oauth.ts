@@ -1,9 +1,11 @@
-/** OAuth of connections: words, and what of an authorization server's text is taken. */
+/** OAuth of connections: its words, and the checks of an authorization server's text. */
 
 /**
- * - `needed`: somebody must consent before the connection's tools can be used.
+ * The OAuth status of a connection.
+ *
+ * - `needed`: a person must consent before the connection's tools can be used.
  * - `connected`: there is access, and it is renewed.
- * - `failed`: there was access, and it could not be renewed for now. The next call tries again.
+ * - `failed`: access could not be renewed for now. The next call tries again.
  */
 export const connectionOAuthStatuses = ['needed', 'connected', 'failed'] as const;
 export type ConnectionOAuthStatus = (typeof connectionOAuthStatuses)[number];
@@ -22,17 +24,22 @@ export const scopePattern = scope.source;
 
 export const isScope = (text: string): boolean => text.length <= oauthBounds.scopeChars && scope.test(text);
 
-/** What can stand in a header and in a form as it is. */
+/** Whether a text fits unchanged into a header and into a form. */
 export const isOpaque = (text: string, maxChars: number): boolean =>
   text.length <= maxChars && /^[\u0021-\u007e]+$/.test(text);
 
-/** Access that lasts shorter, or longer, is taken for this: one would be renewed with each call, the other is no time. */
+/**
+ * Bounds on the assumed life of access. A shorter one would be renewed with each call, and a longer one is no usable time.
+ */
 const shortestMs = 10_000;
 const longestMs = 366 * 24 * 3_600_000;
 
 export const believedMs = (ms: number): number => Math.min(Math.max(ms, shortestMs), longestMs);
 
-/** When an access token is renewed: before it ends. Null: nobody knows its end, or nothing renews it. */
+/**
+ * Returns the time after which an access token is renewed, which is before its end. Null when its end is unknown, or nothing
+ * renews it.
+ */
 export function renewalIn(tokens: {
   readonly expiresInMs: number | null;
   readonly refreshToken: string | null;

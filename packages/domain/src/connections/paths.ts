@@ -1,13 +1,13 @@
 /**
- * Paths of HTTP requests, in the one way in which they may be written. Servers and proxies do not agree on what `..`, `//`,
- * `%2F`, `;` or a wide slash mean: who checks a path and who serves it would see two. Nothing is normalised here: what is
- * not canonical is refused. Each function looks at a character a bounded number of times.
+ * Paths of HTTP requests, in the one way in which they may be written. Servers and proxies do not agree on the meaning of
+ * `..`, `//`, `%2F`, `;` or a wide slash, so the checker and the server of a path could see two paths. Nothing is normalised
+ * here: a path that is not canonical is refused. Each function reads a character a bounded number of times.
  */
 import { connectionBounds } from './bounds.ts';
 
-/** Of RFC 3986's `pchar`, without `;`, which some servers cut a segment at. */
+/** RFC 3986's `pchar` without `;`, at which some servers cut a segment. */
 const segmentCharacters = /^(?:[A-Za-z0-9._~!$&'()*+,=:@-]|%[0-9A-F]{2})*$/;
-/** Whether a path has one meaning alone: it begins with a slash, and no segment within it is empty, `.` or `..`. */
+/** Whether a path has only one meaning: it begins with a slash, and no segment within it is empty, `.` or `..`. */
 export function isCanonicalPath(path: string): boolean {
   if (!path.startsWith('/') || path.length > connectionBounds.pathChars) return false;
   const segments = path.slice(1).split('/');
@@ -19,11 +19,14 @@ function isPlainSegment(segment: string): boolean {
   return !segment.includes('%') || encodesPlainly(segment);
 }
 
-/** What stands in a path as itself: encoded, it would be another writing of the same path, or a sign with a meaning. */
+/**
+ * Characters that a path contains unencoded. Their encoding would be another spelling of the same path, or a sign with a
+ * meaning.
+ */
 const neverEncoded = /[A-Za-z0-9._~!$&'()*+,;=:@/\\%?#-]/;
 const invisible = /[\p{C}\p{Z}]/u;
 
-/** Whether each percent-encoding is of a visible character (or a space) of valid UTF-8 that cannot stand for itself. */
+/** Whether each percent-encoding is a visible character (or a space) of valid UTF-8 that cannot stand unencoded. */
 function encodesPlainly(segment: string): boolean {
   const encoded = segment.match(/(?:%[0-9A-F]{2})+/g) ?? [];
   return (
@@ -35,7 +38,7 @@ function encodesPlainly(segment: string): boolean {
   );
 }
 
-/** No wide slash, no sign that stands for two dots, and no letter in two pieces. */
+/** Whether a text has no wide slash, no sign for two dots, and no letter in two pieces. */
 const isNormal = (text: string): boolean => text.normalize('NFKC') === text;
 
 function decoded(run: string): string | null {
@@ -46,17 +49,17 @@ function decoded(run: string): string | null {
   }
 }
 
-/** A canonical path, or one that ends in `/*` and has no other star. */
+/** Whether a pattern is a canonical path, or one that ends in `/*` and has no other star. */
 export function isPathPattern(pattern: string): boolean {
   const whole = pattern.endsWith('/*') ? pattern.slice(0, -1) : pattern;
   return !whole.includes('*') && isCanonicalPath(whole);
 }
 
-/** Both are well formed. `/a/*` is everything below `/a/`, which is not `/a`. */
+/** Whether a path matches a pattern; both are well formed. `/a/*` matches everything below `/a/`, but not `/a`. */
 export const matchesPattern = (pattern: string, path: string): boolean =>
   pattern.endsWith('/*') ? path.startsWith(pattern.slice(0, -1)) : path === pattern;
 
-/** What follows the `?` of a request: printable ASCII that no URL parser writes in another way. */
+/** Whether the text behind the `?` of a request is printable ASCII that no URL parser rewrites. */
 export const isPlainQuery = (query: string): boolean =>
   query.length <= maxQueryChars && /^[A-Za-z0-9._~!$&()*+,;=:@/?%|[\]{}^`-]*$/.test(query);
 

@@ -1,4 +1,4 @@
-/** What happens on messaging channels. No event has the text of a message; names of senders are their own words, bounded. */
+/** Events of messaging channels. No event contains the text of a message. Names of senders are their own words, bounded. */
 import { channelTitles } from '../channels/channel.ts';
 import type { ChannelName, ChannelReasonCode } from '../channels/channel.ts';
 import { kind, quiet } from './kind.ts';

@@ -1,4 +1,4 @@
-/** What happens with connections of agents. No event has a credential, nor words of a server. */
+/** Events of agents' connections. No event contains a credential or a server's words. */
 import { kind, quiet } from './kind.ts';
 
 type Of = { readonly connection: string };

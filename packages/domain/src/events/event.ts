@@ -1,7 +1,7 @@
 /**
- * Everything that happens, once: the table of event types. An event is written in the transaction that makes it true. The
- * line of the agent's log, the row of the audit log, the operator's figures and what clients follow all come from it. A new
- * type is one line in one of the tables below.
+ * The one table of event types. An event is written in the transaction that makes it true. The line of the agent's log, the
+ * row of the audit log, the operator's figures and the clients' stream all come from it. A new type is one line in one of
+ * the tables below.
  */
 import { channelEvents } from './channel-events.ts';
 import { connectionEvents } from './connection-events.ts';
@@ -25,7 +25,7 @@ export const eventTypes = {
 type Table = typeof eventTypes;
 export type EventType = keyof Table;
 
-/** What happened: a type of the table, with its data. */
+/** An event: a type of the table with its data. */
 export type Happening = {
   readonly [Type in EventType]: {
     readonly type: Type;
@@ -40,12 +40,12 @@ export function levelOf({ type, data }: Happening): EventLevel {
   return typeof level === 'function' ? level(data) : level;
 }
 
-/** The line of the agent's log; null where the event has none. */
+/** Returns the line of the agent's log, or null when the event has none. */
 export function sentenceOf({ type, data }: Happening): string | null {
   return kindOf(type).sentence?.(data) ?? null;
 }
 
-/** Types that clients follow, with what they mean. */
+/** The types that clients may follow, with their meanings. */
 export const publicEvents: ReadonlyMap<EventType, string> = new Map(
   (Object.keys(eventTypes) as EventType[]).flatMap((type) => {
     const { public: meaning } = kindOf(type);

@@ -1,6 +1,6 @@
 /**
- * What happens at inbound hooks. No event has what a third party sent. The text of an answer is in an event where the hook's owner wants
- * it there, and nowhere else.
+ * Events of inbound hooks. No event contains a third party's text. An event contains the text of an answer only when the
+ * hook's owner requests it.
  */
 import type { DeliverTarget } from '../answer-delivery.ts';
 import { kind, quiet } from './kind.ts';

@@ -1,24 +1,24 @@
-/** What the table of events says of each type. */
+/** The description of an event type. */
 
 export type EventLevel = 'info' | 'warn' | 'error';
 export type EventValue = string | number | boolean | null | readonly string[];
-/** What an event says beside its type, named as the API names it. Never a secret. */
+/** An event's data, with the API's names. It never contains a secret. */
 export type EventData = Readonly<Record<string, EventValue | undefined>>;
 
-/** Of a type that says everything. */
+/** The data of a type that says everything. */
 export type NoData = Readonly<Record<string, never>>;
 
 export interface EventKind<Data> {
   readonly level: EventLevel | ((data: Data) => EventLevel);
-  /** What it means to who follows events, for the reference; null: it is told inside Lodge alone. */
+  /** Its meaning for clients, in the reference; null for types that stay inside Lodge. */
   readonly public: string | null;
-  /** The line of the agent's log; null: it has none. */
+  /** Makes the line of the agent's log; null when there is none. */
   readonly sentence: ((data: Data) => string) | null;
 }
 
 export const kind = <Data extends EventData>(of: EventKind<Data>): EventKind<Data> => of;
 
-/** Neither in an agent's log nor among the public events: kept for the audit log, and for who counts. */
+/** A type that is neither in an agent's log nor among the public events. The audit log and counters use it. */
 export const quiet = <Data extends EventData = NoData>(): EventKind<Data> => ({
   level: 'info',
   public: null,

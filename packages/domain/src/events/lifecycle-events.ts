@@ -1,4 +1,4 @@
-/** What happens to an agent's machine. */
+/** Events of an agent's machine. */
 import type { StatusReasonCode } from '../agent.ts';
 import type { EgressMode } from '../egress.ts';
 import type { OperationCause, Verb } from '../operation.ts';
@@ -9,7 +9,7 @@ import type { EventKind, NoData } from './kind.ts';
 import { because, duration, machineWords } from './words.ts';
 import type { MachineData } from './words.ts';
 
-/** Null: no operation was under way. */
+/** The cause of the operation; null when none was in progress. */
 type Because = { readonly cause: OperationCause | null };
 type Took = { readonly duration_ms: number };
 
@@ -32,8 +32,8 @@ const runs = (meaning: string): EventKind<Run> => ({
 });
 
 /**
- * What an agent stopped with: its memory and disk; its disk alone; its disk after its VM ended by itself; or
- * its disk because Lodge was taken down. How long it took is null where that is not known.
+ * The state that an agent stopped with: its memory and disk, its disk alone, its disk after its VM ended by itself, or its
+ * disk because Lodge was taken down. The duration is null when unknown.
  */
 type Stopped = Because & {
   readonly kept: 'memory' | 'disk' | 'disk_after_crash' | 'disk_as_lodge_went';
@@ -41,7 +41,10 @@ type Stopped = Because & {
   readonly memory_mib: number | null;
 } & Died;
 
-/** Why its VM ended by itself. Absent where it did not, where nothing says, and in events of earlier releases. */
+/**
+ * The reason why its VM ended by itself. Absent when it did not, when the reason is unknown, and in events of earlier
+ * releases.
+ */
 type Died = { readonly code?: VmDeathCode; readonly message?: string };
 
 function stoppedSentence({ cause, kept, duration_ms, memory_mib, message }: Stopped): string {
@@ -59,7 +62,7 @@ function stoppedSentence({ cause, kept, duration_ms, memory_mib, message }: Stop
   }
 }
 
-/** What a stop or an upgrade that came to nothing leaves: the agent as it runs, as it was before, or started from its disk. */
+/** The outcome of a stop or an upgrade that failed: the agent runs on, is as before, or was started from its disk. */
 type NotDone = { readonly why: string | null; readonly outcome: 'runs_on' | 'as_before' | 'boots' };
 
 const notDone = (what: string): EventKind<NotDone> => ({
@@ -177,7 +180,7 @@ export const lifecycleEvents = {
   'agent.resized': kind<
     Took &
       MachineData & {
-        /** What of the size is missing until the next start; null when it is whole. */
+        /** The part of the size that is missing until the next start; null when none is. */
         readonly size: SizeName | null;
         readonly size_vcpus: number;
         readonly size_memory_mib: number;

@@ -1,4 +1,4 @@
-/** Changes of records: of agents, keys and accounts. The audit log names them by these types. */
+/** Changes of the records of agents, keys and accounts. The audit log names them by these types. */
 import type { InvitedRole } from '../roles.ts';
 import { limitWords, reachedWords } from '../spend.ts';
 import type { SpendLimit, SpendPeriod } from '../spend.ts';
@@ -75,7 +75,7 @@ type LimitData = {
   readonly limit_usd: string;
   readonly spent_usd: string;
   readonly action: SpendLimit['action'];
-  /** When the window began, RFC 3339. */
+  /** Start of the window, RFC 3339. */
   readonly starting_at: string;
 };
 

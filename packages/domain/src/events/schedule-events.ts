@@ -1,4 +1,4 @@
-/** What becomes of schedules. The text of an answer is in an event where the schedule's owner wants it there, and nowhere else. */
+/** Events of schedules. An event contains the text of an answer only when the schedule's owner requests it. */
 import type { DeliverTarget } from '../answer-delivery.ts';
 import { kind, quiet } from './kind.ts';
 import { duration } from './words.ts';
@@ -8,7 +8,7 @@ type Run = Of & { readonly run_id: string; readonly scheduled_for: string };
 type Ended = Run & {
   readonly duration_ms: number;
   readonly attempts: number;
-  /** Decimal USD; null: no model call had a known price. */
+  /** Decimal USD; null when no model call had a known price. */
   readonly cost: string | null;
 };
 

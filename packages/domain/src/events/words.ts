@@ -1,7 +1,7 @@
 /** Words that sentences of events share. */
 import type { OperationCause } from '../operation.ts';
 
-/** `7 ms`, `1.2 s`, `48 s`, `3 min 20 s`. */
+/** Formats a duration, such as `7 ms`, `1.2 s`, `48 s`, `3 min 20 s`. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`;
@@ -11,7 +11,9 @@ export function duration(ms: number): string {
   return `${Math.floor(seconds / 60)} min${rest === 0 ? '' : ` ${rest} s`}`;
 }
 
-/** Why an operation was begun, to follow a verb: `by request`. Null: no operation was. */
+/**
+ * Returns the cause of an operation as words behind a verb, such as `by request`. Null means that there was no operation.
+ */
 export function because(cause: OperationCause | null): string {
   switch (cause) {
     case null:
@@ -33,7 +35,7 @@ export function because(cause: OperationCause | null): string {
   }
 }
 
-/** A machine as events tell of it. */
+/** A machine as events describe it. */
 export type MachineData = {
   readonly vcpus: number;
   readonly memory_mib: number;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FairGate } from './fair-gate.ts';
 
-/** Work that names itself when it begins, and ends when it is told to. */
+/** Work that reports its name when it begins, and ends on command. */
 function bench(gate: FairGate) {
   const begun: string[] = [];
   const ends = new Map<string, () => void>();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LoopShare } from './loop-share.ts';
 
-/** Busy for a millisecond. */
+/** Keeps the processor busy for a millisecond. */
 function work(): void {
   const until = performance.now() + 1;
   while (performance.now() < until);

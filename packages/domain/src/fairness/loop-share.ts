@@ -1,10 +1,10 @@
-/** Work on one loop turn may take so long; what is left waits for the next, so that everybody else is served in between. */
+/** Longest work in ms on one turn of the event loop. The rest waits for the next turn, so others are served in between. */
 const turnMs = 1;
 
 /**
  * Shares the event loop among agents whose text is being read. Work is done in small steps. When a loop turn has had its
- * share, the agents take turns, each for one such share, however many texts each of them has under way. One object serves a
- * whole process: two of them would take two shares of each loop turn.
+ * share, the agents take turns, each for one such share, however many texts each of them has in progress. One object serves
+ * a whole process, because two of them would take two shares of each loop turn.
  */
 export class LoopShare {
   readonly #waiting = new Map<string, (() => void)[]>();
@@ -47,7 +47,7 @@ export class LoopShare {
     });
   }
 
-  /** The agent that has waited longest; it goes to the end when more of its work waits. */
+  /** Wakes the agent that has waited longest. It goes to the end when more of its work waits. */
   #wake(): void {
     const [agentId, queue] = this.#waiting.entries().next().value!;
     this.#waiting.delete(agentId);
@@ -57,5 +57,5 @@ export class LoopShare {
   }
 }
 
-/** The share of this process. Everything that reads text of a guest, a provider, a platform or a stranger uses this one. */
+/** The share of this process. Every reader of text from a guest, a provider, a platform or a stranger uses it. */
 export const loopShare = new LoopShare();

@@ -2,7 +2,7 @@ export interface ShareBounds {
   readonly perAgent: number;
   readonly perAccount: number;
   readonly inAll: number;
-  /** An account that holds no more than this may take of the last quarter, which is kept from all others. */
+  /** Most that an account may hold to use the last quarter, which is reserved for such accounts. */
   readonly few: number;
 }
 
@@ -12,8 +12,8 @@ export interface Holder {
 }
 
 /**
- * Something there is only so much of: places for calls, bytes of bodies. It is bounded by agent, by account and in all, and
- * the last quarter is for accounts that hold little, so that however many agents a few accounts have, another's get some.
+ * A limited resource, such as places for calls or bytes of bodies. It is bounded by agent, by account and in all. The last
+ * quarter is for accounts that hold little, so another account gets some however many agents a few accounts have.
  */
 export class Shares {
   readonly #bounds: ShareBounds;
@@ -29,7 +29,7 @@ export class Shares {
     return this.#total;
   }
 
-  /** False where there is not so much for this holder; nothing is taken then. */
+  /** Takes an amount. False when there is too little for this holder; nothing is taken then. */
   take({ agentId, accountId }: Holder, amount: number): boolean {
     if (amount === 0) return true;
     const { perAgent, perAccount, inAll, few } = this.#bounds;
@@ -42,7 +42,7 @@ export class Shares {
     return true;
   }
 
-  /** Counts what is held already, whatever the bounds: it was taken before this process began. */
+  /** Counts an amount that was taken before this process began, whatever the bounds. */
   count(holder: Holder, amount: number): void {
     this.#change(holder, amount);
   }

@@ -11,7 +11,7 @@ import { endStalledReply } from './stalled-reply.ts';
 const body = Buffer.alloc(24 * 1024 * 1024, 'x');
 const standsStillMs = 400;
 
-/** A server on which each reply is ended when it stands still; `answer` writes it. */
+/** A server that ends each stalled reply; `answer` writes the reply. */
 async function serve(answer: (reply: ServerResponse) => void) {
   const replies: ServerResponse[] = [];
   const server = createServer((_request, reply) => {
@@ -38,7 +38,7 @@ async function serve(answer: (reply: ServerResponse) => void) {
 test('a reply that nobody reads is destroyed, also while its client goes on to send', async () => {
   await using server = await serve((reply) => reply.end(body));
   const client = server.ask().pause();
-  // The head of a next request, which never ends.
+  // The head of a next request that never ends.
   client.write('GET / HTTP/1.1\r\nx: ');
   const talking = setInterval(() => client.write('x'), 50);
   while (server.replies.length === 0) await sleep(5);

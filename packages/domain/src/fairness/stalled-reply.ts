@@ -1,24 +1,24 @@
-/** The reply of a Node.js server, as far as it matters here. */
+/** The parts of a Node.js server's reply that matter here. */
 interface Reply {
-  /** Bytes that wait in the reply itself, for its turn on the connection. */
+  /** Bytes that wait in the reply itself for its turn on the connection. */
   readonly writableLength: number;
   readonly req: { readonly socket: Connection };
   once(event: 'close', listener: () => void): unknown;
 }
 
 interface Connection {
-  /** Bytes that wait, the write under way included. */
+  /** Waiting bytes, the current write included. */
   readonly writableLength: number;
   destroy(): unknown;
 }
 
-/** Looks in each span of time that a reply may stand still. */
+/** Number of checks in the longest time that a reply may stall. */
 const looks = 4;
 
 /**
- * Destroys the connection of a reply whose client takes none of its bytes for `ms` milliseconds, or a quarter longer. Nobody
- * can say how much memory unread replies hold otherwise. A reply with nothing to send, such as a silent stream, is left alone,
- * and so is a slow client that takes a little. Call it once for each reply, before its first byte.
+ * Destroys the connection of a reply whose client takes none of its bytes for `ms` milliseconds, or up to a quarter longer.
+ * Otherwise the memory of unread replies would be unbounded. A reply with nothing to send, such as a silent stream, is left
+ * alone, and so is a slow client that takes a little. Call it once for each reply, before its first byte.
  */
 export function endStalledReply(reply: Reply, ms: number): void {
   const { socket } = reply.req;
@@ -35,15 +35,16 @@ export function endStalledReply(reply: Reply, ms: number): void {
       socket.destroy();
     }
   }, ms / looks);
-  // A server that ends does not wait for it.
+  // A server that ends does not wait for this timer.
   (timer as { unref?: () => void }).unref?.();
   reply.once('close', () => clearInterval(timer));
 }
 
 /**
- * Another value with each byte that the client takes, and with nothing else: what the server queues meanwhile changes neither
- * number of the handle. Within one write, which may be a reply of megabytes, only the handle's queue tells; Node.js looks there
- * too before it calls a socket idle. The socket's own counts do not serve: of text one is in bytes, the other in characters.
+ * Returns a value that changes with each byte that the client takes, and with nothing else. Bytes that the server queues
+ * meanwhile change neither number of the handle. Within one write, which may be a reply of megabytes, only the handle's
+ * queue shows progress; Node.js checks it too before it calls a socket idle. The socket's own counts do not serve, because
+ * for text one is in bytes and the other in characters.
  */
 function progressOf(socket: Connection): string {
   const { _handle: handle } = socket as {

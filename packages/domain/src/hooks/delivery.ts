@@ -1,12 +1,12 @@
-/** What names a delivery, as its sender does: who sends it again gives the same name. */
+/** The name of a delivery by its sender, who repeats the name when sending it again. */
 import { asObject } from '../json.ts';
 import type { HookHeaders } from './hook.ts';
 import type { SignatureKind } from './signature.ts';
 
 interface NamedDelivery {
-  /** The header that names it, or shows who sends it. */
+  /** The header that names the delivery, or identifies the sender. */
   readonly header: string;
-  /** The field of the body that names it, in place of the header's value. */
+  /** The field of the body that names the delivery instead of the header's value. */
   readonly field?: string;
 }
 
@@ -20,10 +20,10 @@ const idPattern = /^[\x21-\x7e]{1,200}$/;
 
 export type Delivery =
   | { readonly id: string | null }
-  /** Its name is none: the part of the request that is wrong. */
+  /** The name is invalid; `wrong` is the faulty part of the request. */
   | { readonly wrong: string };
 
-/** With whom the name is from, as names of two senders may be the same. Null: the sender gives none. */
+/** Returns the name together with its sender, because names of two senders may be equal. Null when the sender gives none. */
 export function hookDeliveryOf(kind: SignatureKind | null, headers: HookHeaders, body: unknown): Delivery {
   const sender = kind === null || kind === 'hmac' ? senderIn(headers) : kind;
   if (sender === null) return { id: null };

@@ -1,4 +1,4 @@
-/** What a stranger's JSON may do in a prompt, and what names a delivery. */
+/** Tests the effect of a stranger's JSON in a prompt, and the names of deliveries. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { boundedJson } from '../bounded-json.ts';

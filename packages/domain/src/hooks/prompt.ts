@@ -1,16 +1,18 @@
-/** How a message of a hook reaches the agent: one line of the host, and below it the owner's words with the sender's values as JSON. */
+/**
+ * Renders a message of a hook for the agent: one line of the host, then the owner's words with the sender's values as JSON.
+ */
 import { hostMessage } from '../host-lines/host-line.ts';
 import { cutLine } from '../host-lines/json-line.ts';
 import { parseTemplate, renderTemplate } from './template.ts';
 import type { Rendered } from './template.ts';
 
-/** Of JSON that no template names fields of, in UTF-8 bytes. */
+/** Most UTF-8 bytes of JSON without a template. */
 const maxDataBytes = 16 * 1024;
 
-/** What stands below the host's line. Without a template all of the JSON does, cut where it is too long. */
+/** Returns the text below the host's line. Without a template it is all of the JSON, cut when too long. */
 export function hookTextOf(template: string | null, data: unknown): Rendered {
   const parsed = template === null ? null : parseTemplate(template);
-  // A template is checked where its hook is made.
+  // A template is checked when its hook is created.
   if (parsed !== null && typeof parsed !== 'string') return renderTemplate(parsed, data);
   return cutLine(data, maxDataBytes);
 }
@@ -19,17 +21,17 @@ export interface HookPrompt {
   readonly hook: string;
   readonly text: string;
   readonly isCut: boolean;
-  /** As the sender names it. */
+  /** The sender's name of the event. */
   readonly event: string | null;
   readonly isSigned: boolean;
   readonly receivedAt: Date;
   /** 1 for the first. */
   readonly attempt: number;
-  /** An attempt before this one began and did not come to its end. */
+  /** Whether an earlier attempt began and did not finish. */
   readonly mayHaveActed: boolean;
 }
 
-/** Whatever the sender wrote is JSON on one line, in the host's line as well. */
+/** Returns the prompt. Everything that the sender wrote is JSON on one line, in the host's line as well. */
 export function hookPromptOf(message: HookPrompt): string {
   const facts = {
     hook: message.hook,

@@ -1,5 +1,6 @@
 /**
- * How senders sign what they send, as data. Each signs the bytes of the body, with or without facts before them, by HMAC-SHA256.
+ * The signature schemes of senders, as data. Each signs the bytes of the body, with or without facts before them, by
+ * HMAC-SHA256.
  *
  * Sources: docs.github.com "Validating webhook deliveries"; docs.stripe.com/webhooks "Verify webhook signatures manually";
  * the Standard Webhooks specification.
@@ -15,20 +16,20 @@ export type SignatureEncoding = (typeof signatureEncodings)[number];
 export interface SignatureForm {
   /** The header with the signature, in lower case. */
   readonly header: string;
-  /** What parts the values of the header; null: it has one. */
+  /** The separator of the header's values; null when it has one value. */
   readonly separator: string | null;
-  /** What a value begins with that is a signature. */
+  /** The beginning of a value that is a signature. */
   readonly prefix: string;
   readonly encoding: SignatureEncoding;
-  /** `base64`: the secret is base64 of the key, behind `whsec_`. */
+  /** With `base64` the secret is base64 of the key, behind `whsec_`. */
   readonly key: 'text' | 'base64';
-  /** The header whose value is signed before all else; null: there is none. */
+  /** The header whose value is signed first, or null. */
   readonly idHeader: string | null;
-  /** Where the time of the signature is, in seconds since 1970; null: it has none. */
+  /** The place of the signature's time, in seconds since 1970; null when it has none. */
   readonly time: { readonly header: string } | { readonly prefix: string } | null;
 }
 
-/** What an owner says of a sender whose form is none of the known ones. */
+/** The owner's description of a sender whose scheme is not a known one. */
 export interface OwnSignature {
   readonly header: string;
   readonly encoding: SignatureEncoding;
@@ -65,26 +66,26 @@ const known: Readonly<Record<Exclude<SignatureKind, 'hmac'>, SignatureForm>> = {
   },
 };
 
-/** `own` is of a sender of kind `hmac`. */
+/** Returns the scheme of a kind; `own` describes a sender of kind `hmac`. */
 export const signatureFormOf = (kind: SignatureKind, own: OwnSignature | null): SignatureForm =>
   kind === 'hmac'
     ? { ...own!, header: own!.header.toLowerCase(), separator: null, key: 'text', idHeader: null, time: null }
     : known[kind];
 
-/** How far the time of a signature may be from now: Stripe's libraries and Standard Webhooks' say the same. */
+/** Largest difference between the time of a signature and now, as in Stripe's and Standard Webhooks' libraries. */
 const toleranceSeconds = 300;
 const maxHeaderChars = 4_096;
-/** A sender that changes its secret signs with the old and the new one. */
+/** Most signatures of one request. A sender that changes its secret signs with the old and the new one. */
 const maxSignatures = 16;
 
 export interface SignedParts {
-  /** What is signed before the body. */
+  /** The signed text before the body. */
   readonly before: string;
-  /** Any one of them may be right; encoded. */
+  /** Encoded signatures, any one of which may be right. */
   readonly signatures: readonly string[];
 }
 
-/** What of a request is to be checked; null: it cannot be right, whatever the secret is. */
+/** Returns the parts of a request to check. Null when the signature cannot be right, whatever the secret is. */
 export function signedParts(form: SignatureForm, headers: HookHeaders, now: Date): SignedParts | null {
   const header = headers[form.header];
   if (header === undefined || header.length > maxHeaderChars) return null;
@@ -112,11 +113,11 @@ const isNear = (seconds: string, now: Date): boolean =>
   /^\d{1,12}$/.test(seconds) && Math.abs(Number(seconds) - now.getTime() / 1000) <= toleranceSeconds;
 
 const keyPrefix = 'whsec_';
-/** Standard Webhooks' bounds are 24 and 64; some senders' keys are shorter. */
+/** Standard Webhooks allows 24 to 64 characters; some senders' keys are shorter. */
 const minKeyChars = 22;
 const keyPattern = /^[A-Za-z0-9+/]{22,128}={0,2}$/;
 
-/** Base64 of the key in a secret of Standard Webhooks; null: it has none. */
+/** Returns base64 of the key in a secret of Standard Webhooks, or null when it has none. */
 export function base64KeyOf(secret: string): string | null {
   const key = secret.startsWith(keyPrefix) ? secret.slice(keyPrefix.length) : secret;
   return key.length >= minKeyChars && keyPattern.test(key) ? key : null;

@@ -1,6 +1,6 @@
 /**
- * Templates of hooks: the owner's words, with named fields of the sender's JSON in them, such as `{{issue.title}}`. What a field
- * holds is put in as JSON on one line: it can end neither its quotes nor its line, whatever the sender wrote.
+ * Templates of hooks: the owner's words with named fields of the sender's JSON, such as `{{issue.title}}`. A field's value
+ * is inserted as JSON on one line. It can end neither its quotes nor its line, whatever the sender wrote.
  */
 import { boundedLine } from '../host-lines/json-line.ts';
 
@@ -8,14 +8,14 @@ export const maxTemplateChars = 8_192;
 const maxFields = 50;
 const maxPathSegments = 16;
 const maxPathChars = 200;
-/** Of one value as JSON, and of all, in UTF-8 bytes. */
+/** Most UTF-8 bytes of one value as JSON, and of all values. */
 const maxValueBytes = 4 * 1024;
 const maxAllBytes = 16 * 1024;
 
 type Part = { readonly text: string } | { readonly path: readonly string[] };
 export type Template = readonly Part[];
 
-/** The template, or what is wrong with it, to follow its name. */
+/** Returns the template, or the words for its fault, to follow its name. */
 export function parseTemplate(text: string): Template | string {
   const parts: Part[] = [];
   let fields = 0;
@@ -49,11 +49,11 @@ function pathOf(inside: string): readonly string[] | null {
 
 export interface Rendered {
   readonly text: string;
-  /** A value was too long: its beginning stands there as text. */
+  /** Whether a value was too long and only its beginning was inserted as text. */
   readonly isCut: boolean;
 }
 
-/** A field that is not there is `null`. */
+/** Renders a template. A missing field becomes `null`. */
 export function renderTemplate(template: Template, data: unknown): Rendered {
   let left = maxAllBytes;
   let isCut = false;
@@ -67,7 +67,7 @@ export function renderTemplate(template: Template, data: unknown): Rendered {
   return { text: texts.join(''), isCut };
 }
 
-/** Own fields alone: nothing of what every object inherits. */
+/** Returns the value at a path through own fields only, without inherited ones. */
 function valueAt(data: unknown, path: readonly string[]): unknown {
   let value = data;
   for (const segment of path) {

@@ -1,18 +1,22 @@
 /**
- * Lines of the host in prompts: before what others wrote, one line says who wrote and how it came. Facts in it are JSON, so what stands
- * in a name stays inside a string. A text below it cannot forge such a line: lines that look like one, of whichever kind, begin with `> `.
+ * Host lines in prompts. Before the text of somebody else, one line names the writer and the way it came. Its facts are
+ * JSON, so a name stays inside a string. The text below cannot forge such a line: a line that looks like one, of any kind,
+ * gets `> ` in front.
  */
 import { jsonLine } from './json-line.ts';
 
-/** Every kind of line that the host writes into a prompt. */
+/** Every kind of host line in prompts. */
 export const hostMarks = ['channel message', 'scheduled run', 'agent message', 'hook message'] as const;
 export type HostMark = (typeof hostMarks)[number];
 
-/** The only way to write a line of the host: `facts` on one line, and below it the text of somebody else. */
+/** Writes a host line, the only way to do so: `facts` on one line, and below it the text of somebody else. */
 export const hostMessage = (mark: HostMark, facts: object, text: string): string =>
   `[${mark} ${jsonLine(facts)}]\n${quoteHostLines(text)}`;
 
-/** A reader takes any end of a line for one: those of Unicode, and the separators of ASCII. Linear in the length of the text. */
+/**
+ * Quotes lines that look like a host's. A reader accepts any line end: those of Unicode, and the separators of ASCII. Linear
+ * in the length of the text.
+ */
 const quoteHostLines = (text: string): string =>
   // oxlint-disable-next-line no-control-regex -- these are what it looks for
   text.replaceAll(/[^\n\r\v\f\u001c-\u001e\u0085\u2028\u2029]+/g, (line) => (looksLikeMark(line) ? `> ${line}` : line));
@@ -20,8 +24,9 @@ const quoteHostLines = (text: string): string =>
 const letters = hostMarks.map((mark) => mark.replaceAll(' ', ''));
 
 /**
- * Whether the letters of a line begin as a mark does, behind any sign such as a bracket. What has no width, spaces, signs between the
- * letters, accents, case and forms of width are passed over, and letters that look like those of the marks are taken for them.
+ * Whether the letters of a line begin like a mark, behind any sign such as a bracket. Characters without width, spaces,
+ * signs between the letters, accents, case and forms of width are ignored. Letters that look like those of the marks count
+ * as them.
  */
 function looksLikeMark(line: string): boolean {
   let seen = '';
@@ -44,7 +49,7 @@ const isUnseen = /\p{Default_Ignorable_Code_Point}/u;
 const isLetter = /[\p{L}\p{N}]/u;
 const isSign = /[\p{P}\p{S}]/u;
 
-/** ASCII written by code points that stand for it: tags, which no person sees, and letters in filled circles and squares. */
+/** Code points that stand for ASCII: tags, which no person sees, and letters in filled circles and squares. */
 const writtenBy: readonly (readonly [from: number, to: number, ascii: number])[] = [
   [0xe0020, 0xe007e, 0x20],
   [0x1f150, 0x1f169, 0x61],
@@ -57,7 +62,7 @@ function plainOf(character: string): string {
   return found ? String.fromCharCode(point - found[0] + found[2]) : character;
 }
 
-/** Of the letters of the marks, those of other alphabets and signs that are drawn alike. Others are told from them by a reader. */
+/** Letters of other alphabets and signs that are drawn like the marks' letters. A reader can tell all others apart. */
 const alike: Readonly<Record<string, string>> = {
   a: 'аαɑᴀꓮꭺ',
   c: 'сϲᴄⅽꓚꮯ',

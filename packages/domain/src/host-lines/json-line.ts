@@ -1,6 +1,8 @@
-/** JSON on one line of visible characters: what a stranger's values look like in a prompt. */
+/** JSON on one line of visible characters, as a stranger's values appear in a prompt. */
 
-/** Ends of lines, and what is not seen or turns text around: each as `\uXXXX`, which is the same JSON. */
+/**
+ * Line ends, invisible characters and characters that turn text around. Each is written as `\uXXXX`, which is the same JSON.
+ */
 const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 export const jsonLine = (value: unknown): string => visible(JSON.stringify(value ?? null));
@@ -20,22 +22,25 @@ export interface BoundedLine {
   readonly isCut: boolean;
 }
 
-/** With less there is no room for anything. */
+/** The fewest bytes that hold anything. */
 const leastBytes = 2;
 const nothing: BoundedLine = { text: '""', bytes: leastBytes, isCut: true };
 
-/** JSON of a value in at most so many UTF-8 bytes, but for `""`. Of what is longer, the beginning stands there as a text. */
+/**
+ * Returns JSON of a value in at most `maxBytes` UTF-8 bytes, but at least `""`. A longer value is replaced by a text with
+ * its beginning.
+ */
 export function boundedLine(value: unknown, maxBytes: number): BoundedLine {
   if (maxBytes <= leastBytes) return nothing;
   if (typeof value === 'string') return boundedText(value, maxBytes);
   const json = JSON.stringify(value ?? null);
-  // Cut before it is made visible, which takes longer.
+  // It is cut before it is made visible, because that takes longer.
   const text = visible(json.slice(0, maxBytes + 1));
   const bytes = bytesOf(text, maxBytes);
   return bytes <= maxBytes ? { text, bytes, isCut: false } : { ...boundedText(json, maxBytes), isCut: true };
 }
 
-/** The beginning of a value's JSON, of which no more than that is looked at. */
+/** Returns the beginning of a value's JSON and looks at no more than that. */
 export function cutLine(value: unknown, maxBytes: number): BoundedLine {
   const json = JSON.stringify(value ?? null);
   const whole = visible(json.slice(0, maxBytes + 1));
@@ -43,7 +48,7 @@ export function cutLine(value: unknown, maxBytes: number): BoundedLine {
   return { text, bytes: bytesOf(text, maxBytes), isCut: text.length < whole.length };
 }
 
-/** An escaped character has at most six times its bytes: a few steps find what there is room for. */
+/** Returns the beginning that fits. An escaped character has at most six times its bytes, so a few steps find it. */
 function boundedText(value: string, maxBytes: number): BoundedLine {
   for (let most = maxBytes; most > 0; most = Math.floor(most / 2)) {
     const beginning = beginningOf(value, most);
@@ -56,12 +61,12 @@ function boundedText(value: string, maxBytes: number): BoundedLine {
 
 const encoder = new TextEncoder();
 
-/** The beginning of a text, in at most so many UTF-8 bytes and whole characters. */
+/** Returns the beginning of a text in whole characters and at most `maxBytes` UTF-8 bytes. */
 function beginningOf(text: string, maxBytes: number): string {
   const { read } = encoder.encodeInto(text.slice(0, maxBytes), new Uint8Array(maxBytes));
   return text.slice(0, read);
 }
 
-/** Beyond `most` it is enough to know that there are more: a character has at least one. */
+/** Counts the UTF-8 bytes of a text. Beyond `most` characters it need not count, because each has at least one byte. */
 const bytesOf = (text: string, most: number): number =>
   text.length > most ? text.length : encoder.encode(text).length;

@@ -1,9 +1,9 @@
 /**
- * Times of cron expressions in a time zone. Croner does the reckoning, with the zones that this process knows.
+ * Times of cron expressions in a time zone. Croner calculates them, with the zones that this process knows.
  *
- * Clocks that jump, as Vixie's cron has it: a time that does not come (clocks go ahead) comes at the end of the gap, and a time that
- * comes twice (clocks go back) comes the first time alone. This holds for expressions that name minutes and hours. Those with a
- * wildcard or a step among them run by elapsed time: through both passes of a repeated hour, and not within a gap.
+ * Clocks that jump are treated as by Vixie's cron. A time in a gap (clocks go ahead) comes at the end of the gap. A repeated
+ * time (clocks go back) comes only the first time. This holds for expressions that name minutes and hours. Expressions with
+ * a wildcard or a step in these run by elapsed time: through both passes of a repeated hour, and not within a gap.
  */
 import { Cron } from 'croner';
 
@@ -13,11 +13,14 @@ const maxZoneChars = 64;
 const cronOf = (cron: string, timeZone: string): Cron =>
   new Cron(cron, { timezone: timeZone, mode: '5-part', fixedTimeRule: 'no-wildcard', paused: true });
 
-/** The first time after `after`; null: there is none. */
+/** Returns the first time after `after`, or null when there is none. */
 export const cronAfter = (cron: string, timeZone: string, after: Date): Date | null =>
   cronOf(cron, timeZone).nextRun(after);
 
-/** A name of the time zone database, such as `Europe/Berlin` or `UTC`; no offset, which knows no daylight saving time. */
+/**
+ * Whether a name is one of the time zone database, such as `Europe/Berlin` or `UTC`. An offset is none, because it has no
+ * daylight saving time.
+ */
 export function isZoneName(name: string): boolean {
   if (name.length > maxZoneChars || !/^[A-Za-z]/.test(name)) return false;
   try {
@@ -27,7 +30,7 @@ export function isZoneName(name: string): boolean {
   }
 }
 
-/** What is wrong with an expression, in a few words; null: nothing. */
+/** Returns the fault of an expression in a few words, or null. */
 export function cronTrouble(cron: string, now: Date): string | null {
   const fields = cron.trim().split(/\s+/);
   if (cron.length > maxCronChars) return `must have at most ${maxCronChars} characters`;

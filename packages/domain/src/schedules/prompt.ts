@@ -1,4 +1,7 @@
-/** How a run reaches the agent: a line of the host that says which schedule it is and for when, and the prompt, which may be the agent's own. */
+/**
+ * Renders a run for the agent: a host line that names the schedule and the time, then the prompt, which may be the agent's
+ * own.
+ */
 import { hostMessage } from '../host-lines/host-line.ts';
 
 export interface ScheduledPrompt {
@@ -6,11 +9,11 @@ export interface ScheduledPrompt {
   readonly prompt: string;
   readonly scheduledFor: Date;
   readonly timeZone: string;
-  /** 1 for the first. */
+  /** Number of the attempt, from 1. */
   readonly attempt: number;
-  /** An attempt before this one began and did not come to its end. */
+  /** Whether an earlier attempt began and did not finish. */
   readonly mayHaveActed: boolean;
-  /** Somebody asked for this run. */
+  /** Whether a person requested this run. */
   readonly isManual: boolean;
 }
 
@@ -26,7 +29,7 @@ export function scheduledPromptOf(run: ScheduledPrompt): string {
   return hostMessage('scheduled run', facts, run.prompt);
 }
 
-/** Such as `2027-03-28 09:00 Europe/Berlin`. */
+/** Formats a time, such as `2027-03-28 09:00 Europe/Berlin`. */
 function localTime(at: Date, timeZone: string): string {
   const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'short' });
   return `${format.format(at)} ${timeZone}`;

@@ -5,8 +5,8 @@ import { everyMsOf, firingOf, jitterMs, nextTime, timeAgain } from './timing.ts'
 import type { Timing } from './timing.ts';
 
 /**
- * Reckoned by another implementation: a scan of every minute over another library's copy of the time zone database, with
- * the rules that `cron.ts` states. A whole day that never was has no run: Croner keeps a time within its day.
+ * Times calculated by another implementation: a scan of every minute over another library's copy of the time zone database,
+ * with the rules that `cron.ts` states. A whole day that never was has no run, because Croner keeps a time within its day.
  */
 const table: readonly (readonly [what: string, cron: string, zone: string, after: string, times: readonly string[]])[] =
   [

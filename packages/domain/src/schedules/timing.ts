@@ -1,4 +1,4 @@
-/** When a schedule is due, and what is done about times that have passed. */
+/** Calculates when a schedule is due, and handles times that have passed. */
 import { cronAfter } from './cron.ts';
 
 export type Timing =
@@ -18,7 +18,7 @@ export function everyMsOf(every: string): number | null {
   return ms <= maxEveryMs ? ms : null;
 }
 
-/** The first time after `after`; null: there is none. */
+/** Returns the first time after `after`, or null when there is none. */
 export function nextTime(timing: Timing, after: Date): Date | null {
   switch (timing.kind) {
     case 'cron':
@@ -33,16 +33,16 @@ export function nextTime(timing: Timing, after: Date): Date | null {
   }
 }
 
-/** What is done when a time has come. */
+/** The plan for a time that has come. */
 export interface Firing {
-  /** The time that a run is made for. */
+  /** The time of the run. */
   readonly scheduledFor: Date;
-  /** The first of further times that have passed too: the one run stands for them all. Null: none has. */
+  /** The first of further times that have passed too, all covered by this one run; null when none has. */
   readonly missedFrom: Date | null;
   readonly next: Date | null;
 }
 
-/** `due`: the time that was waited for. */
+/** Plans a firing; `due` is the awaited time. */
 export function firingOf(timing: Timing, due: Date, now: Date): Firing {
   const following = nextTime(timing, due);
   const missed = following !== null && following <= now;
@@ -50,25 +50,25 @@ export function firingOf(timing: Timing, due: Date, now: Date): Firing {
 }
 
 /**
- * The time to wait for when the clock went back: the first one that comes again and had no run, so that a schedule neither falls
- * silent until the clock has caught up nor repeats what was done. `taken` are times that had one, in milliseconds.
+ * Returns the time to wait for after the clock went back: the first one that comes again and had no run. A schedule then
+ * neither stays silent until the clock has caught up nor repeats a run. `taken` are times that had a run, in milliseconds.
  */
 export function timeAgain(timing: Timing, now: Date, taken: ReadonlySet<number>): Date | null {
-  // Of elapsed time: its times are counted anew from here.
+  // Intervals count elapsed time, so their times are counted anew from here.
   if (timing.kind === 'every') return nextTime({ ...timing, anchor: now }, now);
   let time = nextTime(timing, now);
   while (time !== null && taken.has(time.getTime())) time = nextTime(timing, time);
   return time;
 }
 
-/** Agents that may be woken at once without being spread. */
+/** Most agents that may be woken at once without spreading. */
 const fewAgents = 5;
 const spreadPerAgentMs = 250;
 const maxSpreadMs = 60_000;
 
 /**
- * How long an agent's run is put off when schedules of so many agents are due at once: a few agents begin in a second, and all
- * within a minute. Runs of one agent are put off alike, so that it wakes once.
+ * Returns the delay of an agent's run when schedules of that many agents are due at once. A few agents begin within a
+ * second, and all within a minute. Runs of one agent have the same delay, so it wakes once.
  */
 export function jitterMs(agentId: string, agents: number): number {
   if (agents <= fewAgents) return 0;

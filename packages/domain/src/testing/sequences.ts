@@ -1,19 +1,21 @@
 /**
- * Random lives of an agent, for property tests: of the rules alone, of the engine over a fake host, and, in a short form,
- * over real machines. A seed always gives the same life.
+ * Random lives of an agent, for property tests of the rules, of the engine over a fake host, and, in a short form, of real
+ * machines. A seed always gives the same life.
  */
 import { verbs } from '../operation.ts';
 import type { Verb } from '../operation.ts';
 
 /**
+ * An event in an agent's life.
+ *
  * - `verb`: a client asks.
  * - `use`: a request that needs a live agent comes, and ends after a while.
- * - `wait`: time passes; what is idle for it goes to sleep.
+ * - `wait`: time passes; agents idle long enough go to sleep.
  * - `crash-vm`: the VM's process is killed.
  * - `freeze-vm`: the hypervisor freezes the VM without being asked.
  * - `crash-control`: the control plane is killed, after so many more effects, and started again.
- * - `fail`: the next effect of that kind on the host comes to nothing.
- * - `quiet`: everything under way comes to its end.
+ * - `fail`: the next effect of that kind on the host fails.
+ * - `quiet`: everything in progress ends.
  */
 export type Event =
   | { readonly do: 'verb'; readonly verb: Verb }
@@ -30,7 +32,7 @@ export type FailingEffect = (typeof failingEffects)[number];
 
 export type Random = (below: number) => number;
 
-/** Integers in [0, below) that the seed determines (mulberry32). */
+/** Returns integers in [0, below) that the seed determines (mulberry32). */
 export function randomFrom(seed: number): Random {
   let state = seed >>> 0;
   return (below) => {
@@ -43,7 +45,7 @@ export function randomFrom(seed: number): Random {
 
 const pick = <T>(random: Random, of: readonly T[]): T => of[random(of.length)]!;
 
-/** A life of `length` events, which ends quietly. */
+/** Returns a life of `length` events, which ends quietly. */
 export function lifeOf(seed: number, length: number): Event[] {
   const random = randomFrom(seed);
   const events = Array.from({ length }, () => eventOf(random));

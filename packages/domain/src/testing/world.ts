@@ -1,6 +1,6 @@
 /**
- * A control plane and a host in miniature, for property tests of the rules: every effect on row or host is one `yield`, so
- * that a kill may fall between any two. It does what the engine's steps do, in their order, with nothing real behind it.
+ * A control plane and a host in miniature, for property tests of the rules. Every effect on row or host is one `yield`, so a
+ * kill may fall between any two. It does what the engine's steps do, in their order, with nothing real behind it.
  */
 import type { AgentStatus, StatusReasonCode } from '../agent.ts';
 import { nextStep, recentCrashes } from '../next-step.ts';
@@ -19,14 +19,14 @@ export interface Row {
   readonly crashes: readonly Date[];
   readonly startedAt: Date | null;
   readonly pausedAt: Date | null;
-  /** Numbers the template its VM was made from. */
+  /** Number of the template that its VM was made from. */
   readonly template: number;
 }
 
 interface Process {
   readonly executionId: string;
   state: 'running' | 'paused' | 'dead' | 'partial';
-  /** What the guest knows; its disk knows it up to the last flush. */
+  /** The guest's knowledge. Its disk has it up to the last flush. */
   memory: number;
 }
 
@@ -49,18 +49,18 @@ export class World {
     pausedAt: null,
     template: 0,
   };
-  /** The template that a VM is made from now. */
+  /** The template of new VMs. */
   newest = 0;
   process: Process | null = null;
   /** Knowledge on the disk; null when there is none. */
   disk: number | null = null;
   snapshot: { readonly memory: number; readonly disk: number } | null = null;
-  /** What was backed up while another VM is made in its place. */
+  /** The backup that is kept while another VM is made in its place. */
   backup: { readonly executionId: string; readonly disk: number; readonly memory: number } | null = null;
   now = new Date('2026-01-01T00:00:00Z');
-  /** Effects that fail when they come up next. */
+  /** Effects that fail the next time. */
   readonly failing = new Set<FailingEffect>();
-  /** What must not be, as it was seen. */
+  /** Broken rules, in the order in which they were found. */
   readonly violations: string[] = [];
   private executions = 0;
 
@@ -76,12 +76,12 @@ export class World {
     return backup === null ? null : { state: 'partial', executionId: null, backup };
   }
 
-  /** What the disk of the agent knows; null when it has none. */
+  /** The knowledge of the agent's disk; null when it has none. */
   get kept(): number | null {
     return this.backup?.executionId === this.row.executionId ? this.backup.disk : this.disk;
   }
 
-  /** One pass: its effects, one by one. */
+  /** Yields one pass, effect by effect. */
   *pass(): Effects {
     const { generation } = this.row;
     const write = (facts: Partial<Row>): void => {
@@ -175,7 +175,7 @@ export class World {
     }
   }
 
-  /** As a driver's create: it supersedes what is there, and a failure leaves the disk, but not of a clone. */
+  /** Creates a VM like a driver: it replaces the present one. A failure leaves the disk, except with a clone. */
   private *create(from: 'clone' | 'boot' | 'snapshot', executionId: string): Effects {
     const { process, snapshot } = this;
     if (from === 'snapshot' && (process || !snapshot)) {
@@ -304,7 +304,7 @@ export class World {
     }
   }
 
-  /** False when the upgrade has ended with the agent as it was. */
+  /** Backs the VM up. False when the upgrade has ended with the agent as it was. */
   private *backUp(write: (facts: Partial<Row>) => void): Generator<void, boolean, void> {
     const goOn = { status: 'running', reason: 'upgrade_failed', operation: null, startedAt: this.now } as const;
     this.alive();
@@ -356,7 +356,7 @@ export class World {
     if (!this.row.acknowledged) this.disk = null;
   }
 
-  /** The step's VM has ended under it: the host is looked at again. */
+  /** Throws when the step's VM has ended, so the host is looked at again. */
   private alive(): void {
     if (this.process?.state !== 'running' && this.process?.state !== 'paused') throw new Failed('the VM is gone');
   }

@@ -1,10 +1,10 @@
-/** When a delivery that failed is tried again, and when it is given up. */
+/** The times at which a failed delivery is tried again, and at which it is given up. */
 
 const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
-/** From the end of an attempt to the next one; the last goes on. */
+/** Milliseconds from the end of an attempt to the next one; the last repeats. */
 export const webhookWaitsMs = [
   5 * second,
   30 * second,
@@ -16,7 +16,7 @@ export const webhookWaitsMs = [
   4 * hour,
 ] as const;
 
-/** A receiver that has failed for so long is told nothing more. */
+/** A receiver that has failed for this long receives nothing more. */
 export const webhookGiveUpMs = 24 * hour;
 
 export interface RetryRules {
@@ -27,8 +27,8 @@ export interface RetryRules {
 export const webhookRetries: RetryRules = { waitsMs: webhookWaitsMs, giveUpMs: webhookGiveUpMs };
 
 /**
- * How long to wait after so many attempts (1 or more), within `askedMs` of the receiver. `random` in [0, 1) spreads receivers
- * that failed together: up to a fifth longer.
+ * Returns the wait after `attempts` attempts (1 or more), within the receiver's `askedMs`. `random` in [0, 1) adds up to a
+ * fifth, which spreads receivers that failed together.
  */
 export function retryWaitMs({ waitsMs }: RetryRules, attempts: number, askedMs: number | null, random: number): number {
   const longest = waitsMs.at(-1)!;
