@@ -30,7 +30,6 @@ const notCleanYet: readonly string[] = [
   'packages/broker/',
   'packages/channels/',
   'packages/connections/',
-  'packages/domain/',
   'packages/egress/',
   'packages/engine/',
   'packages/guest/',
