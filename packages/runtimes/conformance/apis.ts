@@ -1,6 +1,6 @@
 /**
- * Cases: whatever API the agent's provider speaks, its runtime speaks it too, with a provider that refuses every header and
- * field which that API, as published, does not have.
+ * Cases: the runtime speaks each API that the agent's provider speaks. The stub provider refuses every header and field that
+ * the published API does not have.
  */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
@@ -15,12 +15,12 @@ export function apis(results: Results, subject: Subject, agent: () => Tested): v
       `a tool turn over ${api}, streamed and not, under a spend limit, by a change of model and key alone`,
       async () => {
         const { llm, keys } = agent().world;
-        // With one key there is one provider that a bare model name can mean.
+        // With one key there is only one provider that a bare model name can mean.
         const move = (model: string, from: string, to: { provider: string; api_key: string }, change: object) => {
           const gone = from === to.provider ? [] : [{ provider: from, api_key: null }];
           return agent().patch({ model, llm_keys: [...gone, to], ...change });
         };
-        // Under a limit the broker refuses whatever has no price, so nothing of that kind is what the runtime adds by itself.
+        // Under a limit the broker refuses a call without a price, so the runtime must add nothing that has none.
         const spend_limit = { daily_usd: '1000', action: 'block' };
         await move(subject.model('any-model', provider), 'standin', { provider, api_key: keys[1] }, { spend_limit });
         for (const streamed of [false, true]) {

@@ -1,4 +1,4 @@
-/** Cases: what comes with a message on a channel reaches the agent, and a picture its model. */
+/** Cases: files that come with a message on a channel reach the agent, and a picture its model. */
 import assert from 'node:assert/strict';
 import type { ChannelFile, Correspondent } from './platforms.ts';
 import type { Results } from './results.ts';
@@ -16,7 +16,7 @@ const photo: ChannelFile = {
   as: 'photo',
 };
 
-/** The pictures in a request to the model, by OpenAI's chat completions. */
+/** Returns the pictures in a request to the model, by OpenAI's chat completions. */
 function picturesIn(body: { readonly messages: readonly { readonly content: unknown }[] }): readonly string[] {
   const parts = body.messages.flatMap(({ content }): unknown[] => (Array.isArray(content) ? content : []));
   return parts.flatMap((part) => {
@@ -72,7 +72,7 @@ export function attachments(results: Results, _subject: Subject, agent: () => Te
     const before = llm.requests.length;
     await exchange(agent, 'And this?', 'I see none.', photo);
     const seen = llm.requests.slice(before).map(({ body }) => picturesIn(body).length);
-    // OpenClaw shows pictures of the turns before, too, to a model that takes them.
+    // OpenClaw also shows pictures of earlier turns to a model that accepts them.
     assert.ok(seen[0]! >= 1 && seen.at(-1) === 0, `${seen.join()} pictures`);
     llm.script([{ text: 'All is well.' }]);
     await exchange(agent, 'How are you?', 'All is well.');

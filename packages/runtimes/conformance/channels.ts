@@ -1,4 +1,4 @@
-/** Cases: people reach the agent on every messaging channel, whatever its machine does. */
+/** Cases: people reach the agent on every messaging channel, in every state of its machine. */
 import assert from 'node:assert/strict';
 import { channelNames, channelTitles } from '@lodge/domain';
 import type { ChannelName } from '@lodge/domain';
@@ -11,12 +11,15 @@ import { until } from './until.ts';
 const states = ['running', 'paused', 'stopped'] as const;
 type State = (typeof states)[number];
 /**
- * Waking is the same for all channels, and a start costs an emulated guest the translation of all its code: in the short form
- * one channel starts it.
+ * Waking is the same for all channels, and a start costs an emulated guest the translation of all its code. In the short
+ * form only one channel starts it.
  */
 const statesFor = (channel: ChannelName): readonly State[] =>
   isLongRun || channel === 'telegram' ? states : states.filter((state) => state !== 'stopped');
-/** A channel is the host's, and looks the same to every runtime: in the short form a slow runtime is asked by one of them. */
+/**
+ * A channel belongs to the host and looks the same to every runtime. In the short form a slow runtime is tested with one
+ * channel.
+ */
 const channelsFor = ({ bootsQuickly }: Subject): readonly ChannelName[] =>
   isLongRun || bootsQuickly ? channelNames : ['telegram'];
 const answerTimeoutMs = 5 * 60_000;

@@ -1,4 +1,4 @@
-/** Cases: the agent uses other people's services, whose credentials its machine never sees. */
+/** Cases: the agent uses other people's services, and its machine never sees their credentials. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -83,7 +83,10 @@ export function connections(results: Results, subject: Subject, agent: () => Tes
     }
   });
 
-  /** A turn waits 3 s for a server's first list (docs/guides/connections.md). On a busy host it comes with a later one. */
+  /**
+   * A turn waits 3 s for a server's first list (docs/guides/connections.md). On a busy host the list comes with a later
+   * turn.
+   */
   async function isOffered(agent: Tested, tool: string, user: string): Promise<void> {
     const { llm } = agent.world;
     const turns = 5;
@@ -96,7 +99,7 @@ export function connections(results: Results, subject: Subject, agent: () => Tes
     }
   }
 
-  /** In no log and no reply now, and in no memory and on no disk when that is looked through. */
+  /** Checks that the token is in no log and no reply, and registers it for the search of memory and disk. */
   async function isNowhere(agent: Tested, token: string): Promise<void> {
     const { service } = agent.world;
     const logs = JSON.stringify((await service.call('GET', `/agents/${agent.id}/logs?source=egress&limit=100`)).body);
@@ -107,6 +110,6 @@ export function connections(results: Results, subject: Subject, agent: () => Tes
     agent.keepSecret([token]);
   }
 
-  /** By what the machine has. */
+  /** Fetches an address with a program of the machine. */
   const fetched = (agent: Tested, url: string): Promise<string> => agent.shell(subject.fetch(url));
 }

@@ -4,7 +4,7 @@ import type { Tested } from './world.ts';
 
 const answerTimeoutMs = 5 * 60_000;
 
-/** The id of the conversation of somebody who has said hello on Telegram. */
+/** Returns the id of the conversation of a person who has said hello on Telegram. */
 export async function conversationWith(agent: Tested, person: Correspondent): Promise<string> {
   agent.world.llm.script([{ text: 'Hello to you.' }]);
   await person.write('Hello');

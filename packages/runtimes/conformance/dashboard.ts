@@ -7,10 +7,13 @@ import type { Subject } from './subjects.ts';
 import { type Tested } from './world.ts';
 import { until } from './until.ts';
 
-/** Without KVM its page and the process behind its WebSocket take their time. */
+/** Without KVM its page and the process behind its WebSocket are slow. */
 const pageTimeoutMs = 300_000;
 
-/** What the dashboard's own page does for its chat: a ticket, and with it a WebSocket; resolves with the first message. */
+/**
+ * Does the same as the dashboard's own page for its chat: gets a ticket, and opens a WebSocket with it. Resolves with the
+ * first message.
+ */
 const firstMessage = `(async () => {
   const asked = await fetch('/api/auth/ws-ticket', { method: 'POST' });
   const { ticket } = await asked.json();
@@ -29,7 +32,7 @@ export function dashboard(results: Results, subject: Subject, agent: () => Teste
     const { service } = agent.world;
     const { dashboard_url: url } = await agent.patch({ dashboard: true });
     const { host, port } = new URL(url as string);
-    // The name leads to this host in a browser; here it is said in the header.
+    // In a browser the name leads to this host; here the header says it.
     const get = async (path: string, headers: Record<string, string>) => {
       const { statusCode, body } = await request(`http://127.0.0.1:${port}${path}`, { headers: { host, ...headers } });
       return { status: statusCode, text: await body.text() };

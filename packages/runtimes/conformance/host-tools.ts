@@ -1,4 +1,4 @@
-/** Cases: the agent acts beyond its answers, by the tools that the host offers it. */
+/** Cases: the agent acts beyond its answers, with the tools that the host offers. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -58,7 +58,7 @@ export function hostTools(results: Results, subject: Subject, agent: () => Teste
     assert.equal(made!.name, 'Tea', agent.lastSeen);
     const inMs = Date.parse(made!.next_run_at) - Date.now();
     assert.ok(inMs > 5 * 60_000 && inMs <= 10 * 60_000, `in ${inMs} ms`);
-    // Its owner brings it forward: nobody waits ten minutes here.
+    // Its owner brings it forward, because nobody waits ten minutes here.
     llm.script([{ text: 'The tea is ready.' }]);
     const sooner = { at: new Date(Date.now() + 3_000).toISOString() };
     assert.equal((await service.call('PATCH', `${schedules}/${made!.id}`, sooner)).status, 200);
@@ -66,7 +66,7 @@ export function hostTools(results: Results, subject: Subject, agent: () => Teste
     agent.keepSecret(person.secrets);
   });
 
-  /** By the official client, run in the machine beside the runtime. */
+  /** Calls tools with the official client, which runs in the machine beside the runtime. */
   async function client(agent: Tested, calls: readonly Call[]): Promise<Called> {
     return read(await agent.shell(command(calls)));
   }

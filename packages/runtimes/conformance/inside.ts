@@ -1,4 +1,4 @@
-/** Cases: the owner looks into the machine and works in it, by files, commands and terminals. */
+/** Cases: the owner looks into the machine and works in it, with files, commands and terminals. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -71,10 +71,10 @@ export function inside(results: Results, subject: Subject, agent: () => Tested):
     await terminal.shows(/load average[^]*PID USER/);
     terminal.socket.send(JSON.stringify({ type: 'resize', cols: 60, rows: 20 }));
     terminal.type('q');
-    // What is typed before top has ended is thrown away by it.
+    // Input typed before top has ended would be lost.
     await terminal.shows(/\$ $/);
     terminal.type(`until [ "$(stty size)" = "20 60" ]; do sleep 0.1; done; ${subject.interactive.program}\r`);
-    // A prompt, and where the cursor goes.
+    // A prompt, and the moves of the cursor.
     await terminal.shows(/> \S*$/);
     terminal.type(`${subject.interactive.line}\r`);
     await terminal.shows(/plumplum/);

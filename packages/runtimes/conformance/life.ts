@@ -1,4 +1,4 @@
-/** Cases: what an agent knows and has written outlives everything that happens to its machine. */
+/** Cases: the agent's knowledge and files outlive everything that happens to its machine. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
@@ -12,12 +12,12 @@ import type { Subject } from './subjects.ts';
 import { templateTimeoutMs, Tested } from './world.ts';
 import { until } from './until.ts';
 
-/** Wherever a runtime in the guest may keep what it was told. */
+/** Every folder in which a runtime in the guest may keep knowledge. */
 const homes = '/home/agent /workspace';
-/** A cold boot on a busy host without KVM. */
+/** Bound on a cold boot on a busy host without KVM. */
 const bootTimeoutMs = 30 * 60_000;
 
-/** A word that an agent is told in one conversation, and a file that it writes: neither may ever be lost. */
+/** A word that an agent learns in one conversation, and a file that it writes. Neither may ever be lost. */
 class Kept {
   readonly user: string;
   private readonly word = `word-${randomBytes(6).toString('hex')}`;
@@ -48,7 +48,7 @@ class Kept {
   }
 
   async isOnDisk(agent: Tested): Promise<void> {
-    // Only who runs the command knows this: it is in no message.
+    // Only the runner of the command knows this value, because it is in no message.
     const written = `${createHash('sha256').update(this.seed).digest('hex')}  -\n`;
     assert.equal(await agent.file('/workspace/kept.txt'), written);
   }
@@ -165,8 +165,8 @@ export function life(results: Results, subject: Subject, agent: () => Tested): v
 }
 
 /**
- * Cases: a boot from the agent's own disk. OpenClaw takes minutes without KVM to start on it: the short form looks at what is
- * on the disk once the guest is back, the long form asks OpenClaw.
+ * Cases: a boot from the agent's own disk. Without KVM, OpenClaw takes minutes to start on it. The short form looks at the
+ * disk once the guest is back, and the long form asks OpenClaw.
  */
 export function returns(results: Results, subject: Subject, agent: () => Tested): void {
   const check = (name: string, run: (agent: Tested) => Promise<void>): void => results.case(name, () => run(agent()));
@@ -200,7 +200,7 @@ export function returns(results: Results, subject: Subject, agent: () => Tested)
     await remembers(agent);
     assert.match(agent.lastSeen, new RegExp(last), 'what was answered is kept');
   });
-  // It needs a template more: minutes without KVM. The short form is tests/failure/upgrade.test.ts, with bare guests.
+  // It needs one more template: minutes without KVM. The short form is tests/failure/upgrade.test.ts, with bare guests.
   if (!isLongRun) return;
   check('runs on under a newer template, and is moved to it with memory and files', async (agent) => {
     const { service } = agent.world;

@@ -1,7 +1,6 @@
 /**
- * A Lodge with the runtimes that `CONFORMANCE_RUNTIMES` names; with all of them where it names none. With another
- * `CONFORMANCE_RELEASE` its templates are others than before. Each is made at once, unless `CONFORMANCE_EARLY` asks for the
- * early one first.
+ * A Lodge with the runtimes that `CONFORMANCE_RUNTIMES` names, or with all of them. With another `CONFORMANCE_RELEASE` it
+ * has new templates. Each is made whole, unless `CONFORMANCE_EARLY` asks for the early one first.
  */
 import type { RuntimeKind } from '@lodge/domain';
 import type { AgentRuntime } from '@lodge/ports';

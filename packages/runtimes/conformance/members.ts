@@ -1,4 +1,4 @@
-/** Cases: further agents in the same machine, where the runtime can hold them. */
+/** Cases: further agents in the same machine, for runtimes that can hold them. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { Results } from './results.ts';
@@ -7,9 +7,9 @@ import { type Tested } from './world.ts';
 import { until } from './until.ts';
 
 const secretWord = (): string => `word-${randomBytes(6).toString('hex')}`;
-/** OpenClaw without KVM takes most of a minute to take one on, or to let go of it. */
+/** Without KVM, OpenClaw takes most of a minute to add or remove one. */
 const inEffectTimeoutMs = 10 * 60_000;
-/** Wherever a runtime in the guest may keep what it was told. */
+/** Every folder in which a runtime in the guest may keep knowledge. */
 const homes = '/home/agent /workspace';
 
 export function members(results: Results, subject: Subject, agent: () => Tested): void {

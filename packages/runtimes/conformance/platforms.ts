@@ -1,4 +1,7 @@
-/** The messaging platforms' stubs, each as a Lodge is pointed at it, and one person on each who writes to an agent. */
+/**
+ * The stubs of the messaging platforms, each in the form in which a Lodge is pointed at it, and one person on each who
+ * writes to an agent.
+ */
 import assert from 'node:assert/strict';
 import type { ChannelName } from '@lodge/domain';
 import { ConsentBrowser } from '@lodge/testkit/consent-browser';
@@ -25,13 +28,13 @@ export interface ChannelFile {
 
 /** A person in a direct conversation with one agent. */
 export interface Correspondent {
-  /** Configures the channel and does what a person does for it to connect. */
+  /** Configures the channel and does a person's part of connecting it. */
   connect(agent: Tested): Promise<void>;
-  /** A file goes with it on Telegram alone. */
+  /** Writes a message; only on Telegram with a file. */
   write(text: string, file?: ChannelFile): Promise<void>;
-  /** Texts of the agent, oldest first. */
+  /** Returns the agent's texts, oldest first. */
   answers(): readonly string[];
-  /** What must be nowhere but in the sealed database. */
+  /** Secrets that may only be in the sealed database. */
   readonly secrets: readonly string[];
 }
 
@@ -41,7 +44,7 @@ export interface Platforms {
   close(): Promise<void>;
 }
 
-/** Of a host that does much else: a version is not refused for that. */
+/** Bound for a busy host, because a slow connection must not refuse a version. */
 const connectTimeoutMs = 300_000;
 const openAccess = { mode: 'open' };
 const redirectUris: string[] = [];

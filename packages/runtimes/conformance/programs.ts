@@ -1,4 +1,4 @@
-/** Cases: the machine has what work needs, and the agent adds what it lacks. */
+/** Cases: the machine has the programs for work, and the agent adds missing ones. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { Results } from './results.ts';
@@ -6,7 +6,7 @@ import { openStores } from './stores.ts';
 import type { Subject } from './subjects.ts';
 import { type Tested } from './world.ts';
 
-/** As docs/guides/workspace.md lists them. */
+/** The programs that docs/guides/workspace.md lists. */
 const programs =
   'bash curl file git jq less make node npm npx pip python3 rg sqlite3 ssh tar unzip wget zip apt-get perl'.split(' ');
 
@@ -19,7 +19,7 @@ export function machinePrograms(results: Results, subject: Subject, agent: () =>
     return reply.body.stdout as string;
   }
 
-  /** One turn, in which the agent runs these commands one after another and is told what belongs to each. */
+  /** Runs one turn in which the agent runs these commands one after another. Each has an expected output. */
   async function work(agent: Tested, commands: readonly (readonly [command: string, says: string])[]): Promise<void> {
     const { llm } = agent.world;
     llm.script([...commands.map(([command]) => ({ toolCalls: [subject.work(command)] })), { text: 'All of it runs.' }]);
@@ -44,7 +44,7 @@ export function machinePrograms(results: Results, subject: Subject, agent: () =>
     const { service } = agent.world;
     const word = (of: string): string => `${of}-${randomBytes(6).toString('hex')}`;
     const words = { repository: word('cloned'), wheel: word('wheel'), npm: word('npm') };
-    // As private ones are reached: by a connection, whose credential the machine never sees.
+    // They are reached like private ones: by a connection, whose credential the machine never sees.
     const seenAt = 'http://10.0.2.2:4000/connections/stores';
     const stores = await openStores(words, seenAt);
     try {
@@ -56,15 +56,15 @@ export function machinePrograms(results: Results, subject: Subject, agent: () =>
       const { repository, wheel, npm } = words;
       await work(agent, [
         [`git clone --quiet ${seenAt}/code.git && code/say`, repository],
-        // With a pip of its own it would take a minute without KVM: the machine's pip installs into it.
+        // A pip of its own would take a minute without KVM, so the machine's pip installs into it.
         [`python3 -m venv --without-pip code/venv && ${inVenv} install ${fromIndex} && code/venv/bin/plum`, wheel],
       ]);
       await work(agent, [
-        // For itself: what comes of it is on every PATH.
+        // The agent installs for itself, and the program is on every PATH.
         [`pip install ${fromIndex} && plum && sh -c 'command -v plum'`, '/home/agent/.local/bin/plum'],
         [`npm install --global --silent --registry ${seenAt} plum && plum-of-npm`, npm],
       ]);
-      // And for whoever looks in from outside: by a command, and by a login shell as a terminal has.
+      // The program is also there for the owner: by a command, and by a login shell as in a terminal.
       for (const command of ['plum; plum-of-npm', 'bash -lc "plum; plum-of-npm"']) {
         assert.equal(await exec(agent, { command }), `${wheel}\n${npm}\n`);
       }

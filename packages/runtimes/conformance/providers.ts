@@ -1,4 +1,4 @@
-/** Cases: what an agent is given changes while it runs, and its provider fails. */
+/** Cases: an agent's settings change while it runs, and its provider fails. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

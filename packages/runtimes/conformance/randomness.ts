@@ -1,7 +1,7 @@
 /**
- * What agents that were cloned from one template draw at random: in the gateway's own process, which ran before the template was
- * saved. Of a Python nothing can be asked for from outside: there it is seen that the process has what renews its generators, and
- * packages/vm/conformance/randomness.ts shows that these do.
+ * Random values of agents cloned from one template, drawn in the gateway's own process, which ran before the template was
+ * saved. A Python process cannot be asked for values from outside. There the test checks that the process has the code that
+ * renews its generators, and packages/vm/conformance/randomness.ts shows that this code works.
  */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
@@ -9,9 +9,9 @@ import { formOf } from '@lodge/testkit/forms';
 import type { Subject } from './subjects.ts';
 import type { Tested } from './world.ts';
 
-/** Of each kind of value, on each thread. */
+/** Number of values of each kind, on each thread. */
 const count = formOf({ short: 200, long: 1000 });
-/** Beside the one that the suite has anyway. */
+/** Agents beside the one that the suite has anyway. */
 export const furtherAgents = formOf({ short: 1, long: 19 });
 
 type Values = Readonly<Record<string, string | number>>;
@@ -29,7 +29,7 @@ export async function draw(subject: Subject, agent: Tested): Promise<Drawn> {
     assert.equal(exitCode, 0, stderr);
     return stdout.trim();
   };
-  // The oldest of the runtime's: its gateway, which started the others.
+  // The runtime's oldest process is its gateway, which started the others.
   const pid = await run(
     'sh',
     '-c',

@@ -1,7 +1,7 @@
 import { test } from 'node:test';
 import type { Subject } from './subjects.ts';
 
-/** What became of each case; printed when all is over. */
+/** Outcomes of the cases, printed at the end. */
 export class Results {
   private readonly cases = new Map<string, string>();
 

@@ -1,4 +1,4 @@
-/** Cases: an agent acts at its times, whatever its machine does, and says what came of it where it was asked to. */
+/** Cases: an agent acts at its times, in every state of its machine, and reports to the place that its owner chose. */
 import assert from 'node:assert/strict';
 import { conversationWith } from './conversation.ts';
 import type { Results } from './results.ts';

@@ -1,4 +1,4 @@
-/** A stand-in for a git server and for the registries of pip and npm, each with one thing in it that says a word when it runs. */
+/** A stub of a git server and of the registries of pip and npm. Each has one program that prints a word. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -12,19 +12,19 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 export interface Stores {
-  /** On loopback: `/code.git`, `/simple` for pip, and the root for npm. */
+  /** Address on loopback, with `/code.git`, `/simple` for pip, and the root for npm. */
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** What each of them says when it runs; all are called `plum`. */
+/** The words that the programs print; all are called `plum`. */
 export interface Words {
   readonly repository: string;
   readonly wheel: string;
   readonly npm: string;
 }
 
-/** `seenAt`: where guests find the server, for npm's links. */
+/** Opens the stub. `seenAt` is its address for guests, for npm's links. */
 export async function openStores(words: Words, seenAt: string): Promise<Stores> {
   const folder = await mkdtemp(join(tmpdir(), 'lodge-stores-'));
   await makeRepository(folder, words.repository);
@@ -64,7 +64,7 @@ async function put(folder: string, files: Readonly<Record<string, string>>): Pro
   }
 }
 
-/** Served as files: git's client fetches what it needs (its "dumb" protocol). */
+/** Makes a repository served as files, from which git's client fetches by its "dumb" protocol. */
 async function makeRepository(folder: string, word: string): Promise<void> {
   const work = join(folder, 'work');
   await put(work, { say: `#!/bin/sh\necho ${word}\n` });

@@ -1,35 +1,35 @@
-/** What differs between the runtimes as far as a client, or who looks into the machine, can tell. */
+/** Differences between the runtimes that a client or an operator can see. */
 import assert from 'node:assert/strict';
 import type { LlmApi } from '@lodge/ports';
 import type { ToolCall } from '@lodge/testkit/llm';
 
 export interface Subject {
   readonly kind: 'runtime_a' | 'runtime_b';
-  /** As in `Template <name> ready`. */
+  /** The name as in `Template <name> ready`. */
   readonly name: string;
-  /** The record's `model` for this model of a provider; of `standin`. */
+  /** The record's `model` for this model of a provider, by default of `standin`. */
   model(name: string, provider?: string): string;
-  /** It speaks these itself. */
+  /** The wire formats that the runtime speaks itself. */
   readonly apis: readonly LlmApi[];
   shell(command: string): ToolCall;
-  /** The same for a command that takes up to two minutes: the call waits for its end. */
+  /** As `shell`, for a command that takes up to two minutes. The call waits for its end. */
   work(command: string): ToolCall;
   write(path: string, content: string): ToolCall;
-  /** Prints what an address answers, whatever its status. */
+  /** A command that prints the answer of an address, whatever its status. */
   fetch(url: string): string;
-  /** A tool that the host offers. */
+  /** A call of a tool that the host offers. */
   hostTool(name: string, args: ToolCall['arguments']): ToolCall;
-  /** The official client of the Model Context Protocol that its image has, with a program for it in `clients`. */
+  /** The official client of the Model Context Protocol in its image, with a program for it in `clients`. */
   readonly client: { readonly file: string; readonly interpreter: string };
-  /** Files of the guest that the specification names, each with a look at whether it has its form. */
+  /** Files of the guest that the specification names, each with a check of its form. */
   readonly files: Readonly<Record<string, (text: string) => void>>;
-  /** A language's prompt in its image, and a line that makes it say plumplum. */
+  /** A language's prompt in its image, and a line that makes it print plumplum. */
   readonly interactive: { readonly program: string; readonly line: string };
-  /** Its gateway is a Node, which can be told from outside to evaluate something. */
+  /** Whether its gateway is a Node process, which can be told from outside to evaluate code. */
   readonly hasInspector: boolean;
   readonly hasMembers: boolean;
   readonly hasDashboard: boolean;
-  /** A cold boot takes seconds, so the suite can afford more than one. */
+  /** Whether a cold boot takes only seconds, so the suite can afford more than one. */
   readonly bootsQuickly: boolean;
 }
 

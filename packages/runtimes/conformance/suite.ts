@@ -1,7 +1,7 @@
 /**
- * The one suite of runtimes: what a user may expect of an agent holds for each of them, with a real runtime in a real VM.
- * One agent lives through all cases of a file; only the LLM provider is a stub, whose records show what the agent sends.
- * Prints a table of results at its end.
+ * The one suite of runtimes. A user's expectations of an agent hold for each runtime, with a real runtime in a real VM. One
+ * agent lives through all cases of a file. Only the LLM provider is a stub, whose records show the agent's requests. Prints
+ * a table of results at its end.
  */
 import { after, before, beforeEach, describe } from 'node:test';
 import { apis } from './apis.ts';
@@ -21,15 +21,17 @@ import type { Subject } from './subjects.ts';
 import { talk } from './talk.ts';
 import { openWorld, templateTimeoutMs, Tested, type World } from './world.ts';
 
-/** What an agent is for, what happens to its machine meanwhile, and what brings it back. */
+/** Cases by their subject: the agent's abilities, events of its machine, and its return. */
 const groups = {
-  // OpenClaw's turns after a change of its members are slow: they come last.
+  // OpenClaw's turns after a change of its members are slow, so these cases come last.
   talks: [talk, hostTools, apis, providers, members],
   lives: [inside, machinePrograms, dashboard, channels, attachments, schedules, connections, life],
   returns: [returns],
 } as const;
 
-/** Declares the tests of a runtime, or some groups of them. Each call has a file of its own, so that they run side by side. */
+/**
+ * Declares the tests of a runtime, or some groups of them. Each call has a file of its own, so the groups run side by side.
+ */
 export function conform(subject: Subject, ...wanted: readonly (keyof typeof groups)[]): void {
   const results = new Results();
   let world: World;

@@ -119,7 +119,7 @@ export function talk(results: Results, subject: Subject, agent: () => Tested): v
       const turn = stream ? agent.stream('Talk', { signal }) : agent.say('Talk', { signal });
       await until('the model is asked', 300_000, () => llm.requests.length > 0);
       client.abort();
-      // A whole answer is given up by an error, a stream by its end.
+      // An aborted whole answer ends with an error, an aborted stream just ends.
       await turn.catch(() => undefined);
       await until('its call is closed', goneWithinMs, () => llm.requests[0]!.clientClosedAt !== null);
     }

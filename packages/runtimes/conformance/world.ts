@@ -1,4 +1,4 @@
-/** One Lodge with one runtime and a stub for the provider; one agent of it, and how it is spoken to. */
+/** One Lodge with one runtime and a stub of the provider, and one agent with the calls to it. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { cp } from 'node:fs/promises';
@@ -15,10 +15,10 @@ import { startPlatforms } from './platforms.ts';
 import type { Platforms } from './platforms.ts';
 import type { Subject } from './subjects.ts';
 
-/** Building images and templates from nothing under emulation, with room to spare. */
+/** Bound on building images and templates from nothing under emulation, with room to spare. */
 export const templateTimeoutMs = 30 * 60_000;
 const turnTimeoutMs = 5 * 60_000;
-/** An installed version that is tested in place of the one that Lodge brings: a folder as `<data>/runtimes`, and which it is. */
+/** An installed version that is tested instead of Lodge's own: a folder like `<data>/runtimes`, and the version. */
 const { CONFORMANCE_INSTALLED: installed, CONFORMANCE_VERSION: version } = process.env;
 const marked = (what: string): string => `sk-${what}-${randomBytes(12).toString('hex')}`;
 
@@ -34,7 +34,7 @@ export interface World {
   readonly llm: StubLlm;
   readonly platforms: Platforms;
   readonly service: Service;
-  /** Keys the provider takes. */
+  /** Keys that the provider accepts. */
   readonly keys: readonly [string, string];
   close(): Promise<void>;
 }
@@ -80,17 +80,17 @@ export async function openWorld({ name }: Subject): Promise<World> {
 
 export interface Turn {
   readonly user?: string;
-  /** Instead of the agent itself. */
+  /** The member to speak to instead of the agent itself. */
   readonly member?: string;
   readonly query?: Record<string, string>;
   readonly signal?: AbortSignal;
 }
 
-/** One agent. */
+/** One agent under test. */
 export class Tested {
   readonly world: World;
   readonly id: string;
-  /** What must be in no machine, beside provider keys. */
+  /** Secrets, beside provider keys, that may be in no machine. */
   readonly secrets: string[] = [];
 
   private constructor(world: World, id: string) {
@@ -105,7 +105,7 @@ export class Tested {
       model: subject.model('test-model'),
       size: 'small',
       llm_keys: [{ provider: 'standin', api_key: world.keys[0] }],
-      // It sleeps when a test says so, not because a slow test keeps it waiting.
+      // It sleeps only when a test says so, and not because a slow test keeps it waiting.
       lifecycle: { idle_timeout_seconds: 0 },
     });
     assert.equal(reply.status, 201, JSON.stringify(reply.body));
@@ -146,7 +146,7 @@ export class Tested {
     return { text, finish };
   }
 
-  /** What the provider was sent last, as text. */
+  /** The last request to the provider, as text. */
   get lastSeen(): string {
     return JSON.stringify(this.world.llm.requests.at(-1)!.body);
   }
@@ -187,7 +187,7 @@ export class Tested {
     return guestClientOf(this.world.service.dataDir, this.id);
   }
 
-  /** A file of its workspace, by the guest's daemon. */
+  /** Reads a file of its workspace through the guest's daemon. */
   async file(path: string): Promise<string> {
     return Buffer.from(await (await this.guest()).readFile(path)).toString();
   }

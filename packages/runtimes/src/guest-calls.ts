@@ -1,17 +1,17 @@
-/** What every runtime asks of its guest's daemon alike. */
+/** Calls to the guest's daemon that all runtimes share. */
 import type { AgentRuntime, RuntimeHealth, RuntimeLogLine } from '@lodge/ports';
 import { guestClient, GuestError, maxRuntimeGraceMs } from '@lodge/guest';
 import { GatewayError } from './gateway/calls.ts';
 import type { GuestRuntime } from './guest-runtime.ts';
 import { logPiece, logPieceBytes } from './log-piece.ts';
 
-/** Each bound times the host's pace. From SIGTERM on; OpenClaw's own limit for the work in hand is five minutes. */
+/** Bounds, each times the host's pace. The first begins with SIGTERM; OpenClaw's own limit for its work is five minutes. */
 const endTimeoutMs = 10_000;
 const lastSyncMs = 20_000;
-/** A gateway at work on an emulated CPU is seconds late. */
+/** A busy gateway on an emulated CPU answers seconds late. */
 const healthTimeoutMs = 10_000;
 
-/** Of a runtime whose log lines `logLines` reads. */
+/** Returns the calls of a runtime whose log lines `logLines` reads. */
 export function guestCalls(
   logLines: (lines: readonly string[]) => RuntimeLogLine[],
 ): Pick<AgentRuntime, 'flush' | 'shutdown' | 'readLog'> {
@@ -32,7 +32,7 @@ export function guestCalls(
   };
 }
 
-/** A guest that does not answer, or of an older image, is ended without having been asked. */
+/** Ignores a guest that does not answer or has an older image; it is ended without a request. Rethrows other errors. */
 function unanswered(error: unknown): void {
   if (!(error instanceof GuestError)) throw error;
 }
@@ -52,7 +52,10 @@ export async function health({ gateway, guest }: GuestRuntime, signal: AbortSign
   return { gateway: failing, oomKills: facts?.oomKills ?? null, diskFreeMib: facts?.diskFreeMib ?? null };
 }
 
-/** What an agent's log tells begins with the agent, not with its template. The runtime appends, so it goes on at the start. */
+/**
+ * Empties the runtime's log, so that an agent's log begins with the agent and not with its template. The runtime appends, so
+ * it continues at the start.
+ */
 export async function emptyRuntimeLog({ guest }: Pick<GuestRuntime, 'guest'>, signal: AbortSignal): Promise<void> {
   const script = 'cd /var/log/lodge/runtime && rm -f [0-9]*.log && : > current';
   await guest.exec({ argv: ['sh', '-c', script], user: 'root', timeoutMs: 30_000 * guest.pace }, { signal });

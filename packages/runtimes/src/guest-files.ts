@@ -4,7 +4,7 @@ import type { GuestClient } from '@lodge/guest';
 import { GuestFileFailure } from '@lodge/ports';
 import type { GuestAddress, GuestFiles, GuestFileTrouble } from '@lodge/ports';
 
-/** What each status of the guest's daemon says of a file. */
+/** The trouble with a file that each status of the guest's daemon means. */
 const troubles: Readonly<Record<number, GuestFileTrouble>> = {
   400: 'not_a_file',
   404: 'not_there',
@@ -13,7 +13,7 @@ const troubles: Readonly<Record<number, GuestFileTrouble>> = {
   507: 'disk_full',
 };
 
-/** Files of guests by their daemons. */
+/** Files of guests, through their daemons. */
 export function createGuestFiles(guestAt: (guest: GuestAddress) => GuestClient = guestClient): GuestFiles {
   return {
     async write(guest, path, bytes, signal) {

@@ -3,9 +3,12 @@ import { guestClient, type GuestClient } from '@lodge/guest';
 import type { GuestAddress } from '@lodge/ports';
 import { GatewayError, type RuntimeGateway } from './gateway/calls.ts';
 
-/** A runtime in one guest: its gateway, and the guest's daemon for what the gateway cannot say (its log before it listens). */
+/**
+ * A runtime in one guest: its gateway, and the guest's daemon for facts that the gateway cannot give (its log before it
+ * listens).
+ */
 export interface GuestRuntime<G extends RuntimeGateway = RuntimeGateway> {
-  /** For messages. */
+  /** The runtime's name, for messages. */
   readonly name: string;
   readonly gateway: G;
   readonly guest: GuestClient;
@@ -21,7 +24,7 @@ export function guestRuntime<G extends RuntimeGateway>(
   return { name, gateway, guest: guestClient(guest), token };
 }
 
-/** A runtime did not come to the state that was awaited. The message ends with its last log lines, the token taken out. */
+/** Thrown when a runtime did not reach the awaited state. The message ends with its last log lines, without the token. */
 export class RuntimeWaitError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -30,7 +33,7 @@ export class RuntimeWaitError extends Error {
 }
 
 export interface Wait {
-  /** What is awaited, as in "did not … within": `become ready`. */
+  /** The awaited action, as in "did not … within": `become ready`. */
   readonly what: string;
   readonly timeoutMs: number;
   readonly pauseMs: number;
@@ -40,8 +43,8 @@ export interface Wait {
 }
 
 /**
- * Repeats `attempt` until it returns something else than a string, which says what is still missing; a gateway that does
- * not answer or says it is not available yet is asked again. Rejects with the signal's reason when the signal ends it.
+ * Repeats `attempt` until it returns something other than a string, which names the missing part. A gateway that does not
+ * answer or is not available yet is asked again. Rejects with the signal's reason when the signal ends it.
  */
 export async function until<T extends object>(
   runtime: GuestRuntime,
@@ -74,10 +77,10 @@ function isPassing({ status, code }: GatewayError): boolean {
 }
 
 const tailBytes = 3_000;
-/** Further than any log: the reply says where the log ends. */
+/** An offset beyond the end of any log. The reply says where the log ends. */
 export const endOfLog = Number.MAX_SAFE_INTEGER;
 
-/** The end of the runtime's log, for the message of a failure. Never fails itself. */
+/** Returns the end of the runtime's log, for the message of a failure. Never fails itself. */
 export async function lastLines(
   { guest, token }: Pick<GuestRuntime, 'guest' | 'token'>,
   signal: AbortSignal,

@@ -1,17 +1,17 @@
-/** A piece of a runtime's log, as the daemon in a guest gives it. Lines are bounded before a runtime reads them. */
+/** A piece of a runtime's log from the guest's daemon. Lines are bounded before a runtime reads them. */
 import { asObject, boundedJson, textBounds, withoutControlSequences } from '@lodge/domain';
 import type { Json } from '@lodge/domain';
 import { maxLogLine } from '@lodge/ports';
 
-/** Bytes asked for at once. A reply in JSON may have six for each. */
+/** Bytes requested at once. A JSON reply may need six for each. */
 export const logPieceBytes = textBounds.logLine.bytes;
-/** More than the log of an agent takes at once (`CollectorTiming.rate`). */
+/** More lines than an agent's log accepts at once (`CollectorTiming.rate`). */
 const maxLines = 2_000;
 
 export interface LogPiece {
-  /** Those with something in them, as they were written. A line is as long as the piece at most. */
+  /** The lines that are not empty, as they were written. A line is at most as long as the piece. */
   readonly lines: readonly string[];
-  /** How many more there were. */
+  /** Number of further lines. */
   readonly leftOut: number;
 }
 
@@ -30,19 +30,19 @@ export function logPiece(text: string): LogPiece {
   return { lines, leftOut };
 }
 
-/** A gateway's token is 64 hexadecimal digits; whatever looks like one goes. */
+/** A gateway's token is 64 hexadecimal digits. Text that looks like one is removed. */
 const tokenLike = /(?<![0-9a-f])[0-9a-f]{64,}/gi;
 
 /**
- * The line as a person would read it, cut, without tokens. A line that was cut is one character longer than `maxLogLine`, so
- * that whoever cuts secrets out knows.
+ * Returns the line as a person would read it, cut and without tokens. A cut line is one character longer than `maxLogLine`,
+ * so the remover of secrets recognises it.
  */
 export const plainLine = (raw: string): string =>
   withoutControlSequences(raw.slice(0, maxLogLine + 1))
     .trimEnd()
     .replaceAll(tokenLike, '[token]');
 
-/** A line that a logger wrote in JSON. Null: it is none, or larger than any logger writes. */
+/** Parses a logger's line in JSON. Null when it is none, or larger than any logger writes. */
 export function jsonLine(raw: string): Json | null {
   if (!raw.startsWith('{')) return null;
   try {

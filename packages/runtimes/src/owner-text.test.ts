@@ -1,4 +1,4 @@
-/** With the real shell tools, over a folder of its own. */
+/** Runs with the real shell tools, over a folder of its own. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';

@@ -6,9 +6,9 @@ const begin =
 const end = "<!-- End of the owner's instructions. -->";
 
 /**
- * Keeps the owner's text in a file that is otherwise the agent's own, as a block at its head; null takes it out again, and
- * the file with it where nothing else is in there. What fits already is not rewritten, what the agent wrote around it stays.
- * Runs as the agent: a link that it put there leads nowhere that it could not go itself.
+ * Keeps the owner's text as a block at the head of a file that otherwise is the agent's own. Null removes the block, and the
+ * file when nothing else is in it. A fitting file is not rewritten, and the agent's text around the block stays. Runs as the
+ * agent, so a link of the agent's leads nowhere that it could not go itself.
  */
 export async function keepOwnerText(
   guest: Pick<GuestClient, 'exec' | 'pace'>,
@@ -22,7 +22,7 @@ export async function keepOwnerText(
   if (exitCode !== 0) throw new GuestError(200, `${path} could not be written: ${stderr.trim().slice(0, 500)}`);
 }
 
-/** The new file is made beside the old one and takes its place by a rename, so a cut leaves one of them. */
+/** Makes the new file beside the old one and renames it, so an interruption leaves one of them. */
 const script = `
 set -eu
 umask 022

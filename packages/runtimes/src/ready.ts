@@ -1,14 +1,17 @@
 import { endOfLog, lastLines, RuntimeWaitError, until, type GuestRuntime } from './guest-runtime.ts';
 
-/** A cold start of OpenClaw under emulation took up to 230 s on a quiet machine. Times the host's pace. */
+/** Bound on a start, times the host's pace. A cold start of OpenClaw under emulation took up to 230 s on a quiet machine. */
 const startTimeoutMs = 15 * 60_000;
 const pauseMs = 500;
-/** Between looks at whether the process still lives, and between words to whoever waits. */
+/** Interval of the checks that the process lives, and of the progress reports. */
 const lookEveryMs = 5_000;
-/** A runtime (OpenClaw) may give parts of itself seconds to start and end when an emulated, busy guest takes longer; the next start finds more done. */
+/**
+ * Most ends of a starting runtime. OpenClaw gives parts of itself seconds to start and ends when an emulated, busy guest
+ * takes longer. The next start finds more work done.
+ */
 const maxEnds = 4;
 
-/** Waits until a gateway that is starting serves. Gives up early on one that ends again and again. */
+/** Waits until a starting gateway serves. Gives up early on one that ends again and again. */
 export async function awaitReady(
   runtime: GuestRuntime,
   signal: AbortSignal,
@@ -35,7 +38,10 @@ export async function awaitReady(
   });
 }
 
-/** The guest's daemon starts a runtime that ended again, for ever, and writes each end into its log. */
+/**
+ * Throws when the runtime ended too often. The guest's daemon restarts an ended runtime for ever, and writes each end into
+ * its log.
+ */
 async function assertStarting(runtime: GuestRuntime, begin: number, signal: AbortSignal): Promise<void> {
   const { text } = await runtime.guest.logs('guestd', begin, logBytes, { signal });
   const ends = text.match(/ runtime (?:ended|was ended|could not be started)/g)?.length ?? 0;

@@ -1,4 +1,4 @@
-/** Each runtime's own words for a failure, and what they mean. */
+/** Tests the translation of each runtime's words for failures. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FailureFacts, ToldError } from '@lodge/ports';
@@ -14,7 +14,7 @@ const told = (error: Partial<ToldError>): ToldError => ({
 });
 type Cases = readonly (readonly [Partial<ToldError>, FailureFacts])[];
 
-/** OpenAI's own words: the same of both. */
+/** OpenAI's own words, equal for both runtimes. */
 const shared: Cases = [
   [
     { type: 'rate_limit_error', retryAfterSeconds: 7 },

@@ -13,7 +13,7 @@ const settledFactor = 1.2;
 
 export interface WarmUp {
   readonly apis: readonly LlmApi[];
-  /** The name of the agent's model in the guest, for a provider that speaks so. */
+  /** Returns the name of the agent's model in the guest, for a provider with that API. */
   readonly modelFor: (api: LlmApi) => string;
   readonly progress: ReportProgress;
   readonly signal: AbortSignal;
@@ -30,12 +30,12 @@ export class Warmer {
     this.warmUp = warmUp;
   }
 
-  /** One turn: most of what a first one pays for. */
+  /** Runs one turn, which covers most of the cost of a first one. */
   async first(): Promise<void> {
     await this.chat('openai-completions', textPrompt, true);
   }
 
-  /** Every path a first request takes, once. */
+  /** Walks every path of a first request once. */
   async walkAllPaths(): Promise<void> {
     for (const api of this.warmUp.apis) {
       await this.chat(api, textPrompt, true);
@@ -44,7 +44,7 @@ export class Warmer {
     }
   }
 
-  /** Until two turns in a row were no faster than the best before them. */
+  /** Repeats turns until two in a row were no faster than the best before them. */
   async settle(): Promise<void> {
     let best = Infinity;
     let settled = 0;

@@ -1,8 +1,8 @@
 /**
- * The model a template is warmed up against: answers `pong` at once on every API a guest is configured for, streamed or not,
- * and asks for a few tool calls first when the prompt is `toolsPrompt`, so that a clone's first real tool call finds its code
- * loaded. Beside it the host's tools, which a runtime asks for at its start. It is no test double: templates are made with it, on
- * machines without any provider account.
+ * The model for the warm-up of a template. It answers `pong` at once on every API that a guest is configured for, streamed
+ * or not. When the prompt is `toolsPrompt`, it first asks for a few tool calls, so a clone's first real tool call finds its
+ * code loaded. It also serves the host's tools, which a runtime lists at its start. It is no test double: templates are made
+ * with it, on machines without any provider account.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,7 +13,7 @@ import { wireAt, type Prompt, type ToolCall } from './warmup-wires.ts';
 export const textPrompt = 'Warm-up: answer pong.';
 export const toolsPrompt = 'Warm-up: use your tools, then answer pong.';
 
-/** One list for each model call of a turn with tools, in the runtime's own names. */
+/** The tool calls of each model call in a turn with tools, in the runtime's own names. */
 export type ToolRounds = readonly (readonly ToolCall[])[];
 
 /** Listens on any free port of `host`. `close` ends its connections. */
@@ -66,7 +66,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, rounds:
   }
 }
 
-/** Each reply ends its connection: a clone must not find one open that nobody holds the other end of. */
+/** Answers and ends the connection. A clone must not find an open connection whose other end is gone. */
 async function serveTools(request: IncomingMessage, response: ServerResponse): Promise<void> {
   response.setHeader('connection', 'close');
   if (request.method !== 'POST') {
@@ -95,7 +95,7 @@ async function readBody(request: IncomingMessage): Promise<Record<string, unknow
   }
 }
 
-/** Tool calls to ask for now, the first round whose results are not there; empty when it is time for the answer. */
+/** Returns the tool calls to ask for now: the first round whose results are missing. Empty when the answer is due. */
 function nextCalls({ said, results }: Prompt, rounds: ToolRounds): readonly ToolCall[] {
   if (!JSON.stringify(said).includes(toolsPrompt)) return [];
   let asked = 0;

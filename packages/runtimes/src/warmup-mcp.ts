@@ -1,5 +1,5 @@
 /**
- * The tools of the host as a template's warm-up has them: one, which answers at once. A clone asks for its own agent's tools with
+ * The host's tools during a template's warm-up: one tool, which answers at once. A clone lists its own agent's tools with
  * its first turn. Streamable HTTP without sessions and streams, as the host answers agents.
  */
 import { warmupAnswer } from './warmup-wires.ts';
@@ -8,7 +8,7 @@ export const warmupTool = 'usage_now';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The reply to a client's message of JSON-RPC; null: it was a notification, which has none. */
+/** Returns the reply to a client's JSON-RPC message; null for a notification, which has none. */
 export function mcpReply({ id, method, params }: Fields): object | null {
   if (id === undefined) return null;
   const result = resultOf(method, params as Fields | undefined);

@@ -1,4 +1,7 @@
-/** The providers' APIs as the warm-up model speaks them: what of a request matters, and an answer in their shape. */
+/**
+ * The providers' APIs as the warm-up model speaks them: it reads the needed parts of a request and answers in the API's
+ * form.
+ */
 
 export const warmupAnswer = 'pong';
 
@@ -8,20 +11,20 @@ export interface ToolCall {
 }
 
 export interface Prompt {
-  /** The conversation, as it came. */
+  /** The conversation as the request has it. */
   readonly said: readonly unknown[];
-  /** Results of tool calls in it. */
+  /** Number of tool results in it. */
   readonly results: number;
   readonly stream: boolean;
 }
 
-/** No calls: the answer. */
+/** A wire format. Without calls the reply is the answer. */
 interface Wire {
   readonly path: RegExp;
   /** Null when the body is no request of this API. */
   prompt(body: Readonly<Record<string, unknown>>, path: string): Prompt | null;
   reply(calls: readonly ToolCall[]): object;
-  /** The whole event stream: nobody waits between its events. */
+  /** Returns the whole event stream, because nobody waits between its events. */
   stream(calls: readonly ToolCall[]): string;
 }
 
@@ -31,7 +34,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
 
-/** Every object in a list, and in the lists that its members have under `key`. */
+/** Returns every object in a list, and in the lists of its members under `key`. */
 const objectsIn = (list: readonly unknown[], key?: string): readonly Fields[] =>
   list.filter(isObject).flatMap((item) => {
     const inner = key === undefined ? undefined : item[key];

@@ -1,6 +1,6 @@
 /**
- * Has the Node process of the given number draw random values, by its inspector: its main thread and each of its workers. Prints
- * them as JSON, by thread. Runs in the guest, as root.
+ * Makes a Node process draw random values through its inspector, on its main thread and each of its workers. The first
+ * argument is its process id. Prints the values as JSON, by thread. Runs in the guest, as root.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -56,7 +56,7 @@ const evaluate = async (send, expression) => {
 await call(toMain, 'NodeWorker.enable', { waitForDebuggerOnStart: false });
 const threads = { main: await evaluate(toMain, draw) };
 for (const [index, worker] of workers.entries()) threads[`worker ${index}`] = await evaluate(toWorker(worker), draw);
-// The process that was inspected closes the connection with its inspector.
+// The inspected process closes the connection with its inspector.
 socket.addEventListener('close', () => process.exit());
 process.stdout.write(JSON.stringify(threads), () => {
   void evaluate(toMain, "process.getBuiltinModule('node:inspector').close()");

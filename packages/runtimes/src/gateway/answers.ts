@@ -1,22 +1,22 @@
-/** OpenAI's answers as far as every runtime gives them alike: which event adds text, which ends an answer, which tells an error. */
+/** Reads OpenAI's answers as far as all runtimes give them alike: events that add text, end an answer or report an error. */
 import { asObject, textBounds } from '@lodge/domain';
 import type { Json } from '@lodge/domain';
 import type { GatewayEvent, ToldError, TurnApi, WholeAnswer } from '@lodge/ports';
 import { readBlock } from './event-reader.ts';
 import { parseJson } from './json.ts';
 
-/** An event as read: null where it is none of the API's; an error where the turn failed. */
+/** An event as read. Null when it is none of the API's; an error when the turn failed. */
 export type ReadEvent = GatewayEvent | { readonly error: ToldError } | null;
 
 export const readEvent = (api: TurnApi, block: string): ReadEvent =>
   api === 'responses' ? responseEvent(block) : chatEvent(block);
 
-/** Comments are events of a chat too: they keep a silent stream alive. */
+/** Reads an event of a chat. Comments are events too, because they keep a silent stream alive. */
 function chatEvent(block: string): ReadEvent {
   const { data: text, otherLines } = readBlock(block);
   const event = { block, data: null, otherLines, text: '', isLast: text === '[DONE]' };
   if (event.isLast) return event;
-  // Chunks have no name. Runtimes tell of their tools in events that have one, and clients would take those for chunks.
+  // Chunks have no name. Runtimes report their tools in named events, and clients would take those for chunks.
   if (otherLines.some((line) => line.startsWith('event:'))) return null;
   const data = text === null ? null : parseJson(text, textBounds.turnEvent);
   const error = asObject(data?.['error']);
@@ -44,7 +44,7 @@ function responseEvent(block: string): ReadEvent {
   };
 }
 
-/** An answer that did not stream; null where the body is no JSON object. */
+/** Reads an answer that did not stream. Null when the body is no JSON object. */
 export function readWhole(api: TurnApi, text: string): WholeAnswer | { readonly error: ToldError } | null {
   const body = parseJson(text, textBounds.turnAnswer);
   if (body === null) return null;
@@ -80,7 +80,7 @@ function outputText(given: unknown): string | null {
 const maxTypeChars = 200;
 const maxMessageChars = 8_192;
 
-/** A response that failed has a code where other errors have a type. */
+/** Reads an error. A failed response has a code where other errors have a type. */
 export function toldError(
   { type, code, message }: Json,
   status: number | null,

@@ -1,4 +1,4 @@
-/** What starting, warming and looking after a runtime asks of its gateway, beside the turns of its agent. */
+/** Calls to a runtime's gateway that start, warm and supervise it, beside the turns of its agent. */
 import { asObject, textBounds } from '@lodge/domain';
 import { readEvent, readWhole } from './answers.ts';
 import { readText, send } from './connection.ts';
@@ -6,8 +6,8 @@ import { eventBlocks } from './event-reader.ts';
 import { parseObject } from './json.ts';
 
 /**
- * A gateway answered with an error, or not at all. `status` is null when no HTTP reply came. The message holds neither
- * the token nor what was sent.
+ * Thrown when a gateway answered with an error, or not at all. `status` is null when no HTTP reply came. The message
+ * contains neither the token nor the request.
  */
 export class GatewayError extends Error {
   readonly status: number | null;
@@ -27,17 +27,17 @@ export interface GatewayCallOptions {
 }
 
 export interface ChatOptions extends GatewayCallOptions {
-  /** As the runtime's configuration in the guest names it. */
+  /** The model's name in the runtime's configuration in the guest. */
   readonly model: string;
   readonly text: string;
   readonly stream: boolean;
 }
 
-/** What starting and warming a runtime needs of its gateway. */
+/** The gateway calls that starting and warming a runtime need. */
 export interface RuntimeGateway {
-  /** Null when it serves; else what it says it still waits for. Needs no token. */
+  /** Returns null when it serves; else the thing that it still waits for. Needs no token. */
   failing(options: GatewayCallOptions): Promise<string | null>;
-  /** One turn in a session of its own; resolves with the answer's text. */
+  /** Runs one turn in a session of its own and resolves with the answer's text. */
   chat(chat: ChatOptions): Promise<string>;
 }
 
@@ -46,9 +46,9 @@ export interface Reply {
   readonly text: string;
 }
 
-/** HTTP to the gateway in one guest. Connections are not kept: a clone's would be dead. */
+/** HTTP to the gateway in one guest. Connections are not kept, because a clone's would be dead. */
 export class GatewayHttp {
-  /** Of the runtime, for messages. */
+  /** The runtime's name, for messages. */
   readonly name: string;
   private readonly origin: string;
   private readonly token: string;
@@ -83,7 +83,7 @@ export class GatewayHttp {
     }
   }
 
-  /** One turn, by OpenAI's chat completions; resolves with the answer's text. */
+  /** Runs one turn by OpenAI's chat completions and resolves with the answer's text. */
   async chat(headers: Readonly<Record<string, string>>, model: string, chat: ChatOptions): Promise<string> {
     const body = { model, stream: chat.stream, messages: [{ role: 'user', content: chat.text }] };
     const reply = await this.send('POST', '/v1/chat/completions', headers, body, chat);
@@ -110,7 +110,7 @@ function plainText(text: string): string {
   return answer !== null && 'text' in answer ? answer.text : '';
 }
 
-/** '' unless the stream ended the way it should. */
+/** Returns the text of a stream, or '' unless it ended properly. */
 async function streamedText(text: string): Promise<string> {
   const parts: string[] = [];
   for await (const block of eventBlocks(whole(text))) {

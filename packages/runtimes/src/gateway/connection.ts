@@ -2,14 +2,16 @@
 import { Agent } from 'undici';
 import type { Dispatcher } from 'undici';
 
-/** A gateway is a hop away on this host: it takes a connection at once or not at all. */
+/** Bound on connecting. A gateway is one hop away on this host, so it accepts a connection at once or not at all. */
 const connectTimeoutMs = 5_000;
 
-/** A connection per request: an address may be another agent's a moment later, and a clone's connection would be dead. */
+/**
+ * Makes a connection per request. An address may be another agent's a moment later, and a clone's connection would be dead.
+ */
 const dispatcher = new Agent({
   pipelining: 0,
   connect: { timeout: connectTimeoutMs },
-  // The request's signal is the bound.
+  // The request's signal is the only bound.
   headersTimeout: 0,
   bodyTimeout: 0,
 });
@@ -17,7 +19,7 @@ const dispatcher = new Agent({
 export interface GatewayRequest {
   readonly method: 'GET' | 'POST';
   readonly headers: Readonly<Record<string, string>>;
-  /** Sent as JSON. */
+  /** The body, sent as JSON. */
   readonly body: object | undefined;
   readonly signal: AbortSignal;
 }
@@ -37,7 +39,7 @@ export function send(url: string, { method, headers, body, signal }: GatewayRequ
   });
 }
 
-/** A body that is longer than `maxBytes` is refused before it is whole. */
+/** Reads a body. A body longer than `maxBytes` is refused before it is whole. */
 export async function readText(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;

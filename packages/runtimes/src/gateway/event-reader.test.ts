@@ -1,4 +1,4 @@
-/** Guards the host against what a hostile guest writes as events: nothing is lost, nothing grows without bound, nothing gets slow. */
+/** Guards the host against hostile events of a guest: nothing is lost, nothing grows without bound, nothing gets slow. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { eventBlocks, readBlock } from './event-reader.ts';
@@ -23,7 +23,7 @@ test('a large event in the smallest pieces costs linear time', async () => {
   const before = process.cpuUsage();
   const [block] = await read(`${'\r'.repeat(200_000)}\n\n`, 1);
   assert.equal(block?.length, 199_999);
-  // Half a second; a reader that looks at all that is pending with each piece takes 40 s.
+  // It takes half a second. A reader that looks at all pending text with each piece takes 40 s.
   assert.ok(process.cpuUsage(before).user < 10e6);
 });
 

@@ -1,20 +1,20 @@
 /**
- * Server-sent events as a guest writes them. Every character is looked at a bounded number of times, however the guest cuts its
- * stream into pieces, and an event has a bound.
+ * Reads server-sent events of a guest. Every character is read a bounded number of times, however the guest cuts its stream,
+ * and an event has a bound.
  */
 import { setImmediate } from 'node:timers/promises';
 import { textBounds } from '@lodge/domain';
 
-/** An event that is longer is none of OpenAI's. */
+/** Longest event. OpenAI has none that is longer. */
 const maxBlockChars = textBounds.turnEvent.bytes;
-/** OpenAI's events have two or three. */
+/** Most lines of an event. OpenAI's events have two or three. */
 const maxLines = 1_000;
-/** So many events are read before whatever else waits for this thread comes in between: a guest may send them in one piece. */
+/** Events that are read before other work of this thread gets a chance, because a guest may send many in one piece. */
 const blocksAtOnce = 64;
-/** All of a blank line but its last character: it may be cut anywhere. */
+/** The longest beginning of a blank line without its last character, which a cut may split off. */
 const maxCutChars = '\r\n\r'.length;
 
-/** The blocks of an event stream, each whole and without the blank line that ends it. */
+/** Yields the blocks of an event stream, each whole and without the blank line that ends it. */
 export async function* eventBlocks(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   const pending = new PendingBlock();
@@ -35,11 +35,13 @@ export async function* eventBlocks(bytes: AsyncIterable<Uint8Array>): AsyncGener
   }
 }
 
-/** The block under way, in pieces: joined once it is whole, so that many small pieces cost no more than few large ones. */
+/**
+ * The incomplete block, in pieces. They are joined once it is whole, so many small pieces cost no more than few large ones.
+ */
 class PendingBlock {
   private pieces: string[] = [];
   private length = 0;
-  /** The end of what came so far: the beginning of a blank line may be in it. */
+  /** The end of the text so far, which may contain the beginning of a blank line. */
   private cut = '';
 
   takeCut(): string {
@@ -65,13 +67,13 @@ class PendingBlock {
 }
 
 export interface EventLines {
-  /** Null where the block has no data. */
+  /** The data of the block; null when it has none. */
   readonly data: string | null;
-  /** The lines that are no data. */
+  /** The lines without data. */
   readonly otherLines: readonly string[];
 }
 
-/** Throws where the block has more lines than any event of OpenAI's. */
+/** Reads the lines of a block. Throws when it has more lines than any event of OpenAI's. */
 export function readBlock(block: string): EventLines {
   const data: string[] = [];
   const otherLines: string[] = [];

@@ -1,6 +1,6 @@
 import type { FailureFacts, ToldError } from '@lodge/ports';
 
-/** What an error in OpenAI's words means, whichever runtime says it. */
+/** Translates an error in OpenAI's words, whichever runtime reports it. */
 export function openaiFailure({ status, type, message, retryAfterSeconds }: ToldError): FailureFacts {
   if (type === 'rate_limit_error') {
     return { kind: 'provider_rate_limit', retryAfterSeconds: retryAfterSeconds ?? secondsIn(message) };
@@ -12,20 +12,20 @@ export function openaiFailure({ status, type, message, retryAfterSeconds }: Told
   return { kind: 'turn_failed' };
 }
 
-/** The provider refused the key, or the account behind it has no credit. */
+/** Types of errors that mean a refused key, or an account without credit. */
 const typesOfKeys = new Set(['authentication_error', 'permission_error', 'insufficient_quota']);
 
-/** Where no header says it, the words may. */
+/** Returns the seconds in the words of an error, for answers without the header. */
 function secondsIn(message: string): number | null {
   const seconds = /Retry-After: (\d{1,9})(?!\d)/.exec(message)?.[1];
   return seconds === undefined ? null : Number(seconds);
 }
 
-/** The seconds of a reply's header, where it has such. */
+/** Returns the seconds of a reply's header, or null. */
 export const retryAfterOf = (header: unknown): number | null =>
   typeof header === 'string' && /^\d{1,9}$/.test(header) ? Number(header) : null;
 
-/** One line of bounded length. */
+/** Returns the message as one line of bounded length. */
 const publicWords = (message: string): string =>
   message
     .replaceAll(/[\p{Cc}\s]+/gu, ' ')

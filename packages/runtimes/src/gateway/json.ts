@@ -1,8 +1,8 @@
-/** The one place where a gateway's JSON is read. */
+/** The one place that reads a gateway's JSON. */
 import { asObject, boundedJson } from '@lodge/domain';
 import type { Json, JsonBounds } from '@lodge/domain';
 
-/** A guest is not trusted: what is not JSON, or beyond the bounds, is null. */
+/** Parses JSON of a guest, which is not trusted. Returns null for text that is no JSON object or exceeds the bounds. */
 export function parseJson(text: string, bounds: JsonBounds): Json | null {
   try {
     return asObject(boundedJson(text, bounds));
@@ -11,5 +11,5 @@ export function parseJson(text: string, bounds: JsonBounds): Json | null {
   }
 }
 
-/** What is no JSON object within the bounds has no fields. */
+/** As `parseJson`, with no fields instead of null. */
 export const parseObject = (text: string, bounds: JsonBounds): Json => parseJson(text, bounds) ?? {};

@@ -1,4 +1,4 @@
-/** The client of gateways against one on a real socket: what it reads of OpenAI's answers, and how it tells a failure. */
+/** Tests the client of gateways on a real socket: its reading of OpenAI's answers, and its kinds of failures. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';

@@ -8,7 +8,7 @@ import { eventBlocks } from './event-reader.ts';
 import { retryAfterOf } from './failures.ts';
 import { parseObject } from './json.ts';
 
-/** Turns at the gateways of guests. It keeps nothing open between turns. */
+/** Runs turns at the gateways of guests. It keeps no connection open between turns. */
 export function createGateway(): Gateway {
   return {
     async open(turn) {
@@ -44,7 +44,7 @@ class Answer implements GatewayAnswer {
   private readonly turn: Pick<GatewayTurn, 'api' | 'explain' | 'signal'>;
   private readonly reply: GatewayReply;
 
-  /** The request's body may be large, and is not kept for as long as the turn lasts. */
+  /** Keeps only parts of the turn, because the request's body may be large. */
   constructor({ api, explain, signal }: GatewayTurn, reply: GatewayReply) {
     this.turn = { api, explain, signal };
     this.reply = reply;
@@ -84,12 +84,12 @@ function failure(explain: GatewayTurn['explain'], told: ToldError): GatewayFailu
   return new GatewayFailure(explain(told), new Error(`gateway: ${status ?? 'stream'} ${type}: ${message}`));
 }
 
-/** Errors of a connection that never came about. */
+/** Codes of connections that never came about. */
 const neverConnected = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
 
 function connectionFailure(error: unknown, signal: AbortSignal): unknown {
   if (error instanceof GatewayFailure) return error;
-  // A cut turn fails as whoever cut it says.
+  // A cut turn fails with the reason of its signal.
   if (signal.aborted && error === signal.reason) return error;
   const code = String((error as { readonly code?: unknown }).code);
   return new GatewayFailure({ kind: neverConnected.has(code) ? 'not_connected' : 'broken_off' }, error);

@@ -1,9 +1,9 @@
 /**
- * The files every Hermes guest of a template starts with. They name no provider, no model and no key of anybody: model calls
- * go to the broker's fixed address, which knows the agent by the address they come from and does the rest. What differs
- * between agents is chosen by the host with each request (`routeFor`), so a clone needs nothing rewritten.
+ * The files with which every Hermes guest of a template starts. They name no provider, model or key of any agent. Model
+ * calls go to the broker's fixed address; the broker knows the agent by its source address and does the rest. The host
+ * chooses an agent's differences with each request (`routeFor`), so a clone needs no rewriting.
  *
- * Keys and their effects were tried on the version below; docs/adr/0025 has what they are for.
+ * Keys and their effects were tried on the version below. docs/templates.md explains them.
  */
 import { runtimeAbilities } from '@lodge/domain';
 import { guestBrokerPort, hostAddress } from '@lodge/guest';
@@ -11,24 +11,27 @@ import type { AgentSettings, LlmApi } from '@lodge/ports';
 import { hostToolTimeoutMs, hostTools, hostToolsPath } from '../host-tools.ts';
 
 export const hermesVersion = '0.19.0';
-/** Rises with every change to what these files say: guests of another version are other guests. */
+/** Rises with every change of these files, because guests of another version are other guests. */
 export const configVersion = 3;
 
 export const homeFolder = '/home/agent';
 export const workspacePath = '/workspace';
 const configPath = `${workspacePath}/config.yaml`;
 const envPath = `${workspacePath}/.env`;
-/** Written by the template; see `hermesConfig` and `hermesEnv`. */
+/** The files that the template writes; see `hermesConfig` and `hermesEnv`. */
 export const configFiles = [configPath, envPath] as const;
 export const gatewayPort = 8642;
 export const dashboardPort = runtimeAbilities.runtime_b.dashboardPort;
 
-/** Of the gateway and the dashboard, for their start scripts in the image; the gateway starts once its file is there. */
+/**
+ * Folder for the settings of the gateway and the dashboard, which their start scripts in the image read. The gateway starts
+ * once its file is there.
+ */
 export const hostFolder = `${homeFolder}/.lodge`;
 export const gatewaySettingsPath = `${hostFolder}/gateway.env`;
 export const dashboardSettingsPath = `${hostFolder}/dashboard.env`;
 
-/** Hermes's name of each wire, and where the broker speaks it. */
+/** Hermes's name of each wire, and the broker's path for it. */
 const wires: Readonly<Partial<Record<LlmApi, { readonly transport: string; readonly path: string }>>> = {
   'openai-completions': { transport: 'chat_completions', path: '/openai/v1' },
   'openai-responses': { transport: 'codex_responses', path: '/openai/v1' },
@@ -37,8 +40,9 @@ const wires: Readonly<Partial<Record<LlmApi, { readonly transport: string; reado
 export const wireApis = Object.keys(wires) as LlmApi[];
 
 /**
- * Models a guest knows, by the tokens Hermes plans with: it compacts a conversation at half of them. All mean the agent's own
- * model to the broker. The first is for a model whose window is unknown or not smaller. Hermes takes no model below 64,000.
+ * Models in the guest's configuration, by the tokens that Hermes plans with. It compacts a conversation at half of them. The
+ * broker replaces each by the agent's own model. The first is for a model whose window is unknown or not smaller. Hermes
+ * refuses models below 64,000.
  */
 const models = [
   { id: 'default', contextWindow: 128_000 },
@@ -47,24 +51,27 @@ const models = [
 
 const routeName = (api: LlmApi, model: string): string => `${api}/${model}`;
 
-/** What the gateway takes as `model` in a request, and what it does with it. */
+/** The values of `model` that the gateway accepts, and their routes. */
 const routes = wireApis.flatMap((api) =>
   models.map(({ id }) => [routeName(api, id), { model: id, provider: `custom:${api}` }] as const),
 );
 
-/** A provider that speaks none of Hermes's wires is asked by OpenAI's, which the broker may know of it. */
+/**
+ * Returns the route of an agent's provider. A provider that speaks none of Hermes's wires is called by OpenAI's, which the
+ * broker may know for it.
+ */
 export function routeFor({ api, contextWindow }: Pick<AgentSettings, 'api' | 'contextWindow'>): string {
   const fitting = models.find((model) => contextWindow === null || model.contextWindow <= contextWindow);
   return routeName(wires[api] ? api : 'openai-completions', (fitting ?? models.at(-1)!).id);
 }
 
-/** `config.yaml`, as JSON within YAML: every value as it is meant. */
+/** Returns `config.yaml`, as JSON within YAML, so every value has its intended type. */
 export function hermesConfig(): string {
   const sections = Object.entries({ ...brain(), ...gateway, ...tools, ...quiet });
   return sections.map(([key, value]) => `${key}: ${JSON.stringify(value, null, 2)}\n`).join('');
 }
 
-/** `.env`: what `config.yaml` takes from it. The key is a marker; the broker puts the agent's own in its place. */
+/** The `.env` file, whose values `config.yaml` uses. The key is a marker, which the broker replaces by the agent's own. */
 export const hermesEnv = [
   '# Model calls go through the host, which adds the key of the provider on the way out. No key is in this machine.',
   `LODGE_BROKER_URL=http://${hostAddress}:${guestBrokerPort}`,
@@ -78,13 +85,13 @@ function brain(): object {
   );
   return {
     _config_version: 33,
-    // With `ollama_num_ctx` set, even to nothing, no server at a private address is asked whether it is an Ollama.
+    // With `ollama_num_ctx` set, even to zero, Hermes asks no private server whether it is an Ollama.
     model: {
       provider: 'custom:openai-completions',
       default: models[0].id,
       max_tokens: 8_192,
       ollama_num_ctx: 0,
-      // Of a model that it does not know Hermes describes pictures to itself, with calls to a second model.
+      // Otherwise Hermes describes pictures to an unknown model, with calls to a second model.
       supports_vision: true,
     },
     providers: Object.fromEntries(
@@ -108,9 +115,9 @@ const gateway = {
 };
 
 /**
- * What an agent can use whose only way to be spoken to is a chat over HTTP. Left out are tools that need what a guest has not
- * (browser, pictures, accounts), that end the turn and answer later where nobody listens (schedules, sub-agents), and the
- * search through other conversations, which may be those of other people.
+ * Tools of an agent that people reach only by chat over HTTP. Left out are tools that need something a guest lacks (browser,
+ * pictures, accounts), and tools that end the turn and answer later (schedules, sub-agents). The search through other
+ * conversations is left out too, because these may be other people's.
  */
 const tools = {
   platform_toolsets: { api_server: ['terminal', 'file', 'skills', 'todo', 'memory', 'code_execution'] },
@@ -118,8 +125,10 @@ const tools = {
   approvals: { mode: 'off' },
   // Its only work is to look up the model's context window on the internet.
   tools: { tool_search: { enabled: 'off' } },
-  // The agent's channels, schedules, peers and connections. What is offered is asked anew with each turn (the image's recipe), as
-  // an agent's connections may change. A ping would keep the agent awake, and finds nothing: there is no session to lose.
+  // Tools for the agent's channels, schedules, peers and connections. The image's recipe asks for their list anew with each
+  // turn,
+  // // because an agent's connections may change. A ping would keep the agent awake for nothing: there is no session to
+  // lose.
   mcp_servers: {
     [hostTools]: {
       url: `\${LODGE_BROKER_URL}${hostToolsPath}`,
@@ -131,7 +140,7 @@ const tools = {
   },
 };
 
-/** Nothing runs, calls a model or calls home unless a request asks for it. */
+/** Nothing runs, calls a model or contacts its vendor unless a request asks for it. */
 const quiet = {
   memory: { nudge_interval: 0 },
   skills: { creation_nudge_interval: 0 },

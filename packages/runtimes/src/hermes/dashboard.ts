@@ -1,6 +1,6 @@
 /**
- * Hermes's dashboard, a process beside the gateway. It lets in who has a session of its basic login; its secret is derived
- * from the gateway's token, so the host makes a session whenever a request needs one, and nobody logs in.
+ * Hermes's dashboard, a process beside the gateway. It admits sessions of its basic login. The login's secret is derived
+ * from the gateway's token, so the host makes a session for each request that needs one, and nobody logs in.
  */
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -16,7 +16,7 @@ const attemptMs = 5_000;
 
 const derived = (token: string, purpose: string): Buffer => createHmac('sha256', token).update(purpose).digest();
 
-/** The environment that its start script reads. */
+/** Returns the environment that its start script reads. */
 function settings(token: string): string {
   const values = {
     USERNAME: user,
@@ -28,7 +28,7 @@ function settings(token: string): string {
     .join('');
 }
 
-/** Its own form of a session: the payload and its signature, in base64 with padding. */
+/** Makes a session in the dashboard's own form: the payload and its signature, in base64 with padding. */
 function session(token: string, nowMs: number): string {
   const payload = JSON.stringify({ sub: user, kind: 'access', exp: Math.floor(nowMs / 1000) + sessionSeconds });
   const signature = createHmac('sha256', derived(token, 'dashboard secret')).update(payload).digest();
@@ -42,11 +42,15 @@ export function dashboardEndpoint(address: string, token: string): WebEndpoint {
 }
 
 /**
- * Its start script does nothing where one runs already, and ends with the settings. The command that starts it ends when the
- * script has a session of its own (only then is the pipe closed): what has none ends with its command.
+ * Starts the dashboard. The script does nothing when one runs already, and ends with the settings. The command ends once the
+ * script has a session of its own, because only then the pipe is closed. A process without its own session would end with
+ * its command.
  */
 const start = `: "$(setsid --fork sh -c 'exec /opt/hermes/bin/dashboard > /dev/null 2>&1' < /dev/null)"`;
-/** Ends when the start script has, which a start that follows at once would take for one that runs. */
+/**
+ * Ends the dashboard and waits for its start script. A start right after it would otherwise take the script for a running
+ * dashboard.
+ */
 const end = [
   `cd ${hostFolder} && rm -f dashboard.env`,
   'if [ -e dashboard.pid ]; then kill "$(cat dashboard.pid)" || :; rm -f dashboard.pid; fi',

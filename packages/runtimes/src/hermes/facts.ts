@@ -1,10 +1,10 @@
 import type { RuntimeFacts } from '@lodge/ports';
 
-/** What the host keeps of a Hermes template. */
+/** The facts of a Hermes template that the host stores. */
 export interface HermesFacts {
-  /** The gateway's key, 64 hexadecimal digits from the host's random source. Full power over the guest. */
+  /** The gateway's key, 64 hexadecimal digits from the host's random source. It gives full power over the guest. */
   readonly token: string;
-  /** Whether its guests are configured to hand pictures on to the model. */
+  /** Whether its guests are configured to pass pictures to the model. */
   readonly pictures: boolean;
 }
 

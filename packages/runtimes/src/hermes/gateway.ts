@@ -25,7 +25,7 @@ export class Gateway implements RuntimeGateway {
     return status === 200 ? null : `HTTP ${status}`;
   }
 
-  /** Turns it has in hand. */
+  /** Returns the number of its turns in progress. */
   async work(options: GatewayCallOptions): Promise<number> {
     const { status, text } = await this.http.send('GET', '/health', {}, undefined, options);
     const { work } = parseObject(text, textBounds.gatewayHealth);

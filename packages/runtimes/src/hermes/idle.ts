@@ -2,7 +2,7 @@ import { RuntimeBusy } from '@lodge/ports';
 import { RuntimeWaitError, until } from '../guest-runtime.ts';
 import type { HermesGuest } from './gateway.ts';
 
-/** Resolves when no turn is in hand. Commands the agent left running go on after a freeze as before it. */
+/** Resolves when no turn is in progress. Commands that the agent left running continue after a freeze as before it. */
 export async function awaitIdle(runtime: HermesGuest, timeoutMs: number, signal: AbortSignal): Promise<void> {
   const seen = { work: 0 };
   const wait = { what: 'end its work', timeoutMs, pauseMs: 200, attemptMs: 30_000, signal };

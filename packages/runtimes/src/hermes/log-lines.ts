@@ -1,6 +1,6 @@
 /**
- * Hermes's standard output and error as log lines. Its logger writes `LEVEL logger: message`, its console what a person at a
- * terminal would like to see: of that the frame it draws at its start is left out.
+ * Reads Hermes's standard output and error as log lines. Its logger writes `LEVEL logger: message`. Its console writes text
+ * for a person at a terminal; the frame that it draws at its start is left out.
  */
 import type { LogLevel, RuntimeLogLine } from '@lodge/ports';
 import { plainLine } from '../log-piece.ts';

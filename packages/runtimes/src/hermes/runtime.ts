@@ -24,23 +24,22 @@ import { applyInstructions } from './soul.ts';
 import { turnFailure } from './turn-failure.ts';
 import { early, prepareTemplate, toolRounds } from './template.ts';
 
-/** Rises with every change to how a template is warmed, beside what `configVersion` counts. */
+/** Rises with every change of a template's warm-up that `configVersion` does not count. */
 const warmUpVersion = 1;
-/** How long a turn in hand may hold up a stop. */
+/** Longest time that a turn in progress may delay a stop. */
 const suspendTimeoutMs = 60_000;
-/** Times the host's pace. */
+/** Bound on a resume, times the host's pace. */
 const resumeTimeoutMs = 60_000;
 
 /**
  * Hermes Agent as an agent's runtime.
  *
- * Of an agent only its instructions and its dashboard lie in its guest: provider API and context window are chosen with each
- * request by what stands in `model`, the model itself by the broker. A change of an agent's model is in effect with its next
- * request.
+ * Only the instructions and the dashboard of an agent lie in its guest. Each request chooses provider API and context window
+ * by its `model`, and the broker chooses the model itself. A change of an agent's model takes effect with its next request.
  *
- * Tools a model is offered: `terminal {command}` runs a shell command in the workspace as the agent's user, without approval;
+ * Tools for a model: `terminal {command}` runs a shell command in the workspace as the agent's user, without approval;
  * `process`, `read_file {path}`, `write_file {path, content}`, `patch`, `search_files`, `execute_code`, `memory`, `todo`,
- * `skills_list`, `skill_view`, `skill_manage`; the host's, as `mcp__lodge__<tool>`. Relative paths are of the workspace.
+ * `skills_list`, `skill_view`, `skill_manage`; the host's, as `mcp__lodge__<tool>`. Relative paths start at the workspace.
  */
 export function createHermesRuntime(): AgentRuntime {
   return {
@@ -55,7 +54,7 @@ export function createHermesRuntime(): AgentRuntime {
       ...(await prepareTemplate(guest, progress, signal)),
     }),
     early,
-    /** Nothing was shut. What was frozen goes on, and a gateway that answers serves. */
+    /** Waits until the gateway answers. A suspension shuts nothing, so a frozen process just continues. */
     async resume(guest, facts, _settings, signal) {
       const runtime = hermesGuest(guest, readFacts(facts).token);
       const timeoutMs = resumeTimeoutMs * runtime.guest.pace;
@@ -103,6 +102,6 @@ export function createHermesRuntime(): AgentRuntime {
   };
 }
 
-/** Any text as what Hermes takes for a session's id, the same for the same text. */
+/** Returns a valid session id of Hermes for any text, the same for the same text. */
 const sessionOf = (conversation: string): string =>
   `user-${createHash('sha256').update(conversation).digest('hex').slice(0, 32)}`;

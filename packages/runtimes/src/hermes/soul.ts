@@ -1,6 +1,6 @@
 /**
- * The agent's instructions within SOUL.md, where Hermes reads who it is: a block of its own behind what the agent or its
- * owner wrote there.
+ * Keeps the agent's instructions within SOUL.md, from which Hermes reads its identity: a separate block behind the text of
+ * the agent or its owner.
  */
 import { GuestError, maxExecTimeoutMs, ReplyTooLongError } from '@lodge/guest';
 import { workspacePath } from './config.ts';
@@ -10,11 +10,11 @@ const path = `${workspacePath}/SOUL.md`;
 const begin = '<!-- Instructions of the agent, set by API: changes in this block are lost. -->';
 const end = '<!-- End of the instructions set by API. -->';
 const scriptTimeoutMs = 60_000;
-/** A text that is longer fits into no prompt: it is put aside, and the agent may take from it what it wants. */
+/** Longest SOUL.md. A longer text fits into no prompt, so it is renamed, and the agent may copy parts from it. */
 const maxSoulBytes = 1024 * 1024;
 const asidePath = `${path}.too-long`;
 
-/** `text` with these instructions, and no earlier ones. */
+/** Returns `text` with these instructions instead of earlier ones. */
 export function withInstructions(text: string, instructions: string | null): string {
   const from = text.indexOf(begin);
   const to = text.indexOf(end, from);
@@ -25,7 +25,9 @@ export function withInstructions(text: string, instructions: string | null): str
   return `${kept === '' ? '' : `${kept}\n\n`}${begin}\n${instructions.trim()}\n${end}\n`;
 }
 
-/** Hermes keeps the system prompt of each conversation: those made from another SOUL.md are made anew by their next turn. */
+/**
+ * Deletes stored system prompts that were made from another SOUL.md. Their conversations make new ones with their next turn.
+ */
 const forgetPrompts = `
 import os, sqlite3
 soul = open('${path}', encoding='utf-8', errors='replace').read(${maxSoulBytes}).strip() if os.path.isfile('${path}') else ''
@@ -53,7 +55,7 @@ export async function applyInstructions(
   await run(guest, ['/opt/hermes/bin/python', '-c', forgetPrompts], signal);
 }
 
-/** Too long, or no regular file. */
+/** Whether the file is too long or not a regular file. */
 const isNoText = (error: unknown): boolean =>
   error instanceof ReplyTooLongError || (error instanceof GuestError && [409, 413].includes(error.status ?? 0));
 

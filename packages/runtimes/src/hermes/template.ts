@@ -1,6 +1,6 @@
 /**
- * From a cold guest to one that is worth cloning: configured, running, warm. The steps are those of OpenClaw's template; there
- * is no suspension, as a gateway that has nothing in hand does nothing. The early one ends with its first turn.
+ * Brings a cold guest to a state worth cloning: configured, running, warm. The steps are those of OpenClaw's template. There
+ * is no suspension, because a gateway without work does nothing. The early template ends with its first turn.
  */
 import { randomBytes } from 'node:crypto';
 import type { EarlyTemplate, GuestAddress, LlmApi, ReportProgress } from '@lodge/ports';
@@ -21,7 +21,7 @@ const idleTimeoutMs = 90_000;
 const apis: readonly LlmApi[] = ['anthropic-messages', 'openai-completions'];
 const scratch = '/tmp/lodge-warm-up';
 
-/** What the warm-up does with Hermes's tools. */
+/** The tool calls of the warm-up, in Hermes's names. */
 export const toolRounds: ToolRounds = [
   [
     { name: 'write_file', args: { path: scratch, content: 'warm' } },
@@ -42,7 +42,7 @@ export async function prepareTemplate(
   return close(runtime, step);
 }
 
-/** Its variant rises with every change to it. */
+/** The early template; its variant rises with every change. */
 export const early: EarlyTemplate = {
   variant: '1',
   prepare: async (guest, progress, signal) => ({ ...(await prepareEarly(guest, progress, signal)) }),

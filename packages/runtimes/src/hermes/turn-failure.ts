@@ -1,7 +1,10 @@
 import type { FailureFacts, ToldError } from '@lodge/ports';
 import { openaiFailure } from '../gateway/failures.ts';
 
-/** Hermes tells of a provider's refusal by its status alone, as `HTTP <status>: <words>` in the message of an error of its own. */
+/**
+ * Translates a failure. Hermes reports a provider's refusal only by its status, as `HTTP <status>: <words>` in the message
+ * of its own error.
+ */
 export function turnFailure(told: ToldError): FailureFacts {
   const [, status = '', message = ''] = /^HTTP (\d{3}): (.*)$/s.exec(told.message) ?? [];
   if (status === '') return openaiFailure(told);

@@ -5,17 +5,20 @@ import { mainAgent, workspaceOf } from './config.ts';
 import { bringMembers } from './members.ts';
 import type { OpenclawGuest } from './openclaw-guest.ts';
 
-/** Rises with every change to where or how settings are put into a guest: they are put there anew then. */
+/** Rises with every change of the place or the way in which settings are put into a guest. They are then applied anew. */
 const settingsVersion = 1;
 
-/** What of the settings lies in the guest: model and provider are chosen with each request. */
+/** Returns the settings that lie in the guest. Model and provider are chosen with each request. */
 export function inGuest({ instructions, members }: AgentSettings): object | null {
   if (instructions === null && members.length === 0) return null;
   const told = members.map((member) => [member.name, member.instructions]);
   return { settingsVersion, instructions, members: told };
 }
 
-/** Instructions are where OpenClaw reads who it is with every turn: `SOUL.md` in the workspace. A member has its before it can be spoken to. */
+/**
+ * Applies instructions and members. Instructions go into `SOUL.md` in the workspace, which OpenClaw reads with every turn. A
+ * member has its instructions before it can be spoken to.
+ */
 export async function applySettings(
   runtime: OpenclawGuest,
   { instructions, members }: AgentSettings,

@@ -1,10 +1,9 @@
 import { guestProviders } from './config.ts';
 
 /**
- * An agent's auth profiles, in the shape OpenClaw has for them, in its workspace. There is no secret in it: the broker adds
- * the key on the way out. OpenClaw itself has kept credentials in SQLite since 2026.9 and needs none here; at the old place
- * of this file (`agents/<id>/agent/auth-profiles.json` of its state folder) it takes it for one to migrate, and does not
- * start any more.
+ * An agent's auth profiles, in OpenClaw's form, in its workspace. They contain no secret, because the broker adds the key on
+ * the way out. OpenClaw itself has kept credentials in SQLite since 2026.9 and needs none here. At this file's old place
+ * (`agents/<id>/agent/auth-profiles.json` of its state folder) OpenClaw would try to migrate it and fail to start.
  */
 export const authProfilesName = 'auth-profiles.json';
 

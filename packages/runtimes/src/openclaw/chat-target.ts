@@ -5,8 +5,8 @@ import type { OpenclawFacts } from './facts.ts';
 import { modelHeader } from './gateway.ts';
 
 /**
- * Where OpenClaw is told who is spoken to (`model`), with which backend model, and in which session. Without a session's
- * key every request begins one of its own. Of a member's own model OpenClaw takes it that it sees nothing.
+ * Returns the parts of a request that tell OpenClaw the addressee (`model`), the backend model and the session. Without a
+ * session key every request begins a new session. OpenClaw assumes that a member's own model takes no pictures.
  */
 export function chatTarget(
   settings: AgentSettings,
@@ -15,7 +15,7 @@ export function chatTarget(
 ): Pick<ChatEndpoint, 'model' | 'headers' | 'takesPictures'> {
   const member = settings.members.find((candidate) => candidate.name === name);
   const { api, contextWindow } = member ?? settings;
-  // A guest of an older template: providers speak this one too.
+  // A guest of an older template has no such provider, but every provider speaks this API too.
   const spoken = apis.includes(api) ? api : 'openai-completions';
   const agent = member?.name ?? mainAgent;
   const model = member?.model ?? null;
@@ -30,12 +30,15 @@ export function chatTarget(
   };
 }
 
-/** What OpenClaw would make of `user` in a chat completion, where its own name is as good; for responses it would take another. */
+/**
+ * Returns the session key that OpenClaw would derive from `user` in a chat completion. For responses it would derive
+ * another.
+ */
 function sessionKey(agent: string, conversation: string): string {
   return `agent:${agent}:openai-user:${plain.test(conversation) ? conversation : `~${hash(conversation)}`}`;
 }
 
-/** What can be in a header, and is the same in lower case. */
+/** Text that fits into a header and stays the same in lower case. */
 const plain = /^[a-z0-9._:@-]{1,128}$/;
 
 const hash = (text: string): string => createHash('sha256').update(text).digest('hex');

@@ -27,7 +27,7 @@ test('the only secret in a guest is the token of its own gateway', () => {
   assert.doesNotMatch(text, /apiKey|api_key|password|botToken/);
 });
 
-// The image takes `mcp` off OpenClaw's list: a new guest has no old state of it.
+// The image takes `mcp` off OpenClaw's list, because a new guest has no old state of it.
 test('the first start takes the short way: no key is set that OpenClaw looks for old state behind', () => {
   const stateful =
     'accessGroups acp approvals audio bindings broadcast channels cloudWorkers commitments cron env marketplaces media ' +

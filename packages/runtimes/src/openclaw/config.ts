@@ -1,14 +1,14 @@
 /**
- * The configuration every OpenClaw guest of a template starts with. It names no provider, no model and no key of anybody:
- * model calls go to the broker's fixed address, which knows the agent by the address they come from and does the rest.
- * What differs between agents is chosen by the host with each request (`modelFor`), so a clone needs nothing rewritten.
+ * The configuration with which every OpenClaw guest of a template starts. It names no provider, model or key of any agent.
+ * Model calls go to the broker's fixed address; the broker knows the agent by its source address and does the rest. The host
+ * chooses an agent's differences with each request (`modelFor`), so a clone needs no rewriting.
  *
- * Keys and their effects were tried on the version below; OpenClaw renames keys between releases. The first start of a
- * guest skips OpenClaw's state migrations, a third of its work, only while no top-level key is here that might have had
- * state of its own in an older version (`tools`, `cron`, `memory`, `session`, `channels` …), nor a plugin's `config`:
- * hence the tools under the agent's entry. With such a key it starts too, but an emulated guest on a busy host may not finish
- * the migrations within OpenClaw's own five seconds for a part of them, and then ends. The image takes `mcp` off OpenClaw's
- * list of these keys.
+ * Keys and their effects were tried on the version below; OpenClaw renames keys between releases. The first start of a guest
+ * skips OpenClaw's state migrations, a third of its work. It does so only while the file has no top-level key that had state
+ * of its own in an older version (`tools`, `cron`, `memory`, `session`, `channels` …), nor a plugin's `config`. Tools are
+ * therefore set on the agent's entry. With such a key it starts too, but an emulated guest on a busy host may exceed
+ * OpenClaw's own five seconds for a part of the migrations, and then ends. The image takes `mcp` off OpenClaw's list of
+ * these keys.
  */
 import { maskModel } from '@lodge/domain';
 import { guestBrokerPort, hostAddress } from '@lodge/guest';
@@ -16,48 +16,48 @@ import type { AgentSettings, LlmApi } from '@lodge/ports';
 import { hostToolTimeoutMs, hostTools, hostToolsPath } from '../host-tools.ts';
 
 export const openclawVersion = '2026.9.6';
-/** Rises with every change to what `openclawConfig` writes: guests of another version are other guests. */
+/** Rises with every change of `openclawConfig`, because guests of another version are other guests. */
 export const configVersion = 5;
 
 export const homeFolder = '/home/agent';
-/** Where OpenClaw keeps all it knows. */
+/** OpenClaw's folder for all its state. */
 const stateFolder = `${homeFolder}/.openclaw`;
 /** The image starts the gateway once this file is there. */
 export const configPath = `${stateFolder}/openclaw.json`;
 const logPath = `${stateFolder}/logs/gateway.log`;
-/** OpenClaw keeps a folder for each of its agents in here. */
+/** OpenClaw's folder with a folder for each of its agents. */
 export const agentsFolder = `${stateFolder}/agents`;
 export const gatewayPort = 18789;
 /** OpenClaw's id of the agent that every guest has. */
 export const mainAgent = 'main';
 
 export const workspacePath = '/workspace';
-/** The main workspace is the guest's; each member has a folder of its own in there. */
+/** Returns an agent's workspace. The main agent's is the guest's, and each member has a folder in it. */
 export const workspaceOf = (agent: string): string =>
   agent === mainAgent ? workspacePath : `${workspacePath}/members/${agent}`;
 
 interface GuestProvider {
   readonly name: string;
-  /** Of the broker's. */
+  /** The broker's path. */
   readonly path: string;
   readonly compat?: object;
 }
 
 const providers: Readonly<Record<LlmApi, GuestProvider>> = {
-  // Without it the usage that OpenClaw reports for a streamed call is zero with providers that tell it only when asked.
+  // Without it OpenClaw reports zero usage of a streamed call for providers that report it only on request.
   'openai-completions': { name: 'lodge', path: '/openai/v1', compat: { supportsUsageInStreaming: true } },
   'openai-responses': { name: 'lodge-responses', path: '/openai/v1' },
   'anthropic-messages': { name: 'lodge-anthropic', path: '/anthropic' },
   'google-generative-ai': { name: 'lodge-google', path: '/google/v1beta' },
 };
-/** What guests of this version are configured for. */
+/** The APIs that guests of this version are configured for. */
 export const guestApis = Object.keys(providers) as readonly LlmApi[];
 export const guestProviders = Object.values(providers).map(({ name }) => name);
 
 /**
- * Models a guest knows, by the tokens OpenClaw plans with: it compacts a conversation that comes near them. All mean the
- * agent's own model to the broker. The first is for a model whose window is unknown or not smaller. Below 16,000 tokens
- * nothing is left beside system prompt and reserve.
+ * Models in the guest's configuration, by the tokens that OpenClaw plans with. It compacts a conversation that comes near
+ * them. The broker replaces each by the agent's own model. The first is for a model whose window is unknown or not smaller.
+ * Below 16,000 tokens nothing is left beside system prompt and reserve.
  */
 const models = [
   { id: 'default', contextWindow: 128_000 },
@@ -67,9 +67,8 @@ const models = [
 ] as const;
 
 /**
- * `<provider>/<model>` of the guest's configuration: the header `x-openclaw-model`. Without `model` the agent's own is meant;
- * one that is named goes to the broker masked, as OpenClaw has its own mind about names it knows, and it plans for it
- * with what it takes for usual.
+ * Returns `<provider>/<model>` of the guest's configuration for the header `x-openclaw-model`. Without `model` it means the
+ * agent's own. A named model goes to the broker masked, because OpenClaw assumes a context window for names that it knows.
  */
 export function modelFor({ api, contextWindow, model, pictures = false }: GuestModel): string {
   if (model) return `${providers[api].name}/${maskModel(model)}`;
@@ -84,12 +83,15 @@ interface GuestModel extends Pick<AgentSettings, 'api' | 'contextWindow'> {
 }
 
 /**
- * Each model is there a second time, for turns that pictures come with. For the other one OpenClaw leaves out every picture of
- * the conversation, and of files that it reads: no later turn fails by a picture that its model does not take.
+ * Each model exists a second time, for turns with pictures. For the plain one OpenClaw leaves out every picture of the
+ * conversation and of files that it reads. No later turn fails because its model takes no pictures.
  */
 const withPictures = (id: string): string => `${id}-pictures`;
 
-/** JSON of `configPath`. `token` opens the gateway and everything in the guest: the file is for its owner alone (0600). */
+/**
+ * Returns the JSON of `configPath`. `token` opens the gateway and everything in the guest, so the file is readable by its
+ * owner only (0600).
+ */
 export function openclawConfig(token: string): string {
   return `${JSON.stringify(
     { gateway: gateway(token), models: modelCatalogue(), agents, mcp, skills, plugins, ...quiet },
@@ -112,8 +114,8 @@ function gateway(token: string): object {
 }
 
 /**
- * Providers without `apiKey`: OpenClaw shuts a provider whose configured key was refused (401, 402, 403) for half a minute
- * to ten minutes, which would outlast the moment its owner set a right key on the host.
+ * Returns providers without `apiKey`. OpenClaw disables a provider whose configured key was refused (401, 402, 403) for half
+ * a minute to ten minutes. That would outlast the moment at which its owner sets a right key on the host.
  */
 function modelCatalogue(): object {
   const entry = (api: LlmApi, { path, compat }: GuestProvider): object => ({
@@ -140,9 +142,9 @@ function modelCatalogue(): object {
 }
 
 /**
- * What an agent can use whose only way to be spoken to is a chat over HTTP. Left out are tools that wait for a person at
- * OpenClaw's own UI, that end the turn and answer later where nobody listens (sub-agents, its own schedules), and that change
- * what the host owns (configuration, plugins, updates). `bundle-mcp` stands for the tools of `mcp`.
+ * Tools of an agent that people reach only by chat over HTTP. Left out are tools that wait for a person at OpenClaw's own
+ * UI, tools that end the turn and answer later (sub-agents, its own schedules), and tools that change the host's part
+ * (configuration, plugins, updates). `bundle-mcp` stands for the tools of `mcp`.
  */
 const tools = {
   allow: ['read', 'write', 'edit', 'apply_patch', 'ls', 'exec', 'process', 'web_fetch', 'session_status', 'bundle-mcp'],
@@ -151,7 +153,7 @@ const tools = {
 };
 
 const agents = {
-  // More than one agent is allowed, and nothing is anybody's but what says so.
+  // It allows several agents, and an agent owns only the entries that name it.
   ownership: 'explicit',
   defaults: {
     model: { primary: modelFor({ api: 'openai-completions', contextWindow: null }) },
@@ -161,22 +163,22 @@ const agents = {
     skipBootstrap: true,
     heartbeat: { every: '0m', agentId: mainAgent },
     systemAgent: { agentId: mainAgent },
-    // All of `instructions`, beside what the agent has written itself.
+    // Room for all of `instructions`, and for the agent's own text.
     bootstrapMaxChars: 48_000,
     bootstrapTotalMaxChars: 96_000,
   },
   entries: { [mainAgent]: memberEntry(mainAgent) },
 };
 
-/** What OpenClaw is told of one of its agents. */
+/** Returns OpenClaw's configuration of one of its agents. */
 export function memberEntry(name: string): object {
   return { workspace: workspaceOf(name), tools };
 }
 
 /**
- * The tools of the host: the agent's channels, schedules, peers and connections. Every conversation has a client of its own,
- * which is let go of ten minutes behind its last turn; without a time OpenClaw keeps all of them, up to a number at which turns
- * fail. What is offered is asked anew with each turn (the image's recipe), as an agent's connections may change.
+ * The tools of the host: for the agent's channels, schedules, peers and connections. Every conversation has its own client,
+ * which is dropped ten minutes after its last turn. Without this time OpenClaw keeps all clients, up to a number at which
+ * turns fail. The image's recipe asks for the list of tools anew with each turn, because an agent's connections may change.
  */
 const mcp = {
   servers: {
@@ -195,15 +197,15 @@ const skills = {
   workshop: { autonomous: { mode: 'off' } },
 };
 
-/** `memory-core` is on unless it is turned off, and makes a nightly job that calls the model. */
+/** `memory-core` is on by default and makes a nightly job that calls the model. */
 const plugins = {
   allow: ['admin-http-rpc'],
   entries: { 'admin-http-rpc': { enabled: true }, 'memory-core': { enabled: false } },
 };
 
-/** Nothing runs, calls a model or calls home unless a request asks for it. */
+/** Nothing runs, calls a model or contacts its vendor unless a request asks for it. */
 const quiet = {
-  // Its own file beside what the guest's daemon keeps of its output: up to six of these sizes.
+  // Its own log file beside the daemon's copy of its output: up to six of these sizes.
   logging: { level: 'warn', file: logPath, maxFileBytes: 2_000_000, consoleLevel: 'info', consoleStyle: 'json' },
   discovery: { mdns: { mode: 'off' } },
   update: { checkOnStart: false },

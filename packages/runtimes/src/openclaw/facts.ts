@@ -1,18 +1,18 @@
 import type { LlmApi, RuntimeFacts } from '@lodge/ports';
 
-/** What the host keeps of an OpenClaw template. */
+/** The facts of an OpenClaw template that the host stores. */
 export interface OpenclawFacts {
-  /** The gateway's token, 64 hexadecimal digits from the host's random source. Full power over the guest. */
+  /** The gateway's token, 64 hexadecimal digits from the host's random source. It gives full power over the guest. */
   readonly token: string;
-  /** Names the suspension every clone wakes up in. */
+  /** The suspension in which every clone wakes up. */
   readonly suspensionId: string;
-  /** What its guests are configured to speak to providers. */
+  /** The provider APIs that its guests are configured for. */
   readonly apis: readonly LlmApi[];
-  /** Whether they know models that take pictures. */
+  /** Whether its guests have models that take pictures. */
   readonly pictures: boolean;
 }
 
-/** Of templates that do not say. */
+/** The APIs of templates whose facts name none. */
 const firstApis: readonly LlmApi[] = ['openai-completions', 'anthropic-messages'];
 
 export function readFacts(facts: RuntimeFacts): OpenclawFacts {

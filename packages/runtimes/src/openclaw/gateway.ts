@@ -20,7 +20,7 @@ export class Gateway implements RuntimeGateway {
     return parts.length > 0 ? parts.join(', ').slice(0, 500) : `HTTP ${reply.status}`;
   }
 
-  /** One admin RPC; resolves with its payload. */
+  /** Makes one admin RPC and resolves with its payload. */
   async rpc(method: string, params: object, options: GatewayCallOptions): Promise<Record<string, unknown>> {
     const reply = await this.http.send('POST', '/api/v1/admin/rpc', {}, { method, params }, options);
     const { ok, payload, error } = parseObject(reply.text, textBounds.gatewayReply);
@@ -40,8 +40,8 @@ export class Gateway implements RuntimeGateway {
   }
 }
 
-/** The gateway's default agent: OpenClaw takes the name of an agent where OpenAI has the name of a model. */
+/** The gateway's default agent. OpenClaw takes an agent's name in the place of OpenAI's model. */
 const defaultAgent = 'openclaw';
 
-/** Chooses the backend model for the whole turn, its tool rounds and compaction included; needs no allow list. */
+/** Chooses the backend model for the whole turn, including tool rounds and compaction. It needs no allow list. */
 export const modelHeader = (model: string): Record<string, string> => ({ 'x-openclaw-model': model });

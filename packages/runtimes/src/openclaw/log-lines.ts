@@ -1,7 +1,7 @@
 /**
- * OpenClaw's standard output and error as log lines. Its logger writes JSON (`logging.consoleStyle`), one object a line with
- * `time`, `level`, `subsystem`, `message` and details; a guest of an earlier configuration `ISO [subsystem] text`, which
- * names no level. Between them stands what no logger wrote: Node's last words, above all.
+ * Reads OpenClaw's standard output and error as log lines. Its logger writes JSON (`logging.consoleStyle`), one object a
+ * line with `time`, `level`, `subsystem`, `message` and details. A guest of an earlier configuration writes `ISO [subsystem]
+ * text`, without a level. Between them are lines that no logger wrote, above all Node's last words.
  *
  * OpenClaw also prints the text of every answer, without a subsystem. That is a conversation, not a log, and is left out.
  */
@@ -33,7 +33,7 @@ export function logLines(raws: readonly string[]): RuntimeLogLine[] {
   return lines;
 }
 
-/** A long line is read as a whole: an answer is known by what it has not. */
+/** Parses a line in JSON. A long line is parsed whole, because an answer is recognised by its missing fields. */
 function jsonEntry(raw: string): RuntimeLogLine | 'answer' | null {
   const fields = jsonLine(raw);
   if (fields === null) return null;

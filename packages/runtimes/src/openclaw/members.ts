@@ -1,7 +1,7 @@
 /**
- * Members: further OpenClaw agents in the same gateway, each with a workspace, sessions and instructions of its own. Their
- * names are OpenClaw's ids of them. What is there is read from OpenClaw's own configuration, so that an agent without
- * members costs no call of the gateway; what changes goes through the gateway's RPC, which takes it up without a restart.
+ * Members: further OpenClaw agents in the same gateway, each with its own workspace, sessions and instructions. Their names
+ * are their ids in OpenClaw. The present members are read from OpenClaw's configuration, so an agent without members costs
+ * no call of the gateway. Changes go through the gateway's RPC, which applies them without a restart.
  */
 import { asObject, boundedJson, textBounds } from '@lodge/domain';
 import type { MemberSettings } from '@lodge/ports';
@@ -11,14 +11,17 @@ import { until } from '../guest-runtime.ts';
 import { agentsFolder, configPath, mainAgent, memberEntry, workspaceOf } from './config.ts';
 import type { OpenclawGuest } from './openclaw-guest.ts';
 
-/** Each times the host's pace. The first of each call takes OpenClaw about a minute without KVM, and longer beside other work. */
+/**
+ * Bounds, each times the host's pace. Without KVM the first of each call takes OpenClaw about a minute, and longer beside
+ * other work.
+ */
 const rpcTimeoutMs = 150_000;
-/** It takes a member's name out first and its files at the end. */
+/** OpenClaw removes a member's name first and its files at the end. */
 const deleteTimeoutMs = 240_000;
 const filesTimeoutMs = 60_000;
 const filesBoundMs = ({ pace }: Pick<GuestClient, 'pace'>): number => Math.min(maxExecTimeoutMs, filesTimeoutMs * pace);
 
-/** Makes the gateway's members those that are wanted. May be cut short at any point and repeated. */
+/** Makes the gateway's members equal to the wanted ones. It may be interrupted at any point and repeated. */
 export async function bringMembers(
   runtime: OpenclawGuest,
   wanted: readonly Pick<MemberSettings, 'name'>[],
@@ -31,7 +34,7 @@ export async function bringMembers(
   for (const name of surplus) await remove(runtime, name, signal);
   if (missing.length > 0) await add(runtime, missing, signal);
   if (surplus.length + missing.length > 0) await awaitRoster(runtime, names, signal);
-  // What no member owns any more, of a removal that was cut short too: its name may be gone and its files still there.
+  // Files that no member owns any more. After an interrupted removal a name may be gone and its files still there.
   await removeRemains(runtime, names, signal);
 }
 
@@ -57,7 +60,7 @@ async function add({ guest, gateway }: OpenclawGuest, names: readonly string[], 
   await gateway.rpc('config.patch', { raw: JSON.stringify({ agents: { entries } }), baseHash: hash }, options);
 }
 
-/** Its sessions go to OpenClaw's trash, and from there with the remains. */
+/** Removes a member. Its sessions go to OpenClaw's trash, and from there with the remains. */
 async function remove({ gateway, guest }: OpenclawGuest, name: string, signal: AbortSignal): Promise<void> {
   await guest.exec({ argv: ['rm', '-rf', workspaceOf(name)], timeoutMs: filesBoundMs(guest) }, { signal });
   const options = { timeoutMs: deleteTimeoutMs * guest.pace, signal };
@@ -68,7 +71,10 @@ async function remove({ gateway, guest }: OpenclawGuest, name: string, signal: A
   }
 }
 
-/** A change is in effect once the gateway lists it: it reads its configuration a moment after it was written. */
+/**
+ * Waits until the gateway lists the change, which is then in effect. The gateway reads its configuration a moment after it
+ * was written.
+ */
 async function awaitRoster(runtime: OpenclawGuest, names: readonly string[], signal: AbortSignal): Promise<void> {
   const roster = [mainAgent, ...names].toSorted().join();
   const wait = {

@@ -13,7 +13,7 @@ export function openclawGuest(guest: GuestAddress, token: string): OpenclawGuest
 
 const scratch = '/tmp/lodge-warm-up';
 
-/** What a template's warm-up does with OpenClaw's tools. */
+/** The tool calls of a template's warm-up, in OpenClaw's names. */
 export const toolRounds: ToolRounds = [
   [
     { name: 'write', args: { path: scratch, content: 'warm' } },

@@ -13,23 +13,23 @@ import { turnFailure } from './turn-failure.ts';
 import { early, prepareTemplate } from './template.ts';
 import { startWarmupLlm } from '../warmup-llm.ts';
 
-/** Rises with every change to how a template is warmed, beside what `configVersion` counts. */
+/** Rises with every change of a template's warm-up that `configVersion` does not count. */
 const warmUpVersion = 3;
-/** How long a turn in hand may hold up a stop. */
+/** Longest time that a turn in progress may delay a stop. */
 const suspendTimeoutMs = 60_000;
 
 /**
  * OpenClaw as an agent's runtime.
  *
- * Instructions and members are written into an agent's guest (`apply.ts`), and nothing else is: provider API and context
- * window are chosen with each request by a header, the model itself by the broker. A change of an agent's model is in effect
- * with its next request.
+ * Only instructions and members are written into an agent's guest (`apply.ts`). A header of each request chooses provider
+ * API and context window, and the broker chooses the model itself. A change of an agent's model takes effect with its next
+ * request.
  *
- * Tools a model is offered: `exec {command}` runs a shell command in the workspace as the agent's user, without approval;
- * `write {path, content}`, `read {path}`, `edit {path, edits: [{oldText, newText}]}`, `ls {path?}`, `apply_patch {input}`,
- * `process {action, sessionId?}`; the host's, as `lodge__<tool>`; through `tool_call {id, args}` also `web_fetch` and
- * `session_status`. With more than 48 tools in all, those of connections are reached through `tool_search` and `tool_call`, too.
- * Relative paths are of the workspace.
+ * Tools for a model: `exec {command}` runs a shell command in the workspace as the agent's user, without approval; `write
+ * {path, content}`, `read {path}`, `edit {path, edits: [{oldText, newText}]}`, `ls {path?}`, `apply_patch {input}`, `process
+ * {action, sessionId?}`; the host's, as `lodge__<tool>`; through `tool_call {id, args}` also `web_fetch` and
+ * `session_status`. With more than 48 tools in all, those of connections are reached through `tool_search` and `tool_call`,
+ * too. Relative paths start at the workspace.
  */
 export function createOpenclawRuntime(): AgentRuntime {
   return {

@@ -1,10 +1,11 @@
 /**
- * OpenClaw's handshake for hosts that freeze it. A suspended gateway serves nothing but these calls. The suspension ends by
- * itself two minutes after it was last asked for, by the guest's clock and by its uptime: after a restore hours later the
- * gateway is open, and `resume` finds nothing to do.
+ * OpenClaw's handshake for hosts that freeze it. A suspended gateway serves only these calls. The suspension ends by itself
+ * two minutes after its last request, by the guest's clock and by its uptime. After a restore hours later the gateway is
+ * open, and `resume` finds nothing to do.
  *
- * There is one suspension at a time, and everything here asks for it with the same id and options: who asks again, after a
- * crash say, joins the one that is there, renews it and learns its id. (OpenClaw 2026.9.6, gateway-suspend-coordinator.)
+ * There is one suspension at a time, and every call here requests it with the same id and options. A repeated request, for
+ * example after a crash, joins the present suspension, renews it and learns its id. (OpenClaw 2026.9.6,
+ * gateway-suspend-coordinator.)
  */
 import { RuntimeBusy } from '@lodge/ports';
 import { GatewayError, type GatewayCallOptions } from '../gateway/calls.ts';
@@ -13,21 +14,21 @@ import type { OpenclawGuest } from './openclaw-guest.ts';
 
 const request = { requestId: 'lodge', drain: true };
 const pauseMs = 200;
-/** Each times the host's pace. */
+/** Bounds, each times the host's pace. */
 const resumeTimeoutMs = 60_000;
 const reopenTimeoutMs = 5_000;
-/** Commands the agent left running go on after a freeze as before it; they may never end. */
+/** Commands that the agent left running. They continue after a freeze as before it and may never end. */
 const commands = 'background-exec';
 /**
- * OpenClaw's own upkeep, which it begins while nobody talks to it. Each 15 minutes of a guest it starts a process that looks for
- * abandoned copies of databases: a minute's work on a busy host without KVM. It goes on after a freeze, too.
+ * OpenClaw's own upkeep, which it begins while nobody talks to it. Every 15 minutes of a guest it starts a process that
+ * looks for abandoned copies of databases: a minute's work on a busy host without KVM. It continues after a freeze, too.
  */
 const upkeep = 'idle-task';
 
 /**
- * Closes the gateway to new work and waits until what it does has ended. Resolves with the suspension's id, good for one
- * minute at least. Rejects with `RuntimeBusy` when its work takes longer than `timeoutMs`; whatever went wrong, the gateway
- * is told to open again.
+ * Closes the gateway to new work and waits until its work has ended. Resolves with the suspension's id, valid for at least
+ * one minute. Rejects with `RuntimeBusy` when the work takes longer than `timeoutMs`. After any failure the gateway is told
+ * to open again.
  */
 export async function suspend(
   runtime: OpenclawGuest,
@@ -55,7 +56,7 @@ export async function suspend(
   }
 }
 
-/** Opens the gateway again. Done already is done. */
+/** Opens the gateway again. An open gateway is a success. */
 export async function resume(runtime: OpenclawGuest, suspensionId: string, signal: AbortSignal): Promise<void> {
   const timeoutMs = resumeTimeoutMs * runtime.guest.pace;
   const wait = { what: 'resume', timeoutMs, pauseMs: 100, attemptMs: 20_000, signal };
@@ -64,7 +65,7 @@ export async function resume(runtime: OpenclawGuest, suspensionId: string, signa
       return await release(runtime, suspensionId, options);
     } catch (error) {
       if (!(error instanceof GatewayError) || error.code !== 'INVALID_REQUEST') throw error;
-      // It is suspended under an id that was never kept: whoever suspended it ended before it could.
+      // It is suspended under an id that was never stored, because the suspending process ended before it could.
       const actual = await prepare(runtime, options);
       return actual.suspensionId === null
         ? 'it is suspended by another'
@@ -73,7 +74,10 @@ export async function resume(runtime: OpenclawGuest, suspensionId: string, signa
   });
 }
 
-/** After a suspension that came to nothing. Never fails: unheard, the suspension ends by itself. */
+/**
+ * Opens the gateway after a failed suspension. Never fails: an unheard call is harmless, because the suspension ends by
+ * itself.
+ */
 export async function reopen(runtime: OpenclawGuest, suspensionId: string): Promise<void> {
   const timeoutMs = reopenTimeoutMs * runtime.guest.pace;
   const options = { timeoutMs, signal: AbortSignal.timeout(timeoutMs) };
@@ -86,7 +90,7 @@ function release({ gateway }: OpenclawGuest, suspensionId: string, options: Gate
 
 interface Preparation {
   readonly suspensionId: string | null;
-  /** What it still does, by OpenClaw's own names; null when there is nothing that a freeze would hurt. */
+  /** Its remaining work, by OpenClaw's own names; null when a freeze would hurt nothing. */
   readonly work: string | null;
   /** Whether it does upkeep of its own. */
   readonly upkeep: boolean;
@@ -104,7 +108,10 @@ async function prepare({ gateway }: OpenclawGuest, options: GatewayCallOptions):
   };
 }
 
-/** A blocker's kind; a request that OpenClaw made itself, for upkeep alone, by its name. The message ends with who made the requests. */
+/**
+ * Returns a blocker's kind, or the name of a request that OpenClaw made itself for upkeep. The message ends with the makers
+ * of the requests.
+ */
 function workOf(blocker: { readonly kind?: unknown; readonly message?: unknown } | null): unknown {
   const { kind, message } = blocker ?? {};
   const isUpkeep =

@@ -1,16 +1,17 @@
 /**
- * From a cold guest to one that is worth cloning: configured, warm, suspended.
+ * Brings a cold guest to a state worth cloning: configured, warm, suspended.
  *
  *   configure    the file is written; the guest's daemon sees it and starts the gateway
  *   start        until it is ready: 9-22 s natively, minutes under emulation
- *   warm         every path a first request takes is walked once, then chats until they stop getting faster
+ *   warm         every path of a first request is walked once, then chats until they stop getting faster
  *   drop         disk synced, page cache dropped, so that the template's memory file stays small
  *   re-warm      one more turn a provider brings back the pages that matter
- *   suspend      the gateway closes its door and finishes what it still does
+ *   suspend      the gateway closes its door and finishes its work
  *
- * The early one is suspended after its first turn. Its guest goes on with the rest.
+ * The early template is suspended after its first turn. Its guest continues with the rest.
  *
- * OpenClaw's worker threads, which a first turn pays for, are in the template too: the image keeps it from ending idle ones.
+ * OpenClaw's worker threads, which a first turn pays for, are in the template too. The image keeps OpenClaw from ending idle
+ * ones.
  */
 import { randomBytes } from 'node:crypto';
 import type { EarlyTemplate, GuestAddress, LlmApi, ReportProgress } from '@lodge/ports';
@@ -38,7 +39,7 @@ export async function prepareTemplate(
   return close(runtime, step);
 }
 
-/** Its variant rises with every change to it. */
+/** The early template; its variant rises with every change. */
 export const early: EarlyTemplate = {
   variant: '1',
   prepare: async (guest, progress, signal) => ({ ...(await prepareEarly(guest, progress, signal)) }),

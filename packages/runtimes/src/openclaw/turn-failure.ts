@@ -1,7 +1,10 @@
 import type { FailureFacts, ToldError } from '@lodge/ports';
 import { openaiFailure } from '../gateway/failures.ts';
 
-/** OpenClaw answers in OpenAI's types, but for a key that it has put aside and for a provider that it gave up on. */
+/**
+ * Translates a failure. OpenClaw answers in OpenAI's types, except for a key that it has disabled and for a provider that it
+ * gave up on.
+ */
 export function turnFailure(told: ToldError): FailureFacts {
   const facts = openaiFailure(told);
   if (facts.kind === 'provider_rate_limit') return facts;

@@ -1,12 +1,16 @@
-/** For tests: the guest daemon's calls over a real socket, as far as the runtimes use them. It records what happened, in order. */
+/**
+ * For tests: the guest daemon's calls over a real socket, as far as the runtimes use them. It records the events, in order.
+ */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { guestdPort, protocolVersion } from '@lodge/guest';
 
 export interface StubDaemon {
-  /** `wrote <path> <mode> <owner>`, `sync <dropCaches>`, `exec <last argument>`, `end <graceMs>`, and what the gateway adds. */
+  /**
+   * `wrote <path> <mode> <owner>`, `sync <dropCaches>`, `exec <last argument>`, `end <graceMs>`, and the gateway's events.
+   */
   readonly events: string[];
-  /** Paths the daemon answers with a 500. */
+  /** Paths that the daemon answers with a 500. */
   readonly broken: Set<string>;
   /** Fields of the daemon's health beside those every daemon has. */
   health: object;
@@ -92,7 +96,7 @@ export function json(response: ServerResponse, status: number, body: object): vo
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }
 
-/** A chat completion that says `pong`. */
+/** Answers a chat completion with `pong`. */
 export function pong(response: ServerResponse, stream: boolean): void {
   if (!stream) return json(response, 200, { choices: [{ message: { role: 'assistant', content: 'pong' } }] });
   response.writeHead(200, { 'content-type': 'text/event-stream' });

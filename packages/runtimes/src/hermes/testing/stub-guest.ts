@@ -4,11 +4,11 @@ import { randomInt } from 'node:crypto';
 import { listen, listenDaemon, newDaemon, bodyOf, json, pong, type StubDaemon } from '../../testing/stub-daemon.ts';
 import { dashboardPort, dashboardSettingsPath, gatewayPort } from '../config.ts';
 
-/** Beside the daemon's events: `chat <model> <stream|whole>`. */
+/** Events beside the daemon's: `chat <model> <stream|whole>`. */
 export interface StubGuest extends StubDaemon {
   readonly address: string;
   readonly credential: () => Promise<null>;
-  /** Turns in hand. */
+  /** Number of turns in progress. */
   work: number;
   chatStatus: number;
   close(): Promise<void>;
@@ -38,7 +38,7 @@ export async function startStubGuest(): Promise<StubGuest> {
       if (guest.chatStatus === 200) return pong(response, stream);
       return json(response, guest.chatStatus, { error: { message: 'scripted' } });
     }),
-    // As the start script has it: it serves while its settings are there.
+    // Like its start script, it serves while its settings are there.
     await listen(address, dashboardPort, async (_request, response) =>
       json(response, guest.files.has(dashboardSettingsPath) ? 200 : 503, {}),
     ),

@@ -1,6 +1,6 @@
 /**
- * For tests: a guest on a loopback address of its own, with what the adapter speaks to in one: the guest daemon's calls and
- * OpenClaw's gateway, as far as the adapter uses them, over real sockets. It records what happened, in order.
+ * For tests: a guest on a loopback address of its own, with the daemon's calls and OpenClaw's gateway as far as the adapter
+ * uses them, over real sockets. It records the events, in order.
  */
 import { noCredential } from '@lodge/guest';
 import { randomInt } from 'node:crypto';
@@ -8,11 +8,11 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { bodyOf, json, listen, listenDaemon, newDaemon, pong, type StubDaemon } from '../../testing/stub-daemon.ts';
 import { configPath, gatewayPort } from '../config.ts';
 
-/** Beside the daemon's events: `chat <model> <stream|whole>`, `rpc <method>`, `released <suspensionId>`. */
+/** Events beside the daemon's: `chat <model> <stream|whole>`, `rpc <method>`, `released <suspensionId>`. */
 export interface StubGuest extends StubDaemon {
   readonly address: string;
   readonly credential: () => Promise<null>;
-  /** Answers of the gateway; change them to make it behave otherwise. */
+  /** Answers of the gateway; a test changes them for other behaviour. */
   readonly gateway: {
     ready: boolean;
     /** Answers to each RPC method, in order; the last one stays. */
@@ -93,7 +93,7 @@ const refused = (message: string) => ({
   body: { ok: false, error: { code: 'INVALID_REQUEST', message } },
 });
 
-/** OpenClaw's agents, which are those of its configuration. */
+/** Returns OpenClaw's agents, which are those of its configuration. */
 function roster(
   guest: StubGuest,
   method: string,
