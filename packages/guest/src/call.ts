@@ -4,10 +4,12 @@ import { pipeline } from 'node:stream/promises';
 import { boundedJson, textBounds } from '@lodge/domain';
 import { protocolVersion } from './protocol.ts';
 
-/** The guest answered with an error, or spoke another protocol version. `status` is null when it did not answer. */
+/**
+ * Thrown when the guest answered with an error, or spoke another protocol version. `status` is null when it did not answer.
+ */
 export class GuestError extends Error {
   readonly status: number | null;
-  /** What the guest itself gave as its reason: its own words, of whoever rules it. */
+  /** The guest's own words for the reason. Whoever controls the guest chooses them. */
   readonly reason: string | null;
   constructor(status: number | null, message: string, options: ErrorOptions & { readonly reason?: string } = {}) {
     super(message, options);
@@ -17,7 +19,7 @@ export class GuestError extends Error {
   }
 }
 
-/** The guest answered with more than was asked for. */
+/** Thrown when the guest answered with more than requested. */
 export class ReplyTooLongError extends GuestError {
   constructor(limitBytes: number) {
     super(null, `the guest's reply is longer than ${limitBytes} bytes`);
@@ -28,24 +30,24 @@ export class ReplyTooLongError extends GuestError {
 interface Target {
   readonly address: string;
   readonly port: number;
-  /** Such as the credential that the daemon knows the host by. */
+  /** Headers such as the credential by which the daemon recognises the host. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** With the query. */
+  /** The path with the query. */
   readonly path: string;
 }
 
 export interface GuestCall extends Target {
   readonly body?: Uint8Array;
-  /** A longer reply is an error: the guest does not decide how much memory the host spends. */
+  /** Longest reply. A longer one is an error, because the guest does not decide how much memory the host spends. */
   readonly replyBytes: number;
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
 }
 
 /**
- * One call on a connection of its own: a connection that was open when the guest was cloned, paused or moved is dead without
- * knowing it. Resolves with the body of a 2xx reply.
+ * Makes one call on a new connection. A connection that was open when the guest was cloned, paused or moved would be dead
+ * without a sign. Resolves with the body of a 2xx reply.
  */
 export async function callGuest(call: GuestCall): Promise<Buffer> {
   call.signal?.throwIfAborted();
@@ -81,19 +83,19 @@ function replyTo(request: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request.on('response', resolve);
     request.on('error', reject);
-    // A guest that switches protocols unasked closes its connection with nothing said.
+    // A guest that switches protocols unasked closes its connection silently.
     request.on('close', () => reject(new Error('closed without a reply')));
   });
 }
 
 export interface StreamCall extends Target {
   readonly body?: Readable | Uint8Array;
-  /** The call fails when for so long nothing went either way. Without it the signal alone ends it. */
+  /** The call fails when nothing moved in either direction for this long. Without it only the signal ends the call. */
   readonly stallMs?: number;
   readonly signal?: AbortSignal;
 }
 
-/** A call whose bodies are as large and as slow as they are: resolves with the head of a 2xx reply. The signal ends the reply, too. */
+/** Makes a call with bodies of any size and speed. Resolves with the head of a 2xx reply. The signal ends the reply, too. */
 export async function streamGuest(call: StreamCall): Promise<IncomingMessage> {
   call.signal?.throwIfAborted();
   const { body } = call;
@@ -116,7 +118,9 @@ export async function streamGuest(call: StreamCall): Promise<IncomingMessage> {
   }
 }
 
-/** A connection that goes on in the protocol named by the header `upgrade`. What came behind the reply's head is in front of it. */
+/**
+ * Opens a connection in the protocol that the header `upgrade` names. Bytes behind the reply's head are put in front of it.
+ */
 export async function upgradeGuest(
   call: Target & { readonly timeoutMs: number; readonly signal?: AbortSignal },
   upgrade: string,
@@ -157,7 +161,7 @@ export async function upgradeGuest(
 
 const nameOf = ({ method, path }: Target): string => `${method} ${path.split('?')[0]}`;
 
-/** The same reply when it is a good one. */
+/** Returns the reply when it is a good one; else throws. */
 async function accepted(reply: IncomingMessage, name: string): Promise<IncomingMessage> {
   const status = reply.statusCode ?? 0;
   const spoken = reply.headers['x-guestd-protocol'];
@@ -194,7 +198,7 @@ function errorText(bytes: Buffer): string {
     const { error } = boundedJson(bytes, textBounds.guestReply) as { error?: unknown };
     if (typeof error === 'string') return error.slice(0, 500);
   } catch {
-    // Not the daemon's own error: its text says nothing that could be relied on.
+    // This is not the daemon's own error, and its text is not reliable.
   }
   return 'no reason given';
 }

@@ -1,4 +1,4 @@
-/** The client against servers that do what a guest must not: a guest is not trusted. */
+/** Tests the client against servers that break the protocol, because a guest is not trusted. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
@@ -59,7 +59,7 @@ function guestError(status: number | null, message: RegExp) {
 
 test('bounds on a guest’s own work are longer on a slow host, those that the caller named are not', async () => {
   const at = await listenAt(createTcpServer());
-  // Less than any host's, so that the test need not wait.
+  // A smaller pace than any host's, so the test need not wait.
   const slow = guestClient({ ...at, credential: noCredential, pace: 0.02 });
   await assert.rejects(slow.health(), guestError(null, /GET \/v1\/health within 200 ms/));
   await assert.rejects(slow.sync(false), guestError(null, /POST \/v1\/sync within 1200 ms/));
@@ -145,7 +145,7 @@ test('awaiting health is not held up by an attempt that hangs, nor by refusals b
   let calls = 0;
   const guest = await guestOf((_, response) => {
     calls += 1;
-    if (calls === 1) return; // Lost: only a later attempt is answered.
+    if (calls === 1) return; // Lost, so only a later attempt is answered.
     if (calls < 4) response.writeHead(503).end('{}');
     else response.end(JSON.stringify(health));
   });
@@ -260,7 +260,7 @@ test('no reply holds up this thread, however it is made', async () => {
         const guest = await guestOf((_, response) => void response.writeHead(status).end(body));
         const before = process.cpuUsage();
         await assert.rejects(call(guest), GuestError);
-        // A few milliseconds. Reading them all as JSON takes half a second each.
+        // It takes a few milliseconds. Parsing them all as JSON takes half a second each.
         assert.ok(process.cpuUsage(before).user < 250_000, body.slice(0, 20));
       }
 });
@@ -344,7 +344,7 @@ test('a claim goes with the first call there is, and with no call of its own', a
   const { address, port } = await listenAt(served);
   const guest = guestClient({ address, port, credential: async () => 'earlier' });
   await guest.awaitClock({ timeoutMs: 10_000, claim: 'later' });
-  // A slow first answer repeats it.
+  // A slow first answer makes the client repeat the call.
   assert.deepEqual(heard[0], ['POST', '/v1/clock', 'Bearer earlier', 'later']);
   assert.deepEqual(new Set(heard.map(String)).size, 1);
   await guest.health().catch(() => undefined);

@@ -23,29 +23,35 @@ import {
 } from './protocol.ts';
 
 /**
- * The host's side of the protocol, for one guest. Every call is bounded by `timeoutMs` and by `signal`.
- * Rejects with `GuestError`, or with the signal's reason when it was the signal that ended the call.
+ * The host's side of the protocol, for one guest. Every call is bounded by `timeoutMs` and by `signal`. A call rejects with
+ * `GuestError`, or with the signal's reason when the signal ended it.
  */
 export interface GuestClient {
-  /** How many times longer its own work may take (`Guest.pace`). */
+  /** Factor by which the guest's own work may take longer (`Guest.pace`). */
   readonly pace: number;
   health(options?: CallOptions): Promise<GuestHealth>;
   /** Polls `health` until it answers. */
   awaitHealth(options: CallOptions & { readonly timeoutMs: number }): Promise<GuestHealth>;
-  /** With a claim, which costs no call of its own: the first call to every guest that goes on is this one. */
+  /**
+   * Sets the clock. It may carry a claim, which costs no call of its own, because this is the first call to every resumed
+   * guest.
+   */
   setClock(options?: CallOptions & Claim & Beginning): Promise<void>;
-  /** Repeats `setClock` until it is answered, and a few times more as long as the time was long under way. */
+  /** Repeats `setClock` until it is answered, and a few times more while the time took long to arrive. */
   awaitClock(options: CallOptions & Claim & Beginning & { readonly timeoutMs: number }): Promise<void>;
-  /** Until the next `setClock` nothing in the guest runs but its daemon. The daemon of an older image answers 404. */
+  /** Freezes the guest: only its daemon runs until the next `setClock`. The daemon of an older image answers 404. */
   freeze(options?: CallOptions): Promise<void>;
   setCpusOnline(online: number, options?: CallOptions): Promise<void>;
   sync(dropCaches: boolean, options?: CallOptions): Promise<void>;
-  /** Ends the agent's runtime within `graceMs` and keeps it ended until `startRuntime` or a boot. The daemon of an older image answers 404. */
+  /**
+   * Ends the agent's runtime within `graceMs` and keeps it ended until `startRuntime` or a boot. The daemon of an older
+   * image answers 404.
+   */
   stopRuntime(graceMs: number, options?: CallOptions): Promise<void>;
   startRuntime(options?: CallOptions): Promise<void>;
-  /** For short output: it comes as JSON. `maxOutputBytes` is 64 KiB where it is not given. */
+  /** Runs a command with short output, which comes as JSON. `maxOutputBytes` is 64 KiB by default. */
   exec(request: ExecRequest, options?: CallOptions): Promise<ExecResult>;
-  /** The same for output of any bounded size: it comes as bytes, as from `execStream`. */
+  /** Runs a command with output of any bounded size, which comes as bytes, as from `execStream`. */
   execCollected(request: ExecRequest, options: { readonly signal: AbortSignal }): Promise<ExecResult>;
   writeFile(
     path: string,
@@ -53,17 +59,19 @@ export interface GuestClient {
     file: { readonly mode: number; readonly owner: 'agent' | 'root' },
     options?: CallOptions,
   ): Promise<void>;
-  /** Up to `maxBytes`; `maxFileBytes` where it is not given. */
+  /** Reads up to `maxBytes`, by default `maxFileBytes`. */
   readFile(path: string, options?: CallOptions & { readonly maxBytes?: number }): Promise<Uint8Array>;
   logs(name: LogName, offset: number, limitBytes: number, options?: CallOptions): Promise<LogChunk>;
   readonly workspace: GuestWorkspace;
-  /** Like `exec`, with what the command writes as it comes; resolves once it runs. The last event is its end. */
+  /**
+   * Runs a command like `exec` and yields its output as it comes. Resolves once the command runs. The last event is its end.
+   */
   execStream(request: ExecRequest, options: { readonly signal: AbortSignal }): Promise<AsyncGenerator<ExecEvent>>;
-  /** A login shell in the workspace; resolves once it has its terminal. */
+  /** Opens a login shell in the workspace and resolves once it has its terminal. */
   openTerminal(terminal: TerminalWanted, handlers: TerminalHandlers, options?: CallOptions): Promise<GuestTerminal>;
-  /** A tar of whole folders (absolute paths), with owners, modes and links. One that is cut off fails. */
+  /** Returns a tar of whole folders (absolute paths), with owners, modes and links. An incomplete one fails. */
   readTree(paths: readonly string[], options: { readonly signal: AbortSignal }): Promise<Readable>;
-  /** Replaces these folders by what a `readTree` of the same paths gave. May be repeated. */
+  /** Replaces these folders with the result of a `readTree` of the same paths. May be repeated. */
   writeTree(paths: readonly string[], tar: Readable, options: { readonly signal: AbortSignal }): Promise<void>;
 }
 
@@ -77,18 +85,21 @@ export function guestClient(guest: Guest): GuestClient {
   return new HttpGuestClient(guest);
 }
 
-/** What a guest that goes on is told beside the time. */
+/** The values that a resumed guest receives beside the time. */
 export type Beginning = Pick<ClockRequest, 'identity' | 'goOn'>;
 
-/** Of a guest that was given no credential. */
+/** The credential of a guest that has none. */
 export const noCredential = (): Promise<null> => Promise.resolve(null);
 
-/** A time that took longer to be set is late by as much: a guest that has answered once answers sooner. */
+/** A time that took longer than this to be set is late by as much. A guest that has answered once answers sooner. */
 const lateMs = 100;
-/** One that works off earlier attempts on a slow host may be late again: it is told again, so many times at most. */
+/**
+ * A repeated time may also be late on a slow host that works off earlier attempts. It is set again, at most `maxRepeats`
+ * times.
+ */
 const lateAgainMs = 400;
 const maxRepeats = 4;
-/** Of a command of the host's own, where it asks for no other bound. */
+/** Bound on the output of the host's own commands, unless they ask for another. */
 const ownExecOutputBytes = 64 * 1024;
 
 class HttpGuestClient implements GuestClient {

@@ -1,4 +1,4 @@
-/** A guest's clock, set over calls that take their time. */
+/** Tests the clock of a guest, set over slow calls. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
@@ -63,6 +63,6 @@ test('a guest that takes the time slowly again and again is told it until it tak
   assert.ok(settled.count >= 4, `${settled.count} calls`);
   assert.ok(settled.lateMs < 800, `${settled.lateMs} ms late`);
   const { count } = await calls([250, 900]);
-  // On a busy host more than one attempt may be made before the first answer.
+  // On a busy host several attempts may be made before the first answer.
   assert.ok(count >= 5 && count <= 12, `${count} calls`);
 });

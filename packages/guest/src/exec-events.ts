@@ -10,10 +10,12 @@ export type ExecEvent =
   | { readonly kind: 'stdout' | 'stderr'; readonly bytes: Buffer }
   | { readonly kind: 'exit'; readonly outcome: ExecOutcome };
 
-/** A guest may send a frame for each byte: so many are told before whatever else waits for this thread comes in between. */
+/**
+ * Events that are yielded before other work of this thread gets a chance, because a guest may send a frame for each byte.
+ */
 const eventsAtOnce = 256;
 
-/** What a command's frames say, up to its end. Throws when they stop before it, or tell more of a stream than `maxOutputBytes`. */
+/** Yields a command's events up to its end. Throws when they stop before it, or when a stream exceeds `maxOutputBytes`. */
 export async function* execEvents(reply: IncomingMessage, maxOutputBytes: number): AsyncGenerator<ExecEvent> {
   const reader = new FrameReader();
   const left = { stdout: maxOutputBytes, stderr: maxOutputBytes };
@@ -36,7 +38,7 @@ export async function* execEvents(reply: IncomingMessage, maxOutputBytes: number
   throw new GuestError(null, "the guest's answer ended before the command's end");
 }
 
-/** All of a command's output, which `events` bounds. */
+/** Collects all of a command's output, which `events` bounds. */
 export async function collectExec(events: AsyncIterable<ExecEvent>): Promise<ExecResult> {
   const decoders = { stdout: new StringDecoder(), stderr: new StringDecoder() };
   const texts = { stdout: '', stderr: '' };
@@ -56,7 +58,7 @@ function eventOf({ kind, payload }: Frame): ExecEvent {
   switch (kind) {
     case execFrame.stdout:
     case execFrame.stderr:
-      // A daemon has no reason to send an empty one, and a hostile one could send them without end.
+      // A daemon has no reason to send an empty frame, and a hostile one could send them without end.
       if (payload.length === 0) throw unexpected();
       return { kind: kind === execFrame.stdout ? 'stdout' : 'stderr', bytes: payload };
     case execFrame.exit:

@@ -1,15 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GuestError } from './call.ts';
 
-/** With pauses that grow to a second, an attempt still has several seconds before it is given up. */
+/**
+ * Attempts in progress at once. With pauses that grow to a second, an attempt still has several seconds before it is given
+ * up.
+ */
 const overlappingAttempts = 8;
-/** An emulated guest takes 0.25 s over its first answer, and longer over each attempt that it has to work off beside it. */
+/** First pause. An emulated guest takes 0.25 s over its first answer, and longer over each further attempt. */
 const firstPauseMs = 300;
 const longestPauseMs = 1_000;
 
 /**
- * Repeats `attempt` until it succeeds. A packet to a guest whose CPUs have just started may be lost, and TCP repeats
- * it only a second later; a busy guest may take long over one answer. So attempts overlap: each new one begins after a pause,
+ * Repeats `attempt` until it succeeds. A packet to a guest whose CPUs have just started may be lost, and TCP repeats it only
+ * a second later. A busy guest may take long over one answer. Attempts therefore overlap: each new one begins after a pause,
  * and the first answer wins.
  */
 export async function firstAnswer<T>(

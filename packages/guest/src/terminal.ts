@@ -4,25 +4,25 @@ import { terminalSilenceMs, type ProcessEnd, type TerminalSize, type TerminalWan
 import { endFrom, replyFrom, unexpected } from './shape.ts';
 import type { CallOptions, Transport } from './transport.ts';
 
-/** A connection to a guest that is frozen or gone says nothing: it is asked this often, and given up when no answer came to three. */
+/** Interval of pings. A connection to a frozen or lost guest is silent, so it is given up when three pings had no answer. */
 const pingEveryMs = terminalSilenceMs / 4;
 const mostUnanswered = 3;
 
 export interface TerminalHandlers {
-  /** What is shown. False: no more until `resume`. */
+  /** Receives shown bytes. False asks for no more until `resume`. */
   data(chunk: Buffer): boolean;
-  /** What `write` had no room for has gone. */
+  /** Called when bytes that `write` had no room for are gone. */
   drained(): void;
-  /** Once, and nothing comes after it: how the shell ended, or null when the connection did. */
+  /** Called once, last: with the end of the shell, or null when the connection ended. */
   closed(end: ProcessEnd | null): void;
 }
 
 export interface GuestTerminal {
-  /** What is typed. False: no more until `drained`. */
+  /** Sends typed bytes. False asks for no more until `drained`. */
   write(bytes: Uint8Array): boolean;
   resize(size: TerminalSize): void;
   resume(): void;
-  /** Ends the terminal and what runs in it. */
+  /** Ends the terminal and its processes. */
   close(): void;
 }
 
@@ -52,7 +52,7 @@ class Connection implements GuestTerminal {
     this.pings = setInterval(() => this.ping(), pingEveryMs);
     socket.on('data', (chunk: Buffer) => this.take(chunk));
     socket.on('drain', () => handlers.drained());
-    socket.on('error', () => undefined); // Its close says so too.
+    socket.on('error', () => undefined); // The close event reports it too.
     for (const event of ['end', 'close'] as const) socket.on(event, () => this.over(null));
   }
 
@@ -83,7 +83,7 @@ class Connection implements GuestTerminal {
   }
 
   private take(chunk: Buffer): void {
-    // Whatever it says, it is there. While nobody takes what it shows it is not heard, and given up for that.
+    // Any bytes show that it is there. While nobody takes its output it is not read, and given up for that.
     this.unanswered = 0;
     try {
       for (const frame of joined(this.reader.push(chunk))) this.obey(frame);
@@ -115,7 +115,7 @@ class Connection implements GuestTerminal {
   }
 }
 
-/** What is shown, in one piece up to the next frame of another kind: a guest may send a frame for each byte. */
+/** Joins shown bytes up to the next frame of another kind, because a guest may send a frame for each byte. */
 function joined(frames: readonly Frame[]): Frame[] {
   const found: Frame[] = [];
   let shown: Buffer[] = [];
@@ -126,7 +126,7 @@ function joined(frames: readonly Frame[]): Frame[] {
   };
   for (const frame of frames) {
     if (frame.kind === terminalOutput.data) shown.push(frame.payload);
-    // That it is there was seen already.
+    // A pong only shows that the guest is there, which was noted already.
     else if (frame.kind !== terminalOutput.pong) {
       end();
       found.push(frame);

@@ -16,34 +16,40 @@ import { guestdPort, maxFileBytes, maxJsonBytes } from './protocol.ts';
 import { replyFrom, type Reply } from './shape.ts';
 
 export interface CallOptions {
-  /** Default 10 s, on a slow host more (`Guest.pace`); `sync`, `writeFile` and `readFile` 60 s; `exec` and `stopRuntime` 10 s more than the request's own limit. */
+  /**
+   * Bound on the call. By default 10 s, more on a slow host (`Guest.pace`); `sync`, `writeFile` and `readFile` 60 s; `exec`
+   * and `stopRuntime` 10 s more than the request's own limit.
+   */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
 
-/** The credential that the daemon is to know the host by from this call on, in the place of the one it knows, or of none. */
+/** The credential by which the daemon recognises the host from this call on, in place of an earlier one or none. */
 export interface Claim {
   readonly claim?: string;
 }
 
 const shortMs = 10_000;
 const longMs = 60_000;
-/** A body of any size fails when nothing of it went for so long. Long enough for a disk that writes out what came before. */
+/**
+ * A body of any size fails when nothing of it moved for this long. It is long enough for a disk that writes out earlier
+ * data.
+ */
 export const stallMs = 120_000;
 
 type Bounds = 'address' | 'port' | 'headers' | 'timeoutMs' | 'signal';
 
-/** Where a guest's daemon answers, and what it knows the host by. */
+/** The address of a guest's daemon, and the credential by which it recognises the host. */
 export interface Guest {
   readonly address: string;
-  /** `guestdPort` by default. */
+  /** The TCP port, by default `guestdPort`. */
   readonly port?: number;
   /**
-   * Asked for with each call, so that it lies in nothing that could be logged. Null: the guest was given none; its daemon then
-   * knows the host by its address alone. A daemon older than credentials takes no notice of one.
+   * Returns the credential. It is fetched for each call, so it lies in nothing that could be logged. With null the guest has
+   * none, and its daemon recognises the host by its address alone. A daemon older than credentials ignores one.
    */
   readonly credential: () => Promise<string | null>;
-  /** How many times longer its own work may take: the default bounds are multiplied by it. 1 by default. */
+  /** Factor by which the guest's own work may take longer, 1 by default. The default bounds are multiplied by it. */
   readonly pace?: number;
 }
 
@@ -118,7 +124,7 @@ export class Transport {
   }
 }
 
-/** The whole of a small reply in JSON. */
+/** Reads the whole of a small reply in JSON. */
 export async function smallJson(reply: IncomingMessage, what: string): Promise<Reply> {
   return replyFrom(await readBounded(reply, textBounds.guestReply.bytes), what);
 }

@@ -6,37 +6,43 @@ import type { Entry, EntryList, WriteResult } from './protocol.ts';
 import { entryFrom, entryListFrom, replyFrom, unexpected, writeResultFrom, type Reply } from './shape.ts';
 import { smallJson, stallMs, type CallOptions, type Transport } from './transport.ts';
 
-/** Where names and links are so long that a page does not fit into its bounds, a page of so many times less is asked for. */
+/** Factor by which a page is shrunk when its names and links do not fit into the page's bounds. */
 const listShrinks = 8;
 
 /** A part of a file. A negative `from` asks for that many of the last bytes. */
 export interface Part {
   readonly from: number;
   readonly to?: number;
-  /** Only of this version; of another one the whole is given. */
+  /** Reads only this version; of another version the whole file is returned. */
   readonly version?: string;
 }
 
 export interface Content {
   readonly entry: Entry;
   readonly stream: Readable;
-  /** Bytes that `stream` gives; it fails when they do not all come. */
+  /** Bytes that `stream` yields. It fails when some are missing. */
   readonly length: number;
-  /** What of the file it is, as `content-range` says it; null for the whole. */
+  /** The part of the file, in the form of `content-range`; null for the whole. */
   readonly range: string | null;
 }
 
 /** The agent's workspace. Paths are relative to it; no link leads out of it. */
 export interface GuestWorkspace {
   entry(path: string, options?: CallOptions): Promise<Entry>;
-  /** Up to `limit` and `maxListEntries` behind the name `after`; fewer, with `more`, where names or links are very long. */
+  /**
+   * Returns up to `limit` and `maxListEntries` entries behind the name `after`; fewer, with `more`, when names or links are
+   * very long.
+   */
   list(
     path: string,
     page: { readonly after: string; readonly limit: number },
     options?: CallOptions,
   ): Promise<EntryList>;
   read(path: string, part: Part | null, options: { readonly signal: AbortSignal }): Promise<Content>;
-  /** Written whole or not at all. `match`: versions of which one must be there, or `*`; `absent`: nothing may be there. */
+  /**
+   * Writes a file whole or not at all. One of the versions `match` (or any, with `*`) must be there; with `absent` nothing
+   * may be there.
+   */
   write(
     path: string,
     body: Readable | Uint8Array,
@@ -44,7 +50,7 @@ export interface GuestWorkspace {
     options: { readonly signal: AbortSignal },
   ): Promise<WriteResult>;
   makeFolder(path: string, options?: CallOptions): Promise<WriteResult>;
-  /** A folder that is not empty goes only with `recursive`. */
+  /** Removes an entry; a folder that is not empty only with `recursive`. */
   remove(
     path: string,
     how: { readonly match?: string; readonly recursive: boolean },
@@ -118,6 +124,6 @@ function isContent({ size }: Entry, length: number, range: string | null): boole
   return Number(whole) === size && Number(last) < size && Number(last) - Number(first) + 1 === length && length > 0;
 }
 
-/** Whether the guest's daemon is of an image that does not know what was asked for. */
+/** Whether the guest's daemon has an older image that does not know the request. */
 export const isUnknownRoute = (error: unknown): boolean =>
   error instanceof GuestError && error.status === 404 && error.reason === 'no such route';
