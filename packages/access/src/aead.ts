@@ -1,10 +1,10 @@
-/** AES-256-GCM with a random nonce: base64url of nonce | ciphertext | tag. */
+/** Encrypts with AES-256-GCM and a random nonce. The result is base64url of nonce | ciphertext | tag. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 const nonceBytes = 12;
 const tagBytes = 16;
 
-/** Something sealed that does not open. Neither message nor cause holds any part of it. */
+/** Thrown when a sealed secret does not open. Neither message nor cause contains any part of it. */
 export class SecretBoxError extends Error {
   constructor(message: string) {
     super(message);
@@ -12,7 +12,7 @@ export class SecretBoxError extends Error {
   }
 }
 
-/** `associated` is bound to the result: it opens with the same only. */
+/** Encrypts a text. `associated` is bound to the result, which opens only with the same value. */
 export function encrypt(key: Buffer, plaintext: Buffer, associated: string): string {
   const nonce = randomBytes(nonceBytes);
   const cipher = createCipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes });
@@ -20,7 +20,7 @@ export function encrypt(key: Buffer, plaintext: Buffer, associated: string): str
   return Buffer.concat([nonce, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]).toString('base64url');
 }
 
-/** Throws `SecretBoxError`. */
+/** Decrypts a text. Throws `SecretBoxError`. */
 export function decrypt(key: Buffer, payload: string, associated: string): Buffer {
   const bytes = Buffer.from(payload, 'base64url');
   if (bytes.length < nonceBytes + tagBytes) throw new SecretBoxError('This sealed secret is cut short.');

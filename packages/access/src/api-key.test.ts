@@ -32,7 +32,7 @@ test('cut, padded and foreign texts are told too', () => {
 });
 
 test('a checksum keeps its leading zeros', () => {
-  // A CRC below 62^5, about every fifth, has fewer than six digits of its own; the length must not shrink.
+  // About every fifth CRC is below 62^5 and has fewer than six digits of its own. The length must not shrink.
   let leading = 0;
   for (let i = 0; i < 2000; i++) if (makeApiKey().at(-6) === '0') leading++;
   assert.ok(leading > 0);

@@ -1,7 +1,7 @@
 /**
- * API keys: `lodge_live_` and 43 base62 characters, of which 37 are random (220 bits) and the last 6 are the CRC-32 of
- * all before them. A mistyped or cut key is told without a look in the store. At rest only the SHA-256 is kept: plain,
- * as nobody guesses 220 random bits.
+ * API keys: `lodge_live_` and 43 base62 characters. 37 of them are random (220 bits), and the last 6 are the CRC-32 of all
+ * before them. A mistyped or cut key is recognised without a look-up. The store holds only the plain SHA-256, because nobody
+ * guesses 220 random bits.
  */
 import { hash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -18,12 +18,12 @@ export function makeApiKey(): string {
   return key + checksum(key);
 }
 
-/** Whether `presented` could be a key of ours: its shape and checksum are right. */
+/** Whether `presented` has the shape and checksum of our keys. */
 export function isWellFormedApiKey(presented: string): boolean {
   return shape.test(presented) && presented.endsWith(checksum(presented.slice(0, -checksumLength)));
 }
 
-/** What the store holds of a key: 32 bytes. */
+/** Returns the 32 bytes of a key that the store holds. */
 export function hashApiKey(key: string): Buffer {
   return hash('sha256', key, 'buffer');
 }
@@ -32,7 +32,7 @@ export function lastFour(key: string): string {
   return key.slice(-4);
 }
 
-/** CRC-32 in base 62, padded: 62^6 > 2^32. */
+/** Returns the CRC-32 in base 62, padded: 62^6 > 2^32. */
 function checksum(text: string): string {
   let value = crc32(text);
   let encoded = '';

@@ -1,6 +1,6 @@
 /**
- * The data key: what secrets are sealed with. It lies in the database, wrapped with the master key, as
- * `w1.<master key id>.<payload>`; so the master key itself seals one thing, and changing it is bounded work.
+ * The data key, which seals the secrets. It lies in the database, wrapped with the master key, as `w1.<master key
+ * id>.<payload>`. The master key itself therefore seals one thing, and changing it is bounded work.
  */
 import { createHash, hkdfSync, randomBytes } from 'node:crypto';
 import type { DataKeyRow } from '@lodge/ports';
@@ -14,7 +14,7 @@ export interface DataKey {
   readonly key: Buffer;
 }
 
-/** Fingerprint of a master key: tells which one opens what, and a wrong key from damaged data. */
+/** Returns the fingerprint of a master key. It tells which key opens a value, and a wrong key from damaged data. */
 export function masterKeyId(masterKey: Uint8Array): string {
   if (masterKey.length !== masterKeyBytes) throw new SecretBoxError(`A master key has ${masterKeyBytes} bytes.`);
   return createHash('sha256').update('lodge master key id').update(masterKey).digest('hex').slice(0, 8);
@@ -27,7 +27,7 @@ export function makeDataKey(masterKey: Uint8Array): DataKeyRow {
   return { id, wrapped, masterKeyId: masterKeyId(masterKey) };
 }
 
-/** Throws `SecretBoxError` when another master key wrapped it, or it is damaged. */
+/** Unwraps a data key. Throws `SecretBoxError` when another master key wrapped it, or it is damaged. */
 export function unwrapDataKey(masterKey: Uint8Array, { id, wrapped }: DataKeyRow): DataKey {
   const prefix = prefixOf(masterKey);
   if (!wrapped.startsWith(prefix)) {

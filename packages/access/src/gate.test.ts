@@ -5,7 +5,7 @@ import { Gate } from './gate.ts';
 
 const bounds = { atOnce: 2, waiting: 8, waitingOfNetwork: 3, waitingOfSite: 5 };
 
-/** Work that ends when it is told to, and what became of each. */
+/** Work that ends on command, and its outcomes. */
 function world() {
   const gate = new Gate(bounds);
   const { promise: over, resolve: end } = Promise.withResolvers<void>();

@@ -36,7 +36,7 @@ test('the first start makes 32 random bytes that only the owner can read; later 
 
 test('processes that start at once all get the same key', async () => {
   const module = new URL('./master-key.ts', import.meta.url).href;
-  // Each waits for the same instant, so that they race for the file and not for the start.
+  // Each process waits for the same instant, so they race for the file and not for the start.
   const at = Date.now() + 3000;
   const code = `const { loadMasterKey } = await import(${JSON.stringify(module)});
     while (Date.now() < ${at});

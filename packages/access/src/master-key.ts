@@ -6,17 +6,17 @@ import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { masterKeyBytes } from './data-key.ts';
 
-/** Where a master key comes from: a file, made when absent; base64 text; or what a shell command writes, in base64. */
+/** The source of a master key: a file, made when absent; base64 text; or the output of a shell command, in base64. */
 export type MasterKeySource =
   | { readonly kind: 'file'; readonly file: string }
   | { readonly kind: 'text'; readonly base64: string }
   | { readonly kind: 'command'; readonly command: string };
 
 const commandTimeoutMs = 30_000;
-/** Far more than a key. */
+/** Most bytes of output, far more than a key. */
 const maxOutput = 1024;
 
-/** A master key that cannot be used. The message says what to do, and holds nothing of the key. */
+/** Thrown when a master key cannot be used. The message says what to do, and contains nothing of the key. */
 export class MasterKeyError extends Error {
   constructor(message: string) {
     super(message);
@@ -24,7 +24,7 @@ export class MasterKeyError extends Error {
   }
 }
 
-/** Throws `MasterKeyError`. */
+/** Reads the master key. Throws `MasterKeyError`. */
 export async function readMasterKey(source: MasterKeySource): Promise<Buffer> {
   switch (source.kind) {
     case 'file':
@@ -48,10 +48,10 @@ function decode(text: string, what: string): Buffer {
   return key;
 }
 
-/** What it writes to standard error goes to ours: it says why a command failed. */
+/** Returns a command's output. Its standard error goes to ours, because it says why a command failed. */
 async function outputOf(command: string): Promise<string> {
   const child = spawn('/bin/sh', ['-c', command], { stdio: ['ignore', 'pipe', 'inherit'] });
-  // The pipe too: what the command started may hold it open for ever.
+  // The pipe ends too, because a process that the command started may hold it open for ever.
   const end = (): void => {
     child.kill('SIGKILL');
     child.stdout.destroy();
@@ -72,11 +72,12 @@ async function outputOf(command: string): Promise<string> {
 }
 
 /**
- * The master key in `file`: 32 raw bytes, mode 0600. Made at random when the file is absent (its folder must exist).
+ * Returns the master key in `file`: 32 raw bytes, mode 0600. It is made at random when the file is absent (its folder must
+ * exist).
  *
- * A new key is written and synced under a name of its own and then hard-linked to `file`, which fails when another
- * process was first: then that one's key is used. So no process ever reads half a key or replaces one in use, and
- * kill -9 leaves at worst a 0600 file `.<name>.<random>.new` with a key that nothing was sealed under.
+ * A new key is written and synced under a name of its own and then hard-linked to `file`. The link fails when another
+ * process was first; then that process's key is used. So no process ever reads half a key or replaces one in use. A kill
+ * leaves at worst a 0600 file `.<name>.<random>.new` with a key under which nothing was sealed.
  */
 export async function loadMasterKey(file: string): Promise<Buffer> {
   return (await readKey(file)) ?? (await makeKey(file));
@@ -102,11 +103,11 @@ async function makeKey(file: string): Promise<Buffer> {
   return key;
 }
 
-/** Null when there is no such file. */
+/** Reads the key; null when there is no such file. */
 async function readKey(file: string): Promise<Buffer | null> {
   let handle: FileHandle;
   try {
-    // O_NONBLOCK: opening a FIFO must not wait for a writer.
+    // With O_NONBLOCK, opening a FIFO does not wait for a writer.
     handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return null;

@@ -29,7 +29,7 @@ test('a letter typed as one character or as two is the same letter', async () =>
 });
 
 test('the reference implementation’s hash is understood, and known to be outdated', async () => {
-  // From its test.c: password, somesalt, two passes over 64 MiB.
+  // The values are from its test.c: password, somesalt, two passes over 64 MiB.
   const hash = '$argon2id$v=19$m=65536,t=2,p=1$c29tZXNhbHQ$CTFhFdXPJO1aFaMaO6Mm5c8y7cJHAph8ArZWb2GRPPc';
   assert.equal(await verifyPassword('password', hash, address), true);
   assert.equal(isOutdated(hash), true);

@@ -1,7 +1,7 @@
 /**
- * Passwords at rest: Argon2id, as `$argon2id$v=19$m=<KiB>,t=<passes>,p=<lanes>$<salt>$<hash>`, the form its reference
- * implementation writes. The parameters go with each hash, so that they can rise: what was hashed with others is hashed
- * anew when its owner signs in.
+ * Passwords at rest: Argon2id, as `$argon2id$v=19$m=<KiB>,t=<passes>,p=<lanes>$<salt>$<hash>`, the form of its reference
+ * implementation. Each hash carries its parameters, so they can rise: a hash with other parameters is replaced when its
+ * owner signs in.
  */
 import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -14,7 +14,7 @@ const argon2Async = promisify(argon2);
 const parameters = { memory: 19_456, passes: 2, parallelism: 1 } as const;
 const saltBytes = 16;
 const tagBytes = 32;
-/** Hashes at once: they take threads that file and name look-ups need too. */
+/** Bounds on concurrent hashes, which take threads that file and name look-ups need too. */
 const gate = new Gate({ atOnce: 2, waiting: 64, waitingOfNetwork: 20, waitingOfSite: 24 });
 
 interface Hashed {
@@ -25,14 +25,17 @@ interface Hashed {
   readonly tag: Buffer;
 }
 
-/** Throws `BusyError` when too many wait already, in all or from the network of `address`. */
+/** Hashes a password. Throws `BusyError` when too many calls wait already, in all or from the network of `address`. */
 export async function hashPassword(password: string, address: string): Promise<string> {
   const salt = randomBytes(saltBytes);
   const tag = await derive(password, address, { ...parameters, salt, tag: Buffer.alloc(tagBytes) });
   return format({ ...parameters, salt, tag });
 }
 
-/** Takes as long for `null`, an account that is not there, as for a wrong password. Throws `BusyError` as `hashPassword` does. */
+/**
+ * Verifies a password. Takes as long for `null`, a missing account, as for a wrong password. Throws `BusyError` as
+ * `hashPassword` does.
+ */
 export async function verifyPassword(password: string, hash: string | null, address: string): Promise<boolean> {
   const wanted = hash === null ? nobodys : parse(hash);
   const right = timingSafeEqual(await derive(password, address, wanted), wanted.tag);
@@ -53,7 +56,7 @@ function derive(
   address: string,
   { memory, passes, parallelism, salt, tag }: Hashed,
 ): Promise<Buffer> {
-  // One text can be written in several ways; keyboards differ.
+  // One text can be written in several ways, because keyboards differ.
   const message = password.normalize('NFKC');
   const work = { message, nonce: salt, memory, passes, parallelism, tagLength: tag.length };
   return gate.run({ network: networkOf(address), site: siteOf(address) }, () => argon2Async('argon2id', work));

@@ -29,7 +29,7 @@ let store: Store;
 let oldKey: Buffer;
 let newKey: Buffer;
 
-/** As a command connects: it is no control plane. */
+/** Returns the connection string of a command, which is no control plane. */
 const asCommand = (connectionString: string): string => `${connectionString}?application_name=lodge-command`;
 
 beforeEach(async () => {
@@ -46,7 +46,7 @@ beforeEach(async () => {
   await fill();
 });
 
-/** Agents with provider keys, and an account with a second factor. */
+/** Creates agents with provider keys, and an account with a second factor. */
 async function fill(): Promise<void> {
   const box = await openSecretBox(store.secrets, oldKey);
   const { connectionString } = database;
@@ -157,7 +157,7 @@ test('killed at any moment, again and again, it goes on and ends with every secr
     });
     const exited = once(child, 'exit');
     await once(child.stdout, 'data');
-    // Each round lives a little longer than the one before, so that the kills fall into every step.
+    // Each round lives a little longer than the one before, so the kills fall into every step.
     const timer = setTimeout(() => child.kill('SIGKILL'), 5 + kills * 15);
     const [status] = (await exited) as [number | null];
     clearTimeout(timer);

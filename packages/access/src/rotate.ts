@@ -1,11 +1,11 @@
 /**
- * Changing the master key: a new data key under the new master key, every secret sealed anew with it, and the old data key
- * removed. Whoever has the old master key and a copy of the database from before reads nothing that is sealed later.
+ * Changes the master key: makes a new data key under the new master key, seals every secret anew with it, and removes the
+ * old data key. The old master key and an older copy of the database then open nothing that is sealed later.
  *
  *   old data key only ── new one beside it ── secrets move over, one by one ── old one removed
  *
- * Each step is a write of its own and looks first: after a kill between any two, the same call goes on. Meanwhile no control
- * plane may run, for it has one of the keys only.
+ * Each step is a write of its own and looks first. After a kill between any two steps, the same call goes on. No control
+ * plane may run meanwhile, because it has only one of the keys.
  */
 import type { DataKeyStore, SealedValueStore, SecretBox } from '@lodge/ports';
 import { makeDataKey, masterKeyId, unwrapDataKey } from './data-key.ts';
@@ -18,11 +18,13 @@ export interface Rotation {
   readonly store: DataKeyStore & SealedValueStore;
   readonly oldMasterKey: Uint8Array;
   readonly newMasterKey: Uint8Array;
-  /** Called with the number of secrets that were sealed anew so far. */
+  /** Called with the number of secrets sealed anew so far. */
   readonly onProgress?: (moved: number) => void;
 }
 
-/** Resolves with the number of secrets sealed anew, when none is left that the old master key opens. */
+/**
+ * Changes the master key and resolves with the number of secrets sealed anew, when the old master key opens none any more.
+ */
 export async function rotateMasterKey(rotation: Rotation): Promise<number> {
   const { store, oldMasterKey, newMasterKey } = rotation;
   if (masterKeyId(oldMasterKey) === masterKeyId(newMasterKey)) {

@@ -1,6 +1,6 @@
 /**
- * Secrets at rest. A sealed secret reads `v2.<data key id>.<payload>`; the place it is for is bound to it. Earlier releases
- * sealed with the master key itself, `v1.<master key id>.<payload>`: that still opens, and nothing is sealed so any more.
+ * Secrets at rest. A sealed secret reads `v2.<data key id>.<payload>`, and its place is bound to it. Earlier releases sealed
+ * with the master key itself, `v1.<master key id>.<payload>`. Such a secret still opens, and no new one is made.
  */
 import { hkdfSync } from 'node:crypto';
 import type { DataKeyStore, SecretBox } from '@lodge/ports';
@@ -9,7 +9,7 @@ import { makeDataKey, masterKeyId, unwrapDataKey } from './data-key.ts';
 import type { DataKey } from './data-key.ts';
 import { MasterKeyError } from './master-key.ts';
 
-/** Opens the deployment's box, making its data key where there is none yet. Any number of processes may do so at once. */
+/** Opens the deployment's box and makes its data key when there is none yet. Any number of processes may do so at once. */
 export async function openSecretBox(
   store: Pick<DataKeyStore, 'all' | 'insert'>,
   masterKey: Uint8Array,
@@ -35,7 +35,7 @@ export async function openSecretBox(
   return createSecretBox(masterKey, unwrapDataKey(masterKey, row));
 }
 
-/** A box that seals with `dataKey`, and opens what it or `masterKey` itself sealed. */
+/** Creates a box that seals with `dataKey`, and opens secrets sealed with it or with `masterKey` itself. */
 export function createSecretBox(masterKey: Uint8Array, dataKey: DataKey = ownDataKey(masterKey)): SecretBox {
   const prefix = sealedPrefix(dataKey.id);
   const legacyPrefix = `v1.${masterKeyId(masterKey)}.`;
@@ -60,10 +60,10 @@ export function createSecretBox(masterKey: Uint8Array, dataKey: DataKey = ownDat
   };
 }
 
-/** What everything sealed with a data key begins with. */
+/** Returns the beginning of everything sealed with a data key. */
 export const sealedPrefix = (dataKeyId: string): string => `v2.${dataKeyId}.`;
 
-/** For a box without a database: the same for the same master key. */
+/** Returns the data key of a box without a database, the same for the same master key. */
 function ownDataKey(masterKey: Uint8Array): DataKey {
   const key = Buffer.from(hkdfSync('sha256', masterKey, '', 'lodge own data key', 32));
   return { id: masterKeyId(masterKey), key };

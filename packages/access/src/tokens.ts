@@ -1,4 +1,7 @@
-/** Tokens of sessions and links: 256 random bits as 43 characters of base64url. At rest only their SHA-256 is kept: plain, as nobody guesses them. */
+/**
+ * Tokens of sessions and links: 256 random bits as 43 characters of base64url. The store holds only their plain SHA-256,
+ * because nobody guesses them.
+ */
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 
 const tokenBytes = 32;
@@ -8,7 +11,7 @@ export function makeToken(): string {
   return randomBytes(tokenBytes).toString('base64url');
 }
 
-/** Whether `presented` could be a token of ours: others cost no look-up. */
+/** Whether `presented` has the form of our tokens. Others cost no look-up. */
 export function isToken(presented: string): boolean {
   return shape.test(presented);
 }
@@ -17,7 +20,7 @@ export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token, 'utf8').digest();
 }
 
-/** A token that goes with a session's: whoever has it cannot tell the session's from it. */
+/** Derives the CSRF token of a session. It does not reveal the session's token. */
 export function csrfTokenOf(sessionToken: string): string {
   return createHmac('sha256', sessionToken).update('lodge csrf v1').digest('base64url');
 }
