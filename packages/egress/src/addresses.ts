@@ -6,7 +6,9 @@ for (const block of specialIpv4Blocks) {
   const [network, bits] = block.split('/');
   special.addSubnet(network!, Number(bits), 'ipv4');
 }
-/** IPv6 within the global range that is not what it seems: Teredo and 6to4 hold an IPv4 address, one is documentation. */
+/**
+ * IPv6 networks within the global range that are not public: Teredo and 6to4 contain an IPv4 address, one is documentation.
+ */
 for (const [network, bits] of [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -17,7 +19,7 @@ for (const [network, bits] of [
 const globalUnicast = new BlockList();
 globalUnicast.addSubnet('2000::', 3, 'ipv6');
 
-/** Whether an IP address is one of the public internet. IPv4 addresses in IPv6 clothes (`::ffff:…`, `64:ff9b::…`) are not. */
+/** Whether an IP address belongs to the public internet. IPv4 addresses in IPv6 form (`::ffff:…`, `64:ff9b::…`) do not. */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {
     case 4:

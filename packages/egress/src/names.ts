@@ -1,4 +1,4 @@
-/** What names lead to. */
+/** Looks up the addresses of names. */
 import { Resolver, lookup } from 'node:dns';
 import type { LookupAddress, LookupOptions } from 'node:dns';
 
@@ -8,12 +8,15 @@ export type Find = (
   callback: (error: NodeJS.ErrnoException | null, addresses: readonly LookupAddress[]) => void,
 ) => void;
 
-/** As every program of the host finds them, its files included. Takes one of few threads for as long as a name server is silent. */
+/**
+ * Looks a name up as every program of the host does, with the host's files. It takes one of few threads while a name server
+ * is silent.
+ */
 export const ofSystem: Find = (hostname, options, callback) => lookup(hostname, { ...options, all: true }, callback);
 
 /**
- * By name servers alone, without a thread: names that strangers choose may lead to servers that never answer. `servers`:
- * addresses with ports; null: those of the host.
+ * Returns a look-up that only asks name servers and takes no thread, because names that strangers choose may lead to servers
+ * that never answer. `servers` are addresses with ports; with null the host's are used.
  */
 export function ofNameServers(servers: readonly string[] | null): Find {
   const resolver = new Resolver({ timeout: 2_000, tries: 2 });

@@ -7,7 +7,7 @@ import { ofSystem } from './names.ts';
 import type { Find } from './names.ts';
 import { ownAddresses } from './own-addresses.ts';
 
-/** A name led to an address that is not public, or is this host's own, and nobody said that it may: somebody's DNS wants what is sent there. */
+/** Thrown when a name leads to an address that is not public, or is this host's own, and that was not allowed. */
 export class PrivateAddressError extends Error {
   constructor() {
     super('the name leads to an address that is not public');
@@ -28,26 +28,35 @@ export type OutboundResponse = Dispatcher.ResponseData;
 export interface OutboundPlace {
   readonly privateAddresses: boolean;
   /**
-   * Whose connections to the server are used: they are kept alive for requests of the same holder alone, so what one sends
-   * never comes before another's. Undefined: those of all whose headers the host alone writes.
+   * The holder whose connections to the server are used. They are kept alive only for requests of the same holder, so one
+   * holder's bytes never precede another's. Undefined means the connections of all requests whose headers only the host
+   * writes.
    */
   readonly holder?: string;
 }
 
-/** The one way to a server that somebody else chose. Connections are kept alive: what belongs to one request is in it. */
+/**
+ * The one way to a server that somebody else chose. Connections are kept alive, so everything that belongs to one request is
+ * in it.
+ */
 export interface Outbound {
-  /** Resolves with the response's head; the body is to be read or destroyed. Redirects are not followed. */
+  /**
+   * Sends a request and resolves with the response's head. The body must be read or destroyed. Redirects are not followed.
+   */
   send(to: OutboundPlace, request: OutboundRequest): Promise<OutboundResponse>;
   close(): Promise<void>;
 }
 
-/** Holders whose connections are kept; those of others end with what is under way on them. */
+/** Most holders whose connections are kept. Connections of others end with their last request. */
 const maxHolders = 256;
 
 /**
- * `egressProxy`: URL of the HTTP proxy that public servers are reached through, by CONNECT: TLS is with the server all the
- * same. What a name leads to is then the proxy's to know; servers that may be private are reached straight.
- * `find`: what names lead to; `ofNameServers` where strangers choose them. `isOwn`: whether an address is this host's.
+ * Creates the way out.
+ *
+ * - `egressProxy`: URL of the HTTP proxy for public servers, by CONNECT, so TLS still ends at the server. The proxy then
+ *   looks names up. Servers that may be private are reached directly.
+ * - `find`: looks names up; `ofNameServers` when strangers choose them.
+ * - `isOwn`: whether an address is this host's.
  */
 export function createOutbound(
   connectMs: number,
@@ -56,7 +65,7 @@ export function createOutbound(
   isOwn = ownAddresses(),
 ): Outbound {
   const isOpen = (address: string): boolean => isPublicAddress(address) && !isOwn(address);
-  // Callers have clocks of their own for answers, by their signal.
+  // Callers bound answers by their signal.
   const common = { headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 15_000 };
   const anywhere = new Pools(() => new Agent({ ...common, connect: { timeout: connectMs } }));
   const publicOnly = new Pools(() =>
@@ -101,13 +110,16 @@ class Pools {
   }
 }
 
-/** A literal address is never looked up. */
+/** Whether a literal address is refused. Such an address is never looked up. */
 function isClosedLiteral(hostname: string, isOpen: (address: string) => boolean): boolean {
   const literal = hostname.replace(/^\[|\]$/g, '');
   return isIP(literal) !== 0 && !isOpen(literal);
 }
 
-/** Connects to public addresses of others only. Checked on what is connected to, so a DNS answer that changes meanwhile changes nothing. */
+/**
+ * Returns a connector to other hosts' public addresses. It checks the address that it connects to, so a DNS answer that
+ * changes meanwhile changes nothing.
+ */
 function publicConnector(timeout: number, find: Find, isOpen: (address: string) => boolean): buildConnector.connector {
   const lookup: LookupFunction = (hostname, options, callback) => {
     find(hostname, options, (error, addresses) => {
@@ -122,7 +134,7 @@ function publicConnector(timeout: number, find: Find, isOpen: (address: string) 
   return buildConnector({ timeout, lookup });
 }
 
-/** True for a failure before anything was sent: trying again, or somebody else, cannot do a thing twice. */
+/** Whether a request failed before anything was sent, so a second try, there or elsewhere, cannot act twice. */
 export function isConnectFailure(error: unknown): boolean {
   if (error instanceof PrivateAddressError) return true;
   if (error instanceof AggregateError) return error.errors.every(isConnectFailure);

@@ -1,16 +1,22 @@
 /**
- * The addresses that this host has itself: what a stranger names must not lead there, past the host's own firewall. They are
- * read where the kernel decides what it delivers to itself. Interfaces alone lack links without a carrier and local routes.
+ * The host's own addresses. A stranger's name must not lead there, past the host's own firewall. They are read where the
+ * kernel decides what it delivers to itself, because interfaces alone lack links without a carrier and local routes.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 
-/** An address that comes, as by DHCP, is refused so soon. */
+/** Longest time until a new address, as from DHCP, is refused. */
 const freshMs = 1_000;
-/** A look takes the kernel's routes, which grow with the agents: 20 ms for 5,000. It costs a fiftieth of the time at most. */
+/**
+ * Largest part of the time that looks may take. A look reads the kernel's routes, which grow with the agents: 20 ms for
+ * 5,000.
+ */
 const lookPart = 1 / 50;
-/** This much of each table is read; a route takes some 100 bytes. Where a host has more than 40,000, interfaces alone tell the rest. */
+/**
+ * Bytes of each table that are read; a route takes some 100. On a host with more than 40,000 routes the interfaces cover the
+ * rest.
+ */
 const maxBytes = 4 * 1024 * 1024;
 
 /** Addresses and blocks, as `192.0.2.0/24`. */
@@ -23,7 +29,7 @@ const ofThisHost: OwnBlocks = () => [
   ...localIpv6(textOf('/proc/net/ipv6_route')),
 ];
 
-/** Tells whether an address is one of the host's own now. `read`: all that it has. */
+/** Returns a check whether an address is the host's own now. `read` returns all of them. */
 export function ownAddresses(read: OwnBlocks = ofThisHost): (address: string) => boolean {
   let known: { readonly own: BlockList; readonly until: number } | null = null;
   return (address) => {
@@ -46,13 +52,16 @@ function listOf(blocks: readonly string[]): BlockList {
     if (family === 0) continue;
     const type = family === 4 ? 'ipv4' : 'ipv6';
     if (bits === undefined) own.addAddress(address.split('%')[0]!, type);
-    // Everything is local to what a proxy is to take up (TPROXY), and no address of the host.
+    // A proxy (TPROXY) makes every address local. Such a route is no address of the host.
     else if (bits !== '0') own.addSubnet(address, Number(bits), type);
   }
   return own;
 }
 
-/** `|-- 192.0.2.0`, then a line such as `/24 host LOCAL` for each of its routes. Other tables than these hold what is marked. */
+/**
+ * Reads lines `|-- 192.0.2.0`, each followed by a line such as `/24 host LOCAL` for each of its routes. Other tables hold
+ * marked traffic.
+ */
 function localIpv4(table: string): string[] {
   const blocks: string[] = [];
   let [isRead, address] = [false, ''];
@@ -71,7 +80,7 @@ const addressesIpv6 = (table: string): string[] =>
 /** RTF_LOCAL and RTF_ANYCAST of the kernel. */
 const toItself = 0x8010_0000;
 
-/** Destination, its bits, six more fields, flags: all in hexadecimal digits. */
+/** Reads lines of destination, its bits, six more fields and flags, all in hexadecimal digits. */
 const localIpv6 = (table: string): string[] =>
   table.split('\n').flatMap((line) => {
     const [destination, bits, , , , , , , flags] = line.split(' ');
@@ -82,7 +91,7 @@ const localIpv6 = (table: string): string[] =>
 const fromHex = (digits: string): string =>
   Array.from({ length: 8 }, (_, n) => digits.slice(4 * n, 4 * n + 4)).join(':');
 
-/** Whole lines; empty where the kernel has no such file. */
+/** Returns whole lines; empty when the kernel has no such file. */
 function textOf(path: string): string {
   const chunks: Buffer[] = [];
   let file: number;
