@@ -1,4 +1,4 @@
 import { randomBytes } from 'node:crypto';
 
-/** `whsec_` and 32 random bytes in base64, as Standard Webhooks writes a symmetric secret. */
+/** Makes a secret: `whsec_` and 32 random bytes in base64, the form of a symmetric secret in Standard Webhooks. */
 export const makeWebhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;

@@ -1,7 +1,7 @@
 /**
- * Tells a server of an event, as Standard Webhooks has it: one POST of a JSON text, signed over its id, its time and its bytes
- * (https://github.com/standard-webhooks/standard-webhooks). The address is its owner's choice, and whatever comes back is hostile:
- * no byte of an answer's body is kept.
+ * Sends an event to a server by Standard Webhooks: one POST of a JSON text, signed over its id, its time and its bytes
+ * (https://github.com/standard-webhooks/standard-webhooks). The owner chose the address, and every answer is hostile: no
+ * byte of its body is kept.
  */
 import { PrivateAddressError, createOutbound, ofNameServers } from '@lodge/egress';
 import type { Outbound, OutboundResponse } from '@lodge/egress';
@@ -9,19 +9,19 @@ import type { WebhookAnswer, WebhookRequest, WebhookSender } from '@lodge/ports'
 import { Webhook } from 'standardwebhooks';
 
 export interface WebhookSenderOptions {
-  /** Receivers may be at addresses that are not public. */
+  /** Whether receivers may be at addresses that are not public. */
   readonly privateAddresses: boolean;
-  /** HTTP proxy that public receivers are reached through; null: none. */
+  /** HTTP proxy for public receivers; null for none. */
   readonly egressProxy: string | null;
   readonly userAgent: string;
-  /** Addresses with ports, default: those of the host. */
+  /** Name servers as addresses with ports; by default the host's. */
   readonly nameServers?: readonly string[];
-  /** Of a whole attempt. */
+  /** Bound on a whole attempt, in ms. */
   readonly timeoutMs?: number;
 }
 
 const defaultTimeoutMs = 10_000;
-/** Longer ones are not read to their end: the connection is closed. */
+/** Most bytes of an answer that are read. A longer answer closes the connection. */
 const maxAnswerBytes = 64 * 1024;
 
 export function createWebhookSender(options: WebhookSenderOptions): WebhookSender {
@@ -58,7 +58,7 @@ async function post(
     { privateAddresses },
     { method: 'POST', url, headers, body: Buffer.from(body), signal },
   );
-  // A connection is kept for the next one where the answer is short; how it ends changes nothing.
+  // After a short answer the connection is kept for the next request. The end of the answer does not matter.
   await response.body.dump({ limit: maxAnswerBytes, signal }).catch(() => undefined);
   return response;
 }
@@ -76,13 +76,15 @@ function answerOf({ statusCode: status, headers }: OutboundResponse): WebhookAns
 const failed = (status: number | null, reason: string) =>
   ({ outcome: 'failed', status, reason, retryAfterMs: null }) as const;
 
-/** Seconds, as most say it; a date is left aside, and waits as usual. */
+/** Returns the wait of a header in seconds. A date is ignored, and the usual wait applies. */
 function retryAfterMs(header: string | string[] | undefined): number | null {
   const seconds = typeof header === 'string' && /^\d{1,9}$/.test(header) ? Number(header) : null;
   return seconds === null ? null : seconds * 1000;
 }
 
-/** Names of errors are ours or Node's: no address and no text of a receiver is in them. */
+/**
+ * Returns the reason for the owner. It contains only our or Node's names of errors, no address and no text of a receiver.
+ */
 function reasonOf(error: unknown, cut: AbortSignal, { privateAddresses }: WebhookSenderOptions): string {
   if (cut.aborted) return 'The attempt was broken off.';
   if (isPrivate(error)) return 'The address of the receiver is not a public one.';
@@ -102,7 +104,10 @@ function isPrivate(error: unknown): boolean {
 
 const isPrivateCause = (cause: unknown): boolean => cause instanceof PrivateAddressError;
 
-/** Where receivers may be of the operator's own network, nothing else is told: reasons that differ would find its open ports. */
+/**
+ * The reasons that are given when receivers may be in the operator's own network. Further reasons would reveal its open
+ * ports.
+ */
 const namesOnly: Readonly<Record<string, string>> = {
   ENOTFOUND: 'The name of the receiver leads to no address.',
   EAI_AGAIN: 'The name of the receiver could not be looked up.',
