@@ -1,24 +1,26 @@
-/** Bytes of requests that wait to be sent, and of answers that wait to be passed on, and what is looked through of answers. */
+/**
+ * Bounds on bytes: of requests that wait to be sent, of answers that wait to be passed on, and of answers that are searched.
+ */
 export interface ByteBounds {
   readonly requestBytes: number;
   readonly heldBytesPerAgent: number;
   readonly heldBytesPerAccount: number;
-  /** Of all. The last quarter is for accounts that hold no more than one request may have. */
+  /** Bytes of all agents. The last quarter is for accounts that hold no more than one request may have. */
   readonly heldBytes: number;
-  /** Of one agent, over time; an account has three times as many. */
+  /** Rate of one agent over time; an account has three times as much. */
   readonly answerBytesPerSecond: number;
 }
 
 export interface CallBounds extends ByteBounds {
-  /** Of one connection of an agent, requests of HTTP and calls of tools together. */
+  /** Calls of one connection of an agent, HTTP requests and tool calls together. */
   readonly callsPerMinute: number;
   readonly connectMs: number;
   readonly responseBytes: number;
-  /** An answer is passed on whole, or in pieces of so many bytes where it is longer. */
+  /** Size of the pieces in which a longer answer is passed on. A shorter one is passed on whole. */
   readonly pieceBytes: number;
-  /** From the request to the head of its answer, redirects included. */
+  /** Time from the request to the head of its answer, redirects included. */
   readonly headMs: number;
-  /** Between two pieces of an answer, and until the guest takes one. */
+  /** Time between two pieces of an answer, and until the guest takes one. */
   readonly idleMs: number;
   readonly totalMs: number;
   readonly redirects: number;
@@ -43,33 +45,33 @@ export const defaultCallBounds: CallBounds = {
 };
 
 export interface McpBounds {
-  /** Of one answer of the server, whatever is in it. */
+  /** Size of one answer of the server, whatever is in it. */
   readonly answerBytes: number;
   readonly depth: number;
   readonly elements: number;
-  /** Arguments of a call, as JSON. */
+  /** Arguments of a call as JSON. */
   readonly argumentBytes: number;
   readonly tools: number;
   readonly pages: number;
   readonly descriptionChars: number;
   readonly schemaBytes: number;
-  /** Names, descriptions and schemas of all tools of one connection, as JSON. */
+  /** Names, descriptions and schemas of all tools of one connection as JSON. */
   readonly toolsBytes: number;
   readonly blocks: number;
   readonly listMs: number;
-  /** A turn waits for a list for so long; one that comes later is there for the next turn. */
+  /** Time that a turn waits for a list. A later list is there for the next turn. */
   readonly turnWaitMs: number;
   readonly callMs: number;
-  /** A list of tools is asked for again behind so long, and forgotten behind `staleMs`. */
+  /** Age after which a list of tools is requested again; `staleMs` is the age after which it is dropped. */
   readonly freshMs: number;
   readonly staleMs: number;
-  /** A server that failed is left alone for so long. */
+  /** Time for which a failed server is left alone. */
   readonly retryMs: number;
-  /** A session that nobody used for so long is ended. */
+  /** Time without use after which a session ends. */
   readonly idleMs: number;
-  /** Sessions of all agents. */
+  /** Most sessions of all agents. */
   readonly sessions: number;
-  /** Messages that are posted to a server, in a second; what it asks of us is answered by them, too. */
+  /** Messages posted to a server in a second. Answers to the server's own requests count, too. */
   readonly postsPerSecond: number;
 }
 
@@ -95,25 +97,25 @@ export const defaultMcpBounds: McpBounds = {
   postsPerSecond: 8,
 };
 
-/** Of what authorization servers say, which whoever chose a connection's URL chose too. */
+/** Bounds on answers of authorization servers. Whoever chose a connection's URL chose these servers, too. */
 export interface OAuthBounds {
-  /** Of one document or answer. */
+  /** Size of one document or answer. */
   readonly answerBytes: number;
   readonly depth: number;
   readonly elements: number;
   readonly requestMs: number;
-  /** Of one discovery, registration included. */
+  /** Requests of one discovery, registration included. */
   readonly requests: number;
   readonly beginMs: number;
   readonly exchangeMs: number;
   readonly renewMs: number;
-  /** Longer than a renewal with its write: whoever dies meanwhile keeps others waiting for so long. */
+  /** Longer than a renewal with its write. A process that dies meanwhile keeps others waiting this long. */
   readonly claimMs: number;
-  /** For a renewal that somebody else does. */
+  /** Time to wait for a renewal by another process. */
   readonly waitMs: number;
-  /** Behind a renewal that failed. */
+  /** Wait after a failed renewal. */
   readonly retryMs: number;
-  /** A server that refuses a token younger than this gets no other one. */
+  /** Age below which a refused token is not replaced. */
   readonly leastAgeMs: number;
 }
 

@@ -1,4 +1,4 @@
-/** What the host spends on the bytes of connections: how many it holds at once, and how many it looks through over time. */
+/** Bounds the bytes of connections that the host holds at once, and those that it searches over time. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Shares, TokenBuckets } from '@lodge/domain';
 import type { Holder } from '@lodge/domain';
@@ -26,7 +26,9 @@ export class Budget {
     this.#ofAccounts = new TokenBuckets({ perSecond: 3 * perSecond, burst: 3 * this.#burst });
   }
 
-  /** Resolves when so much may be looked through: whoever had more than its share waits. Rejects as the signal aborts. */
+  /**
+   * Resolves when that much may be searched. A holder that had more than its share waits. Rejects when the signal aborts.
+   */
   async pace({ agentId, accountId }: Holder, cost: number, signal: AbortSignal): Promise<void> {
     const amount = Math.min(cost, this.#burst);
     while (!this.#ofAgents.allows(agentId, performance.now(), amount)) await sleep(waitMs, undefined, { signal });

@@ -1,11 +1,11 @@
 import { TokenBuckets, redact } from '@lodge/domain';
 import type { AgentLogStore, Log, LogLevel } from '@lodge/ports';
 
-/** Lines of one agent; calls beyond are counted, and told with the next line. */
+/** Rate of log lines of one agent. Further calls are counted and reported with the next line. */
 const rate = { perSecond: 2, burst: 120 };
 const mostCounted = 10_000;
 
-/** One line a call in the log of its agent. A log that cannot be written stops no call. */
+/** Writes one line per call to the log of its agent. A log that cannot be written stops no call. */
 export class CallLog {
   readonly #logs: Pick<AgentLogStore, 'append'>;
   readonly #log: Log;
@@ -18,7 +18,7 @@ export class CallLog {
     this.#log = log;
   }
 
-  /** `sentence` has neither a query nor a credential in it. */
+  /** Writes a line. `sentence` contains neither a query nor a credential. */
   write(agentId: string, level: LogLevel, sentence: string): void {
     const untold = this.#untold.get(agentId) ?? 0;
     if (!this.#rate.allows(agentId, performance.now())) {

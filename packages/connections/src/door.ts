@@ -1,4 +1,4 @@
-/** `/connections/…` at the broker: services of other people, reached without their credentials. */
+/** Serves `/connections/…` at the broker: other people's services, reached without their credentials. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TokenBuckets } from '@lodge/domain';
 import type { ConnectionDirectory, ConnectionRow } from '@lodge/ports';
@@ -12,7 +12,7 @@ import type { Target } from './http/target.ts';
 import type { Way } from './http/way.ts';
 import type { CredentialBook } from './secret/credentials.ts';
 
-/** As the broker's doors have it. */
+/** A door as the broker defines it. */
 export interface ConnectionDoor {
   handle(
     guest: { readonly agentId: string },
@@ -25,7 +25,7 @@ export interface ConnectionDoor {
 export interface DoorDeps extends Way {
   readonly directory: ConnectionDirectory;
   readonly credentials: CredentialBook;
-  /** By `rateName`. */
+  /** Rates by `rateName`. */
   readonly rate: TokenBuckets;
   readonly calls: CallLog;
 }
@@ -49,7 +49,7 @@ export function createDoor(deps: DoorDeps): ConnectionDoor {
   };
 }
 
-/** What an agent may know of its connections. */
+/** Lists the facts that an agent may know about its connections. */
 async function list(
   directory: ConnectionDirectory,
   agentId: string,
@@ -100,7 +100,7 @@ async function call(deps: DoorDeps, asked: Asked): Promise<void> {
   }
 }
 
-/** Lines of the log. A path that is not plain is not repeated. */
+/** Makes lines of the log. A path that is not plain is not repeated. */
 function sentences({ name }: ConnectionRow, { req, target }: Asked) {
   return {
     passed: ({ status, bytes, cut }: Passed, ms: number): string => {

@@ -1,6 +1,6 @@
 /**
- * A guest that knows how a credential begins, and lets the service repeat whatever it asks: each guess of more of it, thousands in
- * one answer. It gets back its own words, byte for byte, so it learns nothing of any guess but that of the whole credential.
+ * A guest knows the beginning of a credential and lets the service repeat its words, with thousands of guesses of the rest
+ * in one answer. It gets its own words back, byte for byte, so only a guess of the whole credential has an effect.
  */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
@@ -22,7 +22,7 @@ const jwtHead = part({ alg: 'HS256', typ: 'JWT' });
 
 interface Kind {
   readonly header: readonly [name: string, value: string];
-  /** What the guest wants, and how it begins. */
+  /** The secret that the guest wants, and its known beginning. */
   readonly secret: string;
   readonly knows: string;
 }
@@ -57,7 +57,10 @@ const writings: readonly ((text: string) => string)[] = [
   encodeURIComponent,
 ];
 
-/** Right up to each length, and one sign of every kind behind it: a tenth of the 10,000 guesses of each kind are right so far. */
+/**
+ * Returns guesses that are right up to each length, with one sign of every kind behind: a tenth of the 10,000 guesses of
+ * each kind is right so far.
+ */
 function guesses({ secret, knows }: Kind): readonly string[] {
   const from = secret.startsWith(knows) ? knows.length : 0;
   const all: string[] = [];
@@ -85,7 +88,7 @@ const reflect: Readonly<Record<string, Answer>> = {
     res.end();
   },
   'reflect-header': (req, res) => res.setHeader('link', req.headers['x-say']!).end('see the header'),
-  /** Says what it is asked, in the midst of a long answer, and stands still. */
+  /** Repeats the request's words in the midst of a long answer, and then stalls. */
   'reflect-stalls': async (req, res) => {
     const said = req.headers['x-say'] as string;
     const lead = Number(req.headers['x-lead']);
@@ -199,11 +202,11 @@ interface Standing {
   readonly said: string;
   readonly lead: number;
   readonly type: string;
-  /** So much comes before anything is known. */
+  /** Bytes that come before anything is revealed. */
   readonly least: number;
 }
 
-/** Bytes of an answer that came until its server stood still for a while. */
+/** Returns the bytes of an answer that came until its server had stalled for a while. */
 async function cameOf(connection: string, { said, lead, type, least }: Standing): Promise<number> {
   const socket = connect({ port: world.broker.port, host: '127.0.0.1', localAddress: known });
   const say = `x-say: ${said}\r\nx-lead: ${lead}\r\nx-type: ${type}\r\n`;

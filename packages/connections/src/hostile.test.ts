@@ -1,4 +1,6 @@
-/** What somebody who has an agent's machine, a name server or the service itself may try; each attempt is a test of its own. */
+/**
+ * Attacks by the owner of an agent's machine, of a name server or of the service itself; each attempt is a test of its own.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createServer } from 'node:net';
@@ -28,7 +30,7 @@ after(async () => {
   await server?.close();
 });
 
-/** In no way that anybody would read it in. */
+/** Whether a text contains the token in any form that anybody could read. */
 function holdsToken(text: string): boolean {
   const bytes = Buffer.from(text, 'latin1');
   const ways = [

@@ -27,11 +27,11 @@ export interface ConnectionOptions {
   readonly secrets: SecretBox;
   readonly logs: Pick<AgentLogStore, 'append'>;
   readonly log: Log;
-  /** `public`: by HTTPS to public addresses alone, checked at connect. */
+  /** `public` allows only HTTPS to public addresses, checked at connect. */
   readonly addresses: 'public' | 'any';
-  /** HTTP proxy that public servers are reached through. */
+  /** HTTP proxy for public servers. */
   readonly egressProxy: string | null;
-  /** Addresses of name servers with ports; null: those of the host. */
+  /** Name servers as addresses with ports; with null the host's are used. */
   readonly nameServers?: readonly string[] | null;
   readonly callBounds?: Partial<CallBounds>;
   readonly mcpBounds?: Partial<McpBounds>;
@@ -42,7 +42,7 @@ export interface ConnectionParts {
   readonly door: ConnectionDoor;
   readonly tools: ClosableToolSource;
   readonly consent: ConnectionConsent;
-  /** Ends sessions and what is under way, once nobody asks any more. */
+  /** Ends sessions and work in progress, once nobody calls any more. */
   close(): Promise<void>;
 }
 

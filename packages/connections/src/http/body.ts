@@ -4,14 +4,14 @@ import { Refused } from './refused.ts';
 
 export interface HeldBody {
   readonly body: Buffer | null;
-  /** Gives its place back. */
+  /** Returns the place of the bytes. */
   readonly free: () => void;
 }
 
 export const tooMuchHeld = (): Refused =>
   new Refused(429, 'rate_limit_exceeded', 'Too many bytes are under way. Try again shortly.', 1);
 
-/** The whole body of a request. Rejects with a `Refused` beyond the bounds, or as the request breaks off. */
+/** Reads the whole body of a request. Rejects with a `Refused` beyond the bounds, or when the request breaks off. */
 export async function bodyOf(
   req: IncomingMessage,
   holder: Holder,
@@ -32,7 +32,7 @@ export async function bodyOf(
     taken = 0;
   };
   try {
-    // A refusal is still to be told on the same socket.
+    // A refusal must still be sent on the same socket.
     for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       if (taken + chunk.length > requestBytes) throw tooLarge;
       if (!held.take(holder, chunk.length)) throw tooMuchHeld();

@@ -1,4 +1,4 @@
-/** Aborts when time is up, altogether or since something last happened. */
+/** Aborts when the time is up: the whole time, or the time since the last progress. */
 export class Deadline {
   readonly signal: AbortSignal;
   readonly #own = new AbortController();

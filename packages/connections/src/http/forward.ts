@@ -1,4 +1,4 @@
-/** One request of a guest to a connection's server, and its answer: bounded in bytes and time. */
+/** Forwards one request of a guest to a connection's server, and its answer back, bounded in bytes and time. */
 import { PrivateAddressError } from '@lodge/egress';
 import type { OutboundRequest, OutboundResponse } from '@lodge/egress';
 import type { ConnectionRow } from '@lodge/ports';
@@ -10,7 +10,7 @@ import { Refused } from './refused.ts';
 import { addressOf, isRedirect, redirectTarget } from './target.ts';
 import type { Forwarding, Way } from './way.ts';
 
-/** Rejects with a `Refused` as long as nothing was answered. */
+/** Forwards a request. Rejects with a `Refused` while nothing was answered. */
 export async function forward(way: Way, forwarding: Forwarding): Promise<Passed> {
   const { bounds } = way;
   const deadline = new Deadline(bounds.totalMs, forwarding.signal);

@@ -1,7 +1,7 @@
-/** What of headers passes between a guest and a server. */
+/** Selects the headers that pass between a guest and a server. */
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** Of the connection between two machines (RFC 9110, 7.6.1). */
+/** Headers of the connection between two machines (RFC 9110, 7.6.1). */
 const hopByHop = [
   'connection',
   'keep-alive',
@@ -23,11 +23,11 @@ const notFromGuests = new Set([
   'cookie2',
   'content-length',
   'expect',
-  // An answer in pieces, or packed, could not be looked through.
+  // An answer in parts, or compressed, could not be searched.
   'accept-encoding',
   'range',
   'if-range',
-  // Some servers take another method, path or client from these than was checked.
+  // Some servers take another method, path or client from these headers than the checked one.
   'x-http-method',
   'x-http-method-override',
   'x-method-override',
@@ -44,8 +44,8 @@ const notFromGuests = new Set([
 ]);
 
 /**
- * What a guest sends, without what is not its own to say, and with what the connection sets. Names are lower case. Servers that
- * hand headers on in variables take `_` for `-`, so a name with one says two things: it is left out, as nginx does.
+ * Returns the guest's headers without those that it may not set, and with those of the connection. Names are in lower case.
+ * Servers that pass headers on in variables read `_` as `-`, so a name with `_` is ambiguous and left out, as nginx does.
  */
 export function requestHeaders(
   guest: IncomingHttpHeaders,
@@ -78,7 +78,7 @@ const notToGuests = new Set([
   'public-key-pins',
 ]);
 
-/** What a server answers, without what is of its connection with the host. */
+/** Returns a server's headers without those of its connection with the host. */
 export function responseHeaders(server: IncomingHttpHeaders): Record<string, string | string[]> {
   const named = listed(server.connection);
   const passing = Object.entries(server).filter(
@@ -90,10 +90,10 @@ export function responseHeaders(server: IncomingHttpHeaders): Record<string, str
 const lineTypes =
   /^(?:text\/event-stream|application\/(?:x-ndjson|ndjson|jsonl|x-jsonlines|stream\+json|json-seq))(?:;|\s|$)/i;
 
-/** Whether the answer is of lines that are each of use when it comes. */
+/** Whether the answer consists of lines that are useful one by one. */
 export const comesInLines = (type: string | string[] | undefined): boolean => lineTypes.test([type ?? ''].flat()[0]!);
 
-/** Names that the `connection` header says are of this connection. */
+/** Returns the names that the `connection` header assigns to this connection. */
 const listed = (connection: string | string[] | undefined): ReadonlySet<string> =>
   new Set([connection ?? []].flat().flatMap((value) => value.split(',').map((name) => name.trim().toLowerCase())));
 

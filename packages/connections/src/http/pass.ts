@@ -1,7 +1,7 @@
 /**
- * An answer on its way to the guest. No part of it is passed on before the search for the connection's credential is past it.
- * An answer that holds one is refused whole; of a long one no further piece is passed on. Pieces end by their length alone, or by
- * lines: where one ends says nothing of how much of a credential is in it.
+ * Passes an answer on to the guest. No part is passed on before the search for the connection's credential has passed it. An
+ * answer that contains one is refused whole, and no further piece of a long one is passed on. Pieces end by length or by
+ * lines only, so their ends reveal nothing about how much of a credential they contain.
  */
 import { once } from 'node:events';
 import type { Shares } from '@lodge/domain';
@@ -17,21 +17,21 @@ import type { Forwarding, Way } from './way.ts';
 export interface Passed {
   readonly status: number;
   readonly bytes: number;
-  /** Why the answer was cut; null: it is whole. */
+  /** The reason why the answer was cut; null when it is whole. */
   readonly cut: string | null;
 }
 
 const echo =
   "The server's answer held the credential of this connection, so the answer was refused. The owner of the connection is told.";
 
-/** The answer holds the connection's credential. */
+/** Thrown when the answer contains the connection's credential. */
 class Echoed extends Refused {
   constructor() {
     super(502, 'credential_echoed', echo);
   }
 }
 
-/** Rejects with a `Refused` as long as nothing was passed on. */
+/** Passes an answer on. Rejects with a `Refused` while nothing was passed on. */
 export async function pass(
   way: Way,
   forwarding: Forwarding,
@@ -55,7 +55,7 @@ export async function pass(
     const isOver = !deadline.signal.aborted && error instanceof Refused;
     if (isOver && !res.headersSent) throw error;
     const broken = deadline.signal.aborted ? deadline.why : 'the server broke off';
-    // The guest sees an answer that breaks off, not one that seems whole.
+    // The guest sees an interrupted answer, and not one that seems whole.
     res.destroy();
     return { status, bytes: passage.bytes, cut: isOver ? error.message : broken };
   } finally {
@@ -71,7 +71,7 @@ class Passage {
   readonly #deadline: Deadline;
   readonly #held: Shares;
   readonly #row: ConnectionRow;
-  /** What came and was not passed on yet. */
+  /** Bytes that came and were not passed on yet. */
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
   bytes = 0;
@@ -141,7 +141,7 @@ class Passage {
     this.#waitingBytes += chunk.length;
   }
 
-  /** All but the last bytes. They count as held until the guest has taken them. */
+  /** Writes all but the last `kept` bytes. They count as held until the guest has taken them. */
   async #write(headers: Readonly<Record<string, string | string[]>>, kept: number): Promise<void> {
     const { res } = this.#forwarding;
     const { signal } = this.#deadline;

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** A request that comes to nothing: what the guest is told, and what its agent's log says. */
+/** A refused request, with the words for the guest and for its agent's log. */
 export class Refused extends Error {
   readonly status: number;
   readonly code: string;
@@ -22,7 +22,7 @@ const types: Readonly<Record<number, string>> = {
   504: 'upstream_error',
 };
 
-/** In the form of the API's own errors. The request's body may be unread: its connection ends. */
+/** Sends a refusal in the form of the API's own errors. The request's body may be unread, so its connection ends. */
 export function sendRefusal(res: ServerResponse, refused: Refused): void {
   const { status, code, message, retryAfterSeconds } = refused;
   const type = types[status] ?? 'invalid_request_error';

@@ -2,16 +2,16 @@ import { isAllowed, isCanonicalPath, isConnectionName, isPlainQuery } from '@lod
 import type { ConnectionRow } from '@lodge/ports';
 import { Refused } from './refused.ts';
 
-/** What a guest asks for, as it wrote it: nothing of it is decoded. */
+/** The target of a guest's request as written. Nothing of it is decoded. */
 export interface Target {
   readonly name: string;
-  /** Below the connection's URL. */
+  /** The path below the connection's URL. */
   readonly path: string;
-  /** With its `?`; empty without one. */
+  /** The query with its `?`; empty without one. */
   readonly query: string;
 }
 
-/** Of `/connections/<name>/<path>?<query>`. Null: no connection is named. */
+/** Reads `/connections/<name>/<path>?<query>`. Null when it names no connection. */
 export function targetOf(url: string): Target | null {
   const mark = url.indexOf('?');
   const whole = mark < 0 ? url : url.slice(0, mark);
@@ -30,7 +30,7 @@ export function checkName({ name }: Target): void {
   if (!isConnectionName(name)) throw noConnection();
 }
 
-/** Throws a `Refused` for what the connection's owner did not allow. */
+/** Throws a `Refused` for a request that the connection's owner did not allow. */
 export function checkAllowed(row: ConnectionRow, method: string, { path, query }: Target): void {
   if (row.kind !== 'http') {
     const message = "This connection is a server of tools: they are among the agent's own.";
@@ -55,7 +55,7 @@ export function checkAllowed(row: ConnectionRow, method: string, { path, query }
   }
 }
 
-/** The address at the server. Throws where a parser would read anything else out of it. */
+/** Returns the address at the server. Throws when a parser would read it differently. */
 export function addressOf(row: ConnectionRow, path: string, query: string): string {
   const base = new URL(row.url);
   const url = new URL(row.url + path + query);
@@ -68,10 +68,10 @@ export function addressOf(row: ConnectionRow, path: string, query: string): stri
 
 const redirects = new Set([301, 302, 303, 307, 308]);
 
-/** Whether an answer sends its client elsewhere, as its status says. */
+/** Whether the status of an answer is a redirect. */
 export const isRedirect = (status: number): boolean => redirects.has(status);
 
-/** Where a redirect leads to within the connection and what its owner allowed; null: elsewhere. */
+/** Returns the target of a redirect within the connection and its allowed paths; null when it leads elsewhere. */
 export function redirectTarget(row: ConnectionRow, method: string, from: string, location: string): Target | null {
   if (!URL.canParse(location, from) || location.length > 8_192) return null;
   const url = new URL(location, from);

@@ -1,4 +1,4 @@
-/** What a request of a guest has on its way to a connection's server and back. */
+/** The context of a guest's request on its way to a connection's server and back. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Outbound } from '@lodge/egress';
 import type { ConnectionRow } from '@lodge/ports';
@@ -14,7 +14,7 @@ export interface Forwarding {
   readonly body: Buffer | null;
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
-  /** The guest has left, or the host ends. */
+  /** Aborts when the guest has left, or the host ends. */
   readonly signal: AbortSignal;
 }
 
@@ -23,6 +23,6 @@ export interface Way {
   readonly privateAddresses: boolean;
   readonly bounds: CallBounds;
   readonly budget: Budget;
-  /** An answer held the connection's credential. Never rejects. */
+  /** Reports an answer that contained the connection's credential. Never rejects. */
   readonly echoed: (row: ConnectionRow) => Promise<void>;
 }

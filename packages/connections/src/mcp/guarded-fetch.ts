@@ -1,4 +1,7 @@
-/** The one way of the MCP client to its server: one address, the host's credentials, everything bounded, and nothing with a credential. */
+/**
+ * The one way of the MCP client to its server: one address, the host's credentials, everything bounded, and no answer that
+ * contains a credential.
+ */
 import { TokenBucket } from '@lodge/domain';
 import { PrivateAddressError } from '@lodge/egress';
 import type { Outbound, OutboundResponse } from '@lodge/egress';
@@ -18,27 +21,27 @@ export interface McpWay {
   readonly privateAddresses: boolean;
   readonly bounds: McpBounds;
   readonly budget: Budget;
-  /** An answer held the connection's credential. Never rejects. */
+  /** Reports an answer that contained the connection's credential. Never rejects. */
   readonly echoed: (row: ConnectionRow) => Promise<void>;
 }
 
 export interface McpServer {
   readonly row: ConnectionRow;
   readonly url: string;
-  /** As they are now: they may be others with the next request. */
+  /** The present credentials, which may change with the next request. */
   readonly login: { readonly credentials: Credentials };
 }
 
 /** Statuses whose answers have no body. */
 const empty = new Set([204, 205, 304]);
 
-/** `refused`: called with why nothing of the session is to be used any more. */
+/** Creates a fetch. `refused` is called with the reason why nothing of the session may be used any more. */
 export function guardedFetch(way: McpWay, server: McpServer, refused: (why: CredentialEchoed) => void): typeof fetch {
   const { outbound, privateAddresses, bounds } = way;
   const posts = new TokenBucket({ perSecond: bounds.postsPerSecond, burst: 8 * bounds.postsPerSecond });
   return async (input, init = {}) => {
     const method = init.method ?? 'GET';
-    // A stream that the server may speak on unasked would be open for as long as the agent is there.
+    // A stream of unasked messages would be open as long as the agent exists.
     if (method === 'GET') return new Response(null, { status: 405 });
     const url = input instanceof Request ? input.url : input.toString();
     if (new URL(server.url).href !== new URL(url).href) throw new McpRefused('The server leads to another address.');
@@ -63,7 +66,7 @@ export function guardedFetch(way: McpWay, server: McpServer, refused: (why: Cred
   };
 }
 
-/** Throws where the server wants to know who asks. */
+/** Throws when the server wants authorization. */
 function checkAccess({ statusCode: status, headers, body }: OutboundResponse, credentials: Credentials): void {
   if (status !== 401 && status !== 403) return;
   const challenge = challengeOf(headers);
@@ -83,14 +86,17 @@ function responseOf(
     body.destroy();
     throw new McpRefused(isPlain ? 'The server redirects.' : 'The server answers in a way that was not asked for.');
   }
-  // Neither of them goes on to the guest.
+  // No other header goes on to the guest.
   const kept = Object.entries(headers).filter(([name]) => name === 'content-type' || name === 'mcp-session-id');
   const passed = kept.map(([name, value]): [string, string] => [name, [value ?? ''].flat()[0]!]);
   if (empty.has(status)) body.destroy();
   return new Response(empty.has(status) ? null : ReadableStream.from(checkedBody(body)), { status, headers: passed });
 }
 
-/** The same bytes. Ends with an error where they are too much, or hold the credential: nobody reads an answer's end before. */
+/**
+ * Yields the same bytes. Ends with an error when they are too many, or contain the credential. Nobody uses an answer before
+ * its end.
+ */
 async function* checked(
   body: OutboundResponse['body'],
   { bounds, budget, echoed }: McpWay,

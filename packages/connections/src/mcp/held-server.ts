@@ -1,4 +1,4 @@
-/** One MCP connection of one agent, while it is in use: its session, and the tools that were last listed. */
+/** One MCP connection of one agent while it is in use: its session, and the last list of tools. */
 import type { Json } from '@lodge/domain';
 import type { ConnectionRow } from '@lodge/ports';
 import type { Login } from '../oauth/login.ts';
@@ -31,12 +31,15 @@ export class HeldServer {
     this.revision = row.revision;
   }
 
-  /** The row of the same revision, as it was read at `asOfMs`. */
+  /** Takes the row of the same revision, as read at `asOfMs`. */
   update(row: ConnectionRow, credentials: Credentials, asOfMs: number): void {
     if (this.#login.update(row, credentials, asOfMs)) this.#failed = null;
   }
 
-  /** Those last listed while they are fresh; old ones for a while, where the server does not answer. Rejects where there are none. */
+  /**
+   * Returns the last list while it is fresh, and an older one for a while when the server does not answer. Rejects when
+   * there is none.
+   */
   async tools(): Promise<Tools> {
     const now = performance.now();
     this.usedAtMs = now;
@@ -52,7 +55,10 @@ export class HeldServer {
     return this.#list();
   }
 
-  /** Rejects with what the server said, or what kept it from answering. A call that may have been taken up is not repeated. */
+  /**
+   * Calls a tool. Rejects with the server's error, or with the reason why it did not answer. A call that may have been
+   * executed is not repeated.
+   */
   async call(name: string, args: Json, signal: AbortSignal): Promise<Json> {
     this.usedAtMs = performance.now();
     return this.#loggedIn(async () => {
@@ -66,7 +72,7 @@ export class HeldServer {
     });
   }
 
-  /** Again, once, where the server did nothing but refuse access that could be renewed. */
+  /** Repeats work once when the server only refused access that could be renewed. */
   async #loggedIn<T>(work: () => Promise<T>): Promise<T> {
     await this.#login.ready();
     try {
@@ -87,7 +93,7 @@ export class HeldServer {
       const tools = await this.#loggedIn(() =>
         this.#listOnce().catch(async (error: unknown) => {
           if (error instanceof McpRefused) throw error;
-          // It may have been started anew, and know nothing of the session.
+          // The server may have restarted and know nothing of the session.
           await this.end();
           return this.#listOnce();
         }),
@@ -110,14 +116,14 @@ export class HeldServer {
     if (this.#session !== null) return this.#session;
     const opening = Session.open(this.#way, { row: this.#row, url: this.#url, login: this.#login });
     this.#session = opening;
-    // The next one tries anew.
+    // The next call tries anew.
     opening.catch(() => {
       if (this.#session === opening) this.#session = null;
     });
     return opening;
   }
 
-  /** Never rejects. The next call opens another session. */
+  /** Ends the session. Never rejects. The next call opens another session. */
   async end(): Promise<void> {
     const session = await this.#session?.catch(() => null);
     this.#session = null;

@@ -1,6 +1,6 @@
 /**
- * Bounds JSON before anything reads it, while it comes in pieces: as a whole, or as the events of a stream. Text of `JSON.parse`
- * takes its time by the number of its values, not of its bytes.
+ * Bounds JSON before anything parses it, while it comes in pieces: as a whole, or as the events of a stream. The time of
+ * `JSON.parse` depends on the number of its values, not of its bytes.
  */
 export class JsonMeter {
   readonly #most: { readonly bytes: number; readonly depth: number; readonly elements: number };
@@ -14,7 +14,7 @@ export class JsonMeter {
     this.#most = most;
   }
 
-  /** False: it is over its bounds. */
+  /** Returns false when the text exceeds its bounds. */
   takes(chunk: Uint8Array): boolean {
     this.#bytes += chunk.length;
     if (this.#bytes > this.#most.bytes) return false;
@@ -23,7 +23,7 @@ export class JsonMeter {
   }
 
   #see(byte: number): void {
-    // No text of JSON has a line's end in it: here a new event begins.
+    // No string of JSON contains a line end, so a new event begins here.
     if (byte === 0x0a || byte === 0x0d) {
       this.#inText = this.#escaped = false;
     } else if (this.#inText) {

@@ -1,4 +1,4 @@
-/** The server is not spoken to like this: a sentence of ours. */
+/** Thrown when a server cannot be used in this way, with a sentence of ours. */
 export class McpRefused extends Error {
   constructor(message: string) {
     super(message);
@@ -6,7 +6,9 @@ export class McpRefused extends Error {
   }
 }
 
-/** The server's answer held the connection's credential: nothing of it is passed on, and its session is over. */
+/**
+ * Thrown when the server's answer contained the connection's credential. Nothing of it is passed on, and its session ends.
+ */
 export class CredentialEchoed extends McpRefused {
   constructor() {
     super(

@@ -1,4 +1,4 @@
-/** A session with one server, as the Model Context Protocol has it (streamable HTTP). */
+/** A session with one server by the Model Context Protocol (streamable HTTP). */
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ResultSchema } from '@modelcontextprotocol/sdk/types.js';
@@ -8,7 +8,7 @@ import type { McpServer, McpWay } from './guarded-fetch.ts';
 import { addTools } from './tools.ts';
 import type { ServerTool } from './tools.ts';
 
-/** What a tool answers is the agent's to judge: no schema of a server is compiled on the host. */
+/** Accepts every value. The agent judges a tool's answer, and the host compiles no schema of a server. */
 const anything = { getValidator: () => (data: unknown) => ({ valid: true, data, errorMessage: undefined }) };
 
 const endMs = 2_000;
@@ -16,7 +16,7 @@ const endMs = 2_000;
 interface SessionParts {
   readonly client: Client;
   readonly transport: StreamableHTTPClientTransport;
-  /** Aborts with a `CredentialEchoed`: whoever waits for the server is told so, and gets nothing of it. */
+  /** Aborts with a `CredentialEchoed`. Callers that wait for the server get this error, and nothing of the answer. */
   readonly refused: AbortSignal;
 }
 
@@ -35,14 +35,14 @@ export class Session {
     this.#refused = refused;
   }
 
-  /** Rejects where the server does not answer in time, or does not speak the protocol. */
+  /** Opens a session. Rejects when the server does not answer in time, or does not speak the protocol. */
   static async open(way: McpWay, server: McpServer): Promise<Session> {
     const client = new Client({ name: 'lodge', version: '1' }, { jsonSchemaValidator: anything as never });
     const refusing = new AbortController();
     const { signal: refused } = refusing;
     const fetch = guardedFetch(way, server, (why) => refusing.abort(why));
     const transport = new StreamableHTTPClientTransport(new URL(server.url), { fetch });
-    // Whoever waits is told by its own promise.
+    // Waiting callers get the error by their own promise.
     client.onerror = () => undefined;
     try {
       const { listMs } = way.bounds;
@@ -54,7 +54,7 @@ export class Session {
     return new Session(way, server, { client, transport, refused });
   }
 
-  /** By the names that the agent has for them. */
+  /** Returns the tools by the agent's names for them. */
   async tools(connection: string): Promise<ReadonlyMap<string, ServerTool>> {
     const { bounds } = this.#way;
     const signal = AbortSignal.timeout(bounds.listMs);
@@ -83,7 +83,7 @@ export class Session {
     }
   }
 
-  /** Tells the server, in bounds, and ends. */
+  /** Ends the session and tells the server, within bounds. */
   async end(): Promise<void> {
     const told = this.#transport.terminateSession().catch(() => undefined);
     let clock: NodeJS.Timeout | undefined;
@@ -94,6 +94,6 @@ export class Session {
   }
 }
 
-/** Whether the server did nothing but say that it no longer knows the session. */
+/** Whether the server only reported that it no longer knows the session. */
 export const isUnknownSession = (error: unknown): boolean =>
   error instanceof StreamableHTTPError && (error.code === 404 || error.code === 400);

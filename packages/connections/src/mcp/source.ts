@@ -96,7 +96,10 @@ export class ConnectionTools implements ClosableToolSource {
     }
   }
 
-  /** One line for each failure: while a server is left alone, turns meet the same one. Null: nobody waited any longer. */
+  /**
+   * Writes one line for each failure, because turns meet the same one while a server is left alone. Null means that nobody
+   * waited any longer.
+   */
   #tell(row: ConnectionRow, error: unknown): void {
     if (error instanceof Error) {
       if (this.#told.has(error)) return;
@@ -106,7 +109,7 @@ export class ConnectionTools implements ClosableToolSource {
     this.#deps.calls.write(row.agentId, 'warn', `Connection ${row.name}: its tools were not listed. ${why}`);
   }
 
-  /** With another revision nothing of the one before is used again. */
+  /** Returns the server of a row. With another revision nothing of the earlier one is used again. */
   async #serverOf(row: ConnectionRow, asOfMs: number): Promise<HeldServer> {
     const { logins } = this.#deps;
     const credentials = logins.credentials.of(row);
@@ -136,7 +139,7 @@ export class ConnectionTools implements ClosableToolSource {
 const offered = ({ tools }: ConnectionRow, listed: ReadonlyMap<string, ServerTool>): readonly ServerTool[] =>
   [...listed.values()].filter(({ serverName }) => tools === null || tools.includes(serverName));
 
-/** Rejects as soon as nobody waits; what is under way goes on for whoever comes next. */
+/** Rejects as soon as nobody waits. Work in progress continues for the next caller. */
 function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const gone = (): void => reject(signal.reason as Error);
@@ -148,13 +151,13 @@ function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
 
 const tooSlow = 'Its server takes its time; they may come with a later turn.';
 
-/** What the owner is told. Of what failed inside, nothing. */
+/** Returns the reason for the owner, without details of internal failures. */
 function reasonOf(error: unknown): string {
   if (error instanceof StreamableHTTPError) return `The server answered with status ${error.code}.`;
   return knownReason(error) ?? 'The server did not answer.';
 }
 
-/** What the agent is told. */
+/** Returns the sentence for the agent. */
 function sentenceOf(error: unknown): string {
   const unknown = 'The server of this connection did not answer, or refused. Its owner can see more in the log.';
   return knownReason(error) ?? unknown;

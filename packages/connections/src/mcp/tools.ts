@@ -1,4 +1,4 @@
-/** What a server says of its tools, and what they answer: somebody else's text, within bounds. */
+/** A server's descriptions of its tools, and their answers: somebody else's text, within bounds. */
 import { hash } from 'node:crypto';
 import { asObject, loopShare } from '@lodge/domain';
 import type { Json } from '@lodge/domain';
@@ -6,22 +6,22 @@ import type { OfferedTool, ToolAnswer } from '@lodge/ports';
 import type { McpBounds } from '../bounds.ts';
 
 export interface ServerTool extends OfferedTool {
-  /** The server's own. */
+  /** The server's own name. */
   readonly serverName: string;
 }
 
-/** Characters of a tool's name: providers take 64, and runtimes put up to twelve before it (`mcp__lodge__`). */
+/** Most characters of a tool's name. Providers accept 64, and runtimes put up to twelve before it (`mcp__lodge__`). */
 const maxName = 52;
 const digits = 8;
 
-/** `<connection>__<tool>`: what is no name at a provider, too long or there already is told apart by a hash. */
+/** Returns `<connection>__<tool>`. A name that is invalid at a provider, too long or taken gets a hash. */
 function nameOf(connection: string, serverName: string, taken: ReadonlyMap<string, ServerTool>): string {
   const plain = `${connection}__${serverName.replaceAll(/[^A-Za-z0-9_-]/g, '_')}`;
   if (plain === `${connection}__${serverName}` && plain.length <= maxName && !taken.has(plain)) return plain;
   return `${plain.slice(0, maxName - digits - 1)}_${hash('sha256', serverName, 'hex').slice(0, digits)}`;
 }
 
-/** The connection of a tool: its name has no underscore. */
+/** Returns the connection of a tool; a connection's name has no underscore. */
 export const connectionOf = (tool: string): string | null => {
   const end = tool.indexOf('__');
   return end < 1 ? null : tool.slice(0, end);
@@ -33,7 +33,7 @@ interface Listing {
   readonly bounds: McpBounds;
 }
 
-/** Adds to `tools` what fits of a page of the server's list, in small steps among those of other agents. */
+/** Adds the fitting tools of a page of the server's list to `tools`, in small steps among those of other agents. */
 export async function addTools(tools: Map<string, ServerTool>, page: unknown, listing: Listing): Promise<void> {
   const { bounds, agentId, connection } = listing;
   const left = Array.isArray(page) ? (page as unknown[]).values() : [].values();
@@ -55,7 +55,7 @@ export async function addTools(tools: Map<string, ServerTool>, page: unknown, li
 const bytesOf = ({ name, description, inputSchema }: ServerTool): number =>
   Buffer.byteLength(JSON.stringify({ name, description, inputSchema }));
 
-/** Null: it is none, or too large. */
+/** Reads a tool; null when it is none, or too large. */
 function toolOf(
   given: unknown,
   connection: string,
@@ -77,7 +77,7 @@ function toolOf(
 
 const kinds = new Set(['text', 'image', 'audio', 'resource', 'resource_link']);
 
-/** A tool's answer as its agent has it. It has few more bytes than the server's, which were bounded. */
+/** Returns a tool's answer for its agent. It has few more bytes than the server's, which were bounded. */
 export function answerOf(result: Json, bounds: McpBounds): ToolAnswer {
   const given = Array.isArray(result.content) ? result.content : [];
   const blocks = given.map(asObject).filter((block) => block !== null && kinds.has(String(block.type))) as Json[];

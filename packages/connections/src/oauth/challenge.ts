@@ -1,10 +1,10 @@
-/** What a server that wants OAuth says with its refusal (RFC 6750, section 3, and RFC 9728, section 5.1). */
+/** The challenge of a server that wants OAuth, in its refusal (RFC 6750, section 3, and RFC 9728, section 5.1). */
 import type { OutboundResponse } from '@lodge/egress';
 import { extractWWWAuthenticateParams } from '@modelcontextprotocol/sdk/client/auth.js';
 import { isScope } from '@lodge/domain';
 
 export interface Challenge {
-  /** Where the server says what it wants; null: it does not. */
+  /** The address of the server's requirements, or null. */
   readonly metadataUrl: URL | null;
   readonly scope: string | null;
   readonly error: string | null;

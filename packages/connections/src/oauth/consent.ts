@@ -9,7 +9,7 @@ import { notAsSpecified, spoken } from './oauth-fetch.ts';
 import type { OAuthWay } from './oauth-fetch.ts';
 import { exchanged } from './tokens.ts';
 
-/** `ConnectionConsent` by the client of the official SDK, on a guarded way. */
+/** `ConnectionConsent` with the client of the official SDK, on a guarded way. */
 export function createConsent(way: OAuthWay): ConnectionConsent {
   const within = (ms: number, signal: AbortSignal): AbortSignal => AbortSignal.any([signal, AbortSignal.timeout(ms)]);
   return {
@@ -53,10 +53,10 @@ async function begin(way: OAuthWay, wish: ConsentWish, signal: AbortSignal): Pro
   };
 }
 
-/** Ways for a client to say who it is, best first: PKCE protects one without a secret. */
+/** Authentication methods of a client, best first. PKCE protects a client without a secret. */
 const known: readonly string[] = ['none', 'client_secret_basic', 'client_secret_post'];
 
-/** Where nothing is said, it is this one (RFC 8414, section 2). */
+/** The method of a server that names none (RFC 8414, section 2). */
 const usual = ['client_secret_basic'];
 
 async function registration(

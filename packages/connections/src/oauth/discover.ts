@@ -1,7 +1,7 @@
 /**
- * Who gives access to an MCP server: its protected resource metadata (RFC 9728), and the metadata of the authorization server
- * that it names (RFC 8414, or OpenID Connect Discovery). A server without the first is its own authorization server, as the
- * protocol had it before. What is not as the specifications have it is refused.
+ * Finds the authorization server of an MCP server: reads the server's protected resource metadata (RFC 9728), and the
+ * metadata of the authorization server that it names (RFC 8414, or OpenID Connect Discovery). A server without the first is
+ * its own authorization server, as in earlier versions of the protocol. Anything against the specifications is refused.
  */
 import {
   discoverAuthorizationServerMetadata,
@@ -23,13 +23,13 @@ import type { OAuthWay } from './oauth-fetch.ts';
 export interface Discovered {
   readonly metadata: AuthorizationServerMetadata;
   readonly resource: string;
-  /** What the server names; null: nothing. */
+  /** The scope that the server names, or null. */
   readonly scope: string | null;
   readonly issuerIsSaid: boolean;
   readonly fetch: ReturnType<typeof oauthFetch>;
 }
 
-/** `url`: of the MCP server. Rejects with a `ConsentFailure`. */
+/** Discovers the authorization server; `url` is the MCP server's. Rejects with a `ConsentFailure`. */
 export async function discover(way: OAuthWay, url: string, signal: AbortSignal): Promise<Discovered> {
   const fetch = oauthFetch(way, signal);
   const challenge = await challengeAt(way, url, signal);
@@ -51,13 +51,13 @@ export async function discover(way: OAuthWay, url: string, signal: AbortSignal):
   };
 }
 
-/** Some servers give no lasting access to who does not ask for it by this scope. */
+/** Adds the scope without which some servers give no lasting access. */
 function withRefresh(scope: string, { scopes_supported: supported }: AuthorizationServerMetadata): string {
   const lacks = supported?.includes('offline_access') && !scope.split(' ').includes('offline_access');
   return lacks ? `${scope} offline_access` : scope;
 }
 
-/** What the server answers to who has no access. Its own words come from a refusal alone. */
+/** Returns the server's challenge to a caller without access. Only a refusal carries one. */
 async function challengeAt(way: OAuthWay, url: string, signal: AbortSignal): Promise<Challenge> {
   checkedUrl(url, way.privateAddresses);
   const params = {
@@ -106,7 +106,7 @@ async function resourceOf(
   }
 }
 
-/** `named`: as the resource named it. */
+/** Checks the metadata; `named` is the issuer as the resource named it. */
 function check(way: OAuthWay, metadata: AuthorizationServerMetadata, named: string): void {
   if (!isSameIssuer(metadata.issuer, named)) {
     throw new ConsentFailure('The authorization server names another issuer than itself.');
@@ -124,6 +124,6 @@ function check(way: OAuthWay, metadata: AuthorizationServerMetadata, named: stri
   }
 }
 
-/** A slash at the end, which parsers of URLs add, is none of the name. */
+/** Compares issuers without a slash at the end, which parsers of URLs add. */
 const isSameIssuer = (one: string, other: string): boolean => withoutSlash(one) === withoutSlash(other);
 const withoutSlash = (text: string): string => (text.endsWith('/') ? text.slice(0, -1) : text);

@@ -1,4 +1,4 @@
-/** Servers whose OAuth is an attack: on the host's network, on its memory and time, on who consents. */
+/** Servers whose OAuth is an attack: on the host's network, on its memory and time, on the person who consents. */
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -27,7 +27,7 @@ let canaryHits: string[] = [];
 let answers: Answers = {};
 let asked: { readonly place: string; readonly body: string; readonly headers: IncomingMessage['headers'] }[] = [];
 let outbound: Outbound;
-/** To servers of `example.com`, which are the stub; to all else as the host goes. */
+/** A way on which `example.com` is the stub, and all other names lead where the host's do. */
 let way: { readonly outbound: Outbound; readonly privateAddresses: false; readonly bounds: typeof bounds };
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 

@@ -1,4 +1,4 @@
-/** How one MCP connection says who it is, while it is in use. */
+/** The authorization of one MCP connection while it is in use. */
 import type { ConnectionGrants, ConnectionRow } from '@lodge/ports';
 import { McpRefused } from '../mcp/mcp-refused.ts';
 import type { CredentialBook, Credentials } from '../secret/credentials.ts';
@@ -9,11 +9,11 @@ export interface LoginDeps {
   readonly credentials: CredentialBook;
   readonly renewals: Renewals;
   readonly grants: ConnectionGrants;
-  /** A server that refuses a token younger than this gets no other one. */
+  /** Age below which a refused token is not replaced. */
   readonly leastAgeMs: number;
 }
 
-/** The server wants to know who asks, or does not take what it was told. Nothing was done there. */
+/** Thrown when the server wants authorization, or refuses the given one. It did nothing else. */
 export class Unauthorized extends McpRefused {
   readonly challenge: Challenge;
   readonly credentials: Credentials;
@@ -37,7 +37,7 @@ export class Login {
   readonly #deps: LoginDeps;
   #row: ConnectionRow;
   #credentials: Credentials;
-  /** When what is known of the row was read. */
+  /** Time at which the known row was read. */
   #asOfMs: number;
 
   constructor(deps: LoginDeps, row: ConnectionRow, credentials: Credentials, asOfMs: number) {
@@ -51,7 +51,7 @@ export class Login {
     return this.#credentials;
   }
 
-  /** The row of the same revision as it was read at `asOfMs`. True: something else is granted than before. */
+  /** Takes the row of the same revision as read at `asOfMs`. True when the grant has changed. */
   update(row: ConnectionRow, credentials: Credentials, asOfMs: number): boolean {
     if (asOfMs < this.#asOfMs) return false;
     const isOther = row.oauth?.version !== this.#row.oauth?.version;
@@ -61,7 +61,7 @@ export class Login {
     return isOther;
   }
 
-  /** Rejects with an `McpRefused` where there is no access, and none can be had. */
+  /** Rejects with an `McpRefused` when there is no access, and none can be had. */
   async ready(): Promise<void> {
     if (this.#row.oauth === null) return;
     if (this.#row.oauth.grant?.isDue || this.#row.oauth.grant?.isOver) await this.#renew();
@@ -70,7 +70,7 @@ export class Login {
     if (grant.isOver) throw new McpRefused(notRenewed);
   }
 
-  /** True: there is other access now, and asking again may help. Rejects with an `McpRefused`. */
+  /** Handles a refusal. True when there is other access now, so another try may help. Rejects with an `McpRefused`. */
   async refused({ challenge, credentials }: Unauthorized): Promise<boolean> {
     const { oauth, agentId, name: connection, revision } = this.#row;
     if (oauth === null) {

@@ -1,4 +1,4 @@
-/** The one way to an authorization server: a few bounded requests to addresses that are checked, and no redirect. */
+/** The one way to an authorization server: a few bounded requests to checked addresses, without redirects. */
 import { isIP } from 'node:net';
 import { oauthBounds } from '@lodge/domain';
 import { PrivateAddressError, isPublicAddress } from '@lodge/egress';
@@ -14,7 +14,7 @@ export interface OAuthWay {
   readonly bounds: OAuthBounds;
 }
 
-/** For the functions of the MCP SDK. Rejects with a `ConsentFailure`. */
+/** Creates a fetch for the functions of the MCP SDK. It rejects with a `ConsentFailure`. */
 export function oauthFetch(way: OAuthWay, signal: AbortSignal) {
   let requests = 0;
   return async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
@@ -29,7 +29,7 @@ export function oauthFetch(way: OAuthWay, signal: AbortSignal) {
       signal,
     });
     const { statusCode: status } = answer;
-    // What a redirect leads to is not looked at.
+    // The target of a redirect is not used.
     if (status < 200 || status > 599 || (status >= 300 && status < 400) || status === 204 || status === 205) {
       answer.body.on('error', () => undefined).destroy();
       return new Response(null, { status: status < 200 || status > 599 ? 502 : status });
@@ -38,7 +38,7 @@ export function oauthFetch(way: OAuthWay, signal: AbortSignal) {
   };
 }
 
-/** Rejects with a `ConsentFailure`. The answer's body is to be read or destroyed. */
+/** Sends a request. Rejects with a `ConsentFailure`. The answer's body must be read or destroyed. */
 export async function sent(way: OAuthWay, request: OutboundRequest): Promise<OutboundResponse> {
   const { outbound, privateAddresses, bounds } = way;
   const signal = AbortSignal.any([request.signal, AbortSignal.timeout(bounds.requestMs)]);
@@ -71,7 +71,10 @@ async function bodyOf({ headers, body }: OutboundResponse, bounds: OAuthBounds):
   }
 }
 
-/** Throws a `ConsentFailure`. A browser is sent to some of them: a literal address is checked here, names at connect. */
+/**
+ * Checks a URL. Throws a `ConsentFailure`. A browser is sent to some of them, so a literal address is checked here; names
+ * are checked at connect.
+ */
 export function checkedUrl(given: string, privateAddresses: boolean): URL {
   const url = given.length <= oauthBounds.urlChars && URL.canParse(given) ? new URL(given) : null;
   if (url === null || url.username !== '' || url.password !== '' || url.hash !== '') throw notAsSpecified();
@@ -89,7 +92,7 @@ const notPublic = (): ConsentFailure =>
 export const notAsSpecified = (): ConsentFailure =>
   new ConsentFailure('The authorization server does not answer as OAuth specifies.');
 
-/** What failed inside the SDK says words of the server: they are not repeated. */
+/** Replaces errors of the SDK, which contain words of the server, by our own. */
 export async function spoken<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,11 +1,10 @@
 /**
- * Access tokens are renewed once at a time, whoever needs one: calls of one process wait for one promise, processes for one
- * claim in the database. A refresh token that came is stored before anything uses it, since the one before it may be good no
- * more.
+ * Renews access tokens, each once at a time, whoever needs it. Calls of one process wait for one promise, and processes for
+ * one claim in the database. A new refresh token is stored before anything uses it, because the earlier one may be invalid.
  *
- * What a process that dies leaves: a claim, which ends by itself. If it died before it asked, the next one asks. If it died with
- * an answer that it had not stored, the next one asks with the old token, and an authorization server that takes it once alone
- * refuses: somebody must consent again. If it died behind the write, the next one uses what is there.
+ * A process that dies leaves a claim, which ends by itself. If it died before its request, the next one makes the request.
+ * If it died with an unstored answer, the next one asks with the old token. An authorization server that accepts a token
+ * only once refuses it, and a person must consent again. If it died after the write, the next one uses the stored grant.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { renewalIn } from '@lodge/domain';
@@ -31,7 +30,7 @@ export interface RenewalDeps extends OAuthWay {
 }
 
 const pollMs = 100;
-/** Of grants that came and could not be stored. */
+/** Most new grants that could not be stored yet. */
 const mostUnkept = 1_000;
 
 export class Renewals {
@@ -45,8 +44,8 @@ export class Renewals {
   }
 
   /**
-   * The connection with what is granted now: another grant than `row` has, none, or the same where it could not be renewed.
-   * Null: the connection is gone. Rejects only where the database does.
+   * Returns the connection with its present grant: another grant than `row` has, none, or the same when it could not be
+   * renewed. Null when the connection is gone. Rejects only when the database does.
    */
   renew(row: ConnectionRow): Promise<ConnectionRow | null> {
     const key = row.oauth!.version;
@@ -57,7 +56,7 @@ export class Renewals {
     return renewing;
   }
 
-  /** What is under way is stored: a token that came is not thrown away. */
+  /** Waits until the renewals in progress are stored, so no new token is lost. */
   async close(): Promise<void> {
     this.#ended.abort();
     await Promise.allSettled(this.#under.values());
@@ -108,7 +107,7 @@ export class Renewals {
     }
   }
 
-  /** A grant that a database did not take is held until it does, or this process ends. */
+  /** Stores a grant that the database did not take, until it does or this process ends. */
   async #keep(version: string): Promise<void> {
     const waiting = this.#unkept.get(version);
     if (waiting === undefined) return;

@@ -1,4 +1,4 @@
-/** The two requests to a token endpoint (RFC 6749, sections 4.1.3 and 6), and what of their answers is taken. */
+/** The two requests to a token endpoint (RFC 6749, sections 4.1.3 and 6), and the reading of their answers. */
 import { exchangeAuthorization, refreshAuthorization } from '@modelcontextprotocol/sdk/client/auth.js';
 import {
   InvalidClientError,
@@ -12,7 +12,7 @@ import type { ConsentAnswer, ConsentClient, ConsentTerms, GrantedTokens } from '
 import { checkedUrl, notAsSpecified, oauthFetch } from './oauth-fetch.ts';
 import type { OAuthWay } from './oauth-fetch.ts';
 
-/** Rejects with a `ConsentFailure`. */
+/** Exchanges a code for tokens. Rejects with a `ConsentFailure`. */
 export const exchanged = (way: OAuthWay, answer: ConsentAnswer, signal: AbortSignal): Promise<GrantedTokens> =>
   taken(() =>
     exchangeAuthorization(answer.terms.issuer, {
@@ -23,7 +23,7 @@ export const exchanged = (way: OAuthWay, answer: ConsentAnswer, signal: AbortSig
     }),
   );
 
-/** Rejects with a `ConsentFailure`. */
+/** Refreshes tokens. Rejects with a `ConsentFailure`. */
 export const refreshed = (
   way: OAuthWay,
   { terms, client, refreshToken }: Pick<ConsentAnswer, 'terms' | 'client'> & { readonly refreshToken: string },
@@ -51,7 +51,7 @@ function shared(way: OAuthWay, terms: ConsentTerms, owners: ConsentClient | null
   };
 }
 
-/** What makes another try useless. Anything else may be better in a while. */
+/** Errors that make another try useless. Any other may pass. */
 const refusals: readonly (new (message: string) => Error)[] = [
   InvalidGrantError,
   InvalidClientError,
@@ -79,7 +79,7 @@ async function taken(ask: () => Promise<OAuthTokens>): Promise<GrantedTokens> {
     expires_in: seconds,
     scope,
   } = tokens;
-  // Each token is looked for in every answer of the server, and the search holds so much of what passes.
+  // Every answer of the server is searched for each token, and the search holds that many bytes.
   if (Math.max(accessToken.length, refreshToken?.length ?? 0) > oauthBounds.tokenChars) {
     throw new ConsentFailure(
       `The authorization server gives a token of more than ${oauthBounds.tokenChars} characters, which Lodge does not take.`,

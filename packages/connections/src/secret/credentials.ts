@@ -4,17 +4,17 @@ import type { ConnectionRow, ConsentClient, Grant, SecretBox } from '@lodge/port
 import { Sought } from './echo-search.ts';
 import { secretsOf } from './secrets.ts';
 
-/** In the clear: never logged. */
+/** Values are in the clear and never logged. */
 export interface Credentials {
-  /** By lower-case name. */
+  /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What its server may not answer. */
+  /** Secrets that its server's answers may not contain. */
   readonly sought: Sought;
 }
 
 const mostKept = 200;
 
-/** Opens secrets of connections, and keeps what to look for in answers for as long as a connection is in use. */
+/** Opens secrets of connections, and keeps the prepared search for them while a connection is in use. */
 export class CredentialBook {
   readonly #secrets: SecretBox;
   readonly #sought = new Map<string, Sought>();
@@ -42,14 +42,14 @@ export class CredentialBook {
     return { headers, sought };
   }
 
-  /** Null: nothing was granted, or it was for another URL. */
+  /** Returns the grant. Null when there is none, or it was for another URL. */
   grantOf({ agentId, name, url, oauth }: ConnectionRow): Grant | null {
     if (oauth?.grant == null) return null;
     const grant = JSON.parse(this.#secrets.open(oauth.grant.sealed, connectionGrantContext(agentId, name))) as Grant;
     return grant.url === url ? grant : null;
   }
 
-  /** Of its owner. Null: none was given. */
+  /** Returns the owner's client, or null. */
   clientOf({ agentId, name, oauth }: ConnectionRow): ConsentClient | null {
     if (oauth?.clientId == null) return null;
     const { clientId: id, clientSecret } = oauth;

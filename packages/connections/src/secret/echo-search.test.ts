@@ -14,7 +14,7 @@ const each = (way: (code: number, at: number) => string) =>
   Array.from(token, (sign, at) => way(sign.charCodeAt(0), at)).join('');
 const hexOf = (code: number): string => code.toString(16).padStart(2, '0');
 const base64 = (before: string, after = ''): string => Buffer.from(before + token + after).toString('base64');
-/** As servers write what they were sent. */
+/** Forms in which servers repeat what they were sent. */
 const forms: Readonly<Record<string, string>> = {
   plain: token,
   JSON: JSON.stringify(token),

@@ -1,13 +1,13 @@
 /**
- * Looks for a connection's secrets in what its server answers. Only a whole secret counts: whoever is told that a part of one
- * came can guess the next character, and so the secret. It is found as it is and with NULs between (UTF-16), in escapes and in
- * escapes of escapes, and in each of these in hexadecimal and base64, wherever the bytes are cut.
+ * Searches a server's answers for a connection's secrets. Only a whole secret counts, because a report of a partial match
+ * would let a guesser find the next character, and so the secret. A secret is found plain and with NULs between (UTF-16), in
+ * escapes and in escapes of escapes, and in each of these in hexadecimal and base64, wherever the bytes are cut.
  */
 import { loopShare } from '@lodge/domain';
 import { Layer, maxBytes } from './layer.ts';
 import { Targets, Track } from './track.ts';
 
-/** The secrets of one connection, prepared; the same for all its answers. */
+/** The prepared secrets of one connection, shared by all its answers. */
 export class Sought {
   readonly targets: Targets;
 
@@ -22,32 +22,32 @@ export class Sought {
     return this.targets.all.length === 0;
   }
 
-  /** Times that a byte costs what it costs for one or few secrets. */
+  /** Factor of a byte's cost, compared with one or few secrets. */
   get weight(): number {
     return Math.max(1, this.targets.all.length / 4);
   }
 
-  /** Bytes within which a secret lies in any form that is looked for, escapes of each character included. */
+  /** Longest form of a secret in bytes, with escapes of each character. */
   get formBytes(): number {
     return 12 * this.targets.longest;
   }
 
-  /** Whether a whole secret is in a text. */
+  /** Whether a text contains a whole secret. */
   isIn(text: string): boolean {
     const search = new EchoSearch(this);
     return search.push(Buffer.from(text)) || search.end();
   }
 }
 
-/** An escape may itself be escaped: text within text. */
+/** Depth of escapes: an escape may itself be escaped, as in text within text. */
 const escapes = 2;
 
 const stepBytes = 8 * 1024;
 
-/** For the work of one `push`, whosever. */
+/** Scratch space for one `push` of any search. */
 const withoutNuls = new Uint8Array(maxBytes);
 
-/** One answer. */
+/** The search of one answer. */
 export class EchoSearch {
   readonly #sought: Sought;
   readonly #text: Layer;
@@ -62,12 +62,12 @@ export class EchoSearch {
     this.#withoutNuls = new Track(sought.targets);
   }
 
-  /** As the `weight` of what is sought. */
+  /** As `Sought.weight`. */
   get weight(): number {
     return this.#sought.weight;
   }
 
-  /** True: a whole secret came, with these bytes or before. */
+  /** Takes bytes. True when a whole secret came, with these bytes or before. */
   push(bytes: Uint8Array): boolean {
     if (this.#sought.isEmpty) return false;
     for (let at = 0; at < bytes.length && !this.#isFound; at += maxBytes) this.#push(bytes.subarray(at, at + maxBytes));
@@ -98,7 +98,7 @@ export class EchoSearch {
     return this.#isFound;
   }
 
-  /** Nothing more comes. */
+  /** Ends the text. True when it contained a whole secret. */
   end(): boolean {
     this.#isFound ||= this.#text.end();
     return this.#isFound;

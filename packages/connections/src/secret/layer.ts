@@ -2,7 +2,7 @@ import { Track, gap, maxValues } from './track.ts';
 import type { Targets } from './track.ts';
 import { Unescaped } from './unescaped.ts';
 
-/** Bytes that a layer takes at once: with what was held back they are still few enough for the next one. */
+/** Bytes that a layer takes at once. With the bytes held back they are still few enough for the next layer. */
 export const maxBytes = maxValues - 64;
 
 const none = 0xff;
@@ -17,13 +17,13 @@ for (const [at, sign] of Array.from(alphabet).entries()) sextets[sign.charCodeAt
 sextets['-'.charCodeAt(0)] = 62;
 sextets['_'.charCodeAt(0)] = 63;
 
-/** For the work of one `push`, whosever: digits of a text, with the one before them, and bytes that they say. */
+/** Scratch space for one `push` of any layer: digits of a text, with the one before them, and the bytes that they mean. */
 const digits = new Uint8Array(maxValues + 1);
 const said = new Uint16Array(maxValues);
 
 /**
- * A text as it is, and what it says in hexadecimal and base64. What it says without its escapes is the next one. Escapes of
- * escapes (`depth` 2) are of single characters that nobody writes base64 in, and digits of hexadecimal are escaped by nobody.
+ * A text as it is, and its bytes in hexadecimal and base64. The text without its escapes is the next layer. Escapes of
+ * escapes (`depth` 2) are single characters in which nobody writes base64, and nobody escapes hexadecimal digits.
  */
 export class Layer {
   readonly #plain: Track;
@@ -43,7 +43,7 @@ export class Layer {
     this.#next = next && { layer: next, unescaped: new Unescaped(), bytes: new Uint8Array(maxValues) };
   }
 
-  /** True: a whole secret ends within the first `count` bytes. */
+  /** Takes bytes. True when a whole secret ends within the first `count` bytes. */
   push(bytes: Uint8Array, count: number): boolean {
     const plain = this.#plain.push(bytes, count);
     const hex = this.#pushHex(bytes, count);
@@ -54,7 +54,7 @@ export class Layer {
     return plain || hex || base64 || next;
   }
 
-  /** What was held back of an escape is text. */
+  /** Ends the text, with the bytes held back of an escape as text. */
   end(): boolean {
     if (this.#next === null) return false;
     const { layer, unescaped, bytes } = this.#next;
@@ -62,7 +62,7 @@ export class Layer {
     return layer.end() || last;
   }
 
-  /** Nobody knows where the text begins: it is read from each of two places. */
+  /** Reads hexadecimal from each of two places, because the beginning of the text is unknown. */
   #pushHex(bytes: Uint8Array, count: number): boolean {
     if (this.#hex.length === 0) return false;
     digits[0] = this.#nibble;
@@ -77,14 +77,14 @@ export class Layer {
     return found;
   }
 
-  /** As hexadecimal, from each of four places. */
+  /** Reads base64 from each of four places. */
   #pushBase64(bytes: Uint8Array, count: number): boolean {
     if (this.#base64.length === 0) return false;
     digits[0] = this.#sextet;
     let length = 0;
     for (let at = 0; at < count; at += 1) {
       const byte = bytes[at]!;
-      // Lines of base64 are cut wherever they are long.
+      // Lines of base64 are cut anywhere.
       if (byte === 0x0a || byte === 0x0d) continue;
       length += 1;
       digits[length] = sextets[byte]!;
@@ -99,7 +99,7 @@ export class Layer {
   }
 }
 
-/** Every second digit ends a byte: the first of these, or the one behind it. */
+/** Returns the bytes of hexadecimal digits. Every second digit ends a byte, beginning with the digit `first`. */
 function bytesOfHex(first: number, count: number): number {
   const [from, into] = [digits, said];
   let length = 0;
@@ -111,7 +111,10 @@ function bytesOfHex(first: number, count: number): number {
   return length;
 }
 
-/** Of four digits the first ends no byte, and each other one does. `turn`: which of the four comes first. */
+/**
+ * Returns the bytes of base64 digits. The first of four digits ends no byte, and each other one does. `turn` tells which of
+ * the four comes first.
+ */
 function bytesOfBase64(turn: number, count: number): number {
   const [from, into] = [digits, said];
   let length = 0;

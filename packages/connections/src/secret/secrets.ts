@@ -1,11 +1,11 @@
-/** What of the headers that a connection sets is not for the guest. */
+/** Finds the parts of a connection's headers that the guest must not see. */
 
-/** Shorter text is no secret by itself, and stands in answers by chance. */
+/** Shorter text is no secret by itself, and occurs in answers by chance. */
 const minChars = 8;
-/** A cookie's pairs and a scheme's parameters are settings more often than secrets where they are short. */
+/** Shorter pairs of a cookie and parameters of a scheme are more often settings than secrets. */
 const minPairChars = 12;
 
-/** Whole values, and each whole secret within them. `credentials`: values by the names of their headers. */
+/** Returns whole values, and each whole secret within them. `credentials` are values by the names of their headers. */
 export function secretsOf(credentials: Readonly<Record<string, string>>): readonly string[] {
   return [...new Set(Object.values(credentials).flatMap(partsOf))];
 }
@@ -20,7 +20,7 @@ function partsOf(value: string): readonly string[] {
   return [...valuesOf(value).filter(({ length }) => length >= minChars), ...pairs];
 }
 
-/** A scheme is no secret, and stands in answers without one. */
+/** Returns the value without its scheme, which is no secret and occurs in other answers. */
 function valuesOf(value: string): readonly string[] {
   const space = value.indexOf(' ');
   if (space < 0) return [value];

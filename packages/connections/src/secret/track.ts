@@ -1,29 +1,30 @@
-/** Looks for whole byte strings in a stream of values, at the same cost for each value, whatever it is. */
+/** Searches a stream of values for whole byte strings, at the same cost for each value, whatever it is. */
 import { randomInt } from 'node:crypto';
 
-/** A value that is no byte: nothing that is looked for has it. */
+/** A value that is no byte, so no searched string contains it. */
 export const gap = 0x100;
 
 /** Values that a track takes at once. */
 export const maxValues = 4_096;
 
-/** Odd, and not to be known. */
+/** An odd, unknown number. */
 const base = randomInt(2 ** 30) * 2 + 1;
 
 /**
- * Texts of an equal hash without the target, of one track: one is chance in 2^32 values. Differences whose hash is zero for every
- * base are known (those of Thue and Morse), so who chose the target can make one at each byte, and each costs a comparison.
+ * Most texts with the hash of a target but other bytes in one track; a chance match is one in 2^32 values. Differences whose
+ * hash is zero for every base are known (those of Thue and Morse). Whoever chose the target can make one at each byte, and
+ * each costs a comparison.
  */
 const mostAlike = 16;
 
 interface Target {
   readonly bytes: Uint8Array;
   readonly hash: number;
-  /** `base` to the length. */
+  /** `base` to the power of the length. */
   readonly power: number;
 }
 
-/** The strings to look for, prepared. */
+/** The prepared strings to search for. */
 export class Targets {
   readonly all: readonly Target[];
   readonly longest: number;
@@ -44,13 +45,13 @@ function hashOf(bytes: Uint8Array): { readonly hash: number; readonly power: num
   return { hash, power };
 }
 
-/** For the work of one `push`, whosever: what was before, and what comes. */
+/** Scratch space for one `push` of any track: earlier values, and the new ones. */
 let hashes = new Int32Array(0);
 let values = new Uint16Array(0);
 
 /**
- * A rolling hash over the last values, for the length of each target. How much of a target came makes no difference to what is
- * done: only a whole one is compared byte by byte. A clock tells a guesser no more than the answer does.
+ * A rolling hash over the last values, for the length of each target. A partial match changes nothing in the work: only a
+ * whole match is compared byte by byte. Timing therefore tells a guesser no more than the answer does.
  */
 export class Track {
   readonly #targets: Targets;
@@ -66,8 +67,8 @@ export class Track {
   }
 
   /**
-   * True: a target ends within the first `count` of these values, at most `maxValues`. Or so many texts were alike that only
-   * who knows the target can have made them.
+   * Takes values, at most `maxValues`. True when a target ends within the first `count`, or when so many texts were alike
+   * that only somebody who knows the target can have made them.
    */
   push(given: Uint8Array | Uint16Array, count: number): boolean {
     const { longest, all } = this.#targets;

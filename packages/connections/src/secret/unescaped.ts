@@ -1,21 +1,21 @@
-/** Text without its escapes, byte by byte: percent-encoding, backslashes of JSON and JavaScript, references of HTML. */
+/** Removes escapes from text, byte by byte: percent-encoding, backslashes of JSON and JavaScript, references of HTML. */
 
 const [percent, backslash, ampersand] = [0x25, 0x5c, 0x26];
 const named: Readonly<Record<string, number>> = { amp: 0x26, lt: 0x3c, gt: 0x3e, quot: 0x22, apos: 0x27 };
 const controls: Readonly<Record<string, number>> = { b: 8, t: 9, n: 10, f: 12, r: 13 };
-/** Longer ones are text. */
+/** Longest escape; longer ones are text. */
 const maxChars = 12;
 
-/** Bytes that an escape stands for; `more`: it may be the beginning of one; `none`: it is text. */
+/** The bytes of an escape; `more` when it may be the beginning of one; `none` when it is text. */
 type Read = readonly number[] | 'more' | 'none';
 
-/** Says of each piece of a text what it stands for. It never holds back more than `maxChars` bytes. */
+/** Unescapes a text in pieces. It never holds back more than `maxChars` bytes. */
 export class Unescaped {
   #held = '';
   #into: Uint8Array = new Uint8Array(0);
   #count = 0;
 
-  /** Writes what the first `count` bytes stand for, and says how many bytes it is: at most `maxChars` more than were given. */
+  /** Writes the unescaped first `count` bytes and returns their number, at most `maxChars` more than were given. */
   push(bytes: Uint8Array, count: number, into: Uint8Array): number {
     this.#into = into;
     let written = 0;
@@ -34,7 +34,7 @@ export class Unescaped {
     return written;
   }
 
-  /** What was held back is text. */
+  /** Ends the text, with the bytes held back as text. */
   end(into: Uint8Array): number {
     this.#into = into;
     this.#count = 0;
@@ -57,7 +57,7 @@ export class Unescaped {
     }
   }
 
-  /** The first byte is text; the others may be another escape. */
+  /** Writes the first byte as text; the others may be another escape. */
   #giveUp(): void {
     const held = this.#held;
     this.#held = '';

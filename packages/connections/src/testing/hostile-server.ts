@@ -1,5 +1,5 @@
 /* oxlint-disable no-restricted-imports -- only tests import this file */
-/** A service that misbehaves by the path that it is asked for. */
+/** A service whose path selects its misbehaviour. */
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -78,7 +78,7 @@ const answers: Readonly<Record<string, Answer>> = {
 
 export type HostileServer = Awaited<ReturnType<typeof startHostileServer>>;
 
-/** Its paths are `/v1/allowed/<how>`; `requests` are all that it saw. */
+/** Starts the service. Its paths are `/v1/allowed/<how>`; `requests` are all that it received. */
 export async function startHostileServer(token: string, more: Readonly<Record<string, Answer>> = {}) {
   const requests: IncomingMessage[] = [];
   const bodies: string[] = [];

@@ -1,5 +1,7 @@
 /* oxlint-disable no-restricted-imports -- only tests import this file */
-/** A real MCP server over streamable HTTP, of the official SDK, which wants a token. It may be started anew, and misbehave. */
+/**
+ * A real MCP server over streamable HTTP, of the official SDK, which requires a token. It may be restarted, and misbehave.
+ */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -16,12 +18,12 @@ export interface McpTool {
 }
 
 export interface McpServerOptions {
-  /** What it wants as a bearer; or whether it takes a header `Authorization`. */
+  /** The required bearer token, or a check of the header `Authorization`. */
   readonly token: string | ((authorization: string | undefined) => boolean);
   readonly tools: () => readonly McpTool[];
-  /** As JSON in one piece, not as a stream of events. */
+  /** Whether it answers as JSON in one piece instead of a stream of events. */
   readonly json?: boolean;
-  /** Answers in the place of the protocol where it gives true. */
+  /** Answers in place of the protocol when it returns true. */
   readonly instead?: (req: IncomingMessage, res: ServerResponse) => boolean;
 }
 
@@ -78,7 +80,7 @@ export async function startMcpServer(options: McpServerOptions) {
     requests,
     sessions,
     initialized: () => initialized,
-    /** As a server that was started anew: it knows no session. */
+    /** Forgets all sessions, like a restarted server. */
     forget: () => sessions.clear(),
     async close(): Promise<void> {
       http.closeAllConnections();

@@ -1,7 +1,8 @@
 /* oxlint-disable no-restricted-imports -- only tests import this file */
 /**
- * A real MCP server that wants OAuth, and its authorization server: both of the official SDK, at one origin. Who comes to its
- * consent page consents. Refresh tokens are good once; it counts those that come twice. It may misbehave.
+ * A real MCP server that requires OAuth, and its authorization server: both of the official SDK, at one origin. Every
+ * visitor of its consent page consents. Refresh tokens are valid once, and it counts those that come twice. It may
+ * misbehave.
  */
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -15,15 +16,15 @@ import type { McpTool } from './mcp-server.ts';
 
 export interface OAuthServerOptions {
   readonly tools?: () => readonly McpTool[];
-  /** Answers in the place of the protocol where it gives true; `path` is without its query. */
+  /** Answers in place of the protocol when it returns true; `path` has no query. */
   readonly instead?: (path: string, req: IncomingMessage, res: ServerResponse) => boolean;
-  /** Of access tokens, in seconds; undefined: it does not say. */
+  /** Life of access tokens in seconds; undefined when it does not say. */
   readonly expiresIn?: number | undefined;
-  /** No refresh token comes with access. */
+  /** Whether access comes without a refresh token. */
   readonly fleeting?: boolean;
-  /** Made by hand; no other one is registered then. */
+  /** A client made by hand; no other one is registered then. */
   readonly client?: { readonly id: string; readonly secret?: string; readonly redirectUri: string };
-  /** Nothing is told of OAuth with a refusal. */
+  /** Whether a refusal says nothing about OAuth. */
   readonly quiet?: boolean;
 }
 
@@ -47,7 +48,7 @@ export async function startOAuthServer(options: OAuthServerOptions = {}) {
   const refresh = new Map<string, string>();
   const used = new Set<string>();
   const seen = { refreshes: 0, reused: 0, registrations: 0, exchanges: 0, issued: [] as string[] };
-  /** Awaited by each refresh before its answer, behind the change of tokens. */
+  /** Awaited by each refresh before its answer, after the change of tokens. */
   let gate: () => Promise<unknown> = () => Promise.resolve();
 
   const issued = (scope: string) => {
@@ -162,9 +163,9 @@ export async function startOAuthServer(options: OAuthServerOptions = {}) {
     ...mcp,
     origin,
     seen,
-    /** Access ends; what renews it is still good. */
+    /** Ends access; its refresh tokens stay valid. */
     expire: () => access.clear(),
-    /** The person takes all of it back. */
+    /** Revokes everything, as the person may. */
     revoke() {
       access.clear();
       refresh.clear();
@@ -172,7 +173,7 @@ export async function startOAuthServer(options: OAuthServerOptions = {}) {
     hold(promise: () => Promise<unknown>) {
       gate = promise;
     },
-    /** The redirect URIs of clients that were made by hand are known late. */
+    /** Sets the redirect URI of a client made by hand, which is known late. */
     setRedirect(redirectUri: string) {
       const { client } = options;
       if (client) clients.set(client.id, { ...clients.get(client.id)!, redirect_uris: [redirectUri] });

@@ -1,5 +1,5 @@
 /* oxlint-disable no-restricted-imports -- only tests import this file */
-/** A real broker on loopback with connections behind its door, whose agents are loopback addresses. */
+/** A real broker on loopback with connections behind its door. Its agents are loopback addresses. */
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { createSecretBox } from '@lodge/access';
@@ -17,7 +17,7 @@ export interface Given extends Partial<Omit<ConnectionRow, 'headers'>> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Connections with OAuth are tested over a real store. */
+/** No grants, because connections with OAuth are tested over a real store. */
 const noGrants = {
   asked: async () => undefined,
 } as unknown as ConnectionGrants;
@@ -54,9 +54,9 @@ export async function startWorld(options: Partial<ConnectionOptions> = {}) {
     parts,
     lines,
     logged,
-    /** Answers that were refused as they held a credential. */
+    /** Answers that were refused because they contained a credential. */
     echoed,
-    /** Puts it for the agent of an address; one of the same name is replaced. */
+    /** Puts a connection for the agent of an address and replaces one of the same name. */
     put(address: string, given: Given): ConnectionRow {
       const agentId = broker.agentId(address);
       const { headers = {}, ...more } = given;
@@ -85,7 +85,7 @@ export async function startWorld(options: Partial<ConnectionOptions> = {}) {
       rows.splice(at < 0 ? rows.length : at, at < 0 ? 0 : 1, row);
       return row;
     },
-    /** One request as these bytes, and all that comes back. */
+    /** Sends one request as these bytes and returns everything that comes back. */
     raw(address: string, request: string): Promise<string> {
       return new Promise((resolve, reject) => {
         const socket = connect({ port: broker.port, host: '127.0.0.1', localAddress: address });
