@@ -29,7 +29,6 @@ const notCleanYet: readonly string[] = [
   'packages/broker/',
   'packages/channels/',
   'packages/engine/',
-  'packages/store/',
   'packages/testkit/',
   'packages/vm/',
   'scripts/',

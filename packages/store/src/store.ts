@@ -79,9 +79,9 @@ export interface Store {
   readonly apiKeys: ApiKeyStore & ApiKeyChanges;
   readonly audit: AuditLog;
   readonly events: EventStore;
-  /** The agents whose VMs are on this host, by its control plane's name (`holder`). */
+  /** Returns the agents whose VMs are on this host, by its control plane's name (`holder`). */
   directoryOf(host: string): AgentDirectory;
-  /** The ledger in which this process writes the calls of the host's agents. */
+  /** Returns the ledger in which this process writes the calls of the host's agents. */
   ledgerOf(host: string): CallLedger & CallSweeper;
   readonly usage: UsageStore;
   readonly limits: LimitStore;
@@ -101,19 +101,19 @@ export interface Store {
   readonly hookTurns: HookTurns;
   readonly connections: ConnectionStore & ConnectionDirectory;
   readonly connectionGrants: ConnectionGrants;
-  /** What takes up the database's disk now. */
+  /** Returns the present sizes on the database's disk. */
   readonly sizes: () => Promise<StoredSizes>;
-  /** Resolves when the database answers. Tried once: for a health check. */
+  /** Resolves when the database answers. Tried once, for a health check. */
   ping(): Promise<void>;
-  /** Waits for the statements under way. */
+  /** Waits for the statements in progress. */
   close(): Promise<void>;
 }
 
 export interface StoreConfig extends DatabaseConfig {
   readonly log: Log;
-  /** None by default. */
+  /** No limits by default. */
   readonly spendDefaults?: SpendDefaults;
-  /** Most that is kept of what was said in the model calls of one account; without it all. */
+  /** Most bytes stored for the contents of one account's calls; unbounded by default. */
   readonly callContentBytes?: number;
 }
 

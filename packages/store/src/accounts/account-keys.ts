@@ -40,7 +40,7 @@ export async function liveKeys(trx: Db, accountId: string): Promise<number> {
   return Number(live);
 }
 
-/** Its event is its caller's to write. */
+/** Inserts a key; the caller writes its event. */
 export function insertKey(trx: Db, accountId: string, key: NewApiKey) {
   const { name, hash, last4, scopes, expiresAt } = key;
   return trx

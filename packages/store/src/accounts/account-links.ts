@@ -61,7 +61,7 @@ export async function createLink(trx: Db, link: NewLink): Promise<LinkRow> {
   return toLinkRow(row);
 }
 
-/** Of two transactions at once the second waits for the first, and then finds the link used. */
+/** Uses up a link. The second of two simultaneous transactions waits for the first, and then finds the link used. */
 export async function takeLink(trx: Db, kind: LinkKind, hash: Uint8Array): Promise<LinkRow | null> {
   const row = await trx
     .updateTable('account_links')
@@ -95,7 +95,7 @@ export async function endInvitation(trx: Db, id: string): Promise<boolean> {
   return numDeletedRows > 0n;
 }
 
-/** For the oldest owner, unless anybody can sign in or an owner link was ever made. */
+/** Makes a link for the oldest owner, unless anybody can sign in or an owner link was ever made. */
 export async function createFirstOwnerLink(trx: Db, link: Pick<NewLink, 'hash' | 'lifetimeSeconds'>): Promise<boolean> {
   await sql`select pg_advisory_xact_lock(${advisoryLocks.firstOwnerLink})`.execute(trx);
   const owner = await trx
@@ -114,7 +114,7 @@ export async function createFirstOwnerLink(trx: Db, link: Pick<NewLink, 'hash' |
   return true;
 }
 
-/** Links that were used or have expired say nothing after a month; that one was made says the first owner link. */
+/** Deletes used and expired links after a month. The first owner link stays as the mark that it was made. */
 export async function pruneLinks(db: Db, limit: number): Promise<void> {
   await sql`
     delete from account_links where id in (

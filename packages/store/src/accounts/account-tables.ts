@@ -2,7 +2,7 @@ import type { InvitedRole, Role, SpendLimit } from '@lodge/domain';
 import type { LinkKind } from '@lodge/ports';
 import type { ColumnType, Generated } from 'kysely';
 
-/** Tables of accounts and what belongs to them. */
+/** Tables of accounts and their belongings. */
 export interface AccountTables {
   recovery_codes: { account_id: string; hash: Uint8Array };
   sessions: SessionsTable;
@@ -20,7 +20,7 @@ export interface AccountColumns {
   totp_pending_sealed: Generated<string | null>;
   spend_limit: ColumnType<SpendLimit | null, undefined, string | null>;
   record_llm_calls: Generated<boolean>;
-  /** A bigint, which pg gives as text. */
+  /** A bigint, which pg returns as text. */
   totp_last_step: ColumnType<string | null, number | undefined, number | null>;
 }
 

@@ -201,13 +201,13 @@ export class PostgresAccountTransaction implements AccountTransaction {
     return appendEvent(this.trx, event);
   }
 
-  /** Before the commit. Throws for a change without its one event, and for an event without a change. */
+  /** Called before the commit. Throws for a change without its one event, and for an event without a change. */
   checkRecorded(): void {
     if (this.events === (this.hasChanged ? 1 : 0)) return;
     throw new Error(`a transaction ${this.hasChanged ? 'with' : 'without'} a change wrote ${this.events} events`);
   }
 
-  /** Notes a change that its event tells of. What only counts, locks or uses something up is none. */
+  /** Notes a change that needs an event. A write that only counts, locks or uses something up needs none. */
   private changing<T>(writing: Promise<T>, isChange: (written: T) => boolean = () => true): Promise<T> {
     return writing.then((written) => {
       this.hasChanged ||= isChange(written);
@@ -218,7 +218,7 @@ export class PostgresAccountTransaction implements AccountTransaction {
 
 const maxAddresses = 20;
 
-/** Postgres names the constraint that another row broke. */
+/** Translates a broken constraint, which Postgres names. */
 async function orEmailTaken<T>(writing: Promise<T>): Promise<T> {
   try {
     return await writing;

@@ -11,7 +11,7 @@ import { testStore } from '../testing/test-store.ts';
 const { database, store } = await testStore();
 const { apiKeys } = store;
 
-// First in the file: later tests use the account.
+// This test is first in the file, because later tests use the account.
 test('of many first starts at once one makes the account and its key, and the rest write nothing', async () => {
   const keys = Array.from({ length: 8 }, () => newKey());
   const made = await Promise.all(keys.map((key) => apiKeys.createFirstAccount('operator', key)));

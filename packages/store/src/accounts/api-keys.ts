@@ -37,7 +37,7 @@ export class PostgresApiKeyStore implements ApiKeyStore, ApiKeyChanges {
 
   async recordUse(uses: ReadonlyMap<string, Date>): Promise<void> {
     if (uses.size === 0) return;
-    // Locked in one order, so that two processes which write the same keys at once do not block each other for ever.
+    // Rows are locked in one order, so two processes that write the same keys at once do not deadlock.
     await this.database.repeatable((db) =>
       sql`
         with used as (
@@ -66,7 +66,7 @@ export class PostgresApiKeyStore implements ApiKeyStore, ApiKeyChanges {
   }
 }
 
-/** With its event: Lodge makes such a key by itself. */
+/** Inserts a key that Lodge makes by itself, with its event. */
 async function insertOwnKey(trx: Kysely<Schema>, accountId: string, key: NewApiKey): Promise<ApiKeyRow> {
   const { name, last4, scopes, expiresAt } = key;
   const row = await insertKey(trx, accountId, key);

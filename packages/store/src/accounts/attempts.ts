@@ -5,7 +5,7 @@ import type { Schema } from '../database/schema.ts';
 
 type Db = Kysely<Schema>;
 
-/** Thrown inside the transaction, so that nothing of it is counted. */
+/** Thrown inside the transaction, so that nothing in it is counted. */
 class MustWait extends Error {
   readonly waitSeconds: number;
   constructor(waitSeconds: number) {
@@ -15,14 +15,14 @@ class MustWait extends Error {
 }
 
 /**
- * Counts on every limit or on none. The row's lock makes attempts at once one after another, over all processes; the times are
- * those at which each got it. A day without an attempt begins the count anew.
+ * Counts an attempt on every limit or on none. The row's lock serialises simultaneous attempts over all processes, and each
+ * has the time at which it got the lock. A day without an attempt restarts the count.
  */
 export async function takeAttempt(
   db: Db,
   limits: readonly AttemptLimit[],
 ): Promise<{ readonly waitSeconds: number } | null> {
-  // In one order, so that two transactions cannot wait for each other.
+  // One order keeps two transactions from waiting for each other.
   const ordered = limits.toSorted((a, b) => (a.subject < b.subject ? -1 : 1));
   try {
     await db.transaction().execute(async (trx) => {
@@ -54,7 +54,7 @@ async function countOne(trx: Db, { subject, free, maxWaitSeconds }: AttemptLimit
   throw new MustWait(Math.max(1, blocked[0]?.seconds ?? 1));
 }
 
-/** The wait it caused goes with it: nobody could count another meanwhile. */
+/** Takes an attempt back with the wait that it caused. Nobody could count another meanwhile. */
 export async function giveBackAttempt(db: Db, subjects: readonly string[]): Promise<void> {
   await sql`
     update attempts a set failures = greatest(a.failures - 1, 0), blocked_until = null

@@ -16,7 +16,7 @@ import type { DataKeyRow, DataKeyStore, SealedValue, SealedValueStore } from '@l
 import { sql } from 'kysely';
 import type { Database } from '../database/connection.ts';
 
-/** A column that holds sealed secrets: who adds one adds it here, or a change of the master key leaves it behind. */
+/** A column with sealed secrets. Every such column must be listed here, or a change of the master key would miss it. */
 interface SealedPlace {
   readonly table: string;
   readonly column: string;
@@ -75,7 +75,7 @@ export const sealedPlaces: readonly SealedPlace[] = [
 
 const nameOf = ({ table, column }: SealedPlace): string => `${table}.${column}`;
 
-/** Data keys and everything sealed, in Postgres. */
+/** Data keys and all sealed values, in Postgres. */
 export class PostgresSecretStore implements DataKeyStore, SealedValueStore {
   private readonly database: Database;
 

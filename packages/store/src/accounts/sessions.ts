@@ -19,7 +19,7 @@ const columns = [
   'sessions.user_agent',
 ] as const;
 
-/** Neither at its end nor unused for too long. */
+/** A condition: the session has neither reached its end nor been unused for too long. */
 export const sessionInForce = sql<boolean>`(
   sessions.expires_at > now() and sessions.last_seen_at > now() - ${sessionLifetime.idleSeconds} * interval '1 second'
 )`;
@@ -48,7 +48,7 @@ export async function sessionsOf(db: Db, accountId: string): Promise<SessionRow[
 
 export async function recordSeen(db: Db, seen: ReadonlyMap<string, Date>): Promise<void> {
   if (seen.size === 0) return;
-  // Locked in one order, so that two processes which write the same sessions at once do not block each other for ever.
+  // Rows are locked in one order, so two processes that write the same sessions at once do not deadlock.
   await sql`
     with seen as (
       select s.id, u.at

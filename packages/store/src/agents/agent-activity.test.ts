@@ -15,7 +15,7 @@ interface Given {
   readonly host?: string;
   readonly status?: 'running' | 'paused';
   readonly lifecycle?: Partial<Lifecycle>;
-  /** Seconds ago. */
+  /** Times in seconds ago. */
   readonly active?: number;
   readonly paused?: number;
   readonly facts?: Pick<Observation, 'statusReason' | 'startedAt'> & { readonly status?: AgentStatus };
@@ -23,7 +23,7 @@ interface Given {
 
 const ago = (seconds: number): Date => new Date(Date.now() - seconds * 1_000);
 
-/** An agent that was made a day ago. */
+/** Creates an agent with an age of one day. */
 async function agent({ host = 'h', status = 'running', lifecycle, active, paused, facts }: Given): Promise<string> {
   const { id } = await agents.create(newAgent(account, { lifecycle: { ...defaultLifecycle, ...lifecycle } }), admitAll);
   await execute(

@@ -7,11 +7,14 @@ import { channelStatusesOf } from '../channels/channel-row.ts';
 import type { Database } from '../database/connection.ts';
 
 /**
- * What keeps agents awake: holds in the database, so that all processes agree on what is idle. Every write here locks the
+ * Keep-awake leases of agents, in the database, so all processes agree on which agents are idle. Every write here locks the
  * agent's row first, as a decision about the agent does (`begin`), and so comes either before it or after it.
  */
 
-/** One statement: it is on the path of every chat. It waits for the row, and gives it as it is then. */
+/**
+ * Takes a lease in one statement, because it is on the path of every chat. It waits for the row and returns it as it is
+ * then.
+ */
 export async function hold(database: Database, id: string, holder: string, ttlMs: number): Promise<AgentRow | null> {
   const { rows } = await database.repeatable((db) =>
     sql<SelectedAgent>`
@@ -32,7 +35,7 @@ export async function hold(database: Database, id: string, holder: string, ttlMs
   return rows[0] ? toAgentRow(rows[0]) : null;
 }
 
-/** A hold that ran out, because its process stood still for long, is made again. */
+/** Prolongs leases. It recreates one that expired because its process stood still for long. */
 export async function prolong(
   database: Database,
   ids: readonly string[],
@@ -40,7 +43,7 @@ export async function prolong(
   ttlMs: number,
 ): Promise<void> {
   if (ids.length === 0) return;
-  // Locked in one order, so that two processes which prolong for the same agents do not block each other for ever.
+  // Rows are locked in one order, so two processes that prolong for the same agents do not deadlock.
   await database.repeatable((db) =>
     sql`
       with live as (
@@ -55,7 +58,7 @@ export async function prolong(
   );
 }
 
-/** Also removes the agent's holds that ran out: those of processes that were killed. */
+/** Ends a lease and removes the agent's expired leases, which killed processes left. */
 export async function release(database: Database, id: string, holder: string): Promise<void> {
   await database.repeatable((db) =>
     sql`
@@ -115,7 +118,7 @@ export async function evictable(database: Database, host: string, limit: number)
   return rows.map(toAgentRow);
 }
 
-/** Whether anything holds the agent of that id awake now. */
+/** A condition: a keep-awake lease of the agent is in force. */
 export const isHeld = (agentId: Expression<unknown>): RawBuilder<boolean> =>
   sql<boolean>`exists (select from agent_holds h where h.agent_id = ${agentId} and h.until > ${now})`;
 

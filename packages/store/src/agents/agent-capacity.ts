@@ -6,7 +6,7 @@ import type { ExpressionBuilder, ExpressionWrapper, Kysely, SqlBool, Transaction
 import type { Schema } from '../database/schema.ts';
 import { advisoryLockClasses } from '../database/locks.ts';
 
-/** What every live agent takes; call it with creates held back. */
+/** Reads the resources of every live agent. Call it while creates are held back. */
 export async function readCommitted(trx: Transaction<Schema>, accountId: string): Promise<Committed> {
   const there = await holders(trx);
   const { all, running } = await countAgents(trx, accountId);
@@ -18,7 +18,7 @@ export async function sizesHeld(db: Kysely<Schema>, except = ''): Promise<readon
   return sizesOf((await holders(db)).filter(({ id }) => id !== except));
 }
 
-/** One that is being deleted takes what it has until nothing of it is left. */
+/** Returns all agents that hold resources. A deleted one holds them until nothing of it is left. */
 export async function holders(db: Kysely<Schema>): Promise<readonly AgentHolder[]> {
   const rows = await db
     .selectFrom('agents')
@@ -43,7 +43,7 @@ export async function holders(db: Kysely<Schema>): Promise<readonly AgentHolder[
 const sizesOf = (all: readonly AgentHolder[]): SizeName[] =>
   all.filter(({ holdsMemory }) => holdsMemory).map(({ size }) => size);
 
-/** Runs, or is on its way to it. A paused agent is idle: it counts again when it is resumed. */
+/** A condition: the agent runs or is about to run. A paused agent is idle and counts again when it is resumed. */
 const isRunning = (eb: ExpressionBuilder<Schema, 'agents'>): ExpressionWrapper<Schema, 'agents', SqlBool> =>
   eb.or([eb('status', 'in', ['provisioning', 'running']), eb('operation_kind', 'in', operationsToMemory)]);
 
@@ -61,7 +61,7 @@ export async function countAgents(db: Kysely<Schema>, accountId: string, except 
   return { all: Number(all), running: Number(running) };
 }
 
-/** Agents of the account but `id` that run or are on their way to it; until the transaction ends nobody else counts them. */
+/** Counts the account's agents but `id` that run or are about to run. Until the transaction ends nobody else counts them. */
 export async function othersRunning(trx: Transaction<Schema>, accountId: string, id: string): Promise<number> {
   await sql`select pg_advisory_xact_lock(${advisoryLockClasses.runningQuota}, hashtext(${accountId}))`.execute(trx);
   return (await countAgents(trx, accountId, id)).running;

@@ -19,10 +19,10 @@ const byTable =
   (verb: Verb) =>
   ({ row }: DecisionFacts): Admission =>
     admit(verb, row);
-/** What idleness does. */
+/** The decision of idleness. */
 const unlessHeld = ({ held }: DecisionFacts): Admission => (held ? { do: 'nothing' } : { do: 'begin', kind: 'pause' });
 
-/** What a test says of an observation. */
+/** Facts of an observation in a test. */
 type Facts = Partial<Pick<AgentRow, 'status' | 'machine'>> & { readonly operation?: null };
 
 async function agentIn(facts: Facts, given = {}): Promise<AgentRow> {
@@ -36,7 +36,7 @@ async function observe(id: string, generation: number, facts: Facts): Promise<vo
   assert.equal(await agents.observe(id, generation, 'h', { ...facts, event } as Observation), true);
 }
 
-/** Holds the agent's row as a transaction under way does, and lets go when told. */
+/** Locks the agent's row as a transaction in progress does, and releases it on command. */
 async function lockRow(id: string) {
   const client = new Client(database);
   await client.connect();

@@ -10,7 +10,10 @@ import { writeNote } from '../events/change-note.ts';
 import type { Database } from '../database/connection.ts';
 import type { AgentsTable, Schema } from '../database/schema.ts';
 
-/** Decisions about one agent: made on the row as it is once everyone who changes it has committed, and written before anyone else does. */
+/**
+ * Decides about one agent. The decision reads the row after everyone who changes it has committed, and is written before
+ * anyone else writes.
+ */
 
 export function begin(
   database: Database,
@@ -21,7 +24,7 @@ export function begin(
 ): Promise<{ readonly row: AgentRow; readonly admission: Admission } | null> {
   return database.transaction(async (trx) => {
     if (!(await lockAgent(trx, id))) return null;
-    // A statement of its own: it must see what was committed while the lock was waited for, the holds above all.
+    // A separate statement sees everything that was committed while it waited for the lock, above all keep-awake leases.
     const found = await liveAgents(trx)
       .select((eb) => [isHeld(eb.ref('agents.id')).as('held'), now.as('now')])
       .where('id', '=', id)
@@ -81,7 +84,7 @@ export function change(
   });
 }
 
-/** Not `for update`, which would wait for, and hold up, whoever writes a row that refers to the agent. */
+/** Locks the agent's row. `for update` would wait for, and delay, every writer of a row that refers to the agent. */
 export function lockAgent(
   trx: Transaction<Schema>,
   id: string,
@@ -95,7 +98,7 @@ export function lockAgent(
     .executeTakeFirst();
 }
 
-/** Without what is so already. */
+/** Returns the change without values that are so already. */
 function changesIn(row: AgentRow, { llmKeys, ...rest }: AgentChange): AgentChange {
   const changed = Object.entries(rest).filter(
     ([name, value]) => value !== undefined && !isDeepStrictEqual(value, row[name as keyof typeof rest]),
@@ -119,7 +122,7 @@ type SealedKey = Pick<NewKey, 'provider' | 'sealed'>;
 const isIn = (all: readonly SealedKey[]) => (key: SealedKey) =>
   all.some(({ provider, sealed }) => provider === key.provider && sealed === key.sealed);
 
-/** A key that stays the same keeps its time of creation. */
+/** Replaces the keys. An unchanged key keeps its time of creation. */
 async function replaceKeys(trx: Transaction<Schema>, agentId: string, keys: readonly NewKey[]): Promise<void> {
   const there = await trx
     .selectFrom('llm_keys')

@@ -1,4 +1,4 @@
-/** Ports and visits of agents: bounded, one taker for each link, and ended with agent, key and password. */
+/** Ports and visits of agents are bounded, each link has one taker, and all end with agent, key and password. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
@@ -13,7 +13,7 @@ const accountId = await firstAccount(store.apiKeys);
 const agent = async (): Promise<string> => (await store.agents.create(newAgent(accountId), admitAll)).id;
 const run = (text: string) => execute(database.connectionString, text);
 
-/** A link and what it is opened with. */
+/** Makes a link and returns it with its secrets. */
 async function link(given: Partial<NewAgentLink> = {}) {
   const agentId = given.agentId ?? (await agent());
   const by = given.by ?? { kind: 'api_key', id: (await store.apiKeys.insert(accountId, newKey())).id };

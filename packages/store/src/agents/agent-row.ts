@@ -6,10 +6,10 @@ import { channelStatusesOf } from '../channels/channel-row.ts';
 import { statement } from '../database/statement.ts';
 import type { InJson } from '../database/statement.ts';
 
-/** A provider key as `json_agg` gives it: JSON has no dates. */
+/** A provider key from `json_agg`, which has no dates. */
 type LlmKeyJson = Omit<LlmKeyRow, 'createdAt'> & { readonly createdAt: string };
 
-/** The keys of the agent whose id `agentId` is, as one JSON column. */
+/** Returns the keys of the agent `agentId` as one JSON column. */
 export function llmKeysOf(agentId: Expression<string>): RawBuilder<LlmKeyJson[]> {
   return sql<LlmKeyJson[]>`(
     select coalesce(json_agg(json_build_object(
@@ -19,7 +19,7 @@ export function llmKeysOf(agentId: Expression<string>): RawBuilder<LlmKeyJson[]>
   )`;
 }
 
-/** What of the table is in an agent's row. */
+/** Columns of the table in an agent's row. */
 const columns = [
   'id',
   'account_id',

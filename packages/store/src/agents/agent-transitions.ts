@@ -1,4 +1,4 @@
-/** What reconcilers write of agents: facts of the host in one statement, a transition with its event in one transaction. */
+/** Writes of reconcilers: facts of the host in one statement, a transition with its event in one transaction. */
 import type { EndedOperation, Observation } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { ExpressionBuilder, ExpressionWrapper, Kysely, SqlBool, Updateable } from 'kysely';
@@ -16,7 +16,7 @@ interface Place {
 
 interface Observed {
   readonly written: boolean;
-  /** What ended with it. */
+  /** The operation that ended with it. */
   readonly ended: EndedOperation | null;
 }
 
@@ -38,7 +38,7 @@ export async function observe(database: Database, place: Place, facts: Observati
   }
   return database.transaction(async (trx) => {
     const row = await updating(trx, place, facts)
-      // Locked before it is looked at, so `old` is what the update replaces.
+      // The row is locked before it is read, so `old` is the replaced state.
       .from((eb) => eb.selectFrom('agents').select(replaced).where('id', '=', place.id).forNoKeyUpdate().as('old'))
       .whereRef('agents.id', '=', 'old.id')
       .returning([
@@ -70,7 +70,10 @@ const updating = (db: Kysely<Schema>, { id, generation, lease }: Place, facts: O
     .where('agents.generation', '=', generation)
     .where((eb) => eb.and(heldBy(eb, lease)));
 
-/** What goes with an agent, and all that hangs on it. A turn under way for a schedule or a hook ends when it finds that it is gone. */
+/**
+ * Tables whose rows end with their agent. A turn in progress for a schedule or a hook ends when it finds that its row is
+ * gone.
+ */
 const ownTables = [
   'agent_holds',
   'agent_ports',
@@ -84,7 +87,7 @@ const ownTables = [
   'hooks',
 ] as const;
 
-/** Of an agent of which nothing is left on its host. */
+/** Ends an agent of which nothing is left on its host. */
 export async function finishDelete(database: Database, id: string, lease: string): Promise<void> {
   await database.transaction(async (trx) => {
     const gone = await trx

@@ -8,7 +8,10 @@ import type { Schema } from '../database/schema.ts';
 
 const maxPerAgent = 500;
 
-/** Neither over, nor made by a key or session that is; nor of an agent that goes. A session that was ended took its rows along. */
+/**
+ * A condition: the link or visit is not over, its key or session is in force, and its agent is not being deleted. An ended
+ * session removed its rows.
+ */
 const inForce = sql<boolean>`(
   agent_visits.expires_at > now()
   and (
@@ -52,7 +55,7 @@ export class PostgresAgentVisitStore implements AgentVisitStore {
     });
   }
 
-  /** Not repeated when the connection is lost: the first attempt may have used the link up. */
+  /** Opens a link. It is not repeated after a lost connection, because the first attempt may have used the link up. */
   async openLink(
     { agentId, port }: AgentPage,
     linkHash: Uint8Array,
@@ -93,7 +96,7 @@ export class PostgresAgentVisitStore implements AgentVisitStore {
   }
 }
 
-/** All of an account's links and visits. */
+/** Ends all links and visits of an account. */
 export async function endVisits(trx: Kysely<Schema>, accountId: string): Promise<void> {
   await trx.deleteFrom('agent_visits').where('account_id', '=', accountId).execute();
 }

@@ -33,7 +33,7 @@ import { decodeCursor, encodeCursor } from '../database/cursor.ts';
 import type { Schema } from '../database/schema.ts';
 import { advisoryLocks } from '../database/locks.ts';
 
-/** Throws a `ChannelConflictError`; nothing of the transaction is written then. */
+/** Puts a channel. Throws a `ChannelConflictError`; nothing of the transaction is written then. */
 async function putChannelOf(trx: Transaction<Schema>, agent: NewAgent, channel: NewChannel): Promise<void> {
   try {
     await putChannel(trx, { accountId: agent.accountId, agentId: agent.id, ...channel }, undefined);
@@ -43,17 +43,17 @@ async function putChannelOf(trx: Transaction<Schema>, agent: NewAgent, channel: 
 }
 
 /**
- * The commit does not wait for the disk. A lease that a crash of the database forgets makes whatever was decided under it
- * void (`observe` asks for it), and is taken anew.
+ * Commits without waiting for the disk. A lease that a crash of the database forgets is taken anew, and every decision made
+ * under it is void, because `observe` checks the lease.
  */
 const withoutSync = sql<SqlBool>`set_config('synchronous_commit', 'off', true) = 'off'`;
 
-/** `AgentStore` in Postgres. A soft-deleted row stays for the calls that were metered on it. */
+/** `AgentStore` in Postgres. A soft-deleted row stays for its metered calls. */
 export class PostgresAgentStore implements AgentStore {
   private readonly database: Database;
   private readonly changes: Changes;
   private readonly ended: EndedOperations;
-  /** Tells this process' leases from those of one that was killed on the same host, whose last write may still come. */
+  /** Tells this process's leases from those of a killed process on the same host, whose last write may still come. */
   private readonly session = randomUUID();
 
   constructor(database: Database, changes: Changes, ended: EndedOperations) {
@@ -65,7 +65,7 @@ export class PostgresAgentStore implements AgentStore {
   create(agent: NewAgent, admit: (committed: Committed) => void, note?: ChangeNote): Promise<AgentRow> {
     return this.database.once((db) =>
       db.transaction().execute(async (trx) => {
-        // Released when the commit can be seen, so the next create counts this agent.
+        // The lock is released when the commit becomes visible, so the next create counts this agent.
         await sql`select pg_advisory_xact_lock(${advisoryLocks.createAgent})`.execute(trx);
         admit(await readCommitted(trx, agent.accountId));
         await insertAgent(trx, agent);
@@ -120,7 +120,7 @@ export class PostgresAgentStore implements AgentStore {
         )
         .orderBy('created_at', filter.order)
         .orderBy('id', filter.order)
-        // One more than the page tells whether another follows.
+        // One more row than the page shows whether another page follows.
         .limit(filter.limit + 1)
         .execute(),
     );
@@ -188,7 +188,7 @@ export class PostgresAgentStore implements AgentStore {
     await this.database.repeatable((db) =>
       db
         .updateTable('agents')
-        // Calls end in another order than they began: the latest counts.
+        // Calls end in another order than they began, so the latest time counts.
         .set({ last_active_at: sql<Date>`greatest(last_active_at, ${at})` })
         .where('id', '=', id)
         .where('deleted_at', 'is', null)
@@ -244,7 +244,7 @@ export class PostgresAgentStore implements AgentStore {
         .where((eb) =>
           eb.or([
             eb('lease_holder', 'is', null),
-            // A process that was killed has not given it back; its successor on that host takes it over.
+            // A killed process has not released it. Its successor on that host takes it over.
             eb(sql<string>`split_part(lease_holder, '#', 1)`, '=', holder),
             eb('lease_until', '<=', sql<Date>`clock_timestamp()`),
           ]),
@@ -286,7 +286,7 @@ export class PostgresAgentStore implements AgentStore {
 }
 
 async function insertAgent(trx: Transaction<Schema>, agent: NewAgent): Promise<void> {
-  // Later than the account's latest, even when the clock was set back: a page that was read stays before it.
+  // The time is later than the account's latest, even when the clock was set back, so pages read before stay as they were.
   const createdAt = sql<Date>`(
     select greatest(clock_timestamp(), max(created_at) + interval '1 millisecond')
     from agents where account_id = ${agent.accountId} and deleted_at is null
@@ -323,12 +323,15 @@ function conditionsOf(
   return [
     ...(status === undefined ? [] : [eb('status', '=', status)]),
     ...(runtimeKind === undefined ? [] : [eb('runtime_kind', '=', runtimeKind)]),
-    // Not `ilike`: the characters it gives a meaning to are plain ones here.
+    // `ilike` would give a meaning to some characters, which are plain here.
     ...(name === undefined ? [] : [eb(sql<number>`position(lower(${name}) in lower(name))`, '>', 0)]),
     ...(metadata === undefined ? [] : [eb('metadata', '@>', sql<never>`${JSON.stringify(metadata)}::jsonb`)]),
   ];
 }
 
-/** Postgres has no text with NUL or half a surrogate pair, so nothing stored matches one, and asking is an error. */
+/**
+ * Whether Postgres can store the texts. It stores no NUL and no half of a surrogate pair, so no row matches such a text, and
+ * a query with one is an error.
+ */
 const canBeStored = (...texts: readonly string[]): boolean =>
   texts.every((text) => text.isWellFormed() && !text.includes('\0'));

@@ -48,7 +48,7 @@ export class PostgresAgentPortStore implements AgentPortStore {
     note?: ChangeNote,
   ): Promise<{ readonly row: AgentPortRow; readonly isNew: boolean } | 'full' | 'no_agent'> {
     return this.database.transaction(async (trx) => {
-      // One after another, so that they are counted right.
+      // The lock serialises changes, so they are counted correctly.
       if ((await lockAgent(trx, agentId))?.account_id !== accountId) return 'no_agent';
       const present = await trx.selectFrom('agent_ports').selectAll().where('agent_id', '=', agentId).execute();
       const before = present.find((row) => row.port === port);

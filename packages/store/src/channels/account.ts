@@ -1,4 +1,4 @@
-/** A channel that becomes another account of its platform: nothing of the account before is said by the new one. */
+/** Changes a channel to another account of its platform. The new account must not say anything of the old one. */
 import type { ChannelName } from '@lodge/domain';
 import type { NewEvent } from '@lodge/ports';
 import { sql } from 'kysely';
@@ -9,9 +9,9 @@ const sentence = 'The channel became another account before the answer was sent.
 const unclear = 'The channel became another account while the answer was sent, so it may have arrived.';
 
 /**
- * Messages that wait fail, answers that wait are not sent, turns under way answer nobody. The place that the connection had got
- * to and the ids that were seen go too: another account has other messages, which may have the same ids. The channel's row is
- * locked by the caller. Gives the events.
+ * Ends waiting messages as failed, drops waiting answers and cuts turns in progress. The connection's position and the seen
+ * ids go too, because the other account's messages may have the same ids. The caller has locked the channel's row. Returns
+ * the events.
  */
 export async function leaveAccount(
   trx: Transaction<Schema>,
@@ -27,7 +27,7 @@ export async function leaveAccount(
       not_before = null, said = null
     where ${ours} and (claim_until is not null or waiting_since is not null)
   `.execute(trx);
-  // The other account's messages may have the same ids, and none of them is to be taken away.
+  // Messages of the other account may have the same ids, and none of them may be removed.
   await sql`
     update channel_conversations set progress_id = null, progress_claim = null where ${ours} and progress_id is not null
   `.execute(trx);

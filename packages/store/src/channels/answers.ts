@@ -1,4 +1,4 @@
-/** Ends a claim with what came of its turn. */
+/** Ends a claim with the result of its turn. */
 import type { ChannelName, Json } from '@lodge/domain';
 import type { ChannelTurns, NewEvent, WaitingConversation } from '@lodge/ports';
 import { sql } from 'kysely';
@@ -54,7 +54,7 @@ export async function answerClaim(
   return true;
 }
 
-/** Since when a conversation waits: since the first message that does. */
+/** Sets the time since which a conversation waits: that of its first waiting message. */
 export async function setWaiting(trx: Transaction<Schema>, id: string): Promise<void> {
   await sql`
     update channel_conversations set waiting_since = (
@@ -63,7 +63,7 @@ export async function setWaiting(trx: Transaction<Schema>, id: string): Promise<
   `.execute(trx);
 }
 
-/** What waits in a conversation and came before a place of its order. */
+/** Ends the messages that wait in a conversation before a position of its order. */
 export async function endEarlier(
   trx: Transaction<Schema>,
   { id, before }: { readonly id: string; readonly before: RawBuilder<unknown> },
@@ -77,7 +77,7 @@ export async function endEarlier(
   return rows;
 }
 
-/** Of the last of its messages. */
+/** Returns the reply reference of the last of its messages. */
 async function lastReplyTo(trx: Transaction<Schema>, id: string, claim: number): Promise<Json | null> {
   const row = await trx
     .selectFrom('channel_messages')
@@ -92,7 +92,7 @@ async function lastReplyTo(trx: Transaction<Schema>, id: string, claim: number):
   return row?.reply_to ?? null;
 }
 
-/** With an answer they are answered once all of it is sent; without one at once. */
+/** Ends the messages. With an answer they are answered once all of it is sent, without one at once. */
 async function endMessages(
   trx: Transaction<Schema>,
   { id, claim }: Pick<WaitingConversation, 'id' | 'claim'>,

@@ -53,7 +53,7 @@ test('a command is answered once beside a turn under way, which is answered too,
   assert.deepEqual(await turns.renew([turn!], 60_000), new Set([turn!.id]));
   assert.equal(await turns.answer(turn!, { ...answered, answer: { text: 'done', files: [] } }), true);
   assert.deepEqual(await queued(id), ['status', 'help', 'done']);
-  // Of what waits yet, `/new` comes in its order.
+  // Among waiting messages, `/new` comes in its order.
   for (const text of ['more', '/new', '/stop']) {
     const [next] = await turns.claim(options);
     assert.deepEqual(

@@ -1,4 +1,4 @@
-/** Commands that are answered beside the turns: none of them waits for one, nor for a place of its agent. */
+/** Commands that are answered beside the turns. They wait neither for a turn nor for a place of their agent. */
 import type { ChannelCommand, ChannelName, Json } from '@lodge/domain';
 import type { Aside, ChannelTurns } from '@lodge/ports';
 import { sql } from 'kysely';
@@ -9,7 +9,10 @@ import { endEarlier, eventsOf, setWaiting } from './answers.ts';
 import { appendEvents } from '../events/append.ts';
 import { queueAnswer } from './queue.ts';
 
-/** Of a row `m` of messages: a command that waits for nothing. One that could not be answered at once waits with the others. */
+/**
+ * A condition on a row `m` of messages: a command that waits for nothing. A command that could not be answered at once waits
+ * with the other messages.
+ */
 export const isAtOnce = sql<boolean>`
   (
     m.command is not null and m.attempts = 0 and m.state = 'received' and m.answer_id is null
@@ -17,7 +20,10 @@ export const isAtOnce = sql<boolean>`
   )
 `;
 
-/** Of `m` and its conversation `v`. A turn under way is cut by a stop before that is answered; `/new` comes in its order. */
+/**
+ * A condition on `m` and its conversation `v`. A stop cuts a turn in progress before it is answered; `/new` comes in its
+ * order.
+ */
 const isAside = sql<boolean>`
   (
     ${isAtOnce} and (
@@ -27,7 +33,7 @@ const isAside = sql<boolean>`
   )
 `;
 
-/** Oldest first. */
+/** Returns commands, oldest first. */
 export async function asidesOf(db: Kysely<Schema>, limit: number): Promise<readonly Aside[]> {
   const { rows } = await sql<{
     readonly id: string;
@@ -55,7 +61,7 @@ interface Found {
   readonly reply_to: Json | null;
 }
 
-/** Under the lock of claims: a claim has the command, or this does. */
+/** Answers a command under the lock of claims, so either a claim has the command or this call does. */
 export async function answerAside(
   trx: Transaction<Schema>,
   id: string,
@@ -71,7 +77,7 @@ export async function answerAside(
   if (found === undefined) return false;
   const { conversation, agent_id: agentId, channel, seq, reply_to: replyTo } = found;
   if (endsEarlier !== undefined) {
-    // Whoever had a claim that is over is too late from now on.
+    // The holder of an ended claim is too late from now on.
     await sql`
       update channel_conversations set claim = claim + 1, claim_holder = null, claim_until = null, said = null,
         not_before = null where id = ${conversation}

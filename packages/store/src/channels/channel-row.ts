@@ -6,10 +6,10 @@ import type { Expression, Kysely, RawBuilder, Selectable } from 'kysely';
 import type { Schema } from '../database/schema.ts';
 import type { ChannelsTable } from './tables.ts';
 
-/** A lease that ended so long ago was not taken by anybody: the process that holds connections is not there. */
+/** Age in ms after which an ended lease means that no relay process is there to take it. */
 const relayGraceMs = 30_000;
 
-/** Channels of the agent whose id `agentId` is, each with its status as `selectChannels` has it, as one JSON column. */
+/** Returns the channels of the agent `agentId` with their statuses, as `selectChannels` does, as one JSON column. */
 export function channelStatusesOf(agentId: Expression<string>): RawBuilder<AgentRow['channels']> {
   return sql<AgentRow['channels']>`(
     select coalesce(json_agg(json_build_object('channel', c.channel, 'status', case

@@ -145,7 +145,10 @@ export class PostgresChannelStore implements ChannelStore {
 
 const now = sql<Date>`clock_timestamp()`;
 
-/** A channel that is removed and put again begins elsewhere: who held it before has no number of it. */
+/**
+ * Bound on random first lease numbers. A channel that is removed and put again starts elsewhere, so an earlier holder has no
+ * number of it.
+ */
 const firstLeaseNumbers = 2 ** 30;
 
 const withoutState = {
@@ -225,7 +228,10 @@ export async function putChannel(
   return { row: row!, isNew: before === undefined };
 }
 
-/** A new token of the account that this channel has proved to be changes nothing of that, though the platform was not asked. */
+/**
+ * Returns the account key after a change. A new token of the channel's proven account keeps the key, though the platform was
+ * not asked.
+ */
 function keyAfter(
   before: Selectable<ChannelsTable> | undefined,
   { accountKey }: ChannelChange,
@@ -234,20 +240,23 @@ function keyAfter(
   return named !== null && before?.account_key === named ? undefined : accountKey;
 }
 
-/** Who may write is looked up with each message: another list of them leaves the connection as it is. */
+/**
+ * Whether a change needs another connection. Access is looked up with each message, so another list of senders leaves the
+ * connection as it is.
+ */
 function wantsAnother(
   before: Selectable<ChannelsTable>,
   { enabled, access, credentials, accountKey }: ChannelChange,
 ): boolean {
   const isOther = accountKey !== undefined && accountKey !== before.account_key;
-  // A connection asks its platform for as much as it needs.
+  // A connection subscribes to as much as it needs.
   const hearsOtherwise = access.groups.requireMention !== before.access.groups.requireMention;
-  // Who puts a channel that nobody connects has mended it elsewhere, perhaps.
+  // A put of a channel in `error` may mean that its owner repaired it elsewhere.
   const isGivenUp = before.status === 'error' || before.status_code === 'logged_out';
   return enabled !== before.enabled || credentials.length > 0 || isOther || hearsOtherwise || isGivenUp;
 }
 
-/** Not being deleted: the end of a deletion sees every channel that was put before it was wanted. */
+/** Locks an agent that is not being deleted. The end of a deletion therefore sees every channel that was put before. */
 async function lockLiving(trx: Transaction<Schema>, accountId: string, agentId: string): Promise<boolean> {
   const agent = await trx
     .selectFrom('agents')
@@ -261,7 +270,7 @@ async function lockLiving(trx: Transaction<Schema>, accountId: string, agentId: 
   return agent !== undefined;
 }
 
-/** An agent that is being deleted gives its account back at once. */
+/** Frees the account key of a channel whose agent is being deleted. */
 async function freeOfDeleted(trx: Transaction<Schema>, channel: ChannelName, accountKey: string): Promise<void> {
   await sql`
     update channels c set account_key = null from agents a
@@ -287,7 +296,7 @@ async function putCredentials(
     .execute();
 }
 
-/** Of a channel whose connection is to be opened anew. */
+/** Returns the state of a channel whose connection is opened anew. */
 async function stateOf(trx: Transaction<Schema>, agentId: string, channel: ChannelName) {
   if (channelCredentials[channel].length > 0) return { status: 'connecting' } as const;
   const kept = await trx

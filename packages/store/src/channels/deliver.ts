@@ -1,4 +1,6 @@
-/** Where the answer of a turn goes that nobody waits for: its columns, of a schedule or a hook, and its way into the outbox. */
+/**
+ * Delivers the answer of a turn that nobody waits for: its columns, of a schedule or a hook, and its way into the outbox.
+ */
 import { firstBytes, maxEventAnswerBytes } from '@lodge/domain';
 import type { DeliverTarget } from '@lodge/domain';
 import type { ChannelDestination, Delivery, Unsayable } from '@lodge/ports';
@@ -19,7 +21,7 @@ export const toDelivery = (row: DeliverColumns): Delivery => ({
   conversation: row.deliver_conversation,
 });
 
-/** Null: an answer could go there now, or is to go into no conversation. */
+/** Returns null when an answer could be delivered now, or goes into no conversation. */
 export async function whyUndeliverable(
   trx: Transaction<Schema>,
   { accountId, agentId }: Pick<ChannelDestination, 'accountId' | 'agentId'>,
@@ -41,8 +43,8 @@ interface Answered extends DeliverColumns {
 }
 
 /**
- * Queues the answer within the transaction of whatever it ends. Gives why it did not get where it belongs; null where it did, or
- * belongs into no conversation.
+ * Queues the answer within the transaction that ends its work. Returns the reason why it could not be delivered; null when
+ * it was, or goes into no conversation.
  */
 export async function deliverAnswer(
   trx: Transaction<Schema>,
@@ -55,7 +57,7 @@ export async function deliverAnswer(
   return said === 'queued' ? null : undelivered[said];
 }
 
-/** What the event of an end says of where its answer goes. */
+/** Returns the event fields about the answer's destination. */
 export const deliveryFacts = (to: DeliverTarget, answer: string | null) => ({
   deliver: to,
   ...(to === 'webhook' && { answer: firstBytes(answer ?? '', maxEventAnswerBytes) }),

@@ -1,4 +1,4 @@
-/** Connections that failed by a fault of their own are kept apart: each is opened again after a wait that grows. */
+/** Delays connections that failed by their own fault. Each is reopened after a wait that grows. */
 import { channelTitles } from '@lodge/domain';
 import type { ConnectionState, LeaseRef } from '@lodge/ports';
 import { sql } from 'kysely';
@@ -12,10 +12,13 @@ import type { Before } from './states.ts';
 const firstWaitMs = 10_000;
 const waitGrows = 6;
 const maxWaitMs = 6 * 3_600_000;
-/** One that did well for so long begins anew. */
+/** A connection that did well for this long starts again with the shortest wait. */
 const forgottenAfterMs = 3_600_000;
 
-/** Waits 10 s, 1 min, 6 min, 36 min, 3.6 h, 6 h. Does nothing where the lease is lost, or another revision is wanted by now. */
+/**
+ * Records a fault; the waits are 10 s, 1 min, 6 min, 36 min, 3.6 h, 6 h. Does nothing when the lease is lost, or another
+ * revision is wanted by now.
+ */
 export function faulted(database: Database, lease: LeaseRef): Promise<void> {
   return database.transaction(async (trx) => {
     const { rows } = await sql<Before & { readonly before: number }>`

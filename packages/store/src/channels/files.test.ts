@@ -8,7 +8,7 @@ import { testStore } from '../testing/test-store.ts';
 const { store } = await testStore();
 const accountId = await firstAccount(store.apiKeys);
 
-/** An agent to whom so many files were sent. */
+/** Creates an agent that received this many files. */
 async function sentFiles(count: number, given: Parameters<typeof agentWithChannel>[2] = {}): Promise<Lease> {
   const id = await agentWithChannel(store, accountId, given);
   const [lease] = await leasesOf(store, [id]);
@@ -100,7 +100,7 @@ test('a file is needed until its message has had its turn or its part is sent, a
   await relay.sending(lease!, again.id);
   await relay.sent(lease!, again.id, 'p2');
   assert.equal(await needed(), '');
-  // Nobody retries what answers no message.
+  // Nobody retries an answer to no message.
   const to = { accountId, agentId: id, channel: 'telegram', conversationId: 'c1' } as const;
   await store.channels.queue(to, { text: '', files: [{ ...goes, key: 'goes' }] });
   assert.equal(await needed(), 'goes');

@@ -1,4 +1,7 @@
-/** Files of messages, while their bytes are not on the host. A file is given out with a time before which it is not given again. */
+/**
+ * Files of messages whose bytes are not on the host yet. A file is returned with a time before which it is not returned
+ * again.
+ */
 import type { ChannelName } from '@lodge/domain';
 import type { FileToFetch, LeaseRef, RelayStore } from '@lodge/ports';
 import { sql } from 'kysely';
@@ -7,7 +10,7 @@ import { isHeld, leaseRows, lockHeld } from './leases.ts';
 import { notify } from './notify.ts';
 import { storable } from './text.ts';
 
-/** Longer than a fetch may take. A relay that dies leaves it for so long. */
+/** Longer than a fetch may take, in ms. A relay that dies delays its files this long. */
 const againAfterMs = 120_000;
 
 export async function filesToFetch(
@@ -46,10 +49,10 @@ export async function filesToFetch(
   return rows.map(({ agent_id: agentId, ...row }) => ({ agentId, ...row }));
 }
 
-/** Of a row `f` of files. */
+/** A condition on a row `f` of files. */
 const isDue = sql`f.file_key is null and f.reason is null and f.due_at <= clock_timestamp()`;
 
-/** Throws `LeaseLost`. */
+/** Records the result of a fetch. Throws `LeaseLost`. */
 export function fetched(
   database: Database,
   lease: LeaseRef,
@@ -76,8 +79,8 @@ export function fetched(
 }
 
 /**
- * A file that came is needed until its message has had its turn, also by a retry of one that failed. A file that goes is needed
- * until it is sent; after a failure only where a message can be retried.
+ * Returns the keys of files that are no longer needed. A received file is needed until its message had its turn, also for a
+ * retry of a failed one. An outgoing file is needed until it is sent; after a failure only when a message can be retried.
  */
 export async function unneededFiles(database: Database, keys: readonly string[]): Promise<readonly string[]> {
   const { rows } = await database.repeatable((db) =>

@@ -12,7 +12,7 @@ export interface KeptMessage {
   readonly command: string | null;
 }
 
-/** Gives our ids in the order of the messages. The channel's row is locked by the caller. */
+/** Writes messages and returns our ids in their order. The caller has locked the channel's row. */
 export async function keepMessages(
   trx: Transaction<Schema>,
   { agentId, channel }: LeaseRef,
@@ -93,14 +93,14 @@ function rowOf({ message, state, reason, command }: KeptMessage, n: number) {
   };
 }
 
-/** Each once: as its last message that waits has it, or else its last. */
+/** Returns each conversation once, with the values of its last waiting message, or else of its last. */
 function conversationsOf(kept: readonly KeptMessage[]) {
   const found = new Map<string, object>();
   for (const waits of [false, true]) {
     for (const { message, state } of kept) {
       if ((state === 'received') !== waits) continue;
       const { id, kind, title } = message.conversation;
-      // Of those who were let in alone.
+      // Only of senders who were admitted.
       const sender = waits ? message.sender.id : null;
       found.set(id, { id, kind, title, reply_to: message.replyTo, waits, sender });
     }

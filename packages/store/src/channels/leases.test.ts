@@ -282,7 +282,7 @@ test('what a connection keeps is bounded by channel, whatever is put in the plac
   assert.deepEqual(await sizes(), [2, 7]);
   await store.relay.vaultSet(lease!, [value(1, 'a'), value(2, null)]);
   assert.deepEqual(await sizes(), [1, 1]);
-  // As many as one call has at most, again and again: with a plan that looks at each row for each value this takes minutes.
+  // It writes as much as one call may, repeatedly. A plan that reads each row for each value would take minutes.
   for (const sealed of ['a', 'b', null]) {
     for (const from of [0, 10_000]) {
       await store.relay.vaultSet(
@@ -293,7 +293,7 @@ test('what a connection keeps is bounded by channel, whatever is put in the plac
     assert.deepEqual(await sizes(), sealed === null ? [0, 0] : [20_000, 20_000]);
   }
   await store.relay.vaultSet(lease!, [value(1, 'a')]);
-  // As many writes before would have left it.
+  // The counts after as many earlier writes.
   const nearly = (column: string, most: number) =>
     execute(database.connectionString, `update channels set ${column} = ${most - 10} where agent_id = '${id}'`);
   await nearly('vault_bytes', 128 * 2 ** 20);

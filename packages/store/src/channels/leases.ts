@@ -1,8 +1,9 @@
 /**
- * Leases: one relay at a time has a channel. A lease ends by the database's clock alone, and its number rises with each holder.
+ * Leases: one relay at a time holds a channel. A lease ends only by the database's clock, and its number rises with each
+ * holder.
  *
- * A holder's writes name the number, and are refused in the same transaction once another number is there or the time is over.
- * The commit of a number waits for the disk: one that a crash forgot would be given out again.
+ * A holder's writes name the number. They are refused in the same transaction once there is another number or the time is
+ * over. The commit of a number waits for the disk, because a number that a crash forgot would be given out again.
  */
 import { isUnverifiedAccount } from '@lodge/domain';
 import { LeaseLost } from '@lodge/ports';
@@ -13,7 +14,7 @@ import type { Database } from '../database/connection.ts';
 import type { Schema } from '../database/schema.ts';
 import type { ChannelsTable } from './tables.ts';
 
-/** Tables that the statements of one relay join with. */
+/** A table of leases that the statements of one relay join with. */
 export const leaseRows = (leases: readonly LeaseRef[]): RawBuilder<unknown> => sql`
   unnest(
     ${leases.map(({ agentId }) => agentId)}::text[],
@@ -22,12 +23,12 @@ export const leaseRows = (leases: readonly LeaseRef[]): RawBuilder<unknown> => s
   ) l (agent_id, channel, number)
 `;
 
-/** Of a row `c` of channels. */
+/** A condition on a row `c` of channels. */
 export const holds = ({ agentId, channel, number }: LeaseRef): RawBuilder<SqlBool> => sql<SqlBool>`
   c.agent_id = ${agentId} and c.channel = ${channel} and c.lease_number = ${number} and c.lease_until > clock_timestamp()
 `;
 
-/** Of a row `c` of channels, and one of `leaseRows`. */
+/** A condition on a row `c` of channels and one of `leaseRows`. */
 export const isHeld = sql<SqlBool>`
   c.agent_id = l.agent_id and c.channel = l.channel and c.lease_number = l.number and c.lease_until > clock_timestamp()
 `;
@@ -36,10 +37,13 @@ export const inMs = (ms: number): RawBuilder<Date> => sql<Date>`clock_timestamp(
 
 type HeldRow = Pick<Selectable<ChannelsTable>, 'access' | 'account_id'>;
 
-/** Nobody takes the lease before the transaction ends. Throws `LeaseLost`. */
+/** Locks the lease until the transaction ends. Throws `LeaseLost`. */
 export const lockHeld = (trx: Transaction<Schema>, lease: LeaseRef): Promise<HeldRow> => lockWhere(trx, holds(lease));
 
-/** As `lockHeld`, and nobody has put the channel anew since: what comes from the account before is not taken for another's. */
+/**
+ * As `lockHeld`, and the channel was not put anew since. Messages of the earlier account are then not taken for the new
+ * one's.
+ */
 export const lockCurrent = (trx: Transaction<Schema>, lease: LeaseRef): Promise<HeldRow> =>
   lockWhere(trx, sql<SqlBool>`${holds(lease)} and c.revision = c.lease_revision`);
 
@@ -82,7 +86,7 @@ export function acquire(
         c.account_key
     `.execute(trx);
     if (rows.length === 0) return [];
-    // A statement of its own: it sees what was committed before the rows were locked, and nobody changes it meanwhile.
+    // A separate statement sees everything that was committed before the rows were locked, and nobody changes it meanwhile.
     const sealed = await trx
       .selectFrom('channel_credentials')
       .select(['agent_id', 'channel', 'name', 'sealed'])
@@ -129,10 +133,10 @@ export async function renew(
   }));
 }
 
-/** The time of the end stays: who shows the channel sees by it that nobody takes it up. */
+/** Releases a lease. The time of its end stays, so readers see by it that nobody takes the channel. */
 export async function release(database: Database, { agentId, channel, number }: LeaseRef): Promise<void> {
   await database.transaction(async (trx) => {
-    // Not waited for on the disk: a release that a crash forgets is over with its time.
+    // The commit does not wait for the disk, because a forgotten release ends with its time.
     await sql`select set_config('synchronous_commit', 'off', true)`.execute(trx);
     await sql`
       with freed as (

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { Database } from '../database/connection.ts';
 import type { Changes } from '../database/notifications.ts';
 
-/** `MailboxNotices` by NOTIFY: the address is the payload. */
+/** `MailboxNotices` by NOTIFY, with the address as payload. */
 export class PostgresMailboxNotices implements MailboxNotices {
   private readonly database: Database;
   private readonly changes: Changes;

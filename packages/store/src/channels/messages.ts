@@ -1,4 +1,4 @@
-/** Messages as the channel's owner sees them, and brings them on again. */
+/** Messages as the channel's owner sees and retries them. */
 import type { ChannelName, ConversationKind, MessageState } from '@lodge/domain';
 import type { ActorNote, ChannelMessage, MessageQuery } from '@lodge/ports';
 import { sql } from 'kysely';
@@ -77,7 +77,7 @@ export async function retryMessage(
   return toMessage(rows[0]!);
 }
 
-/** Its conversation first, as who claims and answers does. */
+/** Locks a message, after its conversation, in the order of claims and answers. */
 async function lockMessage(
   trx: Transaction<Schema>,
   { accountId, agentId, messageId }: Place,
@@ -108,7 +108,7 @@ async function turnAgain(trx: Transaction<Schema>, messageId: string, conversati
   `.execute(trx);
 }
 
-/** All messages of the answer: it is one for them all. */
+/** Sends again the one answer of all its messages. */
 async function sendAgain(trx: Transaction<Schema>, answerId: string): Promise<void> {
   await sql`
     update channel_messages set state = 'received', reason = null

@@ -2,7 +2,10 @@ import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
 import type { Schema } from '../database/schema.ts';
 
-/** Heard once the transaction is committed. `channel_changed`: by who shows or holds it; `channel_work`: there is something to do. */
+/**
+ * Notifies listeners once the transaction is committed. `channel_changed` is for those who show or hold the channel;
+ * `channel_work` says that there is work.
+ */
 export async function notify(
   trx: Transaction<Schema>,
   agentId: string,

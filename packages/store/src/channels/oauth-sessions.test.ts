@@ -9,7 +9,7 @@ import { testStore } from '../testing/test-store.ts';
 const { store } = await testStore();
 const accountId = await firstAccount(store.apiKeys);
 const browser = randomBytes(32);
-/** One that the browser agreed to. */
+/** Begins a session that the browser agreed to. */
 async function begin(given: ReturnType<typeof session>, ttlMs: number) {
   const begun = await store.oauthSessions.begin(given, ttlMs);
   await store.oauthSessions.agree(given.pageHash, browser);

@@ -5,7 +5,7 @@ import type { Database } from '../database/connection.ts';
 import { inMs } from './leases.ts';
 import type { OAuthSessionsTable } from './tables.ts';
 
-/** Of one agent and kind. */
+/** Most sessions of one agent and kind. */
 const maxOpen = 10;
 
 /** `OAuthSessionStore` in Postgres. */
@@ -79,7 +79,7 @@ export class PostgresOAuthSessionStore implements OAuthSessionStore {
   }
 
   async take(stateHash: Uint8Array, kind: OAuthSessionKind, browserHash: Uint8Array): Promise<OAuthSession | null> {
-    // Not repeated when the connection is lost: it may be gone by then.
+    // It is not repeated after a lost connection, because the session may be gone by then.
     const row = await this.database.once((db) =>
       db
         .deleteFrom('channel_oauth_sessions')

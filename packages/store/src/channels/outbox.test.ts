@@ -12,7 +12,7 @@ const { channelTurns: turns, relay } = store;
 
 const file = { name: 'a.txt', mediaType: 'text/plain', bytes: 3, key: 'k' };
 
-/** A conversation whose message is answered with a text of three parts and a file. */
+/** Creates a conversation whose message is answered with a text of three parts and a file. */
 async function answeredOnce(): Promise<{ id: string; lease: Lease }> {
   const id = await agentWithChannel(store, accountId);
   const [lease] = await leasesOf(store, [id]);

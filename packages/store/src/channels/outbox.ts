@@ -1,9 +1,9 @@
 /**
- * Sending. A part is `waiting`, `sending` once the platform may have it, and then `sent`, `failed` or `unknown`.
+ * Sends parts. A part is `waiting`, `sending` once the platform may have it, and then `sent`, `failed` or `unknown`.
  *
- * `sending` carries the number of the lease under which it was begun. What came of it is written under this number, by whoever
- * began: it is true even when the lease is over by then. A later holder finds it `sending` under another number, and cannot
- * know whether it was sent.
+ * `sending` carries the number of the lease under which it began. The result is written under this number by the relay that
+ * began: it is true even when the lease is over by then. A later holder finds the part `sending` under another number and
+ * cannot know whether it was sent.
  */
 import type { ChannelName, ConversationKind, Json } from '@lodge/domain';
 import type { LeaseRef, NewEvent, PartToSend, Working } from '@lodge/ports';
@@ -113,11 +113,11 @@ function contentOf(row: PartRow): PartToSend['content'] {
   }
 }
 
-/** Of a row `p` of parts. A lease names parts of its own channel alone, whoever tells their ids. */
+/** A condition on a row `p` of parts. A lease names only parts of its own channel, whoever gave their ids. */
 const isOf = ({ agentId, channel }: LeaseRef, partId: string): RawBuilder<SqlBool> =>
   sql<SqlBool>`p.id = ${partId} and p.agent_id = ${agentId} and p.channel = ${channel}`;
 
-/** Does nothing where the lease is lost, or the part is in parts already. */
+/** Splits an answer into parts. Does nothing when the lease is lost, or the answer is split already. */
 export function split(
   database: Database,
   lease: LeaseRef,
@@ -169,7 +169,7 @@ interface Ended {
 
 export function sent(database: Database, lease: LeaseRef, partId: string, platformId: string): Promise<string | null> {
   return database.transaction(async (trx) => {
-    // Before its parts, as who puts the channel does.
+    // The channel is locked before its parts, in the order of its owner's changes.
     await sql`
       select from channels where agent_id = ${lease.agentId} and channel = ${lease.channel} for no key update
     `.execute(trx);

@@ -12,7 +12,7 @@ const { channelTurns: turns, relay } = store;
 const claimOptions = { holder: 'h', limit: 9, perAgent: 9, leaseMs: 60_000 };
 const answered = { outcome: 'answered', reason: null, answer: { text: 'done', files: [] } } as const;
 
-/** A conversation with a turn under way. */
+/** Creates a conversation with a turn in progress. */
 async function working() {
   const id = await agentWithChannel(store, accountId);
   const [lease] = await leasesOf(store, [id]);

@@ -1,6 +1,6 @@
 /**
- * What conversations show of their turns. A message that shows progress is no part: its id stands in the conversation's row until
- * it is taken away, so that whoever holds the channel next takes away what a process that died has left.
+ * Progress messages of conversations. Such a message is no part. Its id stays in the conversation's row until it is removed,
+ * so the next holder of the channel removes the message of a process that died.
  */
 import type { ChannelName } from '@lodge/domain';
 import type { LeaseRef, RelayStore, ShownProgress } from '@lodge/ports';

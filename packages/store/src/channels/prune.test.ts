@@ -19,7 +19,7 @@ const count = async (agentId: string): Promise<number> => {
   return row!.n;
 };
 
-/** A channel whose one message was answered so often. */
+/** Creates a channel with this many answered messages. */
 async function withEnded(messages: number): Promise<string> {
   const id = await agentWithChannel(store, accountId);
   const [lease] = await leasesOf(store, [id]);

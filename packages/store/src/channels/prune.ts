@@ -1,7 +1,7 @@
 /**
- * Deletes what is over the bounds, oldest first, in steps short enough that no writer waits long. What waits is kept.
+ * Deletes rows over the bounds, oldest first, in steps short enough that no writer waits long. Waiting rows are kept.
  *
- * One process does it at a time, and what another has done is not looked at again: everything is found by an index.
+ * One process does it at a time, and finished work is not looked at again: an index finds everything.
  */
 import { pairingBounds } from '@lodge/domain';
 import type { ChannelName } from '@lodge/domain';
@@ -14,20 +14,20 @@ import { endUnverified } from './unverified.ts';
 
 const step = 1_000;
 const maxAgeDays = 30;
-/** Messages of a channel whose end is known. */
+/** Most ended messages of a channel. */
 const maxKept = 10_000;
-/** Ids of messages outlive them: platforms deliver again within days. */
+/** Days for which ids outlive their messages, because platforms deliver again within days. */
 const seenDays = 14;
-/** A sender who asked and was neither approved nor denied. */
+/** Days for which an undecided sender is kept. */
 const pendingDays = pairingBounds.endsAfterMs / 86_400_000;
-/** A conversation without a turn, once nothing of it is kept. */
+/** Days for which a conversation without a turn is kept, once nothing of it is. */
 const strangerDays = 1;
-/** Answers to nothing, such as the code that a stranger was told. */
+/** Days for which answers to no message are kept, such as a stranger's code. */
 const noticeDays = 1;
-/** Those that are older have gone with their messages, or in an earlier round. */
+/** Older ones went with their messages, or in an earlier round. */
 const noticeUntilDays = 7;
 
-/** Whether there may be more to do. */
+/** Returns whether there may be more to do. */
 type Step = (trx: Transaction<Schema>) => Promise<boolean>;
 
 export async function pruneChannels(database: Database): Promise<void> {
@@ -45,7 +45,7 @@ export async function pruneChannels(database: Database): Promise<void> {
   }
 }
 
-/** Null: another process is at it. */
+/** Runs a step under the lock. Null when another process has it. */
 async function underLock(trx: Transaction<Schema>, run: Step): Promise<boolean | null> {
   const { rows } = await sql<{ ours: boolean }>`
     select pg_try_advisory_xact_lock(${advisoryLocks.channelPrune}) as ours
@@ -70,7 +70,7 @@ const pruneAged: Step = (trx) =>
     `,
   );
 
-/** With the answers that are nobody's any more. */
+/** Deletes messages with the answers that belong to no other. */
 async function pruneMessages(trx: Transaction<Schema>, ids: RawBuilder<unknown>): Promise<boolean> {
   const { rows } = await sql<{ answer_id: string | null }>`
     delete from channel_messages where id in (${ids}) returning answer_id
@@ -89,7 +89,7 @@ interface Due {
   readonly now: Date;
 }
 
-/** Those that have had messages since they were last looked at. */
+/** Returns the channels that had messages since their last look. */
 async function dueChannels(database: Database): Promise<readonly Due[]> {
   const { rows } = await database.repeatable((db) =>
     sql<Due>`
@@ -155,7 +155,7 @@ const prunePending: Step = (trx) =>
     `,
   );
 
-/** A conversation with the agent keeps its place, so that it goes on where it was. */
+/** Deletes conversations of strangers. A conversation with the agent keeps its session, so it continues where it was. */
 const pruneStrangers: Step = (trx) =>
   pruned(
     trx,

@@ -1,4 +1,4 @@
-/** What waits to be sent. Answers of a conversation go one after another, an answer's parts too. */
+/** Queues answers for sending. Answers of a conversation go one after another, and so do an answer's parts. */
 import type { ChannelName, Json } from '@lodge/domain';
 import type { ChannelAnswer } from '@lodge/ports';
 import { sql } from 'kysely';
@@ -6,11 +6,11 @@ import type { Transaction } from 'kysely';
 import type { Schema } from '../database/schema.ts';
 import { storable, storableJson } from './text.ts';
 
-/** Parts of a text take the places below. */
+/** Position of the first file; parts of a text are below it. */
 const firstFilePosition = 1_000_000;
 
 export interface QueuedAnswer {
-  /** Our own id. */
+  /** Our own id of the conversation. */
   readonly conversation: string;
   readonly agentId: string;
   readonly channel: ChannelName;
@@ -18,7 +18,7 @@ export interface QueuedAnswer {
   readonly answer: ChannelAnswer;
 }
 
-/** Gives the answer's id; null where there is nothing to say. */
+/** Queues an answer and returns its id; null when it is empty. */
 export async function queueAnswer(
   trx: Transaction<Schema>,
   { conversation, agentId, channel, replyTo, answer }: QueuedAnswer,

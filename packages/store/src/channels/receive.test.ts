@@ -183,7 +183,7 @@ test('strangers keep nobody out: the code told longest ago gives way once it has
   `);
   await later(61, 's%');
   const before = await pending();
-  // One who waits already takes nobody's place.
+  // A sender who waits already takes nobody's place.
   await store.relay.receive(lease, [from('s3'), from('friend'), from('friend')]);
   const after = await pending();
   assert.deepEqual(
@@ -214,7 +214,7 @@ test('few strangers do not take turns to keep others out: who gave way is told n
     }
   };
   await all();
-  // Far from either end of the hour: on a busy host the rounds themselves take minutes.
+  // The time is far from either end of the hour, because on a busy host the rounds themselves take minutes.
   await run(`update channel_senders set asked_at = asked_at - interval '30 minutes' where agent_id = '${id}'`);
   for (let round = 0; round < 3; round += 1) await all();
   const [told] = await run<{ all: number; most: number }>(`

@@ -1,9 +1,10 @@
 /**
- * Takes up what a connection brings, in one transaction: messages that are new, each as the channel's access decides, and the
- * place that the connection has got to.
+ * Receives a connection's messages in one transaction: the new ones, each as the channel's access decides, and the
+ * connection's position.
  *
- * The channel's row is locked meanwhile, so messages of a channel are numbered in the order of their receipt. What strangers
- * make Lodge keep is bounded: so many senders that wait for a decision, so many refused messages a day. More are counted.
+ * The channel's row is locked meanwhile, so messages of a channel are numbered in the order of their receipt. Storage for
+ * strangers is bounded: a number of senders that wait for a decision, and a number of refused messages a day. Further ones
+ * are counted.
  */
 import { randomInt } from 'node:crypto';
 import { commandIn, decideAccess, makePairingCode, pairingBounds, pairingText } from '@lodge/domain';
@@ -23,15 +24,15 @@ import { storable, storableJson } from './text.ts';
 
 const maxBatch = 100;
 const maxNameChars = 200;
-/** Of a refused message: enough for the owner to see what it was. */
+/** Characters of a refused message that are kept, enough for the owner to recognise it. */
 const maxRefusedChars = 1_000;
-/** Refused messages that are kept of a channel in a day, and of one sender in an hour. */
+/** Most refused messages kept of a channel in a day, and of one sender in an hour. */
 const maxRefusedDaily = 200;
 const maxRefusedOfSender = 5;
-/** Messages of a channel that wait for a turn. */
+/** Most messages of a channel that wait for a turn. */
 const maxWaiting = 2_000;
 
-/** What is known before the messages are looked at. */
+/** Facts read before the messages are decided. */
 interface Known {
   readonly seen: readonly string[];
   readonly senders: readonly { readonly sender_id: string; readonly state: 'pending' | 'approved' | 'denied' }[];
@@ -80,7 +81,7 @@ export async function receive(
   await appendEvents(trx, events);
 }
 
-/** Whether `receive` would let the message become a turn, as access stands now. */
+/** Whether `receive` would let the message become a turn under the present access. */
 export async function admits(
   trx: Transaction<Schema>,
   lease: LeaseRef,
@@ -92,12 +93,12 @@ export async function admits(
   return new Batch(access, await lookUp(trx, lease, access, [message])).lets(message);
 }
 
-/** Decides about one message after another, each with what was decided before. */
+/** Decides about one message after another. Each decision includes the earlier ones. */
 class Batch {
   readonly kept: KeptMessage[] = [];
-  /** The first message of each sender who is to be told a code. */
+  /** The first message of each sender who is to receive a code. */
   readonly asking = new Map<string, InboundMessage>();
-  /** Senders of messages that are refused and not kept. */
+  /** Senders of refused messages that are not kept. */
   readonly counted: string[] = [];
   hasNew = false;
   private readonly access: ChannelAccess;
@@ -198,7 +199,7 @@ function bounded(message: InboundMessage): InboundMessage {
   };
 }
 
-/** Looks no further than a bound: beyond it the count makes no difference. */
+/** Looks up the facts. It counts up to a bound, beyond which the count does not matter. */
 async function lookUp(
   trx: Transaction<Schema>,
   { agentId, channel }: LeaseRef,
@@ -248,7 +249,7 @@ async function lookUp(
   return rows[0]!.known;
 }
 
-/** Tells a sender the code, once an hour. Null: it was told already, or too many were told theirs a moment ago. */
+/** Sends a sender the code, once an hour. Null when it was sent already, or too many were sent theirs a moment ago. */
 async function ask(
   trx: Transaction<Schema>,
   lease: LeaseRef,
@@ -278,8 +279,8 @@ async function ask(
 }
 
 /**
- * Removes the codes that have ended, and another where there is no place for a new sender. By chance a code gives way only to somebody
- * who was told none within the hour: few strangers could else take turns.
+ * Removes ended codes, and another one when there is no place for a new sender. A random code gives way only to somebody who
+ * received none within the hour; otherwise few strangers could take turns.
  */
 async function giveWay(
   trx: Transaction<Schema>,
@@ -287,7 +288,7 @@ async function giveWay(
   { sender, conversation }: InboundMessage,
 ): Promise<void> {
   const { pending, holdsMs, isOldAfterMs, tellAgainAfterMs } = pairingBounds;
-  // Uncorrelated parts, which Postgres computes once a statement: a stranger's every message comes here.
+  // Postgres computes uncorrelated parts once per statement, and every message of a stranger comes here.
   const waiting = sql`agent_id = ${agentId} and channel = ${channel} and state = 'pending'`;
   const isOlderThan = (ms: number) => sql`asked_at < clock_timestamp() - ${ms} * interval '1 millisecond'`;
   const wasTold = sql`exists (

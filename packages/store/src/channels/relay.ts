@@ -16,7 +16,7 @@ import { changed, clearVault, keepSealed, writeVault } from './states.ts';
 import type { VaultValue } from './states.ts';
 import { storableJson } from './text.ts';
 
-/** Sealed values that are given at once: they are held whole. */
+/** Most bytes of sealed values returned at once, because they are held whole. */
 const maxVaultBytes = 16 * 2 ** 20;
 
 /** `RelayStore` in Postgres. */
@@ -100,7 +100,7 @@ export class PostgresRelayStore implements RelayStore {
       `.execute(db),
     );
     const [row] = rows;
-    // A holder that another has followed would go on with keys that are used up.
+    // A holder with a successor would continue with used keys.
     if (row === undefined) throw new LeaseLost();
     if (row.bytes > maxVaultBytes) throw new RangeError(`these values have more than ${maxVaultBytes} bytes`);
     return row.values ?? {};

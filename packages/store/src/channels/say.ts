@@ -1,4 +1,4 @@
-/** What an agent, or Lodge in its place, says in a conversation without having been asked there. */
+/** Unasked messages of an agent, or of Lodge in its place, in a conversation. */
 import { maySpeakIn } from '@lodge/domain';
 import type { ChannelAccess, ChannelName, ConversationKind } from '@lodge/domain';
 import { maxQueued } from '@lodge/ports';
@@ -18,7 +18,7 @@ interface Found {
   readonly enabled: boolean;
 }
 
-/** Queues a text within the transaction of whatever it belongs to; the channel stays as it is until its commit. */
+/** Queues a text within the transaction that it belongs to. The channel stays as it is until the commit. */
 export async function sayInConversation(
   trx: Transaction<Schema>,
   destination: ChannelDestination,
@@ -31,7 +31,7 @@ export async function sayInConversation(
   return 'queued';
 }
 
-/** The same with files, and no more than may wait there. */
+/** As `sayInConversation`, with files, within the bound on waiting answers. */
 export async function queueInConversation(
   trx: Transaction<Schema>,
   destination: ChannelDestination,
@@ -51,7 +51,7 @@ export async function queueInConversation(
   return { id };
 }
 
-/** Null: something may be said there now. */
+/** Returns null when the agent may say something there now. */
 export async function whyUnsayable(
   trx: Transaction<Schema>,
   destination: ChannelDestination,
@@ -90,7 +90,7 @@ type FoundInList = Found & {
   readonly last_at: Date;
 };
 
-/** Of the newest `limit`, newest first. */
+/** Returns those of the newest `limit` in which the agent may say something, newest first. */
 export async function sayableConversations(
   db: Kysely<Schema>,
   accountId: string,

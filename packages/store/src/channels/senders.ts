@@ -8,7 +8,7 @@ import { writeNote } from '../events/change-note.ts';
 import { notify } from './notify.ts';
 import { storable } from './text.ts';
 
-/** More are never shown at once. */
+/** Most senders shown at once. */
 const maxShown = 1_000;
 
 interface Of {
@@ -17,7 +17,7 @@ interface Of {
   readonly channel: ChannelName;
 }
 
-/** Of a row `s`: it waits, and the code has ended. */
+/** A condition on a row `s`: the sender waits, and the code has ended. */
 export const hasEnded = sql<boolean>`
   (s.state = 'pending' and s.asked_at < clock_timestamp() - ${pairingBounds.endsAfterMs} * interval '1 millisecond')
 `;
@@ -28,7 +28,7 @@ type SenderRow = Omit<ChannelSender, 'senderId' | 'askedAt' | 'decidedAt'> & {
   readonly decided_at: Date | null;
 };
 
-/** Newest first. */
+/** Returns senders, newest first. */
 export async function sendersOf(
   db: Kysely<Schema>,
   { accountId, agentId, channel }: Of,
@@ -67,7 +67,7 @@ export async function decideSender(
   return sender;
 }
 
-/** Whom the code belonged to that somebody has decided by. A decision is final, so it is as it was then. */
+/** Returns the sender that was decided about by this code. A decision is final, so the sender is as it was then. */
 export async function senderDecidedBy(
   db: Kysely<Schema>,
   { accountId, agentId, channel }: Of,

@@ -1,4 +1,4 @@
-/** What a connection says of itself, and what it keeps. */
+/** The state that a connection reports, and the values that it stores. */
 import { channelTitles, isUnverifiedAccount } from '@lodge/domain';
 import type { Happening } from '@lodge/domain';
 import type { ConnectionState, LeaseRef } from '@lodge/ports';
@@ -20,7 +20,7 @@ export type Before = Pick<
   'account_id' | 'account_key' | 'status' | 'status_code' | 'identity'
 >;
 
-/** False: the lease is lost, or another revision is wanted by now. */
+/** Writes a state. False when the lease is lost, or another revision is wanted by now. */
 export function changed(
   database: Database,
   lease: LeaseRef,
@@ -48,7 +48,7 @@ export function changed(
   });
 }
 
-/** One that nobody knew before has these very credentials. */
+/** Whether the key is another account's. A key that was not verified before belongs to these very credentials. */
 const isOther = (before: string | null, accountKey: string): boolean =>
   before !== null && before !== accountKey && !isUnverifiedAccount(before);
 
@@ -60,7 +60,10 @@ const takenState = ({ channel }: LeaseRef): ConnectionState => ({
   },
 });
 
-/** The unique index decides between two that come at once; the savepoint leaves the transaction whole. */
+/**
+ * Takes the account. The unique index decides between two simultaneous callers, and the savepoint keeps the transaction
+ * whole.
+ */
 async function takeAccount(trx: Transaction<Schema>, lease: LeaseRef, accountKey: string): Promise<boolean> {
   const { rows } = await sql`
     select from channels where channel = ${lease.channel} and account_key = ${accountKey} and agent_id <> ${lease.agentId}
@@ -115,7 +118,7 @@ export async function writeState(
     .execute();
 }
 
-/** Null where it is as before: another sentence of the same reason is no event. */
+/** Returns the event of a state; null when it is as before. Another sentence of the same reason is no event. */
 export function eventOf({ channel }: LeaseRef, before: Before, state: ConnectionState): Happening | null {
   const isSame =
     state.status === before.status && ('reason' in state ? state.reason.code === before.status_code : true);
@@ -144,7 +147,7 @@ export function eventOf({ channel }: LeaseRef, before: Before, state: Connection
   }
 }
 
-/** Throws `LeaseLost`. */
+/** Stores sealed credentials. Throws `LeaseLost`. */
 export async function keepSealed(
   trx: Transaction<Schema>,
   lease: LeaseRef,
@@ -176,13 +179,13 @@ export interface VaultValue {
   readonly sealed: string | null;
 }
 
-/** Of one channel: those of a device that tens of thousands have written to. */
+/** Bounds of one channel: the values of a device that tens of thousands have written to. */
 const maxVaultValues = 100_000;
 const maxVaultBytes = 128 * 2 ** 20;
 
 /**
- * The channel's row is locked by the caller. Of a key that is given twice the last value counts. Throws a `RangeError` where the
- * channel comes to keep more than it may.
+ * Writes values; the last value of a repeated key counts. The caller has locked the channel's row. Throws a `RangeError`
+ * when the channel would store more than it may.
  */
 export async function writeVault(
   trx: Transaction<Schema>,
@@ -190,8 +193,9 @@ export async function writeVault(
   values: readonly VaultValue[],
 ): Promise<void> {
   const last = [...new Map(values.map((value) => [JSON.stringify([value.type, value.id]), value])).values()];
-  // Every part of the statement sees the rows as they were before it. `offset 0`: each row is looked up by its key, whatever the
-  // planner takes the table to hold.
+  // Every part of the statement sees the rows as they were before it. `offset 0` makes the planner look each row up by its
+  // key,
+  // // whatever it assumes about the table.
   const { rows } = await sql<{ items: number; bytes: number }>`
     with given as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(last)}::jsonb) g (type text, id text, sealed text)
@@ -220,7 +224,7 @@ export async function writeVault(
   if (items > maxVaultValues || bytes > maxVaultBytes) throw new RangeError('this channel keeps too much');
 }
 
-/** The channel's row is locked by the caller. */
+/** Removes all values. The caller has locked the channel's row. */
 export async function clearVault(trx: Transaction<Schema>, { agentId, channel }: LeaseRef): Promise<void> {
   const ofChannel = sql`agent_id = ${agentId} and channel = ${channel}`;
   await sql`delete from channel_vault where ${ofChannel}`.execute(trx);

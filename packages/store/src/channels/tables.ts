@@ -25,7 +25,7 @@ export interface ChannelTables {
   channel_oauth_sessions: OAuthSessionsTable;
 }
 
-/** Written as text. */
+/** JSON that is written as text. */
 type AsJson<Value> = ColumnType<Value, string, string>;
 
 interface Place {
@@ -60,7 +60,7 @@ export interface ChannelsTable extends Place {
   last_outbound_at: Date | null;
   /** int8, which comes as text. */
   refused_count: Generated<string>;
-  /** Of what its connection keeps. */
+  /** Counts of the values that its connection stores. */
   vault_values: Generated<number>;
   vault_bytes: Generated<string>;
   created_at: Generated<Date>;
@@ -95,7 +95,7 @@ interface ConversationsTable extends Place {
   progress_id: string | null;
   progress_claim: number | null;
   last_at: Generated<Date>;
-  /** The last who was let in; null: nobody was. */
+  /** The last sender who was admitted, or null. */
   sender_id: string | null;
 }
 
@@ -185,10 +185,10 @@ export interface OAuthSessionsTable {
   expires_at: Date;
 }
 
-/** Of a table whose rows have answers that go somewhere. */
+/** Columns of a table whose rows have answers with a destination. */
 export interface DeliverColumns {
   readonly deliver_to: DeliverTarget;
   readonly deliver_channel: ChannelName | null;
-  /** The platform's. */
+  /** The platform's id. */
   readonly deliver_conversation: string | null;
 }

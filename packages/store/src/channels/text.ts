@@ -1,7 +1,7 @@
-/** Postgres has no text with NUL or half a surrogate pair, and strangers send both. */
+/** Returns the text without NUL and half surrogate pairs, which strangers send and Postgres does not store. */
 export const storable = (text: string, maxChars = Infinity): string =>
   text.slice(0, maxChars).replaceAll('\0', '').toWellFormed();
 
-/** As JSON, every text in it storable. */
+/** Returns the value as JSON with storable texts. */
 export const storableJson = (value: unknown): string =>
   JSON.stringify(value, (_, each: unknown) => (typeof each === 'string' ? storable(each) : each));

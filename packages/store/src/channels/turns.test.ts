@@ -124,7 +124,7 @@ test('at most so many of one agent at once, and no account before all others', a
   const many = (n: number) => Array.from({ length: n }, (_, i) => inbound({ conversation: { id: `c${i}` } }));
   await relay.receive(one.lease, many(5));
   await relay.receive(two.lease, many(5));
-  // Of another account, and last.
+  // It belongs to another account, and comes last.
   await execute(
     database.connectionString,
     `update channel_conversations set account_id = 'second' where agent_id = '${two.id}'`,
@@ -245,7 +245,7 @@ test('a command does not wait for texts that are put off, and leaves them put of
   }
   assert.deepEqual(await sendAll(lease), ['done', 'done']);
   assert.deepEqual(await turns.claim(options), []);
-  // One that could not be answered waits with the others.
+  // A command that could not be answered waits with the others.
   await relay.receive(lease, [inbound({ text: '/status' })]);
   const [status] = await turns.claim(options);
   await turns.postpone(status!, new Date(Date.now() + 3_600_000), 'Not now.');

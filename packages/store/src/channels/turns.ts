@@ -1,8 +1,8 @@
 /**
- * Turns of conversations. A claim is a number of the conversation that rises: what an earlier claimer writes is refused.
+ * Turns of conversations. A claim is a rising number of the conversation, and writes of an earlier claimer are refused.
  *
  * Messages that a claim has taken keep its number until they are answered. A claim that ends without an answer leaves them
- * waiting, and the next one takes them again, with those that came meanwhile.
+ * waiting. The next claim takes them again, with those that came meanwhile.
  */
 import type { ChannelCommand, ChannelName, ConversationKind } from '@lodge/domain';
 import { maxJoined, maxJoinedBytes } from '@lodge/ports';
@@ -19,7 +19,7 @@ import { answerAside, asidesOf, isAtOnce } from './asides.ts';
 import { inMs } from './leases.ts';
 import { storable } from './text.ts';
 
-/** A file that is not there after so long is given up: its message waits no longer for it. */
+/** A file that is missing for this long is given up, and its message no longer waits for it. */
 const fileWaitMs = 900_000;
 
 /** `ChannelTurns` in Postgres. */
@@ -120,11 +120,11 @@ interface Taken {
   readonly session: number;
   readonly claim: number;
   readonly last_reason: string | null;
-  /** False: of what waits, a command alone is to be taken. */
+  /** With false only a single waiting command is taken. */
   readonly due: boolean;
 }
 
-/** Of a row `m` of messages: its files are there, or waited for long enough. */
+/** A condition on a row `m` of messages: its files are there, or were waited for long enough. */
 const isReady = sql<boolean>`
   (
     m.received_at < clock_timestamp() - ${fileWaitMs} * interval '1 millisecond'
@@ -132,7 +132,7 @@ const isReady = sql<boolean>`
   )
 `;
 
-/** The account's n-th conversation waits behind the n-th of all others, however long it has waited. */
+/** Takes conversations. The account's n-th conversation waits behind the n-th of all others, however long it has waited. */
 async function takeConversations(
   trx: Transaction<Schema>,
   { holder, limit, perAgent, leaseMs }: Parameters<ChannelTurns['claim']>[0],
@@ -190,7 +190,10 @@ interface TakenMessage {
   readonly files: readonly WaitingFile[];
 }
 
-/** The first messages that wait: a command alone, or texts up to the next command, the next file that is not there, or the bounds. */
+/**
+ * Takes the first waiting messages: one command alone, or texts up to the next command, the next missing file, or the
+ * bounds.
+ */
 async function takeMessages(trx: Transaction<Schema>, taken: readonly Taken[]): Promise<readonly TakenMessage[]> {
   const { rows } = await sql<{ message: TakenMessage }>`
     select json_build_object(

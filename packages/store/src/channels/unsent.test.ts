@@ -11,7 +11,7 @@ const accountId = await firstAccount(store.apiKeys);
 const { relay, channelTurns: turns } = store;
 const run = (statement: string): Promise<Record<string, unknown>[]> => execute(database.connectionString, statement);
 
-/** A channel with a message whose answer is in two parts. */
+/** Creates a channel with a message whose answer has two parts. */
 async function answered(): Promise<{ readonly id: string; readonly lease: Lease }> {
   const id = await agentWithChannel(store, accountId);
   const [lease] = await leasesOf(store, [id]);

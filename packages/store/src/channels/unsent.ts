@@ -1,4 +1,4 @@
-/** What waits to be sent has bounds of time and number: a channel that stays away keeps no answers for ever. */
+/** Bounds waiting answers in time and number, so an absent channel does not keep answers for ever. */
 import type { ChannelName } from '@lodge/domain';
 import { sql } from 'kysely';
 import type { RawBuilder, Transaction } from 'kysely';
@@ -8,9 +8,9 @@ import type { Schema } from '../database/schema.ts';
 import { appendEvents } from '../events/append.ts';
 import { notify } from './notify.ts';
 
-/** From when a part was due. */
+/** Longest wait, from the time at which a part was due. */
 const maxWaitHours = 24;
-/** Answers of one channel. */
+/** Most answers of one channel. */
 const maxWaiting = 2_000;
 const step = 200;
 
@@ -22,7 +22,10 @@ interface Place {
   readonly channel: ChannelName;
 }
 
-/** One process at a time, and one channel in a transaction: events are of one account. */
+/**
+ * Fails waiting answers. One process does it at a time, and each transaction has one channel, because events are of one
+ * account.
+ */
 export async function failUnsent(database: Database): Promise<void> {
   const late = sql`p.state = 'waiting' and p.due_at < clock_timestamp() - ${maxWaitHours} * interval '1 hour'`;
   const rounds = [
@@ -56,7 +59,7 @@ export async function failUnsent(database: Database): Promise<void> {
   }
 }
 
-/** An answer of which a part is being sent is left to who sends it. Whether there may be more. */
+/** Fails some answers and returns whether there may be more. An answer with a part being sent is left to its sender. */
 async function failStep(
   trx: Transaction<Schema>,
   place: Place,

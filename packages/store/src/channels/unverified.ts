@@ -1,4 +1,4 @@
-/** Channels whose credentials no platform has ever taken. Their keys block nobody, and they end with the days. */
+/** Channels whose credentials no platform has ever accepted. Their keys block nobody, and they end after some days. */
 import type { ChannelName } from '@lodge/domain';
 import type { NewEvent } from '@lodge/ports';
 import { sql } from 'kysely';
@@ -18,8 +18,9 @@ interface Ended {
 }
 
 /**
- * Removes the credentials of some channels that were put without being verified, and have not connected since; their owners are told by
- * status and event. Keys of earlier releases (`unverified/earlier/`) may have been verified, and stay. True: there may be more.
+ * Removes the credentials of some channels that were put without being verified and have not connected since. Status and
+ * event inform their owners. Keys of earlier releases (`unverified/earlier/`) may have been verified, and stay. True when
+ * there may be more.
  */
 export async function endUnverified(trx: Transaction<Schema>): Promise<boolean> {
   const { rows } = await sql<Ended>`

@@ -1,6 +1,6 @@
 /**
- * Claims of rows that wait for turns of their agents. A claim ends by the database's clock, and its number fences what it may write. A
- * claim that reaches further than any can is one from before the clock went back: nobody holds it.
+ * Claims of rows that wait for turns of their agents. A claim ends by the database's clock, and its number fences its
+ * writes. A claim that ends later than any can is from before the clock went back, and nobody holds it.
  */
 import type { ClaimOptions, Postponement, TurnClaim } from '@lodge/ports';
 import { sql } from 'kysely';
@@ -8,12 +8,12 @@ import type { RawBuilder, SqlBool } from 'kysely';
 import { inMs } from '../channels/leases.ts';
 import type { Database } from '../database/connection.ts';
 
-/** As `k`. */
+/** A table `k` of claims. */
 export const claimRows = (claims: readonly TurnClaim[]): RawBuilder<unknown> => sql`
   unnest(${claims.map(({ id }) => id)}::text[], ${claims.map(({ claim }) => claim)}::integer[]) k (id, claim)
 `;
 
-/** Gives the ids whose claims hold on. */
+/** Renews claims and returns the ids of those still held. */
 export async function renewClaims(
   database: Database,
   table: string,
@@ -31,7 +31,7 @@ export async function renewClaims(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** `also` is set too. False: the claim was lost. */
+/** Ends a claim and sets `also`. False when the claim was lost. */
 export async function postponeClaim(
   database: Database,
   table: string,
@@ -49,21 +49,21 @@ export async function postponeClaim(
   return numAffectedRows === 1n;
 }
 
-/** Nothing is put off by more; what is further away was put off before the clock went back. */
+/** Longest delay. A later due time is from before the clock went back. */
 const furthestMs = 3_600_000;
 
-/** Of a row `r`. */
+/** A condition on a row `r`. */
 export const isDue: RawBuilder<SqlBool> = sql`
   (r.due_at <= clock_timestamp() or r.due_at > clock_timestamp() + ${furthestMs} * interval '1 millisecond')
 `;
 
-/** Of a row `r` with a claim: somebody holds it. */
+/** A condition on a row `r` with a claim: somebody holds it. */
 const isHeld = ({ leaseMs, except }: ClaimOptions): RawBuilder<SqlBool> => sql`
   (r.claim_until > clock_timestamp() and r.claim_until < clock_timestamp() + 2 * ${leaseMs} * interval '1 millisecond'
     or r.id = any(${[...except]}::text[]))
 `;
 
-/** `busy`: whose rows are claimed. */
+/** A table `busy` of the agents and accounts with claimed rows. */
 export const busyIn = (table: string, options: ClaimOptions): RawBuilder<unknown> => sql`
   busy as materialized (
     select agent_id, account_id from ${sql.table(table)} r
@@ -71,7 +71,10 @@ export const busyIn = (table: string, options: ClaimOptions): RawBuilder<unknown
   )
 `;
 
-/** `chosen`, of `ready`, which has one row of an agent: an account's n-th waits behind the n-th of all others, however long it has waited. */
+/**
+ * A table `chosen` from `ready`, which has one row of an agent. An account's n-th row waits behind the n-th of all others,
+ * however long it has waited.
+ */
 export const chosenOf = ({ limit }: ClaimOptions): RawBuilder<unknown> => sql`
   ranked as (
     select id, due_at, seq, row_number() over (partition by account_id order by due_at, seq)
@@ -82,7 +85,7 @@ export const chosenOf = ({ limit }: ClaimOptions): RawBuilder<unknown> => sql`
   )
 `;
 
-/** What a claim sets in the row `r`. */
+/** The columns that a claim sets in the row `r`. */
 export const claimedColumns = ({ holder, leaseMs }: ClaimOptions): RawBuilder<unknown> => sql`
   claim = r.claim + 1, claim_holder = ${holder}, claim_until = ${inMs(leaseMs)}, attempts = r.attempts + 1,
   may_have_acted = r.may_have_acted or r.attempt_at is not null, attempt_at = clock_timestamp(),

@@ -1,4 +1,4 @@
-/** Ends what waited in vain, and deletes old rows in steps short enough that no writer waits long. */
+/** Ends work that waited in vain, and deletes old rows in steps short enough that no writer waits long. */
 import type { TidyBounds } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { RawBuilder, Transaction } from 'kysely';
@@ -8,12 +8,12 @@ import type { Schema } from '../database/schema.ts';
 const step = 1_000;
 const maxExpired = 1_000;
 
-/** Ends one row that is `vain`, with its event, which takes its turn among those of the account. False: there is none. */
+/** Ends one row that is `vain`, with its event, in the order of the account's events. False when there is none. */
 export type ExpireOne = (trx: Transaction<Schema>, vain: RawBuilder<unknown>) => Promise<boolean>;
 
 export interface TidyTable {
   readonly table: string;
-  /** Whose rows they are, and the column that says so. */
+  /** The table of the rows' owners, and the column with the owner's id. */
   readonly owners: string;
   readonly ownerId: string;
   readonly expireOne: ExpireOne;

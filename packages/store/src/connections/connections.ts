@@ -79,7 +79,7 @@ interface Found extends Selectable<ConnectionTables['connections']> {
   readonly oauth: FoundOAuth | null;
 }
 
-/** None of an agent that is being deleted. */
+/** Selects connections of agents that are not being deleted. */
 async function select(db: Kysely<Schema>, wanted: Wanted): Promise<readonly ConnectionRow[]> {
   const { agentId, accountId = null, name = null, enabled = null } = wanted;
   const { rows } = await sql<Found>`
@@ -143,7 +143,7 @@ async function put(
     tools: change.tools && JSON.stringify(change.tools),
     enabled,
     asks_oauth: false,
-    // Whoever puts it has seen why it was disabled.
+    // The owner who puts it has seen why it was disabled.
     status_reason: null,
     echoed_at: [],
   };
@@ -166,7 +166,7 @@ async function put(
   return row!;
 }
 
-/** Not being deleted. Its connections are counted under this lock. */
+/** Locks an agent that is not being deleted. Its connections are counted under this lock. */
 async function lockLiving(trx: Transaction<Schema>, accountId: string, agentId: string): Promise<boolean> {
   const agent = await trx
     .selectFrom('agents')

@@ -7,7 +7,7 @@ import type { Schema } from '../database/schema.ts';
 import { appendEvent } from '../events/append.ts';
 import { noGrant } from './oauth.ts';
 
-/** `ConnectionGrants` in Postgres. A version names a grant: whoever writes names the one that was seen. */
+/** `ConnectionGrants` in Postgres. A version names a grant, and each write names the version that its writer read. */
 export class PostgresConnectionGrants implements ConnectionGrants {
   private readonly database: Database;
 
@@ -55,7 +55,7 @@ export class PostgresConnectionGrants implements ConnectionGrants {
   }
 
   keep(of: GrantRef, grant: NewGrant): Promise<boolean> {
-    // Repeated behind a lost connection it may find its own write: nothing is lost then.
+    // Repeated after a lost connection, it may find its own write. Nothing is lost then.
     return this.database.repeatable(async (db) => {
       const { numUpdatedRows } = await db
         .updateTable('connection_oauth')

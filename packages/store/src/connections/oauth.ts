@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import type { RawBuilder, Transaction } from 'kysely';
 import type { Schema } from '../database/schema.ts';
 
-/** As JSON: times are texts. */
+/** The row as JSON, with times as texts. */
 export interface FoundOAuth {
   readonly client_id: string | null;
   readonly client_secret_sealed: string | null;
@@ -23,7 +23,7 @@ export interface FoundOAuth {
   readonly age_ms: number;
 }
 
-/** Of a row `c` of connections. */
+/** A column for a row `c` of connections. */
 export const oauthColumn: RawBuilder<FoundOAuth | null> = sql`(
   select to_jsonb(o) || jsonb_build_object(
     'is_due', coalesce(o.renew_at <= clock_timestamp(), false),
@@ -69,7 +69,7 @@ export const noGrant = {
   retry_at: null,
 } as const;
 
-/** What was granted stays only where it was granted for the same: URL, client and scope. */
+/** Writes the owner's OAuth. The grant stays only while URL, client and scope stay the same. */
 export async function putAuth(
   trx: Transaction<Schema>,
   { agentId, name, kind, auth }: ConnectionChange,

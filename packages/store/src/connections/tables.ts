@@ -9,7 +9,7 @@ export interface ConnectionTables {
     account_id: string;
     kind: ConnectionKind;
     url: string;
-    /** Written as text. */
+    /** JSON that is written as text. */
     allow: ColumnType<readonly ConnectionAllow[], string, string>;
     tools: ColumnType<readonly string[] | null, string | null, string | null>;
     enabled: boolean;

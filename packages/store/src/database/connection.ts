@@ -7,26 +7,26 @@ import { Client, DatabaseError, Pool } from 'pg';
 import type { Schema } from './schema.ts';
 import type { InJson, Statement } from './statement.ts';
 
-/** Where the database is. `connectionString` may hold a password: never log it. */
+/** The address of the database. `connectionString` may contain a password: never log it. */
 export interface DatabaseConfig {
   readonly connectionString: string;
   /** Connections of the pool; 10 by default. */
   readonly maxConnections?: number;
-  /** How long work waits for one of them, 5 s by default. Then it fails with `DatabaseBusyError`. */
+  /** Longest wait for a connection of the pool, 5 s by default. Then the work fails with `DatabaseBusyError`. */
   readonly waitMs?: number;
 }
 
 const defaultMaxConnections = 10;
 const connectTimeoutMs = 5_000;
-/** Work that waits for a connection. Further work fails at once: its turn would not come in time. */
+/** Most work that waits for a connection. Further work fails at once, because its turn would not come in time. */
 const maxWaiting = 1_000;
-/** Waiting for a lock counts. The server ends the statement. */
+/** Longest statement, waiting for a lock included. The server ends it. */
 const statementTimeoutMs = 10_000;
-/** For a server that hangs and ends nothing; the client gives up. */
+/** Longest statement at a server that hangs and ends nothing. The client gives up. */
 const queryTimeoutMs = 15_000;
 /** A transaction whose client froze holds its locks no longer than this. */
 const idleInTransactionTimeoutMs = 10_000;
-/** A restart of the database takes less, unless it has much to recover. */
+/** Longest time of repeating. A restart of the database takes less, unless it has much to recover. */
 const retryForMs = 10_000;
 
 const base = {
@@ -35,15 +35,21 @@ const base = {
   keepAlive: true,
 };
 
-/** The pool of one store, and the rule for what is repeated when the database restarts under it. */
+/** The pool of one store, with the rules for repeating work when the database restarts. */
 export interface Database {
-  /** For work that may run twice: reads, and writes that change nothing when repeated. Repeated, for 10 s, while the connection is lost. */
+  /**
+   * Runs work that may run twice: reads, and writes that change nothing when repeated. It is repeated for 10 s while the
+   * connection is lost.
+   */
   repeatable<T>(work: (db: Kysely<Schema>) => Promise<T>): Promise<T>;
-  /** One read that is asked for often, without the cost of writing and planning it anew. Repeated as `repeatable` is. */
+  /** Runs one frequent read without writing and planning it anew. It is repeated as by `repeatable`. */
   read<Row extends object>(statement: Statement<Row>, values: readonly unknown[]): Promise<InJson<Row>[]>;
-  /** For work that must not run twice. Repeated, for 10 s, only where connecting failed, so that nothing was sent. */
+  /** Runs work that must not run twice. It is repeated, for 10 s, only when connecting failed, so that nothing was sent. */
   once<T>(work: (db: Kysely<Schema>) => Promise<T>): Promise<T>;
-  /** A transaction whose work may run twice, its effect not: repeated, for 10 s, while the connection is lost before the commit is sent. */
+  /**
+   * Runs a transaction. Its work may run twice, but takes effect once: it is repeated, for 10 s, while the connection is
+   * lost before the commit is sent.
+   */
   transaction<T>(work: (trx: Transaction<Schema>) => Promise<T>): Promise<T>;
   /** Resolves when the database answers; tried once. */
   ping(): Promise<void>;
@@ -60,8 +66,8 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
     query_timeout: queryTimeoutMs,
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
   });
-  // Both without a listener would end the process: a connection lost while it is idle in the pool, and one lost between
-  // two statements of a transaction. Whoever uses the connection gets the error from its next statement.
+  // Without a listener either would end the process: a connection lost while it is idle in the pool, and one lost between
+  // // two statements of a transaction. The user of the connection gets the error from its next statement.
   pool.on('error', (error) => {
     if (!pool.ending) log.warn({ err: error }, 'an idle database connection was lost');
   });
@@ -104,7 +110,7 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
   };
 }
 
-/** One connection outside the pool, tried once. No limit on a statement's time, unless `queryTimeoutMs` sets one. */
+/** Opens one connection outside the pool, tried once. A statement has no limit, unless `queryTimeoutMs` sets one. */
 export async function connectClient(config: DatabaseConfig, queryTimeoutMs?: number): Promise<Client> {
   const client = new Client({ ...base, connectionString: config.connectionString, query_timeout: queryTimeoutMs });
   client.on('error', () => undefined);
@@ -112,7 +118,7 @@ export async function connectClient(config: DatabaseConfig, queryTimeoutMs?: num
   return client;
 }
 
-/** Repeats, for 10 s, what failed because the database takes no connection yet. */
+/** Repeats work, for 10 s, that failed because the database takes no connection yet. */
 export const awaitingDatabase = <T>(work: () => Promise<T>): Promise<T> => repeated(work, isNothingSent);
 
 async function repeated<T>(work: () => Promise<T>, isTransient: (error: unknown) => boolean): Promise<T> {
@@ -128,13 +134,18 @@ async function repeated<T>(work: () => Promise<T>, isTransient: (error: unknown)
   }
 }
 
-/** The socket refused, or the server did before it took a statement (57P03, cannot_connect_now). */
+/**
+ * Whether nothing was sent: the socket refused, or the server did before it took a statement (57P03, cannot_connect_now).
+ */
 function isNothingSent(error: unknown): boolean {
   const { code } = error as { readonly code?: unknown };
   return code === 'ECONNREFUSED' || code === 'ENOENT' || code === '57P03';
 }
 
-/** Admin or crash shutdown, a broken socket, or one of pg's errors of that meaning, which have no code. */
+/**
+ * Whether the connection was lost: an admin or crash shutdown, a broken socket, or one of pg's errors of that meaning, which
+ * have no code.
+ */
 function isConnectionLost(error: unknown): boolean {
   if (isNothingSent(error)) return true;
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
@@ -147,13 +158,16 @@ function isConnectionLost(error: unknown): boolean {
   );
 }
 
-/** The pool's wait is over (pg-pool has no code for it), or the server has no connection left (53300, too_many_connections). */
+/**
+ * Whether the pool's wait is over (pg-pool has no code for it), or the server has no connection left (53300,
+ * too_many_connections).
+ */
 function isBusy(error: unknown): boolean {
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
   return code === '53300' || message === 'timeout exceeded when trying to connect';
 }
 
-/** Postgres repeats the offending row in `detail`, and errors are logged. */
+/** Removes the offending row, which Postgres repeats in `detail`, because errors are logged. */
 function withoutData(error: unknown): unknown {
   if (error instanceof DatabaseError) error.detail = undefined;
   return error;

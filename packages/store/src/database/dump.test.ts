@@ -1,4 +1,4 @@
-/** A dump's guarantee: what comes back is what went in, row by row and sequence by sequence, or nothing. */
+/** Tests a dump's guarantee: the load restores all of it, row by row and sequence by sequence, or nothing. */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -45,7 +45,7 @@ async function dump(database: TestDatabase, into: Map<string, string[]>): Promis
   });
 }
 
-/** In pieces that end anywhere, as chunks do. */
+/** Yields pieces that end anywhere, like chunks. */
 async function* pieces(table: string): AsyncIterable<string> {
   const text = texts.get(table)!.join('');
   for (let at = 0; at < text.length; at += 1_001) yield text.slice(at, at + 1_001);
@@ -136,7 +136,7 @@ test('a dump of a newer release is refused before anything is made', async () =>
   }
 });
 
-/** Foreign keys and triggers, which a load takes away meanwhile. */
+/** Returns foreign keys and triggers, which a load removes meanwhile. */
 async function keys({ connectionString }: TestDatabase): Promise<unknown[]> {
   const client = new Client({ connectionString });
   await client.connect();

@@ -1,9 +1,9 @@
 /**
- * What a database holds, as text, and back into an empty one: for backups. The schema is not in it, for the migrations are:
- * a dump says up to which one it was migrated. So it goes into a server of another version, embedded or not, and needs no
- * programs of Postgres: the ones that Lodge brings have no pg_dump, and one of another version refuses.
+ * Dumps the rows of a database as text for backups, and loads them into an empty one. The schema is not in the dump, because
+ * the migrations make it; the dump names the last migration. So it fits a server of another version, embedded or not, and
+ * needs no programs of Postgres. Lodge's own programs have no pg_dump, and one of another version refuses.
  *
- * A row is what Postgres prints for the whole row (`row::text`), and reads again: every type has such a form, which loses
+ * A row is Postgres's text of the whole row (`row::text`), which it reads again. Every type has such a form, and it loses
  * nothing. All tables are of one moment: one snapshot of one transaction, which locks out no writer.
  */
 import type { Client } from 'pg';
@@ -13,23 +13,23 @@ import { MigrationError, migrate, migrateWithin } from './migrate.ts';
 
 export interface DatabaseFacts {
   readonly version: 1;
-  /** As `schema_migrations` has them, the last one last. */
+  /** Migrations as in `schema_migrations`, the last one last. */
   readonly migrations: readonly { readonly name: string; readonly checksum: string }[];
   readonly tables: readonly { readonly name: string; readonly rows: number }[];
-  /** Where each sequence of an identity column is. */
+  /** The position of each sequence of an identity column. */
   readonly sequences: readonly { readonly name: string; readonly value: string; readonly called: boolean }[];
 }
 
-/** Rows of one table, each as JSON of its text in a line of its own. */
+/** Rows of one table, each as JSON of its text on a separate line. */
 export type TableText = AsyncIterable<string>;
 
-/** Rows that are read or written at once. One may have a megabyte. */
+/** Rows read or written at once. One may have a megabyte. */
 const batchRows = 200;
 const migrationsTable = 'schema_migrations';
 const sameText = `set timezone = 'UTC'; set datestyle = 'ISO, YMD'; set intervalstyle = 'postgres';
   set extra_float_digits = 1; set statement_timeout = 0`;
 
-/** `take` is given each table's rows and must read them to their end. */
+/** Dumps the database. `take` receives each table's rows and must read them to their end. */
 export async function dumpDatabase(
   config: DatabaseConfig,
   take: (table: string, rows: TableText) => Promise<void>,
@@ -52,9 +52,9 @@ export async function dumpDatabase(
 }
 
 /**
- * Fills an empty database. All of it appears in one transaction, after the migrations that it was dumped with; the next
- * start brings later ones. `finish` adds statements to that transaction. Throws `MigrationError` for a database that is not
- * empty, or a dump of a newer release.
+ * Fills an empty database. All rows appear in one transaction, after the dump's migrations; the next start runs later ones.
+ * `finish` adds statements to that transaction. Throws `MigrationError` for a database that is not empty, or a dump of a
+ * newer release.
  */
 export async function loadDatabase(
   config: DatabaseConfig,
@@ -77,8 +77,8 @@ export async function loadDatabase(
 }
 
 /**
- * Puts a dump in the place of all that a database holds, in one transaction: a kill leaves what was there. `migrations` is the
- * folder with those that the dump was made after. Others must not be connected: a lock is waited for 30 s.
+ * Replaces all rows of a database with a dump, in one transaction: a kill leaves the old rows. `migrations` is the folder of
+ * the dump's migrations. Others must not be connected, because it waits 30 s for a lock.
  */
 export async function replaceDatabase(
   config: DatabaseConfig,
@@ -102,7 +102,7 @@ async function fillAll(client: Client, facts: DatabaseFacts, read: (table: strin
   const names = facts.tables.map(({ name }) => name);
   const foreignKeys = await foreignKeysOf(client);
   for (const { table, name } of foreignKeys) await client.query(`alter table ${table} drop constraint ${name}`);
-  // What triggers have made of the rows is in the dump, and so is what migrations put in.
+  // The dump has the rows made by triggers, and those inserted by migrations.
   for (const name of names) await client.query(`alter table ${quoted(name)} disable trigger user`);
   if (names.length > 0) await client.query(`truncate ${names.map(quoted).join(', ')}`);
   for (const name of names) await fill(client, name, read(name));
@@ -115,7 +115,7 @@ async function fillAll(client: Client, facts: DatabaseFacts, read: (table: strin
   }
 }
 
-/** Takes away all that migrations have made, rows too. What extensions have brought stays. */
+/** Removes everything that migrations made, rows too. Objects of extensions stay. */
 async function empty(client: Client): Promise<void> {
   const { rows } = await client.query<{ command: string }>(
     `select format('drop %s if exists %s cascade', kind, name) as command from (
@@ -147,7 +147,7 @@ async function withClient<T>(config: DatabaseConfig, work: (client: Client) => P
     await client.query(sameText);
     return await work(client);
   } finally {
-    // What was not committed is undone with the connection.
+    // Closing the connection undoes everything uncommitted.
     await client.end();
   }
 }

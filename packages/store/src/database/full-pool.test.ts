@@ -13,7 +13,7 @@ after(async () => {
   await server.drop();
 });
 
-/** Takes the only connection until it is told to give it back. */
+/** Takes the only connection and returns it on command. */
 async function taken(): Promise<() => Promise<void>> {
   const [begun, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const work = database.transaction(async () => {

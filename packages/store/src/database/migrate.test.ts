@@ -7,7 +7,7 @@ import type { TestContext } from 'node:test';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
 import { migrate, MigrationError } from './migrate.ts';
 
-// Keeps the server up between the tests.
+// It keeps the server up between the tests.
 const first = await testDatabase();
 after(() => first.drop());
 

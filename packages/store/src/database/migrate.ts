@@ -7,7 +7,7 @@ import type { DatabaseConfig } from './connection.ts';
 import { awaitingDatabase, connectClient } from './connection.ts';
 import { advisoryLocks } from './locks.ts';
 
-/** A database that this code cannot bring to its schema; the message says why, for the operator. */
+/** Thrown when this code cannot bring a database to its schema. The message says why, for the operator. */
 export class MigrationError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -28,8 +28,8 @@ const lockTimeoutMs = 120_000;
 
 /**
  * Brings the database to this code's schema: `migrations/NNNN_name.sql` in order, each in a transaction with the row that
- * records it. Processes that do so at once wait for one another. Refuses, and changes nothing, when the database has a
- * migration this code does not know (a newer release made it) or one whose file has changed since. Repeating it is cheap.
+ * records it. Concurrent processes wait for each other. It refuses, and changes nothing, when the database has a migration
+ * that this code does not know (a newer release made it) or one whose file has changed since. Repeating it is cheap.
  * `folder` holds the migrations: the tests' own, or this package's. `through` is the last one to apply.
  */
 export async function migrate(
@@ -45,12 +45,12 @@ export async function migrate(
     for (const migration of pending) await apply(client, migration);
     return { applied: pending.map(({ name }) => name) };
   } finally {
-    // The lock is the session's, so it goes with the connection.
+    // The session holds the lock, so it ends with the connection.
     await client.end();
   }
 }
 
-/** The same in the caller's transaction, in a database that has no table yet, up to `through`. */
+/** Migrates up to `through` in the caller's transaction, in a database without tables. */
 export async function migrateWithin(client: Client, folder: string, through: LastMigration): Promise<void> {
   const known = upTo(await readMigrations(folder), through);
   await recorded(client);
@@ -136,7 +136,7 @@ async function apply(client: Client, migration: Migration): Promise<void> {
     await change(client, migration);
     await client.query('commit');
   } catch (cause) {
-    // Closing the connection rolls back; saying so first would hide the cause when the connection is what failed.
+    // Closing the connection rolls back. An explicit rollback would hide the cause when the connection failed.
     throw new MigrationError(`The migration ${migration.name} failed: ${(cause as Error).message}`, { cause });
   }
 }

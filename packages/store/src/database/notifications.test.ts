@@ -12,7 +12,7 @@ const other = await another();
 const accountId = await firstAccount(store.apiKeys);
 const create = () => store.agents.create(newAgent(accountId), admitAll);
 
-/** What `at` calls back with, in order. */
+/** Records the values that `at` calls back with, in order. */
 function record(t: TestContext, at: Store): (string | null)[] {
   const heard: (string | null)[] = [];
   t.after(at.agents.onChange((id) => heard.push(id)));
@@ -27,7 +27,7 @@ async function until(holds: () => boolean, what: string): Promise<void> {
   }
 }
 
-/** Waits until everything sent before was heard: notifications come in the order of the commits. */
+/** Waits until everything sent before was heard. Notifications come in the order of the commits. */
 async function settle(heard: (string | null)[]): Promise<void> {
   const { id } = await create();
   await until(() => heard.includes(id), 'the last change is heard');

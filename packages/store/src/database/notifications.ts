@@ -4,7 +4,10 @@ import type { Client } from 'pg';
 import type { DatabaseConfig } from './connection.ts';
 import { connectClient } from './connection.ts';
 
-/** Called with the id of what changed: of an agent, a key, an account or a mailbox, as the topic says. Null: anything may have changed. */
+/**
+ * Called with the id of a changed agent, key, account or mailbox, as the topic says. Null means that anything may have
+ * changed.
+ */
 export type ChangeListener = (id: string | null) => void;
 
 const topics = [
@@ -30,11 +33,14 @@ interface Listening {
 
 const firstRetryMs = 50;
 const lastRetryMs = 2_000;
-/** A connection that died without a word (a network that drops, a server that hangs) is found out by asking. */
+/** Interval of checks, because a connection may die silently (a network that drops, a server that hangs). */
 const heartbeatMs = 15_000;
 const heartbeatTimeoutMs = 5_000;
 
-/** Listens, on a connection of its own, for the notifications that come with each commit: of agents and keys from their triggers, of logs, events and channels from whoever writes. */
+/**
+ * Listens, on a separate connection, for the notifications of each commit: of agents and keys from their triggers, of logs,
+ * events and channels from their writers.
+ */
 export class Changes {
   private readonly config: DatabaseConfig;
   private readonly log: Log;
@@ -53,7 +59,7 @@ export class Changes {
   }
 
   on(topic: Topic, listener: ChangeListener): () => void {
-    // A function given twice is two subscriptions.
+    // The same function given twice makes two subscriptions.
     const own: ChangeListener = (id) => listener(id);
     const listeners = this.listeners.get(topic)!;
     listeners.add(own);
@@ -69,7 +75,7 @@ export class Changes {
     for (let now: Listening | null = first; now; now = await this.listenAgain()) {
       if (now !== first) for (const topic of topics) this.tell(topic, null);
       await this.untilLost(now);
-      // Not waited for: the other end may be gone, and then it is not answered.
+      // It is not awaited, because a lost other end does not answer.
       now.client.end().catch(() => undefined);
     }
   }

@@ -8,7 +8,7 @@ import { migrate } from './migrate.ts';
 import { openStore } from '../store.ts';
 import { advisoryLocks } from './locks.ts';
 
-// A database that is killed under an open store. An error nobody handled would end this process, and so fail the file.
+// A database is killed under an open store. An unhandled error would end this process, and so fail the file.
 const folder = await testServerFolder();
 let postgres = await startEmbeddedPostgres({ ...folder, log: silent });
 await migrate(postgres);
@@ -22,7 +22,7 @@ const accountId = await firstAccount(store.apiKeys);
 
 const restarted = () => new Promise<void>((resolve) => void postgres.onRestart(resolve));
 
-/** Fills the pool, so that what follows finds connections that the kill cut. */
+/** Fills the pool, so that the following queries find connections that the kill cut. */
 const fillPool = () => Promise.all(Array.from({ length: 20 }, () => store.agents.all()));
 
 test('reads and repeatable writes wait for a killed database to come back', async () => {
@@ -58,7 +58,7 @@ test('a create whose connection is lost half-way fails, is not repeated, and lea
   const lost = store.agents.create(agent, () => {
     admissions += 1;
     process.kill(postgres.pid, 'SIGKILL');
-    // Until the backend has noticed too: the answer to the insert never comes.
+    // It waits until the backend has noticed too, so the answer to the insert never comes.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 500);
   });
   await assert.rejects(lost);

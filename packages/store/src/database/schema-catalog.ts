@@ -1,17 +1,22 @@
 import type { Client } from 'pg';
 
-/** What schema.sql is printed from: the objects of the schema `public` that belong to no extension, each kind by name. */
+/**
+ * The objects from which schema.sql is printed: those of the schema `public` that belong to no extension, each kind by name.
+ */
 export interface Catalog {
   readonly extensions: readonly string[];
   readonly tables: readonly Table[];
-  /** In the order of the table; names are quoted where they need it. */
+  /** Columns in the order of the table; names are quoted when needed. */
   readonly columns: readonly Column[];
   readonly constraints: readonly TablePart[];
   readonly indexes: readonly TablePart[];
   readonly functions: readonly Definition[];
   readonly views: readonly Definition[];
   readonly triggers: readonly Definition[];
-  /** `id` needs `needs`: tables by foreign keys, functions and views by what they call and read. */
+  /**
+   * Dependencies: `id` needs `needs`. Tables need others by foreign keys, and functions and views the objects that they call
+   * and read.
+   */
   readonly needs: readonly { readonly id: number; readonly needs: number }[];
   readonly comments: readonly { readonly object: string; readonly text: string }[];
 }
@@ -37,7 +42,7 @@ export interface Column {
   readonly default: string | null;
   readonly identity: 'ALWAYS' | 'BY DEFAULT' | null;
   readonly generated: 'STORED' | 'VIRTUAL' | null;
-  /** Where these are not the type's own. */
+  /** Set when these differ from the type's own. */
   readonly storage: string | null;
   readonly collation: string | null;
 }
@@ -46,7 +51,7 @@ export interface TablePart extends Definition {
   readonly table: number;
 }
 
-/** Throws, naming it, for an object that schema.sql would leave out. */
+/** Reads the catalog. Throws for an object that schema.sql would leave out, and names it. */
 export async function readCatalog(client: Client): Promise<Catalog> {
   const rows = async <Row extends object>(text: string): Promise<Row[]> => (await client.query<Row>(text)).rows;
   const left = await rows<{ object: string }>(leftOut);
@@ -74,7 +79,7 @@ const inPublic = "'public'::regnamespace";
 const ofExtension = (catalog: string, id: string): string =>
   `exists (select from pg_depend where classid = '${catalog}'::regclass and objid = ${id} and deptype = 'e')`;
 
-/** Everything below has the schema's relations in common. */
+/** The schema's relations, which everything below shares. */
 const relations = `select * from pg_class c where relnamespace = ${inPublic} and not ${ofExtension('pg_class', 'c.oid')}`;
 
 const tables = `
@@ -95,7 +100,7 @@ const columns = `
   where attrelid in (select oid from (${relations}) c where relkind = 'r') and attnum > 0 and not attisdropped
   order by attrelid, attnum`;
 
-/** `not null` stands with its column. */
+/** Constraints without `not null`, which stands with its column. */
 const constraints = `
   select oid::int as id, conrelid::int as table, quote_ident(conname) as name, pg_get_constraintdef(oid, true) as sql
   from pg_constraint
@@ -121,7 +126,7 @@ const triggers = `
   select t.oid::int as id, tgname as name, pg_get_triggerdef(t.oid, true) as sql
   from pg_trigger t join (${relations}) c on c.oid = tgrelid where not tgisinternal order by relname, tgname`;
 
-/** What indexes, constraints and defaults need, their table needs; what its rule needs, a view needs. */
+/** A table needs the objects of its indexes, constraints and defaults; a view those of its rule. */
 const needs = `
   select distinct id::int, needs::int from (
     select conrelid as id, confrelid as needs from pg_constraint where contype = 'f'
@@ -145,7 +150,7 @@ const comments = `
   )
   order by 1`;
 
-/** What the schema holds of other kinds, and what the kinds above have beside what is printed. */
+/** Objects of other kinds in the schema, and properties of the kinds above that are not printed. */
 const leftOut = `
   select pg_describe_object(classid, objid, 0) as object from pg_depend n
   where refclassid = 'pg_namespace'::regclass and refobjid = ${inPublic} and classid <> 'pg_extension'::regclass

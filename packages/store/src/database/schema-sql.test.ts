@@ -6,7 +6,7 @@ import { execute, testDatabase } from '@lodge/testkit/postgres';
 import { migrate } from './migrate.ts';
 import { schemaSql } from './schema-sql.ts';
 
-// Keeps the server up between the tests.
+// It keeps the server up between the tests.
 const migrated = await testDatabase();
 await migrate(migrated);
 after(() => migrated.drop());

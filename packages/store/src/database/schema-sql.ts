@@ -1,13 +1,13 @@
 /**
- * The text of packages/store/schema.sql: the database as the migrations leave it, read from its catalogs. Run on an empty
- * database it makes the same objects, so that it can be read and compared as a whole. The server runs the migrations.
+ * Makes the text of packages/store/schema.sql: the database after the migrations, read from its catalogs. Run on an empty
+ * database, it makes the same objects. So the schema can be read and compared as a whole; the server runs the migrations.
  */
 import type { DatabaseConfig } from './connection.ts';
 import { connectClient } from './connection.ts';
 import { readCatalog } from './schema-catalog.ts';
 import type { Catalog, Column, Table } from './schema-catalog.ts';
 
-/** `database` is migrated, and is only read. */
+/** Returns the text of a migrated database, which is only read. */
 export async function schemaSql(database: DatabaseConfig): Promise<string> {
   const client = await connectClient(database);
   try {
@@ -28,7 +28,7 @@ SET check_function_bodies = off;
 function sections(catalog: Catalog): string[] {
   const { functions, views, triggers } = catalog;
   const tables = inOrder(catalog.tables, catalog);
-  // An index or a default may call a function, which must be there first.
+  // An index or a default may call a function, so the function comes first.
   const first = neededBy(tables, catalog);
   const isFirst = ({ id }: Identified): boolean => first.has(id);
   const ofFunctions = inOrder(functions, catalog);
@@ -76,11 +76,11 @@ interface Identified {
   readonly id: number;
 }
 
-/** Each behind those of the same kind that it needs, else by name. */
+/** Orders items behind those of the same kind that they need, else by name. */
 function inOrder<T extends Identified>(items: readonly T[], { needs }: Catalog): T[] {
   const placed = new Set<T>();
   const place = (item: T, above: readonly T[]): void => {
-    // Functions may call each other: no order serves both.
+    // Functions may call each other, and no order serves both.
     if (placed.has(item) || above.includes(item)) return;
     for (const other of items) {
       if (needs.some((need) => need.id === item.id && need.needs === other.id)) place(other, [...above, item]);
@@ -91,7 +91,7 @@ function inOrder<T extends Identified>(items: readonly T[], { needs }: Catalog):
   return [...placed];
 }
 
-/** Ids of all that these need, and of what that needs. */
+/** Returns the ids of everything that these need, directly or indirectly. */
 function neededBy(items: readonly Identified[], { needs }: Catalog): ReadonlySet<number> {
   const found = new Set(items.map(({ id }) => id));
   for (const id of found) for (const need of needs) if (need.id === id) found.add(need.needs);

@@ -66,11 +66,11 @@ export interface EventsTable {
   created_at: Date;
 }
 
-/** Kept by triggers. */
+/** Rows that triggers maintain. */
 interface StoredBytesTable {
   account_id: string;
   kind: 'replies' | 'contents';
-  /** Empty: of no agent. */
+  /** The agent's id; empty for no agent. */
   agent_id: string;
   /** int8, which comes as text. */
   items: string;
@@ -121,7 +121,7 @@ interface ApiKeysTable {
   last_used_at: Generated<Date | null>;
 }
 
-/** JSON has no dates. */
+/** A member from JSON, which has no dates. */
 type MemberJson = Omit<AgentMember, 'createdAt'> & { readonly createdAt: string };
 
 export interface AgentsTable {
@@ -205,7 +205,7 @@ interface AgentLogHeadsTable {
   last_id: string;
   last_at: Date;
   previous_at: Date;
-  /** Of the messages that are kept, of entries after this id. */
+  /** Bytes of the stored messages of entries after `counted_after`. */
   bytes: Generated<string>;
   counted_after: Generated<string>;
 }
@@ -257,7 +257,7 @@ interface LlmCallsTable extends LlmCallColumns {
   image_tokens: Count;
   api: LlmApi | null;
   estimated: boolean;
-  /** Decimal, as text: a JavaScript number would round it. */
+  /** Decimal as text, because a JavaScript number would round it. */
   cost_usd: string | null;
   price_version: string | null;
   summed: Generated<boolean>;

@@ -2,7 +2,7 @@ import type { StoredSizes } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Database } from './connection.ts';
 
-/** Bytes of the whole database, and of what is counted in it, over all accounts. */
+/** Returns the bytes of the whole database, and of its counted parts, over all accounts. */
 export async function storedSizes(database: Database): Promise<StoredSizes> {
   const { rows } = await database.repeatable((db) =>
     sql<Record<keyof StoredSizes, string>>`

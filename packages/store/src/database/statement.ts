@@ -2,15 +2,15 @@ import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQue
 import type { CompiledQuery } from 'kysely';
 import type { Schema } from './schema.ts';
 
-/** A row as JSON has it, without dates. */
+/** A row from JSON, without dates. */
 export type InJson<Row> = { readonly [Column in keyof Row]: DatesAsText<Row[Column]> };
 type DatesAsText<Value> = Value extends Date ? string : Value extends readonly Date[] ? readonly string[] : Value;
 
-/** A query that is written once, that each connection prepares once, by its name, and whose rows are JSON. */
+/** A query that is written once and prepared once per connection, by its name. Its rows are JSON. */
 export interface Statement<Row> {
   readonly name: string;
   readonly text: string;
-  /** Of the type alone. */
+  /** Used only for its type. */
   readonly row?: Row;
 }
 
@@ -25,9 +25,10 @@ const writer = new Kysely<Schema>({
 });
 
 /**
- * A row comes as one value: pg makes an object of a statement's columns anew at each run, which costs more than reading JSON
- * where there are many (benchmarks/results/2026-11-22-api.md). `write` names every column: a prepared `*` fails once another
- * release's migration has added one. Values given there are placeholders; their order is that of the values at each run.
+ * Makes a statement whose rows come as one value each. pg builds an object of a statement's columns anew at each run, which
+ * costs more than parsing JSON when there are many columns (benchmarks/results/2026-11-22-api.md). `write` names every
+ * column, because a prepared `*` fails once another release's migration has added one. Its values are placeholders, in the
+ * order of the values at each run.
  */
 export function statement<Row>(
   name: string,

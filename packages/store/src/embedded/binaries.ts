@@ -7,19 +7,19 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Postgres programs in a folder of their own. */
+/** Programs of Postgres in their own folder. */
 export interface Binaries {
   readonly home: string;
-  /** Major version: data folders of another one cannot be opened. */
+  /** Major version. A data folder of another version cannot be opened. */
   readonly major: string;
   readonly initdb: string;
   readonly postgres: string;
 }
 
 /**
- * The npm package's binaries, copied once per version into `<dir>/postgres-<version>`. A copy, because the package's own
- * place may be closed to the user Postgres runs as, may change under a running server at the next `npm ci`, and lacks the
- * libraries' symlinks when npm does not run install scripts. A kill leaves a `partial-` folder, never half a copy.
+ * Copies the npm package's binaries once per version into `<dir>/postgres-<version>`. The user that Postgres runs as may
+ * have no access to the package's own place. That place may also change under a running server at the next `npm ci`, and
+ * lacks the libraries' symlinks when npm does not run install scripts. A kill leaves a `partial-` folder, never half a copy.
  */
 export async function installBinaries(dir: string, source = packageFolder()): Promise<Binaries> {
   const { version } = JSON.parse(await readFile(join(source, 'package.json'), 'utf8')) as { version: string };
@@ -47,16 +47,22 @@ function packageFolder(): string {
   }
 }
 
-/** `cp` takes a tenth of the time of `fs.cp`. The copy is readable for everyone, whatever the umask of `npm ci` was. */
+/**
+ * Copies with `cp`, which takes a tenth of the time of `fs.cp`. The copy is readable for everyone, whatever the umask of
+ * `npm ci` was.
+ */
 async function copyBinaries(source: string, to: string): Promise<void> {
   await run('cp', ['-R', '-P', '--preserve=mode,links', `${source}/native/.`, to]);
   await hydrateSymlinks(to);
   await run('chmod', ['-R', 'u=rwX,go=rX', to]);
-  // The rename that follows must not outlive, in a power cut, the bytes it is about.
+  // In a power cut, the rename that follows must not outlive the copied bytes.
   await run('sync', ['-f', to]);
 }
 
-/** What the package's install script does: npm archives hold no symlinks, so they come as a list (paths begin with `native/`). */
+/**
+ * Makes symlinks as the package's install script does. npm archives have no symlinks, so they come as a list (paths begin
+ * with `native/`).
+ */
 async function hydrateSymlinks(home: string): Promise<void> {
   const links = JSON.parse(await readFile(join(home, 'pg-symlinks.json'), 'utf8')) as {
     readonly source: string;

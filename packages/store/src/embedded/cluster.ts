@@ -12,21 +12,21 @@ const run = promisify(execFile);
 
 /** Longest path a unix socket may have on Linux, in bytes (unix(7): `sun_path` with its closing NUL is 108). */
 const maxSocketPathBytes = 107;
-/** Part of the socket's file name, no more: the server has no TCP port. */
+/** A part of the socket's file name only, because the server has no TCP port. */
 const port = 5432;
 export const socketName = `.s.PGSQL.${port}`;
-/** The one role, a superuser of this private server, and the database initdb makes. */
+/** The only role, a superuser of this private server, and the database that initdb makes. */
 const role = 'lodge';
 const database = 'postgres';
 
 /**
- * One server's files. `dataDir` and what lies directly in it belong to the control plane, and the two folders that
- * Postgres writes to belong to its user: a Postgres that was taken over cannot lead the control plane to write elsewhere.
+ * The files of one server. `dataDir` and its direct entries belong to the control plane. The two folders that Postgres
+ * writes to belong to its user. A Postgres that was taken over therefore cannot make the control plane write elsewhere.
  *
  *   <dataDir>/postgres-<version>/   programs
  *   <dataDir>/partial-*             either of the others while it is made
  *   <dataDir>/cluster/              PGDATA, 0700, of the user
- *   <dataDir>/socket/               0700, of the user; where there is a client, its group passes (0710)
+ *   <dataDir>/socket/               0700, of the user; with a client, its group may pass (0710)
  *   <dataDir>/pg_hba.conf, pg_ident.conf, postgres.log
  */
 export interface Cluster {
@@ -37,7 +37,9 @@ export interface Cluster {
   readonly identFile: string;
   readonly logFile: string;
   readonly user: RunAs;
-  /** Who may log in beside the account this process runs under; null where root is not who asks, or nobody was named. */
+  /**
+   * The user that may log in beside the account of this process; null when this process is not root, or nobody was named.
+   */
   readonly client: Client | null;
 }
 
@@ -46,7 +48,7 @@ interface Client {
   readonly gid: number;
 }
 
-/** Checks the folder and makes what is missing around the cluster itself. `clientName`: as in `EmbeddedPostgresOptions`. */
+/** Checks the folder and makes the missing parts around the cluster. `clientName` is as in `EmbeddedPostgresOptions`. */
 export async function prepareCluster(dataDir: string, userName: string, clientName: string | null): Promise<Cluster> {
   const cluster: Cluster = {
     dataDir,
@@ -69,7 +71,7 @@ export async function prepareCluster(dataDir: string, userName: string, clientNa
   return cluster;
 }
 
-/** A user that does not exist logs in nowhere. */
+/** Returns the client; null for a user that does not exist and so logs in nowhere. */
 async function clientOf(name: string): Promise<Client | null> {
   if (process.geteuid!() !== 0) return null;
   return runAs(name).then(
@@ -78,7 +80,10 @@ async function clientOf(name: string): Promise<Client | null> {
   );
 }
 
-/** Runs initdb unless that is done. It works in a folder beside, renamed at the end: a kill leaves no half-made cluster. */
+/**
+ * Runs initdb unless that is done. It works in a separate folder that is renamed at the end, so a kill leaves no half-made
+ * cluster.
+ */
 export async function initialise(cluster: Cluster, binaries: Binaries): Promise<void> {
   const made = await versionOf(cluster.cluster);
   if (made === binaries.major) return;
@@ -102,8 +107,9 @@ export async function initialise(cluster: Cluster, binaries: Binaries): Promise<
 }
 
 /**
- * Removes what kills left half made, and the programs of other releases. Call when the server runs from `binaries`. An
- * initdb whose parent was killed may still write into its folder: what cannot be removed now is removed by the next start.
+ * Removes the leftovers of kills, and the programs of other releases. Call it when the server runs from `binaries`. An
+ * initdb whose parent was killed may still write into its folder. Leftovers that cannot be removed now are removed by the
+ * next start.
  */
 export async function removeLeftovers(dataDir: string, binaries: Binaries): Promise<void> {
   for (const name of await readdir(dataDir)) {
@@ -113,7 +119,10 @@ export async function removeLeftovers(dataDir: string, binaries: Binaries): Prom
   }
 }
 
-/** No variable of ours reaches Postgres, where other processes of its user could read it. English messages. */
+/**
+ * The environment of Postgres. It has no variable of ours, because other processes of its user could read it. Messages are
+ * in English.
+ */
 export const serverEnv = { PATH: '/usr/bin:/bin', LC_ALL: 'C' };
 
 async function versionOf(cluster: string): Promise<string | null> {
@@ -121,8 +130,8 @@ async function versionOf(cluster: string): Promise<string | null> {
 }
 
 /**
- * Who may log in: the account this process runs under and the client, known to the kernel from the socket (peer), as the one
- * role. So there is no password to keep, and neither another local user nor Postgres's own can come in, even if they reach
+ * Access rules: the account of this process and the client may log in as the one role. The kernel knows them from the socket
+ * (peer). So there is no password to store, and neither another local user nor Postgres's own can log in, even if they reach
  * the socket.
  */
 const accessRules = ({ hbaFile, identFile, client }: Cluster): readonly (readonly [file: string, text: string])[] => {
@@ -133,7 +142,7 @@ const accessRules = ({ hbaFile, identFile, client }: Cluster): readonly (readonl
   ];
 };
 
-/** Whether a server that runs on the cluster has read these rules, when it was started with the files as they are. */
+/** Whether a server that runs on the cluster has these rules, if it was started with the present files. */
 export async function hasAccessRules(cluster: Cluster): Promise<boolean> {
   for (const [file, text] of accessRules(cluster)) {
     if ((await readFile(file, 'utf8').catch(() => null)) !== text) return false;
@@ -152,7 +161,7 @@ async function writeAtomically(path: string, text: string): Promise<void> {
   await rename(partial, path);
 }
 
-/** The client passes the folder and does not list it. */
+/** Makes a folder that the client may pass and not list. */
 async function makeOwned(dir: string, user: RunAs, client: Client | null = null): Promise<void> {
   await mkdir(dir, { recursive: true, mode: 0o700 });
   if (user.uid !== undefined) await chown(dir, user.uid, client?.gid ?? user.gid);
@@ -168,7 +177,7 @@ async function syncFolder(dir: string): Promise<void> {
   }
 }
 
-/** URL of the server that runs on `dataDir`, for another process of the account that started it. */
+/** Returns the URL of the server that runs on `dataDir`, for another process of the account that started it. */
 export const embeddedConnectionString = (dataDir: string): string =>
   connectionStringOf({ socketDir: join(dataDir, 'socket') });
 

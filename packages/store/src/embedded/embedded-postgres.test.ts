@@ -12,7 +12,7 @@ import { startEmbeddedPostgres } from './embedded-postgres.ts';
 import type { EmbeddedPostgres } from './embedded-postgres.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
-// Made once for the tests that need no folder of their own: initdb is most of a first start.
+// A server for the tests that need no folder of their own, because initdb is most of a first start.
 const common = await testServerFolder();
 after(() => common.remove());
 
@@ -22,7 +22,7 @@ async function start(t: TestContext, { dataDir, user } = common): Promise<Embedd
   return postgres;
 }
 
-/** A control plane of its own, to be killed: starts the server and prints its pid, then lives on. */
+/** Spawns a control plane to be killed. It starts the server, prints its pid and lives on. */
 function spawnControlPlane(t: TestContext, { dataDir, user }: TestServerFolder) {
   const module = new URL('./embedded-postgres.ts', import.meta.url).href;
   const script = `
@@ -38,7 +38,7 @@ function spawnControlPlane(t: TestContext, { dataDir, user }: TestServerFolder) 
   return child;
 }
 
-/** The pid it prints once its server is up. */
+/** Returns the pid that it prints once its server is up. */
 async function serverOf(controlPlane: ReturnType<typeof spawnControlPlane>): Promise<number> {
   const ended = once(controlPlane, 'exit').then(() => Promise.reject(new Error('the control plane ended')));
   const [line] = (await Promise.race([once(controlPlane.stdout, 'data'), ended])) as [Buffer];
@@ -51,7 +51,7 @@ test('a second start on the same folder is ready within a second, and has the ro
   await execute(first.connectionString, 'create table kept as select 1 as n');
   await first.stop();
   const tookMs: number[] = [];
-  // The quickest of three: other work on the machine is not what is measured.
+  // The fastest of three counts, because other work on the machine is not measured.
   for (let n = 0; n < 3; n += 1) {
     const began = performance.now();
     const second = await start(t);
@@ -143,7 +143,7 @@ test('a lock file whose pid a stranger has by now does not keep the server from 
   const lock = await readFile(join(common.dataDir, 'cluster', 'postmaster.pid'), 'utf8');
   const socketLock = join(common.dataDir, 'socket', '.s.PGSQL.5432.lock');
   await first.stop();
-  // The stranger must be of Postgres's user: Postgres itself takes no other for a server.
+  // The stranger must be of Postgres's user, because Postgres takes no other process for a server.
   const id = await userId(common.user);
   const stranger = spawn('sleep', ['60'], id);
   t.after(() => stranger.kill('SIGKILL'));
@@ -166,7 +166,7 @@ test('killed at any moment of its first start, the next start succeeds and leave
   const postgres = await start(t, folder);
   assert.deepEqual(await execute(postgres.connectionString, 'select 1 as n'), [{ n: 1 }]);
   await postgres.stop();
-  // An initdb that lost its parent may have gone on writing: the start after this one removes what it left.
+  // An initdb that lost its parent may have gone on writing. The start after this one removes its leftovers.
   await sleep(1_500);
   await (await start(t, folder)).stop();
   const names = (await readdir(folder.dataDir)).map((name) => name.replace(/^postgres-.*\d$/, 'postgres-N')).sort();
@@ -230,7 +230,7 @@ test("other local users cannot log in, not even Postgres's own", asRoot, async (
       client.connect().then(() => console.log('in'), (error) => console.log(error.code)).finally(() => client.end());`;
     const child = spawn(process.execPath, ['-e', script], { ...(await userId(user)), cwd: import.meta.dirname });
     const [answer] = (await once(child.stdout, 'data')) as [Buffer];
-    // The socket's folder keeps strangers out, the access rules those who pass it (invalid_authorization_specification).
+    // The socket's folder keeps strangers out, and the access rules those who pass it (invalid_authorization_specification).
     assert.equal(String(answer).trim(), user === 'daemon' ? 'EACCES' : '28000', user);
   }
 });

@@ -1,10 +1,10 @@
 /**
- * The Postgres that Lodge brings along: programs from npm, one server per data folder, reached over a unix socket only.
+ * The Postgres that Lodge brings: programs from npm, one server per data folder, reached over a unix socket only.
  *
  *   startEmbeddedPostgres ─> adopt or start ─> up ──process gone──> down ──started again──> up
  *                                               └───────── stop() ─────────┴─────────> stopped
  *
- * The server is its own process in its own session. What each failure leaves behind:
+ * The server is its own process in its own session. Each failure leaves this behind:
  *   - our process is killed: the server lives on, and the next start adopts it;
  *   - the server is killed: it is started again here, recovers from its log, and no acknowledged row is lost (fsync is on);
  *   - both are killed: the next start finds a lock file without a server, and starts one;
@@ -28,42 +28,48 @@ import { ask, awaitReady, endPostmaster, findPostmaster, isAlive, runsFrom, spaw
 import type { Postmaster } from './postmaster.ts';
 
 export interface EmbeddedPostgresOptions {
-  /** Absolute path of a folder for this server alone, used by one process at a time; every folder above must be passable by `user`. Made when absent. */
+  /**
+   * Absolute path of a folder for this server alone, used by one process at a time. `user` must be able to pass every folder
+   * above. Made when absent.
+   */
   readonly dataDir: string;
-  /** System user Postgres runs as when we are root; not looked at otherwise. It should run nothing else. */
+  /** System user that Postgres runs as when this process is root; otherwise ignored. It should run nothing else. */
   readonly user: string;
-  /** A further system user that may log in, when we are root; ignored where it does not exist. Default: none. */
+  /** A further system user that may log in, when this process is root; ignored when it does not exist. None by default. */
   readonly client?: string;
   readonly log: Log;
 }
 
 export interface EmbeddedPostgres {
-  /** URL of the server's one database. It holds no secret: only the account this process runs under can use it. */
+  /** URL of the server's one database. It contains no secret: only the account of this process can use it. */
   readonly connectionString: string;
-  /** Process id of the server that runs now. */
+  /** Process id of the present server. */
   readonly pid: number;
   /** Calls back each time a server that died is up again. Returns the unsubscribe function. */
   onRestart(listener: () => void): () => void;
-  /** Ends the server, after 27 s at the latest; rows that were acknowledged are on disk. */
+  /** Ends the server, after 27 s at the latest. Acknowledged rows are on disk. */
   stop(): Promise<void>;
 }
 
 const watchMs = 100;
-/** Recovery after a kill replays up to a gigabyte of log (max_wal_size). */
+/** Bound on a start. Recovery after a kill replays up to a gigabyte of log (max_wal_size). */
 const readyTimeoutMs = 300_000;
-/** An orphan that says nothing for so long hangs: it is ended. */
+/** An orphan that is silent for this long hangs, and is ended. */
 const silentTimeoutMs = 10_000;
 const stopTimeoutMs = 20_000;
-/** It may not answer a signal either. */
+/** Bound on ending an orphan, which may not answer a signal either. */
 const strangerStopTimeoutMs = 2_000;
-/** Processes of a killed server need a moment to notice; until they are gone a new one refuses to start. */
+/**
+ * Bound on the processes of a killed server, which need a moment to notice. Until they are gone a new server refuses to
+ * start.
+ */
 const leftoverTimeoutMs = 10_000;
 const firstRetryMs = 50;
 const lastRetryMs = 5_000;
-/** A server that lived for so long did not die of what an earlier one died of. */
+/** A server that lived this long did not die of an earlier cause. */
 const stableMs = 10_000;
 
-/** Starts the server of `dataDir`, or adopts the one that an earlier process left running. Rejects with what to do about it. */
+/** Starts the server of `dataDir`, or adopts the one that an earlier process left running. Rejects with advice. */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const cluster = await prepareCluster(options.dataDir, options.user, options.client ?? null);
   const binaries = await installBinaries(options.dataDir);
@@ -75,13 +81,16 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   return supervisor;
 }
 
-/** Ends the server of `dataDir` that a killed process has left, where there is one. */
+/** Ends the server of `dataDir` that a killed process has left, if there is one. */
 export async function endEmbeddedPostgres(dataDir: string): Promise<void> {
   const postmaster = await findPostmaster({ cluster: join(dataDir, 'cluster') });
   if (postmaster) await endPostmaster(postmaster, stopTimeoutMs);
 }
 
-/** A server reads them as it starts: one that was started with others is ended before they are written, so a kill loses neither. */
+/**
+ * Writes the access rules, which a server reads at its start. A server with other rules is ended before they are written, so
+ * a kill loses neither.
+ */
 async function applyAccessRules(cluster: Cluster, log: Log): Promise<void> {
   if (await hasAccessRules(cluster)) return;
   const postmaster = await findPostmaster(cluster);
@@ -135,7 +144,7 @@ class Supervisor implements EmbeddedPostgres {
     this.postmaster = null;
   }
 
-  /** Until `stop`: starts the server again whenever it is gone, after a delay that grows while starts fail. */
+  /** Restarts the server whenever it is gone, until `stop`, after a delay that grows while starts fail. */
   private async watch(): Promise<void> {
     const { signal } = this.stopping;
     let retryMs = firstRetryMs;
@@ -152,7 +161,7 @@ class Supervisor implements EmbeddedPostgres {
       } catch (error) {
         if (signal.aborted) return;
         this.log.error({ err: error, retry_ms: retryMs }, 'Postgres could not be started');
-        // One that runs but never got ready would be taken for a good one by the next round.
+        // The next round would take a server that runs and never got ready for a good one.
         if (this.postmaster) await endPostmaster(this.postmaster, stopTimeoutMs).catch(() => undefined);
       }
       await this.pause(retryMs);
@@ -182,7 +191,7 @@ class Supervisor implements EmbeddedPostgres {
     }
   }
 
-  /** The server on the cluster, if one runs, is of this release and answers. One that is not or does not is ended. */
+  /** Returns the server on the cluster if it is of this release and answers. Any other one is ended. */
   private async adopt(): Promise<Postmaster | null> {
     const postmaster = await findPostmaster(this.cluster);
     if (!postmaster) return null;

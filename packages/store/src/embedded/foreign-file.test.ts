@@ -1,4 +1,4 @@
-/** What the database's user may put where root reads a file. */
+/** Tests everything that the database's user may put where root reads a file. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ test('a regular file is read from its beginning, as far as such a file goes', as
   assert.equal(await readForeign(file), null);
   writeFileSync(file, '18\n');
   assert.equal(await readForeign(file), '18\n');
-  // Sparse: reading it whole would take all memory.
+  // The file is sparse; reading it whole would take all memory.
   truncateSync(file, 2 ** 40);
   assert.equal((await readForeign(file))!.length, 4096);
 });

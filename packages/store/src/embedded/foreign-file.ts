@@ -1,18 +1,18 @@
 /**
- * Files in folders of the database's user, who may put anything in their place: a pipe that nobody writes to, a link, a file
- * without end. Root reads the beginning of a regular file and nothing else.
+ * Reads files in folders of the database's user, who may replace them by a pipe without a writer, a link, or a file without
+ * end. Root reads only the beginning of a regular file.
  */
 import { constants, open } from 'node:fs/promises';
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
-/** Both files have less than 200 bytes (postmaster.pid: eight short lines). */
+/** Bytes that are read. Both files have less than 200 (postmaster.pid: eight short lines). */
 const maxBytes = 4096;
 
-/** Null when there is none. Throws for what is no regular file; what follows the first `maxBytes` is not read. */
+/** Reads a file; null when there is none. Throws when it is no regular file. Bytes beyond `maxBytes` are not read. */
 export async function readForeign(path: string): Promise<string | null> {
   const file = await open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
-    // A link; a socket; both are told alike.
+    // A link and a socket are reported alike.
     if (error.code === 'ELOOP' || error.code === 'ENXIO') throw notRegular(path);
     throw error;
   });

@@ -1,4 +1,4 @@
-/** The server that Lodge brings, without what speaks to its database: for a process that runs it and asks it nothing. */
+/** The server that Lodge brings, without the clients of its database, for a process that runs it and queries nothing. */
 export { installBinaries } from './binaries.ts';
 export { embeddedConnectionString } from './cluster.ts';
 export { endEmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.ts';

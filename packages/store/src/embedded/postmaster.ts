@@ -9,7 +9,7 @@ import { connectionStringOf, serverEnv, socketName } from './cluster.ts';
 import type { Cluster } from './cluster.ts';
 import { readForeign } from './foreign-file.ts';
 
-/** A running server's first process. The start time tells it from a later process under the same pid. */
+/** A running server's first process. The start time tells it from a later process with the same pid. */
 export interface Postmaster {
   readonly pid: number;
   /** In clock ticks since boot (proc(5), stat, field 22). */
@@ -19,10 +19,10 @@ export interface Postmaster {
 const pollMs = 20;
 const answerTimeoutMs = 2_000;
 const maxLogBytes = 1024 * 1024;
-/** Of a failure this much of the log's end is looked at. */
+/** Bytes of the log's end that are read after a failure. */
 const toldBytes = 4096;
 
-/** The server that holds the cluster, as its lock file names it, checked against the process itself. */
+/** Finds the server of the cluster by its lock file, and checks the process itself. */
 export async function findPostmaster(cluster: Pick<Cluster, 'cluster'>): Promise<Postmaster | null> {
   const pid = await pidIn(join(cluster.cluster, 'postmaster.pid'));
   if (!(pid > 1)) return null;
@@ -33,12 +33,12 @@ export async function findPostmaster(cluster: Pick<Cluster, 'cluster'>): Promise
   return { pid, startTicks };
 }
 
-/** NaN where there is none, or no file that a server has written. */
+/** Returns the pid; NaN when there is none, or the file is not a server's. */
 async function pidIn(lock: string): Promise<number> {
   return Number.parseInt((await readForeign(lock).catch(() => null)) ?? '', 10);
 }
 
-/** True when it runs from these binaries, not from those of another release. */
+/** Whether it runs from these binaries, and not from those of another release. */
 export async function runsFrom(postmaster: Postmaster, binaries: Binaries): Promise<boolean> {
   const exe = await readlink(`/proc/${postmaster.pid}/exe`).catch(() => null);
   return exe === (await realpath(binaries.postgres));
@@ -48,7 +48,7 @@ export async function isAlive(postmaster: Postmaster): Promise<boolean> {
   return (await startOf(postmaster.pid)) === postmaster.startTicks;
 }
 
-/** Resolves when the process is gone, true, or after `timeoutMs`, false. */
+/** Resolves with true when the process is gone, or with false after `timeoutMs`. */
 export async function awaitEnd(postmaster: Postmaster, timeoutMs: number): Promise<boolean> {
   const deadline = performance.now() + timeoutMs;
   while (await isAlive(postmaster)) {
@@ -59,7 +59,7 @@ export async function awaitEnd(postmaster: Postmaster, timeoutMs: number): Promi
 }
 
 /**
- * Starts a server on the cluster, detached: it outlives a killed control plane, and Ctrl-C at a terminal does not reach it.
+ * Starts a server on the cluster, detached. It outlives a killed control plane, and Ctrl-C at a terminal does not reach it.
  * The caller has made sure that none runs there.
  */
 export async function spawnPostmaster(cluster: Cluster, binaries: Binaries): Promise<Postmaster> {
@@ -73,7 +73,7 @@ export async function spawnPostmaster(cluster: Cluster, binaries: Binaries): Pro
       env: serverEnv,
       stdio: ['ignore', log.fd, log.fd],
     });
-    // Without a listener, a failure to start would be an uncaught exception; `pid` tells of it.
+    // Without a listener, a failed start would be an uncaught exception; the missing `pid` reports it.
     child.on('error', () => undefined);
     child.unref();
     const startTicks = child.pid === undefined ? null : await startOf(child.pid);
@@ -88,7 +88,7 @@ function settingsOf(cluster: Cluster): string[] {
   const settings = {
     listen_addresses: '',
     unix_socket_directories: `"${cluster.socketDir}"`,
-    // The folder keeps out whoever is not to reach it.
+    // The folder's mode keeps strangers out.
     unix_socket_permissions: cluster.client ? '0777' : '0700',
     hba_file: cluster.hbaFile,
     ident_file: cluster.identFile,
@@ -96,14 +96,17 @@ function settingsOf(cluster: Cluster): string[] {
     synchronous_commit: 'on',
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // What fails in a statement is told to its client, which logs it without data. Here it would be repeated with data.
+    // A statement's error goes to its client, which logs it without data. This log would repeat the data.
     log_min_messages: 'log',
     log_checkpoints: 'off',
   };
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-/** What the server says when asked. `starting`: it is up but not ready (recovery, shutdown). `silent`: no answer in time. */
+/**
+ * Asks the server for its state. `starting` means that it is up but not ready (recovery, shutdown), `silent` that it did not
+ * answer in time.
+ */
 export async function ask(cluster: Cluster): Promise<'ready' | 'starting' | 'absent' | 'silent'> {
   const client = new Client({
     connectionString: connectionStringOf(cluster),
@@ -127,7 +130,7 @@ export async function ask(cluster: Cluster): Promise<'ready' | 'starting' | 'abs
   }
 }
 
-/** Waits until the server answers. Rejects when it ends first (with what it logged) or after `timeoutMs`. */
+/** Waits until the server answers. Rejects when it ends first (with its log) or after `timeoutMs`. */
 export async function awaitReady(
   cluster: Cluster,
   postmaster: Postmaster,
@@ -144,7 +147,7 @@ export async function awaitReady(
   }
 }
 
-/** Ends the server in three steps of rising force: rolls back and writes out, at once, hard. Its data is safe in each. */
+/** Ends the server in three steps of rising force: roll back and write out, at once, kill. Its data is safe in each. */
 export async function endPostmaster(postmaster: Postmaster, fastTimeoutMs: number): Promise<void> {
   for (const [signal, timeoutMs] of [
     ['SIGINT', fastTimeoutMs],
@@ -163,10 +166,10 @@ export async function endPostmaster(postmaster: Postmaster, fastTimeoutMs: numbe
 }
 
 /**
- * Postgres takes a lock file for valid while any process of its user has the pid in it, be it the zombie of a killed server
- * or, after a reboot, a stranger: it would refuse to start. No server holds the cluster here, so such a file is stale. What keeps a new server
- * from starting beside processes that a killed one left is the shared memory they are attached to, which Postgres finds
- * by the data folder's inode, without the file.
+ * Removes stale lock files. Postgres takes a lock file for valid while any process of its user has the pid in it, be it the
+ * zombie of a killed server or, after a reboot, a stranger. It would refuse to start. No server holds the cluster here, so
+ * such a file is stale. A new server still cannot start beside processes that a killed one left: Postgres finds them by
+ * their shared memory and the data folder's inode, without the file.
  */
 async function removeForeignLocks(cluster: Cluster): Promise<void> {
   for (const file of [join(cluster.cluster, 'postmaster.pid'), join(cluster.socketDir, `${socketName}.lock`)]) {
@@ -175,11 +178,11 @@ async function removeForeignLocks(cluster: Cluster): Promise<void> {
   }
 }
 
-/** Start time of a process that lives; null when there is none, or only the zombie of one. */
+/** Returns the start time of a live process; null when there is none, or only its zombie. */
 async function startOf(pid: number): Promise<string | null> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null);
   if (text === null) return null;
-  // The name in parentheses may hold anything; what follows it is state (field 3), …, start time (field 22).
+  // The name in parentheses may contain anything. Behind it are state (field 3), …, start time (field 22).
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return fields[0] === 'Z' || fields[0] === 'X' ? null : fields[19]!;
 }
@@ -193,13 +196,13 @@ async function openLog(path: string): ReturnType<typeof open> {
   return open(path, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT, 0o600);
 }
 
-/** The end of the server's log, which says why it did not start. */
+/** Returns the end of the server's log, which says why it did not start. */
 async function failureOf(cluster: Cluster): Promise<string> {
   const log = await endOf(cluster.logFile).catch(() => '');
   return `Postgres did not start: ${log.trim().split('\n').slice(-4).join(' | ') || 'it logged nothing'}`;
 }
 
-/** The server writes it, and may have written any amount. */
+/** Returns the end of a file that the server writes in any amount. */
 async function endOf(path: string): Promise<string> {
   const file = await open(path, 'r');
   try {

@@ -5,12 +5,13 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** Who Postgres runs as: `spawn` options, empty when that is ourselves. */
+/** The user of Postgres as `spawn` options, empty when that is this process's own. */
 export type RunAs = { readonly uid: number; readonly gid: number } | Record<string, never>;
 
 /**
- * Postgres refuses to run as root: root runs it as the system user `name`, everybody else as oneself (`name` is not looked
- * at then). Throws with the command that makes the user when it is missing: initdb needs its passwd entry.
+ * Returns the user that Postgres runs as. Postgres refuses to run as root, so root runs it as the system user `name`;
+ * everybody else runs it as themselves, and `name` is ignored. Throws with the command that makes a missing user, because
+ * initdb needs its passwd entry.
  */
 export async function runAs(name: string): Promise<RunAs> {
   if (process.geteuid!() !== 0) return {};
@@ -30,7 +31,7 @@ async function numericId(flag: '-u' | '-g', name: string): Promise<number> {
   }
 }
 
-/** Throws, naming the folder that is closed, unless `user` can pass through `dir` and every folder above it. */
+/** Throws unless `user` can pass through `dir` and every folder above it, and names the closed folder. */
 export async function assertPassable(dir: string, user: RunAs): Promise<void> {
   if (await passable(dir, user)) return;
   let closed = dir;

@@ -1,8 +1,8 @@
 /**
- * Writes events, in the transaction of the change they tell of.
+ * Writes events, in the transaction of their change.
  *
- * Call it last. Writers of one account's events wait for one another until they commit, so ids rise in the order in which
- * they become visible, and a reader who pages forward misses none. Nothing but the insert and the commit happens under that
+ * Call it last. Writers of one account's events wait for each other until they commit. Ids therefore rise in the order in
+ * which they become visible, and a reader who pages forward misses none. Only the insert and the commit happen under that
  * lock: the same statement writes the line of the agent's log before, which has an order of its own.
  */
 import { levelOf, sentenceOf } from '@lodge/domain';
@@ -41,8 +41,8 @@ export async function appendEvent(
 }
 
 /**
- * Several events of one account, in one transaction. Those with a line in the agent's log come first: whoever has the account's
- * turn waits for no log.
+ * Writes several events of one account in one transaction. Those with a line in the agent's log come first, so the holder of
+ * the account's lock waits for no log.
  */
 export async function appendEvents(trx: Kysely<Schema>, events: readonly NewEvent[]): Promise<void> {
   const hasLine = (event: NewEvent): boolean => event.agentId !== null && sentenceOf(event) !== null;

@@ -58,7 +58,7 @@ test('a reader who pages forward while 8 write at once misses none and sees none
         await store.accounts.transaction(async (tx) => {
           await change(tx);
           await tx.record(event(`w${w}_${n}`));
-          // Commits come in another order than ids were given, were they not held back.
+          // Without the lock, commits would come in another order than the ids.
           if (n % 3 === 0) await new Promise((resolve) => setTimeout(resolve, Math.random() * 4));
         });
       }

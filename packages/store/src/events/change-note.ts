@@ -5,7 +5,10 @@ import { markEffective } from '../http/idempotency.ts';
 import type { Schema } from '../database/schema.ts';
 import { appendEvent } from './append.ts';
 
-/** The event of a change of an agent: what the note says, or else `own`, which Lodge did by itself. Last in a transaction. */
+/**
+ * Writes the event of an agent's change: the note's, or else `own` when Lodge acted by itself. Call it last in a
+ * transaction.
+ */
 export async function writeNote(
   trx: Transaction<Schema>,
   { accountId, agentId }: { readonly accountId: string; readonly agentId: string },

@@ -1,11 +1,14 @@
-/** Ends of operations, as the transaction that writes them finds them: known from the agent's row, whoever began them. */
+/**
+ * Ends of operations, as the transaction that writes them finds them. The agent's row shows them, whoever began the
+ * operation.
+ */
 import { operationGoals } from '@lodge/domain';
 import type { AgentStatus, OperationCause, Verb } from '@lodge/domain';
 import type { EndedOperation, Log } from '@lodge/ports';
 
 type Listener = (operation: EndedOperation) => void;
 
-/** Tells who counts, once each end is committed. */
+/** Notifies counters once each end is committed. */
 export class EndedOperations {
   private readonly listeners = new Set<Listener>();
   private readonly log: Log;
@@ -38,18 +41,20 @@ export interface Transited {
   readonly old_acknowledged: boolean;
   readonly old_kind: Verb | null;
   readonly old_cause: OperationCause | null;
-  /** Seconds since the operation began, or since the create where none is under way. */
+  /** Seconds since the operation began, or since the create when none is in progress. */
   readonly seconds: number;
   readonly status: AgentStatus;
   readonly kind: Verb | null;
   readonly reason: string | null;
 }
 
-/** What ended with the transition; null when nothing did. A create has ended once the agent runs first, or is in error. */
+/**
+ * Returns the operation that ended with the transition, or null. A create ends when the agent first runs, or is in `error`.
+ */
 export function endedBy(row: Transited): EndedOperation | null {
   const { old_status, old_acknowledged, old_kind, old_cause, status, reason, seconds } = row;
   const ended = (kind: EndedOperation['kind'], cause: OperationCause): EndedOperation => {
-    // An upgrade that came to nothing leaves the agent running too, and says why.
+    // A failed upgrade leaves the agent running too, with a reason.
     const outcome = status === operationGoals[kind] && reason === null ? 'ok' : 'failed';
     return { kind, cause, outcome, seconds: Math.max(0, seconds) };
   };

@@ -1,4 +1,4 @@
-/** Every change leaves exactly one event, in its transaction; what changes nothing leaves none. */
+/** Every change leaves exactly one event in its transaction, and a call that changes nothing leaves none. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -16,7 +16,7 @@ const { database, store } = await testStore();
 await watchFacts(database.connectionString);
 const accountId = await firstAccount(store.apiKeys);
 
-/** `LODGE_TEST_KILLS`: how often the writing process is killed; `LODGE_TEST_WRITES`: writes of the random sequences. */
+/** `LODGE_TEST_KILLS` is the number of kills of the writing process, `LODGE_TEST_WRITES` the number of random writes. */
 const kills = Number(process.env.LODGE_TEST_KILLS ?? 5);
 const most = Number(process.env.LODGE_TEST_WRITES ?? 1_500);
 

@@ -7,12 +7,15 @@ import type { EventsTable } from '../database/schema.ts';
 /** Beyond any id. */
 const last = 2n ** 63n - 1n;
 
-/** A page whose cost does not rise with the account's events: of each type wanted, an index gives the next ones in order. */
+/**
+ * Reads a page. Its cost does not rise with the account's events, because an index yields the next ones of each wanted type
+ * in order.
+ */
 export async function eventPage(database: Database, query: EventQuery): Promise<readonly Selectable<EventsTable>[]> {
   const { accountId, agentId, types, direction, limit } = query;
   const order = sql.raw(direction);
   const of = agentId === undefined ? sql`type = t` : sql`agent_id = ${agentId} and type = any(${types}::text[])`;
-  // Few events are of one agent: they are looked at in order, whatever their type.
+  // Few events are of one agent, so they are read in order, whatever their type.
   const wanted = agentId === undefined ? sql`${types}::text[]` : sql`array['']`;
   const { rows } = await database.repeatable((db) =>
     sql<Selectable<EventsTable>>`
@@ -30,7 +33,7 @@ export async function eventPage(database: Database, query: EventQuery): Promise<
   return rows;
 }
 
-/** The first and the last id that can be wanted. A range of times is a range of ids. */
+/** Returns the first and the last id to read. A range of times is a range of ids. */
 function bounds({ accountId, from, direction, since, until }: EventQuery): RawBuilder<unknown> {
   const first =
     since === undefined

@@ -1,14 +1,14 @@
 /**
- * Deletes events that are over the bounds, oldest first. Who caused them decides by which bound: what people, API keys and the
- * operator did, and what came about by itself, have one each, so none of them pushes out another. Of what came about by itself
- * one agent has a tenth. Among API keys those with most events give way: a key that leaked pushes out its own.
+ * Deletes events over the bounds, oldest first. There is one bound for each group of causes: people, API keys, the operator,
+ * and Lodge itself. So no group pushes out another. Within Lodge's group one agent has a tenth. Among API keys those with
+ * the most events give way, so a leaked key pushes out its own events.
  */
 import type { EventBounds } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type { Database } from '../database/connection.ts';
 
-/** Events deleted in one statement: some tens of milliseconds. Nobody waits for their rows. */
+/** Events deleted in one statement, which takes some tens of milliseconds. Nobody waits for their rows. */
 const step = 2_000;
 const causes = [
   ...['account', 'api_key', 'operator'].map((actor) => sql<boolean>`actor_kind = ${actor}`),
@@ -22,7 +22,7 @@ interface Over {
   readonly last: string;
 }
 
-/** Looks into an index for each bound, then deletes from the oldest on. What a kill leaves is found by the next run. */
+/** Checks an index for each bound, then deletes from the oldest on. The next run continues after a kill. */
 export async function pruneEvents(database: Database, { maxEvents, maxAgeMs }: EventBounds): Promise<void> {
   const accounts = await database.repeatable((db) => db.selectFrom('accounts').select('id').execute());
   for (const { id } of accounts) {
@@ -31,7 +31,7 @@ export async function pruneEvents(database: Database, { maxEvents, maxAgeMs }: E
       while ((await deleteSome(database, id, over)) === step);
     };
     await prune(await lastBefore(database, id, maxAgeMs));
-    // Before all agents together: one that floods gives way to others.
+    // Agents first: one that floods gives way before all agents together.
     for (const over of await lastOfAgents(database, id, Math.ceil(maxEvents * partOfAgent))) await prune(over);
     for (const of of causes) {
       const over = await lastBeyond(database, id, of, maxEvents);
@@ -40,7 +40,10 @@ export async function pruneEvents(database: Database, { maxEvents, maxAgeMs }: E
   }
 }
 
-/** Of those who have the most: as many go as are over the bound, and nobody keeps more than another who must give way. */
+/**
+ * Returns the events to delete of the actors with the most: as many as exceed the bound. No actor keeps more than another
+ * one that must give way.
+ */
 async function lastOfActors(
   database: Database,
   accountId: string,
@@ -63,7 +66,7 @@ async function lastOfActors(
   return (await Promise.all(last)).filter((each) => each !== null);
 }
 
-/** The most that one may have so that all together have `max`, when nobody has more than it. */
+/** Returns the most that each may have so that all together have at most `max`. */
 function evenPart(amounts: readonly number[], max: number): number {
   let left = max;
   for (const [n, amount] of amounts.toSorted((a, b) => a - b).entries()) {
@@ -74,7 +77,7 @@ function evenPart(amounts: readonly number[], max: number): number {
   return max;
 }
 
-/** Those that no person, key or operator caused. */
+/** Returns the events to delete of each agent that no person, key or operator caused. */
 async function lastOfAgents(database: Database, accountId: string, maxEvents: number): Promise<readonly Over[]> {
   const { rows } = await database.repeatable((db) =>
     sql<{ agent_id: string; last: string }>`

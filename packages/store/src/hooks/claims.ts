@@ -22,7 +22,7 @@ interface Taken {
   readonly is_signed: boolean;
 }
 
-/** Looks at the first message of each agent that has hooks: thousands may wait behind it. */
+/** Claims messages. It looks at the first message of each agent with hooks, because thousands may wait behind it. */
 export async function claimMessages(
   trx: Transaction<Schema>,
   options: ClaimOptions,

@@ -1,6 +1,6 @@
 /**
- * Ends a message: where its answer goes, and what the log and the events say of it, in one transaction under its claim. What was sent is
- * forgotten.
+ * Ends a message in one transaction under its claim: delivers its answer, and writes log and event. The sender's text is
+ * deleted.
  */
 import { oneLine, redact } from '@lodge/domain';
 import type { NewEvent, TurnClaim, TurnEnd } from '@lodge/ports';
@@ -26,7 +26,7 @@ export interface EndedMessage extends DeliverColumns {
   readonly name: string;
 }
 
-/** Of a message `r` and its hook `h`. */
+/** Columns of a message `r` and its hook `h`. */
 export const endedColumns = sql`
   r.id, r.hook_id, r.agent_id, r.account_id, r.attempts, h.name, h.deliver_to, h.deliver_channel, h.deliver_conversation,
   greatest(0, coalesce(extract(epoch from r.ended_at - r.started_at) * 1000, 0))::float8 as duration_ms
@@ -49,7 +49,7 @@ export async function endMessage(trx: Transaction<Schema>, { id, claim }: TurnCl
   if (trouble !== null) {
     await sql`update hook_messages set status = 'failed', reason = ${trouble} where id = ${id}`.execute(trx);
   }
-  // The agent may have another message that waits.
+  // The agent may have another waiting message.
   await tellWork(trx, message.agent_id);
   if (answer !== null && answer !== '') {
     const told = `Hook "${message.name}" was answered: ${redact(oneLine(answer))}`;

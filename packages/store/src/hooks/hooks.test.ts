@@ -29,7 +29,7 @@ const receive = async (row: HookRow, given = {}, by = store): Promise<string> =>
 const claim = (by = store, given: { limit?: number; leaseMs?: number; except?: readonly string[] } = {}) =>
   by.hookTurns.claim({ holder: 'h', host: 'here', limit: 100, leaseMs: 30_000, except: [], ...given });
 const answered = { outcome: 'answered', reason: null, answer: 'Done.' } as const;
-/** Claims until the hook's message is among them; the others end. */
+/** Claims until the hook's message is among the claims; the others end. */
 async function claimOf(row: HookRow, by = store, leaseMs = 30_000): Promise<ClaimedHookMessage> {
   for (;;) {
     const claimed = await claim(by, { leaseMs });
@@ -106,7 +106,7 @@ test('what waits for all agents of an account is bounded, in messages and in byt
   const weighed = await Promise.all(Array.from({ length: 8 }, (_, n) => put(n, { text }, { bytesOfAccount })));
   assert.equal(weighed.filter((kept) => kept === 'account_full').length, 5);
   assert.equal((await messagesOf(one)).length + (await messagesOf(two)).length, 9);
-  // What is known is no more than it was, and another account has bounds of its own.
+  // A repeated delivery adds nothing, and another account has its own bounds.
   const again = { deliveryId: 'github:again' };
   assert.ok(typeof (await put(1, again, {})) === 'object');
   assert.deepEqual(await put(1, again, { ofAccount: 1 }), await put(1, again, { ofAccount: 1 }));

@@ -43,7 +43,7 @@ export class PostgresHookStore implements HookStore {
   create(place: HookPlace, hook: NewHook, most: number, note?: ActorNote): ReturnType<HookStore['create']> {
     const { accountId, agentId, hookId: id } = place;
     return this.database.transaction(async (trx) => {
-      // One after another, so that they are counted right.
+      // The lock serialises creates, so they are counted correctly.
       if ((await lockAgent(trx, agentId))?.account_id !== accountId) return 'no_agent';
       const { rows } = await sql<{ n: number }>`
         select count(*)::int as n from hooks where agent_id = ${agentId}
@@ -54,7 +54,7 @@ export class PostgresHookStore implements HookStore {
       const values = { id, agent_id: agentId, account_id: accountId, ...toColumns(hook) };
       await trx.insertInto('hooks').values(values).execute();
       const [made] = await selectHooks(trx, isPlace(place));
-      // It is being deleted.
+      // The agent is being deleted.
       if (made === undefined) return 'no_agent';
       await writeNote(trx, place, { type: 'hook.created', data: { hook_id: id, name: hook.name } }, note);
       return made;

@@ -1,4 +1,4 @@
-/** Keeps what a third party sent: once, and within the bounds on what waits. */
+/** Stores a third party's message once, within the bounds on waiting messages. */
 import type { HookStore, HookWaitBounds, NewHookMessage } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
@@ -14,7 +14,7 @@ interface Locked {
   readonly name: string;
 }
 
-/** Those of a hook come one after another, so that they are counted right. */
+/** Stores a message. The lock serialises the messages of a hook, so they are counted correctly. */
 export async function receiveMessage(
   trx: Transaction<Schema>,
   hookId: string,
@@ -57,7 +57,10 @@ interface Arriving {
   readonly bytes: number;
 }
 
-/** Those of an account come one after another until they are committed, so that they are counted right. */
+/**
+ * Returns the exceeded bound. Messages of an account wait for each other until they are committed, so they are counted
+ * correctly.
+ */
 async function whatIsFull(
   trx: Transaction<Schema>,
   { hookId, accountId, bytes }: Arriving,

@@ -1,4 +1,4 @@
-/** Rows of hooks and their messages, as the ports have them. */
+/** Rows of hooks and their messages, in the form of the ports. */
 import type { HookMessageEnd } from '@lodge/domain';
 import type { HookMessage, HookPlace, HookRow, HookSignature, NewHook } from '@lodge/ports';
 import { sql } from 'kysely';
@@ -8,7 +8,7 @@ import { storable } from '../channels/text.ts';
 import type { Schema } from '../database/schema.ts';
 import type { HooksTable } from './tables.ts';
 
-/** `where` is of a row `h`. Hooks of an agent that is being deleted are none. */
+/** Selects hooks of agents that are not being deleted. `where` is a condition on a row `h`. */
 export async function selectHooks(db: Kysely<Schema>, where: RawBuilder<unknown>): Promise<readonly HookRow[]> {
   const { rows } = await sql<Selectable<HooksTable>>`
     select h.* from hooks h
@@ -70,7 +70,7 @@ interface MessageRow {
   readonly ended_at: Date | null;
 }
 
-/** `where` is of a row `m`. */
+/** Selects messages. `where` is a condition on a row `m`. */
 export async function selectMessages(db: Kysely<Schema>, where: RawBuilder<unknown>): Promise<readonly HookMessage[]> {
   const { rows } = await sql<MessageRow>`
     select m.id, m.hook_id, m.status, m.claim_holder, m.attempts, m.reason, m.received_at, m.started_at, m.ended_at

@@ -7,7 +7,7 @@ import { appendEvent } from '../events/append.ts';
 import { endedColumns, eventOf } from './ending.ts';
 import type { EndedMessage } from './ending.ts';
 
-/** Messages that waited in vain have failed. */
+/** Fails messages that waited in vain. */
 export function tidyMessages(database: Database, bounds: TidyBounds): Promise<void> {
   const reason = `The agent did not come to it within ${Math.round(bounds.maxWaitMs / 3_600_000)} hours.`;
   const of = { table: 'hook_messages', owners: 'hooks', ownerId: 'hook_id', expireOne: failOne(reason) };

@@ -85,7 +85,7 @@ test('that it had its effect is written with the effect, or not at all', async (
   assert.deepEqual([again.agentId, again.effective], [agent.id, false]);
 
   await two.agents.create({ ...agent, id: again.agentId }, admitAll, note);
-  // Here the server is killed.
+  // The server is killed here.
   await execute(database.connectionString, "update idempotency_keys set lease_until = now() where key = 'effect'");
   const third = await claimed(one, 'effect');
   assert.deepEqual([third.agentId, third.effective], [agent.id, true]);

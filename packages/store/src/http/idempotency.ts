@@ -21,8 +21,8 @@ export class PostgresIdempotencyStore implements IdempotencyStore {
     const attempt = randomUUID();
     const until = leaseEnd(leaseMs);
     return this.database.repeatable(async (db) => {
-      // The row is made anew when its day is over, and taken over when nobody carries it out. The row's lock makes claims
-      // at once one after another, over all processes.
+      // The row is made anew when its day is over, and taken over when nobody carries it out. The row's lock serialises
+      // // simultaneous claims over all processes.
       const { rows } = await sql<{ agent_id: string; effective: boolean }>`
         insert into idempotency_keys as k (account_id, key, fingerprint, agent_id, attempt, lease_until, created_at)
         select ${accountId}, ${key}, ${fingerprint}, ${agentId}, ${attempt}, ${until}, clock_timestamp()
@@ -84,7 +84,7 @@ export class PostgresIdempotencyStore implements IdempotencyStore {
     const bytes = Buffer.byteLength(body ?? '');
     const isRefusal = status !== null && status >= 400 && status < 500;
     const hasRoom = sql`${stored(accountId, 'bytes')} + ${bytes} <= ${this.bounds.bytes}`;
-    // A reply that finds no room is not kept; that its request was carried out is. One that was refused is asked again.
+    // A reply without room is not stored; the fact that its request was carried out is. A refused request may come again.
     const { numAffectedRows } = await this.database.repeatable((db) =>
       sql`
         update idempotency_keys set done_at = clock_timestamp(), (status, headers, body) = (select ${kept} where ${hasRoom})
@@ -113,14 +113,14 @@ export class PostgresIdempotencyStore implements IdempotencyStore {
   }
 }
 
-/** As the triggers count it. */
+/** The count that the triggers maintain. */
 const stored = (accountId: string, what: 'items' | 'bytes') => sql<string>`coalesce((
   select ${sql.ref(`s.${what}`)} from stored_bytes s
   where s.account_id = ${accountId} and s.kind = 'replies' and s.agent_id = ''
 ), 0)`;
 
 const leaseEnd = (ms: number) => sql<Date>`clock_timestamp() + ${ms}::float8 * interval '1 millisecond'`;
-/** Of the row `k`; one that is being carried out is not over, however long that takes. */
+/** A condition on the row `k`. A request being carried out is not over, however long it takes. */
 const isOver = sql<boolean>`(k.created_at < clock_timestamp() - ${keptFor} and k.lease_until <= clock_timestamp())`;
 
 interface Row {
@@ -132,7 +132,7 @@ interface Row {
 }
 
 function outcomeOf(row: Row | undefined, fingerprint: Buffer): ClaimOutcome {
-  // Pruned between the two statements: the client tries again.
+  // The row was pruned between the two statements, so the client tries again.
   if (row === undefined) return { kind: 'in_progress' };
   if (!fingerprint.equals(row.fingerprint)) return { kind: 'reused' };
   if (row.done_at === null) return { kind: 'in_progress' };
@@ -141,7 +141,7 @@ function outcomeOf(row: Row | undefined, fingerprint: Buffer): ClaimOutcome {
   return { kind: 'replay', reply: { status, headers: headers as Record<string, string>, body: body! } };
 }
 
-/** Says, in the transaction of its effect, that the request with this key has had it. */
+/** Records that the request with this key took effect, in the transaction of the effect. */
 export async function markEffective(trx: Kysely<Schema>, accountId: string, key: string): Promise<void> {
   await trx
     .updateTable('idempotency_keys')

@@ -13,7 +13,7 @@ test('leases at once, of two servers, give no more than there is', async () => {
     Array.from({ length: 40 }, (_, i) => (i % 2 ? one : two).limits.lease('at-once', rule, 6, 0)),
   );
   const granted = leases.reduce((sum, lease) => sum + lease.granted, 0);
-  // What comes back while they run is at most one or two.
+  // While they run at most one or two tokens come back.
   assert.ok(granted >= 60 && granted <= 63, String(granted));
   assert.ok(leases.every(({ left }) => left >= 0));
 });
@@ -24,7 +24,7 @@ test('what was not used goes back, but never beyond the capacity', async () => {
   assert.equal((await one.limits.lease('back', rule, 6, 5)).granted, 5);
   assert.equal((await one.limits.lease('full', rule, 1, 0)).left, 59);
   assert.ok((await one.limits.lease('full', rule, 0, 6)).left <= 60);
-  // More than a slice was never anybody's.
+  // Nobody ever has more than a slice unused.
   await one.limits.lease('greedy', rule, 60, 0);
   assert.ok((await one.limits.lease('greedy', rule, 60, 1000)).granted <= 6);
 });

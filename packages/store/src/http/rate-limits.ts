@@ -5,7 +5,9 @@ import { sql } from 'kysely';
 import type { Database } from '../database/connection.ts';
 import { advisoryLockClasses } from '../database/locks.ts';
 
-/** `LimitStore` in Postgres. A crash of the database may forget the last moments: nothing here is worth a flush of its log. */
+/**
+ * `LimitStore` in Postgres. A crash of the database may forget the last moments, because a flush of its log is not worth it.
+ */
 export class PostgresLimitStore implements LimitStore {
   private readonly database: Database;
 
@@ -20,7 +22,7 @@ export class PostgresLimitStore implements LimitStore {
     returned: number,
   ): Promise<{ readonly granted: number; readonly left: number }> {
     const capacity = rule.perMinute;
-    // One slice is all that anybody can have unused.
+    // Nobody can have more than one slice unused.
     const back = Math.max(0, Math.min(returned, sliceOf(rule)));
     const tokens = sql`least(${capacity}::float8, b.tokens + ${back}::float8
       + greatest(0, extract(epoch from clock_timestamp() - b.at)) * ${capacity}::float8 / 60)`;

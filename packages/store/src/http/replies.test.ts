@@ -1,4 +1,4 @@
-/** Replies that are kept, of accounts that ask more than the database shall hold: bounded in bytes and rows, and never said wrong. */
+/** Stored replies of accounts that send more than the database may hold are bounded in bytes and rows, and never wrong. */
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
@@ -20,7 +20,7 @@ const newAccount = async (): Promise<string> =>
 const fingerprint = createHash('sha256').digest();
 const replyOf = (bytes: number): StoredReply => ({ status: 200, headers: {}, body: 'x'.repeat(bytes) });
 
-/** Asks with these keys, one after another. */
+/** Sends requests with these keys, one after another. */
 function asking(store: PostgresIdempotencyStore, accountId: string) {
   const claim = (key: string): Promise<ClaimOutcome> =>
     store.claim({ accountId, key, fingerprint, agentId: 'abcdefghijkl' }, 0);
@@ -40,7 +40,7 @@ function asking(store: PostgresIdempotencyStore, accountId: string) {
 
 const names = (count: number, from = 0): string[] => Array.from({ length: count }, (_, n) => `k${from + n}`);
 
-/** As counted, and as it is. */
+/** Returns the counted and the real sizes. */
 const stored = async (accountId: string): Promise<{ counted: object; real: object }> => {
   const [counted] = await run(
     `select items::int, bytes::int from stored_bytes where account_id = '${accountId}' and kind = 'replies'`,

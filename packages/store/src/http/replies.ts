@@ -1,18 +1,18 @@
 /**
- * Keeps the replies of requests with an `Idempotency-Key` within their bounds, account by account, in short statements until
- * nothing is over them. A body gives way to later ones, and its key goes on saying that the request was carried out. Of a request
- * that was refused the key goes too: it changed nothing, and may be asked again.
+ * Keeps the replies of requests with an `Idempotency-Key` within their bounds, account by account, in short statements. A
+ * body gives way to later ones, and its key still says that the request was carried out. The key of a refused request goes
+ * too, because it changed nothing and may be sent again.
  */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type { Database } from '../database/connection.ts';
 
 export interface ReplyBounds {
-  /** Keys of one account. At four fifths of them the oldest go, but never one that is younger than `leastMs`. */
+  /** Keys of one account. At four fifths of them the oldest go, but never one younger than `leastMs`. */
   readonly items: number;
   /** Bodies of one account. At three quarters of them the oldest go. */
   readonly bytes: number;
-  /** How long a key is known at least. */
+  /** Shortest time for which a key is known. */
   readonly leastMs: number;
 }
 
@@ -20,9 +20,9 @@ export const usualReplyBounds: ReplyBounds = { items: 100_000, bytes: 64 * 1024 
 
 export const keptFor = sql`interval '24 hours'`;
 
-/** Rows of one statement: nobody waits for them. */
+/** Rows of one statement. Nobody waits for them. */
 const rowsAtOnce = 1_000;
-/** Bodies of one statement: 256 KiB each at most. */
+/** Bodies of one statement, 256 KiB each at most. */
 const bodiesAtOnce = 20;
 
 interface Full {
@@ -31,7 +31,7 @@ interface Full {
   readonly bytes: number;
 }
 
-/** What a kill leaves is found by the next round. */
+/** Prunes replies. The next round continues after a kill. */
 export async function pruneReplies(database: Database, { items, bytes, leastMs }: ReplyBounds): Promise<void> {
   const { rows } = await database.repeatable((db) =>
     sql<Full>`
@@ -47,7 +47,7 @@ export async function pruneReplies(database: Database, { items, bytes, leastMs }
   }
 }
 
-/** Deletes the oldest keys that are older than `age`, at most `most`; a request that is under way keeps its key. */
+/** Deletes the oldest keys older than `age`, at most `most`. A request in progress keeps its key. */
 async function forget(database: Database, accountId: string, age: RawBuilder<unknown>, most: number): Promise<void> {
   for (let left = most; left > 0;) {
     const wanted = Math.min(left, rowsAtOnce);
@@ -67,7 +67,7 @@ async function forget(database: Database, accountId: string, age: RawBuilder<unk
   }
 }
 
-/** Empties as few of the oldest replies as leave the others within `maxBytes`. */
+/** Empties the fewest oldest replies that leave the others within `maxBytes`. */
 async function dropBodies(database: Database, accountId: string, maxBytes: number): Promise<void> {
   const over = sql`(
     select s.bytes - ${maxBytes} from stored_bytes s where s.account_id = ${accountId} and s.kind = 'replies' and s.agent_id = ''

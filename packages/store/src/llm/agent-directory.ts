@@ -3,13 +3,16 @@ import type { AgentDirectory, BrokerAgent } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Database } from '../database/connection.ts';
 
-/** The agents of one host, for an address says nothing on another. One query over two indexes: it is on the path of every LLM call. */
+/**
+ * The agents of one host, because an address means nothing on another. One query over two indexes, because it is on the path
+ * of every LLM call.
+ */
 export class PostgresAgentDirectory implements AgentDirectory {
   private readonly database: Database;
   private readonly host: string;
   private readonly isLimited: boolean;
 
-  /** `defaults`: the deployment's spend limits. */
+  /** `defaults` are the deployment's spend limits. */
   constructor(database: Database, host: string, defaults: SpendDefaults) {
     this.database = database;
     this.host = host;
@@ -38,7 +41,7 @@ export class PostgresAgentDirectory implements AgentDirectory {
           ) end`.as('models'),
         ])
         .where('vm_address', '=', address)
-        // A VM that was made before rows named their host is on the only one there was.
+        // A VM from before rows named their host is on the only host there was.
         .where((eb) => eb.or([eb('host', '=', this.host), eb('host', 'is', null)]))
         .orderBy('host', (order) => order.asc().nullsLast())
         .where('deleted_at', 'is', null)

@@ -1,9 +1,9 @@
 /**
- * Deletes rows of calls and what was said in them, oldest first, in short steps until nothing is over the bounds. What calls
- * took stays: a row goes after it is in the sums, and in its place its agent has a sum of the quarter hour.
+ * Deletes rows of calls and their contents, oldest first, in short steps. Usage stays: a row goes only after it is in the
+ * sums, and its agent then has a sum of the quarter hour.
  *
- * No step waits for a content that somebody else deletes: the end of an agent and another prune lock contents in other orders,
- * and each would wait for the other. What is locked is gone soon, or is left to the next round.
+ * No step waits for a content that somebody else deletes. The end of an agent and another prune lock contents in other
+ * orders, and they would deadlock. A locked content will soon be gone, or is left to the next round.
  */
 import type { CallBounds, ContentBounds } from '@lodge/ports';
 import { sql } from 'kysely';
@@ -12,15 +12,15 @@ import type { Database } from '../database/connection.ts';
 import { advisoryLocks } from '../database/locks.ts';
 import { addFolded } from '../usage/usage-sums.ts';
 
-/** Contents of one statement: a megabyte each at most. */
+/** Contents of one statement, a megabyte each at most. */
 const contentsAtOnce = 100;
-/** Where bytes are counted, fewer: what is deleted beyond the bound is little then. */
+/** Contents of one statement when bytes are counted, so little is deleted beyond the bound. */
 const givingWayAtOnce = 10;
-/** Contents of an account begin to give way at so much of their bound, so that new ones always find room. */
+/** Part of their bound at which an account's contents begin to give way, so new ones always find room. */
 const givesWayAt = 7 / 8;
 const rowsAtOnce = 2_000;
 
-/** What a kill leaves is found by the next round. */
+/** Deletes contents over the bounds. The next round continues after a kill. */
 export async function forgetContents(database: Database, { maxAgeMs, maxBytes }: ContentBounds): Promise<void> {
   const aged = sql`
     select call_id from llm_call_contents
@@ -36,7 +36,7 @@ export async function forgetContents(database: Database, { maxAgeMs, maxBytes }:
   for (const { account_id } of rows) while ((await giveWay(database, account_id, maxBytes * givesWayAt)) > 0);
 }
 
-/** Those of the agent that has most: no agent pushes out what others said. */
+/** Deletes contents of the agent with the most, so no agent pushes out those of others. */
 function giveWay(database: Database, accountId: string, maxBytes: number): Promise<number> {
   const ofAccount = sql`s.account_id = ${accountId} and s.kind = 'contents'`;
   return deleteContents(
@@ -53,7 +53,7 @@ function giveWay(database: Database, accountId: string, maxBytes: number): Promi
   );
 }
 
-/** `locked` selects and locks the ids. */
+/** Deletes the contents whose ids `locked` selects and locks. */
 async function deleteContents(database: Database, locked: RawBuilder<unknown>): Promise<number> {
   const { numAffectedRows } = await database.repeatable((db) =>
     sql`
@@ -64,7 +64,7 @@ async function deleteContents(database: Database, locked: RawBuilder<unknown>): 
   return Number(numAffectedRows ?? 0n);
 }
 
-/** A look into an index for each agent, deleted ones too. */
+/** Deletes rows of calls, with a look into an index for each agent, deleted ones too. */
 export async function pruneCalls(database: Database, bounds: CallBounds): Promise<void> {
   const agents = await database.repeatable((db) => db.selectFrom('agents').select('id').execute());
   for (const { id } of agents) {
@@ -73,7 +73,7 @@ export async function pruneCalls(database: Database, bounds: CallBounds): Promis
   }
 }
 
-/** When the newest call that is over the bounds began; null: none is. */
+/** Returns the start of the newest call over the bounds, or null. */
 async function lastToGo(database: Database, agentId: string, bounds: CallBounds): Promise<Date | null> {
   const { rows } = await database.repeatable((db) =>
     sql<{ last: Date | null }>`

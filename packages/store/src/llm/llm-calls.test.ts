@@ -121,7 +121,7 @@ test("the calls of a killed process become rows by their estimates, once; its su
     [row['outcome'], row['estimated'], row['input_tokens'], row['output_tokens'], row['cost_usd'], row['duration_ms']],
     ['interrupted', true, '20', '1000', '0.5', null],
   );
-  // What it still writes, should it not be dead after all, makes no second row.
+  // A late write of a process that is not dead after all makes no second row.
   await killed.close(finishedCall(agent, 'k1'));
   assert.equal((await rowOf('k1'))['outcome'], 'interrupted');
   await execute(database.connectionString, "update llm_calls_open set opened_at = now() - interval '2 hours'");

@@ -1,8 +1,8 @@
 /**
- * The ledger of model calls. A call has a row in `llm_calls_open` while it is under way and one in `llm_calls` ever after;
- * each statement that writes the second takes away the first. A process that is killed leaves the first: its successor on
- * that host, which knows it by its session, turns it into the second. A host that never comes back has its calls ended by
- * the others, once none can be under way any more.
+ * The ledger of model calls. A call has a row in `llm_calls_open` while it is in progress and one in `llm_calls` ever after.
+ * Each statement that writes the second removes the first. A killed process leaves the first. Its successor on that host
+ * knows it by its session and turns it into the second. The calls of a host that never comes back are ended by the others,
+ * once none can be in progress any more.
  */
 import { randomUUID } from 'node:crypto';
 import type { SpendDefaults } from '@lodge/domain';
@@ -23,7 +23,7 @@ import type { Database } from '../database/connection.ts';
 import type { Schema } from '../database/schema.ts';
 import { admitSpend, isUnlimited } from './spend.ts';
 
-/** The broker gives up a call, and the attempts to write its row, in half of this. */
+/** The broker gives up a call, and the attempts to write its row, in half of this time. */
 const longestCall = sql`interval '1 hour'`;
 
 /** `CallLedger` in Postgres. */
@@ -34,7 +34,7 @@ export class PostgresCallLedger implements CallLedger, CallSweeper {
   private readonly contentBytes: number;
   private readonly holder: string;
 
-  /** `contentBytes`: most that is kept of what was said in the calls of one account. */
+  /** `contentBytes` is the most stored for the contents of one account's calls. */
   constructor(database: Database, host: string, spendDefaults: SpendDefaults, contentBytes: number) {
     this.database = database;
     this.host = host;
@@ -43,7 +43,7 @@ export class PostgresCallLedger implements CallLedger, CallSweeper {
     this.holder = `${host}#${randomUUID()}`;
   }
 
-  /** Every call waits for this: one statement where nothing limits what is spent. */
+  /** Opens a call. Every call waits for this, so it is one statement when no spend limit applies. */
   async open(call: OpenCall): Promise<CallRefusal | null> {
     const opened = await this.database.repeatable((db) =>
       this.insert(db, call, sql`where ${isUnlimited(call, this.spendDefaults)}`),
@@ -70,7 +70,7 @@ export class PostgresCallLedger implements CallLedger, CallSweeper {
     return numAffectedRows === 1n;
   }
 
-  /** One statement, and the same again when its answer was lost. */
+  /** Closes a call in one statement, which is repeated when its answer was lost. */
   async close(call: LlmCall, content: SealedContent | null = null): Promise<void> {
     await this.database.repeatable((db) =>
       (content === null ? db : db.with('kept', (cte) => keepContent(cte, call, content, this.contentBytes)))
@@ -125,8 +125,8 @@ export class PostgresCallLedger implements CallLedger, CallSweeper {
 }
 
 /**
- * Keeps what was said if the account wants that right now and has room for it. The lock keeps the agent from being deleted
- * meanwhile.
+ * Keeps the contents only if the account records model calls right now and has room for them. The lock keeps the agent from
+ * being deleted meanwhile.
  */
 function keepContent(
   cte: QueryCreator<Schema>,
@@ -161,7 +161,7 @@ function keepContent(
     .onConflict((conflict) => conflict.column('call_id').doNothing());
 }
 
-/** Finished calls of an agent, newest first. */
+/** Returns an agent's finished calls, newest first. */
 export async function listCalls(
   db: Kysely<Schema>,
   agentId: string,

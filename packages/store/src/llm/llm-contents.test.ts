@@ -1,4 +1,6 @@
-/** What is said in model calls: kept with the call's row where the account wants it, gone in time and with the agent. */
+/**
+ * Contents of model calls are stored with the call's row when the account records them, and end in time and with the agent.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -135,7 +137,7 @@ test('a prune and the end of an agent never wait for each other, in whatever ord
   ];
   const [between, ending] = [await connectClient(database), await connectClient(database)];
   try {
-    // By the index of agents and times, as where the table is large.
+    // It uses the index of agents and times, as in a large table.
     await ending.query('set enable_seqscan = off; set enable_bitmapscan = off');
     for (const [n, prune] of prunes.entries()) {
       await execute(database.connectionString, 'delete from llm_call_contents');
@@ -171,7 +173,7 @@ async function keepOld(agent: { agentId: string; accountId: string }, id: string
   );
 }
 
-/** Sessions that wait for another one's lock. */
+/** Returns the sessions that wait for another one's lock. */
 const waiting = async (): Promise<number> =>
   (
     await execute(

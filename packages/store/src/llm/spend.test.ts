@@ -15,7 +15,7 @@ const ledger = store.ledgerOf('here');
 const agent = async (): Promise<string> => (await store.agents.create(newAgent(accountId), admitAll)).id;
 const query = <Row extends object>(text: string): Promise<readonly Row[]> => execute(database.connectionString, text);
 
-/** Rows of calls that have ended, in one statement: agent, time, cost. */
+/** Inserts rows of ended calls in one statement: agent, time, cost. */
 async function ended(...calls: readonly (readonly [string, string, string | null])[]): Promise<void> {
   const rows = calls.map(
     ([agentId, at, cost]) => `('${randomUUID()}', '${agentId}', '${accountId}', 'x', 'm', '${at}', 1, 'ok', ${cost})`,
@@ -45,7 +45,7 @@ test('what is spent in the day and the month that are now is the sum of their ro
     { period: 'day', day: '2026-11-21', usd: '0.200000001' },
     { period: 'month', day: '2026-11-01', usd: '0.300000001' },
   ]);
-  // One that began yesterday and ends late counts where it began.
+  // A call that began yesterday and ends late counts where it began.
   await ended([one, '2026-11-20T23:00:00Z', '1']);
   assert.deepEqual(await windowsOf(one), [
     { period: 'day', day: '2026-11-21', usd: '0.200000001' },
@@ -97,7 +97,7 @@ const callOf = (agentId: string, at: string, costUsd: string | null): OpenCall =
 const closed = ({ id, startedAt, ...agent }: OpenCall, costUsd: string | null): LlmCall =>
   finishedCall({ agentId: agent.agentId, accountId }, id, { startedAt, costUsd });
 
-/** One call from beginning to end; gives why it was refused. */
+/** Makes one call from beginning to end and returns the reason for its refusal. */
 async function spend(agentId: string, at: string, estimateUsd: string | null, costUsd = estimateUsd) {
   const call = callOf(agentId, at, estimateUsd);
   const refusal = await ledger.open(call);
@@ -129,7 +129,7 @@ test('how an agent stands is its own windows, and each limit that holds for it',
   assert.deepEqual(nobody, { daySpentUsd: '0', monthSpentUsd: '0', limits: [] });
 });
 
-/** Left open by a test: they count in their account. */
+/** Calls that a test left open. They count in their account. */
 const underWay: OpenCall[] = [];
 
 const secondsTo = (at: string, end: string): number => (Date.parse(end) - Date.parse(at)) / 1000;
@@ -143,7 +143,7 @@ test('50 calls at once against a limit that about 10 fit in: no more go out, and
   assert.equal(out.length, 10);
   for (const { refusal } of answers)
     if (refusal) assert.deepEqual([refusal.code, refusal.ends], ['spend_limit_exceeded', undefined]);
-  // They come to less than was estimated, so there is room for more.
+  // They cost less than estimated, so there is room for more.
   await Promise.all(out.map(({ call }) => ledger.close(closed(call, '0.06'))));
   underWay.push(...Array.from({ length: 50 }, () => callOf(id, noon, '0.1')));
   const more = await Promise.all(underWay.map((call) => ledger.open(call)));

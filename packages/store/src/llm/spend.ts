@@ -1,7 +1,8 @@
 /**
- * Spend limits where calls are written. What has been spent is kept up by the database itself, with every row of a call
- * (`add_spend`); what is under way are the open calls' estimates. A call is admitted in the transaction that opens it, under a
- * lock of the account or the agent that is limited: calls at once see each other, and cannot run through a limit together.
+ * Spend limits, applied when calls are written. The database itself adds up the amounts spent, with every row of a call
+ * (`add_spend`). Calls in progress count by the open calls' estimates. A call is admitted in the transaction that opens it,
+ * under a lock of the limited account or agent. Simultaneous calls therefore see each other, and cannot exceed a limit
+ * together.
  */
 import {
   limitsExceededBy,
@@ -22,14 +23,14 @@ import { appendEvent } from '../events/append.ts';
 import type { Schema } from '../database/schema.ts';
 import { advisoryLockClasses } from '../database/locks.ts';
 
-/** Calls under way end soon, mostly for less than was estimated. */
+/** Wait for calls in progress, which end soon and mostly cost less than estimated. */
 const crowdedRetrySeconds = 5;
 
 type Caller = Pick<OpenCall, 'agentId' | 'accountId'>;
 
-/** A limit that holds for a call, and the window it is of. */
+/** A limit that applies to a call, with its window. */
 interface Applied extends Omit<SpendStanding, 'spentUsd' | 'inFlightUsd'> {
-  /** Of the agent or the account that is limited. */
+  /** Id of the limited agent or account. */
   readonly id: string;
   readonly accountId: string;
   readonly starts: Date;
@@ -37,7 +38,7 @@ interface Applied extends Omit<SpendStanding, 'spentUsd' | 'inFlightUsd'> {
 
 interface Standing extends Applied, SpendStanding {}
 
-/** As a condition: there is nothing that `admitSpend` would look at. */
+/** A condition: `admitSpend` would have nothing to check. */
 export const isUnlimited = ({ agentId }: Caller, { agent, account }: SpendDefaults) =>
   sql<boolean>`${agent === null && account === null} and exists (
     select from agents a join accounts c on c.id = a.account_id
@@ -50,7 +51,7 @@ const unpricedRefusal: CallRefusal = {
   retryAfterSeconds: 60,
 };
 
-/** Whether the call may be made, in the transaction that opens it. Null when it may. */
+/** Decides in the transaction that opens the call whether it may be made. Returns null when it may. */
 export async function admitSpend(
   trx: Transaction<Schema>,
   call: OpenCall,
@@ -65,7 +66,8 @@ export async function admitSpend(
     await tell(trx, call.agentId, standings);
     return refusal;
   }
-  // The broker refuses it before; a limit that was set since it looked, or since an agent asked another, is known here alone.
+  // The broker refuses it earlier. Only this statement knows a limit that was set since, or that applies because an agent
+  // asked another.
   if (estimate.costUsd === null) return unpricedRefusal;
   const [crowded] = limitsExceededBy(standings, estimate.costUsd);
   if (crowded === undefined) return null;
@@ -130,13 +132,16 @@ export class PostgresSpendStore implements SpendStore {
   }
 }
 
-/** Of the row `c` of accounts or agents. */
+/** The amount spent, for the row `c` of accounts or agents. */
 const spentIn = (scope: 'account' | 'agent', period: 'day' | 'month', at: Date) => sql<string>`coalesce((
   select trim_scale(round(w.spent_usd, 6))::text from spend_windows w
   where w.scope = ${scope} and w.id = c.id and w.period = ${period} and w.starts = ${spendWindow(period, at).start}
 ), '0')`;
 
-/** The limits that hold for a call at that time; `locked`: further admissions of whom they are of wait for this transaction. */
+/**
+ * Returns the limits that apply to a call at that time. With `locked`, further admissions of the same limits wait for this
+ * transaction.
+ */
 async function appliedLimits(
   db: Kysely<Schema>,
   { agentId, accountId }: Caller,
@@ -144,7 +149,7 @@ async function appliedLimits(
   defaults: SpendDefaults,
   lock: 'locked' | 'unlocked',
 ): Promise<Applied[]> {
-  // One lock is enough: the account's, where it is limited, holds back its agents too.
+  // One lock is enough, because the lock of a limited account holds back its agents too.
   const locking = sql`case
     when c.spend_limit is not null or ${defaults.account !== null} then ${advisoryLock(sql.ref('c.id'))}
     when a.spend_limit is not null or ${defaults.agent !== null} then ${advisoryLock(sql.ref('a.id'))}
@@ -172,8 +177,8 @@ const advisoryLock = (id: ReturnType<typeof sql.ref>) =>
   sql`pg_advisory_xact_lock(${advisoryLockClasses.spend}::int, hashtext(${id}))::text`;
 
 /**
- * Where the limits stand, with the estimates of the other calls under way. One statement: between two, a call could end and be
- * seen by neither.
+ * Returns the limits with their amounts and the estimates of the other calls in progress. It is one statement, because
+ * between two a call could end and be counted by neither.
  */
 async function standingsOf(
   db: Kysely<Schema>,
@@ -193,7 +198,7 @@ async function standingsOf(
   return applied.map((limit, n) => ({ ...limit, spentUsd: rows[n]!.spent, inFlightUsd: rows[n]!.in_flight }));
 }
 
-/** As a table, in their order (`n`). */
+/** A table of the windows, in their order (`n`). */
 const windows = (applied: readonly Applied[]) => sql`unnest(
   ${applied.map(({ scope }) => scope)}::text[], ${applied.map(({ id }) => id)}::text[],
   ${applied.map(({ accountId }) => accountId)}::text[],
@@ -213,7 +218,7 @@ function reachedRefusal(standings: readonly Standing[], at: Date): CallRefusal |
   };
 }
 
-/** Writes, once per window and limit, that it is nearly or wholly used up. */
+/** Writes once per window and limit that it is nearly or wholly used up. */
 async function tell(trx: Transaction<Schema>, agentId: string, standings: readonly Standing[]): Promise<void> {
   const reached = reachedLimits(standings);
   const near = nearLimits(standings).filter((standing) => !reached.includes(standing));
@@ -233,7 +238,7 @@ function limitEvent(
   return { type, data, accountId, agentId, by: null };
 }
 
-/** Those that nobody was told of yet; they are marked. */
+/** Returns and marks the limits without a notice so far. */
 async function unnotified(
   trx: Transaction<Schema>,
   standings: readonly Standing[],

@@ -211,7 +211,7 @@ test('prune takes the oldest out by bytes, as many as must go, whatever was ther
   const bounds = { maxEntries: 100_000, maxAgeMs: 3_600_000 };
   await logs.append(large, lines(10, 'of an older release'));
   await client.query(`update agent_log_heads set bytes = 0, counted_after = last_id where agent_id = '${large}'`);
-  // Two bytes a character: 2,000 bytes each.
+  // Two bytes a character make 2,000 bytes each.
   for (let n = 0; n < 5; n += 1) await logs.append(large, Array(1_000).fill(line('ö'.repeat(1_000))));
   await logs.append(small, lines(3));
   assert.equal(await bytesOf(large), '10000000');

@@ -5,9 +5,12 @@ import type { RawBuilder } from 'kysely';
 import type { Database } from '../database/connection.ts';
 import { levelCodes, levelOf, sourceCodes, sourceOf } from './log-rows.ts';
 
-/** A page of a log whose cost does not rise with the log: whatever is asked, an index leads to the entries wanted, in order. */
+/**
+ * Reads a page of a log. Its cost does not rise with the log, because an index leads to the wanted entries in order for
+ * every query.
+ */
 export async function logPage(database: Database, query: LogQuery): Promise<readonly LogEntry[]> {
-  // Postgres has no such text, so no message holds it, and asking is an error.
+  // Postgres stores no such text, so no message contains it, and a query with it is an error.
   if (query.search?.includes('\0') || query.search?.isWellFormed() === false) return [];
   const run = (part: RawBuilder<SelectedEntry>) =>
     database.repeatable((db) => part.execute(db)).then(({ rows }) => rows);
@@ -37,12 +40,12 @@ function logPageQuery(query: LogQuery): RawBuilder<SelectedEntry> {
   return source === undefined && (minLevel ?? 'debug') === 'debug' ? inOrder(query) : byKind(query);
 }
 
-/** The index knows a text by its runs of three letters or digits. For one that has none every entry is compared. */
+/** Text that the index can find, by runs of three letters or digits. Without one every entry is compared. */
 const indexed = /[a-z0-9]{3}/i;
 
 const columns = sql`id, at, level, source, message`;
 
-/** The first and the last id that can be wanted. A range of times is a range of ids. */
+/** Returns the first and the last id to read. A range of times is a range of ids. */
 function bounds({ agentId, from, direction, since, until }: LogQuery): RawBuilder<unknown> {
   const first =
     since === undefined
@@ -72,7 +75,7 @@ function inOrder(query: LogQuery): RawBuilder<SelectedEntry> {
   `;
 }
 
-/** Merges the entries of each source and level that are wanted. */
+/** Merges the entries of each wanted source and level. */
 function byKind(query: LogQuery): RawBuilder<SelectedEntry> {
   const { agentId, direction, limit, minLevel, source } = query;
   const levels = logLevels.map((level) => levelCodes[level]).filter((code) => code >= levelCodes[minLevel ?? 'debug']);
@@ -91,9 +94,9 @@ function byKind(query: LogQuery): RawBuilder<SelectedEntry> {
   `;
 }
 
-/** Of `agent_log_chunk`: ids of one chunk differ in these bits alone. */
+/** Bits of `agent_log_chunk`: ids of one chunk differ only in these. */
 const chunkBits = sql.lit(14);
-/** Entries that are compared one by one before the index is asked: a text that many entries hold fills its page with these. */
+/** Entries compared one by one before the index is used. A text that many entries contain fills its page with these. */
 const nearbyEntries = 2_000;
 
 function nearby(query: LogQuery, search: string): RawBuilder<SelectedEntry> {
@@ -114,14 +117,14 @@ function nearby(query: LogQuery, search: string): RawBuilder<SelectedEntry> {
 }
 
 /**
- * Goes through the chunks until the page is full. The chunks come in order, and each one's entries in order, so the whole
- * does: the join can only be a loop. An `order by` around it would have the planner look one chunk further.
+ * Reads chunk after chunk until the page is full. The chunks come in order, and each one's entries too, so the whole is in
+ * order: the join can only be a loop. An `order by` around it would make the planner read one more chunk.
  */
 function byText(query: LogQuery, search: string): RawBuilder<SelectedEntry> {
   const { agentId, direction, limit, minLevel, source } = query;
   const kind = levelCodes[minLevel ?? 'debug'] * 6 + (source === undefined ? 0 : 1 + sourceCodes[source]);
   const order = sql.raw(direction);
-  // What is added to `agent_id`, `id` and `message` keeps the planner from indexes that have far more to read.
+  // The additions to `agent_id`, `id` and `message` keep the planner from indexes with far more to read.
   return sql`
     with ${bounds(query)}
     select ${columns}
@@ -145,8 +148,8 @@ const comparing = ({ search }: LogQuery): RawBuilder<unknown> =>
   search === undefined ? sql`` : sql`and message ilike ${likePattern(search)}`;
 
 /**
- * What the search index is asked for: of a long text four pieces, in their order, for each three characters in a row are
- * one more list of the index to look into, and few lists are enough.
+ * Returns a pattern for the search index: four pieces of a long text, in their order. Each three characters in a row are one
+ * more list of the index to read, and few lists are enough.
  */
 function roughPattern(text: string): string {
   const characters = Array.from(text);
@@ -158,5 +161,5 @@ function roughPattern(text: string): string {
   return pieces.some((piece) => indexed.test(piece)) ? pieces.map(likePattern).join('') : likePattern(text);
 }
 
-/** The characters that `like` gives a meaning to are plain ones here. */
+/** Returns a pattern in which the special characters of `like` are plain. */
 const likePattern = (text: string): string => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;

@@ -2,17 +2,20 @@ import type { LogBounds } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Database } from '../database/connection.ts';
 
-/** Entries deleted in one transaction: some tens of milliseconds. Nobody waits for their rows; appends lock only the head. */
+/**
+ * Entries deleted in one transaction, which takes some tens of milliseconds. Nobody waits for their rows, because appends
+ * lock only the head.
+ */
 const step = 2_000;
 
 interface Excess {
   readonly agent_id: string;
-  /** The oldest entry there is, and the newest one that goes. int8, which comes as text. */
+  /** The oldest entry, and the newest one to delete. int8, which comes as text. */
   readonly first: string;
   readonly last: string;
 }
 
-/** Deletes by ranges of ids. What a kill leaves is found by the next run. */
+/** Deletes by ranges of ids. The next run continues after a kill. */
 export async function pruneLogs(database: Database, { maxEntries, maxBytes, maxAgeMs }: LogBounds): Promise<void> {
   for (const { agent_id, first, last } of await overCountOrAge(database, maxEntries, maxAgeMs)) {
     for (let from = BigInt(first); from <= BigInt(last); from += BigInt(step)) {
@@ -29,7 +32,7 @@ export async function pruneLogs(database: Database, { maxEntries, maxBytes, maxA
   }
 }
 
-/** Two looks into an index for each agent. */
+/** Returns logs over the bounds on count or age, with two looks into an index for each agent. */
 async function overCountOrAge(database: Database, maxEntries: number, maxAgeMs: number): Promise<readonly Excess[]> {
   const { rows } = await database.repeatable((db) =>
     sql<Excess>`
@@ -49,7 +52,7 @@ async function overCountOrAge(database: Database, maxEntries: number, maxAgeMs: 
   return rows;
 }
 
-/** One look at the heads alone. */
+/** Returns logs over the bound on bytes, by their heads alone. */
 async function overBytes(database: Database, maxBytes: number): Promise<readonly string[]> {
   const { rows } = await database.repeatable((db) =>
     sql<{ agent_id: string }>`select agent_id from agent_log_heads where bytes > ${maxBytes}`.execute(db),
@@ -57,7 +60,7 @@ async function overBytes(database: Database, maxBytes: number): Promise<readonly
   return rows.map(({ agent_id }) => agent_id);
 }
 
-/** Of the oldest entries, at most a step of them, the newest that must go; null where the log is within the bound. */
+/** Returns the newest of the oldest entries that must go, at most a step of them; null when the log is within the bound. */
 async function oldestOverBytes(database: Database, agentId: string, maxBytes: number): Promise<bigint | null> {
   const { rows } = await database.repeatable((db) =>
     sql<{ last: string | null }>`
@@ -78,7 +81,7 @@ async function oldestOverBytes(database: Database, agentId: string, maxBytes: nu
   return last === null ? null : BigInt(last);
 }
 
-/** Deletes entries up to that id and takes their bytes from the head, both or neither. */
+/** Deletes entries up to that id and subtracts their bytes from the head, both or neither. */
 async function remove(database: Database, agentId: string, last: bigint): Promise<void> {
   await database.transaction(async (trx) => {
     const { rows } = await sql<{ bytes: string | null }>`

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { Kysely, RawBuilder } from 'kysely';
 import type { Schema } from '../database/schema.ts';
 
-/** As the table has them: a number sorts by weight, and is short. */
+/** Codes of levels and sources in the table: a number sorts by weight, and is short. */
 export const levelCodes: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
 export const sourceCodes: Readonly<Record<LogSource, number>> = {
   system: 0,
@@ -16,16 +16,16 @@ export const sourceCodes: Readonly<Record<LogSource, number>> = {
 export const levelOf = reversed(levelCodes);
 export const sourceOf = reversed(sourceCodes);
 
-/** Appends in one statement. */
+/** Appends entries in one statement. */
 export async function appendLog(db: Kysely<Schema>, agentId: string, entries: readonly NewLogEntry[]): Promise<void> {
   if (entries.length === 0) return;
   await sql`with ${logLines(agentId, entries)} select pg_notify('agent_log_changed', ${agentId})`.execute(db);
 }
 
 /**
- * Tables of a statement that appends: `lines` has a row for each entry. The head's row, locked until the commit, gives the
- * ids, so nobody sees an id before all lower ones. An entry's time is never before the one above it and never ahead of the
- * clock: a range of times is a range of ids.
+ * Returns tables of a statement that appends: `lines` has a row for each entry. The head's row, locked until the commit,
+ * gives the ids, so nobody sees an id before all lower ones. An entry's time is never before the previous one's and never
+ * ahead of the clock, so a range of times is a range of ids.
  */
 export function logLines(agentId: string, entries: readonly NewLogEntry[]): RawBuilder<unknown> {
   const times = entries.map(({ at }) => at ?? null);
@@ -57,7 +57,7 @@ export function logLines(agentId: string, entries: readonly NewLogEntry[]): RawB
   `;
 }
 
-/** Postgres has no text with NUL or half a surrogate pair. */
+/** Returns the message without NUL and half surrogate pairs, which Postgres does not store. */
 function storable(message: string): string {
   return message.replaceAll('\0', '').slice(0, maxLogMessage).toWellFormed();
 }

@@ -7,14 +7,14 @@ import { busyIn, chosenOf, claimedColumns, isDue } from '../claimed/claims.ts';
 import { advisoryLocks } from '../database/locks.ts';
 import type { Schema } from '../database/schema.ts';
 
-/** Model calls of the run's agent since its attempt began: of its turn, and of whatever else the agent did meanwhile. */
+/** Cost of the agent's model calls since the run's attempt began: those of its turn, and any others meanwhile. */
 const costSince = sql`
   (
     select sum(c.cost_usd) from llm_calls c where c.agent_id = r.agent_id and c.started_at >= r.attempt_at
   )
 `;
 
-/** Of a row `r`, with its attempt. */
+/** The cost of a row `r`, with its attempt. */
 export const costWithAttempt = sql`
   case when r.attempt_at is null or ${costSince} is null then r.cost_usd else coalesce(r.cost_usd, 0) + ${costSince} end
 `;

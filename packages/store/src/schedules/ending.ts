@@ -1,4 +1,4 @@
-/** Ends a run: what it cost, where its answer goes and the event, in one transaction under the run's claim. */
+/** Ends a run in one transaction under its claim: writes its cost and its event, and delivers its answer. */
 import { previewOf } from '@lodge/domain';
 import type { RunStatus } from '@lodge/domain';
 import type { NewEvent, TurnClaim, TurnEnd } from '@lodge/ports';
@@ -53,7 +53,7 @@ export async function endRun(trx: Transaction<Schema>, { id, claim }: TurnClaim,
   if (trouble !== null) {
     await sql`update schedule_runs set status = 'failed', error = ${trouble} where id = ${id}`.execute(trx);
   }
-  // The agent may have another run that waits.
+  // The agent may have another waiting run.
   await tellWork(trx, run.agent_id);
   await appendEvents(trx, [eventOf(run, trouble === null ? { ...end, answer } : failed(trouble))]);
   return true;

@@ -1,7 +1,7 @@
 /**
- * Times that have come. In one transaction a schedule gets a row for its time and waits for the next one, so that a time is neither
- * lost nor taken twice, whoever dies and however many look. Schedules of one agent go together: who writes events in several agents'
- * logs at once would wait for another who does.
+ * Fires schedules. In one transaction a schedule gets a row for its time and moves to the next one. A time is therefore
+ * neither lost nor taken twice, whoever dies and however many processes look. Schedules of one agent go together, because a
+ * writer of events in several agents' logs would wait for another such writer.
  */
 import type { DueSchedule, FiringPlan, ScheduleRuns } from '@lodge/ports';
 import { sql } from 'kysely';
@@ -42,7 +42,7 @@ export const dueColumns = sql`
   s.id, s.agent_id, s.account_id, s.name, s.cron, s.every, s.at, s.time_zone, s.anchor, s.next_run_at as due
 `;
 
-/** Of a row `s`. */
+/** A condition on a row `s`. */
 export const hasAgent = sql`exists (select from agents a where a.id = s.agent_id and a.desired = 'running')`;
 
 export const toDue = (row: DueRow): DueSchedule => ({
@@ -70,7 +70,7 @@ export async function fireAgent(trx: Transaction<Schema>, limit: number, plan: P
   return rows.length;
 }
 
-/** Those of the agent whose schedule has waited longest. */
+/** Locks the due schedules of the agent whose schedule has waited longest. */
 async function lockDue(trx: Transaction<Schema>, limit: number): Promise<readonly DueRow[]> {
   const { rows: found } = await sql<{ agent_id: string }>`
     select s.agent_id from schedules s where s.next_run_at <= clock_timestamp() and ${hasAgent}
@@ -103,7 +103,10 @@ interface Planned {
   readonly firing: FiringPlan;
 }
 
-/** Gives the ids of schedules that got a run; the others have one that is not over, or had one for this time. */
+/**
+ * Makes runs and returns the ids of schedules that got one. The others have a run that is not over, or had one for this
+ * time.
+ */
 async function makeRuns(trx: Transaction<Schema>, plans: readonly Planned[]): Promise<ReadonlySet<string>> {
   const given = plans.map(({ row, firing }) => ({
     id: row.id,
@@ -139,7 +142,7 @@ function passedTimes(row: DueRow, firing: FiringPlan, now: Date, isMade: boolean
 
 type Written = PassedTime & { readonly runId: string };
 
-/** Gives those that are new: a clock that went back brings times again. */
+/** Writes passed times and returns the new ones. A clock that went back repeats times. */
 async function writePassed(trx: Transaction<Schema>, passed: readonly PassedTime[]): Promise<readonly Written[]> {
   if (passed.length === 0) return [];
   const given = passed.map(({ row, at, status, reason }) => ({

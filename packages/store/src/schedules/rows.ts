@@ -1,4 +1,4 @@
-/** Rows of schedules and their runs, as the ports have them. */
+/** Rows of schedules and their runs, in the form of the ports. */
 import type { PlannedSettings, SchedulePlace, ScheduleRow, ScheduleRun } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Kysely, RawBuilder, Selectable, Transaction } from 'kysely';
@@ -7,7 +7,7 @@ import { storable } from '../channels/text.ts';
 import type { Schema } from '../database/schema.ts';
 import type { SchedulesTable } from './tables.ts';
 
-/** JSON has no dates. */
+/** A run from JSON, which has no dates. */
 interface RunJson {
   readonly id: string;
   readonly schedule_id: string;
@@ -24,7 +24,7 @@ interface RunJson {
 
 type Found = Selectable<SchedulesTable> & { readonly last_run: RunJson | null };
 
-/** Of a row `r` of runs. */
+/** A column for a row `r` of runs. */
 const runJson = sql<RunJson>`
   json_build_object(
     'id', r.id, 'schedule_id', r.schedule_id, 'scheduled_for', r.scheduled_for, 'manual', r.manual,
@@ -33,7 +33,7 @@ const runJson = sql<RunJson>`
   )
 `;
 
-/** `where` is of a row `s`. */
+/** Selects schedules. `where` is a condition on a row `s`. */
 export async function selectSchedules(db: Kysely<Schema>, where: RawBuilder<unknown>): Promise<readonly ScheduleRow[]> {
   const { rows } = await sql<Found>`
     select s.*, (
@@ -51,7 +51,7 @@ export const isPlace = ({ accountId, agentId, scheduleId }: SchedulePlace): RawB
   s.id = ${storable(scheduleId)} and s.agent_id = ${agentId} and s.account_id = ${accountId}
 `;
 
-/** `where` is of a row `r`. */
+/** Selects runs. `where` is a condition on a row `r`. */
 export async function selectRuns(db: Kysely<Schema>, where: RawBuilder<unknown>): Promise<readonly ScheduleRun[]> {
   const { rows } = await sql<{ run: RunJson }>`select ${runJson} as run from schedule_runs r where ${where}`.execute(
     db,
@@ -59,7 +59,7 @@ export async function selectRuns(db: Kysely<Schema>, where: RawBuilder<unknown>)
   return rows.map(({ run }) => toRun(run));
 }
 
-/** Waits for whoever changes it; null where there is none. */
+/** Locks a schedule, after waiting for its writers; null when there is none. */
 export async function lockSchedule(trx: Transaction<Schema>, place: SchedulePlace): Promise<ScheduleRow | null> {
   await sql`select from schedules s where ${isPlace(place)} for no key update`.execute(trx);
   return (await selectSchedules(trx, isPlace(place)))[0] ?? null;

@@ -49,7 +49,7 @@ const fire = (by = store, limit = 1_000) =>
   by.scheduleRuns.fire(limit, (due, now) => ({ ...firingOf(timingOf(due), due.due, now), jitterMs: 0 }));
 const claim = (by = store, given: { limit?: number; leaseMs?: number; except?: readonly string[] } = {}) =>
   by.scheduleRuns.claim({ holder: 'h', host: 'here', limit: 100, leaseMs: 30_000, except: [], ...given });
-/** Claims until the schedule's run is among them; the others end. */
+/** Claims until the schedule's run is among the claims; the others end. */
 async function claimOf(row: ScheduleRow, by = store): Promise<ClaimedRun> {
   for (;;) {
     const claimed = await claim(by);

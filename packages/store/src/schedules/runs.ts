@@ -19,7 +19,7 @@ import { endRun, maxErrorChars } from './ending.ts';
 import { dueColumns, fireAgent, hasAgent, toDue } from './firing.ts';
 import { tidyRuns } from './tidy.ts';
 
-/** A clock that goes back by less is one that is being set right: its schedules wait a moment longer. */
+/** A clock that goes back by less is being set right, and its schedules wait a moment longer. */
 const jumpMs = 60_000;
 const maxReplanned = 1_000;
 

@@ -47,7 +47,7 @@ export class PostgresScheduleStore implements ScheduleStore {
   ): Promise<ScheduleRow | 'full' | 'no_agent' | Unsayable> {
     const { accountId, agentId, scheduleId: id } = place;
     return this.database.transaction(async (trx) => {
-      // One after another, so that they are counted right.
+      // The lock serialises creates, so they are counted correctly.
       if ((await lockAgent(trx, agentId))?.account_id !== accountId) return 'no_agent';
       const { rows } = await sql<{ n: number; now: Date }>`
         select count(*)::int as n, clock_timestamp() as now from schedules where agent_id = ${agentId}
@@ -140,7 +140,7 @@ export class PostgresScheduleStore implements ScheduleStore {
   }
 }
 
-/** A run that was asked for is none of the schedule's times. */
+/** Ends the waiting run. A requested run is none of the schedule's times. */
 async function endWaiting(trx: Transaction<Schema>, scheduleId: string): Promise<void> {
   await sql`
     update schedule_runs set status = 'skipped', error = ${disabled}, ended_at = clock_timestamp()

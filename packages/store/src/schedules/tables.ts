@@ -45,7 +45,7 @@ export interface ScheduleRunsTable {
   status: RunStatus | null;
   attempts: Generated<number>;
   may_have_acted: Generated<boolean>;
-  /** Decimal, as text. */
+  /** Decimal as text. */
   cost_usd: string | null;
   answer_preview: string | null;
   error: string | null;

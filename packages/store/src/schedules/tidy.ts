@@ -14,7 +14,7 @@ interface Expired {
   readonly name: string;
 }
 
-/** Runs that waited in vain are missed. */
+/** Marks runs that waited in vain as missed. */
 export function tidyRuns(database: Database, bounds: TidyBounds): Promise<void> {
   const reason = `The run could not begin within ${Math.round(bounds.maxWaitMs / 3_600_000)} hours.`;
   const of = { table: 'schedule_runs', owners: 'schedules', ownerId: 'schedule_id', expireOne: missOne(reason) };

@@ -12,7 +12,7 @@ export const openAccess: ChannelAccess = {
   perSenderHourly: 1_000,
 };
 
-/** An agent with a Telegram channel that anybody may write to. */
+/** Creates an agent with a Telegram channel to which anybody may write. */
 export async function agentWithChannel(
   store: Store,
   accountId: string,
@@ -33,7 +33,7 @@ export async function agentWithChannel(
   return id;
 }
 
-/** Leases on the channels of these agents. All others that are free now are taken, too, and kept. */
+/** Takes leases on the channels of these agents. All other free leases are taken and kept, too. */
 export async function leasesOf(store: Store, agentIds: readonly string[], relay = 'relay'): Promise<readonly Lease[]> {
   const channels: readonly ChannelName[] = ['telegram', 'slack', 'discord', 'whatsapp', 'gmail'];
   const all = await store.relay.acquire({ relay, channels, limit: 1_000, leaseMs: 600_000 });

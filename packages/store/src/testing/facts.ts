@@ -1,7 +1,7 @@
 /* oxlint-disable no-restricted-imports -- only tests import this file */
 /**
- * What really changed, noted by triggers of the test's own in the transaction that changes it. Beside it lie the events, each
- * with the transaction that wrote it, so neither a change without an event nor an event without a change can hide.
+ * The real changes, recorded by the test's own triggers in the transaction of the change. Beside them are the events, each
+ * with the transaction that wrote it. So neither a change without an event nor an event without a change can hide.
  */
 import { execute } from '@lodge/testkit/postgres';
 
@@ -13,7 +13,7 @@ const of = (row: 'old' | 'new'): string =>
     .map((name) => `${row}.${name.trim()}`)
     .join(', ');
 
-/** A transaction has one event for all that it changes; these are told of one by one. */
+/** Facts one by one, while a transaction has one event for all its changes. */
 const facts = `
   create table facts (xid text not null, unit text not null);
   create function note_fact() returns trigger language plpgsql as $$
@@ -51,10 +51,10 @@ export interface Mismatch {
   readonly events: readonly string[] | null;
 }
 
-/** Happenings that change no record. */
+/** Events that change no record. */
 const alone = ['agent.disk_full'];
 
-/** Transactions whose events are not those of their changes. */
+/** Returns the transactions whose events do not match their changes. */
 export function mismatches(connectionString: string): Promise<readonly Mismatch[]> {
   return execute<Mismatch & Record<string, unknown>>(
     connectionString,

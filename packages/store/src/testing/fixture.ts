@@ -11,13 +11,13 @@ import type {
   OpenCall,
 } from '@lodge/ports';
 
-/** What this package's tests begin with. */
+/** Beginnings of this package's tests. */
 export const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** For a transition whose event a test does not look at. */
+/** An event for transitions whose event a test does not check. */
 export const event: Happening = { type: 'agent.operation_ended', data: { kind: null, cause: null } };
 
-/** A change of an account with an event that a test does not look at. */
+/** Makes a change of an account with an event that a test does not check. */
 export const changing = <T>(
   accounts: AccountStore,
   accountId: string,

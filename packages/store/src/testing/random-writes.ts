@@ -1,4 +1,4 @@
-/** Every writing method of the store, in random order: some change something, some find it done already. */
+/** Every writing method of the store, in random order. Some calls change something, and some find it done already. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { defaultLifecycle, operationCauses, verbs } from '@lodge/domain';
 import type { AgentStatus, Happening } from '@lodge/domain';
@@ -15,7 +15,7 @@ interface Doing {
   readonly accountId: string;
   readonly random: Random;
   readonly pick: <T>(of: readonly T[]) => T;
-  /** An agent of the account; one that was just created where there is none. */
+  /** Returns an agent of the account, and creates one when there is none. */
   readonly agent: () => Promise<AgentRow>;
 }
 
@@ -30,7 +30,7 @@ const create: Write = ({ store, accountId, random }) => {
   return store.agents.create(given, admitAll, noteOf(random, { type: 'agent.created', data: { name: 'x' } }));
 };
 
-/** Facts of the host, and a transition where there is one: an operation that is not under way does not end. */
+/** Writes facts of the host, and sometimes a transition. An operation that is not in progress does not end. */
 const observe: Write = async ({ store, agent, pick }) => {
   const { id } = await agent();
   await store.agents.lease(id, holder, 60_000);
@@ -156,7 +156,10 @@ const writes: readonly Write[] = [
   }),
 ];
 
-/** One write after another until `goesOn` says no. What another writer took away meanwhile is no failure. */
+/**
+ * Makes one write after another until `goesOn` says no. A write that fails because another writer removed its object is no
+ * failure.
+ */
 export async function writeAtRandom(
   store: Store,
   accountId: string,

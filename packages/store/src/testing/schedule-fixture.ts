@@ -4,7 +4,7 @@ import type { PlannedSettings } from '@lodge/ports';
 
 export const scheduleId = (): string => makeAgentId(randomInt);
 
-/** A schedule that is due. */
+/** Returns a schedule that is due. */
 export const planned = (given: Partial<PlannedSettings> = {}): PlannedSettings => ({
   name: 'S',
   enabled: true,

@@ -6,18 +6,18 @@ import { migrate } from '../database/migrate.ts';
 import { openStore } from '../store.ts';
 import type { Store } from '../store.ts';
 
-/** For a file of tests: a store over a database of its own, which end with the file's last test. */
+/** Returns a store over a separate database for a file of tests. Both end with the file's last test. */
 export async function testStore() {
   const database = await testDatabase();
   await migrate(database);
   const opened: { close(): Promise<void> }[] = [];
-  /** As another process would: they share nothing but the database. */
+  /** Opens another store, like another process: they share only the database. */
   const another = async (): Promise<Store> => {
     const store = await openStore({ ...database, log: silent });
     opened.push(store);
     return store;
   };
-  /** Has it closed before the database is dropped, which ends whatever is connected. */
+  /** Registers an object to close before the database is dropped, which ends every connection. */
   const closes = (each: { close(): Promise<void> }): void => void opened.push(each);
   after(async () => {
     await Promise.all(opened.map((store) => store.close()));

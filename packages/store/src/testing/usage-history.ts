@@ -19,7 +19,7 @@ interface Call {
   readonly cost_usd: string | null;
 }
 
-/** Rates are whole numbers, money too, so that a JavaScript number adds them up exactly. */
+/** Rates are whole numbers, money too, so a JavaScript number adds them up exactly. */
 type Step = Rates & { readonly agent_id: string; readonly at: Date };
 
 interface Reading {
@@ -52,12 +52,12 @@ const still: Rates = {
 };
 let made = 0;
 
-/** Some days of some agents, all deleted in the end. */
+/** Makes some days of some agents, all deleted in the end. */
 export function makeHistory(
   pick: Random,
   agents: readonly string[] = Array.from({ length: 1 + pick(4) }, newId),
 ): History {
-  /** Often on an edge of some bucket. */
+  /** Returns a moment, often on an edge of some bucket. */
   const moment = (): number => {
     const at = from + pick(to - from);
     return pick(3) === 0 ? Math.floor(at / 900_000) * 900_000 : at;

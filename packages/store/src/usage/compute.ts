@@ -1,14 +1,17 @@
-/** What machines cost and take up. Their rates are kept by a trigger, in the transaction of whatever changes them. */
+/** Cost and resources of machines. A trigger maintains their rates, in the transaction of each change. */
 import type { ComputePrices, VmReading } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Database } from '../database/connection.ts';
 
 /** Agents of one statement. */
 const agentsAtOnce = 500;
-/** Less CPU time than this waits for the next reading: a gateway that idles is no reason for a row. */
+/** Less CPU time than this waits for the next reading, because an idle gateway is no reason for a row. */
 const leastCpuMs = 1_000;
 
-/** Agents whose price has changed take the step to it, some at a time; an end half-way leaves the others to the next call. */
+/**
+ * Sets the prices. Agents whose price has changed get the step to it, some at a time. After an interruption the next call
+ * does the others.
+ */
 export async function setComputePrices(database: Database, prices: ComputePrices): Promise<void> {
   await database.transaction(async (trx) => {
     for (const [size, { running, paused, storage }] of Object.entries(prices)) {
@@ -29,7 +32,7 @@ export async function setComputePrices(database: Database, prices: ComputePrices
         select id from agents where deleted_at is null and id > ${from} order by id limit ${agentsAtOnce} for no key update
       `.execute(trx);
       const locked = rows.map(({ id }) => id);
-      // A statement of its own: it must see what was committed while the locks were waited for.
+      // A separate statement sees everything that was committed while it waited for the locks.
       await sql`select note_compute(a) from agents a where id = any(${locked})`.execute(trx);
       return locked;
     });
@@ -39,8 +42,8 @@ export async function setComputePrices(database: Database, prices: ComputePrices
 }
 
 /**
- * The agent's row says which execution counts, so a reading that comes late, of an earlier one, adds nothing. Of an execution
- * that was not read before everything is new.
+ * Records a reading. The agent's row names the counted execution, so a late reading of an earlier one adds nothing. All
+ * counters of an execution without an earlier reading are new.
  */
 export async function recordReading(database: Database, reading: VmReading): Promise<void> {
   const { agentId, executionId, egressBytes } = reading;

@@ -1,8 +1,8 @@
-/** What usage is made of, as the columns of `usage_entries` and `usage_sums`. */
+/** The amounts of usage, as the columns of `usage_entries` and `usage_sums`. */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 
-/** Used at a moment, by calls. */
+/** Amounts that calls use at a moment. */
 export const callAmounts = [
   'requests',
   'unpriced_requests',
@@ -14,12 +14,12 @@ export const callAmounts = [
   'llm_usd',
 ] as const;
 
-/** Used until a moment, by machines. */
+/** Amounts that machines have used up to a moment. */
 export const machineAmounts = ['cpu_ms', 'egress_bytes'] as const;
 
 export const amounts = [...callAmounts, ...machineAmounts] as const;
 
-/** Used by machines, by the time that passes; entries hold their changes. */
+/** Rates at which machines use resources over time; entries hold their changes. */
 export const rates = [
   'running',
   'paused',
@@ -31,13 +31,13 @@ export const rates = [
   'storage_usd',
 ] as const;
 
-/** Widths of sums, seconds. A month has not always as many: this stands for it. */
+/** Widths of sums in seconds. The length of a month varies, and this value stands for it. */
 export const widths = { quarter: 900, day: 86_400, month: 2_678_400 } as const;
 
-/** The end of the month that begins at `at`, whatever the session's time zone. */
+/** Returns the end of the month that begins at `at`, whatever the session's time zone. */
 export const monthEnd = (at: string): string => `((${at} at time zone 'UTC' + interval '1 month') at time zone 'UTC')`;
 
-/** One SQL expression for each column, parted by commas. */
+/** Returns one SQL expression for each column, with commas between. */
 export function each<T extends string>(columns: readonly T[], write: (column: T) => string): RawBuilder<unknown> {
   return sql.raw(columns.map(write).join(', '));
 }

@@ -1,4 +1,7 @@
-/** One report: sums of the coarsest width that fits the buckets, and what is not in the sums yet, in one statement. */
+/**
+ * Reads one report in one statement: sums of the coarsest width that fits the buckets, and entries that are not in the sums
+ * yet.
+ */
 import type { UsageFigures, UsageGroup, UsageQuery, UsageReport } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Kysely, RawBuilder } from 'kysely';
@@ -8,7 +11,7 @@ import { amounts, callAmounts, each, machineAmounts, monthEnd, rates, widths } f
 const quarterMs = 900_000;
 const dayMs = 86_400_000;
 
-/** Records are checked against the limit before and after they are made: a grid far beyond it is not made at all. */
+/** Records are checked against the limit before and after they are made, so a grid far beyond it is not made at all. */
 const gridFactor = 4;
 
 export async function readReport(db: Kysely<Schema>, query: UsageQuery): Promise<UsageReport | 'too_many'> {
@@ -23,7 +26,7 @@ export async function readReport(db: Kysely<Schema>, query: UsageQuery): Promise
   };
 }
 
-/** Agents that had a machine after the first bound. */
+/** Counts the agents that had a machine after the first bound. */
 async function countAgents(db: Kysely<Schema>, query: UsageQuery): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from compute_rates where ${isOf(query)} and ${isAlive(query)}
@@ -38,7 +41,7 @@ const isAlive = ({ bounds }: UsageQuery): RawBuilder<boolean> =>
   sql`(disk_gib > 0 or since > ${bounds[0]!}::timestamptz)`;
 
 type Row = Readonly<Record<(typeof amounts)[number] | `${(typeof rates)[number]}_ms` | 'total_usd', string>> & {
-  /** Counted from 1; null in the row of totals. */
+  /** Number from 1; null in the row of totals. */
   readonly bucket: number | null;
   readonly group: string | null;
 };
@@ -49,12 +52,12 @@ const groups: Readonly<Record<UsageGroup, string>> = {
   provider: `nullif(provider, '')`,
 };
 
-/** US dollars an hour, times milliseconds. */
+/** Converts US dollars an hour, times milliseconds. */
 const usd = (column: string): string => `trim_scale(round(sum(${column}) / 3600000, 12))`;
 
 /**
- * A rate before a bucket is the present one without the steps since. In a bucket it is used for the bucket's time, and what
- * a step changes for the time from it to the bucket's end, or to now where that is still to come.
+ * Returns the query. A rate before a bucket is the present one without the steps since. In a bucket it counts for the
+ * bucket's time. A step's change counts from the step to the bucket's end, or to now when that is earlier.
  */
 export function reportQuery(query: UsageQuery): RawBuilder<Row> {
   const { bounds, groupBy, limit } = query;
@@ -107,7 +110,7 @@ export function reportQuery(query: UsageQuery): RawBuilder<Row> {
   `;
 }
 
-/** Everything in the buckets, and the steps behind them; each once. */
+/** Returns everything in the buckets, and the steps behind them, each once. */
 function sourcesOf(query: UsageQuery): RawBuilder<unknown> {
   const { bounds, groupBy, agentId } = query;
   const [first, last] = [bounds[0]!, bounds.at(-1)!];
@@ -123,7 +126,7 @@ function sourcesOf(query: UsageQuery): RawBuilder<unknown> {
       ${columns}, ${each(rates, (name) => `${name}_ms`)}
     from usage_sums where account_id = ${query.accountId} and ${whose} and width = ${widths[width]}
       and at >= ${from}::timestamptz and at < ${to ?? 'infinity'}::timestamptz and ${kind}`;
-  // Of calls whose rows are deleted: they count at the beginning of their quarter hour.
+  // Calls with deleted rows count at the beginning of their quarter hour.
   const folded = sql`
     select agent_id, provider, model, at, at as spans_to, ${columns}, ${each(rates, (name) => `0 as ${name}_ms`)}
     from usage_sums where account_id = ${query.accountId} and width = ${widths.quarter}
@@ -150,14 +153,14 @@ function sourcesOf(query: UsageQuery): RawBuilder<unknown> {
   );
 }
 
-/** The widest sums on whose edges all bounds lie; null where they lie on none's. Single agents have none by quarter. */
+/** Returns the widest sums on whose edges all bounds lie; null when there are none. Single agents have none by quarter. */
 function widthOf(bounds: readonly Date[], ofAgents: boolean): 'day' | 'quarter' | null {
   const lieOn = (ms: number): boolean => bounds.every((bound) => bound.getTime() % ms === 0);
   if (lieOn(dayMs)) return 'day';
   return !ofAgents && lieOn(quarterMs) ? 'quarter' : null;
 }
 
-/** The whole UTC months of a range; null where there is none. */
+/** Returns the whole UTC months of a range; null when there is none. */
 function monthsWithin(first: Date, last: Date): { readonly from: Date; readonly to: Date } | null {
   const month = (at: Date): number => Date.UTC(at.getUTCFullYear(), at.getUTCMonth());
   const from = new Date(

@@ -1,8 +1,9 @@
 /**
- * The sums that reports read from. Entries are born unsummed, in the transaction of what they tell of; a round takes some
- * of them and, in one statement, adds them to the sums of their quarter hour, day and month, of their agent and account, and marks
- * them. (Quarters of single agents are kept of calls whose rows are deleted, and of no other: most would hold one call.) A report
- * adds up the sums and the entries that are not in them, in one statement too: whatever is killed when, and however far the rounds are behind, each entry is seen once.
+ * The sums that reports read. Entries are written unsummed, in the transaction of their event. A round takes some of them
+ * and, in one statement, adds them to the sums of their quarter hour, day and month, of their agent and account, and marks
+ * them. (Single agents have quarters only for calls with deleted rows, because most would contain one call.) A report adds
+ * up the sums and the unsummed entries, in one statement too. Each entry therefore counts once, whatever is killed and
+ * however far the rounds are behind.
  */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
@@ -10,7 +11,7 @@ import type { Database } from '../database/connection.ts';
 import { amounts, callAmounts, each, machineAmounts, monthEnd, rates, widths } from './usage-columns.ts';
 import { advisoryLocks } from '../database/locks.ts';
 
-/** Entries of one statement: some hundred milliseconds. */
+/** Entries of one statement, which takes some hundred milliseconds. */
 const maxAtOnce = 4_000;
 /** Statements of one round. */
 const maxSteps = 250;
@@ -72,8 +73,8 @@ export function addSums(entries: string): RawBuilder<unknown> {
 }
 
 /**
- * Adds calls whose rows are deleted in the same statement to a sum of their agent's quarter hour. Agents have such sums for
- * deleted rows alone, so a report counts each call once.
+ * Adds calls whose rows are deleted in the same statement to a sum of their agent's quarter hour. Agents have such sums only
+ * for deleted rows, so a report counts each call once.
  */
 export function addFolded(entries: RawBuilder<unknown>): RawBuilder<unknown> {
   const zeros = each([...machineAmounts, ...rates], () => '0');

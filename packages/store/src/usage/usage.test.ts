@@ -64,7 +64,7 @@ async function insert(of: string, { agents: ids, calls, steps, readings }: Histo
     'vm_readings',
     readings.map((reading) => ({ ...reading, account_id: of, summed: false })),
   );
-  // As the trigger leaves them when an agent is deleted.
+  // The rows are as the trigger leaves them when an agent is deleted.
   await sql.query(
     `insert into compute_rates select agent_id, account_id, max(at), 0, 0, 0, 0, 0, 0, 0, 0 from compute_steps
      where account_id = $1 group by 1, 2 on conflict do nothing`,
@@ -85,10 +85,10 @@ test('any history, buckets and grouping: a report adds up the rows, however many
     const history = makeHistory(pick);
     await insert(of, history);
     for (let round = 0; round < 6; round += 1) {
-      // None, some or all of the rows are in the sums.
+      // The sums contain none, some or all of the rows.
       if (round % 2 === 1) await usage.sum();
       if (round % 2 === 0 && round > 0) await addLate(of, history, pick);
-      // From here on rows are deleted, and their figures are told by the quarter hour.
+      // From here on rows are deleted, and their figures are by the quarter hour.
       const isPruned = round > 2;
       if (isPruned) await usage.pruneCalls({ maxCalls: pick(40), maxAgeMs: 1e12 });
       const widthMs = widths[isPruned ? 1 + pick(widths.length - 1) : pick(widths.length)]!;
@@ -119,7 +119,7 @@ test('any history, buckets and grouping: a report adds up the rows, however many
 
 const comparable = (record: UsageRecord) => ({ ...record });
 
-/** More rows, of moments that have passed, as calls end in another order than they began. */
+/** Adds rows of past moments, because calls end in another order than they began. */
 async function addLate(of: string, history: History, pick: (n: number) => number): Promise<void> {
   const { calls } = makeHistory(pick, history.agents);
   await insert(of, { ...history, agents: [], steps: [], readings: [], calls });

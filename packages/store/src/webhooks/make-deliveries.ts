@@ -4,8 +4,8 @@ import type { RawBuilder, Transaction } from 'kysely';
 import type { Schema } from '../database/schema.ts';
 
 /**
- * Deliveries of the next events, at most `limit`, and the position behind them. Ids of one account's events become visible in
- * their order, so nothing comes up below the position later. Only within a lease.
+ * Makes deliveries of the next events, at most `limit`, and moves the position behind them. Ids of one account's events
+ * become visible in their order, so none appears below the position later. Call it only within a lease.
  */
 export async function makeDeliveries(
   trx: Transaction<Schema>,
@@ -60,7 +60,7 @@ export interface DueColumns {
   readonly next_at: Date;
 }
 
-/** As JSON has it: ids of deliveries are far from the bound of exact numbers. */
+/** Columns from JSON. Ids of deliveries are far below the bound of exact numbers. */
 type MadeColumns = Omit<DueColumns, 'attempts' | 'next_at'> & { readonly next_at: string };
 
 export const toDue = (row: DueColumns): DueDelivery => ({
@@ -74,7 +74,7 @@ export const toDue = (row: DueColumns): DueDelivery => ({
 
 const maxBodyBytes = 65_536;
 
-/** The event as the API shows it, of a row `f`. */
+/** The event in the API's form, from a row `f`. */
 const bodyOf = (data: RawBuilder<unknown>): RawBuilder<string> => sql<string>`
   json_build_object(
     'object', 'event', 'id', f.id::text, 'type', f.type,

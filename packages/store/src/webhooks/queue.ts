@@ -1,8 +1,8 @@
 /**
- * `WebhookQueue` in Postgres: who delivers for a webhook, and what.
+ * `WebhookQueue` in Postgres.
  *
- * A lease ends by the database's clock alone, and its number rises with each holder; every write names the number. Deliveries of
- * events are made in the transaction that moves the webhook's position past them: neither is there without the other.
+ * A lease ends only by the database's clock, and its number rises with each holder. Every write names the number. Deliveries
+ * of events are made in the transaction that moves the webhook's position past them, so neither exists without the other.
  */
 import { typesOf } from '@lodge/domain';
 import type { DeliveryResult, DueDelivery, HeldWebhook, WebhookQueue } from '@lodge/ports';
@@ -161,7 +161,7 @@ export class PostgresWebhookQueue implements WebhookQueue {
   }
 }
 
-/** Nobody takes the lease, and nobody changes the webhook, before the transaction ends. */
+/** Locks the lease and the webhook until the transaction ends. */
 async function lock(trx: Transaction<Schema>, held: HeldWebhook): Promise<boolean> {
   const { rows } = await sql`select from webhooks w where ${isHeld(held)} for no key update`.execute(trx);
   return rows.length === 1;

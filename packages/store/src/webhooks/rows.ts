@@ -7,7 +7,7 @@ export type WebhookColumns = Omit<Selectable<WebhooksTable>, 'sealed_secret' | '
   readonly pending: number;
 };
 
-/** Of a row `w` of webhooks; its secrets stay where they are. */
+/** Columns of a row `w` of webhooks, without its secrets. */
 export const webhookColumns: RawBuilder<unknown> = sql`
   w.id, w.account_id, w.url, w.description, w.patterns, w.enabled, w.disabled_reason, w.secret_last4,
   case when w.previous_until > clock_timestamp() then w.previous_until end as previous_until, w.failing_since, w.created_at,
@@ -33,7 +33,7 @@ export const toWebhook = (row: WebhookColumns): WebhookRow => ({
 
 export type DeliveryColumns = Omit<Selectable<DeliveriesTable>, 'body' | 'first_attempt_at'>;
 
-/** Of a row `d` of deliveries. */
+/** Columns of a row `d` of deliveries. */
 export const deliveryColumns: RawBuilder<unknown> = sql`
   d.id, d.webhook_id, d.event_id, d.type, d.agent_id, d.state, d.attempts, d.next_at, d.last_attempt_at, d.status, d.reason,
   d.duration_ms, d.created_at, d.ended_at

@@ -4,8 +4,8 @@ import type { Kysely } from 'kysely';
 import type { Schema } from '../database/schema.ts';
 
 /**
- * Writes what came of attempts, and whether the receiver takes anything at all. One statement: where the lease ends at that very
- * moment, what is written is true all the same.
+ * Writes the results of attempts, and whether the receiver accepts anything at all. It is one statement. Results written at
+ * the very end of the lease are still true.
  */
 export async function settleDeliveries(
   db: Kysely<Schema>,

@@ -32,7 +32,7 @@ export class PostgresWebhookStore implements WebhookStore {
 
   create(accountId: string, webhook: NewWebhook, maxWebhooks: number, asked: ActorNote): Promise<WebhookRow | null> {
     return this.database.transaction(async (trx) => {
-      // Those of one account are made one after another: they are counted.
+      // The lock serialises creates of one account, because they are counted.
       await sql`select from accounts where id = ${accountId} for no key update`.execute(trx);
       const { id, url, description, patterns, enabled, sealedSecret, secretLast4 } = webhook;
       const { numAffectedRows } = await sql`
@@ -173,8 +173,9 @@ function settersOf({ url, description, patterns, enabled, secret }: WebhookChang
 }
 
 /**
- * One that was off is told of what comes from now on: what came meanwhile can be read as events. One that is turned off loses its
- * lease; a webhook that no process has held has none, and `least` of null and a time would be the time.
+ * Returns the columns of a switch. A webhook that was off receives events from now on; earlier ones can be read as events.
+ * One that is turned off loses its lease. A webhook that no process has held has none, and `least` of null and a time would
+ * be the time.
  */
 const enabledSetter = (enabled: boolean): RawBuilder<unknown> =>
   enabled
@@ -184,7 +185,7 @@ const enabledSetter = (enabled: boolean): RawBuilder<unknown> =>
     : sql`, enabled = false, disabled_reason = null,
         lease_until = case when w.lease_until is not null then least(w.lease_until, clock_timestamp()) end`;
 
-/** Last in a transaction. */
+/** Writes the event. Call it last in a transaction. */
 async function note(
   trx: Transaction<Schema>,
   accountId: string,
@@ -197,7 +198,7 @@ async function note(
   await appendEvent(trx, { ...event, accountId, agentId: null, by, target: { kind: 'webhook', id } });
 }
 
-/** Heard once the transaction is committed. */
+/** Notifies listeners once the transaction is committed. */
 export async function tell(
   trx: Transaction<Schema>,
   accountId: string,
@@ -206,5 +207,5 @@ export async function tell(
   await sql`select pg_notify(${topic}, ${accountId})`.execute(trx);
 }
 
-/** A path may have a token in it. */
+/** Returns the origin only, because a path may contain a token. */
 const originOf = (url: string): string => new URL(url).origin;
