@@ -2,7 +2,7 @@ import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
-// light-dark() and <dialog> as they are: the browsers since spring 2024.
+// Browsers since spring 2024, which know light-dark() and <dialog>.
 const browsers = ['chrome123', 'edge123', 'firefox120', 'safari17.5'];
 
 export default defineConfig({
@@ -19,7 +19,7 @@ export default defineConfig({
       },
     },
   ],
-  // Nothing inlined as data: into CSS or HTML, so that the content security policy can stay at 'self'.
+  // Nothing is inlined as data into CSS or HTML, so the content security policy can stay at 'self'.
   build: { target: browsers, cssTarget: browsers, assetsInlineLimit: 0, reportCompressedSize: false },
   server: { proxy: { '/v1': 'http://127.0.0.1:8080' } },
 });

@@ -1,6 +1,6 @@
 /**
- * Lodge's API, `/v1`, as a browser that is signed in uses it: JSON over fetch, the session in a cookie the page cannot read, and
- * the CSRF token of that session in a header with everything that changes something.
+ * Lodge's API, `/v1`, for a signed-in browser: JSON over fetch, the session in a cookie that the page cannot read, and the
+ * session's CSRF token in a header of every change.
  */
 import type {
   AccountLink,
@@ -48,7 +48,7 @@ interface List<T> {
   readonly data: readonly T[];
 }
 
-/** A reply that is not 2xx, or (`status` 0, code `unreachable`) no reply at all. */
+/** Thrown for a reply that is not 2xx, or (`status` 0, code `unreachable`) when no reply came. */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
@@ -96,7 +96,7 @@ async function send<T>(method: string, path: string, body: unknown): Promise<T> 
 function errorOf(reply: Response, value: unknown): ApiError {
   const { error } = (value ?? {}) as { error?: { code?: string; message?: string } };
   const retryAfter = Number(reply.headers.get('retry-after') ?? Number.NaN);
-  // No session's cookie at all: it has run out, and the browser has forgotten it.
+  // The request had no session cookie: it has expired, and the browser has forgotten it.
   const code = error?.code === 'missing_api_key' ? 'not_signed_in' : error?.code;
   return new ApiError(
     reply.status,
@@ -107,8 +107,8 @@ function errorOf(reply: Response, value: unknown): ApiError {
 }
 
 /**
- * A change. A refused CSRF token is one of an older session: another tab has signed in since. If it is the same person's,
- * the change is sent once more with the new token; another person's is treated as being signed out here.
+ * Sends a change. A refused CSRF token is one of an older session, because another tab has signed in since. For the same
+ * person the change is sent once more with the new token. For another person this tab counts as signed out.
  */
 async function change<T>(method: 'POST' | 'PUT' | 'PATCH' | 'DELETE', path: string, body?: unknown): Promise<T> {
   const before = current;

@@ -1,10 +1,10 @@
-/** Dates and numbers by Intl, in the reader's own English where there is one: the page's words are English. */
+/** Formats dates and numbers by Intl in the reader's own English, if any, because the page's words are English. */
 const locale = navigator.languages.find((language) => language.startsWith('en')) ?? 'en';
 
 const dates = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
 const dateTimes = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
-/** As exact as amounts are kept: to the millionth of a dollar. */
+/** Exact to the millionth of a dollar, like the stored amounts. */
 const dollars = new Intl.NumberFormat(locale, {
   style: 'currency',
   currency: 'USD',
@@ -15,7 +15,7 @@ const numbers = new Intl.NumberFormat(locale);
 
 export const formatDate = (date: Date): string => dates.format(date);
 export const formatDateTime = (date: Date): string => dateTimes.format(date);
-/** Decimal US dollars, as the API gives them. */
+/** Formats decimal US dollars from the API. */
 export const formatUsd = (amount: string): string => dollars.format(Number(amount));
 export const formatNumber = (value: number): string => numbers.format(value);
 
@@ -28,7 +28,7 @@ const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['year', 31_557_600],
 ];
 
-/** "3 hours ago", "in 2 days"; "just now" within a minute. */
+/** Formats a time as "3 hours ago", "in 2 days", or "just now" within a minute. */
 export function formatRelative(date: Date, now = Date.now()): string {
   const seconds = Math.round((date.getTime() - now) / 1000);
   const [unit, size] = steps.findLast(([, length]) => Math.abs(seconds) >= length) ?? [];

@@ -13,7 +13,7 @@ restoreTheme();
 
 const queryClient = createQueryClient(() => {
   const { pathname } = router.latestLocation;
-  // Several requests learn of it at once; the first has left already.
+  // Several requests find this out at once, and the first has left already.
   if (pathname === '/sign-in') return;
   void router
     .navigate({ to: '/sign-in', search: signedOutPath(pathname), replace: true })

@@ -11,7 +11,7 @@ const sentences: Readonly<Record<string, string>> = {
   csrf_refused: 'The server did not accept this request as coming from this page. Reload the page and try again.',
 };
 
-/** What went wrong, in a sentence for the person at the screen; `here` says what some codes mean at this place. */
+/** Returns the problem in a sentence for the person at the screen. `here` explains some codes for this place. */
 export function explain(error: unknown, here: Readonly<Record<string, string>> = {}): string {
   if (!(error instanceof ApiError)) return 'Something unexpected happened on this page. Reload it and try again.';
   if (error.code === 'rate_limit_exceeded')

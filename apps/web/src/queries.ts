@@ -13,7 +13,7 @@ export const queries = {
   invitations: queryOptions({ queryKey: ['invitations'], queryFn: api.invitations }),
 };
 
-/** A query cache that says when the session is gone: not for the question whether there is one at all. */
+/** Creates a query cache that reports a lost session, except for the query whether there is one. */
 export function createQueryClient(onSessionLost: () => void): QueryClient {
   const lost = (error: unknown): void => {
     if (hasCode(error, 'not_signed_in')) onSessionLost();

@@ -20,10 +20,10 @@ const root = createRootRouteWithContext<{ readonly queryClient: QueryClient }>()
   notFoundComponent: NotFoundPage,
 });
 
-/** Pages for those who are not signed in. */
+/** Pages for people who are not signed in. */
 const entry = createRoute({ getParentRoute: () => root, id: 'entry', component: EntryFrame });
 
-/** Pages for the signed-in: the frame, and the way to the sign-in page for everybody else. */
+/** Pages for signed-in people: the frame, and a redirect to the sign-in page for everybody else. */
 const app = createRoute({
   getParentRoute: () => root,
   id: 'app',
@@ -44,7 +44,7 @@ const signIn = createRoute({
   path: '/sign-in',
   validateSearch: (search): { to?: string } => (typeof search['to'] === 'string' ? { to: search['to'] } : {}),
   beforeLoad: async ({ context, search }) => {
-    // Asked of the server, not of the cache, which may hold the session that has just ended.
+    // It asks the server, because the cache may still have the session that has just ended.
     const session = await api.session().catch(() => undefined);
     if (session === undefined) return;
     context.queryClient.setQueryData(queries.session.queryKey, session);
@@ -119,7 +119,7 @@ export function createAppRouter(queryClient: QueryClient) {
     defaultErrorComponent: RouteError,
     scrollRestoration: true,
   });
-  // Another page is read out from its heading on, as a page load would be.
+  // Another page is read out from its heading on, as after a page load.
   router.subscribe('onRendered', ({ fromLocation, pathChanged }) => {
     const inField = document.activeElement instanceof HTMLInputElement;
     if (fromLocation !== undefined && pathChanged && !inField) focusHeading();

@@ -1,6 +1,6 @@
 import type { Scope } from '@lodge/contract';
 
-/** What each scope allows, in the order in which they are offered. */
+/** The meaning of each scope, in the order of the form. */
 export const scopeSentences: Readonly<Record<Scope, string>> = {
   'agents:read': 'See agents, their status and logs.',
   'agents:write': 'Create, change, start and stop agents, and talk to them.',

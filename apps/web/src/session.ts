@@ -4,12 +4,12 @@ import type { PersonalAccount, SessionBody } from './api.ts';
 import { safePath } from './paths.ts';
 import { queries } from './queries.ts';
 
-/** The signed-in account. Only below the frame, whose route has loaded it. */
+/** The signed-in account. Use it only below the frame, whose route has loaded it. */
 export function useAccount(): PersonalAccount {
   return useSuspenseQuery(queries.session).data.account;
 }
 
-/** Takes a fresh session: what was cached belonged to no one, or to someone else. */
+/** Takes a new session and drops the cache, which belonged to nobody or to another person. */
 export function useEnter(): (session: SessionBody, to?: string) => Promise<void> {
   const queryClient = useQueryClient();
   const navigate = useNavigate();

@@ -1,4 +1,4 @@
-/** Light, dark, or as the system says. Kept in this browser alone; styles.css does the rest. */
+/** Themes: light, dark, or the system's. Only this browser stores the choice; styles.css does the rest. */
 export const themes = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof themes)[number];
 
@@ -14,7 +14,7 @@ export function chooseTheme(theme: Theme): void {
   try {
     localStorage.setItem(storageKey, theme);
   } catch {
-    // A browser that keeps nothing still shows the theme for as long as the page is open.
+    // A browser that stores nothing still shows the theme while the page is open.
   }
 }
 
@@ -23,6 +23,6 @@ export function restoreTheme(): void {
     const stored = localStorage.getItem(storageKey);
     if (stored !== null) document.documentElement.dataset['theme'] = stored;
   } catch {
-    // As above.
+    // The same applies here.
   }
 }

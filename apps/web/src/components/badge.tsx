@@ -22,7 +22,7 @@ export function Badge({ tone, children }: { tone: Tone; children: ReactNode }) {
   );
 }
 
-/** A name that machines read: a scope, an id. */
+/** A name for machines: a scope, an id. */
 export function Code({ children }: { children: ReactNode }) {
   return (
     <code className="rounded border border-line bg-sunken px-1.5 py-0.5 font-mono text-xs wrap-break-word text-ink box-decoration-clone">

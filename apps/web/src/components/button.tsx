@@ -24,7 +24,7 @@ export function buttonClass(variant: Variant, small = false): string {
 export interface ButtonProps extends ComponentProps<'button'> {
   readonly variant?: Variant;
   readonly small?: boolean;
-  /** At work: keeps its place and the focus, and takes no further click. */
+  /** While at work the button keeps its place and the focus, and takes no further click. */
   readonly pending?: boolean;
 }
 
@@ -42,7 +42,7 @@ export function Button({ variant = 'secondary', small, pending = false, classNam
   );
 }
 
-/** A button that is only a picture; its label is for those who do not see it, and a tooltip. */
+/** A button with only a picture. Its label is for people who do not see the picture, and is its tooltip. */
 export function IconButton({ label, className, ...props }: ComponentProps<'button'> & { readonly label: string }) {
   return (
     <button

@@ -10,7 +10,7 @@ const email: Check = (value) => {
   return /^[^\s@]+@[^\s@]+$/.test(value.trim()) ? undefined : 'This does not look like an e-mail address.';
 };
 
-/** As the API takes amounts: more than nothing, at most six decimals. */
+/** Checks an amount as the API does: more than nothing, at most six decimals. */
 const optionalUsd: Check = (value) =>
   blank(value) || (/^(0|[1-9]\d{0,8})(\.\d{1,6})?$/.test(value.trim()) && Number(value) > 0)
     ? undefined
@@ -26,10 +26,10 @@ export const checks = {
   code: (value: string) => (blank(value) ? 'Enter the code.' : undefined),
 };
 
-/** What a refusal means where someone who is signed in gives the password again. */
+/** The meaning of a refusal when a signed-in person gives the password again. */
 export const againInWords = { invalid_credentials: 'That password is not right.' };
 
-/** The checks of a form, each for the field of that name. */
+/** Returns the problems of a form from the checks of its fields. */
 export const checkAll =
   <Name extends string>(fields: Readonly<Record<Name, Check>>) =>
   (data: FormData): Problems<Name> => {

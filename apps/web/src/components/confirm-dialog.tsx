@@ -14,14 +14,14 @@ interface ConfirmProps {
   readonly onClose: () => void;
 }
 
-/** Asks before something that cannot be taken back. The harmless answer has the focus. */
+/** Asks before an action that cannot be undone. The harmless answer has the focus. */
 export function ConfirmDialog({ title, children, action, run, onDone, onClose }: ConfirmProps) {
   const mutation = useMutation({
     mutationFn: run,
     onSuccess: () => {
       onClose();
       onDone();
-      // What opened the dialog is about to go with the thing it belonged to.
+      // The element that opened the dialog disappears with its object.
       requestAnimationFrame(focusHeading);
     },
   });

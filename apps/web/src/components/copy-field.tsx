@@ -4,7 +4,7 @@ import { Button } from './button.tsx';
 import { cx } from './cx.ts';
 import { controlClass } from './field.tsx';
 
-/** Copies, and says so for a while. `from` is the button that was pressed. */
+/** Copies a value and says so for a while. `from` is the pressed button. */
 export function useCopy(): { copied: boolean; copy: (value: string, from: HTMLElement) => void } {
   const [copied, setCopied] = useState(false);
   useEffect(() => {
@@ -23,7 +23,10 @@ export function useCopy(): { copied: boolean; copy: (value: string, from: HTMLEl
   return { copied, copy };
 }
 
-/** The old way, for a page without a clipboard (plain http). Beside the button: outside an open dialog nothing is selectable. */
+/**
+ * Copies by selection, for a page without a clipboard (plain http). The text area is beside the button, because nothing
+ * outside an open dialog is selectable.
+ */
 function copyBySelection(value: string, from: HTMLElement): boolean {
   const area = document.createElement('textarea');
   area.value = value;
@@ -36,7 +39,7 @@ function copyBySelection(value: string, from: HTMLElement): boolean {
   return copied;
 }
 
-/** A value to take away, whole and selected when focused, with a button that copies it. */
+/** A value to copy, wholly selected when focused, with a button. */
 export function CopyField({ label, value, autoFocus = false }: { label: string; value: string; autoFocus?: boolean }) {
   const id = useId();
   const { copied, copy } = useCopy();

@@ -1,2 +1,2 @@
-/** Class names joined; what is false or missing is left out. */
+/** Joins class names and leaves out false or missing ones. */
 export const cx = (...names: readonly (string | false | undefined)[]): string => names.filter(Boolean).join(' ');

@@ -4,13 +4,13 @@ import { cx } from './cx.ts';
 export interface Column<Row> {
   readonly header: string;
   readonly cell: (row: Row) => ReactNode;
-  /** The column of buttons: its header is only read out, and it closes the row. */
+  /** Marks the column of buttons. Its header is only read out, and it closes the row. */
   readonly actions?: boolean;
 }
 
 interface TableProps<Row> {
   readonly label: string;
-  /** The first column names the row. */
+  /** The columns; the first one names the row. */
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
@@ -18,8 +18,8 @@ interface TableProps<Row> {
 }
 
 /**
- * A table; on a narrow screen each row becomes a block of labelled lines. The roles are written out because a browser may
- * forget them for table parts that are not displayed as such.
+ * A table. On a narrow screen each row becomes a block of labelled lines. The roles are written out, because a browser may
+ * drop them for table parts with another display.
  */
 export function DataTable<Row>({ label, columns, rows, keyOf, dimmed }: TableProps<Row>) {
   return (

@@ -8,16 +8,16 @@ interface DialogProps {
   readonly title: string;
   readonly description?: ReactNode;
   readonly onClose: () => void;
-  /** False while closing by Escape would lose what cannot be shown again. */
+  /** False while closing by Escape would lose something that cannot be shown again. */
   readonly dismissable?: boolean;
-  /** Changes when the content becomes another step: the focus moves to it. */
+  /** Changes when the content becomes another step, which then gets the focus. */
   readonly step?: string;
   readonly children: ReactNode;
 }
 
 /**
- * A modal dialog, open for as long as it is mounted: the browser's own, which keeps the focus inside, makes the page behind
- * it inert and gives the focus back. The element with `data-autofocus` gets the focus first, else the title.
+ * A modal dialog, open while it is mounted. It is the browser's own, which keeps the focus inside, makes the page behind it
+ * inert and returns the focus. The element with `data-autofocus` gets the focus first, else the title.
  */
 export function Dialog({ title, description, onClose, dismissable = true, step, children }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
@@ -65,12 +65,14 @@ export function Dialog({ title, description, onClose, dismissable = true, step, 
   );
 }
 
-/** The row of buttons at the end of a dialog: the one that acts comes last. */
+/** The buttons at the end of a dialog; the acting one comes last. */
 export function DialogActions({ children }: { children: ReactNode }) {
   return <div className="flex flex-col-reverse gap-2 pt-1 sm:flex-row sm:justify-end">{children}</div>;
 }
 
-/** Shows the dialog modally while it is mounted. In a layout effect: it closes, and gives back the focus, before it goes. */
+/**
+ * Shows the dialog modally while it is mounted. The layout effect closes it, and so returns the focus, before it is removed.
+ */
 export function useModal(ref: { readonly current: HTMLDialogElement | null }): void {
   useLayoutEffect(() => {
     const dialog = ref.current;

@@ -19,7 +19,7 @@ interface Described {
   readonly 'aria-describedby': string | undefined;
 }
 
-/** A label, a control, and beneath it a hint or what is wrong with it, tied together for assistive technology. */
+/** A label, a control, and below it a hint or the problem, connected for assistive technology. */
 function Field({
   label,
   hint,
@@ -68,7 +68,7 @@ export function SelectField({ label, hint, error, className, ...props }: FieldPr
   );
 }
 
-/** A password that can be looked at: safer than typing it twice. */
+/** A password that can be shown, which is safer than typing it twice. */
 export function PasswordField({ label, hint, error, ...props }: FieldProps & ComponentProps<'input'>) {
   const [shown, setShown] = useState(false);
   const Icon = shown ? EyeOff : Eye;

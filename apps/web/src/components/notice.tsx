@@ -27,7 +27,7 @@ export function Notice({
   );
 }
 
-/** Why a form's last sending failed; nothing while there is no failure. Read out when it appears. */
+/** The reason why a form's last sending failed, read out when it appears. Empty without a failure. */
 export function Failure({ error, here }: { error: unknown; here?: Readonly<Record<string, string>> }) {
   if (error === undefined || error === null) return null;
   return (

@@ -14,7 +14,7 @@ interface PageProps {
   readonly children: ReactNode;
 }
 
-/** A page within the frame: its heading, what it is for, what can be done here, and its sections. */
+/** A page within the frame: its heading, its purpose, its actions and its sections. */
 export function Page({ title, description, actions, children }: PageProps) {
   useTitle(title);
   return (

@@ -13,7 +13,7 @@ interface StateProps {
   readonly action?: ReactNode;
 }
 
-/** In place of content: there is none yet, and this is how to get some. */
+/** Stands in place of missing content and says how to create some. */
 export function EmptyState({ Icon, title, children, action }: StateProps) {
   return (
     <div className="flex flex-col items-center gap-3 px-6 py-12 text-center">
@@ -27,7 +27,7 @@ export function EmptyState({ Icon, title, children, action }: StateProps) {
   );
 }
 
-/** In place of content that could not be loaded. */
+/** Stands in place of content that could not be loaded. */
 export function ErrorState({
   error,
   retry,
@@ -57,7 +57,7 @@ export function Skeleton({ className }: { className?: string }) {
   return <span aria-hidden className={cx('block h-4 animate-pulse rounded bg-hover', className)} />;
 }
 
-/** Rows to come, in the shape of a list. */
+/** Placeholder rows in the shape of a list. */
 export function SkeletonRows({ rows = 3 }: { rows?: number }) {
   return (
     <div role="status" className="divide-y divide-line">
@@ -82,7 +82,7 @@ interface LoadedProps<T> {
   readonly children: (data: T) => ReactNode;
 }
 
-/** A query's content, or in its place that it loads or could not be loaded. What was loaded once stays. */
+/** A query's content, or a placeholder while it loads or when it failed. Loaded content stays. */
 export function Loaded<T>({ query, skeleton, children }: LoadedProps<T>) {
   if (query.data !== undefined) return children(query.data);
   if (query.error !== null) {

@@ -18,7 +18,7 @@ function update(next: readonly Message[]): void {
   for (const listener of listeners) listener();
 }
 
-/** Says that something was done, in a corner, and reads it out. Failures belong where they happened, not here. */
+/** Shows in a corner that something was done, and reads it out. A failure is shown at its place instead. */
 export function toast(words: string): void {
   lastId += 1;
   update([...messages, { id: lastId, text: words }].slice(-most));

@@ -5,15 +5,18 @@ import type { FormEvent } from 'react';
 export type Problems<Name extends string> = Partial<Record<Name, string>>;
 
 interface FormOptions<Name extends string, Result> {
-  /** What is wrong before anything is sent, by the field's name. */
+  /** Returns the problems before anything is sent, by the field's name. */
   readonly check: (data: FormData) => Problems<Name>;
   readonly send: (data: FormData) => Promise<Result>;
   readonly done: (result: Result) => void | Promise<void>;
-  /** Told of a failed send; by default it is shown as `failure`. True means: dealt with. */
+  /** Receives a failed sending; by default it is shown as `failure`. True means that it was handled. */
   readonly failed?: (error: unknown) => boolean;
 }
 
-/** A form: checked on submit, the first wrong field focused, sent once at a time, and its failure kept to be shown. */
+/**
+ * A form: checked on submit, with the first wrong field focused. It is sent once at a time, and its failure is kept for
+ * display.
+ */
 export function useForm<Name extends string, Result>({ check, send, done, failed }: FormOptions<Name, Result>) {
   const [problems, setProblems] = useState<Problems<Name>>({});
   const [failure, setFailure] = useState<unknown>();
@@ -48,7 +51,7 @@ export function useForm<Name extends string, Result>({ check, send, done, failed
     if (wrong instanceof HTMLElement) wrong.focus();
   };
 
-  /** A field that is being put right is no longer called wrong. */
+  /** Clears a field's problem while the person corrects it. */
   const onInput = (event: FormEvent<HTMLFormElement>): void => {
     const name = (event.target as Element).getAttribute('name') ?? '';
     if (name in problems) setProblems(({ [name as Name]: _put, ...rest }) => rest as Problems<Name>);

@@ -14,7 +14,9 @@ const item =
   'flex h-9 items-center gap-2.5 rounded-control px-2.5 text-ink outline-none select-none data-highlighted:bg-hover';
 const themeLabels: Readonly<Record<Theme, string>> = { system: 'Same as system', light: 'Light', dark: 'Dark' };
 
-/** Who is signed in, with the theme and the way out. Not modal: a modal menu would inject a style element. */
+/**
+ * The signed-in person, with the theme and the sign-out. It is not modal, because a modal menu would inject a style element.
+ */
 export function AccountMenu() {
   const account = useAccount();
   return (

@@ -7,7 +7,7 @@ import { Logo } from '../components/logo.tsx';
 import { Skeleton, SkeletonRows } from '../components/states.tsx';
 import { Sidebar } from './sidebar.tsx';
 
-/** Everything the signed-in see: navigation beside the page, or above it behind a button where there is no room. */
+/** The frame of all signed-in pages: navigation beside the page, or above it behind a button on narrow screens. */
 export function AppFrame() {
   return (
     <div className="min-h-dvh lg:pl-60">
@@ -92,7 +92,7 @@ function Drawer({ onClose }: { onClose: () => void }) {
   );
 }
 
-/** The frame before it is known who is signed in. */
+/** The frame before the session is loaded. */
 export function AppFrameSkeleton() {
   return (
     <div className="min-h-dvh lg:pl-60">

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { Logo } from '../components/logo.tsx';
 import { useTitle } from '../components/page.tsx';
 
-/** Pages before signing in: one card in the middle. */
+/** The frame of pages before signing in: one card in the middle. */
 export function EntryFrame() {
   return (
     <div className="flex min-h-dvh flex-col items-center gap-8 px-4 pt-10 pb-16 sm:pt-20">

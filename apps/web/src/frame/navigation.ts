@@ -6,7 +6,7 @@ interface Destination {
   readonly to: '/keys' | '/usage' | '/security' | '/people';
   readonly label: string;
   readonly Icon: LucideIcon;
-  /** Shown to this role alone. */
+  /** The only role that sees it. */
   readonly only?: Role;
 }
 
@@ -15,7 +15,7 @@ interface Group {
   readonly destinations: readonly Destination[];
 }
 
-/** What the navigation offers. A new part of the product is a group here and its routes in router.tsx. */
+/** The groups of the navigation. A new part of the product is a group here and its routes in router.tsx. */
 const groups: readonly Group[] = [
   {
     label: 'Account',

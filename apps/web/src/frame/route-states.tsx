@@ -20,7 +20,7 @@ export function NotFoundPage() {
   );
 }
 
-/** A page that could not be shown: its code or its session did not load. A reload fetches both anew. */
+/** A page that could not be shown, because its code or its session did not load. A reload fetches both anew. */
 export function RouteError({ error }: { error: unknown }) {
   useTitle('Something went wrong');
   return (

@@ -3,7 +3,7 @@ import { useAccount } from '../session.ts';
 import { AccountMenu } from './account-menu.tsx';
 import { groupsFor } from './navigation.ts';
 
-/** The navigation and, beneath it, who is signed in: beside the page, or in the drawer of a narrow screen. */
+/** The navigation and, below it, the signed-in person: beside the page, or in the drawer of a narrow screen. */
 export function Sidebar({ onNavigate }: { onNavigate?: () => void }) {
   const account = useAccount();
   return (

@@ -16,7 +16,7 @@ interface CodeStepProps {
 
 const check = checkAll({ code: checks.code });
 
-/** After the password: a code of the authenticator app, or one of the recovery codes. */
+/** The step after the password: a code of the authenticator app, or a recovery code. */
 export function CodeStep({ send, done, back, backLabel }: CodeStepProps) {
   const [recovery, setRecovery] = useState(false);
   const form = useForm({ check, send: (data) => send(text(data, 'code').trim()), done });

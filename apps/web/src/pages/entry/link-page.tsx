@@ -11,7 +11,7 @@ import { formatDateTime } from '../../format.ts';
 import { explain } from '../../messages.ts';
 import { queries } from '../../queries.ts';
 
-/** Where to get another link, for those whose link is not valid. */
+/** Ways to get another link when a link is not valid. */
 const remedies: Readonly<Record<LinkKind, ReactNode>> = {
   owner: (
     <>
@@ -29,7 +29,7 @@ interface LinkPageProps {
   readonly children: (token: string, link: AccountLink) => ReactNode;
 }
 
-/** A page that is opened by a link with a token in its fragment, which no server sees in the address. */
+/** A page opened by a link with a token in its fragment, which no server sees in the address. */
 export function LinkPage({ kind, title, description, children }: LinkPageProps) {
   const token = useLocation({ select: ({ hash }) => new URLSearchParams(hash).get('token') ?? '' });
   const { data: link, error, refetch } = useQuery({ ...queries.link(token), enabled: token !== '' });

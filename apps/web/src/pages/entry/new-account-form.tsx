@@ -7,7 +7,7 @@ import { text, useForm } from '../../components/use-form.ts';
 import { useEnter } from '../../session.ts';
 
 interface NewAccountProps {
-  /** Given by the link, and then not to be changed. */
+  /** The e-mail from the link, which cannot be changed. */
   readonly email: string | null;
   readonly action: string;
   readonly send: (credentials: Credentials) => Promise<SessionBody>;
@@ -16,7 +16,7 @@ interface NewAccountProps {
 const check = checkAll({ name: checks.name, email: checks.email, password: checks.newPassword });
 export const passwordHint = 'At least 12 characters. A few unrelated words are easy to remember and hard to guess.';
 
-/** Name, e-mail and password: what makes an account. Leads into the account area. */
+/** Asks for name, e-mail and password, and leads into the account area. */
 export function NewAccountForm({ email, action, send }: NewAccountProps) {
   const enter = useEnter();
   const form = useForm({

@@ -15,7 +15,7 @@ interface Begun {
   readonly password: string;
 }
 
-/** A new password by the operator's link; an account with a second factor is asked for that, too. */
+/** Sets a new password by the operator's link. An account with a second factor must give that, too. */
 export function ResetPage() {
   const enter = useEnter();
   const [begun, setBegun] = useState<Begun>();

@@ -14,7 +14,7 @@ const choices = [
 
 const dayMs = 24 * 3600 * 1000;
 
-/** The moment a key's form asks for: none for never, the end of the chosen day here for a date. */
+/** Returns the expiry from a key's form: `never`, or the end of the chosen day here. */
 export function expiryOf(data: FormData): Date | 'never' | 'invalid' {
   const choice = text(data, 'expiry');
   if (choice === 'never') return 'never';

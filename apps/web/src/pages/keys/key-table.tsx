@@ -51,7 +51,7 @@ const columns: readonly Column<KeyRecord>[] = [
   },
 ];
 
-/** All keys, those that work first, each part newest first. */
+/** All keys: working ones first, each part newest first. */
 export function KeyTable({ keys, revoke }: { keys: readonly KeyRecord[]; revoke: (key: KeyRecord) => void }) {
   const rows = useMemo(() => keys.toSorted(byUse), [keys]);
   const actions: Column<KeyRecord> = {

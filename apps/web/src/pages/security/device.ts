@@ -16,7 +16,10 @@ const systems: readonly (readonly [RegExp, string])[] = [
   [/Linux/, 'Linux'],
 ];
 
-/** A browser in words ("Firefox on Windows"), from a header that anyone may set: to recognise one's own, no more. */
+/**
+ * Describes a browser ("Firefox on Windows") from a header that anyone may set. It only helps a person to recognise their
+ * own.
+ */
 export function deviceOf(userAgent: string | null): { readonly name: string; readonly mobile: boolean } {
   const agent = userAgent ?? '';
   const browser = browsers.find(([pattern]) => pattern.test(agent))?.[1];

@@ -18,7 +18,7 @@ interface Begun {
   readonly otpauth_url: string;
 }
 
-/** Password, then the secret for the app and a code to prove that it is there, then the recovery codes, shown once. */
+/** Asks for the password, shows the secret for the app, checks a code of it, and shows the recovery codes once. */
 export function SecondFactorSetup({ onClose }: { onClose: () => void }) {
   const queryClient = useQueryClient();
   const [begun, setBegun] = useState<Begun>();
@@ -133,7 +133,7 @@ function ScanForm({ begun, onClose, onDone }: ScanProps) {
   );
 }
 
-/** Dark on light in both themes: scanners expect it. */
+/** A QR code, dark on light in both themes, because scanners expect it. */
 function QrCode({ text: content }: { text: string }) {
   const { data, size } = encode(content, { border: 2 });
   const path = data.flatMap((row, y) => row.flatMap((on, x) => (on ? [`M${x} ${y}h1v1h-1z`] : []))).join('');

@@ -14,14 +14,14 @@ import { actionWords } from './limit-words.ts';
 
 interface LimitDialogProps {
   readonly account: { readonly id: string; readonly name: string };
-  /** Its own; null while the deployment's holds. */
+  /** The account's own limit; null while the deployment's applies. */
   readonly limit: SpendLimit | null;
   readonly onClose: () => void;
 }
 
 const check = checkAll({ daily_usd: checks.optionalUsd, monthly_usd: checks.optionalUsd });
 
-/** What the fields ask for: with both amounts left empty, no limit of the account's own. */
+/** Reads the form. With both amounts empty the account has no limit of its own. */
 function limitOf(data: FormData): SpendLimit | null {
   const amount = (name: string): string | null => text(data, name).trim() || null;
   const [daily, monthly] = [amount('daily_usd'), amount('monthly_usd')];
@@ -29,7 +29,7 @@ function limitOf(data: FormData): SpendLimit | null {
   return { daily_usd: daily, monthly_usd: monthly, action: text(data, 'action') === 'pause' ? 'pause' : 'block' };
 }
 
-/** An owner sets what all agents of an account may spend together. */
+/** Lets an owner set the limit of an account's agents together. */
 export function LimitDialog({ account: { id, name }, limit, onClose }: LimitDialogProps) {
   const queryClient = useQueryClient();
   const form = useForm({

@@ -8,7 +8,7 @@ import { toast } from '../../components/toasts.tsx';
 import { queries } from '../../queries.ts';
 import { useAccount } from '../../session.ts';
 
-/** Whether what is said in model calls is kept. */
+/** Switches the recording of model calls' contents. */
 export function RecordingSection() {
   const queryClient = useQueryClient();
   const { record_llm_calls: on } = useAccount();

@@ -5,17 +5,17 @@ import { cx } from '../../components/cx.ts';
 import { Time } from '../../components/time.tsx';
 import { formatUsd } from '../../format.ts';
 
-/** From here on the owner of an agent is told that its limit is nearly used up. */
+/** From this percentage on the limit counts as nearly used up. */
 const nearPercent = 80;
 
 interface SpendMeterProps {
   readonly label: string;
   readonly window: AccountSpend['daily'];
-  /** How its end is told. */
+  /** The form in which its end is shown. */
   readonly ends: 'relative' | 'date';
 }
 
-/** What was spent in a day or month, and how much of its limit that is, where there is one. */
+/** Shows the amount spent in a day or month, and its part of the limit, if any. */
 export function SpendMeter({ label, window, ends }: SpendMeterProps) {
   const id = useId();
   const { spent_usd: spent, limit_usd: limit, resets_at: resets } = window;
