@@ -1,6 +1,6 @@
 /**
- * A folder of finished files, named by what it was made from. It appears by one rename, complete and on the disk, with a
- * `manifest.json` that tells the size and hash of every file; so it is there whole or not at all, and later damage is seen.
+ * A folder of finished files, named by a hash of its inputs. It appears by one rename, complete and on the disk, with a
+ * `manifest.json` of every file's size and hash. It is therefore there whole or not at all, and later damage is noticed.
  */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -10,7 +10,7 @@ import { pipeline } from 'node:stream/promises';
 
 export interface Artifact {
   readonly files: Readonly<Record<string, FileFacts>>;
-  /** What it was made from, for people and for later layers. */
+  /** Its inputs, for people and for later layers. */
   readonly facts: Facts;
 }
 
@@ -23,7 +23,7 @@ export type Facts = Readonly<Record<string, unknown>>;
 
 const manifestName = 'manifest.json';
 
-/** The artifact in `folder`, when its manifest is there and every file has its size; else null. */
+/** Returns the artifact in `folder`, when its manifest is there and every file has its size; else null. */
 export async function findArtifact(folder: string): Promise<Artifact | null> {
   try {
     const artifact = JSON.parse(await readFile(join(folder, manifestName), 'utf8')) as Artifact;
@@ -36,7 +36,7 @@ export async function findArtifact(folder: string): Promise<Artifact | null> {
   }
 }
 
-/** Makes the files of `draft` an artifact at `folder`. `draft` is on the same file system. */
+/** Publishes the files of `draft` as an artifact at `folder`. `draft` is on the same file system. */
 export async function publishArtifact(draft: string, folder: string, facts: Facts): Promise<Artifact> {
   const files: Record<string, FileFacts> = {};
   for (const name of (await readdir(draft)).sort()) {
@@ -54,7 +54,7 @@ export async function publishArtifact(draft: string, folder: string, facts: Fact
   return artifact;
 }
 
-/** A damaged artifact makes way, but its disks stay beside the new ones: another disk may lie over them. */
+/** Replaces a damaged artifact. Its disks stay beside the new ones, because another disk may lie over them. */
 async function replaceFolder(draft: string, folder: string): Promise<void> {
   const damaged = await readdir(folder).catch(() => null);
   if (damaged !== null) {

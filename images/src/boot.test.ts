@@ -1,4 +1,4 @@
-/** The base image in a real virtual machine (emulated where there is no KVM), spoken to as the host speaks to every guest. */
+/** Tests the base image in a real virtual machine (emulated without KVM), with the host's protocol. */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -42,7 +42,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** QEMU's user network has the addresses that every guest of ours has, and its connections come from 10.0.2.2. */
+/** Boots the image. QEMU's user network has our guests' addresses, and its connections come from 10.0.2.2. */
 async function boot(): Promise<void> {
   const image = await sharedBuilder().ensure('base', () => undefined, new AbortController().signal);
   const disk = join(folder, 'disk.qcow2');
@@ -204,7 +204,7 @@ test('programs that want a terminal have one, and end with it', { skip: notRoot 
   await shows(/30 100[^]*load average[^]*PID USER/);
   terminal.resize({ columns: 60, rows: 20 });
   terminal.write(Buffer.from('q'));
-  // What is typed before top has ended is thrown away by it.
+  // Input typed before top has ended would be lost.
   await shows(/\$ $/);
   terminal.write(Buffer.from('until [ "$(stty size)" = "20 60" ]; do sleep 0.1; done; node\r'));
   await shows(/\.help[^]*> /);

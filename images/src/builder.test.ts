@@ -1,4 +1,4 @@
-/** The builder on the real `base` recipe, in the cache that all of Lodge's tests share (built there when it is absent). */
+/** Tests the builder on the real `base` recipe, in the cache that all of Lodge's tests share (built there when absent). */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
@@ -52,7 +52,7 @@ test('a damaged image is noticed', { skip: notRoot }, async () => {
     try {
       linkSync(join(dirname(image.rootDisk), name), join(copy, name));
     } catch {
-      cpSync(join(dirname(image.rootDisk), name), join(copy, name)); // Another file system.
+      cpSync(join(dirname(image.rootDisk), name), join(copy, name)); // It is another file system.
     }
   }
   const builder = createImageBuilder({ cacheDir: join(folder, 'damaged'), log: silent });

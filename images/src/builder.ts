@@ -17,16 +17,22 @@ import type { LayerTars } from './tree.ts';
 import { InstalledVersions, splitImageName } from './versions/installed.ts';
 
 export interface ImageBuilderOptions {
-  /** Absolute path. Shared by all builders of this host; needs some gigabytes, readable by whoever runs VMs. */
+  /**
+   * Absolute path of the cache, shared by all builders of this host. It needs some gigabytes, and the users that run VMs
+   * must be able to read it.
+   */
   readonly cacheDir: string;
-  /** Folder of the recipes; default: the ones that come with this package. */
+  /** Folder of the recipes; by default those of this package. */
   readonly sourceDir?: string;
-  /** Folder of the versions that were installed beside them, whose images are asked for as `runtime@version`. */
+  /** Folder of further installed versions, whose images are named `runtime@version`. */
   readonly versionsDir?: string;
   readonly log: Log;
 }
 
-/** Builds by the recipes in `sourceDir`. `ensure` needs root, and rejects with `ImageError` when a build cannot go on. */
+/**
+ * Creates a builder for the recipes in `sourceDir`. `ensure` needs root, and rejects with `ImageError` when a build cannot
+ * go on.
+ */
 export function createImageBuilder(options: ImageBuilderOptions): ImageBuilder {
   return new RecipeImageBuilder(options);
 }
@@ -83,8 +89,8 @@ class RecipeImageBuilder implements ImageBuilder {
   }
 
   /**
-   * Recipes and daemon are read once: what this process builds is what it named. An installed version's recipe is read each
-   * time, for it may be removed and made again while this process lives.
+   * Returns the plan of an image. Recipes and daemon are read once, so this process builds exactly what it named. An
+   * installed version's recipe is read each time, because it may be replaced while this process lives.
    */
   private plan(name: string): Promise<Plan> {
     const known = this.plans.get(name);
@@ -192,7 +198,7 @@ interface Part {
   readonly folder: string;
 }
 
-/** A step's own progress as a stretch of the whole. A step that does not know how far it is stands at its beginning. */
+/** Maps a step's own progress to a part of the whole. A step without a fraction stays at its beginning. */
 function within(progress: ReportProgress, from: number, to: number): ReportProgress {
   return (step, fraction = 0) => progress(step, from + fraction * (to - from));
 }

@@ -38,7 +38,7 @@ const making = (content: string, done?: () => void): Making => ({
   },
 });
 
-/** A builder in a process of its own, which writes a line into `made` when it begins and goes on once `go` is there. */
+/** A builder in a separate process. It writes a line into `made` when it begins and goes on once `go` is there. */
 function builder(): ChildProcess {
   const program = `
     import { existsSync } from 'node:fs';
@@ -104,7 +104,7 @@ test('a killed builder leaves its work to the next one, and nothing half-made is
   const cache = new Cache(folder);
   assert.equal(await cache.find({ shelf: 'images', name: 'y' }), null);
   assert.equal(readdirSync(join(folder, 'drafts')).length, 1);
-  // The helper that held the killed builder's lock sees its end a moment later.
+  // The helper that held the killed builder's lock notices its end a moment later.
   const deadline = Date.now() + 5_000;
   do await cache.collectDrafts();
   while (readdirSync(join(folder, 'drafts')).length > 0 && Date.now() < deadline);

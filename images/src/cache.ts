@@ -1,10 +1,10 @@
 /**
- * What builders share on one host:
+ * The folders that builders of one host share:
  *
- *   images/<id>/    finished images          parts/<kind>-<hash>/    what several images are made from
- *   locks/<name>    one for each of them     drafts/<name>.<random>/ under way, or left by a builder that was killed
+ *   images/<id>/    finished images          parts/<kind>-<hash>/    parts that several images are made from
+ *   locks/<name>    one for each of them     drafts/<name>.<random>/ in progress, or left by a killed builder
  *
- * Whoever holds the lock of a name is the only one that writes that name.
+ * Only the holder of a name's lock writes that name.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rm } from 'node:fs/promises';
@@ -15,10 +15,10 @@ import { ImageError } from './errors.ts';
 import { takeLock, tryLock } from './lock.ts';
 
 export interface Making {
-  /** `images` or `parts`. */
+  /** The folder of the artifact. */
   readonly shelf: 'images' | 'parts';
   readonly name: string;
-  /** In words for a person, as in "waiting for another builder of …". */
+  /** The name for a person, as in "waiting for another builder of …". */
   readonly title: string;
   /** Fills `draft` with the artifact's files; `scratch` is for everything else. Returns facts for the manifest. */
   readonly make: (draft: string, scratch: string) => Promise<Facts>;
@@ -39,7 +39,7 @@ export class Cache {
     return findArtifact(this.folderOf(making));
   }
 
-  /** Finds it or makes it. Of several builders one makes it and the others wait for it. */
+  /** Finds or makes the artifact. One of several builders makes it, and the others wait. */
   async ensure(making: Making, progress: ReportProgress, signal: AbortSignal): Promise<Artifact> {
     const early = await this.find(making);
     if (early !== null) return early;
@@ -55,7 +55,7 @@ export class Cache {
     }
   }
 
-  /** Removes the drafts of builders that were killed. */
+  /** Removes the drafts of killed builders. */
   async collectDrafts(): Promise<void> {
     await this.makeFolders();
     for (const entry of await readdir(join(this.folder, 'drafts'))) {

@@ -1,4 +1,7 @@
-/** A build that cannot go on. `message` says what failed and what to do about it, for the operator; a tool's own words are in the log. */
+/**
+ * Thrown when a build cannot go on. `message` names the failure and the remedy for the operator; a tool's own words are in
+ * the log.
+ */
 export class ImageError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);

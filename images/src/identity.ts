@@ -1,4 +1,7 @@
-/** Names of artifacts: hashes over everything that decides their bytes, and over nothing else (no clock, no host but the kind of its processor). */
+/**
+ * Names artifacts by hashes over everything that decides their bytes, and over nothing else (no clock, no host except its
+ * kind of processor).
+ */
 import { createHash } from 'node:crypto';
 import { glob, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -6,7 +9,7 @@ import { guestProcessor } from '@lodge/ports';
 import { requirementsFile } from './python.ts';
 import { foundation, type DebianRecipe, type Layer } from './recipe.ts';
 
-/** This builder's files that decide what is in an artifact, by the artifact they are for. */
+/** The builder's files that decide an artifact's content, by kind of artifact. */
 const builderFiles = {
   debian: ['debian.ts', 'debian-hook.sh', 'random.c', 'processor.ts'],
   npm: ['npm.ts', 'drop.ts', 'replace.ts', 'processor.ts'],
@@ -30,7 +33,10 @@ export async function pythonName(layer: Layer, debian: DebianRecipe): Promise<st
   return `python-${await nameFor('python', [...parts, await debianName(debian)])}`;
 }
 
-/** The image's id. The Debian packages' versions are not in it: they are what the host's sources offer when it is built. */
+/**
+ * Returns the image's id. It does not cover the versions of Debian packages, which are those that the host's sources offer
+ * at build time.
+ */
 export async function imageId(layers: readonly [Layer, ...Layer[]], guestd: string): Promise<string> {
   const parts: string[] = [guestd];
   for (const layer of layers) {
@@ -46,7 +52,7 @@ export async function imageId(layers: readonly [Layer, ...Layer[]], guestd: stri
 async function nameFor(kind: keyof typeof builderFiles, parts: readonly string[]): Promise<string> {
   const hash = createHash('sha256');
   for (const part of [guestProcessor, ...(await contents(import.meta.dirname, builderFiles[kind])), ...parts]) {
-    // With its length before it, no part can pass for the end of the one before.
+    // Its length before it keeps a part from passing for the end of the previous one.
     hash.update(`${Buffer.byteLength(part)}\n`).update(part);
   }
   return hash.digest('hex').slice(0, nameLength);

@@ -1,7 +1,7 @@
 /**
- * Locks between builders in different processes, as the kernel keeps them (flock(2)): a lock ends with the process that holds
- * it, however that ends, so none is ever left behind. Node has no flock, so util-linux's holds it, for as long as a pipe from
- * this process stays open.
+ * Locks between builders in different processes, held by the kernel (flock(2)). A lock ends with its process in every case,
+ * so none is ever left behind. Node has no flock, so util-linux's command holds it while a pipe from this process stays
+ * open.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +22,7 @@ export async function takeLock(file: string, signal: AbortSignal, onWait: () => 
   return lock;
 }
 
-/** The lock, or null when another holds it. */
+/** Takes the lock; null when another process holds it. */
 export function tryLock(file: string): Promise<Lock | null> {
   return hold(file, ['--nonblock'], AbortSignal.timeout(60_000));
 }
@@ -30,9 +30,9 @@ export function tryLock(file: string): Promise<Lock | null> {
 async function hold(file: string, options: readonly string[], signal: AbortSignal): Promise<Lock | null> {
   signal.throwIfAborted();
   const argv = ['--exclusive', '--no-fork', ...options, file, 'sh', '-c', 'echo held; exec cat'];
-  // In a group of its own: Ctrl-C in a terminal must not take the lock from a builder that is still ending.
+  // It has its own process group, so Ctrl-C in a terminal does not take the lock from a builder that is still ending.
   const child = spawn('flock', argv, { detached: true, stdio: ['pipe', 'pipe', 'inherit'] });
-  child.stdin.on('error', () => undefined); // Its end is what counts.
+  child.stdin.on('error', () => undefined); // Only its end counts.
   const ended = once(child, 'close');
   const kill = (): void => void child.kill('SIGKILL');
   signal.addEventListener('abort', kill);

@@ -1,4 +1,4 @@
-/** Recipes are data: a folder with `recipe.json`, the files that go into the guest, and for npm packages their lockfile. */
+/** Recipes are data: a folder with `recipe.json`, the files for the guest, and a lockfile for npm packages. */
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { GuestProcessor } from '@lodge/ports';
@@ -9,12 +9,12 @@ import type { Replacement } from './replace.ts';
 export interface Layer {
   readonly name: string;
   readonly folder: string;
-  /** Layer that this one lies on. Only a layer without it has `debian`, `nodeVersion` and `disk`. */
+  /** The layer below this one. Only a layer without it has `debian`, `nodeVersion` and `disk`. */
   readonly extends?: string;
   readonly debian?: DebianRecipe;
-  /** Exact version of Node, whose binary of npm goes into the guest. */
+  /** Exact version of Node. npm's package of its binary goes into the guest. */
   readonly nodeVersion?: string;
-  /** Debian packages that this layer wants beside those of the lowest one. */
+  /** Debian packages that this layer adds to those of the lowest one. */
   readonly packages?: readonly string[];
   readonly npm?: NpmRecipe;
   readonly python?: PythonRecipe;
@@ -26,7 +26,7 @@ export interface Layer {
   }[];
   readonly folders?: readonly { readonly path: string; readonly owner: string; readonly mode: string }[];
   readonly links?: Readonly<Record<string, string>>;
-  /** Glob patterns, relative to the root, of what is removed. */
+  /** Glob patterns, relative to the root, of the files to remove. */
   readonly drop?: readonly string[];
   readonly disk?: DiskRecipe;
 }
@@ -36,24 +36,24 @@ export interface DebianRecipe {
   readonly packages: readonly string[];
   /** Package that depends on the current kernel, for each kind of processor. */
   readonly kernelPackage: Readonly<Record<GuestProcessor, string>>;
-  /** Kernel modules of the initrd, in the order they are loaded. */
+  /** Kernel modules of the initrd, in the order of loading. */
   readonly modules: readonly string[];
 }
 
 export interface NpmRecipe {
   /** Folder of the guest that gets `node_modules`. */
   readonly into: string;
-  /** Glob patterns, relative to `node_modules`, of what is removed. */
+  /** Glob patterns, relative to `node_modules`, of the files to remove. */
   readonly drop: readonly string[];
   readonly replace?: readonly Replacement[];
 }
 
 export interface PythonRecipe {
-  /** Of Debian's Python, as in `3.11`. */
+  /** Version of Debian's Python, as in `3.11`. */
   readonly version: string;
   /** Folder of the guest that gets the packages. */
   readonly into: string;
-  /** Glob patterns, relative to that folder, of what is removed. */
+  /** Glob patterns, relative to that folder, of the files to remove. */
   readonly drop: readonly string[];
   readonly replace?: readonly Replacement[];
 }
@@ -61,11 +61,11 @@ export interface PythonRecipe {
 export interface DiskRecipe {
   readonly sizeGib: number;
   readonly journalMib: number;
-  /** Share of the disk that only root may fill, so that the guest still works when the agent has filled it. */
+  /** Percentage of the disk that only root may fill, so the guest still works when the agent has filled it. */
   readonly reservedPercent: number;
 }
 
-/** The layers of an image, lowest first. `folder`: where the uppermost is, when that is not in `sourceDir`. */
+/** Reads the layers of an image, lowest first. `folder` is the uppermost layer's, when it is not in `sourceDir`. */
 export async function readLayers(
   sourceDir: string,
   name: string,
@@ -85,7 +85,7 @@ async function readLayer(folder: string, name: string): Promise<Layer> {
   }
 }
 
-/** What the lowest layer must have, with what the others add to it. */
+/** Returns the required parts of the lowest layer, with the additions of the others. */
 export function foundation(layers: readonly [Layer, ...Layer[]]): {
   readonly debian: DebianRecipe;
   readonly nodeVersion: string;

@@ -1,4 +1,4 @@
-/** Programs of the host that building an image runs, each with the Debian package that has it. Building needs root. */
+/** Programs of the host that building an image runs, each with its Debian package. Building needs root. */
 export const hostTools = {
   mmdebstrap: 'mmdebstrap',
   'apt-get': 'apt',

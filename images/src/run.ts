@@ -9,15 +9,15 @@ export interface ToolRun {
   /** The tool by name or path, then its arguments. */
   readonly argv: readonly [string, ...string[]];
   readonly cwd?: string;
-  /** Added to what passes of this process's environment; undefined removes. */
+  /** Variables to add to the passed environment; undefined removes one. */
   readonly env?: Readonly<Record<string, string | undefined>>;
   readonly stdin?: string;
   readonly timeoutMs: number;
-  /** What to do when it fails, for the operator. */
+  /** Advice for the operator when it fails. */
   readonly advice: string;
-  /** Finds the line that says why it failed; default: its last one. */
+  /** Finds the line with the reason of a failure; by default the last line. */
   readonly reason?: RegExp;
-  /** What it is called to the operator, when that is not the first word of `argv`. */
+  /** Its name for the operator, when it is not the first word of `argv`. */
   readonly title?: string;
   readonly onLine?: (line: string) => void;
 }
@@ -29,12 +29,12 @@ export interface RunContext {
 
 const keptLines = 40;
 const longestLine = 2_000;
-/** Between asking a tool to end and killing its group. */
+/** Milliseconds between asking a tool to end and killing its group. */
 const graceMs = 5_000;
 
 /**
- * Names of the environment variables that a tool gets: where its programs and folders are, proxies, certificate authorities, and
- * the registries of npm, pip and apt. Tools run code of others, and this process's environment may hold the master key,
+ * Names of the environment variables that a tool gets: paths of programs and folders, proxies, certificate authorities, and
+ * the registries of npm, pip and apt. Tools run code of others, and this process's environment may contain the master key,
  * providers' tokens and the database's password.
  */
 const passedNames = [
@@ -48,7 +48,7 @@ const passedNames = [
 const passed = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => passedNames.some((pattern) => pattern.test(name))));
 
-/** Runs a tool of the host and gives back its standard output. The tool ends with this process, even when that is killed. */
+/** Runs a tool of the host and returns its standard output. The tool ends with this process, even when that is killed. */
 export async function run(tool: ToolRun, { log, signal }: RunContext): Promise<string> {
   signal.throwIfAborted();
   const name = tool.title ?? tool.argv[0];
@@ -94,7 +94,7 @@ export async function run(tool: ToolRun, { log, signal }: RunContext): Promise<s
   }
 }
 
-/** What setpriv ends with when there is no such program. */
+/** The status of setpriv when there is no such program. */
 const notFound = 127;
 
 function installAdvice(tool: string): string {

@@ -1,7 +1,7 @@
-/** Parts of one image that are made at the same time: they wait for different mirrors. */
+/** Makes parts of one image at the same time, because they wait for different mirrors. */
 import type { ReportProgress } from '@lodge/ports';
 
-/** Ends the others where one fails, waits until all have ended, and rejects with that failure. */
+/** Runs all works. When one fails it ends the others, waits until all have ended, and rejects with that failure. */
 export async function together<T>(
   signal: AbortSignal,
   works: readonly ((signal: AbortSignal) => Promise<T>)[],
@@ -21,7 +21,10 @@ export async function together<T>(
   return Promise.all(running);
 }
 
-/** One progress for each of `count` works of the same weight. What they say takes turns; how far it is, is all of them. */
+/**
+ * Returns one progress for each of `count` works of the same weight. Their words take turns, and the fraction is that of
+ * all.
+ */
 export function sideBySide(progress: ReportProgress, count: number): ReportProgress[] {
   const done = Array.from({ length: count }, () => 0);
   return done.map((_, index) => (step, fraction = 0) => {

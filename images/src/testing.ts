@@ -4,13 +4,13 @@ import { createImageBuilder } from './builder.ts';
 
 export const imagesDir = join(import.meta.dirname, '..');
 
-/** Why a test that builds or needs a built image is skipped, or false. */
+/** The reason why a test that builds or needs a built image is skipped, or false. */
 export const notRoot = process.getuid?.() === 0 ? false : 'building an image needs root';
 
 const ignore = (): void => undefined;
 export const silent: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
-/** A builder over the cache that the service itself uses: an image is built once for all tests. */
+/** Returns a builder over the service's own cache, so an image is built once for all tests. */
 export function sharedBuilder(): ImageBuilder {
   const cacheDir = process.env['LODGE_CACHE_DIR'] ?? '/var/cache/lodge';
   return createImageBuilder({

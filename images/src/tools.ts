@@ -1,3 +1,3 @@
-/** What builds images, for those who build other machines beside them: the cache of this host and the tools that fill it. */
+/** Parts of the image builder for builders of other machines: the cache of this host and the tools that fill it. */
 export { Cache } from './cache.ts';
 export { run, type RunContext } from './run.ts';

@@ -1,15 +1,18 @@
-/** The recipe's changes to a runtime's own text, for a version that may have moved or rewritten it. */
+/** The recipe's changes of a runtime's text, for a version that may have moved or rewritten it. */
 import { readFile, glob } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ImageError } from '../errors.ts';
 import type { Replacement } from '../replace.ts';
 
-/** `adapted/<runtime>/<version>.json`: what stands in the place of changes that this version needs otherwise, or not at all. */
+/**
+ * The content of `adapted/<runtime>/<version>.json`: replacements for changes that this version needs differently, or not at
+ * all.
+ */
 export interface Adaptation {
   readonly instead: readonly {
-    /** A change of the recipe, by its file and by how its text begins. */
+    /** A change of the recipe, by its file and the beginning of its text. */
     readonly of: Pick<Replacement, 'file' | 'from'>;
-    /** None: the version needs no such change. */
+    /** The changes in its place; none when the version needs no such change. */
     readonly by: readonly Replacement[];
   }[];
 }
@@ -27,8 +30,8 @@ export function adapt(edits: readonly Replacement[], { instead }: Adaptation): r
 }
 
 /**
- * Every change that cannot be made in the files of `folder`, in words; empty when all can. They are tried in order, without
- * writing: a later one may need an earlier one of its file.
+ * Returns every change that cannot be made in the files of `folder`, in words. They are tried in order without writing,
+ * because a later one may need an earlier one of its file.
  */
 export async function missingEdits(folder: string, edits: readonly Replacement[]): Promise<readonly string[]> {
   const texts = new Map<string, string>();

@@ -1,13 +1,13 @@
 /**
- * Versions of runtimes that were installed beside those that Lodge brings, as files of the data folder:
+ * Installed versions of runtimes beside Lodge's own, as files of the data folder:
  *
- *   <folder>/<runtime>/offer.json                  which versions agents are given; absent: what Lodge brings
+ *   <folder>/<runtime>/offer.json                  the versions for agents; absent: Lodge's own
  *   <folder>/<runtime>/<version>/recipe/           a whole recipe: recipe.json, lock file, files of the guest
- *   <folder>/<runtime>/<version>/verdict.json      what became of its tests; absent: not tested to the end
- *   <folder>/<runtime>/<version>/conformance.log   what the tests said
+ *   <folder>/<runtime>/<version>/verdict.json      the result of its tests; absent: not tested to the end
+ *   <folder>/<runtime>/<version>/conformance.log   the output of the tests
  *
- * Each file appears by one rename, and so does the recipe. A version without a verdict that says `passed` is offered to
- * nobody, so a kill between any two steps leaves nothing that agents could be given.
+ * Each file appears by one rename, and so does the recipe. A version without a `passed` verdict is offered to nobody, so a
+ * kill between any two steps leaves nothing that agents could get.
  */
 import { open, readFile, readdir, rename, rm, mkdir } from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
@@ -15,9 +15,9 @@ import { dirname, join } from 'node:path';
 import { ImageError } from '../errors.ts';
 
 export interface Verdict {
-  /** The image that was tested; null when none could be built. */
+  /** The tested image; null when none could be built. */
   readonly image: string | null;
-  /** How its template was warmed up, as in `AgentRuntime.templateVariant`. */
+  /** Its template's variant, as in `AgentRuntime.templateVariant`. */
   readonly variant: string;
   readonly passed: boolean;
   readonly failure: VersionFailure | null;
@@ -29,22 +29,22 @@ export interface VersionFailure {
   readonly step: 'packages' | 'edits' | 'image' | 'conformance';
   /** Name of the failing case, with `conformance`. */
   readonly case: string | null;
-  /** In words for the operator. */
+  /** The reason in words for the operator. */
   readonly reason: string;
 }
 
-/** Null is the version that Lodge brings. */
+/** The offered versions; null is Lodge's own. */
 export interface Offer {
   readonly fresh: string | null;
   readonly upgrade: string | null;
 }
 
 const runtimePattern = /^[a-z][a-z0-9-]{0,31}$/;
-/** Begins with a digit, so that no version is a path. */
+/** A version begins with a digit, so none is a path. */
 export const versionPattern = /^[0-9][0-9A-Za-z.+-]{0,63}$/;
 const nothing: Offer = { fresh: null, upgrade: null };
 
-/** `runtime@version`, or a runtime alone. */
+/** Splits `runtime@version`, or a runtime alone. */
 export function splitImageName(name: string): { readonly runtime: string; readonly version: string | null } {
   const at = name.indexOf('@');
   return at === -1 ? { runtime: name, version: null } : { runtime: name.slice(0, at), version: name.slice(at + 1) };
@@ -56,7 +56,7 @@ export const imageName = (runtime: string, version: string | null): string =>
 export class InstalledVersions {
   readonly folder: string;
 
-  /** `folder`: absolute path, written by root alone. It need not exist. */
+  /** `folder` is an absolute path that only root writes. It need not exist. */
   constructor(folder: string) {
     this.folder = folder;
   }
@@ -76,7 +76,7 @@ export class InstalledVersions {
     return join(this.folderOf(runtime, version), 'conformance.log');
   }
 
-  /** Every version of which anything is here, whatever became of it. */
+  /** Returns every version with data here, whatever its state. */
   async list(runtime: string): Promise<string[]> {
     const entries: readonly string[] = await readdir(join(this.folder, runtime)).catch(() => []);
     return entries.filter((name) => versionPattern.test(name)).sort();
@@ -103,7 +103,10 @@ export class InstalledVersions {
     return writeJson(this.offerFile(runtime), offer);
   }
 
-  /** Puts a finished recipe in its place. What was there is gone before, its verdict first. `draft` is on the same file system. */
+  /**
+   * Puts a finished recipe in its place. The earlier one is removed first, beginning with its verdict. `draft` is on the
+   * same file system.
+   */
   async publish(runtime: string, version: string, draft: string): Promise<void> {
     await this.remove(runtime, version);
     await mkdir(this.folderOf(runtime, version), { recursive: true, mode: 0o755 });
@@ -123,7 +126,7 @@ export class InstalledVersions {
   }
 }
 
-/** Null when it is not there or is not whole: nothing is offered by a file that cannot be read. */
+/** Reads a file; null when it is missing or incomplete, because nothing is offered by an unreadable file. */
 async function readJson<T>(path: string): Promise<T | null> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as T;

@@ -5,12 +5,12 @@ import type { InstalledVersions } from './installed.ts';
 
 export interface OfferedOptions {
   readonly installed: InstalledVersions;
-  /** Knows the installed versions' recipes, too. */
+  /** The image builder, which knows the installed versions' recipes, too. */
   readonly images: Pick<ImageBuilder, 'idOf'>;
   readonly log: Log;
 }
 
-/** Reads what is offered anew with each call. Says once of each version why it is not. */
+/** Reads the offer anew with each call. Logs once for each version why it is not offered. */
 export function createRuntimeVersions({ installed, images, log }: OfferedOptions): RuntimeVersions {
   const said = new Set<string>();
   const choose = async (runtime: string, variant: string, version: string | null): Promise<RuntimeVersion> => {
@@ -30,7 +30,7 @@ export function createRuntimeVersions({ installed, images, log }: OfferedOptions
   };
 }
 
-/** Why agents may not have that version, in words; null when they may. */
+/** Returns the reason why agents may not have that version, in words, or null. */
 export async function whyNot(
   installed: InstalledVersions,
   images: Pick<ImageBuilder, 'idOf'>,

@@ -1,7 +1,7 @@
 /**
- * Makes the recipe of another version of a runtime: the recipe that Lodge brings, with the version's own packages, locked by
- * version and hash as the registry gives them now. No code of a package runs. An edit of the recipe that has no place in the
- * version is found here, before anything is built.
+ * Makes the recipe of another version of a runtime: Lodge's own recipe with the version's packages, locked by version and
+ * hash as the registry gives them now. No code of a package runs. An edit of the recipe that does not fit the version is
+ * found here, before anything is built.
  */
 import { cp, glob, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -17,17 +17,17 @@ import { npmFailure, pipFailure, sources, type Source } from './registries.ts';
 export interface VersionWanted {
   readonly runtime: string;
   readonly version: string;
-  /** A file as in `images/adapted`, in the place of the one there; null: that one, where there is one. */
+  /** A file as in `images/adapted` that replaces the one there; with null that one is used, if any. */
   readonly adaptationFile: string | null;
 }
 
 export interface PrepareOptions {
   readonly installed: InstalledVersions;
-  /** Folder of Lodge's own recipes; default: the ones that come with this package. */
+  /** Folder of Lodge's own recipes; by default those of this package. */
   readonly sourceDir?: string;
 }
 
-/** What stands in the way of the version; it is not one of this program. */
+/** Thrown for an obstacle in the version itself, and not in this program. */
 export class VersionError extends ImageError {
   readonly step: VersionFailure['step'];
   constructor(step: VersionFailure['step'], message: string, options?: ErrorOptions) {
@@ -40,7 +40,7 @@ export class VersionError extends ImageError {
 const resolveMs = 30 * 60_000;
 const shortMs = 5 * 60_000;
 
-/** Publishes the recipe in the place of any earlier one of that version. Rejects with `VersionError`, and then there is none. */
+/** Publishes the recipe in place of any earlier one of that version. Rejects with `VersionError`; then there is none. */
 export async function prepareVersion(
   { installed, sourceDir = join(import.meta.dirname, '..', '..') }: PrepareOptions,
   wanted: VersionWanted,
@@ -70,7 +70,7 @@ export async function prepareVersion(
   }
 }
 
-/** Removes what a kill has left of earlier ones, and of their tests. Nobody else prepares meanwhile. */
+/** Removes leftovers of killed preparations and tests. Nobody else prepares meanwhile. */
 export async function collectUnfinished(installed: InstalledVersions): Promise<void> {
   for await (const name of glob('.{preparing,testing}-*', { cwd: installed.folder })) {
     await rm(join(installed.folder, name), { recursive: true, force: true });
@@ -109,9 +109,9 @@ interface Taking {
   readonly source: Source;
   readonly version: string;
   readonly layer: Layer;
-  /** Gets the lock file. */
+  /** Receives the lock file. */
   readonly draft: string;
-  /** Gets the files of the runtime's own package, as an image has them. */
+  /** Receives the files of the runtime's own package, as an image has them. */
   readonly own: string;
   readonly scratch: string;
 }
@@ -133,7 +133,7 @@ async function takeFromPypi(taking: Taking, context: RunContext): Promise<void> 
   }
 }
 
-/** pip's report (https://pip.pypa.io/en/stable/reference/installation-report) as requirements with hashes. */
+/** Converts pip's report (https://pip.pypa.io/en/stable/reference/installation-report) to requirements with hashes. */
 export function requirementsOf(report: string): string {
   const { install } = JSON.parse(report) as { readonly install: readonly ReportedPackage[] };
   const lines = install.map(({ metadata: { name, version }, download_info: { archive_info: archive } }) => {

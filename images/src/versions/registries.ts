@@ -1,4 +1,4 @@
-/** Where versions of runtimes come from, asked with the operator's own tools and settings: a mirror, a proxy. */
+/** Lists the versions of runtimes, with the operator's own tools and settings, such as a mirror or a proxy. */
 import type { RunContext } from '../run.ts';
 import { run } from '../run.ts';
 import { versionPattern } from './installed.ts';
@@ -7,7 +7,10 @@ export interface Source {
   readonly registry: 'npm' | 'PyPI';
   /** The runtime's own package, whose text its recipe replaces. */
   readonly package: string;
-  /** Of a Python package. Beside what every agent needs these are: models by Anthropic's API, tools by MCP, the API server. */
+  /**
+   * Extras of a Python package: models by Anthropic's API, tools by MCP, and the API server, beside the parts that every
+   * agent needs.
+   */
   readonly extras?: readonly string[];
 }
 
@@ -17,7 +20,7 @@ export const sources: Readonly<Record<string, Source>> = {
 };
 
 const askMs = 60_000;
-/** A registry has hundreds. */
+/** Most versions that are read; a registry has hundreds. */
 const maxVersions = 5_000;
 export const npmFailure = {
   reason: /^npm error (?!code |errno |syscall )/,
@@ -28,7 +31,10 @@ export const pipFailure = {
   advice: 'Check that pip can reach its index (pip3 index versions certifi).',
 };
 
-/** The released versions that the registry has, newest first. Rejects with `ImageError`, in words, when it cannot be asked. */
+/**
+ * Returns the registry's released versions, newest first. Rejects with `ImageError`, in words, when the registry cannot be
+ * asked.
+ */
 export async function releasedVersions(source: Source, context: RunContext): Promise<readonly string[]> {
   const found =
     source.registry === 'npm' ? await ofNpm(source.package, context) : await ofPypi(source.package, context);
@@ -52,10 +58,10 @@ async function ofPypi(name: string, context: RunContext): Promise<readonly strin
     .map((each) => each.trim());
 }
 
-/** No betas: they are for those who name them. */
+/** Whether a version is released. Betas must be named explicitly. */
 const isReleased = (version: string): boolean => versionPattern.test(version) && /^[0-9.]+$/.test(version);
 
-/** By their numbers, as both registries order released versions. */
+/** Compares versions by their numbers, as both registries order them. */
 export function newestFirst(one: string, other: string): number {
   const [ours, theirs] = [numbersOf(one), numbersOf(other)];
   for (let index = 0; index < Math.max(ours.length, theirs.length); index += 1) {

@@ -1,4 +1,4 @@
-/** Installed versions: which of them agents may be given, and what stands in the way of one. */
+/** Tests which installed versions agents may get, and the obstacles of one. */
 import assert from 'node:assert/strict';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ const variant = 'hermes-config-1';
 const passed: Omit<Verdict, 'image'> = { variant, passed: true, failure: null, at: '2026-11-23T00:00:00.000Z' };
 const own = { version: null, image: 'hermes' };
 
-/** A data folder with a version of Hermes that is the one Lodge brings but for one file. */
+/** Makes a data folder with a version of Hermes that differs from Lodge's own in one file. */
 function open(name: string) {
   const installed = new InstalledVersions(join(folder, name));
   const images = createImageBuilder({ cacheDir: join(folder, 'cache'), versionsDir: installed.folder, log: silent });
