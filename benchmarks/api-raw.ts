@@ -1,7 +1,7 @@
 /**
- * Raw node:http that answers with RAW_ONE: what a request costs at the very least. With RAW_DATABASE each request also reads
- * the agent RAW_AGENT from there: what it costs with one indexed query. RAW_BY says how: `pg`, a statement that each connection
- * prepares once, as a program without Lodge would; or `store`, which makes of the same query what the engine works with.
+ * Raw node:http that answers with RAW_ONE, the least that a request costs. With RAW_DATABASE each request also reads the
+ * agent RAW_AGENT there, which adds one indexed query. RAW_BY selects how: `pg`, a statement that each connection prepares
+ * once, as a program without Lodge would; or `store`, which turns the same query into the engine's objects.
  */
 import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
@@ -33,7 +33,7 @@ async function reader(database: string): Promise<() => Promise<unknown>> {
     return () => store.agents.find(agent);
   }
   const pool = new Pool({ connectionString: database, max: 10 });
-  // The store has a row as one JSON value; here it is a row of columns.
+  // The store reads a row as one JSON value; here it is a row of columns.
   const text = / from \((.*)\) found$/s.exec(agentById.text)![1]!;
   return async () => (await pool.query({ name: 'agent', text, values: [agent] })).rows[0];
 }

@@ -1,8 +1,8 @@
 /**
- * CPU of the server per request, against raw node:http that sends the same JSON: GET of an agent, a list of 100, 401, 429, with
- * 10,000 agents in the table; and 2,000 followers of logs and of events. Server and database are processes of their own; the
- * clock is the server's own CPU time, of all its threads, by the scheduler. Each figure is the median of rounds in which all
- * kinds take turns, behind a round that is not counted: what else the machine does meets all of them.
+ * CPU of the server per request, against raw node:http that sends the same JSON: GET of an agent, a list of 100, 401, 429,
+ * with 10,000 agents in the table; and 2,000 followers of logs and of events. Server and database are separate processes.
+ * The clock is the server's own CPU time, of all its threads, by the scheduler. Each figure is the median of rounds in which
+ * all kinds take turns, so other work on the machine affects all of them. A first round is not counted.
  * Prints a table; benchmarks/results has one.
  */
 import { spawn } from 'node:child_process';
@@ -39,7 +39,7 @@ async function start(entry: string, env: Record<string, string>): Promise<Child>
   return { url: String(line), pid: child.pid!, kill: () => child.kill('SIGKILL') };
 }
 
-/** CPU time of a process, ms. The first field of schedstat is in nanoseconds. */
+/** Returns the CPU time of a process in ms. The first field of schedstat is in nanoseconds. */
 function cpuMs(pid: number): number {
   const ofThread = (thread: string): number =>
     Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]);
@@ -56,7 +56,7 @@ function ask(url: string, key: string): Promise<number> {
   });
 }
 
-/** Server CPU per request, µs, and requests a second. */
+/** Measures server CPU per request in µs, and requests a second. */
 async function measure({ pid }: Child, url: string, key: string, wanted: number) {
   const run = async (count: number): Promise<void> => {
     for (let i = 0; i < count; i += 1) {
@@ -65,7 +65,7 @@ async function measure({ pid }: Child, url: string, key: string, wanted: number)
     }
   };
   const all = (count: number) => Promise.all(Array.from({ length: connections }, () => run(count / connections)));
-  // Also takes what a limit has let in since the last round.
+  // This also uses up what a limit has admitted since the last round.
   await ask(url, key);
   const cpu = cpuMs(pid);
   const started = performance.now();
@@ -129,7 +129,7 @@ for (const [index, [what]] of kinds.entries()) {
 const rssMib = (): number =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${lodge.pid}/status`, 'utf8'))![1]) / 1024;
 const wide = new Agent({ keepAlive: false });
-// An account may have 50 at once.
+// An account may have 50 followers at once.
 const accounts = await Promise.all(
   Array.from({ length: followers / 50 }, async (_, i) => {
     const account = await world.newAccount();
@@ -139,7 +139,7 @@ const accounts = await Promise.all(
   }),
 );
 
-/** What followers of one kind cost the server to open, while nothing happens, and when an event comes to each of them. */
+/** Measures the server's cost of followers of one kind: to open them, while nothing happens, and when each gets an event. */
 async function follow(path: (id: string) => string, marks: RegExp): Promise<string[]> {
   const before = cpuMs(lodge.pid);
   const rssBefore = rssMib();

@@ -1,4 +1,4 @@
-/** Bare clones of the template that a service has ready, told the time and nothing else: the floor of what benchmarks measure. */
+/** Bare clones of a service's ready template, given the time and nothing else: the floor of benchmarks. */
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { createImageBuilder } from '@lodge/images';
 import { bareCloner, createHostNetwork, createQemuDriver } from '@lodge/vm';
 import type { BareClone } from '@lodge/vm';
 
-/** Where this host's images and templates are. */
+/** Folder of this host's images and templates. */
 export const cacheDir = process.env['LODGE_CACHE_DIR'] ?? '/var/cache/lodge';
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -18,11 +18,11 @@ export interface BareMachine {
   close(): Promise<void>;
 }
 
-/** `ready` resolves when the runtime's template is in the host's cache. */
+/** Starts the driver; `ready` resolves when the runtime's template is in the host's cache. */
 export async function bareMachine(runtime: AgentRuntime, ready: Promise<void>): Promise<BareMachine> {
   await ready;
   const dataDir = await mkdtemp(join(tmpdir(), 'lodge-floor-'));
-  // VMs run as users of their own, who must get through.
+  // VMs run as separate users, who must be able to pass the folder.
   await chmod(dataDir, 0o711);
   const instance = 'floor';
   const network = createHostNetwork({
@@ -50,7 +50,7 @@ export async function bareMachine(runtime: AgentRuntime, ready: Promise<void>): 
     template,
     async clone() {
       const made = await clone(template);
-      // Its processes are frozen until it is told the time.
+      // Its processes are frozen until it receives the time.
       await guestClient({ address: made.address, credential: noCredential }).awaitClock({ timeoutMs: 60_000 });
       return made;
     },

@@ -1,6 +1,6 @@
 /**
  * One of the three servers of the broker's benchmark, as a process of its own so that its CPU is its own: the provider's
- * stub, a bare pass-through with undici, or the broker on a real store. Tells its port, and its CPU and memory when asked.
+ * stub, a bare pass-through with undici, or the broker on a real store. Reports its port, and on request its CPU and memory.
  */
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -14,7 +14,7 @@ import { Agent, request } from 'undici';
 
 export interface ServerOptions {
   readonly role: 'standin' | 'bare' | 'broker';
-  /** Where the stub provider answers. */
+  /** Address of the stub provider. */
   readonly provider?: string;
   readonly database?: string;
   /** The master key, base64. */
@@ -22,9 +22,9 @@ export interface ServerOptions {
 }
 
 export interface Figures {
-  /** Since the process began, µs. */
+  /** CPU time since the process began, µs. */
   readonly cpu: number;
-  /** After a collection, MiB. */
+  /** Heap after a garbage collection, MiB. */
   readonly heapMib: number;
   readonly rssMib: number;
 }

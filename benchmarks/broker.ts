@@ -1,7 +1,7 @@
 /**
- * What the broker costs: time to the first byte and CPU of streamed calls, straight to the stub provider, through a bare
- * pass-through with undici, and through the broker on a real Postgres (who asks, its key, the call opened and closed), in one run,
- * each round asking all three; then 200 streams at once, and memory over many calls.
+ * The cost of the broker: time to the first byte and CPU of streamed calls. They go straight to the stub provider, through a
+ * bare pass-through with undici, and through the broker on a real Postgres (the agent's look-up, its key, the call opened
+ * and closed). One run asks all three in each round. Then come 200 streams at once, and memory over many calls.
  *
  *   node_modules/.bin/node benchmarks/broker.ts [--calls 400] [--many 10000]
  */
@@ -29,7 +29,7 @@ const agents = Array.from({ length: 20 }, (_, n) => ({
   address: `127.0.0.${n + 2}`,
 }));
 const masterKey = randomBytes(32);
-/** A prompt as agents have it, about 37 KB. */
+/** A prompt of the size that agents send, about 37 KB. */
 const messages = [{ role: 'user', content: 'a word or two of a long prompt '.repeat(1200) }];
 
 const names = ['straight', 'bare', 'broker'] as const;
@@ -88,7 +88,7 @@ async function start(options: ServerOptions): Promise<Server> {
   };
 }
 
-/** Milliseconds to the first byte of the body; resolves at the end of the stream. */
+/** Returns the milliseconds to the first byte of the body, at the end of the stream. */
 async function call({ port, path }: Server, chunks: number, pauseMs: number, agent = 0): Promise<number> {
   const body = JSON.stringify({
     model: 'm',
@@ -146,7 +146,7 @@ async function firstBytes(servers: Servers): Promise<string> {
   return table(['first byte of a stream', 'median, ms', 'added, ms', '95 %, ms'], rows);
 }
 
-/** From calls of 20 and of 120 events: what a call costs, and what 100 events do. */
+/** Computes the cost of a call and of 100 events from calls of 20 and of 120 events. */
 async function cpuOf(servers: Servers): Promise<string> {
   const cost = { bare: [0, 0], broker: [0, 0] };
   const rounds = 5;

@@ -1,11 +1,11 @@
 /**
- * What messaging channels cost:
+ * The cost of messaging channels:
  *   (1) messages a second through a relay, and the time that it adds to one, against a direct loop on the same stub
  *   (2) memory and processor of idle connections of each platform, and of 1,000 bots of Telegram in one relay
  *
  *   node_modules/.bin/node benchmarks/channels.ts [--only idle|talk] [--quiet 300] [--busy-seconds 15]
  *
- * The idle ones are measured beside each other. The answerer answers at once: none of its own time is in the figures.
+ * The idle ones are measured beside each other. The answerer answers at once, so the figures contain none of its time.
  */
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';

@@ -1,5 +1,5 @@
 /**
- * What a create costs, held against its floor, in one run:
+ * The cost of a create against its floor, in one run:
  *   (a) floor: namespace + overlay + QEMU clone + the time + gateway resumed, and nothing else
  *   (b) POST /v1/agents until 201
  *   (c) create until the first chat is answered
@@ -125,7 +125,7 @@ async function createRound(results: Rounds): Promise<string> {
   return id;
 }
 
-/** The VM is killed; Lodge boots the agent's disk by itself. */
+/** Kills the VM and waits until Lodge has booted the agent's disk by itself. */
 async function coldRound(id: string): Promise<number> {
   const started = performance.now();
   process.kill(await qemuPid(service.dataDir, id), 'SIGKILL');

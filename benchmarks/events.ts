@@ -1,7 +1,7 @@
 /**
- * From a change to those who are told of it: 1,000 followers of events by SSE and 50 webhooks, beside 100 changes a second over 20
- * accounts. The server and its database are processes of their own; writer, followers and receivers share this one, so delays
- * have this process's own delay in them, which is printed. CPU is the server's, of all its threads, for each event written.
+ * The delay from a change to its followers: 1,000 followers of events by SSE and 50 webhooks, beside 100 changes a second
+ * over 20 accounts. The server and its database are separate processes. Writer, followers and receivers share this process,
+ * so the delays include its own delay, which is printed. CPU is the server's, of all its threads, for each event written.
  *
  *   node_modules/.bin/node benchmarks/events.ts [--seconds 20]
  */
@@ -100,7 +100,7 @@ child.kill('SIGKILL');
 await world.close();
 process.exit();
 
-/** Writes for so many seconds, evenly; gives how many events each account had. */
+/** Writes evenly for `forSeconds` and returns each account's number of events. */
 async function writing(forSeconds: number): Promise<{ readonly total: number; readonly of: readonly number[] }> {
   const of = accounts.map(() => 0);
   const from = performance.now();
@@ -142,7 +142,7 @@ function receiversOf(account: number): number {
   return Array.from({ length: webhooks }).filter((_, n) => n % accountCount === account).length;
 }
 
-/** CPU time of a process, ms. The first field of schedstat is in nanoseconds. */
+/** Returns the CPU time of a process in ms. The first field of schedstat is in nanoseconds. */
 function cpuMs(pid: number): number {
   const ofThread = (thread: string): number =>
     Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]);

@@ -1,4 +1,4 @@
-/** What benchmarks measure and print alike. */
+/** Measurements and output that benchmarks share. */
 import { readFile } from 'node:fs/promises';
 
 export function median(numbers: readonly number[]): number {
@@ -9,7 +9,7 @@ export function median(numbers: readonly number[]): number {
 export const millis = (ms: number): string => ms.toFixed(ms < 100 ? 1 : 0);
 export const seconds = (ms: number): string => (ms / 1000).toFixed(2);
 
-/** Proportional share of the host's memory that a process has, MiB. */
+/** Returns a process's proportional share of the host's memory, MiB. */
 export async function pssMib(pid: number): Promise<number> {
   return Number(/^Pss:\s+(\d+) kB/m.exec(await readFile(`/proc/${pid}/smaps_rollup`, 'utf8'))![1]) / 1024;
 }
@@ -18,20 +18,20 @@ export async function memAvailableMib(): Promise<number> {
   return Number(/^MemAvailable:\s+(\d+) kB/m.exec(await readFile('/proc/meminfo', 'utf8'))![1]) / 1024;
 }
 
-/** Processor time that a process has had, in milliseconds. It says more than the clock where other work takes turns. */
+/** Returns a process's processor time in milliseconds. It says more than the clock when other work takes turns. */
 export async function processorMs(pid: number): Promise<number> {
   const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).replace(/^.*\) /s, '').split(' ');
   const ticks = Number(fields[11]) + Number(fields[12]);
   return ticks * 10;
 }
 
-/** A Markdown table. */
+/** Makes a Markdown table. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
-/** What a VM's emulator runs on: `kvm` or `tcg`. */
+/** Returns the accelerator of a VM's emulator: `kvm` or `tcg`. */
 export async function acceleratorOf(pid: number): Promise<string> {
   return /-accel\0(\w+)/.exec(await readFile(`/proc/${pid}/cmdline`, 'utf8'))?.[1] ?? 'unknown';
 }

@@ -1,6 +1,6 @@
 /**
- * From an empty cache to the first answer, step by step: what a newcomer waits for after `npm start`. The images are there
- * (linked from this host's cache); every template is made. An agent is asked for at once, as a newcomer does, and a second
+ * The way from an empty cache to the first answer, step by step: a newcomer's wait after `npm start`. The images are there
+ * (linked from this host's cache); every template is made. An agent is requested at once, as a newcomer does, and a second
  * one when the log says that the last template is made.
  *
  *   node_modules/.bin/node benchmarks/first-agent.ts [--runtime openclaw] [--turns 5] [--full-minutes 60]
@@ -73,7 +73,7 @@ async function linkImage(runtime: string): Promise<void> {
   }
 }
 
-/** As a client does that is told to wait longer than a call may last. */
+/** Creates an agent like a client whose wait is longer than a call may last. */
 async function create(name: string): Promise<string> {
   const body = { name, runtime_kind: measured.kind };
   const { status, body: made } = await service.call('POST', '/agents?wait=false', body);
@@ -129,7 +129,7 @@ async function mark(what: string): Promise<void> {
   );
 }
 
-/** Of the VMs that become templates. */
+/** Returns the CPU seconds of the VMs that become templates. */
 async function templateCpuS(): Promise<number> {
   const now = new Map<number, number>();
   for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {

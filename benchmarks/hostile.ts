@@ -1,6 +1,6 @@
 /**
- * What a bystander feels while hostile guests attack time, memory, disk, network and money of the box: a line for each attack
- * with the p99 and the worst of the bystander's requests, beside those of a quiet box in the same run.
+ * A bystander's experience while hostile guests attack time, memory, disk, network and money of the box: a line for each
+ * attack with the p99 and the worst of the bystander's requests, beside those of a quiet box in the same run.
  *
  *     node benchmarks/hostile.ts [part of an attack's name]
  *     node benchmarks/hostile.ts findings [part of a name]    each of the second review for 20 s, and a minute of rest behind it

@@ -1,10 +1,10 @@
 /**
- * What sleep costs and saves, with real agents, in one run:
+ * The cost and the savings of sleep, with real agents, in one run:
  *   pause and resume by API beside the bare QMP calls; a first chat after a pause beside a warm chat;
  *   a stop beside writing and syncing as many bytes; a start beside a create; the first chat after a start beside one after a
  *   cold boot; and the host's memory of an agent that runs idle, is paused, is stopped.
- * The steps of a round take turns, so that a machine whose speed drifts slows all of them. The model is a stub that
- * answers at once.
+ * The steps of a round take turns, so that a machine whose speed drifts slows all of them. The model is a stub that answers
+ * at once.
  *
  *   node_modules/.bin/node benchmarks/lifecycle.ts [--runtime openclaw] [--rounds 10] [--cold-rounds 1]
  */
@@ -135,7 +135,7 @@ async function folderBytes(folder: string): Promise<number> {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** On the file system the snapshot lies on, in pieces of a MiB, of bytes that do not compress to nothing. */
+/** Writes and syncs on the file system of the snapshot, in pieces of a MiB, with bytes that do not compress to nothing. */
 async function writeAndSync(bytes: number): Promise<void> {
   const path = join(service.dataDir, 'vms', '.baseline');
   const piece = Buffer.alloc(2 ** 20, 'lodge');

@@ -1,6 +1,6 @@
 /**
- * What an agent's log costs to write and to read: a million lines of one agent beside a million of others, on the embedded
- * Postgres. Pages of every kind, both ways, from either end and the middle; each is asked ten times, and the median shown.
+ * The cost of writing and reading an agent's log: a million lines of one agent beside a million of others, on the embedded
+ * Postgres. Pages of every kind, both ways, from either end and the middle; each is read ten times, and the median shown.
  *
  *   node_modules/.bin/node benchmarks/logs.ts [--lines 1000000]
  */
@@ -15,7 +15,7 @@ const lineCount = Number(values.lines);
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const agent = 'aaaaaaaaaaaa';
 const others = Array.from({ length: 20 }, (_, n) => `bbbbbbbbbb${String(n).padStart(2, '0')}`);
-/** Lines of one agent that a round of the collector writes at most, in the long run. */
+/** Most lines of one agent that a round of the collector writes in the long run. */
 const batch = 200;
 const rounds = 10;
 
@@ -47,7 +47,7 @@ async function addAgents(): Promise<readonly string[]> {
   return [agent, ...others];
 }
 
-/** Straight into the table, a day of lines; the search index is made afterwards, which is quicker. */
+/** Writes a day of lines straight into the table. The search index is made afterwards, which is faster. */
 async function fill(ids: readonly string[]): Promise<void> {
   const [index] = await execute<{ definition: string }>(
     database.connectionString,
@@ -71,7 +71,7 @@ async function fill(ids: readonly string[]): Promise<void> {
   await execute(database.connectionString, 'vacuum analyze agent_logs');
 }
 
-/** Microseconds per line of appends in batches, by one writer and by as many as there are agents. */
+/** Measures microseconds per line of appends in batches, by one writer and by one writer per agent. */
 async function measureAppends(logs: AgentLogStore): Promise<{ readonly one: number; readonly many: number }> {
   const lines = (): NewLogEntry[] =>
     Array.from({ length: batch }, () => {
@@ -147,7 +147,7 @@ async function measurePages(logs: AgentLogStore): Promise<readonly Page[]> {
   return pages;
 }
 
-/** Milliseconds of a prune of 10,000 lines, and the slowest append beside it. */
+/** Measures a prune of 10,000 lines in milliseconds, and the slowest append beside it. */
 async function measurePrune(
   logs: AgentLogStore,
 ): Promise<{ readonly pruneMs: number; readonly slowestAppendMs: number }> {

@@ -1,4 +1,4 @@
-/** Which runtime a benchmark is about: `--runtime openclaw` (the default) or `--runtime hermes`. */
+/** Selects the runtime of a benchmark: `--runtime openclaw` (the default) or `--runtime hermes`. */
 import { createHermesRuntime, createOpenclawRuntime } from '@lodge/runtimes';
 import type { AgentRuntime, AgentSettings } from '@lodge/ports';
 import { Service } from '@lodge/testkit/service';
@@ -15,7 +15,7 @@ export interface Measured {
   readonly service: Service;
   /** Resolves when the runtime's template is there. */
   readonly ready: Promise<void>;
-  /** Makes an agent with the stub's model, and resolves with its id once it runs. */
+  /** Creates an agent with the stub's model and resolves with its id once it runs. */
   create(more?: object): Promise<string>;
   close(): Promise<void>;
 }
@@ -51,7 +51,7 @@ export async function measure(name: string, more: Readonly<Record<string, string
   };
 }
 
-/** Of an agent without anything of its own. */
+/** Settings of an agent without anything of its own. */
 export const plainSettings: AgentSettings = {
   agentId: 'floor',
   api: 'openai-completions',

@@ -1,6 +1,6 @@
 /**
- * What reports of usage cost: a year of 1,000 agents with three million model calls and 300,000 changes of status, on the
- * embedded Postgres, asked over the API. Each report is asked ten times; beside the year's is what Postgres did for it.
+ * The cost of usage reports: a year of 1,000 agents with three million model calls and 300,000 changes of status, on the
+ * embedded Postgres, over the API. Each report is requested ten times; beside the year's is Postgres's work for it.
  *
  *   node_modules/.bin/node benchmarks/usage.ts [--calls 3000000] [--steps 300000]
  */
@@ -37,7 +37,10 @@ try {
   await world.close();
 }
 
-/** Straight into the tables, with the indexes made afterwards. Evenly over the year; a fifth of the calls by the first ten agents. Steps alternate between running and paused. */
+/**
+ * Fills the tables directly, with the indexes made afterwards. Calls are even over the year, a fifth of them by the first
+ * ten agents. Steps alternate between running and paused.
+ */
 async function fill({ sql: client, accountId }: World): Promise<void> {
   const id = `'a' || lpad((case when n % 5 = 0 then n / 5 % 10 else n % ${agents} end)::text, 11, '0')`;
   await client.query(
@@ -47,7 +50,7 @@ async function fill({ sql: client, accountId }: World): Promise<void> {
      from generate_series(0, ${agents - 1}) n`,
     [accountId],
   );
-  // Neither foreign keys nor triggers are looked at: what they would do is not measured.
+  // Foreign keys and triggers are off, because their work is not measured.
   await client.query('set session_replication_role = replica');
   const indexes = await withoutIndexes(client);
   const chunk = 250_000;
@@ -83,7 +86,7 @@ async function fill({ sql: client, accountId }: World): Promise<void> {
   for (const definition of indexes) await client.query(definition);
 }
 
-/** Gives the definitions of those it takes away. */
+/** Removes the indexes and returns their definitions. */
 async function withoutIndexes(client: World['sql']): Promise<readonly string[]> {
   const { rows } = await client.query<{ name: string; definition: string }>(
     `select indexname as name, indexdef as definition from pg_indexes where indexname like 'llm\\_calls\\_of\\_%'`,
@@ -92,7 +95,7 @@ async function withoutIndexes(client: World['sql']): Promise<readonly string[]> 
   return rows.map(({ definition }) => definition);
 }
 
-/** Entries a second, as the rounds make the sums of them; the others in one statement, which is quicker. */
+/** Measures entries a second, as the rounds sum them up; the others are summed in one statement, which is faster. */
 async function sumAll({ store, connectionString, sql: client }: World): Promise<number> {
   await client.query('vacuum analyze');
   const begun = performance.now();

@@ -1,6 +1,5 @@
 /**
- * Builds the account area's pages (apps/web) where they are not built from what is there now. A build that is cut short
- * leaves the pages as they were.
+ * Builds the account area's pages (apps/web) unless they are up to date. An interrupted build leaves the pages as they were.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';

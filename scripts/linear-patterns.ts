@@ -1,7 +1,7 @@
 /**
- * Every regular expression of the code takes time in proportion to its text, whoever wrote that: one that begins anew at each
- * character, or tries a text in many ways, lets a guest hold up everybody. recheck tells the two apart. It takes seconds over some
- * expressions, so what it proved is kept in `linear-patterns.json`, and the test looks there.
+ * Checks that every regular expression of the code takes time in proportion to its text, whoever wrote the text. One that
+ * begins anew at each character, or tries a text in many ways, would let a guest delay everybody. recheck tells the two
+ * apart. It takes seconds for some expressions, so its proofs are kept in `linear-patterns.json`, which the test reads.
  *
  *   node scripts/linear-patterns.ts     checks the expressions that are new, and writes the file
  */
@@ -14,13 +14,13 @@ const root = join(import.meta.dirname, '..');
 const provedFile = join(root, 'scripts/linear-patterns.json');
 const folders = ['packages/*/src/**/*.{ts,tsx}', 'apps/*/src/**/*.{ts,tsx}', 'images/src/**/*.ts'];
 const tests = /\.test\.ts$|\/testing\/|^packages\/testkit\//;
-/** Its programs for other machines are faster, and another answer. */
+/** recheck's programs for other machines are faster, and give other answers. */
 const backend = 'pure';
 const timeoutMs = 60_000;
 
 /**
- * Expressions that recheck cannot clear, and why they may stay. Where one looks ahead or behind, recheck only tries texts, and
- * counts what it looks at behind from the beginning of the text: V8 does not.
+ * Expressions that recheck cannot clear, with the reason why they may stay. For a look ahead or behind recheck only tries
+ * texts, and counts a look behind from the beginning of the text, which V8 does not.
  */
 export const excepted: Readonly<Record<string, string>> = {
   '/<script type="text\\/javascript">([\\s\\S]*?)<\\/script>/': 'text: a page of our own dependency, once at the start',
@@ -44,7 +44,7 @@ export const excepted: Readonly<Record<string, string>> = {
   '/^/(?!/)[\\u0021-\\u005b\\u005d-\\u007e]*$/u': 'anchored, and one repetition to the end',
 };
 
-/** Files that make expressions out of parts, and what shows that those are linear. */
+/** Files that assemble expressions from parts, and the proof that those are linear. */
 const made: Readonly<Record<string, string>> = {
   'packages/domain/src/redact.ts': 'redact.test.ts measures the whole of it on the costliest texts',
   'packages/vm/src/qemu/network/resolver/lookups.ts':
@@ -61,11 +61,11 @@ const made: Readonly<Record<string, string>> = {
 export interface Patterns {
   /** `/source/flags`, with the files that have it. */
   readonly written: ReadonlyMap<string, readonly string[]>;
-  /** Files with an expression made of parts that nothing above speaks of. */
+  /** Files with an assembled expression that is not listed above. */
   readonly unknown: readonly string[];
 }
 
-/** The expressions of the code that runs, and those of the API's schemas. */
+/** Returns the expressions of the running code, and those of the API's schemas. */
 export async function patternsOfTheCode(): Promise<Patterns> {
   const written = new Map<string, string[]>();
   const unknown = new Set<string>();
@@ -80,7 +80,7 @@ export async function patternsOfTheCode(): Promise<Patterns> {
   return { written, unknown: [...unknown] };
 }
 
-/** Of one file: its literals, and whether it makes others from something else than one string. */
+/** Returns one file's literals, and whether it makes expressions from anything but one string. */
 export function expressionsIn(
   path: string,
   source: string,
@@ -111,10 +111,10 @@ function schemaPatterns(schema: unknown): string[] {
   return [...own, ...Object.values(schema).flatMap(schemaPatterns)];
 }
 
-/** Without a repetition that has no bound there is nothing to begin anew in. */
+/** Whether a literal has an unbounded repetition. Without one it cannot begin anew. */
 const isUnbounded = (literal: string): boolean => /[*+]|\{\d+,\}/.test(literal);
 
-/** Those that are neither proved nor excepted. */
+/** Returns the expressions that are neither proved nor excepted. */
 export async function unproved(literals: Iterable<string>): Promise<string[]> {
   const proved = new Set(JSON.parse(await readFile(provedFile, 'utf8')) as readonly string[]);
   return [...literals].filter(
@@ -124,7 +124,7 @@ export async function unproved(literals: Iterable<string>): Promise<string[]> {
 
 export interface Verdict {
   readonly isLinear: boolean;
-  /** Such as `polynomial 2`. */
+  /** The complexity, such as `polynomial 2`. */
   readonly how: string;
 }
 

@@ -1,13 +1,13 @@
 /**
- * Makes every image and template that is not in the cache yet, and ends: those who need them then find them there. Early
- * templates are left out: nobody waits here for a first agent, and they would stay in the cache for a week.
+ * Makes every image and template that is not in the cache yet, and ends, so that others find them there. Early templates are
+ * left out, because nobody waits here for a first agent and they would stay in the cache for a week.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Service } from '@lodge/testkit/service';
 
 /** Without KVM a template takes up to ten minutes, and longer beside other work. */
 const maxMs = 40 * 60_000;
-/** Of the log, in characters. */
+/** Characters of the log that are shown. */
 const tailLength = 2_000;
 const deadline = Date.now() + maxMs;
 const entry = new URL('../packages/runtimes/conformance/lodge.ts', import.meta.url);

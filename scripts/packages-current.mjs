@@ -1,5 +1,6 @@
-// Exits with 0 when node_modules holds what package-lock.json says, else with 1. Runs on the host's Node, before any package is there.
-// npm writes node_modules/.package-lock.json when an installation is complete, so one that was cut short does not pass.
+// Exits with 0 when node_modules matches package-lock.json, else with 1. Runs on the host's Node, before any package is
+// there.
+// // npm writes node_modules/.package-lock.json when an installation is complete, so an interrupted one does not pass.
 import { readFileSync } from 'node:fs';
 
 const packagesIn = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8')).packages;
@@ -13,7 +14,7 @@ function current() {
     if (error.code === 'ENOENT') return false;
     throw error;
   }
-  // Whatever is there must be the very version. Absent may be what is optional and not for this machine.
+  // A present package must have the exact version. Only an optional package that is not for this machine may be absent.
   const same = (path) => present[path]?.version === wanted[path]?.version && present[path]?.link === wanted[path]?.link;
   const needed = ([path, entry]) => path.startsWith('node_modules/') && (!entry.optional || isForHere(entry));
   return (

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { hostTools } from '../images/src/requirements.ts';
 
-/** Debian's essential packages and apt: no Debian is without them. */
+/** Debian's essential packages and apt, which every Debian has. */
 const essential = ['apt', 'coreutils', 'dash', 'dpkg', 'findutils', 'tar'];
 
 test('set-up installs every package that building an image needs', async () => {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# npm start: sets the machine up where something is missing, then becomes the control plane.
+# npm start: installs missing parts on the machine, then becomes the control plane.
 source "$(dirname "$0")/lib.sh"
-# An upgrade that was cut off is undone first; what is checked out is another release then.
+# An interrupted upgrade is undone first, and then another release is checked out.
 if [ -e .upgrade/journal.json ]; then
   bash scripts/lodge.sh upgrade --unfinished
   [ -e .upgrade/journal.json ] || exec bash scripts/start.sh "$@"

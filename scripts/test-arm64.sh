@@ -9,7 +9,7 @@ needed=()
 command -v qemu-system-aarch64 >/dev/null || needed+=(qemu-system-arm)
 # Debian's packages for ARM are configured in the tree by programs of ARM, which the kernel hands to an emulator.
 [ -e /proc/sys/fs/binfmt_misc/qemu-aarch64 ] || needed+=(qemu-user-static binfmt-support)
-# mmdebstrap asks it whether they can.
+# mmdebstrap asks arch-test whether they can.
 command -v arch-test >/dev/null || needed+=(arch-test)
 if [ ${#needed[@]} != 0 ]; then
   say "Installing Debian packages: ${needed[*]}"
@@ -17,7 +17,7 @@ if [ ${#needed[@]} != 0 ]; then
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "${needed[@]}" >/dev/null
 fi
 if [ ! -e /proc/sys/fs/binfmt_misc/qemu-aarch64 ]; then
-  # Where nothing has mounted it, the package could not tell the kernel.
+  # Without this mount the package could not register with the kernel.
   need_root 'have programs of ARM run by an emulator'
   mountpoint -q /proc/sys/fs/binfmt_misc || "${as_root[@]}" mount -t binfmt_misc binfmt_misc /proc/sys/fs/binfmt_misc
   "${as_root[@]}" update-binfmts --enable qemu-aarch64

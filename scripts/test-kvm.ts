@@ -1,10 +1,11 @@
 /**
- * Runs tests of machines on KVM, on a host that need have none: in a Debian machine under emulation that has a working /dev/kvm.
+ * Runs tests of machines on KVM, on a host that need not have it: in a Debian machine under emulation with a working
+ * /dev/kvm.
  *   test-kvm.ts                 the driver's suite on QEMU, then a round
  *   test-kvm.ts short           one life of a bare guest
  *   test-kvm.ts FILE...         these test files; with TESTS_LONG=1 in their long form
  *   test-kvm.ts round [LIVES]   a whole Lodge as a service, and a round with real runtimes through it (kvm/round)
- * Every line has the seconds since the start. The machine's disk is kept in the cache; what a run writes is not.
+ * Every line has the seconds since the start. The machine's disk is kept in the cache; the data of a run is not.
  */
 import { access, glob, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,7 +17,10 @@ import { machineDisk, writeJobDisk, type Work } from './kvm/machine-disk.ts';
 import { liveOnce } from './kvm/machine.ts';
 
 const suite = 'packages/vm/conformance/qemu*.test.ts';
-/** Where files lie, and who calls the driver, is the same on every accelerator: `npm test` tries these. They take a quarter of an hour here. */
+/**
+ * Files that take a quarter of an hour here. The places of files, and the driver's caller, are the same on every
+ * accelerator, so `npm test` covers them.
+ */
 const apart = ['cache', 'remote'].map((name) => `packages/vm/conformance/qemu-${name}.test.ts`);
 const shortForm = ['packages/vm/conformance/qemu-life.test.ts'];
 const defaultLives = 5;
@@ -27,7 +31,7 @@ const started = performance.now();
 const cacheDir = process.env['LODGE_CACHE_DIR'] ?? '/var/cache/lodge';
 const checkout = join(import.meta.dirname, '..');
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: console.error };
-/** For one tool, or one build. */
+/** Bounds one tool, or one build. */
 const context = (): RunContext => ({ log: silent, signal: AbortSignal.timeout(60 * minuteMs) });
 
 const qemu = await emulator(cacheDir, (step) => say(`emulator: ${step}`), context());
@@ -52,7 +56,7 @@ async function works([asked, ...more]: readonly string[]): Promise<Work[]> {
   return [{ files: files.sort() }, { lives: defaultLives }];
 }
 
-/** In a machine of its own. Its status; what it has written is gone. */
+/** Runs work in a new machine and returns its status. Everything that it wrote is gone. */
 async function runWork(work: Work): Promise<number> {
   const isRound = 'lives' in work;
   const images: Record<string, string> = {};
@@ -79,7 +83,7 @@ async function runWork(work: Work): Promise<number> {
   return status;
 }
 
-/** A folder for what this run writes. Those of runs that were killed go. */
+/** Makes a folder for this run's data and removes those of killed runs. */
 async function newScratch(): Promise<string> {
   const prefix = 'kvm-run-';
   for (const name of (await readdir(cacheDir)).filter((entry) => entry.startsWith(prefix))) {

@@ -1,4 +1,4 @@
-/** Answers each turn at once with what it was asked, in a process of its own, as a server's engine claims and answers. */
+/** Answers each turn at once with its question, in a separate process, with a server engine's claims and answers. */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openStore } from '@lodge/store';

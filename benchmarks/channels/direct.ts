@@ -1,4 +1,4 @@
-/** The baseline: long polls of bots of Telegram, and an answer to each message at once. It keeps nothing, and checks nothing. */
+/** The baseline: long polls of Telegram bots, and an answer to each message at once. It stores and checks nothing. */
 import { once } from 'node:events';
 
 export interface DirectOrder {

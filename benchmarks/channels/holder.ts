@@ -1,4 +1,4 @@
-/** Holds connections that nobody writes to, and says what they cost. A process of its own: see `idle.ts`. */
+/** Holds silent connections and reports their cost. It is a separate process: see `idle.ts`. */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelName } from '@lodge/domain';
@@ -16,20 +16,20 @@ export interface HolderOrder {
 export type HolderReply = { readonly account: number; readonly qr: string } | HeldFigures;
 
 export interface HeldFigures {
-  /** With one of them open. */
+  /** Memory with one of them open. */
   readonly firstMib: number;
   readonly allMib: number;
   readonly kibEach: number;
   readonly heapKibEach: number;
-  /** To connect one. */
+  /** Milliseconds to connect one. */
   readonly connectMsEach: number;
-  /** Of one core, over a minute, for a thousand of them. */
+  /** Percentage of one core, over a minute, for a thousand of them. */
   readonly cpuPercentOfThousand: number;
 }
 
-/** As a relay opens them. */
+/** The interval at which a relay opens them. */
 const openEveryMs = 50;
-/** Beyond the first probes, the end of the first polls, and what libraries do half a minute after a login. */
+/** Longer than the first probes, the end of the first polls, and the libraries' work half a minute after a login. */
 const settleMs = 70_000;
 const measuredMs = 60_000;
 
@@ -70,7 +70,7 @@ say({
   cpuPercentOfThousand: (cpuMs(idling) / measuredMs) * 100 * (1000 / credentials.length),
 });
 
-/** Keeps nothing: a relay keeps what it must in its database. */
+/** Connects and stores nothing; a relay would store its state in its database. */
 async function connected(of: Platform, account: number): Promise<void> {
   const isUp = Promise.withResolvers<void>();
   const nothing = (): void => undefined;

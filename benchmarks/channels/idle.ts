@@ -1,4 +1,4 @@
-/** What idle connections of a platform cost: so many of them in a process of their own (`holder.ts`), at a stub in this one. */
+/** Measures idle connections of a platform: a number of them in a separate process (`holder.ts`), at a stub in this one. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { ChannelName } from '@lodge/domain';
@@ -13,7 +13,7 @@ export interface IdleFigures extends HeldFigures {
 export async function idle(channel: ChannelName, connections: number): Promise<IdleFigures> {
   const { urls, google, credentials, scan } = await stands[channel](connections);
   const child = fork(new URL('./holder.ts', import.meta.url), [], {
-    // As a relay's process has it (apps/server/src/relay/relays.ts); what is collected anyhow is not counted.
+    // Like a relay's process (apps/server/src/relay/relays.ts). Garbage is not counted.
     execArgv: ['--max-semi-space-size=4', '--expose-gc'],
   });
   const figures = Promise.withResolvers<IdleFigures>();

@@ -1,4 +1,4 @@
-/** A stub of each platform, and accounts at it. */
+/** A stub of each platform, with accounts. */
 import type { ChannelName } from '@lodge/domain';
 import type { ChannelSecrets } from '@lodge/ports';
 import { startDiscordStub } from '@lodge/testkit/discord';
@@ -11,9 +11,9 @@ import type { GoogleClient, PlatformUrls } from '../../apps/server/src/relay/pro
 export interface Stand {
   readonly urls: PlatformUrls;
   readonly google: GoogleClient | null;
-  /** One for each account. */
+  /** Credentials of each account. */
   readonly credentials: readonly ChannelSecrets[];
-  /** Where an account is paired by a code that it shows. */
+  /** Pairs an account by the code that it shows. */
   readonly scan?: (account: number, qr: string) => void;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Messages through a relay as a server starts it, with real Postgres, from a user's message at a stub of Telegram to the answer
- * there; and through a direct loop on the same stub. The two take turns.
+ * Sends messages through a relay as a server starts it, with real Postgres, from a user's message at a stub of Telegram to
+ * the answer there; and through a direct loop on the same stub. The two take turns.
  */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -14,35 +14,35 @@ import { useOf } from './process-use.ts';
 export interface TalkOptions {
   readonly bots: number;
   readonly chatsOfBot: number;
-  /** Messages one by one. */
+  /** Messages sent one by one. */
   readonly quietMessages: number;
-  /** Of each of the rounds with all chats at once. */
+  /** Length of each round with all chats at once. */
   readonly busyMs: number;
   readonly rounds: number;
 }
 
 export interface Busy {
   readonly perSecond: number;
-  /** For each message: of the process that speaks to the platform, and of those behind it (Postgres and who answers). */
+  /** CPU per message: of the process that speaks to the platform, and of those behind it (Postgres and the answerer). */
   readonly cpuMs: number;
   readonly behindCpuMs: number;
   readonly tookMs: readonly number[];
 }
 
 export interface TalkFigures {
-  /** From the message to its answer, ms. */
+  /** Milliseconds from the message to its answer. */
   readonly quiet: { readonly relay: readonly number[]; readonly direct: readonly number[] };
   readonly busy: { readonly relay: readonly Busy[]; readonly direct: readonly Busy[] };
-  /** Rows that are `answered` at the end, and all. */
+  /** Rows that are `answered` at the end, and all rows. */
   readonly rows: { readonly answered: number; readonly all: number };
 }
 
 interface Side {
   readonly bots: readonly StubBot[];
   readonly pid: number;
-  /** Postgres and who answers. */
+  /** Process ids of Postgres and the answerer. */
   readonly behind: () => Promise<readonly number[]>;
-  /** Resolves when all that was taken up has ended. */
+  /** Resolves when all received messages have ended. */
   readonly settled: () => Promise<unknown>;
 }
 
@@ -118,7 +118,7 @@ async function answered(bot: StubBot, text: string): Promise<number> {
   return performance.now() - begun;
 }
 
-/** In each chat the next message is written once the last one is answered. */
+/** Writes the next message of each chat once the last one is answered. */
 async function allAtOnce(side: Side, { chatsOfBot, busyMs }: TalkOptions): Promise<Busy> {
   const tookMs: number[] = [];
   let phase: 'warming' | 'measured' | 'over' = 'warming';
@@ -155,7 +155,7 @@ async function allAtOnce(side: Side, { chatsOfBot, busyMs }: TalkOptions): Promi
   };
 }
 
-/** A pool's connections come and go: those that went count nothing. */
+/** Sums CPU time. Connections of a pool come and go, and those that went count nothing. */
 async function cpuOf(pids: readonly number[]): Promise<number> {
   const all = await Promise.all(pids.map((pid) => useOf(pid).catch(() => ({ cpuMs: 0 }))));
   return all.reduce((sum, { cpuMs }) => sum + cpuMs, 0);

@@ -1,4 +1,4 @@
-/** Idle bots of Telegram in one relay as a server starts it: over TLS, with real Postgres, with the usual timings. */
+/** Measures idle Telegram bots in one relay as a server starts it: over TLS, with real Postgres and the usual timings. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ChannelsWorld } from '../../tests/failure/channels-world.ts';
 import { useOf } from './process-use.ts';
@@ -6,7 +6,7 @@ import { startTlsFront } from './tls-front.ts';
 
 export interface RelayFigures {
   readonly bots: number;
-  /** Before the first channel is held. */
+  /** Memory before the first channel is held. */
   readonly emptyMib: number;
   readonly rssMib: number;
   readonly peakMib: number;
@@ -27,7 +27,7 @@ export async function telegramRelay(bots: number): Promise<RelayFigures> {
     const pid = relays.pids[0]!;
     const empty = await useOf(pid);
     for (let n = 0; n < bots; n += 1) world.talkers.push(await world.addAgent());
-    // Between two polls a bot has none for a moment: there is hardly an instant at which all have one.
+    // Between two polls a bot has none for a moment, so there is hardly an instant at which all have one.
     const unpolled = new Set(world.talkers);
     while (unpolled.size > 0) {
       for (const talker of unpolled) if (talker.bot.isPolled) unpolled.delete(talker);

@@ -1,4 +1,6 @@
-/** TLS in front of a stub, as a platform has it: what it costs is its client's to pay. The certificate is of this run. */
+/**
+ * TLS in front of a stub, as real platforms have it, because its client pays for it. The certificate is made for this run.
+ */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -12,7 +14,7 @@ import { createServer } from 'node:tls';
 
 export interface TlsFront {
   readonly url: string;
-  /** For `NODE_EXTRA_CA_CERTS`. */
+  /** File for `NODE_EXTRA_CA_CERTS`. */
   readonly certificateFile: string;
   close(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 /**
- * The emulator that the machine with KVM runs in: QEMU 10 as Debian has it, with two defects mended, whatever the host has
- * (machine/emulator.sh, docs/adr/0052-a-qemu-for-tests-of-kvm.md). It is built once and kept in the cache; nothing is installed.
+ * The emulator that the machine with KVM runs in: Debian's QEMU 10 with two defects mended, whatever the host has
+ * (machine/emulator.sh, docs/adr/0052-a-qemu-for-tests-of-kvm.md). It is built once and kept in the cache; nothing is
+ * installed.
  */
 import { createHash } from 'node:crypto';
 import { copyFile, readdir, readFile, stat } from 'node:fs/promises';
@@ -8,7 +9,7 @@ import { join } from 'node:path';
 import { Cache, run, type RunContext } from '@lodge/images/tools';
 
 const suite = 'trixie';
-/** What builds it, and the firmware of Debian's own. */
+/** Packages that build it, and Debian's own firmware. */
 const packages = [
   'gcc',
   'libc6-dev',
@@ -31,7 +32,7 @@ const packages = [
   'qemu-system-data',
   'seabios',
 ];
-/** Below the tree: libraries and firmware. */
+/** Folders below the tree for libraries and firmware. */
 const places = ['usr/lib/x86_64-linux-gnu', 'usr/share/qemu', 'usr/share/seabios'];
 const built = 'root/source/build/qemu-system-x86_64';
 const program = 'qemu-system-x86_64';
@@ -39,7 +40,7 @@ const scriptFile = join(import.meta.dirname, 'machine/emulator.sh');
 const timeoutMs = 60 * 60_000;
 const advice = 'Check that apt can download (apt-get update) and that the disk has room, then try again.';
 
-/** The command, to be followed by QEMU's arguments. Finds it in the cache or builds it, which takes some minutes and root. */
+/** Returns the command, without QEMU's arguments. Finds it in the cache or builds it, which takes some minutes and root. */
 export async function emulator(
   cacheDir: string,
   progress: (step: string) => void,
@@ -62,7 +63,7 @@ export async function emulator(
   return [join(folder, 'ld-linux-x86-64.so.2'), '--library-path', folder, join(folder, program), '-L', folder];
 }
 
-/** By mmdebstrap's hooks, which run with apt as mmdebstrap has it and with what a tree needs mounted. */
+/** Builds by mmdebstrap's hooks, which run with mmdebstrap's apt and mounts. */
 async function build(tree: string, scratch: string, context: RunContext): Promise<void> {
   const hooks = [
     'sed -n "s/^deb /deb-src /p" "$1/etc/apt/sources.list" > "$1/etc/apt/sources.list.d/source.list"',
@@ -95,7 +96,7 @@ async function build(tree: string, scratch: string, context: RunContext): Promis
   );
 }
 
-/** The files of a folder, without the folders in it; links are followed. */
+/** Copies the files of a folder, without its folders; links are followed. */
 async function copyFiles(from: string, to: string): Promise<void> {
   for (const name of await readdir(from)) {
     const path = join(from, name);
@@ -103,7 +104,7 @@ async function copyFiles(from: string, to: string): Promise<void> {
   }
 }
 
-/** A link that leads nowhere is none. */
+/** Whether a path is a file. A link that leads nowhere is none. */
 function isFile(path: string): Promise<boolean> {
   return stat(path).then(
     (found) => found.isFile(),

@@ -1,6 +1,6 @@
 /**
- * The disk of a Debian machine in which KVM works: kept in the cache, named by what it is made from. Nothing of the checkout is
- * on it. The machine runs `/job/job.sh` from the disk that is called `job`, and turns itself off.
+ * The disk of a Debian machine in which KVM works. It is kept in the cache, named by its inputs, and contains nothing of the
+ * checkout. The machine runs `/job/job.sh` from the disk named `job`, and turns itself off.
  */
 import { createHash } from 'node:crypto';
 import { cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { Cache, run, type RunContext } from '@lodge/images/tools';
 
 const suite = 'bookworm';
-/** A kernel with KVM's modules, an init, and what a host of Lodge has (scripts/setup.sh). */
+/** A kernel with KVM's modules, an init, and the packages of a Lodge host (scripts/setup.sh). */
 const packages = [
   'linux-image-amd64',
   'systemd-sysv',
@@ -36,13 +36,13 @@ const files = {
   'etc/hosts': '127.0.0.1 localhost machine\n',
 };
 const unit = 'lodge-job.service';
-/** Of the steps that are not Debian's. */
+/** Bound on the steps that are not Debian's. */
 const shortMs = 10 * 60_000;
 const bootstrapMs = 40 * 60_000;
 const advice = 'Check that apt can download (apt-get update) and that the disk has room, then try again.';
 
 export interface MachineDisk {
-  /** qcow2, to be overlaid. */
+  /** A qcow2 file, used under an overlay. */
   readonly disk: string;
   readonly kernel: string;
   readonly initrd: string;
@@ -119,10 +119,10 @@ async function writeDisk(root: string, disk: string, scratch: string, context: R
   await run({ argv: ['qemu-img', 'convert', '-O', 'qcow2', raw, disk], timeoutMs: shortMs, advice }, context);
 }
 
-/** What the machine is started for: test files of the checkout, or a round of so many lives of agents. */
+/** The machine's work: test files of the checkout, or a round with a number of agents' lives. */
 export type Work = { readonly files: readonly string[] } | { readonly lives: number };
 
-/** A disk, raw, called `job`: the checkout, the guest images of `images`, and the job: test files, or a round of so many lives. */
+/** Writes a raw disk named `job`: the checkout, the guest images of `images`, and the job. */
 export async function writeJobDisk(
   job: {
     readonly disk: string;
@@ -130,7 +130,7 @@ export async function writeJobDisk(
     readonly checkout: string;
     readonly images: Readonly<Record<string, string>>;
     readonly work: Work;
-    /** Tests have a long form: that one. */
+    /** Whether tests run in their long form. */
     readonly isLong: boolean;
   },
   context: RunContext,

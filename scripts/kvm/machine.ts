@@ -1,4 +1,4 @@
-/** One life of the machine with KVM, under emulation: QEMU's emulator has AMD's SVM, so KVM works in it, slowly. */
+/** One life of the machine with KVM, under emulation. QEMU's emulator has AMD's SVM, so KVM works in it, slowly. */
 import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
@@ -7,10 +7,10 @@ import type { MachineDisk } from './machine-disk.ts';
 export interface Life {
   readonly emulator: readonly [string, ...string[]];
   readonly machine: MachineDisk;
-  /** qcow2 over the machine's disk: everything that this life writes. */
+  /** A qcow2 file over the machine's disk, with everything that this life writes. */
   readonly overlay: string;
   readonly jobDisk: string;
-  /** What its kernel says, for a failure. */
+  /** File for its kernel's messages, for a failure. */
   readonly consoleFile: string;
   readonly memoryMib: number;
   readonly onLine: (line: string) => void;
@@ -19,11 +19,14 @@ export interface Life {
   readonly silenceMs: number;
 }
 
-/** The status that the job ended with, or `again` when it wants another life of the machine. Rejects when the machine ends without one, or a bound has passed; its QEMU is gone then. */
+/**
+ * Returns the job's status, or `again` when it wants another life of the machine. Rejects when the machine ends without one,
+ * or a bound has passed; its QEMU is gone then.
+ */
 export async function liveOnce(life: Life): Promise<number | 'again'> {
-  // It ends with us, however we end.
+  // It ends with this process in every case.
   const parameters = ['--pdeathsig', 'KILL', '--', ...commandLine(life)];
-  // Its standard input stays open: at the end of it QEMU would take the job's line for cut.
+  // Its standard input stays open, because QEMU would take its end for a cut line of the job.
   const qemu = spawn('setpriv', parameters, { stdio: ['pipe', 'pipe', 'inherit'] });
   const { promise: ended, resolve, reject } = Promise.withResolvers<number | 'again' | null>();
   let status: number | 'again' | null = null;

@@ -6,7 +6,7 @@ export ROUND_URL=http://127.0.0.1:8080/v1 ROUND_DATA_DIR=/var/lib/lodge ROUND_AC
 # shellcheck disable=SC2016 # ROUND_KILL is a command of its own
 export ROUND_KILL='kill -9 "$(systemctl show -p MainPID --value lodge)"'
 
-# What a newcomer's Debian has, and this one has not: Node and npm. Set-up runs the one, and asks for the other alone.
+# A newcomer's Debian has Node and npm, and this one has not. Set-up runs npm, and only checks for Node.
 prepare() {
   mkdir -p "$kept"
   ln -sf /opt/lodge/node_modules/.bin/node /usr/local/bin/node

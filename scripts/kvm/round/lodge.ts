@@ -1,21 +1,21 @@
-/** A running Lodge of this machine, as a client with the first key and as root of the machine see it. */
+/** A running Lodge of this machine, as seen by a client with the first key and by root of the machine. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { acceleratorOf } from '../../../packages/vm/conformance/accelerator.ts';
 import { qemuPid } from '../../../tests/e2e/guest-memory.ts';
 
-/** Long, for nested guests are slow; a bound is there so that a failure ends. */
+/** A long bound for slow nested guests, so that a failure ends. */
 const patienceMs = 60 * 60_000;
 const pollEveryMs = 500;
-/** Somebody whose conversation goes on from chat to chat. */
+/** The user whose conversation continues from chat to chat. */
 const user = 'keeper';
 
 export interface Place {
-  /** With `/v1`. */
+  /** The API's address with `/v1`. */
   readonly baseUrl: string;
   readonly apiKey: string;
   readonly dataDir: string;
-  /** Each VM must run on it. */
+  /** The accelerator that each VM must run on. */
   readonly accelerator: string;
 }
 
@@ -28,12 +28,12 @@ export class Lodge {
     this.tell = tell;
   }
 
-  /** Until the API answers and knows the key. */
+  /** Waits until the API answers and knows the key. */
   up(): Promise<void> {
     return this.untilAnswers(true, 'the API does not answer');
   }
 
-  /** Until nothing answers. */
+  /** Waits until nothing answers. */
   down(): Promise<void> {
     return this.untilAnswers(false, 'the API answers on');
   }
@@ -56,7 +56,7 @@ export class Lodge {
     return id;
   }
 
-  /** Asks for it and waits for what it leads to. */
+  /** Requests the verb and waits for its goal. */
   async act(id: string, verb: string, goal: string): Promise<void> {
     await this.call('POST', `/agents/${id}/${verb}?wait=false`);
     await this.reaches(id, goal);
@@ -81,8 +81,8 @@ export class Lodge {
   }
 
   /**
-   * In the wanted state with nothing under way; one that runs does so on the wanted accelerator. Just after a start of the machine
-   * a record still says what was: it counts when there is an emulator.
+   * Waits for the wanted state with nothing in progress; a running agent must be on the wanted accelerator. Just after a
+   * start of the machine a record still has the earlier state, so it counts only with an emulator.
    */
   async reaches(id: string, goal: string): Promise<void> {
     await this.poll(`${id} ${goal}`, async () => {
@@ -98,12 +98,12 @@ export class Lodge {
     assert.equal(accelerator, this.place.accelerator);
   }
 
-  /** The process that is the agent's machine, or null. */
+  /** Returns the process of the agent's machine, or null. */
   pid(id: string): Promise<number | null> {
     return qemuPid(this.place.dataDir, id).catch(() => null);
   }
 
-  /** Types of what has happened to it, oldest first. */
+  /** Returns the types of its events, oldest first. */
   async events(id: string): Promise<string[]> {
     const page = (await this.call('GET', `/events?agent_id=${id}&limit=1000&direction=asc`)) as {
       data: { type: string; data: object }[];

@@ -1,9 +1,9 @@
 /**
- * A round of Hermes' agents through every verb, for a Lodge that runs on this machine.
+ * Takes Hermes agents through every verb, for a Lodge on this machine.
  *   round.ts first LIVES   create to resize, the control plane killed, then so many lives; leaves one running and one stopped
  *   round.ts again         after the machine has started again: both are back
- * ROUND_URL, ROUND_KEY, ROUND_DATA_DIR and ROUND_ACCELERATOR say where Lodge is and what it runs on; ROUND_KILL is a command that
- * kills it; ROUND_FILE keeps what the second form needs. The provider that agents ask is this program, at port 4010.
+ * ROUND_URL, ROUND_KEY, ROUND_DATA_DIR and ROUND_ACCELERATOR name Lodge and its accelerator; ROUND_KILL is a command that
+ * kills it; ROUND_FILE keeps the facts for the second form. The agents' provider is this program, at port 4010.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -21,7 +21,7 @@ interface Kept {
 }
 
 const question = 'Which word was it?';
-/** An agent's machine that ended by itself, or that Lodge gave up. */
+/** Events of an agent's machine that ended by itself, or that Lodge gave up. */
 const unexpected = /^agent\.(?:crashed|error|gateway_unhealthy|restore_failed|resume_failed|start_failed|stop_failed)/;
 
 const tell = (what: string): void => void process.stdout.write(`${what}\n`);
@@ -41,7 +41,7 @@ const lodge = new Lodge(
 );
 
 const provider = await startStubLlm({ port: 4010 });
-// It knows the word only when the agent's own conversation has it.
+// It knows the word only when the agent's own conversation contains it.
 provider.rule(({ lastUserText, body }) =>
   lastUserText.includes(question)
     ? { text: `It was ${/word-[0-9a-f]{12}/.exec(JSON.stringify(body))?.[0] ?? 'never told'}.` }
@@ -107,7 +107,7 @@ async function live(number: number): Promise<void> {
 
 async function works(id: string): Promise<void> {
   const number = randomBytes(3).readUIntBE(0, 3);
-  // Only who runs it knows the sum.
+  // Only the runner of the command knows the sum.
   const said = await lodge.chat(id, `run: echo sum=$((${number} + 1))`);
   assert.ok(said.includes(`sum=${number + 1}`), said);
 }
