@@ -1,5 +1,5 @@
 // Writes the generated pages: docs/reference, and the database's schema from an embedded Postgres, which needs no root.
-// // With --check it only names those that are out of date, and fails if any is.
+// With --check it only names those that are out of date, and fails if any is.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { migrate } from '@lodge/store';

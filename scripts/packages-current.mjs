@@ -1,6 +1,6 @@
 // Exits with 0 when node_modules matches package-lock.json, else with 1. Runs on the host's Node, before any package is
 // there.
-// // npm writes node_modules/.package-lock.json when an installation is complete, so an interrupted one does not pass.
+// npm writes node_modules/.package-lock.json when an installation is complete, so an interrupted one does not pass.
 import { readFileSync } from 'node:fs';
 
 const packagesIn = (path) => JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8')).packages;

@@ -91,7 +91,7 @@ export const channelSettings = {
     'LODGE_WHATSAPP_URL',
     'ws(s) URL',
     '`wss://web.whatsapp.com/ws/chat`',
-    'Where WhatsApp is reached. What protects the connection is TLS: `ws` only to this machine.',
+    'Where WhatsApp is reached. TLS protects the connection: `ws` only to this machine.',
     webSocketUrl,
   ),
 } as const;

@@ -67,7 +67,7 @@ export const settings = {
     'LODGE_DATA_DIR',
     'absolute path',
     '/var/lib/lodge',
-    "What must not be lost: database, agents' disks, master key.",
+    "Folder of the data that must not be lost: database, agents' disks, master key.",
     directory,
   ),
   cacheDir: required(
@@ -162,7 +162,7 @@ export const settings = {
     'LODGE_REGISTRATION',
     '`closed` or `open`',
     'closed',
-    'Who may make an account: `closed` is who was invited, `open` is anyone who reaches the account area.',
+    'The people who may make an account: `closed` admits the invited, `open` anyone who reaches the account area.',
     oneOf('closed', 'open'),
   ),
   createWaitMs: required(
@@ -211,7 +211,7 @@ export const settings = {
     'LODGE_UNBOUND_MEMORY',
     '`refuse` or `allow`',
     'refuse',
-    'What to do where the kernel has no memory controller, so that an agent can take more memory than its size: not start, or start all the same.',
+    'The reaction to a kernel without a memory controller, on which an agent can take more memory than its size: not start, or start all the same.',
     oneOf('refuse', 'allow'),
   ),
   diskRate: required(
@@ -253,7 +253,7 @@ export const settings = {
     'LODGE_EVENT_MAX',
     'number, 1000..10000000',
     '100000',
-    'Most events that are kept of one account of what people did, and as many of API keys, of the operator, and of what came about by itself. Of the last, one agent has a tenth. The oldest go first.',
+    "Most events that are kept of one account for people, and as many for API keys, for the operator, and for Lodge itself. Within Lodge's own, one agent has a tenth. The oldest go first.",
     integer(1000, 10_000_000),
   ),
   eventMaxDays: required(
@@ -282,14 +282,14 @@ export const settings = {
     'LODGE_PREFIX_RUNTIME_A',
     'part of a DNS label',
     'openclaw',
-    "What an agent's address begins with for runtime_a.",
+    "The beginning of an agent's address for runtime_a.",
     urlPrefix,
   ),
   prefixRuntimeB: required(
     'LODGE_PREFIX_RUNTIME_B',
     'part of a DNS label',
     'hermes',
-    "What an agent's address begins with for runtime_b.",
+    "The beginning of an agent's address for runtime_b.",
     urlPrefix,
   ),
   logLevel: required(

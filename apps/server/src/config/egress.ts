@@ -7,7 +7,7 @@ export const egressSettings = {
     'LODGE_NETWORK_MBIT',
     'Mbit/s, 0..100000',
     '100',
-    'What an agent may send, and what it may receive, beyond this machine, for each of its processors; 0 is without a bound.',
+    'The rate at which an agent may send, and receive, beyond this machine, for each of its processors; 0 is without a bound.',
     integer(0, 100_000),
   ),
   egressMail: required(

@@ -54,7 +54,7 @@ export const limitSettings = {
     'LODGE_TRUSTED_PROXIES',
     'addresses and ranges, parted by commas',
     '',
-    'Proxies whose `X-Forwarded-For` says who asks. Of everyone else that header is ignored. Their connections may be all that there are.',
+    "Proxies whose `X-Forwarded-For` names the client. Everyone else's header is ignored. Their connections may be all that there are.",
     addressRanges,
   ),
   corsOrigins: required(

@@ -36,7 +36,7 @@ export const priceSettings = {
     'LODGE_COMPUTE_PRICES',
     'JSON object',
     '{}',
-    'What machines cost, by size, in US dollars as text: an hour of running, an hour of being paused, and an hour of a GB of disk in any status: `{"medium":{"running":"0.04","paused":"0.01","storage":"0.0001"}}`. What is left out costs nothing. A change holds from the next start on.',
+    'Prices of machines, by size, in US dollars as text: an hour of running, an hour of being paused, and an hour of a GB of disk in any status: `{"medium":{"running":"0.04","paused":"0.01","storage":"0.0001"}}`. A missing price is zero. A change holds from the next start on.',
     computePrices,
   ),
 } as const;

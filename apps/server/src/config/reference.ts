@@ -13,7 +13,7 @@ export function configurationMarkdown(): string {
 Environment variables, read and checked at start. An empty variable counts as unset; a wrong value or an unknown \`LODGE_\` name stops the start with a sentence that names it.
 \`scripts/docs.ts\` writes this page from \`apps/server/src/config/config.ts\`.
 
-${markdownTable([['Variable', 'Takes', 'Default', 'What it is'], ...rows])}
+${markdownTable([['Variable', 'Takes', 'Default', 'Meaning'], ...rows])}
 `;
 }
 

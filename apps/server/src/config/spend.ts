@@ -27,7 +27,7 @@ export const spendSettings = {
     'LODGE_SPEND_ACTION',
     '`block` or `pause`',
     'block',
-    'What happens at these limits: model calls are refused, or the agent is put to sleep as well.',
+    'The effect of these limits: model calls are refused, or the agent is put to sleep as well.',
     oneOf('block', 'pause'),
   ),
   unpricedModels: required(

@@ -1,5 +1,5 @@
 // The official client of the Model Context Protocol for Node.js, as a program in an agent's machine uses it.
-// // Takes calls as JSON, [[tool, arguments], …]; prints {names, answers: [{isError, text}]}.
+// Takes calls as JSON, [[tool, arguments], …]; prints {names, answers: [{isError, text}]}.
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 

@@ -127,7 +127,7 @@ const tools = {
   tools: { tool_search: { enabled: 'off' } },
   // Tools for the agent's channels, schedules, peers and connections. The image's recipe asks for their list anew with each
   // turn,
-  // // because an agent's connections may change. A ping would keep the agent awake for nothing: there is no session to
+  // because an agent's connections may change. A ping would keep the agent awake for nothing: there is no session to
   // lose.
   mcp_servers: {
     [hostTools]: {

@@ -195,7 +195,7 @@ export async function writeVault(
   const last = [...new Map(values.map((value) => [JSON.stringify([value.type, value.id]), value])).values()];
   // Every part of the statement sees the rows as they were before it. `offset 0` makes the planner look each row up by its
   // key,
-  // // whatever it assumes about the table.
+  // whatever it assumes about the table.
   const { rows } = await sql<{ items: number; bytes: number }>`
     with given as materialized (
       select * from jsonb_to_recordset(${JSON.stringify(last)}::jsonb) g (type text, id text, sealed text)

@@ -67,7 +67,7 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
     idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
   });
   // Without a listener either would end the process: a connection lost while it is idle in the pool, and one lost between
-  // // two statements of a transaction. The user of the connection gets the error from its next statement.
+  // two statements of a transaction. The user of the connection gets the error from its next statement.
   pool.on('error', (error) => {
     if (!pool.ending) log.warn({ err: error }, 'an idle database connection was lost');
   });

@@ -22,7 +22,7 @@ export class PostgresIdempotencyStore implements IdempotencyStore {
     const until = leaseEnd(leaseMs);
     return this.database.repeatable(async (db) => {
       // The row is made anew when its day is over, and taken over when nobody carries it out. The row's lock serialises
-      // // simultaneous claims over all processes.
+      // simultaneous claims over all processes.
       const { rows } = await sql<{ agent_id: string; effective: boolean }>`
         insert into idempotency_keys as k (account_id, key, fingerprint, agent_id, attempt, lease_until, created_at)
         select ${accountId}, ${key}, ${fingerprint}, ${agentId}, ${attempt}, ${until}, clock_timestamp()
