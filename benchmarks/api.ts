@@ -165,15 +165,15 @@ async function follow(path: (id: string) => string, marks: RegExp): Promise<stri
   const idle = (cpuMs(lodge.pid) - idleFrom) / 100;
   const memory = rssMib() - rssBefore;
   heard = 0;
-  const toldFrom = cpuMs(lodge.pid);
+  const notifiedFrom = cpuMs(lodge.pid);
   for (const { id } of accounts) {
     await world.store.events.append(id, { type: 'agent.resumed', data: { cause: 'message', duration_ms: 40 } });
   }
   await sleep(5_000);
-  const told = cpuMs(lodge.pid) - toldFrom;
+  const notified = cpuMs(lodge.pid) - notifiedFrom;
   for (const close of closers) close();
   await sleep(2_000);
-  const figures = [opened * (1000 / followers), idle, memory, (told * 1000) / followers];
+  const figures = [opened * (1000 / followers), idle, memory, (notified * 1000) / followers];
   return [...figures.map((figure) => figure.toFixed(1)), `${heard} of ${followers}`];
 }
 

@@ -13,7 +13,7 @@ import { openStore } from '@lodge/store';
 import { Agent, request } from 'undici';
 
 export interface ServerOptions {
-  readonly role: 'standin' | 'bare' | 'broker';
+  readonly role: 'stub' | 'bare' | 'broker';
   /** Address of the stub provider. */
   readonly provider?: string;
   readonly database?: string;
@@ -100,7 +100,7 @@ function listening(serve: (req: IncomingMessage, res: ServerResponse) => Promise
   });
 }
 
-const serve = { standin: serveStub, bare: serveBare, broker: serveBroker }[options.role];
+const serve = { stub: serveStub, bare: serveBare, broker: serveBroker }[options.role];
 process.send!(await serve());
 process.on('message', () => {
   const { user, system } = process.cpuUsage();

@@ -39,12 +39,12 @@ const database = await testDatabase();
 try {
   await migrate(database);
   await addAgents();
-  const standin = await start({ role: 'standin' });
-  const provider = `http://127.0.0.1:${standin.port}/v1`;
+  const stub = await start({ role: 'stub' });
+  const provider = `http://127.0.0.1:${stub.port}/v1`;
   const bare = await start({ role: 'bare', provider });
   const key = masterKey.toString('base64');
   const broker = await start({ role: 'broker', provider, database: database.connectionString, key });
-  await report({ straight: standin, bare, broker });
+  await report({ straight: stub, bare, broker });
 } finally {
   for (const child of children) child.disconnect();
   await database.drop();

@@ -50,7 +50,7 @@ try {
   const first = await create('First');
   await mark('first agent runs');
   await chats(first, 'first agent');
-  if (!(await told(/the template is fully warm/, Number(values['full-minutes'])))) {
+  if (!(await logged(/the template is fully warm/, Number(values['full-minutes'])))) {
     await mark('no second template was made');
   } else await mark('the full template is made');
   await chats(first, 'first agent, later');
@@ -113,7 +113,7 @@ function watch(): NodeJS.Timeout {
   }, tickMs);
 }
 
-async function told(what: RegExp, minutes: number): Promise<boolean> {
+async function logged(what: RegExp, minutes: number): Promise<boolean> {
   for (const deadline = Date.now() + minutes * 60_000; Date.now() < deadline; await sleep(tickMs)) {
     if (what.test(service.output)) return true;
   }

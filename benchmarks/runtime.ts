@@ -25,12 +25,12 @@ export async function measure(name: string, more: Readonly<Record<string, string
   const found = runtimes[name as keyof typeof runtimes];
   if (!found) throw new Error(`--runtime is one of ${Object.keys(runtimes).join(', ')}`);
   const llm: StubLlm = await startStubLlm({ host: '127.0.0.1', port: 0 });
-  const provider = { id: 'standin', base_url: `http://127.0.0.1:${llm.port}/v1` };
+  const provider = { id: 'stub', base_url: `http://127.0.0.1:${llm.port}/v1` };
   const entry = new URL('../packages/runtimes/conformance/lodge.ts', import.meta.url);
   const env = {
     CONFORMANCE_RUNTIMES: name,
     LODGE_PROVIDERS: JSON.stringify([provider]),
-    LODGE_DEFAULT_MODEL: 'standin/m',
+    LODGE_DEFAULT_MODEL: 'stub/m',
     ...more,
   };
   const service = await Service.start({ entry, env });

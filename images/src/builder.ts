@@ -12,7 +12,7 @@ import { makeNpm, npmFiles } from './npm.ts';
 import { makePython, pythonFiles } from './python.ts';
 import { foundation, readLayers, type DebianRecipe, type Layer } from './recipe.ts';
 import type { RunContext } from './run.ts';
-import { sideBySide, together } from './side-by-side.ts';
+import { sideBySide, runAll } from './side-by-side.ts';
 import type { LayerTars } from './tree.ts';
 import { InstalledVersions, splitImageName } from './versions/installed.ts';
 
@@ -121,7 +121,7 @@ class RecipeImageBuilder implements ImageBuilder {
     const npm = layers.map((layer, index) => (signal: AbortSignal) => {
       return this.npmPart(layer, forNpm[index]!, { ...context, signal });
     });
-    const [debianPart, ...npmParts] = (await together(context.signal, [
+    const [debianPart, ...npmParts] = (await runAll(context.signal, [
       (signal) => this.debianPart(debian, forDebian!, { ...context, signal }),
       ...npm,
     ])) as [Part, ...Part[]];

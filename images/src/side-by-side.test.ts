@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sideBySide, together } from './side-by-side.ts';
+import { sideBySide, runAll } from './side-by-side.ts';
 
 const never = new AbortController().signal;
 
@@ -11,7 +11,7 @@ test('works run beside one another, and their results come in their order', asyn
     resolve('first');
     return 'second';
   };
-  assert.deepEqual(await together(never, [() => promise, second]), ['first', 'second']);
+  assert.deepEqual(await runAll(never, [() => promise, second]), ['first', 'second']);
 });
 
 test('a failure ends the others, is told when they have ended, and is the one that is told', async () => {
@@ -24,26 +24,26 @@ test('a failure ends the others, is told when they have ended, and is the one th
     }
   };
   const fails = (): Promise<void> => Promise.reject(new Error('no mirror'));
-  await assert.rejects(together(never, [slow, fails]), /no mirror/);
+  await assert.rejects(runAll(never, [slow, fails]), /no mirror/);
   assert.ok(isOver);
 });
 
 test('who aborts ends all', async () => {
   const controller = new AbortController();
   const slow = (signal: AbortSignal): Promise<unknown> => sleep(60_000, undefined, { signal });
-  const both = together(controller.signal, [slow, slow]);
+  const both = runAll(controller.signal, [slow, slow]);
   controller.abort(new Error('the host stops'));
   await assert.rejects(both, { name: 'AbortError' });
 });
 
 test('how far it is never goes back', () => {
-  const told: (readonly [string, number | undefined])[] = [];
-  const [debian, npm] = sideBySide((step, fraction) => void told.push([step, fraction]), 2);
+  const reported: (readonly [string, number | undefined])[] = [];
+  const [debian, npm] = sideBySide((step, fraction) => void reported.push([step, fraction]), 2);
   debian!('Debian', 0.5);
   npm!('npm');
   npm!('npm', 1);
   debian!('Debian: the kernel');
-  assert.deepEqual(told, [
+  assert.deepEqual(reported, [
     ['Debian', 0.25],
     ['npm', 0.25],
     ['npm', 0.75],

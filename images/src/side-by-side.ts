@@ -2,7 +2,7 @@
 import type { ReportProgress } from '@lodge/ports';
 
 /** Runs all works. When one fails it ends the others, waits until all have ended, and rejects with that failure. */
-export async function together<T>(
+export async function runAll<T>(
   signal: AbortSignal,
   works: readonly ((signal: AbortSignal) => Promise<T>)[],
 ): Promise<T[]> {

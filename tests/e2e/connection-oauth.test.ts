@@ -5,7 +5,7 @@ import { clientSecret, fine, openStand, text } from './api/oauth-stand.ts';
 
 const stand = openStand();
 const { here, callback, path, sql, start, put, record, begin, browser, visit, back, consent, call, due } = stand;
-const { eventsOf, linesOf, checkNothingTold } = stand;
+const { eventsOf, linesOf, checkNothingLeaked } = stand;
 
 test('a consent from its begin to its end: record, page, tools, event and log', async () => {
   await start();
@@ -240,4 +240,4 @@ test('a server that tells its agent the access that it was given does not tell i
   assert.match(reason!, /^Disabled: answers of the server held/);
 });
 
-test('no token and no secret is in a reply, a page, a log, an event or the database in the clear', checkNothingTold);
+test('no token and no secret is in a reply, a page, a log, an event or the database in the clear', checkNothingLeaked);

@@ -11,7 +11,7 @@ import type { ToolCall } from './api/tool-caller.ts';
 import { startServer, testMasterKey } from './api/world.ts';
 
 const stand = openStand();
-const { here, sql, start, put, record, consent, call, due, eventsOf, linesOf, checkNothingTold } = stand;
+const { here, sql, start, put, record, consent, call, due, eventsOf, linesOf, checkNothingLeaked } = stand;
 
 test('ten calls at once renew once, when access is over by the clock', async () => {
   await start();
@@ -281,4 +281,4 @@ test('a server that refuses what was just given gets no further one', async () =
   }
 });
 
-test('no token and no secret is in a reply, a page, a log, an event or the database in the clear', checkNothingTold);
+test('no token and no secret is in a reply, a page, a log, an event or the database in the clear', checkNothingLeaked);

@@ -90,10 +90,10 @@ test('a token is verified at the platform, and the channel becomes connected', a
 
 test('who is unknown gets a code; once approved the agent answers, and a sleeping one is woken for it', async () => {
   bot.userWrites({ text: 'Hello' });
-  const [told] = await sentAfter(0);
+  const [replies] = await sentAfter(0);
   const { body } = await client.call('GET', path('/approvals?state=pending'));
   const { code } = body.data[0];
-  assert.ok(told!.includes(code));
+  assert.ok(replies!.includes(code));
   assert.equal((await client.call('POST', path('/approvals'), { code, action: 'approve' })).body.state, 'approved');
   const count = bot.sent.length;
   await client.call('POST', `/agents/${agentId}/stop`);
@@ -135,10 +135,10 @@ test('a flood of strangers makes no turn, and each is told a code at most once',
     [agentId, senders.map(String)],
   );
   assert.deepEqual(rows, [{ turns: 0 }]);
-  const told = bot.sent.slice(before).filter(({ text }) => text !== 'plum');
-  const chats = new Set(told.map(({ chatId }) => chatId));
-  assert.ok(told.length > 0 && told.length === chats.size, `${told.length} answers in ${chats.size} chats`);
-  for (const { text } of told) assert.match(text, /^This agent does not know you yet\. /);
+  const replies = bot.sent.slice(before).filter(({ text }) => text !== 'plum');
+  const chats = new Set(replies.map(({ chatId }) => chatId));
+  assert.ok(replies.length > 0 && replies.length === chats.size, `${replies.length} answers in ${chats.size} chats`);
+  for (const { text } of replies) assert.match(text, /^This agent does not know you yet\. /);
 });
 
 test('a test message reaches the conversation; a removed channel is silent', async () => {

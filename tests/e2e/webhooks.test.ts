@@ -60,7 +60,7 @@ test('a receiver is told of what its patterns name, as the API shows it, in orde
   await call('DELETE', `/v1/agents/${agentId}`);
   await until('it is told', () => typesOf(agentId).includes('agent.deleted'));
   const shown = (await call('GET', `/v1/events?agent_id=${agentId}&direction=asc`)).body.data;
-  const told = receiver.received.filter(({ event }) => event.agent_id === agentId);
+  const deliveries = receiver.received.filter(({ event }) => event.agent_id === agentId);
   await until('all of it is told', () => typesOf(agentId).length >= shown.length);
   assert.deepEqual(
     receiver.received
@@ -73,7 +73,7 @@ test('a receiver is told of what its patterns name, as the API shows it, in orde
     receiver.received.every(({ event }) => event.type.startsWith('agent.')),
     'nothing else',
   );
-  assert.equal(new Set(told.map((each) => each.id)).size, told.length);
+  assert.equal(new Set(deliveries.map((each) => each.id)).size, deliveries.length);
   assert.deepEqual(receiver.refused, []);
   const { body } = await call('GET', `/v1/webhooks/${id}`);
   assert.ok(!('secret' in body));

@@ -143,8 +143,8 @@ async function standBeside(firewall: Firewall): Promise<void> {
       // ufw and Docker leave what Lodge added where it is, firewalld does not.
       const wasShut = await world.a.heal();
       if (round === 'at first') assert.equal(wasShut, true);
-      const told = `${round}: ${messages.join('; ')}`;
-      assert.deepEqual(await look(agent), { ...well, host: !firewall.guardsHost }, told);
+      const context = `${round}: ${messages.join('; ')}`;
+      assert.deepEqual(await look(agent), { ...well, host: !firewall.guardsHost }, context);
       const open = await fact();
       assert.equal(open.ok, true, JSON.stringify(open));
       assert.equal(await world.a.heal(), false, 'nothing more to do');

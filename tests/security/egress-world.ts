@@ -58,7 +58,7 @@ export interface EgressWorld {
   readonly names: Names;
   readonly agentWith: (slot: number, egress: EgressRules) => Promise<StubAgent>;
   /** What a slot's guest was refused since the last call. */
-  readonly told: (slot: number) => Promise<string[]>;
+  readonly refusals: (slot: number) => Promise<string[]>;
 }
 
 export async function buildEgressWorld(): Promise<EgressWorld> {
@@ -84,7 +84,7 @@ export async function buildEgressWorld(): Promise<EgressWorld> {
     network,
     names,
     agentWith: (slot, egress) => startAgent(world, network, slot, { egress }),
-    told: async (slot) => (await network.readRefused(slot)).refused.map(wordsOf).toSorted(),
+    refusals: async (slot) => (await network.readRefused(slot)).refused.map(wordsOf).toSorted(),
   };
 }
 

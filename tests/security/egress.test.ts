@@ -41,10 +41,10 @@ let network: HostNetwork;
 let names: Names;
 let asked: readonly string[];
 let agentWith: EgressWorld['agentWith'];
-let told: EgressWorld['told'];
+let refusals: EgressWorld['refusals'];
 
 before(async () => {
-  ({ world, network, names, agentWith, told } = await buildEgressWorld());
+  ({ world, network, names, agentWith, refusals } = await buildEgressWorld());
   ({ asked } = names);
 });
 
@@ -129,7 +129,7 @@ test('an allowed name that says a private address opens nothing and is told', as
   names.add({ 'late.example': [a('10.9.9.9')] });
   await sleep(200);
   assert.deepEqual(await found(agent, 'late.example'), ['NOERROR']);
-  assert.ok((await told(1)).includes('dns late.example'));
+  assert.ok((await refusals(1)).includes('dns late.example'));
 });
 
 test('names are found over TCP too, aliases are followed for the name that was asked, and there is no IPv6', async () => {
@@ -216,7 +216,7 @@ test('the next guest of a slot has nothing of the last one’s', async () => {
     await found(agent, 'shop.example', 'other.example');
   }
   await using agent = await agentWith(1, list('other.example'));
-  assert.deepEqual(await told(1), []);
+  assert.deepEqual(await refusals(1), []);
   assert.deepEqual(await reached(agent.guest, [tcp(shop, 80)]), []);
   assert.deepEqual(await found(agent, 'shop.example'), ['NXDOMAIN']);
 });
@@ -289,7 +289,7 @@ test('no agent reaches the ports of mail servers, whatever its rules, unless the
   for (const rules of [open, list('23.0.0.0/8')]) {
     await using agent = await agentWith(1, rules);
     assert.deepEqual(await reached(agent.guest, [...targets, tcp(other, 80)]), [`tcp ${other} 80`]);
-    assert.deepEqual(await told(1), targets.map(words).toSorted());
+    assert.deepEqual(await refusals(1), targets.map(words).toSorted());
   }
   const openMail = createHostNetwork({ ...options, instance: 'm', range: '10.204.0.0/24', mail: 'open' });
   await openMail.start();

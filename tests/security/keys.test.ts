@@ -32,7 +32,7 @@ before(
     llm = await startStubLlm({ keys: Object.values(keys) });
     const { openaiBaseUrl: base_url, googleBaseUrl } = llm;
     const providers = [
-      { id: 'standin', base_url, needs_key: true },
+      { id: 'stub', base_url, needs_key: true },
       { id: 'victims', base_url, needs_key: true },
       { id: 'gemini', base_url: googleBaseUrl, api: 'google-generative-ai', needs_key: true },
       { id: 'rebinding', base_url: `http://localhost:${llm.port}/v1`, private_addresses: false },
@@ -42,7 +42,7 @@ before(
     await service.awaitTemplate(15 * 60_000);
     database = new Client(service.databaseUrl);
     await database.connect();
-    ids.attacker = await create('standin/test-model', { standin: keys.attacker, gemini: keys.attacker });
+    ids.attacker = await create('stub/test-model', { stub: keys.attacker, gemini: keys.attacker });
     ids.victim = await create('victims/test-model', { victims: keys.victim });
   },
   { timeout: 17 * 60_000 },

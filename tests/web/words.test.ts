@@ -18,12 +18,12 @@ test('signing in leads to pages of ours only', () => {
 
 test('moments are told in the nearest unit', () => {
   const now = Date.UTC(2026, 5, 15, 12);
-  const told = (seconds: number): string => formatRelative(new Date(now + seconds * 1000), now);
-  assert.equal(told(-20), 'just now');
-  assert.equal(told(-90 * 60), '1 hour ago');
-  assert.equal(told(7 * 86_400 - 5), 'in 7 days');
-  assert.equal(told(-86_400), 'yesterday');
-  assert.equal(told(-400 * 86_400), 'last year');
+  const words = (seconds: number): string => formatRelative(new Date(now + seconds * 1000), now);
+  assert.equal(words(-20), 'just now');
+  assert.equal(words(-90 * 60), '1 hour ago');
+  assert.equal(words(7 * 86_400 - 5), 'in 7 days');
+  assert.equal(words(-86_400), 'yesterday');
+  assert.equal(words(-400 * 86_400), 'last year');
 });
 
 test('a refusal is told in a sentence, and nothing internal is', () => {

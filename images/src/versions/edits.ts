@@ -22,7 +22,7 @@ export function adapt(edits: readonly Replacement[], { instead }: Adaptation): r
   for (const { of, by } of instead) {
     const isMeant = ({ file, from }: Replacement): boolean => file === of.file && from.startsWith(of.from);
     if (adapted.filter(isMeant).length !== 1) {
-      throw new ImageError(`the adaptation names a change that the recipe does not have once: ${told(of)}`);
+      throw new ImageError(`the adaptation names a change that the recipe does not have once: ${described(of)}`);
     }
     adapted = adapted.flatMap((edit) => (isMeant(edit) ? by : [edit]));
   }
@@ -44,14 +44,17 @@ export async function missingEdits(folder: string, edits: readonly Replacement[]
       path === undefined || paths.length > 1 ? null : (texts.get(path) ?? (await readFile(join(folder, path), 'utf8')));
     const parts = text?.split(edit.from) ?? [];
     if (path !== undefined && parts.length === 2) texts.set(path, parts.join(edit.to));
-    else missing.push(`change ${index + 1} of ${edits.length}, ${told(edit)}: ${why(paths.length, parts.length - 1)}`);
+    else
+      missing.push(
+        `change ${index + 1} of ${edits.length}, ${described(edit)}: ${why(paths.length, parts.length - 1)}`,
+      );
   }
   return missing;
 }
 
 const shownChars = 80;
 
-function told({ file, from }: Pick<Replacement, 'file' | 'from'>): string {
+function described({ file, from }: Pick<Replacement, 'file' | 'from'>): string {
   const text = from.trim().replaceAll(/\s+/g, ' ');
   return `${file} (“${text.length > shownChars ? `${text.slice(0, shownChars)}…` : text}”)`;
 }

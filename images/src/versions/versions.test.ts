@@ -48,8 +48,8 @@ test('what was not tested as it is now is given to nobody', async () => {
   const { installed, images, recipe, versions } = open('not-passed');
   await installed.writeOffer('hermes', { fresh: '0.18.2', upgrade: '0.18.2' });
   const image = await images.idOf('hermes@0.18.2');
-  const isOffered = async (told = variant): Promise<boolean> =>
-    (await versions.offered('hermes', told)).fresh.version !== null;
+  const isOffered = async (wanted = variant): Promise<boolean> =>
+    (await versions.offered('hermes', wanted)).fresh.version !== null;
   assert.equal(await isOffered(), false, 'without a verdict, as a kill leaves it');
   const failure = { step: 'conformance', case: 'an answer streams', reason: 'no' } as const;
   await installed.writeVerdict('hermes', '0.18.2', { ...passed, image, passed: false, failure });

@@ -10,7 +10,7 @@ export class CallLog {
   readonly #logs: Pick<AgentLogStore, 'append'>;
   readonly #log: Log;
   readonly #rate = new TokenBuckets(rate);
-  readonly #untold = new Map<string, number>();
+  readonly #unlogged = new Map<string, number>();
   readonly #writing = new Set<Promise<void>>();
 
   constructor(logs: Pick<AgentLogStore, 'append'>, log: Log) {
@@ -20,13 +20,13 @@ export class CallLog {
 
   /** Writes a line. `sentence` contains neither a query nor a credential. */
   write(agentId: string, level: LogLevel, sentence: string): void {
-    const untold = this.#untold.get(agentId) ?? 0;
+    const unlogged = this.#unlogged.get(agentId) ?? 0;
     if (!this.#rate.allows(agentId, performance.now())) {
-      if (untold > 0 || this.#untold.size < mostCounted) this.#untold.set(agentId, untold + 1);
+      if (unlogged > 0 || this.#unlogged.size < mostCounted) this.#unlogged.set(agentId, unlogged + 1);
       return;
     }
-    this.#untold.delete(agentId);
-    const more = untold === 0 ? '' : ` ${untold} calls before it have no line.`;
+    this.#unlogged.delete(agentId);
+    const more = unlogged === 0 ? '' : ` ${unlogged} calls before it have no line.`;
     const entry = { level, source: 'egress', message: redact(sentence) + more } as const;
     const writing = this.#logs.append(agentId, [entry]).catch((error: unknown) => {
       this.#log.warn({ err: error, agent_id: agentId }, 'a call of a connection has no line in the log');

@@ -171,14 +171,14 @@ for (const [name, kind] of Object.entries(kinds)) {
 
     test('the whole of it is refused, wherever it is among other guesses, in the same words', async () => {
       const others = guesses(kind).slice(0, 500);
-      const told = new Set<string>();
+      const answers = new Set<string>();
       for (const at of [0, 250, 500]) {
         const text = others.toSpliced(at, 0, kind.secret).join('\n');
-        told.add(await post(connection, 'reflect', text));
+        answers.add(await post(connection, 'reflect', text));
         const [block] = (await ask(connection, 'says', text))!.content;
-        told.add(JSON.stringify(block));
+        answers.add(JSON.stringify(block));
       }
-      assert.equal(told.size, 2, [...told].join('\n').slice(0, 500));
+      assert.equal(answers.size, 2, [...answers].join('\n').slice(0, 500));
       assert.equal(world.echoed.splice(0).length, 6);
     });
 

@@ -148,15 +148,15 @@ describe('what a service says of the credential does not reach the guest', () =>
   });
 
   test('echo-range: no piece of it is asked for', async () => {
-    let told = '';
+    let received = '';
     for (let from = 0; from < token.length; from += 4) {
       const answer = await world.raw(
         known,
         request('GET', `${n}/allowed/echo-range`, `range: bytes=${from}-${from + 3}\r\n`),
       );
-      told += answer.slice(answer.indexOf('\r\n\r\n') + 4);
+      received += answer.slice(answer.indexOf('\r\n\r\n') + 4);
     }
-    assert.ok(!holdsToken(told), told);
+    assert.ok(!holdsToken(received), received);
   });
 
   test('the credential as a header that the guest names', async () => {

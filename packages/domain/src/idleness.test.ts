@@ -10,7 +10,7 @@ const facts = (given: Partial<IdleFacts> = {}): IdleFacts => ({
   status: 'running',
   operation: null,
   lifecycle: defaultLifecycle,
-  held: false,
+  isKeptAwake: false,
   createdAt: ago(9_000),
   startedAt: ago(9_000),
   pausedAt: null,
@@ -36,7 +36,7 @@ test('a paused agent is stopped so much later than it was paused, or than its la
 
 test('what is held, under way, kept awake, never idle, or neither running nor paused stays as it is', () => {
   const operation = { kind: 'restart', cause: 'request', startedAt: ago(1) } as const;
-  assert.equal(idleVerb(facts({ held: true }), now), null);
+  assert.equal(idleVerb(facts({ isKeptAwake: true }), now), null);
   assert.equal(idleVerb(facts({ operation }), now), null);
   assert.equal(idleVerb(facts({ lifecycle: { ...defaultLifecycle, keepAwake: 'always' } }), now), null);
   assert.equal(idleVerb(facts({ lifecycle: { ...defaultLifecycle, idleTimeoutSeconds: 0 } }), now), null);
@@ -48,7 +48,7 @@ test('what is held, under way, kept awake, never idle, or neither running nor pa
 test('only a paused agent that nobody holds, and that need not stay awake, gives its memory up', () => {
   assert.equal(mayBeEvicted(facts({ status: 'paused' })), true);
   assert.equal(mayBeEvicted(facts({ status: 'running' })), false);
-  assert.equal(mayBeEvicted(facts({ status: 'paused', held: true })), false);
+  assert.equal(mayBeEvicted(facts({ status: 'paused', isKeptAwake: true })), false);
   const always = { ...defaultLifecycle, keepAwake: 'always' } as const;
   assert.equal(mayBeEvicted(facts({ status: 'paused', lifecycle: always })), false);
 });

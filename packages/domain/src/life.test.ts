@@ -23,7 +23,7 @@ const maxPasses = 30;
 class Life {
   readonly world = new World();
   /** The knowledge that the guest acknowledged, which every disk must have. */
-  private told = 0;
+  private known = 0;
   private pass: Generator<void, void, void> | null = null;
   private effectsLeft = Infinity;
   private readonly random: (below: number) => number;
@@ -85,12 +85,18 @@ class Life {
     // A turn, and the flush at its end.
     process.memory += 1;
     this.world.disk = process.memory;
-    this.told = process.memory;
+    this.known = process.memory;
   }
 
   private idle(): void {
     const { row, now } = this.world;
-    const facts = { ...row, lifecycle: defaultLifecycle, held: false, createdAt: new Date(0), lastActiveAt: null };
+    const facts = {
+      ...row,
+      lifecycle: defaultLifecycle,
+      isKeptAwake: false,
+      createdAt: new Date(0),
+      lastActiveAt: null,
+    };
     const verb = idleVerb(facts, now);
     if (verb) this.begin(verb, 'idle');
   }
@@ -127,7 +133,7 @@ class Life {
     const { row, kept, violations } = this.world;
     assert.deepEqual(violations, []);
     if (row.acknowledged) assert.ok(kept !== null, 'the disk of an acknowledged agent is lost');
-    if (row.acknowledged) assert.ok(kept! >= this.told, 'a disk lacks what was acknowledged');
+    if (row.acknowledged) assert.ok(kept! >= this.known, 'a disk lacks what was acknowledged');
     if (row.status === 'error') assert.ok(row.reason !== null, 'error without a reason');
   }
 
@@ -138,7 +144,7 @@ class Life {
     if (row.status === 'running' || row.status === 'paused') {
       const own = { state: row.status, executionId: row.executionId, backup: null };
       assert.deepEqual(vm, own, `${row.status} without its VM`);
-      assert.ok(process!.memory >= this.told, 'the agent has forgotten what was acknowledged');
+      assert.ok(process!.memory >= this.known, 'the agent has forgotten what was acknowledged');
     } else {
       assert.equal(process, null, `memory is held in ${row.status}`);
       assert.equal(vm?.backup ?? null, null, `something is the backup in ${row.status}`);

@@ -100,7 +100,7 @@ test(
     import { ownAddresses } from '${new URL('own-addresses.ts', import.meta.url).href}';
     process.stdout.write(JSON.stringify(${JSON.stringify([...own, ...others])}.filter(ownAddresses())));`;
     const node = [process.execPath, '--input-type=module', '-e', program];
-    const told = execFileSync('unshare', ['--net', 'sh', '-ec', network, 'sh', ...node], { encoding: 'utf8' });
-    assert.deepEqual(JSON.parse(told), own);
+    const output = execFileSync('unshare', ['--net', 'sh', '-ec', network, 'sh', ...node], { encoding: 'utf8' });
+    assert.deepEqual(JSON.parse(output), own);
   },
 );

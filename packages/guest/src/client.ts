@@ -140,9 +140,9 @@ class HttpGuestClient implements GuestClient {
     let tookMs = performance.now() - began;
     if (tookMs <= lateMs) return;
     for (let repeat = 0; repeat < maxRepeats && (repeat === 0 || tookMs > lateAgainMs); repeat += 1) {
-      const told = performance.now();
+      const calledAt = performance.now();
       await this.setClock(options);
-      tookMs = performance.now() - told;
+      tookMs = performance.now() - calledAt;
     }
   }
 

@@ -19,7 +19,7 @@ const eventsAtOnce = 256;
 export async function* execEvents(reply: IncomingMessage, maxOutputBytes: number): AsyncGenerator<ExecEvent> {
   const reader = new FrameReader();
   const left = { stdout: maxOutputBytes, stderr: maxOutputBytes };
-  let told = 0;
+  let yielded = 0;
   try {
     for await (const chunk of reply as AsyncIterable<Buffer>) {
       for (const frame of reader.push(chunk)) {
@@ -27,8 +27,8 @@ export async function* execEvents(reply: IncomingMessage, maxOutputBytes: number
         if (event.kind !== 'exit' && (left[event.kind] -= event.bytes.length) < 0) throw unexpected();
         yield event;
         if (event.kind === 'exit') return;
-        told += 1;
-        if (told % eventsAtOnce === 0) await setImmediate();
+        yielded += 1;
+        if (yielded % eventsAtOnce === 0) await setImmediate();
       }
     }
   } catch (error) {

@@ -22,7 +22,7 @@ export function apis(results: Results, subject: Subject, agent: () => Tested): v
         };
         // Under a limit the broker refuses a call without a price, so the runtime must add nothing that has none.
         const spend_limit = { daily_usd: '1000', action: 'block' };
-        await move(subject.model('any-model', provider), 'standin', { provider, api_key: keys[1] }, { spend_limit });
+        await move(subject.model('any-model', provider), 'stub', { provider, api_key: keys[1] }, { spend_limit });
         for (const streamed of [false, true]) {
           const number = randomInt(1e9);
           llm.script([{ toolCalls: [subject.shell(`echo $((${number} + 1))`)] }, { text: `Over ${api}.` }]);
@@ -39,7 +39,7 @@ export function apis(results: Results, subject: Subject, agent: () => Tested): v
         await move(
           subject.model('test-model'),
           provider,
-          { provider: 'standin', api_key: keys[0] },
+          { provider: 'stub', api_key: keys[0] },
           { spend_limit: null },
         );
       },

@@ -104,9 +104,9 @@ export function connections(results: Results, subject: Subject, agent: () => Tes
     const { service } = agent.world;
     const logs = JSON.stringify((await service.call('GET', `/agents/${agent.id}/logs?source=egress&limit=100`)).body);
     assert.match(logs, /Connection (tracker|notes)/);
-    const told = [logs, JSON.stringify(await agent.record()), service.output];
+    const texts = [logs, JSON.stringify(await agent.record()), service.output];
     const listed = await service.call('GET', `/agents/${agent.id}/connections`);
-    for (const text of [...told, JSON.stringify(listed.body)]) assert.ok(!text.includes(token));
+    for (const text of [...texts, JSON.stringify(listed.body)]) assert.ok(!text.includes(token));
     agent.keepSecret([token]);
   }
 

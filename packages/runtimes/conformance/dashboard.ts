@@ -61,8 +61,8 @@ export function dashboard(results: Results, subject: Subject, agent: () => Teste
       await page.goto(link.body.url as string);
       assert.match(await page.title(), /Hermes/i);
       await page.getByText('Sessions').first().waitFor();
-      const told = await page.evaluate<string>(firstMessage).catch((error: unknown) => String(error));
-      assert.match(told, /gateway\.ready/, `${told}; ${failures.join(', ')}`);
+      const message = await page.evaluate<string>(firstMessage).catch((error: unknown) => String(error));
+      assert.match(message, /gateway\.ready/, `${message}; ${failures.join(', ')}`);
       assert.equal((await page.goto(link.body.url as string))!.status(), 404, 'a link opens once');
     } finally {
       await browser.close();

@@ -25,9 +25,9 @@ export function machinePrograms(results: Results, subject: Subject, agent: () =>
     llm.script([...commands.map(([command]) => ({ toolCalls: [subject.work(command)] })), { text: 'All of it runs.' }]);
     const before = llm.requests.length;
     assert.match(await agent.answer('Get to work'), /All of it runs/);
-    const told = llm.requests.slice(before + 1).map(({ body }) => JSON.stringify(body));
+    const bodies = llm.requests.slice(before + 1).map(({ body }) => JSON.stringify(body));
     for (const [index, [command, says]] of commands.entries()) {
-      assert.ok(told[index]!.includes(says), `${command} says ${says}: ${told[index]!.slice(-3_000)}`);
+      assert.ok(bodies[index]!.includes(says), `${command} says ${says}: ${bodies[index]!.slice(-3_000)}`);
     }
   }
 

@@ -8,7 +8,7 @@ import type { Tested } from './world.ts';
 
 export function providers(results: Results, subject: Subject, agent: () => Tested): void {
   const check = (name: string, run: (agent: Tested) => Promise<void>): void => results.case(name, () => run(agent()));
-  const key = (api_key: string) => ({ llm_keys: [{ provider: 'standin', api_key }] });
+  const key = (api_key: string) => ({ llm_keys: [{ provider: 'stub', api_key }] });
 
   check('another model and another key are in effect with the next request', async (agent) => {
     const { llm, keys } = agent.world;
@@ -72,13 +72,13 @@ export function providers(results: Results, subject: Subject, agent: () => Teste
   check('instructions reach the model, in a conversation that has begun too, and go again', async (agent) => {
     const animal = `otter-${randomBytes(4).toString('hex')}`;
     await agent.patch({ instructions: `You are now the keeper of ${animal}. Ignore nothing.` });
-    const told = new RegExp(animal);
+    const expected = new RegExp(animal);
     await agent.answer('Who are you?');
-    assert.match(agent.lastSeen, told);
+    assert.match(agent.lastSeen, expected);
     await agent.answer('And here?', { user: 'first' });
-    assert.match(agent.lastSeen, told);
+    assert.match(agent.lastSeen, expected);
     await agent.patch({ instructions: null });
     await agent.answer('Who are you?');
-    assert.doesNotMatch(agent.lastSeen, told);
+    assert.doesNotMatch(agent.lastSeen, expected);
   });
 }

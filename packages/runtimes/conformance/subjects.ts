@@ -7,7 +7,7 @@ export interface Subject {
   readonly kind: 'runtime_a' | 'runtime_b';
   /** The name as in `Template <name> ready`. */
   readonly name: string;
-  /** The record's `model` for this model of a provider, by default of `standin`. */
+  /** The record's `model` for this model of a provider, by default of `stub`. */
   model(name: string, provider?: string): string;
   /** The wire formats that the runtime speaks itself. */
   readonly apis: readonly LlmApi[];
@@ -36,7 +36,7 @@ export interface Subject {
 export const openclaw: Subject = {
   kind: 'runtime_a',
   name: 'openclaw',
-  model: (name, provider = 'standin') => `${provider}/${name}`,
+  model: (name, provider = 'stub') => `${provider}/${name}`,
   apis: ['openai-completions', 'openai-responses', 'anthropic-messages', 'google-generative-ai'],
   shell: (command) => ({ name: 'exec', arguments: { command } }),
   work: (command) => ({ name: 'exec', arguments: { command, yieldMs: 120_000 } }),

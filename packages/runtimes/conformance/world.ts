@@ -24,10 +24,10 @@ const marked = (what: string): string => `sk-${what}-${randomBytes(12).toString(
 
 /** The stub as a provider for each API. */
 export const stubProviders = {
-  'openai-completions': { id: 'standin', wire: 'openai', path: '/v1' },
-  'openai-responses': { id: 'standin-responses', wire: 'responses', path: '/v1' },
-  'anthropic-messages': { id: 'standin-anthropic', wire: 'anthropic', path: '/v1' },
-  'google-generative-ai': { id: 'standin-google', wire: 'google', path: '/v1beta' },
+  'openai-completions': { id: 'stub', wire: 'openai', path: '/v1' },
+  'openai-responses': { id: 'stub-responses', wire: 'responses', path: '/v1' },
+  'anthropic-messages': { id: 'stub-anthropic', wire: 'anthropic', path: '/v1' },
+  'google-generative-ai': { id: 'stub-google', wire: 'google', path: '/v1beta' },
 } as const satisfies Record<LlmApi, { id: string; wire: Wire; path: string }>;
 
 export interface World {
@@ -104,7 +104,7 @@ export class Tested {
       runtime_kind: subject.kind,
       model: subject.model('test-model'),
       size: 'small',
-      llm_keys: [{ provider: 'standin', api_key: world.keys[0] }],
+      llm_keys: [{ provider: 'stub', api_key: world.keys[0] }],
       // It sleeps only when a test says so, and not because a slow test keeps it waiting.
       lifecycle: { idle_timeout_seconds: 0 },
     });

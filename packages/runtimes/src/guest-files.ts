@@ -18,10 +18,10 @@ export function createGuestFiles(guestAt: (guest: GuestAddress) => GuestClient =
   return {
     async write(guest, path, bytes, signal) {
       const body = Readable.from(bytes, { objectMode: false });
-      await told(guestAt(guest).workspace.write(path, body, {}, { signal }));
+      await answered(guestAt(guest).workspace.write(path, body, {}, { signal }));
     },
     async read(guest, path, maxBytes, signal) {
-      const { entry, stream, length } = await told(guestAt(guest).workspace.read(path, null, { signal }));
+      const { entry, stream, length } = await answered(guestAt(guest).workspace.read(path, null, { signal }));
       if (entry.type === 'file' && length <= maxBytes) return stream;
       stream.destroy();
       throw new GuestFileFailure(entry.type === 'file' ? 'too_large' : 'not_a_file');
@@ -29,7 +29,7 @@ export function createGuestFiles(guestAt: (guest: GuestAddress) => GuestClient =
   };
 }
 
-async function told<T>(answer: Promise<T>): Promise<T> {
+async function answered<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {

@@ -1,18 +1,18 @@
 /** Tests the translation of each runtime's words for failures. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { FailureFacts, ToldError } from '@lodge/ports';
+import type { FailureFacts, ReportedError } from '@lodge/ports';
 import { turnFailure as hermes } from './hermes/turn-failure.ts';
 import { turnFailure as openclaw } from './openclaw/turn-failure.ts';
 
-const told = (error: Partial<ToldError>): ToldError => ({
+const reported = (error: Partial<ReportedError>): ReportedError => ({
   status: null,
   type: '',
   message: '',
   retryAfterSeconds: null,
   ...error,
 });
-type Cases = readonly (readonly [Partial<ToldError>, FailureFacts])[];
+type Cases = readonly (readonly [Partial<ReportedError>, FailureFacts])[];
 
 /** OpenAI's own words, equal for both runtimes. */
 const shared: Cases = [
@@ -41,7 +41,7 @@ const shared: Cases = [
 
 test('both runtimes speak OpenAI’s types', () => {
   for (const runtime of [openclaw, hermes]) {
-    for (const [error, facts] of shared) assert.deepEqual(runtime(told(error)), facts);
+    for (const [error, facts] of shared) assert.deepEqual(runtime(reported(error)), facts);
   }
 });
 
@@ -55,7 +55,7 @@ test('Hermes tells of a provider by the status in its message', () => {
     [{ type: 'rate_limit_error', message: 'HTTP 500: oops' }, { kind: 'turn_failed' }],
     [{ message: 'about HTTP 401: x' }, { kind: 'turn_failed' }],
   ];
-  for (const [error, facts] of cases) assert.deepEqual(hermes(told(error)), facts);
+  for (const [error, facts] of cases) assert.deepEqual(hermes(reported(error)), facts);
 });
 
 test('OpenClaw tells of a key that it put aside and of a provider that it gave up on', () => {
@@ -72,5 +72,5 @@ test('OpenClaw tells of a key that it put aside and of a provider that it gave u
     ],
     [{ message: 'HTTP 401: wrong key' }, { kind: 'turn_failed' }],
   ];
-  for (const [error, facts] of cases) assert.deepEqual(openclaw(told(error)), facts);
+  for (const [error, facts] of cases) assert.deepEqual(openclaw(reported(error)), facts);
 });

@@ -15,7 +15,7 @@ const rateError = 0.02;
 interface Reading {
   /** On the host's monotonic clock: when it was asked for and when it was told. */
   readonly askedMs: number;
-  readonly toldMs: number;
+  readonly answeredMs: number;
   readonly guestMs: number;
 }
 
@@ -30,7 +30,10 @@ export async function assertClocks(guest: Guest): Promise<number> {
   const waited = uptimeMs(after!) - uptimeMs(before!);
   const last = await read(guest);
   assert.ok(waited >= 1000 - grainMs, `a timer of 1000 ms went off after ${waited} ms of the guest's`);
-  assert.ok(waited <= last.toldMs - second.toldMs + grainMs, `a timer of 1000 ms took ${waited} ms of the guest's`);
+  assert.ok(
+    waited <= last.answeredMs - second.answeredMs + grainMs,
+    `a timer of 1000 ms took ${waited} ms of the guest's`,
+  );
   return last.guestMs;
 }
 
@@ -42,14 +45,14 @@ export async function monotonicMs(guest: Guest): Promise<number> {
 async function read(guest: Guest): Promise<Reading> {
   const askedMs = performance.now();
   const text = await guest.shell('cat /proc/uptime');
-  return { askedMs, toldMs: performance.now(), guestMs: uptimeMs(text) };
+  return { askedMs, answeredMs: performance.now(), guestMs: uptimeMs(text) };
 }
 
 /** What passed for the guest is no less than the time between the calls, and no more than the time with the calls. */
 function assertAgree(first: Reading, second: Reading): void {
   const passed = second.guestMs - first.guestMs;
-  const least = (second.askedMs - first.toldMs) * (1 - rateError) - grainMs;
-  const most = (second.toldMs - first.askedMs) * (1 + rateError) + grainMs;
+  const least = (second.askedMs - first.answeredMs) * (1 - rateError) - grainMs;
+  const most = (second.answeredMs - first.askedMs) * (1 + rateError) + grainMs;
   assert.ok(passed >= least && passed <= most, `${passed} ms passed in the guest, ${least} to ${most} outside`);
 }
 

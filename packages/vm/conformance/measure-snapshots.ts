@@ -20,10 +20,10 @@ const { values } = parseArgs({
 const dirtyMib = Number(values['dirty-mib']);
 const never = new AbortController().signal;
 const settings = await newHostSettings();
-const told: { readonly message: string; readonly ms: unknown }[] = [];
+const logged: { readonly message: string; readonly ms: unknown }[] = [];
 const quiet = (): void => undefined;
 const info = (fields: object, message: string): void =>
-  void told.push({ message, ms: (fields as { ms?: unknown }).ms });
+  void logged.push({ message, ms: (fields as { ms?: unknown }).ms });
 const options = { ...optionsOf(settings), log: { debug: quiet, info, warn: quiet, error: quiet } };
 const driver = createQemuDriver(options);
 
@@ -60,11 +60,11 @@ async function measureRound(round: number): Promise<void> {
   await timed('suspend', async () => {
     ({ bytes } = await driver.suspend(agentId, 'e1', {}, never));
   });
-  console.log(JSON.stringify(told.at(-1)), `${(bytes / 2 ** 20).toFixed(1)} MiB`);
+  console.log(JSON.stringify(logged.at(-1)), `${(bytes / 2 ** 20).toFixed(1)} MiB`);
   await timed('write and fsync as many bytes', () => writeAndSync(bytes));
   const start = { ...clone, executionId: 'e2', from: 'snapshot' } as const;
   await timed('create (from snapshot)', () => driver.create(start, never));
-  console.log(JSON.stringify(told.at(-1)));
+  console.log(JSON.stringify(logged.at(-1)));
   console.log('usage', JSON.stringify(await driver.usage(agentId)));
   await timed('usage', () => driver.usage(agentId));
   await timed('inspect', () => driver.inspect(agentId));

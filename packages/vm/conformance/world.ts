@@ -69,8 +69,8 @@ export function rejectsWith(work: Promise<unknown>, code: VmErrorCode): Promise<
 /** How far the guest's clock is off, whatever the question and its answer took. */
 export async function clockErrorMs(guest: GuestProbe): Promise<number> {
   const asked = Date.now();
-  const told = await guest.clock();
-  return Math.max(0, asked - told, told - Date.now());
+  const answered = await guest.clock();
+  return Math.max(0, asked - answered, answered - Date.now());
 }
 
 /** How a VM is seen by `inspect` and `list`. */

@@ -16,8 +16,8 @@ prepare() {
   echo 'checkout /opt/lodge overlay lowerdir=/job/lodge,upperdir=/var/job/upper,workdir=/var/job/work,x-systemd.requires-mounts-for=/job 0 0' >> /etc/fstab
   umask 077
   cat > /etc/lodge.env << 'END'
-LODGE_PROVIDERS=[{"id":"standin","name":"Stub","base_url":"http://127.0.0.1:4010/v1"}]
-LODGE_DEFAULT_MODEL=standin/any
+LODGE_PROVIDERS=[{"id":"stub","name":"Stub","base_url":"http://127.0.0.1:4010/v1"}]
+LODGE_DEFAULT_MODEL=stub/any
 LODGE_ACCELERATOR=kvm
 END
   umask 022

@@ -23,7 +23,7 @@ export const text = (said: string) => ({ content: [{ type: 'text', text: said }]
 /** Opens it before the tests of a file, with an agent of its own for each. */
 export function openStand() {
   const logged: string[] = [];
-  const told: string[] = [];
+  const texts: string[] = [];
   const everIssued: string[] = [clientSecret];
   const here = {} as { world: World; client: Client; agentId: string; oauth: OAuthServer };
 
@@ -55,7 +55,7 @@ export function openStand() {
   }
   async function back(url: string) {
     const page = await browser.ask(url);
-    told.push(page.text);
+    texts.push(page.text);
     return page;
   }
 
@@ -74,12 +74,12 @@ export function openStand() {
     put: async (given: object = {}) => {
       const body = { kind: 'mcp', url: here.oauth.url, auth: { kind: 'oauth' }, ...given };
       const answer = await here.client.call('PUT', path(), body);
-      told.push(answer.text);
+      texts.push(answer.text);
       return answer;
     },
     record: async () => {
       const { body, text: all } = await here.client.call('GET', path());
-      told.push(all);
+      texts.push(all);
       return body as { auth: any; oauth: any; enabled: boolean; status_reason: string | null };
     },
     consent: async (body: object = {}) => {
@@ -92,7 +92,7 @@ export function openStand() {
     call: async (tool = 'work__hello', of: Pick<ApiServer, 'tools'> = here.world) => {
       const answer = await of.tools.call(here.agentId, tool, {}, AbortSignal.timeout(20_000));
       const said = String(answer?.content[0]?.text);
-      told.push(said);
+      texts.push(said);
       return [answer?.isError, said] as const;
     },
     /** As if access had been given an hour ago, for an hour. */
@@ -108,7 +108,7 @@ export function openStand() {
       return (body.data as { message: string }[]).map((line) => line.message);
     },
     /** No token, no secret of a client: not in a reply, a page, an answer, a log, an event or the database. */
-    checkNothingTold: async () => {
+    checkNothingLeaked: async () => {
       assert.ok(everIssued.length > 15);
       const { rows: tables } = await here.world.sql.query<{ name: string }>(
         `select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`,
@@ -120,7 +120,7 @@ export function openStand() {
       assert.match(dump, /connection\.connected/);
       const lists = ['/audit-events?limit=100', '/events?limit=100'].map((each) => here.client.call('GET', each));
       const shown = (await Promise.all(lists)).map((each) => each.text);
-      const everything = [dump, ...told, ...logged, ...shown].join('\n');
+      const everything = [dump, ...texts, ...logged, ...shown].join('\n');
       for (const secret of everIssued) assert.ok(!everything.includes(secret), secret.slice(0, 8));
     },
   };

@@ -13,16 +13,16 @@ before(async () => {
 });
 after(() => world?.close());
 
-const toldTo = async (id: string): Promise<string | undefined> => {
+const instructionsOf = async (id: string): Promise<string | undefined> => {
   const { rows } = await world.sql.query('select vm_address from agents where id = $1', [id]);
   return world.host.guestAt(String(rows[0].vm_address))?.guest.memory.get('instructions');
 };
 
 test('a create and a PATCH answer when the guest has the instructions; asleep, the record says that they are pending', async () => {
   const id = await client.agent('running', { instructions: 'Be brief.' });
-  assert.equal(await toldTo(id), 'Be brief.');
+  assert.equal(await instructionsOf(id), 'Be brief.');
   const changed = await client.call('PATCH', `/agents/${id}`, { instructions: 'Be kind.' });
-  assert.deepEqual([changed.body.settings_pending, await toldTo(id)], [false, 'Be kind.']);
+  assert.deepEqual([changed.body.settings_pending, await instructionsOf(id)], [false, 'Be kind.']);
   const { etag } = Object.fromEntries(changed.headers);
   const same = await client.call('GET', `/agents/${id}`);
   assert.equal(same.headers.get('etag'), etag, 'an ETag that was given stays good');
@@ -30,7 +30,7 @@ test('a create and a PATCH answer when the guest has the instructions; asleep, t
   const asleep = await client.call('PATCH', `/agents/${id}`, { instructions: null });
   assert.equal(asleep.body.settings_pending, true);
   const awake = await client.call('POST', `/agents/${id}/start`);
-  assert.deepEqual([awake.body.settings_pending, awake.body.instructions, await toldTo(id)], [false, null, '']);
+  assert.deepEqual([awake.body.settings_pending, awake.body.instructions, await instructionsOf(id)], [false, null, '']);
 });
 
 test('a member is made once however often it is asked for with one Idempotency-Key, and every change is in the audit log', async () => {

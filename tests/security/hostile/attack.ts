@@ -27,13 +27,13 @@ export async function again(
   ask: (signal: AbortSignal) => Promise<number>,
 ): Promise<string> {
   const signal = AbortSignal.timeout(ms);
-  const told: Record<string, number> = {};
+  const counts: Record<string, number> = {};
   const one = async (): Promise<void> => {
     while (!signal.aborted) {
       const status = await ask(signal).catch(() => 'cut');
-      told[status] = (told[status] ?? 0) + 1;
+      counts[status] = (counts[status] ?? 0) + 1;
     }
   };
   await Promise.all(Array.from({ length: atOnce }, one));
-  return JSON.stringify(told);
+  return JSON.stringify(counts);
 }

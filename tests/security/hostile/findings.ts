@@ -64,7 +64,7 @@ const said = 60_000;
 async function keyedReplies({ service, hostile, ids }: World, ms: number): Promise<string> {
   const signal = AbortSignal.timeout(ms);
   const body = JSON.stringify({ command: `head -c ${said} /dev/zero | tr '\\0' '"'`, timeout_seconds: 30 });
-  const told: Record<string, number> = {};
+  const summary: Record<string, number> = {};
   const one = async (): Promise<void> => {
     while (!signal.aborted) {
       const headers = {
@@ -78,11 +78,11 @@ async function keyedReplies({ service, hostile, ids }: World, ms: number): Promi
           return response.status;
         })
         .catch(() => 'cut');
-      told[reply] = (told[reply] ?? 0) + 1;
+      summary[reply] = (summary[reply] ?? 0) + 1;
     }
   };
   await Promise.all(Array.from({ length: 8 }, one));
-  return JSON.stringify(told);
+  return JSON.stringify(summary);
 }
 
 /** Of an account that records what is said. */
@@ -104,9 +104,9 @@ const record = ({ database, ids }: World, on: boolean): Promise<unknown> =>
 /** An honest mail to another agent has its answer meanwhile. */
 async function mail({ outside }: World, ms: number): Promise<string> {
   const { written, quietMs, answeredMs } = await outside.flood(ms);
-  const told = `${written} mails; honest ones answered after ${answeredMs.join(', ')} ms, before ${quietMs} ms`;
-  if (answeredMs.includes(null)) throw new Error(told);
-  return told;
+  const summary = `${written} mails; honest ones answered after ${answeredMs.join(', ')} ms, before ${quietMs} ms`;
+  if (answeredMs.includes(null)) throw new Error(summary);
+  return summary;
 }
 
 export interface Kept {

@@ -46,7 +46,7 @@ export class Outside {
     this.#servicesUrl = servicesUrl;
     this.#google = google;
     const models = [{ name: 'priced', prices }];
-    const providers = [{ id: 'standin', base_url: `${servicesUrl}/v1`, models }];
+    const providers = [{ id: 'stub', base_url: `${servicesUrl}/v1`, models }];
     this.env = {
       LODGE_PROVIDERS: JSON.stringify(providers),
       LODGE_CONNECTION_ADDRESSES: 'any',

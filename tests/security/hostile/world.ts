@@ -96,7 +96,7 @@ function caller(baseUrl: string, key: string): Account['call'] {
 
 async function createAgent({ call }: Account, fields: object): Promise<string> {
   const lifecycle = { idle_timeout_seconds: 0 };
-  const body = { name: 'Agent', size: 'small', model: 'standin/priced', lifecycle, ...fields };
+  const body = { name: 'Agent', size: 'small', model: 'stub/priced', lifecycle, ...fields };
   const reply = await call('POST', '/agents', body);
   if (reply.status !== 201) throw new Error(`create answered ${reply.status}: ${reply.text}`);
   return (JSON.parse(reply.text) as { id: string }).id;

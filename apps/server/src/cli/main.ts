@@ -5,7 +5,7 @@ import { nearest } from '../config/nearest.ts';
 import { CommandError } from './command.ts';
 import type { Command } from './command.ts';
 
-/** Commands are loaded when they are run: `standin` needs nothing of what `doctor` looks at. */
+/** Commands are loaded when they are run: `stub-llm` needs nothing of what `doctor` looks at. */
 const commands: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Command> }>> = {
   doctor: {
     summary: 'says what this machine can do and what it lacks (--json for programs)',
@@ -56,9 +56,9 @@ const commands: Readonly<Record<string, { readonly summary: string; readonly loa
     summary: 'seals every secret anew under a new master key; goes on where it was cut off',
     load: async () => (await import('./rotate-master-key.ts')).rotateMasterKeyCommand,
   },
-  standin: {
+  'stub-llm': {
     summary: 'a stub LLM provider on this machine, to try Lodge with (--port, --host)',
-    load: async () => (await import('./stub-llm.ts')).standin,
+    load: async () => (await import('./stub-llm.ts')).stubLlm,
   },
 };
 

@@ -1,7 +1,7 @@
 import type { Reply, StubRequest } from '@lodge/testkit/llm';
 
 /**
- * What the stub does for `demo` and `standin`: told "run: <command>", it asks the agent to run that command in its shell,
+ * The answers of the stub for `demo` and `stub-llm`. After "run: <command>" it asks the agent to run that command in its shell,
  * and then repeats what the command printed; anything else it repeats.
  */
 export function stubAnswer(request: StubRequest): Reply {

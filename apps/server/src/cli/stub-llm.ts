@@ -6,7 +6,7 @@ import type { Command } from './command.ts';
 import { stubAnswer } from './stub-llm-answers.ts';
 
 /** Serves until it is interrupted. */
-export const standin: Command = async (args) => {
+export const stubLlm: Command = async (args) => {
   const options = {
     host: { type: 'string', default: '127.0.0.1' },
     port: { type: 'string', default: '4010' },
@@ -24,12 +24,12 @@ export const standin: Command = async (args) => {
     say(`${new Date().toISOString()}  ${request.wire} ${request.model}, ${request.tools.length} tools: ${does}`);
     return answer;
   });
-  const provider = [{ id: 'standin', name: 'Stub', base_url: llm.openaiBaseUrl }];
+  const provider = [{ id: 'stub', name: 'Stub', base_url: llm.openaiBaseUrl }];
   say(`A stub LLM answers at ${llm.openaiBaseUrl}. Start Lodge with it in another terminal:
 
   LODGE_PROVIDERS='${JSON.stringify(provider)}' npm start
 
-Agents made with "model": "standin/any" then talk to it. It repeats what it is told, and "run: <command>" makes the agent
+Agents made with "model": "stub/any" then talk to it. It repeats what it is told, and "run: <command>" makes the agent
 run that command in its virtual machine. Ctrl-C ends it.
 `);
   await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);

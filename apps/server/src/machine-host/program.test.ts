@@ -34,7 +34,7 @@ const placeOf = () => ({
   view: join(folder, 'program'),
 });
 
-async function told(): Promise<string> {
+async function report(): Promise<string> {
   const { through, argv } = await programFor(user, placeOf());
   const [command, ...args] = [...through, 'setpriv', '--reuid=1', '--regid=1', '--clear-groups', '--', ...argv];
   return execFileSync(command!, args, { encoding: 'utf8', cwd: '/' }).trim();
@@ -42,14 +42,14 @@ async function told(): Promise<string> {
 
 test('it is run where it is when the user can read it', { skip }, async () => {
   chmodSync(join(folder, 'closed'), 0o711);
-  assert.equal(await told(), `${join(checkout, 'entry.cjs')} 1 EACCES`);
+  assert.equal(await report(), `${join(checkout, 'entry.cjs')} 1 EACCES`);
   assert.deepEqual(readdirSync(folder), ['closed']);
 });
 
 test('behind a closed folder it is seen elsewhere, read-only, by its process alone', { skip }, async () => {
   chmodSync(join(checkout, 'entry.cjs'), 0o666);
   for (let start = 0; start < 2; start += 1) {
-    assert.equal(await told(), `${join(folder, 'program', 'entry.cjs')} 1 EROFS`);
+    assert.equal(await report(), `${join(folder, 'program', 'entry.cjs')} 1 EROFS`);
     assert.deepEqual(readdirSync(join(folder, 'program')), []);
   }
 });

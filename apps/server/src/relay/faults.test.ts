@@ -43,17 +43,17 @@ async function twoAgents(): Promise<readonly [string, string]> {
 
 function relay(start: Omit<FaultyStart, 'connectionString'>): {
   readonly child: ChildProcess;
-  readonly told: () => string;
+  readonly output: () => string;
 } {
   const child = fork(new URL('./testing/faulty-relay.ts', import.meta.url), [], {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     execArgv: [],
   });
   children.push(child);
-  let told = '';
-  child.stderr!.on('data', (chunk: Buffer) => (told += chunk.toString()));
+  let output = '';
+  child.stderr!.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.send({ connectionString: database.connectionString, ...start });
-  return { child, told: () => told };
+  return { child, output: () => output };
 }
 
 async function until(agentId: string, is: (row: ChannelRow) => boolean): Promise<ChannelRow> {
@@ -71,7 +71,7 @@ const isConnected = ({ status }: ChannelRow): boolean => status === 'connected';
 
 test('a rejection that nobody took ends its own connection, for longer each time; the process goes on', async () => {
   const [poisoned, other] = await twoAgents();
-  const { child, told } = relay({ agentId: poisoned, how: 'rejects' });
+  const { child, output } = relay({ agentId: poisoned, how: 'rejects' });
   const first = await until(poisoned, hasFault);
   assert.ok(!/in a row/.test(first.statusReason!.message));
   await until(other, isConnected);
@@ -85,8 +85,8 @@ test('a rejection that nobody took ends its own connection, for longer each time
   assert.ok(wait!.s > 30 && wait!.s <= 60, `${wait!.s} s`);
   assert.equal((await until(other, isConnected)).status, 'connected');
   assert.equal(child.exitCode, null);
-  assert.match(told(), /"kind":"TypeError","at":\["faulty-relay\.ts:\d+:\d+".*"faults":2,"one_connection":true/);
-  assert.ok(!told().includes('SECRET'));
+  assert.match(output(), /"kind":"TypeError","at":\["faulty-relay\.ts:\d+:\d+".*"faults":2,"one_connection":true/);
+  assert.ok(!output().includes('SECRET'));
   await store.channels.restart(accountId, poisoned, 'telegram');
   await until(poisoned, (row) => hasFault(row) && !/in a row/.test(row.statusReason!.message));
   child.kill('SIGKILL');
@@ -94,10 +94,10 @@ test('a rejection that nobody took ends its own connection, for longer each time
 
 test('after an exception the next process takes up the others at once, and leaves alone where it came from', async () => {
   const [poisoned, other] = await twoAgents();
-  const { child, told } = relay({ agentId: poisoned, how: 'throws' });
+  const { child, output } = relay({ agentId: poisoned, how: 'throws' });
   const [code] = (await once(child, 'exit')) as [number];
   assert.equal(code, 1);
-  assert.ok(!told().includes('SECRET'));
+  assert.ok(!output().includes('SECRET'));
   await until(poisoned, hasFault);
   const startedAt = performance.now();
   const next = relay({ agentId: poisoned, how: 'throws' });

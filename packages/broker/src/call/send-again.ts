@@ -35,6 +35,6 @@ export async function sendAgain(
 /** Null where the answer is none that asks to come again. */
 function waitAskedFor({ statusCode, headers }: Dispatcher.ResponseData): number | null {
   if ((statusCode !== 429 && statusCode !== 503) || headers['x-should-retry'] === 'false') return null;
-  const told = String(headers['retry-after'] ?? '');
-  return /^\d{1,6}$/.test(told) ? Number(told) * 1000 : null;
+  const header = String(headers['retry-after'] ?? '');
+  return /^\d{1,6}$/.test(header) ? Number(header) * 1000 : null;
 }

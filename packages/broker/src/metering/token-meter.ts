@@ -17,9 +17,9 @@ export function estimateInput(bytes: number, { embedded, embeddedBytes }: TextWe
 
 /** Where a meter stands, as plain data. */
 export interface MeterState {
-  readonly told: TokenUsage;
+  readonly reported: TokenUsage;
   /** What was told is of everything the model has said so far. */
-  readonly toldAll: boolean;
+  readonly reportedAll: boolean;
   readonly failed: boolean;
   /** Characters that the model said. */
   readonly said: number;
@@ -28,8 +28,8 @@ export interface MeterState {
 /** Usage of one call as it goes by. */
 export class TokenMeter {
   readonly #wire: Wire;
-  #told: TokenUsage = noTokens;
-  #toldAll = false;
+  #reported: TokenUsage = noTokens;
+  #reportedAll = false;
   #failed = false;
   #said = 0;
 
@@ -38,12 +38,12 @@ export class TokenMeter {
   }
 
   get state(): MeterState {
-    return { told: this.#told, toldAll: this.#toldAll, failed: this.#failed, said: this.#said };
+    return { reported: this.#reported, reportedAll: this.#reportedAll, failed: this.#failed, said: this.#said };
   }
 
-  set state({ told, toldAll, failed, said }: MeterState) {
-    this.#told = told;
-    this.#toldAll = toldAll;
+  set state({ reported, reportedAll, failed, said }: MeterState) {
+    this.#reported = reported;
+    this.#reportedAll = reportedAll;
     this.#failed = failed;
     this.#said = said;
   }
@@ -52,9 +52,9 @@ export class TokenMeter {
   read(reply: Json): void {
     const said = textLength(this.#wire.said(reply));
     this.#said += said;
-    this.#told = this.#wire.count(reply, this.#told);
-    if (this.#wire.countsAll(reply)) this.#toldAll = true;
-    else if (said > 0) this.#toldAll = false;
+    this.#reported = this.#wire.count(reply, this.#reported);
+    if (this.#wire.countsAll(reply)) this.#reportedAll = true;
+    else if (said > 0) this.#reportedAll = false;
     this.#failed ||= this.#wire.isFailure(reply);
   }
 
@@ -68,10 +68,10 @@ export class TokenMeter {
    * from what was said, and no less than `leastOutput`.
    */
   usage(inputEstimate: number, leastOutput = 0): { readonly usage: TokenUsage; readonly estimated: boolean } {
-    if (this.#toldAll) return { usage: this.#told, estimated: false };
-    const outputTokens = Math.max(this.#told.outputTokens ?? 0, Math.ceil(this.#said / bytesPerToken), leastOutput);
+    if (this.#reportedAll) return { usage: this.#reported, estimated: false };
+    const outputTokens = Math.max(this.#reported.outputTokens ?? 0, Math.ceil(this.#said / bytesPerToken), leastOutput);
     return {
-      usage: { ...this.#told, inputTokens: this.#told.inputTokens ?? inputEstimate, outputTokens },
+      usage: { ...this.#reported, inputTokens: this.#reported.inputTokens ?? inputEstimate, outputTokens },
       estimated: true,
     };
   }
@@ -83,7 +83,7 @@ export class TokenMeter {
 
   /** Whether it told so instead of an answer: the model said nothing, and no usage was told. */
   get isFailedAtOnce(): boolean {
-    return this.#failed && this.#said === 0 && Object.values(this.#told).every((count) => count === null);
+    return this.#failed && this.#said === 0 && Object.values(this.#reported).every((count) => count === null);
   }
 }
 

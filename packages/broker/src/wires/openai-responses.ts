@@ -78,10 +78,10 @@ function count(reply: Json, counts: TokenUsage): TokenUsage {
 
 /** Tokens of images that a tool made within the response, where each tells its own. */
 function madeImages(response: Json): number | null {
-  const told = asList(response.output).flatMap((item) => {
+  const tokensOfImages = asList(response.output).flatMap((item) => {
     const made = asObject(item);
     const tokens = asTokens(asObject(made?.usage)?.output_tokens);
     return made?.type === 'image_generation_call' && tokens !== null ? [tokens] : [];
   });
-  return told.length === 0 ? null : told.reduce((sum, tokens) => sum + tokens, 0);
+  return tokensOfImages.length === 0 ? null : tokensOfImages.reduce((sum, tokens) => sum + tokens, 0);
 }

@@ -24,8 +24,8 @@ test('usage in the words of each provider: cached tokens are no input, reasoning
 });
 
 test('usage is found wherever a provider puts it; nonsense counts as nothing', () => {
-  const told = { prompt_tokens: 3, completion_tokens: 4 };
-  for (const reply of [{ usage: told }, { choices: [{ usage: told }] }, { x_groq: { usage: told } }]) {
+  const reported = { prompt_tokens: 3, completion_tokens: 4 };
+  for (const reply of [{ usage: reported }, { choices: [{ usage: reported }] }, { x_groq: { usage: reported } }]) {
     assert.equal(openai.count(reply, noTokens).outputTokens, 4);
   }
   for (const wrong of [null, [], {}, { prompt_tokens: -1, completion_tokens: 1 }, { prompt_tokens: '3' }, 'x']) {
@@ -72,8 +72,8 @@ test('a request that does not stream is not asked for stream options', () => {
 });
 
 test('only the chunk that exists for usage alone is left out', () => {
-  const told = { prompt_tokens: 3, completion_tokens: 4 };
-  assert.ok(openai.isUsageOnly({ choices: [], usage: told }));
-  assert.ok(!openai.isUsageOnly({ choices: [{ delta: {} }], usage: told }));
+  const reported = { prompt_tokens: 3, completion_tokens: 4 };
+  assert.ok(openai.isUsageOnly({ choices: [], usage: reported }));
+  assert.ok(!openai.isUsageOnly({ choices: [{ delta: {} }], usage: reported }));
   assert.ok(!openai.isUsageOnly({ choices: [], usage: null, prompt_filter_results: [] }));
 });

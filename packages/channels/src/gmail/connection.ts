@@ -47,7 +47,7 @@ export class GmailConnection implements ChannelConnection {
   #inbox: Inbox | null = null;
   #address = '';
   #isConnected = false;
-  #toldNote: string | null = null;
+  #reportedNote: string | null = null;
   #failures = 0;
   #probeAtMs = 0;
 
@@ -183,7 +183,7 @@ export class GmailConnection implements ChannelConnection {
       timings: this.#parts.timings,
       signal: this.#end.signal,
       onNote: () => {
-        const isAnother = this.#pushed !== null && this.#pushed.note !== this.#toldNote;
+        const isAnother = this.#pushed !== null && this.#pushed.note !== this.#reportedNote;
         if (this.#isConnected && isAnother && !this.#end.signal.aborted) this.#tellConnected();
       },
     });
@@ -191,7 +191,7 @@ export class GmailConnection implements ChannelConnection {
 
   #tellConnected(): void {
     const note = this.#pushed?.note ?? null;
-    this.#toldNote = note;
+    this.#reportedNote = note;
     const identity = { id: this.#address, name: this.#address };
     this.#host.changed({ status: 'connected', identity, ...(note !== null && { note }) });
   }

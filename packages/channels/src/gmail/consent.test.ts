@@ -86,8 +86,8 @@ describe('the consent of a person', () => {
     google.fault({ of: 'POST token', does: 503, times: 20 });
     await assert.rejects(consent.exchange(given, signal), (error: Error & { reason: { code: string } }) => {
       assert.equal(error.reason.code, 'platform_unreachable');
-      const told = JSON.stringify(error, Object.getOwnPropertyNames(error));
-      for (const secret of [given.code, given.verifier, google.client.clientSecret]) assert.ok(!told.includes(secret));
+      const shown = JSON.stringify(error, Object.getOwnPropertyNames(error));
+      for (const secret of [given.code, given.verifier, google.client.clientSecret]) assert.ok(!shown.includes(secret));
       return true;
     });
     google.clearFaults();

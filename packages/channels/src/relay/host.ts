@@ -99,8 +99,8 @@ export class Host implements ConnectionHost {
   private async writeState(state: ConnectionState): Promise<void> {
     const { lease, store, onEnd } = this.options;
     const code = state.status === 'pending_pairing' ? state.code : undefined;
-    const told = code === undefined ? null : JSON.stringify({ qr: code.qr, pairingCode: code.pairingCode });
-    const written = await store.changed(lease, state, told, this.accountOf(state));
+    const shownCode = code === undefined ? null : JSON.stringify({ qr: code.qr, pairingCode: code.pairingCode });
+    const written = await store.changed(lease, state, shownCode, this.accountOf(state));
     if (written !== true || state.status === 'error') onEnd(false);
     else if (state.status === 'connected') this.ours.resolve();
   }

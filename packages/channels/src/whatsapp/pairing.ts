@@ -33,7 +33,7 @@ export class Pairing {
   private round = 0;
   private attempt = 0;
   private roundEndsAt = 0;
-  private wanted: { readonly phoneNumber: string; readonly told: PromiseWithResolvers<void> } | null = null;
+  private wanted: { readonly phoneNumber: string; readonly shown: PromiseWithResolvers<void> } | null = null;
   private byCode = false;
   private asked = Promise.withResolvers<void>();
 
@@ -80,22 +80,22 @@ export class Pairing {
     const phoneNumber = given.replace(/^\+/, '');
     if (!/^[1-9][0-9]{6,14}$/.test(phoneNumber)) throw new Error('the number must be written as +15551234567');
     if (this.options.isPaired()) throw new Error('a phone is paired already');
-    const wanted = { phoneNumber, told: Promise.withResolvers<void>() };
+    const wanted = { phoneNumber, shown: Promise.withResolvers<void>() };
     this.wanted = wanted;
     this.round = 0;
     this.asked.resolve();
     this.asked = Promise.withResolvers<void>();
     if (this.wasShown) void this.showCode(wanted);
-    const timer = setTimeout(() => wanted.told.reject(new Error('WhatsApp gave no code; try again')), maxWaitMs);
+    const timer = setTimeout(() => wanted.shown.reject(new Error('WhatsApp gave no code; try again')), maxWaitMs);
     try {
-      await wanted.told.promise;
+      await wanted.shown.promise;
     } finally {
       clearTimeout(timer);
       if (this.wanted === wanted) this.wanted = null;
     }
   }
 
-  private async showCode({ phoneNumber, told }: NonNullable<Pairing['wanted']>): Promise<void> {
+  private async showCode({ phoneNumber, shown }: NonNullable<Pairing['wanted']>): Promise<void> {
     this.wanted = null;
     this.byCode = true;
     try {
@@ -104,10 +104,10 @@ export class Pairing {
       const code = { qr: null, pairingCode, expiresAt: new Date(this.roundEndsAt), attempt: this.attempt };
       const typed = { ...reason, message: 'Open WhatsApp on the phone, then Linked devices, and type the code.' };
       this.options.tell({ status: 'pending_pairing', reason: typed, code });
-      told.resolve();
+      shown.resolve();
     } catch {
       this.byCode = false;
-      told.reject(new Error('WhatsApp gave no code; try again'));
+      shown.reject(new Error('WhatsApp gave no code; try again'));
     }
   }
 }

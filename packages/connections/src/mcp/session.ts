@@ -85,10 +85,10 @@ export class Session {
 
   /** Ends the session and tells the server, within bounds. */
   async end(): Promise<void> {
-    const told = this.#transport.terminateSession().catch(() => undefined);
+    const terminated = this.#transport.terminateSession().catch(() => undefined);
     let clock: NodeJS.Timeout | undefined;
     const waited = new Promise<void>((resolve) => (clock = setTimeout(resolve, endMs)));
-    await Promise.race([told, waited]);
+    await Promise.race([terminated, waited]);
     clearTimeout(clock);
     await this.#client.close().catch(() => undefined);
   }

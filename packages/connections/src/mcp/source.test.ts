@@ -45,7 +45,7 @@ async function start(options: Partial<McpServerOptions> = {}, mcpBounds: Partial
   put();
   return { server, put };
 }
-const told = () => world.lines.map(({ entry }) => entry.message).filter((line) => line.includes('not listed'));
+const loggedLines = () => world.lines.map(({ entry }) => entry.message).filter((line) => line.includes('not listed'));
 const agentId = (address: string = known) => world.broker.agentId(address);
 const signal = () => AbortSignal.timeout(10_000);
 const list = async (address: string = known) => world.parts.tools.tools(agentId(address), signal());
@@ -90,7 +90,7 @@ test('a turn does not wait for a server that takes its time; the next one has it
   const began = performance.now();
   assert.deepEqual(await list(), []);
   assert.ok(performance.now() - began < 900);
-  assert.match(told().join(), /not listed\. Its server takes its time/);
+  assert.match(loggedLines().join(), /not listed\. Its server takes its time/);
   isSlow = false;
   for (const end of held) end();
   const deadline = performance.now() + 10_000;
@@ -137,7 +137,7 @@ test('a server that is away costs no turn, and is there again when it is', async
   await start({ instead: (_req, res) => away && Boolean(res.writeHead(503).end('away')) }, { retryMs: 50 });
   assert.deepEqual(await names(), []);
   assert.deepEqual(await names(), []);
-  assert.deepEqual(told(), ['Connection calc: its tools were not listed. The server answered with status 503.']);
+  assert.deepEqual(loggedLines(), ['Connection calc: its tools were not listed. The server answered with status 503.']);
   assert.deepEqual((await call('calc__add'))?.isError, true);
   away = false;
   await sleep(60);
@@ -168,8 +168,8 @@ test('without its token a server has no tools, and what it says of it is not pas
   const [isError, sentence] = await said('calc__add');
   assert.equal(isError, true);
   assert.doesNotMatch(sentence, /wrong-token|no token/);
-  assert.match(told().join(), /not listed\. The server of this connection refuses its credentials/);
-  assert.doesNotMatch(told().join(), /wrong-token|no token/);
+  assert.match(loggedLines().join(), /not listed\. The server of this connection refuses its credentials/);
+  assert.doesNotMatch(loggedLines().join(), /wrong-token|no token/);
 });
 
 const leaks = {
@@ -205,7 +205,7 @@ test('a list with the token is no list', async () => {
     tools = [add, tool];
     await start();
     assert.deepEqual(await names(), []);
-    assert.match(told().join(), /not listed\. The server's answer held the credential/);
+    assert.match(loggedLines().join(), /not listed\. The server's answer held the credential/);
     assert.ok(!JSON.stringify([world.lines, world.logged]).includes(token));
     for (const step of undo.splice(0)) await step();
   }

@@ -33,7 +33,7 @@ export class ConnectionTools implements ClosableToolSource {
   readonly #deps: SourceDeps;
   readonly #held = new Map<string, HeldServer>();
   /** Failures that have a line in their agent's log. */
-  readonly #told = new WeakSet<Error>();
+  readonly #logged = new WeakSet<Error>();
   readonly #sweeping: NodeJS.Timeout;
 
   constructor(deps: SourceDeps) {
@@ -102,8 +102,8 @@ export class ConnectionTools implements ClosableToolSource {
    */
   #tell(row: ConnectionRow, error: unknown): void {
     if (error instanceof Error) {
-      if (this.#told.has(error)) return;
-      this.#told.add(error);
+      if (this.#logged.has(error)) return;
+      this.#logged.add(error);
     }
     const why = error === null ? tooSlow : reasonOf(error);
     this.#deps.calls.write(row.agentId, 'warn', `Connection ${row.name}: its tools were not listed. ${why}`);

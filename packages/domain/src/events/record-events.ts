@@ -7,18 +7,18 @@ import type { EventKind, NoData } from './kind.ts';
 
 type Member = { readonly name: string };
 
-const told = <Data extends Readonly<Record<string, unknown>>>(meaning: string): EventKind<Data> => ({
+const published = <Data extends Readonly<Record<string, unknown>>>(meaning: string): EventKind<Data> => ({
   level: 'info',
   public: meaning,
   sentence: null,
 });
 
 export const agentRecordEvents = {
-  'agent.created': told<{ readonly name: string }>('The agent is there; its machine is being made.'),
-  'agent.updated': told<{ readonly fields: readonly string[] }>(
+  'agent.created': published<{ readonly name: string }>('The agent is there; its machine is being made.'),
+  'agent.updated': published<{ readonly fields: readonly string[] }>(
     'The record of the agent was changed; `fields` names what was given.',
   ),
-  'agent.deleted': told<NoData>('The agent is gone for the API; its machine and its files are being removed.'),
+  'agent.deleted': published<NoData>('The agent is gone for the API; its machine and its files are being removed.'),
   'agent.start_requested': quiet(),
   'agent.resume_requested': quiet(),
   'agent.pause_requested': quiet(),
@@ -35,13 +35,13 @@ export const agentRecordEvents = {
 } as const;
 
 export const accountEvents = {
-  'api_key.created': told<{
+  'api_key.created': published<{
     readonly name: string;
     readonly last4: string;
     readonly scopes: readonly string[];
     readonly expires_at: string | null;
   }>('An API key was made; the key itself is in no event.'),
-  'api_key.revoked': told<NoData>('An API key was revoked.'),
+  'api_key.revoked': published<NoData>('An API key was revoked.'),
   'account.created': quiet(),
   'account.joined': quiet<{ readonly by: string }>(),
   'account.updated': quiet<{ readonly record_llm_calls: boolean }>(),
@@ -53,7 +53,7 @@ export const accountEvents = {
   'webhook.created': quiet<{ readonly url: string }>(),
   'webhook.updated': quiet<{ readonly fields: readonly string[] }>(),
   'webhook.removed': quiet(),
-  'webhook.disabled': told<{ readonly webhook_id: string; readonly reason: string }>(
+  'webhook.disabled': published<{ readonly webhook_id: string; readonly reason: string }>(
     'A webhook is told nothing more: its receiver has failed for a day, or wants no more.',
   ),
   'session.created': quiet<{ readonly second_factor: string }>(),

@@ -35,8 +35,11 @@ test('at one account five guesses are free, then each waits twice as long, up to
       wait *= 2;
     } else {
       assert.equal(error.code, 'rate_limit_exceeded');
-      const told = error.retryAfterSeconds;
-      assert.ok(told <= wanted && told >= wanted - passed, `${told} s, ${passed} s after the guess; ${wanted} wanted`);
+      const waitSeconds = error.retryAfterSeconds;
+      assert.ok(
+        waitSeconds <= wanted && waitSeconds >= wanted - passed,
+        `${waitSeconds} s, ${passed} s after the guess; ${wanted} wanted`,
+      );
     }
     // The wait passes.
     await execute(world.database.connectionString, 'update attempts set blocked_until = now()');

@@ -116,14 +116,14 @@ test('a key is forgotten at once when the store tells that it changed, also one 
     log,
     clock: () => new Date(0),
   });
-  for (const told of ['k0', null]) {
+  for (const changed of ['k0', null]) {
     store.change(key, { revokedAt: null });
     listeners[0]!('k0');
     assert.equal(typeof (await verifier.verify(key)), 'object');
     store.change(key, { revokedAt: new Date(0) });
     listeners[0]!('other');
     assert.equal(typeof (await verifier.verify(key)), 'object', 'another key changed: this one is remembered');
-    listeners[0]!(told);
+    listeners[0]!(changed);
     assert.equal(await verifier.verify(key), 'revoked_api_key');
   }
   store.change(key, { revokedAt: null });

@@ -114,7 +114,7 @@ async function say(name: Name, text = 'go'): Promise<string> {
 }
 
 const ask = (from: Name, to: Name) => use(from, 'ask_agent', { agent: agents[to].id, message: 'what now?' });
-const told = async (result: ReturnType<typeof ask>): Promise<string> => {
+const spoken = async (result: ReturnType<typeof ask>): Promise<string> => {
   const answer = await result;
   return typeof answer === 'string' ? `refused: ${answer}` : `said: ${String(answer['answer'])}`;
 };
@@ -208,7 +208,7 @@ test('so many messages a minute, and then a clear error', async () => {
 });
 
 test('an agent asks those that its owner allows, in a turn of its own conversation', async () => {
-  gateway.scripts.set('a', () => told(ask('a', 'b')));
+  gateway.scripts.set('a', () => spoken(ask('a', 'b')));
   gateway.scripts.set('b', async (said) => `heard ${said.split('\n').at(-1)}`);
   assert.equal(await say('a'), 'said: heard what now?');
   const { endpoint, body } = gateway.turns[1]!;
@@ -222,10 +222,10 @@ test('an agent asks those that its owner allows, in a turn of its own conversati
 test('whom it may not ask is refused alike: nobody, itself, no peer, another account', async () => {
   const none = 'refused: agent is none that you may ask; agents_list has those.';
   for (const agent of ['zzzzzzzzzzzz', '*', '../x', agents.a.id]) {
-    gateway.scripts.set('a', () => told(use('a', 'ask_agent', { agent, message: 'x' })));
+    gateway.scripts.set('a', () => spoken(use('a', 'ask_agent', { agent, message: 'x' })));
     assert.equal(await say('a'), none, agent);
   }
-  gateway.scripts.set('d', () => told(ask('d', 'a')));
+  gateway.scripts.set('d', () => spoken(ask('d', 'a')));
   assert.equal(await say('d'), none);
   const stranger = { agentId: agents.a.id, accountId: randomUUID() };
   const answer = await tools.call(stranger, 'ask_agent', { agent: agents.b.id, message: 'x' }, never);
@@ -237,12 +237,12 @@ test('outside of a turn nobody is asked: a chain could begin anew there', async 
 });
 
 test('two agents that ask each other come to an end, and so does a long chain', async () => {
-  gateway.scripts.set('a', () => told(ask('a', 'b')));
-  gateway.scripts.set('b', () => told(ask('b', 'a')));
+  gateway.scripts.set('a', () => spoken(ask('a', 'b')));
+  gateway.scripts.set('b', () => spoken(ask('b', 'a')));
   assert.match(await say('a'), /^said: refused: agent waits for an answer in this chain/);
   assert.equal(gateway.turns.length, 2);
-  gateway.scripts.set('b', () => told(ask('b', 'c')));
-  gateway.scripts.set('c', () => told(ask('c', 'd')));
+  gateway.scripts.set('b', () => spoken(ask('b', 'c')));
+  gateway.scripts.set('c', () => spoken(ask('c', 'd')));
   assert.equal(await say('a'), 'said: said: refused: A question is passed on to 2 agents at most.');
 });
 
@@ -272,10 +272,10 @@ async function callModel(name: Name, costUsd = '0.25') {
 
 test('what a question costs is spent by who asked first, down the chain', async () => {
   const spent = async (name: Name) => ((await use(name, 'usage_now')) as Record<string, string>)['spent_today_usd'];
-  gateway.scripts.set('a', () => told(ask('a', 'b')));
+  gateway.scripts.set('a', () => spoken(ask('a', 'b')));
   gateway.scripts.set('b', async () => {
     await callModel('b');
-    return told(ask('b', 'c'));
+    return spoken(ask('b', 'c'));
   });
   gateway.scripts.set('c', async () => {
     await callModel('c');
@@ -295,7 +295,7 @@ test('who has spent its limit asks nobody any more, and is told what is left', a
     return limits.map(({ of, period, limit_usd, left_usd }: Result) => [of, period, limit_usd, left_usd]);
   };
   assert.deepEqual(await left(), [['agent', 'day', '0.75', '0.25']]);
-  gateway.scripts.set('a', () => told(ask('a', 'b')));
+  gateway.scripts.set('a', () => spoken(ask('a', 'b')));
   gateway.scripts.set('b', async () => {
     await callModel('b', '0.3');
     return 'done';

@@ -24,7 +24,7 @@ import type {
   LogEntry,
   LogQuery,
   Provider,
-  ToldError,
+  ReportedError,
   VmUsage,
   WebEndpoint,
   WebPage,
@@ -214,7 +214,7 @@ export interface LiveAgent {
   /** `turn.member` is one of the row's. */
   readonly endpoint: (turn: ChatTurn) => ChatEndpoint;
   /** What an error means that its gateway tells of a turn. */
-  readonly turnFailure: (told: ToldError) => FailureFacts;
+  readonly turnFailure: (reported: ReportedError) => FailureFacts;
   /** Where the daemon of its guest answers. */
   readonly guest: GuestAddress;
   readonly web: (page: WebPage) => WebEndpoint | null;

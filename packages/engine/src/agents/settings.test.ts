@@ -14,7 +14,8 @@ before(async () => {
 after(() => world.close());
 
 const find = async (id: string): Promise<AgentRow> => (await world.store.agents.find(id))!;
-const toldTo = (host: FakeHost, { vmAddress }: AgentRow) => host.guestAt(vmAddress!)?.guest.memory.get('instructions');
+const instructionsOf = (host: FakeHost, { vmAddress }: AgentRow) =>
+  host.guestAt(vmAddress!)?.guest.memory.get('instructions');
 const applies = ({ calls }: Plane): number => calls.filter((call) => call === 'apply').length;
 
 async function tell(plane: Plane, id: string, instructions: string | null): Promise<AgentRow> {
@@ -36,8 +37,11 @@ test('a plain create applies nothing; one with instructions runs with them', asy
   const plane = await startPlane(world, host);
   const plain = await running(world, plane);
   assert.deepEqual([plain.settingsApplied, applies(plane), plane.agents.inEffect(plain)], ['template', 0, true]);
-  const told = await running(world, plane, { instructions: 'Be brief.' });
-  assert.deepEqual([toldTo(host, told), applies(plane), plane.agents.inEffect(told)], ['Be brief.', 1, true]);
+  const instructed = await running(world, plane, { instructions: 'Be brief.' });
+  assert.deepEqual(
+    [instructionsOf(host, instructed), applies(plane), plane.agents.inEffect(instructed)],
+    ['Be brief.', 1, true],
+  );
   await plane.end();
 });
 
@@ -46,12 +50,12 @@ test('a change reaches a running agent at once, and nothing is applied twice', a
   const plane = await startPlane(world, host);
   const { id } = await running(world, plane);
   const changed = await tell(plane, id, 'Be brief.');
-  assert.deepEqual([toldTo(host, changed), plane.agents.inEffect(changed)], ['Be brief.', true]);
+  assert.deepEqual([instructionsOf(host, changed), plane.agents.inEffect(changed)], ['Be brief.', true]);
   await tell(plane, id, 'Be brief.');
   await plane.agents.update(world.accountId, id, { name: 'B', model: 'p/other' });
   await sleep(200);
   assert.equal(applies(plane), 1);
-  assert.equal(toldTo(host, await tell(plane, id, null)), '');
+  assert.equal(instructionsOf(host, await tell(plane, id, null)), '');
   await plane.end();
 });
 
@@ -67,7 +71,7 @@ test('a change to an agent that sleeps is in effect when it is awake again', asy
     const asleep = await tell(plane, id, `told while ${down}d`);
     assert.equal(plane.agents.inEffect(asleep), false);
     const awake = await done(plane, id, up);
-    assert.deepEqual([toldTo(host, awake), plane.agents.inEffect(awake)], [`told while ${down}d`, true]);
+    assert.deepEqual([instructionsOf(host, awake), plane.agents.inEffect(awake)], [`told while ${down}d`, true]);
     const times = applies(plane);
     await done(plane, id, down);
     await done(plane, id, up);
@@ -116,10 +120,13 @@ test('killed after the guest has taken them and before the row says so: they are
   const { id } = await running(world, first);
   first.troubles.settings = 'unheard';
   await first.agents.update(world.accountId, id, { instructions: 'Be brief.' });
-  await until('the guest has them', async () => toldTo(host, await find(id)) === 'Be brief.');
+  await until('the guest has them', async () => instructionsOf(host, await find(id)) === 'Be brief.');
   first.kill();
   const second = await startPlane(world, host);
   const row = await second.agents.awaitInEffect(world.accountId, id, 120_000, never);
-  assert.deepEqual([second.agents.inEffect(row), toldTo(host, row), row.status], [true, 'Be brief.', 'running']);
+  assert.deepEqual(
+    [second.agents.inEffect(row), instructionsOf(host, row), row.status],
+    [true, 'Be brief.', 'running'],
+  );
   await second.end();
 });

@@ -27,7 +27,7 @@ class Life {
   private readonly host = new FakeHost();
   private plane!: Plane;
   private id = '';
-  private told = 0;
+  private known = 0;
   private release = 0;
   private readonly failing = new Set<string>();
   private readonly random: (below: number) => number;
@@ -112,9 +112,9 @@ class Life {
     const vm = this.host.guestAt(live.row.vmAddress!);
     // A VM that died just now is no longer at its address; its turn fails, and nothing is acknowledged.
     if (vm?.agentId === this.id) {
-      this.told += 1;
-      vm.guest.memory.set('told', String(this.told));
-      vm.guest.files.set('told', String(this.told));
+      this.known += 1;
+      vm.guest.memory.set('told', String(this.known));
+      vm.guest.files.set('told', String(this.known));
     }
     live.release();
   }
@@ -145,12 +145,12 @@ class Life {
     const vm = this.host.vms.get(this.id);
     if (row.status === 'error') assert.ok(row.statusReason, 'error without a reason');
     if (row.acknowledged) assert.ok(vm, 'the disk of an acknowledged agent is lost');
-    if (this.told > 0)
-      assert.ok(Number(vm!.guest.files.get('told')) >= this.told, 'a disk lacks what was acknowledged');
+    if (this.known > 0)
+      assert.ok(Number(vm!.guest.files.get('told')) >= this.known, 'a disk lacks what was acknowledged');
     if (row.status !== 'running' && row.status !== 'paused') return !vm?.alive;
     const is = vm?.alive === true && vm.executionId === row.executionId && vm.paused === (row.status === 'paused');
-    if (is && vm.address === row.vmAddress && this.told > 0) {
-      assert.equal(Number(vm.guest.memory.get('told')), this.told, 'the agent has forgotten what was acknowledged');
+    if (is && vm.address === row.vmAddress && this.known > 0) {
+      assert.equal(Number(vm.guest.memory.get('told')), this.known, 'the agent has forgotten what was acknowledged');
     }
     return is && vm.address === row.vmAddress;
   }

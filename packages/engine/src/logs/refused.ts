@@ -10,20 +10,20 @@ type Refused = Awaited<ReturnType<VmDriver['readRefused']>>;
 
 export function refusedEntries({ refused, more }: Refused, mode: EgressMode): NewLogEntry[] {
   const lines = new Map<string, { readonly at: Date; count: number }>();
-  let untold = more;
+  let unlogged = more;
   for (const connection of refused) {
     const sentence = sentenceOf(connection, mode);
     const line = lines.get(sentence);
     if (line) line.count += 1;
     else if (lines.size < mostLines) lines.set(sentence, { at: connection.at, count: 1 });
-    else untold += 1;
+    else unlogged += 1;
   }
   const entries = [...lines].flatMap(([sentence, { at, count }]) => {
     // A cleaner of its own: no name that a guest asks for may hide the lines after it.
     const message = new LineCleaner().clean(count === 1 ? sentence : `${sentence} (${count} times)`);
     return message === null ? [] : [entryOf(message, at)];
   });
-  return untold === 0 ? entries : [...entries, entryOf(`Refused: ${untold} more.`)];
+  return unlogged === 0 ? entries : [...entries, entryOf(`Refused: ${unlogged} more.`)];
 }
 
 const entryOf = (message: string, at?: Date): NewLogEntry => ({

@@ -45,8 +45,10 @@ export class Sleeper {
   /** Also when there is nothing to do any more: it does not run, or its limit was raised. */
   private async isDone(id: string): Promise<boolean> {
     if ((await this.deps.spend.asleep(id, new Date())) === null) return true;
-    const begun = await this.deps.store.begin(id, 'limit', ({ row, held }) =>
-      row.status === 'running' && row.operation === null && !held ? { do: 'begin', kind: 'pause' } : { do: 'nothing' },
+    const begun = await this.deps.store.begin(id, 'limit', ({ row, isKeptAwake }) =>
+      row.status === 'running' && row.operation === null && !isKeptAwake
+        ? { do: 'begin', kind: 'pause' }
+        : { do: 'nothing' },
     );
     if (begun === null || begun.admission.do === 'begin') return true;
     return begun.row.status !== 'running' && begun.row.operation === null;

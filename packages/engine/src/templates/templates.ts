@@ -228,8 +228,9 @@ class TemplateKeeper implements Templates {
         if (!isOne && !before) this.serve(kind, { offered, fresh, upgrade: null });
         const upgrade = isOne ? fresh : await this.bring(kind, runtime, offered.upgrade);
         this.serve(kind, { offered, fresh, upgrade });
-        const told = { new_agents: this.versionOf(fresh.id), upgrade: this.versionOf(upgrade.id) };
-        if (before) this.deps.log.info({ runtime: runtime.name, ...told }, 'what is offered of a runtime has changed');
+        const fields = { new_agents: this.versionOf(fresh.id), upgrade: this.versionOf(upgrade.id) };
+        if (before)
+          this.deps.log.info({ runtime: runtime.name, ...fields }, 'what is offered of a runtime has changed');
         this.beside = Promise.all([this.beside, this.warmFurther(kind, runtime)]);
         this.also(this.findEarlyOnes(runtime, [fresh, upgrade]));
         return;
@@ -325,14 +326,14 @@ class TemplateKeeper implements Templates {
     { template: from, version }: { readonly template: Template; readonly version: RuntimeVersion },
   ): Promise<void> {
     const { log } = this.deps;
-    const told = { runtime: runtime.name, template_id: from.id };
-    log.info(told, 'agents are made from an early template, which is warmed up further beside them');
+    const fields = { runtime: runtime.name, template_id: from.id };
+    log.info(fields, 'agents are made from an early template, which is warmed up further beside them');
     await this.awaitMemory(runtime);
     const { signal } = this.stopping;
     const make = () => this.makeUnhurried({ runtime, version, stage: { from } });
     const full = this.known(await this.unhurried.through(kind, make, { signal }), runtime, version);
     this.early.set(from.id, full);
-    log.info({ ...told, full_id: full.id }, 'the template is fully warm: new agents are made from it');
+    log.info({ ...fields, full_id: full.id }, 'the template is fully warm: new agents are made from it');
     const ready = this.ready.get(kind);
     const warmest = (template: Template): Template => this.early.get(template.id) ?? template;
     if (ready)
@@ -386,8 +387,8 @@ class TemplateKeeper implements Templates {
     const { driver, log } = this.deps;
     const { signal } = this.stopping;
     for (let said = false; (await driver.hostMemory()).availableMib < unhurriedMib; said = true) {
-      const told = { runtime: name, needed_mib: unhurriedMib };
-      if (!said) log.info(told, 'the template is warmed up further once the host has memory for it');
+      const fields = { runtime: name, needed_mib: unhurriedMib };
+      if (!said) log.info(fields, 'the template is warmed up further once the host has memory for it');
       await sleep(roomPauseMs, undefined, { signal });
     }
   }

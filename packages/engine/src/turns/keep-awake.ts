@@ -30,7 +30,7 @@ export class KeepAwakeLeases {
   }
 
   start(): void {
-    this.timer = setInterval(() => this.prolong(), prolongEveryMs);
+    this.timer = setInterval(() => this.prolongKeepAwake(), prolongEveryMs);
   }
 
   stop(): void {
@@ -43,7 +43,7 @@ export class KeepAwakeLeases {
     entry.count += 1;
     try {
       if (entry.tail) await entry.tail;
-      const row = await this.store.hold(id, this.holder, ttlMs);
+      const row = await this.store.takeKeepAwake(id, this.holder, ttlMs);
       if (row === null) this.drop(id);
       return row;
     } catch (error) {
@@ -58,7 +58,7 @@ export class KeepAwakeLeases {
     entry.count += 1;
     if (entry.count > 1) return;
     this.after(id, entry, async () => {
-      await this.store.hold(id, this.holder, ttlMs);
+      await this.store.takeKeepAwake(id, this.holder, ttlMs);
     });
   }
 
@@ -71,7 +71,7 @@ export class KeepAwakeLeases {
     this.after(id, entry, async () => {
       await this.prolonging;
       // Somebody came meanwhile: the lease is theirs.
-      if (entry.count === 0) await this.store.release(id, this.holder);
+      if (entry.count === 0) await this.store.endKeepAwake(id, this.holder);
     });
   }
 
@@ -97,11 +97,11 @@ export class KeepAwakeLeases {
     return fresh;
   }
 
-  private prolong(): void {
+  private prolongKeepAwake(): void {
     const ids = [...this.leases].filter(([, { count }]) => count > 0).map(([id]) => id);
     if (ids.length === 0) return;
     this.prolonging = this.store
-      .prolong(ids, this.holder, ttlMs)
+      .prolongKeepAwake(ids, this.holder, ttlMs)
       .catch((error: unknown) => this.log.warn({ err: error }, 'keep-awake leases not prolonged; it will be repeated'));
   }
 }

@@ -15,7 +15,7 @@ const askedBy = (payerId: string, limited = false): AskedTurn => ({ askers: [pay
 /** Turns over a ledger that refuses what it is told to. Time is the test's. */
 function setUp(t: TestContext, bounds = { calls: 5, same: 3 }) {
   t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: new Date('2027-05-10T12:00:00Z') });
-  const told: string[] = [];
+  const notices: string[] = [];
   const asleep: string[] = [];
   const noted: string[] = [];
   let refusal: CallRefusal | null = null;
@@ -27,7 +27,7 @@ function setUp(t: TestContext, bounds = { calls: 5, same: 3 }) {
   const turns = new Turns({
     log: silent,
     bounds,
-    tell: async (_id, message) => void told.push(message),
+    tell: async (_id, message) => void notices.push(message),
     sleep: (id) => void asleep.push(id),
     note: async (call) => void noted.push(call.id),
   });
@@ -90,7 +90,7 @@ function setUp(t: TestContext, bounds = { calls: 5, same: 3 }) {
     booked,
     closedFor,
     ledger,
-    told,
+    notices,
     asleep,
     noted,
     call,
@@ -125,12 +125,12 @@ test('a turn knows whether the model has answered it, while it is the only one',
 });
 
 test('a turn has so many calls; the next is cut as a loop, with one line in the log, and the turn with it', async (t) => {
-  const { ask, begin, told, pass } = setUp(t);
+  const { ask, begin, notices, pass } = setUp(t);
   const { turn, end } = begin();
   for (let i = 0; i < 5; i += 1) assert.equal(await ask(), null);
   assert.deepEqual([await ask(), await ask()], ['loop_detected', 'loop_detected']);
-  assert.equal(told.length, 1);
-  assert.match(told[0]!, /5 model calls in one turn.*loop_detected/);
+  assert.equal(notices.length, 1);
+  assert.match(notices[0]!, /5 model calls in one turn.*loop_detected/);
   assert.equal(turn.signal.aborted, false);
   pass(2_000);
   assert.ok(turn.signal.reason instanceof Refusal);

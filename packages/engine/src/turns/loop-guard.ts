@@ -230,13 +230,13 @@ export class Turns {
 
   /** `agentId`: whose limit it is; `turns`: those that it is told to. */
   private refused(agentId: string, refusal: CallRefusal, turns: Iterable<ActiveTurn>): void {
-    const told = new Refusal(refusal.code, refusal.message, {
+    const reported = new Refusal(refusal.code, refusal.message, {
       agentId: agentId,
       retryAfterSeconds: refusal.retryAfterSeconds,
     });
     for (const turn of turns) {
       if (turn.isFinal) continue;
-      turn.refusal = told;
+      turn.refusal = reported;
       turn.isFinal = refusal.ends !== undefined;
     }
     if (refusal.ends === 'sleep') this.deps.sleep(agentId);

@@ -3,20 +3,20 @@ import type { ErrorCode } from '@lodge/domain';
 import { GatewayFailure } from '@lodge/ports';
 import type { FailureFacts, FailureKind } from '@lodge/ports';
 
-interface Told {
+interface TurnRefusal {
   readonly code: ErrorCode;
   readonly message: string | ((facts: FailureFacts) => string);
   /** False: the turn may have acted before it failed. */
   readonly mayRepeat?: false;
 }
 
-const notAnswering: Told = {
+const notAnswering: TurnRefusal = {
   code: 'agent_unavailable',
   message: 'The agent does not answer at the moment. Try again shortly.',
 };
 
 /** What whoever asked is told of each kind of failure. */
-const failures: Readonly<Record<FailureKind, Told>> = {
+const failures: Readonly<Record<FailureKind, TurnRefusal>> = {
   not_connected: notAnswering,
   not_serving: notAnswering,
   broken_off: {

@@ -88,7 +88,7 @@ export class WebhookDelivering {
   start(): void {
     const { events, queue } = this.deps;
     this.unsubscribe = [
-      events.onAppend((account) => this.told(account, 'events')),
+      events.onAppend((account) => this.note(account, 'events')),
       queue.onWork((account) => this.changed(account)),
     ];
     for (const round of this.rounds) round.start();
@@ -115,11 +115,11 @@ export class WebhookDelivering {
   private changed(accountId: string | null): void {
     void this.refresh(this.of(accountId))
       .catch((error: unknown) => this.deps.log.warn({ err: error }, 'webhooks were not renewed'))
-      .finally(() => this.told(accountId, 'changed'));
+      .finally(() => this.note(accountId, 'changed'));
   }
 
   /** Those held here are woken at once; for others is looked. */
-  private told(accountId: string | null, what: 'events' | 'changed'): void {
+  private note(accountId: string | null, what: 'events' | 'changed'): void {
     const own = this.of(accountId);
     for (const endpoint of own) endpoint.wake(what);
     // Further ones of the account wait for the next round: a look at each event would cost more than the event.

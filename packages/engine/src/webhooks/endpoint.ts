@@ -203,8 +203,8 @@ export class Endpoint {
       answer = { outcome: 'failed', status: null, reason: 'The attempt failed within Lodge.', retryAfterMs: null };
     }
     if (this.cut.signal.aborted) return;
-    const told = { id: delivery.id, attemptedAt: at, durationMs: Date.now() - at.getTime(), status: answer.status };
-    this.results.push({ lane, result: { ...told, ...this.outcomeOf(delivery, answer) } });
+    const facts = { id: delivery.id, attemptedAt: at, durationMs: Date.now() - at.getTime(), status: answer.status };
+    this.results.push({ lane, result: { ...facts, ...this.outcomeOf(delivery, answer) } });
     if (answer.outcome === 'gone') this.isGone = answer.reason;
     this.wake();
   }

@@ -122,10 +122,10 @@ async function awaitEnd(
   bound.addEventListener('abort', () => wake());
   try {
     for (;;) {
-      const told = new Promise<void>((resolve) => (wake = resolve));
+      const woken = new Promise<void>((resolve) => (wake = resolve));
       const row = await store.delivery(accountId, made.webhookId, made.id);
       if (row === null || row.attempts > 0 || bound.aborted) return row ?? made;
-      await told;
+      await woken;
     }
   } finally {
     unsubscribe();

@@ -198,7 +198,7 @@ export interface AgentChange extends Partial<
 export interface DecisionFacts {
   readonly row: AgentRow;
   /** Whether any keep-awake lease is in force now. */
-  readonly held: boolean;
+  readonly isKeptAwake: boolean;
   /** The time by the database's clock. */
   readonly now: Date;
   /**
@@ -273,15 +273,15 @@ export interface AgentStore {
     note?: ChangeNote,
   ): Promise<AgentRow | null>;
   /**
-   * Holds the agent awake, for `holder`, until `ttlMs` from now (database clock), and gives the row as it is then. Waits for
-   * a decision under way, so that either the decision sees the hold or the row given shows the operation. One hold per
-   * agent and holder: holding again prolongs it. Sets `lastActiveAt`. Null when there is no such agent.
+   * Takes a keep-awake lease for `holder` until `ttlMs` from now by the database's clock, and returns the row as it is then.
+   * Waits for a decision in progress, so either the decision sees the lease, or the returned row shows the operation. There
+   * is one lease per agent and holder, and taking it again prolongs it. Sets `lastActiveAt`. Null when there is no such agent.
    */
-  hold(id: string, holder: string, ttlMs: number): Promise<AgentRow | null>;
-  /** Prolongs holds and sets `lastActiveAt`, of all these agents, in one statement. */
-  prolong(ids: readonly string[], holder: string, ttlMs: number): Promise<void>;
-  /** Ends a hold and sets `lastActiveAt`. */
-  release(id: string, holder: string): Promise<void>;
+  takeKeepAwake(id: string, holder: string, ttlMs: number): Promise<AgentRow | null>;
+  /** Prolongs the leases of all these agents and sets `lastActiveAt`, in one statement. */
+  prolongKeepAwake(ids: readonly string[], holder: string, ttlMs: number): Promise<void>;
+  /** Ends a lease and sets `lastActiveAt`. */
+  endKeepAwake(id: string, holder: string): Promise<void>;
   /**
    * Returns agents of `host` whose idleness calls for a pause or stop, by the database's clock. They have no keep-awake
    * lease and no operation, and have been `running` or `paused` long enough. The longest idle come first, at most `limit`.

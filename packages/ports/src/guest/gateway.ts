@@ -19,7 +19,7 @@ export interface GatewayTurn {
   /** The whole request, `model` included. */
   readonly body: Json;
   /** Translates the runtime's errors. */
-  readonly explain: (told: ToldError) => FailureFacts;
+  readonly explain: (reported: ReportedError) => FailureFacts;
   /**
    * Bounds the turn from its beginning to the last byte of its answer. A cut turn rejects with the signal's reason, an
    * error.
@@ -57,7 +57,7 @@ export interface WholeAnswer {
 }
 
 /** An error in OpenAI's shape, as a gateway reports it. The words are the guest's, of bounded length. */
-export interface ToldError {
+export interface ReportedError {
   /** Null for an error in the midst of an answer. */
   readonly status: number | null;
   /** OpenAI's type or code of the error; '' where it has none. */

@@ -3,7 +3,7 @@ import type { LlmApi } from '../llm/llm.ts';
 import type { CarriedData, RuntimeFacts } from '../vm/vm-driver.ts';
 import type { ReportProgress } from '../vm/images.ts';
 import type { ChatEndpoint } from './endpoint.ts';
-import type { FailureFacts, ToldError } from './gateway.ts';
+import type { FailureFacts, ReportedError } from './gateway.ts';
 import type { GuestAddress } from './guest-address.ts';
 
 /** The facts about an agent that its runtime needs. They contain no secret: the broker adds keys on the way out. */
@@ -128,7 +128,7 @@ export interface AgentRuntime {
    * Translates an error that the gateway reports about a turn. The words are a guest's; only those about the request may
    * pass.
    */
-  readonly turnFailure: (told: ToldError) => FailureFacts;
+  readonly turnFailure: (reported: ReportedError) => FailureFacts;
   /** Returns null when this runtime, or this agent, has no such page. */
   web(guest: GuestAddress, facts: RuntimeFacts, settings: AgentSettings, page: WebPage): WebEndpoint | null;
 }

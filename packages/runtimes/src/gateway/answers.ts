@@ -1,12 +1,12 @@
 /** Reads OpenAI's answers as far as all runtimes give them alike: events that add text, end an answer or report an error. */
 import { asObject, textBounds } from '@lodge/domain';
 import type { Json } from '@lodge/domain';
-import type { GatewayEvent, ToldError, TurnApi, WholeAnswer } from '@lodge/ports';
+import type { GatewayEvent, ReportedError, TurnApi, WholeAnswer } from '@lodge/ports';
 import { readBlock } from './event-reader.ts';
 import { parseJson } from './json.ts';
 
 /** An event as read. Null when it is none of the API's; an error when the turn failed. */
-export type ReadEvent = GatewayEvent | { readonly error: ToldError } | null;
+export type ReadEvent = GatewayEvent | { readonly error: ReportedError } | null;
 
 export const readEvent = (api: TurnApi, block: string): ReadEvent =>
   api === 'responses' ? responseEvent(block) : chatEvent(block);
@@ -20,7 +20,7 @@ function chatEvent(block: string): ReadEvent {
   if (otherLines.some((line) => line.startsWith('event:'))) return null;
   const data = text === null ? null : parseJson(text, textBounds.turnEvent);
   const error = asObject(data?.['error']);
-  if (error) return { error: toldError(error, null) };
+  if (error) return { error: reportedError(error, null) };
   return { ...event, data, text: data === null ? '' : (textOf(firstChoice(data)?.['delta']) ?? '') };
 }
 
@@ -33,7 +33,7 @@ function responseEvent(block: string): ReadEvent {
   if (data === null) return null;
   const type = typeof data['type'] === 'string' ? data['type'] : '';
   const error = type === 'error' ? data : asObject(asObject(data['response'])?.['error']);
-  if (error) return { error: toldError(error, null) };
+  if (error) return { error: reportedError(error, null) };
   const delta = type === 'response.output_text.delta' ? data['delta'] : '';
   return {
     block,
@@ -45,11 +45,11 @@ function responseEvent(block: string): ReadEvent {
 }
 
 /** Reads an answer that did not stream. Null when the body is no JSON object. */
-export function readWhole(api: TurnApi, text: string): WholeAnswer | { readonly error: ToldError } | null {
+export function readWhole(api: TurnApi, text: string): WholeAnswer | { readonly error: ReportedError } | null {
   const body = parseJson(text, textBounds.turnAnswer);
   if (body === null) return null;
   const error = asObject(body['error']);
-  if (error) return { error: toldError(error, null) };
+  if (error) return { error: reportedError(error, null) };
   return { body, text: api === 'responses' ? responseText(body) : (textOf(firstChoice(body)?.['message']) ?? '') };
 }
 
@@ -81,11 +81,11 @@ const maxTypeChars = 200;
 const maxMessageChars = 8_192;
 
 /** Reads an error. A failed response has a code where other errors have a type. */
-export function toldError(
+export function reportedError(
   { type, code, message }: Json,
   status: number | null,
   retryAfterSeconds: number | null = null,
-): ToldError {
+): ReportedError {
   const named = typeof type === 'string' && type !== 'error' ? type : code;
   return {
     status,

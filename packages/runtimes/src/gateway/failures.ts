@@ -1,7 +1,7 @@
-import type { FailureFacts, ToldError } from '@lodge/ports';
+import type { FailureFacts, ReportedError } from '@lodge/ports';
 
 /** Translates an error in OpenAI's words, whichever runtime reports it. */
-export function openaiFailure({ status, type, message, retryAfterSeconds }: ToldError): FailureFacts {
+export function openaiFailure({ status, type, message, retryAfterSeconds }: ReportedError): FailureFacts {
   if (type === 'rate_limit_error') {
     return { kind: 'provider_rate_limit', retryAfterSeconds: retryAfterSeconds ?? secondsIn(message) };
   }

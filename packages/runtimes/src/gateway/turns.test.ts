@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
 import { GatewayFailure } from '@lodge/ports';
-import type { GatewayTurn, ToldError } from '@lodge/ports';
+import type { GatewayTurn, ReportedError } from '@lodge/ports';
 import { StubGateway, answerEvents, answerJson, chunk, done, event } from '../../../testkit/src/leaf/stub-gateway.ts';
 import { createGateway } from './turns.ts';
 
@@ -20,13 +20,13 @@ after(() => {
   stub.server.close();
 });
 
-const told: ToldError[] = [];
+const reported: ReportedError[] = [];
 const turn = (changes: Partial<GatewayTurn> = {}): GatewayTurn => ({
   endpoint: { baseUrl: stub.url, headers: { authorization: 'Bearer t' }, model: 'm', takesPictures: false },
   api: 'chat/completions',
   body: { model: 'm', messages: [] },
   explain(error) {
-    told.push(error);
+    reported.push(error);
     return { kind: 'turn_failed' };
   },
   signal: never,
@@ -89,7 +89,7 @@ test('an error is told to the runtime’s translation, as a reply, in a stream a
   await assert.rejects(eventsOf({ api: 'responses' }), failsWith('turn_failed'));
   stub.answer = answerJson(200, { error: { type: 'x'.repeat(1_000), message: 'y'.repeat(100_000) } });
   await assert.rejects((await gateway.open(turn())).whole(), failsWith('turn_failed'));
-  const [reply, ...others] = told.splice(0);
+  const [reply, ...others] = reported.splice(0);
   assert.deepEqual(reply, { status: 500, ...error, retryAfterSeconds: 7 });
   const [inStream, inEvent, long] = others;
   for (const inAnswer of [inStream, inEvent]) {

@@ -1,7 +1,7 @@
 import { asObject, textBounds } from '@lodge/domain';
 import { GatewayFailure } from '@lodge/ports';
-import type { Gateway, GatewayAnswer, GatewayEvent, GatewayTurn, ToldError, WholeAnswer } from '@lodge/ports';
-import { readEvent, readWhole, toldError } from './answers.ts';
+import type { Gateway, GatewayAnswer, GatewayEvent, GatewayTurn, ReportedError, WholeAnswer } from '@lodge/ports';
+import { readEvent, readWhole, reportedError } from './answers.ts';
 import { readText, send } from './connection.ts';
 import type { GatewayReply } from './connection.ts';
 import { eventBlocks } from './event-reader.ts';
@@ -34,7 +34,7 @@ async function refused({ explain, signal }: GatewayTurn, reply: GatewayReply): P
   const { statusCode, headers, body } = reply;
   try {
     const error = asObject(parseObject(await readText(body, turnError.bytes), turnError)['error']) ?? {};
-    return failure(explain, toldError(error, statusCode, retryAfterOf(headers['retry-after'])));
+    return failure(explain, reportedError(error, statusCode, retryAfterOf(headers['retry-after'])));
   } catch (error) {
     throw connectionFailure(error, signal);
   }
@@ -79,9 +79,9 @@ class Answer implements GatewayAnswer {
   }
 }
 
-function failure(explain: GatewayTurn['explain'], told: ToldError): GatewayFailure {
-  const { status, type, message } = told;
-  return new GatewayFailure(explain(told), new Error(`gateway: ${status ?? 'stream'} ${type}: ${message}`));
+function failure(explain: GatewayTurn['explain'], reported: ReportedError): GatewayFailure {
+  const { status, type, message } = reported;
+  return new GatewayFailure(explain(reported), new Error(`gateway: ${status ?? 'stream'} ${type}: ${message}`));
 }
 
 /** Codes of connections that never came about. */

@@ -1,14 +1,14 @@
-import type { FailureFacts, ToldError } from '@lodge/ports';
+import type { FailureFacts, ReportedError } from '@lodge/ports';
 import { openaiFailure } from '../gateway/failures.ts';
 
 /**
  * Translates a failure. Hermes reports a provider's refusal only by its status, as `HTTP <status>: <words>` in the message
  * of its own error.
  */
-export function turnFailure(told: ToldError): FailureFacts {
-  const [, status = '', message = ''] = /^HTTP (\d{3}): (.*)$/s.exec(told.message) ?? [];
-  if (status === '') return openaiFailure(told);
-  return openaiFailure({ ...told, type: typesByStatus[status] ?? 'server_error', message: message.trim() });
+export function turnFailure(reported: ReportedError): FailureFacts {
+  const [, status = '', message = ''] = /^HTTP (\d{3}): (.*)$/s.exec(reported.message) ?? [];
+  if (status === '') return openaiFailure(reported);
+  return openaiFailure({ ...reported, type: typesByStatus[status] ?? 'server_error', message: message.trim() });
 }
 
 const typesByStatus: Readonly<Record<string, string>> = {

@@ -11,8 +11,8 @@ const settingsVersion = 1;
 /** Returns the settings that lie in the guest. Model and provider are chosen with each request. */
 export function inGuest({ instructions, members }: AgentSettings): object | null {
   if (instructions === null && members.length === 0) return null;
-  const told = members.map((member) => [member.name, member.instructions]);
-  return { settingsVersion, instructions, members: told };
+  const memberSettings = members.map((member) => [member.name, member.instructions]);
+  return { settingsVersion, instructions, members: memberSettings };
 }
 
 /**

@@ -1,14 +1,14 @@
-import type { FailureFacts, ToldError } from '@lodge/ports';
+import type { FailureFacts, ReportedError } from '@lodge/ports';
 import { openaiFailure } from '../gateway/failures.ts';
 
 /**
  * Translates a failure. OpenClaw answers in OpenAI's types, except for a key that it has disabled and for a provider that it
  * gave up on.
  */
-export function turnFailure(told: ToldError): FailureFacts {
-  const facts = openaiFailure(told);
+export function turnFailure(reported: ReportedError): FailureFacts {
+  const facts = openaiFailure(reported);
   if (facts.kind === 'provider_rate_limit') return facts;
-  if (told.message.includes('auth/billing failure')) return { kind: 'provider_refused_key' };
-  const how = facts.kind === 'turn_failed' ? /^upstream provider (\w{1,40})/.exec(told.message)?.[1] : undefined;
+  if (reported.message.includes('auth/billing failure')) return { kind: 'provider_refused_key' };
+  const how = facts.kind === 'turn_failed' ? /^upstream provider (\w{1,40})/.exec(reported.message)?.[1] : undefined;
   return how === undefined ? facts : { kind: 'provider_failed', words: how };
 }

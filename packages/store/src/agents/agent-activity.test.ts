@@ -76,17 +76,17 @@ test('nobody is idle who is kept awake, held, changing, being deleted, or neithe
   for (const status of ['running', 'paused'] as const) {
     await agent({ host, status, active: 9_000, paused: 9_000, lifecycle: { keepAwake: 'always' } });
     await agent({ host, status, active: 9_000, paused: 9_000, lifecycle: { idleTimeoutSeconds: 0 } });
-    const [changing, dying, held] = [
+    const [changing, dying, keptAwake] = [
       await agent({ host, status, active: 9_000, paused: 9_000 }),
       await agent({ host, status, active: 9_000, paused: 9_000 }),
       await agent({ host, status, paused: 9_000, lifecycle: { idleTimeoutSeconds: 1, stopAfterSeconds: 1 } }),
     ];
     await agents.begin(changing, 'request', () => ({ do: 'begin', kind: 'stop' }));
     await agents.markDeleted(account, dying);
-    await agents.hold(held, 'p', 60_000);
+    await agents.takeKeepAwake(keptAwake, 'p', 60_000);
     await execute(
       database.connectionString,
-      `update agents set last_active_at = now() - interval '1 hour' where id = '${held}'`,
+      `update agents set last_active_at = now() - interval '1 hour' where id = '${keptAwake}'`,
     );
   }
   const statusReason = { code: 'vm_crashed', message: 'm', at: new Date() } as const;
@@ -95,12 +95,12 @@ test('nobody is idle who is kept awake, held, changing, being deleted, or neithe
   assert.deepEqual(await agents.idle(host, 100), []);
 });
 
-test('the end of a hold makes an agent idle again, counted from then', async () => {
+test('the end of a keep-awake lease makes an agent idle again, counted from then', async () => {
   const host = newHost();
   const id = await agent({ host, active: 9_000 });
-  await agents.hold(id, 'p', 60_000);
+  await agents.takeKeepAwake(id, 'p', 60_000);
   assert.deepEqual(await agents.idle(host, 10), []);
-  await agents.release(id, 'p');
+  await agents.endKeepAwake(id, 'p');
   assert.deepEqual(await agents.idle(host, 10), []);
   await execute(
     database.connectionString,
@@ -118,12 +118,12 @@ test('paused agents can be evicted, least recently active first, save those kept
   ];
   await agent({ host, active: 500 });
   await agent({ host, status: 'paused', lifecycle: { keepAwake: 'always' } });
-  const [held, changing, dying] = [
+  const [keptAwake, changing, dying] = [
     await agent({ host, status: 'paused' }),
     await agent({ host, status: 'paused' }),
     await agent({ host, status: 'paused' }),
   ];
-  await agents.hold(held, 'q', 60_000);
+  await agents.takeKeepAwake(keptAwake, 'q', 60_000);
   await agents.begin(changing, 'request', () => ({ do: 'begin', kind: 'resume' }));
   await agents.markDeleted(account, dying);
   const ids = (await agents.evictable(host, 10)).map(({ id }) => id);

@@ -15,7 +15,12 @@ import type { Database } from '../database/connection.ts';
  * Takes a lease in one statement, because it is on the path of every chat. It waits for the row and returns it as it is
  * then.
  */
-export async function hold(database: Database, id: string, holder: string, ttlMs: number): Promise<AgentRow | null> {
+export async function takeKeepAwake(
+  database: Database,
+  id: string,
+  holder: string,
+  ttlMs: number,
+): Promise<AgentRow | null> {
   const { rows } = await database.repeatable((db) =>
     sql<SelectedAgent>`
       with active as (
@@ -36,7 +41,7 @@ export async function hold(database: Database, id: string, holder: string, ttlMs
 }
 
 /** Prolongs leases. It recreates one that expired because its process stood still for long. */
-export async function prolong(
+export async function prolongKeepAwake(
   database: Database,
   ids: readonly string[],
   holder: string,
@@ -59,7 +64,7 @@ export async function prolong(
 }
 
 /** Ends a lease and removes the agent's expired leases, which killed processes left. */
-export async function release(database: Database, id: string, holder: string): Promise<void> {
+export async function endKeepAwake(database: Database, id: string, holder: string): Promise<void> {
   await database.repeatable((db) =>
     sql`
       with active as (
@@ -93,7 +98,7 @@ export async function idle(database: Database, host: string, limit: number): Pro
         and keep_awake = 'auto' and idle_timeout_seconds > 0
         and status in ('running', 'paused')
         and since + seconds * interval '1 second' <= clock_timestamp()
-        and not ${isHeld(sql.ref('agents.id'))}
+        and not ${isKeptAwake(sql.ref('agents.id'))}
       order by since, id
       limit ${limit}
     `.execute(db),
@@ -109,7 +114,7 @@ export async function evictable(database: Database, host: string, limit: number)
       .where('desired', '=', 'running')
       .where('operation_kind', 'is', null)
       .where('keep_awake', '=', 'auto')
-      .where((eb) => eb.not(isHeld(eb.ref('agents.id'))))
+      .where((eb) => eb.not(isKeptAwake(eb.ref('agents.id'))))
       .orderBy(sql`greatest(last_active_at, started_at, created_at)`)
       .orderBy('id')
       .limit(limit)
@@ -119,7 +124,7 @@ export async function evictable(database: Database, host: string, limit: number)
 }
 
 /** A condition: a keep-awake lease of the agent is in force. */
-export const isHeld = (agentId: Expression<unknown>): RawBuilder<boolean> =>
+export const isKeptAwake = (agentId: Expression<unknown>): RawBuilder<boolean> =>
   sql<boolean>`exists (select from agent_holds h where h.agent_id = ${agentId} and h.until > ${now})`;
 
 const fromNow = (ms: number): RawBuilder<Date> => sql<Date>`${now} + ${ms} * interval '1 millisecond'`;

@@ -20,7 +20,8 @@ const byTable =
   ({ row }: DecisionFacts): Admission =>
     admit(verb, row);
 /** The decision of idleness. */
-const unlessHeld = ({ held }: DecisionFacts): Admission => (held ? { do: 'nothing' } : { do: 'begin', kind: 'pause' });
+const unlessKeptAwake = ({ isKeptAwake }: DecisionFacts): Admission =>
+  isKeptAwake ? { do: 'nothing' } : { do: 'begin', kind: 'pause' };
 
 /** Facts of an observation in a test. */
 type Facts = Partial<Pick<AgentRow, 'status' | 'machine'>> & { readonly operation?: null };
@@ -68,9 +69,9 @@ test('begin writes the operation with a new generation, and what decides sees th
     seen.push(facts);
     return { do: 'begin', kind: 'pause' };
   });
-  const { row, held, now } = seen[0]!;
+  const { row, isKeptAwake, now } = seen[0]!;
   assert.equal(row.status, 'running');
-  assert.equal(held, false);
+  assert.equal(isKeptAwake, false);
   assert.ok(Math.abs(now.getTime() - Date.now()) < 60_000);
   assert.deepEqual(result!.admission, { do: 'begin', kind: 'pause' });
   const { operation, generation, status } = result!.row;
@@ -111,10 +112,10 @@ test('nothing begins on an agent that is unknown, being deleted or deleted', asy
   assert.equal(await agents.begin(id, 'request', never), null);
   await agents.finishDelete(id, 'h');
   assert.equal(await agents.begin(id, 'request', never), null);
-  assert.equal(await agents.hold(id, 'p', 1_000), null);
+  assert.equal(await agents.takeKeepAwake(id, 'p', 1_000), null);
   for (const unknown of ['aaaaaaaaaaaa', 'x', "a' or '1'='1"]) {
     assert.equal(await agents.begin(unknown, 'request', never), null);
-    assert.equal(await agents.hold(unknown, 'p', 1_000), null);
+    assert.equal(await agents.takeKeepAwake(unknown, 'p', 1_000), null);
     assert.equal(await agents.change(account, unknown, () => assert.fail('not asked')), null);
   }
 });
@@ -136,48 +137,48 @@ test('of many verbs at once, in two processes, one begins; those of its goal joi
 test('a keep-awake lease is seen by every decision after it, until it is released or runs out', async () => {
   const { id } = await agentIn({ status: 'running' });
   const decide = async () =>
-    (await agents.begin(id, 'idle', ({ held }) => ({ do: held ? 'join' : 'nothing' })))!.admission;
-  const [held, free] = [{ do: 'join' }, { do: 'nothing' }];
+    (await agents.begin(id, 'idle', ({ isKeptAwake }) => ({ do: isKeptAwake ? 'join' : 'nothing' })))!.admission;
+  const [isKeptAwake, free] = [{ do: 'join' }, { do: 'nothing' }];
   assert.deepEqual(await decide(), free);
-  const row = await agents.hold(id, 'p', 60_000);
+  const row = await agents.takeKeepAwake(id, 'p', 60_000);
   assert.deepEqual(await agents.find(id), row);
   assert.ok(Math.abs(row!.lastActiveAt!.getTime() - Date.now()) < 60_000);
-  await other.agents.hold(id, 'q', 60_000);
-  assert.deepEqual(await decide(), held);
-  await agents.release(id, 'p');
-  assert.deepEqual(await decide(), held, 'the other process has it still');
-  await other.agents.release(id, 'q');
+  await other.agents.takeKeepAwake(id, 'q', 60_000);
+  assert.deepEqual(await decide(), isKeptAwake);
+  await agents.endKeepAwake(id, 'p');
+  assert.deepEqual(await decide(), isKeptAwake, 'the other process has it still');
+  await other.agents.endKeepAwake(id, 'q');
   assert.deepEqual(await decide(), free);
-  await agents.hold(id, 'p', 60_000);
-  assert.deepEqual(await decide(), held);
+  await agents.takeKeepAwake(id, 'p', 60_000);
+  assert.deepEqual(await decide(), isKeptAwake);
   await execute(database.connectionString, `update agent_holds set until = now() - interval '1 ms'`);
   assert.deepEqual(await decide(), free);
-  await agents.prolong([id, 'aaaaaaaaaaaa'], 'p', 60_000);
-  assert.deepEqual(await decide(), held, 'prolonged, though it had run out');
-  await agents.hold(id, 'p', 1);
+  await agents.prolongKeepAwake([id, 'aaaaaaaaaaaa'], 'p', 60_000);
+  assert.deepEqual(await decide(), isKeptAwake, 'prolonged, though it had run out');
+  await agents.takeKeepAwake(id, 'p', 1);
   await sleep(20);
-  assert.deepEqual(await decide(), held, 'a lease for less takes nothing away');
-  await agents.release(id, 'p');
+  assert.deepEqual(await decide(), isKeptAwake, 'a lease for less takes nothing away');
+  await agents.endKeepAwake(id, 'p');
 });
 
-test('a decision that waited for a hold sees it', async () => {
+test('a decision that waited for a keep-awake lease sees it', async () => {
   const { id } = await agentIn({ status: 'running' });
   const unlock = await lockRow(id);
-  const holding = agents.hold(id, 'p', 60_000);
+  const holding = agents.takeKeepAwake(id, 'p', 60_000);
   await waiting(1);
-  const deciding = other.agents.begin(id, 'idle', unlessHeld);
+  const deciding = other.agents.begin(id, 'idle', unlessKeptAwake);
   await waiting(2);
   await unlock();
   assert.equal((await holding)!.operation, null);
   assert.equal((await deciding)!.admission.do, 'nothing');
 });
 
-test('a hold that waited for a decision gives the row with the operation', async () => {
+test('a keep-awake lease that waited for a decision gives the row with the operation', async () => {
   const { id } = await agentIn({ status: 'running' });
   const unlock = await lockRow(id);
-  const deciding = other.agents.begin(id, 'idle', unlessHeld);
+  const deciding = other.agents.begin(id, 'idle', unlessKeptAwake);
   await waiting(1);
-  const holding = agents.hold(id, 'p', 60_000);
+  const holding = agents.takeKeepAwake(id, 'p', 60_000);
   await waiting(2);
   await unlock();
   assert.equal((await deciding)!.admission.do, 'begin');
@@ -189,8 +190,8 @@ test('holds and decisions that race never miss one another', async () => {
   for (let round = 0; round < 60; round += 1) {
     const { id } = await agentIn({ status: 'running' });
     const [row, decided] = await Promise.all([
-      agents.hold(id, 'p', 60_000),
-      other.agents.begin(id, 'idle', unlessHeld),
+      agents.takeKeepAwake(id, 'p', 60_000),
+      other.agents.begin(id, 'idle', unlessKeptAwake),
     ]);
     const begun = decided!.admission.do === 'begin';
     outcomes[begun ? 'pausedFirst' : 'heldFirst'] += 1;
@@ -203,7 +204,7 @@ test('processes that prolong for the same agents in any order do not block each 
   const ids = await Promise.all(Array.from({ length: 10 }, async () => (await agentIn({ status: 'running' })).id));
   await Promise.all(
     Array.from({ length: 40 }, (_, n) =>
-      (n % 2 ? agents : other.agents).prolong(n % 2 ? ids : ids.toReversed(), `p${n % 2}`, 60_000),
+      (n % 2 ? agents : other.agents).prolongKeepAwake(n % 2 ? ids : ids.toReversed(), `p${n % 2}`, 60_000),
     ),
   );
   for (const id of ids) assert.ok((await agents.find(id))!.lastActiveAt);

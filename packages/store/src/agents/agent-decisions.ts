@@ -3,7 +3,7 @@ import type { AgentChange, AgentRow, ChangeNote, DecisionFacts, LlmKeyRow } from
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
 import type { Transaction, Updateable } from 'kysely';
-import { isHeld } from './agent-activity.ts';
+import { isKeptAwake } from './agent-activity.ts';
 import { othersRunning } from './agent-capacity.ts';
 import { liveAgents, now, selectAgent, toAgentRow } from './agent-row.ts';
 import { writeNote } from '../events/change-note.ts';
@@ -26,14 +26,14 @@ export function begin(
     if (!(await lockAgent(trx, id))) return null;
     // A separate statement sees everything that was committed while it waited for the lock, above all keep-awake leases.
     const found = await liveAgents(trx)
-      .select((eb) => [isHeld(eb.ref('agents.id')).as('held'), now.as('now')])
+      .select((eb) => [isKeptAwake(eb.ref('agents.id')).as('isKeptAwake'), now.as('now')])
       .where('id', '=', id)
       .where('desired', '=', 'running')
       .executeTakeFirst();
     if (!found) return null;
     const row = toAgentRow(found);
     const others = cause === 'request' ? await othersRunning(trx, row.accountId, id) : 0;
-    const facts: DecisionFacts = { row, held: found.held, now: found.now, othersRunning: others };
+    const facts: DecisionFacts = { row, isKeptAwake: found.isKeptAwake, now: found.now, othersRunning: others };
     const admission = decide(facts);
     if (admission.do !== 'begin') return { row: facts.row, admission };
     await trx

@@ -18,7 +18,7 @@ import type {
 } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { ExpressionBuilder, ExpressionWrapper, SqlBool, Transaction } from 'kysely';
-import { evictable, hold, idle, prolong, release } from './agent-activity.ts';
+import { evictable, takeKeepAwake, idle, prolongKeepAwake, endKeepAwake } from './agent-activity.ts';
 import { countAgents, holders, readCommitted, sizesHeld } from './agent-capacity.ts';
 import { begin, change, insertKeys, lifecycleColumns } from './agent-decisions.ts';
 import { agentById, liveAgents, now, selectAgent, toAgentRow } from './agent-row.ts';
@@ -164,16 +164,16 @@ export class PostgresAgentStore implements AgentStore {
     return agentIdPattern.test(id) ? change(this.database, accountId, id, decide, note) : null;
   }
 
-  async hold(id: string, holder: string, ttlMs: number): Promise<AgentRow | null> {
-    return agentIdPattern.test(id) ? hold(this.database, id, holder, ttlMs) : null;
+  async takeKeepAwake(id: string, holder: string, ttlMs: number): Promise<AgentRow | null> {
+    return agentIdPattern.test(id) ? takeKeepAwake(this.database, id, holder, ttlMs) : null;
   }
 
-  prolong(ids: readonly string[], holder: string, ttlMs: number): Promise<void> {
-    return prolong(this.database, ids, holder, ttlMs);
+  prolongKeepAwake(ids: readonly string[], holder: string, ttlMs: number): Promise<void> {
+    return prolongKeepAwake(this.database, ids, holder, ttlMs);
   }
 
-  release(id: string, holder: string): Promise<void> {
-    return release(this.database, id, holder);
+  endKeepAwake(id: string, holder: string): Promise<void> {
+    return endKeepAwake(this.database, id, holder);
   }
 
   idle(host: string, limit: number): Promise<readonly { readonly id: string; readonly verb: 'pause' | 'stop' }[]> {

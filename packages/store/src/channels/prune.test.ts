@@ -111,8 +111,8 @@ test('credentials that no platform has taken within seven days are removed, and 
   assert.deepEqual(rows.map(({ agent_id }) => agent_id).toSorted(), [fresh, verified, earlier].toSorted());
   const ended = await store.channels.find(accountId, old, 'telegram');
   assert.deepEqual([ended!.status, ended!.statusReason!.code], ['error', 'not_verified']);
-  const told = await run(
+  const reasons = await run(
     `select data->>'code' as code from events where agent_id = '${old}' and type = 'channel.disconnected'`,
   );
-  assert.deepEqual(told, [{ code: 'not_verified' }]);
+  assert.deepEqual(reasons, [{ code: 'not_verified' }]);
 });

@@ -217,13 +217,13 @@ test('few strangers do not take turns to keep others out: who gave way is told n
   // The time is far from either end of the hour, because on a busy host the rounds themselves take minutes.
   await run(`update channel_senders set asked_at = asked_at - interval '30 minutes' where agent_id = '${id}'`);
   for (let round = 0; round < 3; round += 1) await all();
-  const [told] = await run<{ all: number; most: number }>(`
+  const [codes] = await run<{ all: number; most: number }>(`
     select sum(n)::int as all, max(n)::int as most from (
       select count(*) as n from channel_answers a join channel_conversations v on v.id = a.conversation
       where v.agent_id = '${id}' group by v.id
     ) each
   `);
-  assert.deepEqual(told, { all: names.length, most: 1 }, 'the newcomer is told one, and who gave way no other');
+  assert.deepEqual(codes, { all: names.length, most: 1 }, 'the newcomer is told one, and who gave way no other');
 });
 
 test('a sender beyond the hourly limit is refused, also within one batch, until the hour is over', async () => {

@@ -291,7 +291,7 @@ async function giveWay(
   // Postgres computes uncorrelated parts once per statement, and every message of a stranger comes here.
   const waiting = sql`agent_id = ${agentId} and channel = ${channel} and state = 'pending'`;
   const isOlderThan = (ms: number) => sql`asked_at < clock_timestamp() - ${ms} * interval '1 millisecond'`;
-  const wasTold = sql`exists (
+  const wasSent = sql`exists (
     select from channel_answers a join channel_conversations v on v.id = a.conversation
     where v.agent_id = ${agentId} and v.channel = ${channel} and v.conversation_id = ${conversation.id}
       and a.created_at > clock_timestamp() - ${tellAgainAfterMs} * interval '1 millisecond'
@@ -304,7 +304,7 @@ async function giveWay(
         and not exists (select from channel_senders where ${waiting} and sender_id = ${sender.id})
         and sender_id = any(array(
           select sender_id from channel_senders
-          where ${waiting} and (${isOlderThan(isOldAfterMs)} or (${isOlderThan(holdsMs)} and not ${wasTold}))
+          where ${waiting} and (${isOlderThan(isOldAfterMs)} or (${isOlderThan(holdsMs)} and not ${wasSent}))
           order by case when ${isOlderThan(isOldAfterMs)} then asked_at end nulls last, random()
           limit greatest(0, (select count(*) from channel_senders where ${waiting}) - ${pending - 1})
         ))

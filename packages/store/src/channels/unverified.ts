@@ -46,10 +46,10 @@ export async function endUnverified(trx: Transaction<Schema>): Promise<boolean> 
       .execute();
     await notify(trx, agentId, 'channel_changed');
   }
-  const told = rows.map(({ agent_id: agentId, account_id: accountId, channel }): NewEvent => {
+  const events = rows.map(({ agent_id: agentId, account_id: accountId, channel }): NewEvent => {
     const data = { channel, code: 'not_verified', message, status: 'error' } as const;
     return { type: 'channel.disconnected', data, accountId, agentId, by: null };
   });
-  await appendEvents(trx, told);
+  await appendEvents(trx, events);
   return rows.length === atOnce;
 }

@@ -141,7 +141,7 @@ const eventsOf = (agentId: string) =>
     database.connectionString,
     `select data from events where agent_id = '${agentId}' and type = 'connection.answer_refused' order by id`,
   );
-const told = (count: number, disabled: boolean) => ({ data: { connection: 'notes', count, disabled } });
+const refused = (count: number, disabled: boolean) => ({ data: { connection: 'notes', count, disabled } });
 
 test('the third answer with a credential within an hour disables the connection, whoever counts, until it is put again', async () => {
   const agentId = await agent();
@@ -160,7 +160,12 @@ test('the third answer with a credential within an hour disables the connection,
   await Promise.all([connections.echoed(of), second.connections.echoed(of)]);
   assert.ok((await connections.usableOne(agentId, 'notes')) !== null, 'one is older than an hour');
   await Promise.all(Array.from({ length: 4 }, () => second.connections.echoed(of)));
-  assert.deepEqual(await eventsOf(agentId), [told(1, false), told(1, false), told(2, false), told(3, true)]);
+  assert.deepEqual(await eventsOf(agentId), [
+    refused(1, false),
+    refused(1, false),
+    refused(2, false),
+    refused(3, true),
+  ]);
   assert.equal(await connections.usableOne(agentId, 'notes'), null);
   const row = await connections.find(accountId, agentId, 'notes');
   assert.match(row!.statusReason!, /^Disabled: answers of the server held this connection's credential\./);
@@ -169,5 +174,5 @@ test('the third answer with a credential within an hour disables the connection,
   const enabled = await connections.usableOne(agentId, 'notes');
   assert.deepEqual([enabled?.revision, enabled?.statusReason], [again.revision, null]);
   await connections.echoed(again);
-  assert.deepEqual((await eventsOf(agentId)).at(-1), told(1, false));
+  assert.deepEqual((await eventsOf(agentId)).at(-1), refused(1, false));
 });

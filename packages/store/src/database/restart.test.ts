@@ -68,9 +68,9 @@ test('a create whose connection is lost half-way fails, is not repeated, and lea
 });
 
 test('listeners hear that anything may have changed after a restart', async (t) => {
-  const told = new Promise<string | null>((resolve) => t.after(store.agents.onChange(resolve)));
+  const heard = new Promise<string | null>((resolve) => t.after(store.agents.onChange(resolve)));
   process.kill(postgres.pid, 'SIGKILL');
-  assert.equal(await told, null);
+  assert.equal(await heard, null);
 });
 
 test('connections cut while idle are replaced', async () => {

@@ -20,7 +20,7 @@ const pollMs = 20;
 const answerTimeoutMs = 2_000;
 const maxLogBytes = 1024 * 1024;
 /** Bytes of the log's end that are read after a failure. */
-const toldBytes = 4096;
+const tailBytes = 4096;
 
 /** Finds the server of the cluster by its lock file, and checks the process itself. */
 export async function findPostmaster(cluster: Pick<Cluster, 'cluster'>): Promise<Postmaster | null> {
@@ -207,7 +207,7 @@ async function endOf(path: string): Promise<string> {
   const file = await open(path, 'r');
   try {
     const { size } = await file.stat();
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(toldBytes), 0, toldBytes, Math.max(0, size - toldBytes));
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(tailBytes), 0, tailBytes, Math.max(0, size - tailBytes));
     return buffer.toString('utf8', 0, bytesRead);
   } finally {
     await file.close();

@@ -22,17 +22,17 @@ test('what happened to an agent is read by agent, type and time, in order, witho
   const data = { cause: 'idle', duration_ms: 7 } as const;
   await store.agents.begin(one, 'idle', () => ({ do: 'begin', kind: 'pause' }));
   await store.agents.observe(one, 2, 'h', { status: 'paused', operation: null, event: { type: 'agent.paused', data } });
-  const told = await page({ agentId: one });
+  const listed = await page({ agentId: one });
   assert.deepEqual(
-    told.map(({ type }) => type),
+    listed.map(({ type }) => type),
     ['agent.created', 'agent.paused'],
   );
-  assert.deepEqual([told[1]!.data, told[1]!.level, told[1]!.by], [data, 'info', null]);
-  assert.deepEqual(await page({ types: ['agent.paused'] }), [told[1]]);
+  assert.deepEqual([listed[1]!.data, listed[1]!.level, listed[1]!.by], [data, 'info', null]);
+  assert.deepEqual(await page({ types: ['agent.paused'] }), [listed[1]]);
   assert.deepEqual(await page({ types: ['agent.paused'], agentId: two }), []);
   const all = await page();
   assert.deepEqual(await page({ direction: 'desc' }), all.toReversed());
-  const paused = told[1]!;
+  const paused = listed[1]!;
   assert.deepEqual(
     await page({ since: paused.at }),
     all.filter(({ at }) => at >= paused.at),

@@ -52,8 +52,8 @@ export async function endMessage(trx: Transaction<Schema>, { id, claim }: TurnCl
   // The agent may have another waiting message.
   await tellWork(trx, message.agent_id);
   if (answer !== null && answer !== '') {
-    const told = `Hook "${message.name}" was answered: ${redact(oneLine(answer))}`;
-    await appendLog(trx, message.agent_id, [{ level: 'info', source: 'system', message: told }]);
+    const line = `Hook "${message.name}" was answered: ${redact(oneLine(answer))}`;
+    await appendLog(trx, message.agent_id, [{ level: 'info', source: 'system', message: line }]);
   }
   const known: TurnEnd = trouble === null ? { ...end, reason, answer } : { outcome: 'failed', reason: trouble, answer };
   await appendEvent(trx, eventOf(message, known));

@@ -191,7 +191,7 @@ test('an answer is in its conversation with the end of the message, once, or the
   const [failed] = await messagesOf(row);
   assert.equal(failed?.state, 'failed');
   assert.match(failed?.reason ?? '', /conversation that the answer goes to is not there/);
-  const told = await store.events.page({
+  const listed = await store.events.page({
     accountId,
     agentId,
     limit: 10,
@@ -199,7 +199,7 @@ test('an answer is in its conversation with the end of the message, once, or the
     types: ['hook.answered', 'hook.failed'],
   });
   assert.deepEqual(
-    told.map(({ type, data }) => [type, data['deliver'], data['answer'], data['reason']]),
+    listed.map(({ type, data }) => [type, data['deliver'], data['answer'], data['reason']]),
     [
       ['hook.answered', 'channel', undefined, undefined],
       ['hook.failed', undefined, undefined, failed?.reason],

@@ -240,14 +240,14 @@ test('four fifths and the end of a limit are told once a window, and again for a
   await Promise.all(Array.from({ length: 5 }, () => spend(id, noon, '0.2')));
   await spend(id, noon, '0.2');
   await spend(id, noon, '0.2');
-  const told = [near, reached('1', '2027-05-11T00:00:00Z')];
-  assert.deepEqual(await warnings(id), told);
+  const expected = [near, reached('1', '2027-05-11T00:00:00Z')];
+  assert.deepEqual(await warnings(id), expected);
   await store.agents.change(accountId, id, () => ({ spendLimit: limitOf('0.5') }));
   await spend(id, noon, '0.2');
-  told.push(reached('0.5', '2027-05-11T00:00:00Z'));
-  assert.deepEqual(await warnings(id), told);
+  expected.push(reached('0.5', '2027-05-11T00:00:00Z'));
+  assert.deepEqual(await warnings(id), expected);
   await spend(id, '2027-05-12T12:00:00Z', '0.5');
-  assert.deepEqual(await warnings(id), [...told, reached('0.5', '2027-05-13T00:00:00Z')]);
+  assert.deepEqual(await warnings(id), [...expected, reached('0.5', '2027-05-13T00:00:00Z')]);
 });
 
 test('an agent that its limit puts to sleep may not be woken until the window ends or the limit is raised', async () => {

@@ -242,13 +242,13 @@ function limitEvent(
 async function unnotified(
   trx: Transaction<Schema>,
   standings: readonly Standing[],
-  told: 'warned_for' | 'reached_for',
+  column: 'warned_for' | 'reached_for',
 ): Promise<Standing[]> {
   if (standings.length === 0) return [];
   const { rows } = await sql<{ n: number }>`
-    update spend_windows w set ${sql.ref(told)} = l.usd from ${windows(standings)}
+    update spend_windows w set ${sql.ref(column)} = l.usd from ${windows(standings)}
     where (w.scope, w.id, w.period, w.starts) = (l.scope, l.id, l.period, l.starts)
-      and ${sql.ref(`w.${told}`)} is distinct from l.usd
+      and ${sql.ref(`w.${column}`)} is distinct from l.usd
     returning l.n::int as n
   `.execute(trx);
   return rows.map(({ n }) => standings[n - 1]!);

@@ -80,12 +80,12 @@ test('a time that has come becomes one run, and the schedule waits for its next 
 
 test('who plans is told how many agents are due at once, and a run waits as long as it is put off', async () => {
   const rows = await Promise.all(Array.from({ length: 8 }, async () => made(await agent())));
-  const told: number[] = [];
+  const counts: number[] = [];
   await store.scheduleRuns.fire(1_000, (due, now, agents) => {
-    told.push(agents);
+    counts.push(agents);
     return { ...firingOf(timingOf(due), due.due, now), jitterMs: 60_000 };
   });
-  assert.ok(told.length === 8 && told.every((agents) => agents >= 8), String(told));
+  assert.ok(counts.length === 8 && counts.every((agents) => agents >= 8), String(counts));
   assert.equal((await claim()).filter(({ schedule }) => rows.some(({ id }) => id === schedule.id)).length, 0);
   await Promise.all(rows.map((row) => store.schedules.remove(place(row))));
 });

@@ -122,10 +122,10 @@ const writes: readonly Write[] = [
   },
   async ({ store, agent }) => {
     const { id } = await agent();
-    await store.agents.hold(id, holder, 1_000);
-    await store.agents.prolong([id], holder, 1_000);
+    await store.agents.takeKeepAwake(id, holder, 1_000);
+    await store.agents.prolongKeepAwake([id], holder, 1_000);
     await store.agents.touch(id, new Date());
-    await store.agents.release(id, holder);
+    await store.agents.endKeepAwake(id, holder);
     await store.agents.releaseLease(id, holder);
     await store.events.append(id, { type: 'agent.disk_full', data: { free_mib: 1 } });
   },

@@ -147,10 +147,10 @@ export function addUp(
   for (const call of history.calls.filter(isOf)) {
     if (!isIn(call.started_at)) continue;
     const groups = { agent: call.agent_id, model: `${call.provider}/${call.model}`, provider: call.provider };
-    const told = call.input_tokens ?? call.output_tokens;
+    const known = call.input_tokens ?? call.output_tokens;
     const figures = {
       requests: call.outcome === 'refused' ? 0 : 1,
-      unpriced: call.cost_usd === null && told !== null ? 1 : 0,
+      unpriced: call.cost_usd === null && known !== null ? 1 : 0,
       input: call.input_tokens ?? 0,
       output: call.output_tokens ?? 0,
       read: call.cache_read_tokens ?? 0,
@@ -190,8 +190,8 @@ function recordsOf(cells: ReadonlyMap<string, Sums>, groupBy: UsageGroup | null,
       const [bucket, group] = JSON.parse(key) as [number, string | null];
       return { bucket, group, ...figuresOf(sums) };
     });
-  const told = groupBy === null ? Array.from({ length: buckets }, (_, bucket) => bucket) : [];
-  for (const bucket of told) {
+  const known = groupBy === null ? Array.from({ length: buckets }, (_, bucket) => bucket) : [];
+  for (const bucket of known) {
     if (!records.some((record) => record.bucket === bucket)) records.push({ bucket, group: null, ...figuresOf({}) });
   }
   return records.toSorted((a, b) => a.bucket - b.bucket || Number(a.group! > b.group!) || -1);

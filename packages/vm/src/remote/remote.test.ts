@@ -148,8 +148,8 @@ test('a call that is not as its method wants it is refused by name, and the driv
   for (const [id, [method, args]] of refused.entries()) here.write(callOf(id, method, args));
   await eventually(() => replies.size === refused.length);
   for (const [id, [method, args, why]] of refused.entries()) {
-    const told = JSON.stringify([method, args]).slice(0, 200);
-    assert.match(replies.get(id)?.error?.message ?? 'taken', why, told);
+    const shown = JSON.stringify([method, args]).slice(0, 200);
+    assert.match(replies.get(id)?.error?.message ?? 'taken', why, shown);
   }
   assert.deepEqual(asked, []);
   assert.equal(warned.length, refused.length - 1, 'each is in the log but the image that is not known');

@@ -14,8 +14,8 @@ const host = '10.0.2.2';
 const port = 4000;
 const MiB = 1 << 20;
 const log = '/var/log/lodge/runtime.log';
-const told = {};
-const tell = (what) => (told[what] = (told[what] ?? 0) + 1);
+const counts = {};
+const tell = (what) => (counts[what] = (counts[what] ?? 0) + 1);
 
 /** One request to the broker; resolves with its status, or with what ended it. */
 const post = (body, { path = '/openai/v1/chat/completions', method = 'POST', headers = {}, leaveAfterMs } = {}) =>
@@ -225,7 +225,7 @@ const attacks = {
   // Disk.
   // Rows and contents that the host's database would keep of what it refuses.
   'refused calls that are recorded': () =>
-    posts(4, chat({ model: 'standin/unpriced', messages: [{ role: 'user', content: 'x'.repeat(250_000) }] })),
+    posts(4, chat({ model: 'stub/unpriced', messages: [{ role: 'user', content: 'x'.repeat(250_000) }] })),
   'schedules made': () =>
     posts(
       4,
@@ -300,10 +300,10 @@ const attacks = {
   pings: () => shell('ip link show >/dev/null; while :; do busybox ping -c 100 -A -s 1400 203.0.113.9 || :; done'),
 
   // Money.
-  'a model without a price': () => posts(4, chat({ model: 'standin/unpriced' })),
+  'a model without a price': () => posts(4, chat({ model: 'stub/unpriced' })),
   'models without end': () => {
     let i = 0;
-    return again(8, () => post(chat({ model: `standin/m${(i += 1)}` })));
+    return again(8, () => post(chat({ model: `stub/m${(i += 1)}` })));
   },
   'fields spelled otherwise': () =>
     posts(4, String.raw`{"model":"default","messages":[{"role":"user","content":"x"}],"stre\u0061m":true}`),
@@ -317,5 +317,5 @@ if (!run) throw new Error(`there is no attack ${attack}`);
 process.on('uncaughtException', (error) => tell(error.code ?? error.message));
 await run();
 await new Promise((resolve) => execFile('/bin/true', () => resolve()));
-console.log(JSON.stringify(told));
+console.log(JSON.stringify(counts));
 process.exit(0);

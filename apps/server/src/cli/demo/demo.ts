@@ -66,8 +66,8 @@ function demoEnvironment(env: NodeJS.ProcessEnv, networkRange: string, llm: Stub
     LODGE_INSTANCE: 'demo',
     LODGE_NETWORK_RANGE: networkRange,
     LODGE_VM_UID_BASE: String(operators.vmUidBase + uidDistance),
-    LODGE_PROVIDERS: JSON.stringify([{ id: 'standin', name: 'Stub', base_url: llm.openaiBaseUrl }]),
-    LODGE_DEFAULT_MODEL: 'standin/demo',
+    LODGE_PROVIDERS: JSON.stringify([{ id: 'stub', name: 'Stub', base_url: llm.openaiBaseUrl }]),
+    LODGE_DEFAULT_MODEL: 'stub/demo',
   };
 }
 

@@ -70,9 +70,9 @@ export interface TestRun {
 /** Runs files of node:test, one after another. Null when all tests passed and there were some. */
 export async function runTests({ files, cwd, env, log }: TestRun): Promise<Verdict['failure']> {
   const status = await writeTests({ files, cwd, env, log });
-  const told = await readFile(log);
-  if (told.length > maxLogBytes) throw new CommandError(`${log} is longer than any suite's: look at it.`);
-  const text = told.toString();
+  const written = await readFile(log);
+  if (written.length > maxLogBytes) throw new CommandError(`${log} is longer than any suite's: look at it.`);
+  const text = written.toString();
   const failing = firstFailing(text);
   if (failing !== null) return { step: 'conformance', ...failing };
   if (status === 0 && /^# pass [1-9]/m.test(text) && !files.some((file) => isSilent(file, text))) return null;

@@ -52,8 +52,8 @@ function world(good: readonly string[]) {
     account: { accounts: nobody as never, spend: unlimited, origin: () => 'http://localhost:8080', pages: null },
   });
   const ask = async (headers: Record<string, string>, address = attacker, url = '/v1/sizes') => {
-    const { statusCode, headers: told } = await app.inject({ url, headers, remoteAddress: address });
-    return { status: statusCode, told };
+    const { statusCode, headers: replyHeaders } = await app.inject({ url, headers, remoteAddress: address });
+    return { status: statusCode, replyHeaders };
   };
   const guess = (address?: string) => ask({ 'x-api-key': apiKeys.make() }, address);
   return { app, counts, ask, guess };
@@ -81,10 +81,10 @@ test('an address over its limit costs hardly a look-up more, however many well-f
   assert.equal(refused + counted, 500);
   assert.ok(counted <= 2 + seconds, `${counted} of them were let through as the bucket filled again`);
   assert.ok(counts.keys - before <= 40 + 12 * seconds, `${counts.keys - before} look-ups in ${seconds} s`);
-  for (const { status, told } of more) {
+  for (const { status, replyHeaders } of more) {
     if (status !== 429) continue;
-    assert.match(String(told['retry-after']), /^[1-9]/);
-    assert.equal(String(told['x-ratelimit-limit']), '60');
+    assert.match(String(replyHeaders['retry-after']), /^[1-9]/);
+    assert.equal(String(replyHeaders['x-ratelimit-limit']), '60');
   }
   await app.close();
 });

@@ -65,7 +65,7 @@ function escapedKeys(text: string): EscapedKey[] {
           const key = literal.includes('\\') ? (JSON.parse(literal) as string) : literal.slice(1, -1);
           addKey(keys, key);
           // One that looks like a stand-in gets one of its own.
-          if (key.length !== end - i - 2 || key.startsWith(standIn)) escaped.push({ start: i, end, key });
+          if (key.length !== end - i - 2 || key.startsWith(placeholder)) escaped.push({ start: i, end, key });
         }
         i = end - 1;
         break;
@@ -84,7 +84,7 @@ function addKey(keys: Set<string>, key: string): void {
 }
 
 /** A character for private use, which begins the keys that stand in for escaped ones. */
-const standIn = '\ue000';
+const placeholder = '\ue000';
 
 /**
  * Reads the text with these keys as they are. V8 (seen in Node 24.21) compares a key that is written with a backslash to the
@@ -95,7 +95,7 @@ function withKeys(text: string, escaped: readonly EscapedKey[]): unknown {
   const parts: string[] = [];
   let from = 0;
   for (const [index, { start, end }] of escaped.entries()) {
-    parts.push(text.slice(from, start), `"${standIn}${index}"`);
+    parts.push(text.slice(from, start), `"${placeholder}${index}"`);
     from = end;
   }
   return restored(JSON.parse(parts.join('') + text.slice(from)), escaped);
@@ -104,7 +104,7 @@ function withKeys(text: string, escaped: readonly EscapedKey[]): unknown {
 function restored(value: unknown, escaped: readonly EscapedKey[]): unknown {
   if (Array.isArray(value)) return value.map((item) => restored(item, escaped));
   if (typeof value !== 'object' || value === null) return value;
-  const keyOf = (key: string): string => (key.startsWith(standIn) ? escaped[Number(key.slice(1))]!.key : key);
+  const keyOf = (key: string): string => (key.startsWith(placeholder) ? escaped[Number(key.slice(1))]!.key : key);
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [keyOf(key), restored(item, escaped)]));
 }
 

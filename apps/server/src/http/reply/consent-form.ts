@@ -3,7 +3,7 @@ import type { ConsentGift, ConsentPage } from '@lodge/engine';
 import type { AccountRow } from '@lodge/ports';
 import { escaped, pageOf } from './small-page.ts';
 
-interface Told {
+interface ConsentFacts {
   readonly page: ConsentPage;
   readonly owner: Pick<AccountRow, 'id' | 'name' | 'email'>;
   /** Who is signed in here; null: nobody. */
@@ -13,7 +13,7 @@ interface Told {
   readonly csrf: string;
 }
 
-export function consentForm({ page, owner, me, host, csrf }: Told): string {
+export function consentForm({ page, owner, me, host, csrf }: ConsentFacts): string {
   const { agentName, agentId, gift, leadsTo } = page;
   const isOwn = me !== null && me.id === owner.id;
   const here = me === null ? 'You need no account here.' : `You are signed in here as ${nameOf(me)}.`;
@@ -32,7 +32,7 @@ export function consentForm({ page, owner, me, host, csrf }: Told): string {
   );
 }
 
-const nameOf = ({ name, email }: Told['owner']): string => (email === null ? name : `${name} (${email})`);
+const nameOf = ({ name, email }: ConsentFacts['owner']): string => (email === null ? name : `${name} (${email})`);
 
 function wordsOf(gift: ConsentGift): string {
   switch (gift.kind) {

@@ -113,8 +113,8 @@ export const state: Shape<ConnectionState> = (value, name) => {
       return { status, identity: own, ...(note !== null && { note }), ...(accountKey !== null && { accountKey }) };
     }
     case 'pending_pairing': {
-      const { reason: why, code: told } = pairing(value, name);
-      return { status, reason: why, ...(told && { code: told }) };
+      const { reason: why, code: shownCode } = pairing(value, name);
+      return { status, reason: why, ...(shownCode && { code: shownCode }) };
     }
     case 'disconnected':
     case 'error':

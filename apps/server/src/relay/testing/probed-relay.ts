@@ -11,8 +11,8 @@ const probed: Platform = {
   limits: { textChars: 1_000, fileInBytes: 1, fileOutBytes: 1, typingEveryMs: null },
   sendsOnce: false,
   async verify({ botToken }) {
-    const told = await new AsyncFunction(botToken!)();
-    return { identity: { id: 'probe', name: JSON.stringify(told ?? null) }, accountKey: 'probe' };
+    const result = await new AsyncFunction(botToken!)();
+    return { identity: { id: 'probe', name: JSON.stringify(result ?? null) }, accountKey: 'probe' };
   },
   render: (text) => [{ text, format: null }],
   connect: ({ agentId, credentials }, host) => {

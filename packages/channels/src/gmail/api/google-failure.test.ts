@@ -49,8 +49,8 @@ describe('what Google answers', () => {
     assert.equal(wait('-1'), 0);
     assert.equal(wait('soon'), 0);
     const until = new Date(Date.now() + 60_000).toISOString();
-    const told = failureOf(429, none, error('rateLimitExceeded', `User-rate limit exceeded.  Retry after ${until}`));
-    assert.ok(told.retryAfterMs > 55_000 && told.retryAfterMs <= 60_000);
+    const limited = failureOf(429, none, error('rateLimitExceeded', `User-rate limit exceeded.  Retry after ${until}`));
+    assert.ok(limited.retryAfterMs > 55_000 && limited.retryAfterMs <= 60_000);
   });
 
   test('a body that is no error of Google is no more than its status', () => {

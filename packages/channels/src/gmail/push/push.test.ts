@@ -88,7 +88,7 @@ describe('push', () => {
     for (let at = 0; at < 3; at += 1) world.google.pubsub.publish(world.topic, { data: 'A'.repeat(1_000_000) });
     await host.until(() => world.google.pubsub.backlogOf(world.subscription) === 0, 'acknowledgement', patienceMs);
     assert.deepEqual(
-      world.notices.told.filter((each) => each !== world.address),
+      world.notices.notified.filter((each) => each !== world.address),
       ['stranger@x.example'],
     );
     assert.equal(looksAt(world.address), looks);

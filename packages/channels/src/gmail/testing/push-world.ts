@@ -14,12 +14,12 @@ import type { GmailTimings } from '../options.ts';
 /** What Postgres is to relays: everybody hears what anybody tells. */
 class Notices implements MailboxNotices {
   readonly listeners = new Set<(address: string | null) => void>();
-  readonly told: string[] = [];
+  readonly notified: string[] = [];
   isAway = false;
 
   async tell(addresses: readonly string[]): Promise<void> {
     if (this.isAway) throw new Error('the database is away');
-    this.told.push(...addresses);
+    this.notified.push(...addresses);
     for (const address of addresses) for (const listener of this.listeners) listener(address);
   }
 

@@ -57,11 +57,11 @@ describe('files of people', () => {
         { name: 'plan.pdf', kind: 'file' },
       ],
     ];
-    for (const [file, told] of sent) {
+    for (const [file, expected] of sent) {
       const { files } = await sends(each, stub.media.put(file), file.caption!);
       assert.equal(files.length, 1);
       const { ref: _, ...found } = files[0]!;
-      assert.deepEqual(found, { mediaType: file.mediaType, bytes: bytes.length, ...told });
+      assert.deepEqual(found, { mediaType: file.mediaType, bytes: bytes.length, ...expected });
       assert.deepEqual(await open(each, files[0]!), bytes);
     }
   });

@@ -10,7 +10,7 @@ interface Media {
   readonly fileLength?: unknown;
 }
 
-interface Told {
+interface SentFacts {
   readonly name: string;
   readonly kind: InboundFile['kind'];
   /** Where the message does not say. */
@@ -53,12 +53,12 @@ function named(
   kind: InboundFile['kind'],
   mediaType: string,
   extension: string,
-): Told {
+): SentFacts {
   const [type = ''] = plainName(mimetype, mediaType).split(';', 1);
   return { name: `${name}.${extensions[type.trim()] ?? extension}`, kind, mediaType };
 }
 
-function fileOf(as: MediaKind, media: Media, { name, kind, mediaType }: Told, refs: Refs): InboundFile {
+function fileOf(as: MediaKind, media: Media, { name, kind, mediaType }: SentFacts, refs: Refs): InboundFile {
   const bytes = Number(media.fileLength);
   const stored = storedFileOf(as, media);
   return {

@@ -169,23 +169,23 @@ test('what the agent has said so far is told while its turn lasts, of a direct c
   const end = Promise.withResolvers<void>();
   gateway.steps = [{ text: `${'x'.repeat(2_000)} half` }, { after: end.promise }, { text: ' done' }];
   for (const kind of ['direct', 'group'] as const) await relay.write('work', { conversation: `told ${kind}`, kind });
-  const told = async () => {
+  const shown = async () => {
     const statement = 'select conversation_id as place, said from channel_conversations where said is not null';
     const rows = await execute<{ place: string; said: string }>(world.database.connectionString, statement);
     return rows.map(({ place, said: text }) => [place, text]);
   };
   try {
     await until('both turns are under way', () => gateway.turns.length === 2);
-    await until('it is told', async () => (await told()).length > 0);
+    await until('it is told', async () => (await shown()).length > 0);
     await sleep(4 * bounds.tellEveryMs);
-    assert.deepEqual(await told(), [['told direct', `${'x'.repeat(995)} half`]]);
+    assert.deepEqual(await shown(), [['told direct', `${'x'.repeat(995)} half`]]);
   } finally {
     end.resolve();
   }
   const sent = [...(await relay.answer())];
   if (sent.length < 2) sent.push(...(await relay.answer()));
   assert.ok(sent.length === 2 && sent.every((text) => text.endsWith(' half done')));
-  assert.deepEqual(await told(), [], 'it is gone with its answer');
+  assert.deepEqual(await shown(), [], 'it is gone with its answer');
 });
 
 test('what comes while a turn is under way is one further turn, in its order', async () => {

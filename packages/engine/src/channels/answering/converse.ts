@@ -85,7 +85,7 @@ async function answered(deps: ConverseDeps, claimed: WaitingConversation, cut: A
   // Once is enough: whoever goes on writing knows.
   if (!wake && agent.status !== 'running') return failed(reasons.off, lastReason === reasons.off ? null : sayings.off);
   const answer = await say(deps, { conversation: claimed, messages, session, wake }, cut);
-  return { outcome: 'answered', reason: null, answer: told(answer, kind) };
+  return { outcome: 'answered', reason: null, answer: answerFor(answer, kind) };
 }
 
 /** The host answers a command by itself; it comes alone. */
@@ -93,7 +93,7 @@ const commandOf = ([message, ...others]: readonly WaitingMessage[]): ChannelComm
   message === undefined || others.length > 0 || message.files.length > 0 ? null : commandIn(message.text);
 
 /** An agent may have nothing to say in a group. */
-function told({ text, files }: ChannelAnswer, kind: WaitingConversation['kind']): ChannelAnswer | null {
+function answerFor({ text, files }: ChannelAnswer, kind: WaitingConversation['kind']): ChannelAnswer | null {
   if (text !== '' || files.length > 0) return { text, files };
   return kind === 'direct' ? { text: sayings.nothing, files } : null;
 }

@@ -19,7 +19,7 @@ export class Telling {
   private readonly conversation: WaitingConversation;
   private readonly timer: NodeJS.Timeout | null;
   private said = '';
-  private told = '';
+  private lastSaid = '';
   private isTelling = false;
 
   constructor(deps: TellingDeps, conversation: WaitingConversation) {
@@ -40,10 +40,10 @@ export class Telling {
 
   private async tell(): Promise<void> {
     const { said } = this;
-    if (this.isTelling || said === this.told) return;
+    if (this.isTelling || said === this.lastSaid) return;
     this.isTelling = true;
     try {
-      if (await this.deps.turns.tell(this.conversation, said)) this.told = said;
+      if (await this.deps.turns.tell(this.conversation, said)) this.lastSaid = said;
       else this.end();
     } catch {
       // The next one may get through.

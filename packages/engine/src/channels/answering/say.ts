@@ -58,8 +58,8 @@ export async function say(deps: SayDeps, saying: Saying, cut: AbortSignal): Prom
       signal,
     });
   try {
-    const told = await withFiles(deps, messages, { loan, pictures, signal });
-    const answer = await answered(conversation, told, pictures, begin);
+    const prompts = await withFiles(deps, messages, { loan, pictures, signal });
+    const answer = await answered(conversation, prompts, pictures, begin);
     const text = withinBounds(await answer.text((more) => telling.add(more)));
     const { files, notSent } = await collect(
       deps,
@@ -82,16 +82,16 @@ export async function say(deps: SayDeps, saying: Saying, cut: AbortSignal): Prom
 /** The whole answer. Where pictures may be why there is none, for not every model takes them, it is asked for once more without. */
 async function answered(
   conversation: WaitingConversation,
-  told: readonly PromptMessage[],
+  prompts: readonly PromptMessage[],
   pictures: TurnPictures,
   begin: (said: Said) => Promise<Answer>,
 ): Promise<Answer> {
   const plain = promptOf(
     conversation,
-    told.map((each) => ({ ...each, pictures: [] })),
+    prompts.map((each) => ({ ...each, pictures: [] })),
   );
   if (pictures.pictures.length > 0) {
-    const text = promptOf(conversation, told);
+    const text = promptOf(conversation, prompts);
     const answer = await begin(message(plain, { text, pictures: pictures.pictures }));
     try {
       await answer.opened;
@@ -117,13 +117,13 @@ async function withFiles(
   { loan, pictures, signal }: FileWays,
 ): Promise<readonly PromptMessage[]> {
   const budget = newBudget(pictures);
-  const told: PromptMessage[] = [];
+  const prompts: PromptMessage[] = [];
   for (const each of messages) {
     const isAny = each.files.some(({ key }) => key !== null);
     const guest = isAny ? await loan.guest() : { address: '', credential: () => Promise.resolve(null) };
-    told.push({ ...each, ...(await deliver(deps, each, guest, budget, signal)) });
+    prompts.push({ ...each, ...(await deliver(deps, each, guest, budget, signal)) });
   }
-  return told;
+  return prompts;
 }
 
 export function withinBounds(text: string): string {

@@ -52,8 +52,8 @@ export class Idleness {
       if (verb === 'stop' && disk.isShort) continue;
       const key = `${verb} ${id}`;
       if (this.begunAt.has(key)) continue;
-      const begun = await store.begin(id, 'idle', ({ row, held, now: databaseNow }) =>
-        idleVerb({ ...row, held }, databaseNow) === verb ? { do: 'begin', kind: verb } : { do: 'nothing' },
+      const begun = await store.begin(id, 'idle', ({ row, isKeptAwake, now: databaseNow }) =>
+        idleVerb({ ...row, isKeptAwake }, databaseNow) === verb ? { do: 'begin', kind: verb } : { do: 'nothing' },
       );
       if (begun?.admission.do === 'begin') this.begunAt.set(key, now);
     }

@@ -74,8 +74,8 @@ export class MemoryRelief {
   /** Whether the agent holds no memory any more. */
   private async evict({ id }: AgentRow): Promise<boolean> {
     const { store } = this.deps;
-    const begun = await store.begin(id, 'memory', ({ row, held }) =>
-      mayBeEvicted({ ...row, held }) ? { do: 'begin', kind: 'stop' } : { do: 'nothing' },
+    const begun = await store.begin(id, 'memory', ({ row, isKeptAwake }) =>
+      mayBeEvicted({ ...row, isKeptAwake }) ? { do: 'begin', kind: 'stop' } : { do: 'nothing' },
     );
     if (begun?.admission.do !== 'begin') return begun === null || begun.row.status === 'stopped';
     const row = await awaitAgent(store, id, (now) => now?.operation?.kind !== 'stop', stopWaitMs, this.rounds.signal);

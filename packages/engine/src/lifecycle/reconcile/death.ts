@@ -10,7 +10,7 @@ import { LineCleaner } from '../../logs/lines.ts';
 import { StepFailed } from './pass.ts';
 import type { Pass } from './pass.ts';
 
-export interface ToldDeath {
+export interface ReportedDeath {
   readonly code: VmDeathCode;
   /** What an agent in `error` for it has as its code. */
   readonly reason: StatusReasonCode;
@@ -22,7 +22,7 @@ export interface ToldDeath {
 const askTimeoutMs = 10_000;
 
 /** Of the VM that is dead, or halted, on the host now. Null: nothing is, or nobody knows. */
-export async function tellDeath(pass: Pass): Promise<ToldDeath | null> {
+export async function tellDeath(pass: Pass): Promise<ReportedDeath | null> {
   try {
     return await tell(pass, await pass.within(askTimeoutMs, () => pass.deps.driver.death(pass.id)));
   } catch (error) {
@@ -33,15 +33,15 @@ export async function tellDeath(pass: Pass): Promise<ToldDeath | null> {
 }
 
 /** Of the VM whose start failed, where it failed because that VM ended. */
-export async function tellFailedStart(pass: Pass, { cause }: StepFailed): Promise<ToldDeath | null> {
+export async function tellFailedStart(pass: Pass, { cause }: StepFailed): Promise<ReportedDeath | null> {
   const inError = cause instanceof VmError ? cause.death : null;
-  const told = inError ? await tell(pass, inError) : await tellDeath(pass);
-  if (told)
-    await log(pass, [{ level: 'warn', source: 'system', message: `The VM ended as it started. ${told.message}` }]);
-  return told;
+  const reported = inError ? await tell(pass, inError) : await tellDeath(pass);
+  if (reported)
+    await log(pass, [{ level: 'warn', source: 'system', message: `The VM ended as it started. ${reported.message}` }]);
+  return reported;
 }
 
-async function tell(pass: Pass, death: VmDeath | null): Promise<ToldDeath | null> {
+async function tell(pass: Pass, death: VmDeath | null): Promise<ReportedDeath | null> {
   if (!death) return null;
   const cleaner = new LineCleaner();
   const lines = death.console.flatMap((line): NewLogEntry[] => {

@@ -1,7 +1,7 @@
 /** Steps at whose end nothing of an agent runs: `fail`, `free`, `delete`; and `record-status`, for what has come to its end already. */
 import type { AgentStatus, Happening } from '@lodge/domain';
 import { tellDeath } from './death.ts';
-import type { ToldDeath } from './death.ts';
+import type { ReportedDeath } from './death.ts';
 import { StepFailed } from './pass.ts';
 import type { Pass } from './pass.ts';
 import { withDeath } from './reason.ts';
@@ -83,7 +83,7 @@ export async function recordStatus(pass: Pass, status: AgentStatus): Promise<voi
 const stopped = (
   { because }: Pass,
   kept: 'memory' | 'disk' | 'disk_after_crash',
-  death: ToldDeath | null = null,
+  death: ReportedDeath | null = null,
 ): Happening => {
   const why = death && { code: death.code, message: death.message };
   return { type: 'agent.stopped', data: { ...because, kept, duration_ms: null, memory_mib: null, ...why } };

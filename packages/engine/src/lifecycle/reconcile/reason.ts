@@ -1,6 +1,6 @@
 /** Why an agent could not be started, in public words. */
 import type { StatusReasonCode } from '@lodge/domain';
-import type { ToldDeath } from './death.ts';
+import type { ReportedDeath } from './death.ts';
 import { StepFailed } from './pass.ts';
 
 export interface Reason {
@@ -9,7 +9,7 @@ export interface Reason {
 }
 
 /** The public reason of a start that failed; `fallback` where nothing more telling is known. `death`: its VM ended. */
-export function reasonOf(failed: StepFailed, fallback: Reason, death: ToldDeath | null): Reason {
+export function reasonOf(failed: StepFailed, fallback: Reason, death: ReportedDeath | null): Reason {
   if (death) return withDeath(fallback, death);
   if (failed.isVm('no_capacity')) {
     return { code: 'insufficient_capacity', message: 'The host has no room for this VM.' };
@@ -20,6 +20,6 @@ export function reasonOf(failed: StepFailed, fallback: Reason, death: ToldDeath 
 }
 
 /** The reason, and why the VM ended. What says nothing particular about a VM leaves the code as it is. */
-export function withDeath({ code, message }: Reason, { reason, message: why }: ToldDeath): Reason {
+export function withDeath({ code, message }: Reason, { reason, message: why }: ReportedDeath): Reason {
   return { code: reason === 'vm_crashed' ? code : reason, message: `${message} ${why}` };
 }

@@ -39,11 +39,11 @@ for (const [code, health] of [
     const plane = await startPlane(world, host, everySoOften);
     const { id, executionId } = await running(world, plane);
     plane.troubles.health = health;
-    const told = async () => {
+    const logged = async () => {
       const entries = await world.store.agentLogs.page({ agentId: id, limit: 100, direction: 'asc', minLevel: 'warn' });
       return entries.some(({ message }) => /out of memory|disk is full/.test(message));
     };
-    await until('the log tells of it', told);
+    await until('the log tells of it', logged);
     host.kill(id);
     await until('it runs again', async () => {
       const row = await find(id);

@@ -104,9 +104,9 @@ export class HealthWatch {
   }
 
   private async restart(agent: AgentRow, found: Found): Promise<void> {
-    const begun = await this.deps.store.begin(agent.id, 'health', ({ row, held }) => {
+    const begun = await this.deps.store.begin(agent.id, 'health', ({ row, isKeptAwake }) => {
       const same = isAtRest(row) && row.executionId === found.executionId;
-      const enough = found.failures >= (held ? failuresAtWork : failuresAtRest);
+      const enough = found.failures >= (isKeptAwake ? failuresAtWork : failuresAtRest);
       return same && enough ? { do: 'begin', kind: 'restart' } : { do: 'nothing' };
     });
     if (begun?.admission.do === 'begin') found.failures = 0;

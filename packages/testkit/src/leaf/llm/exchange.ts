@@ -162,7 +162,7 @@ function parsed(text: string): unknown {
 type Described = Omit<StubRequest, 'usage' | 'clientClosedAt' | 'ended'>;
 
 function describe(req: IncomingMessage, rawBody: string): Described {
-  const url = new URL(req.url ?? '/', 'http://standin');
+  const url = new URL(req.url ?? '/', 'http://stub');
   const path = url.pathname;
   const body: any = parsed(rawBody);
   const generate = /\/models\/(.+):(generateContent|streamGenerateContent)$/.exec(path);

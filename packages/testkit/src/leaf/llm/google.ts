@@ -8,7 +8,7 @@ export const google: WireFormat = {
     const head = headOf(request);
     const frames: Frame[] = [];
     const push = (parts: readonly object[], said: number, finish: string | null): void => {
-      const chunk = { candidates: [candidate(parts, finish)], ...told(reply, usage, said), ...head };
+      const chunk = { candidates: [candidate(parts, finish)], ...usagePart(reply, usage, said), ...head };
       frames.push({ text: `data: ${JSON.stringify(chunk)}\r\n\r\n`, paced: parts.length > 0 });
     };
     const parts = [...thoughts(reply), ...piecesOf(reply).map((text) => ({ text })), ...calls(reply)];
@@ -24,7 +24,7 @@ export const google: WireFormat = {
   json(request, reply, usage) {
     const text = textOf(reply);
     const parts = [...thoughts(reply), ...(text === '' ? [] : [{ text }]), ...calls(reply)];
-    return { candidates: [candidate(parts, 'STOP')], ...told(reply, usage, usage.output), ...headOf(request) };
+    return { candidates: [candidate(parts, 'STOP')], ...usagePart(reply, usage, usage.output), ...headOf(request) };
   },
 
   error(status, message) {
@@ -68,7 +68,7 @@ const calls = ({ toolCalls = [] }: Reply): object[] =>
   toolCalls.map(({ name, arguments: args }) => ({ functionCall: { name, args } }));
 
 /** Counts cached tokens in `promptTokenCount`, thoughts beside `candidatesTokenCount`. */
-function told(reply: Reply, usage: Usage, said: number): object {
+function usagePart(reply: Reply, usage: Usage, said: number): object {
   if (reply.noUsage) return {};
   const promptTokenCount = usage.input + (usage.cacheRead ?? 0);
   const thoughtsTokenCount = Math.min(usage.reasoning ?? 0, said);

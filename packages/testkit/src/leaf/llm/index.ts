@@ -63,9 +63,9 @@ const echoLength = 500;
 
 export async function startStubLlm(options: StubLlmOptions = {}): Promise<StubLlm> {
   const { host = '127.0.0.1', port = 0 } = options;
-  const standin = new Standin(options.keys ? new Set(options.keys) : null, options.strict ?? false);
+  const provider = new StubProvider(options.keys ? new Set(options.keys) : null, options.strict ?? false);
   const server = createServer((req, res) => {
-    standin.serve(req, res).catch((error: unknown) => {
+    provider.serve(req, res).catch((error: unknown) => {
       // A scripted function threw, or the client broke off its own request: a test must see this, not hang.
       if (!res.headersSent) res.writeHead(500, { 'content-type': 'text/plain' });
       res.end(`stub LLM: ${String(error)}`);
@@ -81,14 +81,14 @@ export async function startStubLlm(options: StubLlmOptions = {}): Promise<StubLl
     openaiBaseUrl: `${origin}/v1`,
     anthropicBaseUrl: origin,
     googleBaseUrl: `${origin}/v1beta`,
-    ledger: standin.ledger,
-    requests: standin.requests,
-    script: (answers) => void standin.scripted.push(...answers),
-    rule: (rule) => void standin.rules.push(rule),
-    reset: () => standin.reset(),
-    release: () => standin.release(),
+    ledger: provider.ledger,
+    requests: provider.requests,
+    script: (answers) => void provider.scripted.push(...answers),
+    rule: (rule) => void provider.rules.push(rule),
+    reset: () => provider.reset(),
+    release: () => provider.release(),
     async close() {
-      standin.release();
+      provider.release();
       const closed = once(server, 'close');
       server.close();
       server.closeAllConnections();
@@ -97,7 +97,7 @@ export async function startStubLlm(options: StubLlmOptions = {}): Promise<StubLl
   };
 }
 
-class Standin {
+class StubProvider {
   readonly requests: StubRequest[] = [];
   readonly ledger: LedgerEntry[] = [];
   readonly scripted: Answer[] = [];
@@ -118,7 +118,7 @@ class Standin {
     if (this.requests.length > maxRequests) this.requests.shift();
     if (req.method === 'GET' && request.path.endsWith('/models')) {
       if (exchange.refuseKey(this.#keys)) return;
-      const data = [{ id: 'standin', object: 'model', created: 0, owned_by: 'standin' }];
+      const data = [{ id: 'stub', object: 'model', created: 0, owned_by: 'stub' }];
       const raw = { contentType: 'application/json', body: JSON.stringify({ object: 'list', data }) };
       return exchange.send({ raw }, null);
     }
@@ -136,7 +136,7 @@ class Standin {
   #enter({ wire, model, key, stream, usage, ended, body }: StubRequest, reply: Reply): void {
     if (usage === null) return;
     const asked = wire !== 'openai' || !stream || body?.stream_options?.include_usage === true;
-    this.ledger.push({ wire, model, key, stream, usage, told: asked && !reply.noUsage, ended });
+    this.ledger.push({ wire, model, key, stream, usage, reported: asked && !reply.noUsage, ended });
     if (this.ledger.length > maxEntries) this.ledger.shift();
   }
 

@@ -18,8 +18,8 @@ export const responses: WireFormat = {
   },
 
   json(request, reply, usage) {
-    const told = reply.noUsage ? null : wireUsage(usage);
-    return { ...headOf(request), status: 'completed', output: itemsOf(reply), usage: told };
+    const reported = reply.noUsage ? null : wireUsage(usage);
+    return { ...headOf(request), status: 'completed', output: itemsOf(reply), usage: reported };
   },
 
   error: openaiError,

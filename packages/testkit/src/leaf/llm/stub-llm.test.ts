@@ -201,7 +201,7 @@ test('responses: the unmodified client reads text, tool calls, thoughts and usag
     assert.equal(response.usage!.output_tokens_details.reasoning_tokens, 3);
   }
   assert.deepEqual(
-    llm.ledger.map(({ wire, stream: streams, usage, told }) => [wire, streams, usage, told]),
+    llm.ledger.map(({ wire, stream: streams, usage, reported }) => [wire, streams, usage, reported]),
     [
       ['responses', false, reply.usage, true],
       ['responses', true, reply.usage, true],
@@ -251,7 +251,7 @@ test('it cuts at a byte, streamed or not, and tells nothing of usage when told s
     assert.doesNotMatch(await (await anthropic({ stream })).text(), /usage/);
   }
   assert.deepEqual(
-    llm.ledger.map(({ told }) => told),
+    llm.ledger.map(({ reported }) => reported),
     [true, false, true, false],
   );
 });

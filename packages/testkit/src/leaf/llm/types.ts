@@ -109,6 +109,6 @@ export interface LedgerEntry {
   /** What a provider would bill: all of it, also where the answer was cut or did not say. */
   readonly usage: Usage;
   /** Whether the whole answer said so. */
-  readonly told: boolean;
+  readonly reported: boolean;
   readonly ended: Promise<'finished' | 'client closed' | 'cut'>;
 }

@@ -1,5 +1,5 @@
 /** The smallest runtime: shows what a runtime brings along, its own session header and its own words for errors among it. */
-import type { AgentRuntime, ToldError } from '@lodge/ports';
+import type { AgentRuntime, ReportedError } from '@lodge/ports';
 
 /** Its gateway is on loopback, whichever guest it is asked for. */
 export function createToyRuntime(gatewayPort: number): AgentRuntime {
@@ -33,7 +33,7 @@ export function createToyRuntime(gatewayPort: number): AgentRuntime {
 }
 
 /** It says `BUSY <seconds>` where the provider asked it to wait. */
-function turnFailure({ message }: ToldError) {
+function turnFailure({ message }: ReportedError) {
   const seconds = /^BUSY (\d{1,6})$/.exec(message)?.[1];
   if (seconds === undefined) return { kind: 'turn_failed' } as const;
   return { kind: 'provider_rate_limit', retryAfterSeconds: Number(seconds) } as const;

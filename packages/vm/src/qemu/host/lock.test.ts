@@ -8,13 +8,13 @@ const name = `test ${process.pid}`;
 
 test('a lock has one holder at a time, and the next gets it when it is given back', async () => {
   const release = await lock(name, { timeoutMs: 1000 });
-  let told = 0;
-  const second = lock(name, { timeoutMs: 5000, onBusy: () => (told += 1) });
+  let busyCalls = 0;
+  const second = lock(name, { timeoutMs: 5000, onBusy: () => (busyCalls += 1) });
   await assert.rejects(lock(name, { timeoutMs: 100 }), { code: 'timeout' });
   await assert.rejects(lock(name, { timeoutMs: 5000, signal: AbortSignal.timeout(50) }), { code: 'aborted' });
   release();
   (await second)();
-  assert.equal(told, 1);
+  assert.equal(busyCalls, 1);
 });
 
 test('a lock whose holder is killed is free at once', async () => {

@@ -15,12 +15,12 @@ export interface LockWait {
  */
 export async function lock(name: string, wait: LockWait): Promise<() => void> {
   const address = `\0lodge-vm-${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
-  let told = false;
+  let reported = false;
   return until(
     async () => {
       const release = await tryBind(address);
-      if (release === null && !told) {
-        told = true;
+      if (release === null && !reported) {
+        reported = true;
         wait.onBusy?.();
       }
       if (wait.signal?.aborted) release?.();

@@ -52,9 +52,9 @@ test('while it runs nothing is told, and what it was given is what it has', asyn
     file,
   );
   while (!(await readFile(file, 'utf8').catch(() => '')).endsWith('\n')) await new Promise(setImmediate);
-  const told = await readFile(file, 'utf8');
-  assert.ok(told.startsWith(`${file} `), told);
-  const descriptors = told.slice(file.length).trim().split(' ');
+  const report = await readFile(file, 'utf8');
+  assert.ok(report.startsWith(`${file} `), report);
+  const descriptors = report.slice(file.length).trim().split(' ');
   // Its standard ones, and the folder that `ls` reads: none of ours. What a test runner hands down is numbered higher.
   const low = descriptors.filter((number) => Number(number) < 10);
   assert.deepEqual(low.sort(), ['0', '1', '2', '3']);

@@ -120,17 +120,17 @@ async function createExitFile(path: string): Promise<readonly [FileHandle, FileH
 }
 
 async function pidFrom(child: ChildProcess): Promise<number> {
-  const told = (child.stdio as readonly unknown[])[7] as Socket;
+  const report = (child.stdio as readonly unknown[])[7] as Socket;
   const signal = AbortSignal.timeout(startTimeoutMs);
   try {
     const [text] = (await Promise.race([
-      once(told, 'data', { signal }),
+      once(report, 'data', { signal }),
       once(child, 'exit', { signal }).then(() => {
         throw new VmError('failed', 'the reaper of a process ended at once');
       }),
     ])) as [Buffer];
     return Number(text.toString());
   } finally {
-    told.destroy();
+    report.destroy();
   }
 }

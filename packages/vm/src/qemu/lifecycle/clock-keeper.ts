@@ -39,7 +39,7 @@ export class ClockKeeper {
   private offsetMs = hostOffsetMs();
   private setAtMs = performance.now();
   /** Those that may be frozen since before, and have not answered; and whether the operator was told. */
-  private readonly untold = new Map<Watched, { warned: boolean }>();
+  private readonly uncalled = new Map<Watched, { warned: boolean }>();
   /** Those that are being saved, by agent. */
   private readonly held = new Set<string>();
   /** Calls under way that let a guest go on, by agent. */
@@ -55,8 +55,8 @@ export class ClockKeeper {
     this.stopping = new AbortController();
     this.offsetMs = hostOffsetMs();
     this.setAtMs = performance.now();
-    this.untold.clear();
-    for (const vm of this.parts.watch.all()) this.untold.set(vm, { warned: false });
+    this.uncalled.clear();
+    for (const vm of this.parts.watch.all()) this.uncalled.set(vm, { warned: false });
     this.letGoOn(this.stopping.signal);
     this.wait();
   }
@@ -107,8 +107,8 @@ export class ClockKeeper {
   /** Not waited for: a guest that is silent must not keep others from the time. */
   private letGoOn(signal: AbortSignal): void {
     const there = new Set(this.parts.watch.all());
-    for (const vm of this.untold.keys()) if (!there.has(vm)) this.untold.delete(vm);
-    this.lettingGo ??= forEachOf([...this.untold.keys()], signal, (vm) => this.callToGoOn(vm, signal)).finally(() => {
+    for (const vm of this.uncalled.keys()) if (!there.has(vm)) this.uncalled.delete(vm);
+    this.lettingGo ??= forEachOf([...this.uncalled.keys()], signal, (vm) => this.callToGoOn(vm, signal)).finally(() => {
       this.lettingGo = null;
     });
   }
@@ -119,7 +119,7 @@ export class ClockKeeper {
     if (this.held.has(agentId)) return;
     const giveUp = new AbortController();
     const over = this.parts.setClock(vm, true, AbortSignal.any([signal, giveUp.signal])).then(
-      () => void this.untold.delete(vm),
+      () => void this.uncalled.delete(vm),
       (error: unknown) => {
         if (!signal.aborted && !giveUp.signal.aborted) this.warnOnce(vm, error);
       },
@@ -130,9 +130,9 @@ export class ClockKeeper {
   }
 
   private warnOnce(vm: Watched, error: unknown): void {
-    const told = this.untold.get(vm);
-    if (!told || told.warned) return;
-    told.warned = true;
+    const entry = this.uncalled.get(vm);
+    if (!entry || entry.warned) return;
+    entry.warned = true;
     const fields = { agent_id: vm.agentId, err: error };
     this.parts.log.warn(fields, 'a guest that may be frozen did not answer; it is told to go on until it does');
   }

@@ -29,12 +29,12 @@ test('among busy groups on one processor, one that is new has more than an equal
     t.after(() => child.kill('SIGKILL'));
     vms.push({ agentId: name, executionId: 'e', process: readMark(child.pid!)! } as Watched);
   };
-  const told = new Map<string, number>();
-  const used = async ({ agentId }: Watched): Promise<number> => told.get(agentId) ?? 0;
+  const usedSeconds = new Map<string, number>();
+  const used = async ({ agentId }: Watched): Promise<number> => usedSeconds.get(agentId) ?? 0;
   const keeper = new CpuKeeper({ watch: { all: () => vms }, cgroups: () => groups, used, log: { debug() {} } });
   for (const name of names) await begin(name);
   await keeper.look();
-  for (const name of names.slice(0, 3)) told.set(name, 25);
+  for (const name of names.slice(0, 3)) usedSeconds.set(name, 25);
   await keeper.look();
   const spent = () => Promise.all(vms.map((vm) => cpuSeconds(vm.process)));
   const before = await spent();

@@ -19,17 +19,17 @@ export async function takeTemplates(
   const backups = new Backups(vmsRoot);
   const tried = new Map<string, boolean>();
   for (const directory of agentIds.flatMap((id) => [new RunDirectory(vmsRoot, id), backups.directory(id)])) {
-    const told = { agent_id: directory.agentId };
+    const fields = { agent_id: directory.agentId };
     try {
       const backing = await backingOf(directory.disk);
       const record = await directory.read();
       const id = record?.templateId ?? (backing && templateOfDisk(backing));
       if (backing === null || !id) continue;
       if (!tried.has(id)) tried.set(id, (await own.has(id)) || (await own.take(id)));
-      if (!tried.get(id)) log.warn({ ...told, template: id }, 'the template of an agent is nowhere');
+      if (!tried.get(id)) log.warn({ ...fields, template: id }, 'the template of an agent is nowhere');
       else if (!record?.process || !isAlive(record.process)) await moveDisk(directory.disk, own.file(id, 'disk'));
     } catch (error) {
-      log.warn({ ...told, err: error }, 'the template of an agent is not taken into the data folder');
+      log.warn({ ...fields, err: error }, 'the template of an agent is not taken into the data folder');
     }
   }
 }

@@ -86,12 +86,12 @@ test('QEMU may start no process, gain no privilege, and runs nothing of the gues
 
 test('a guest that boots is told by which credential it knows the host, and nothing else of the machine changes', () => {
   const digest = 'd'.repeat(64);
-  const told = qemuCommandLine({ ...base, credentialDigest: digest });
+  const withCredential = qemuCommandLine({ ...base, credentialDigest: digest });
   const parameters = (line: readonly string[]) => line[line.indexOf('-append') + 1]!.split(' ');
-  assert.deepEqual(parameters(told), [...parameters(qemuCommandLine(base)), `lodge.credential=${digest}`]);
+  assert.deepEqual(parameters(withCredential), [...parameters(qemuCommandLine(base)), `lodge.credential=${digest}`]);
   assert.deepEqual(
-    told.toSpliced(told.indexOf('-append') + 1, 1),
-    qemuCommandLine(base).toSpliced(told.indexOf('-append') + 1, 1),
+    withCredential.toSpliced(withCredential.indexOf('-append') + 1, 1),
+    qemuCommandLine(base).toSpliced(withCredential.indexOf('-append') + 1, 1),
   );
 });
 

@@ -27,7 +27,7 @@ export const maxBytes = 256 * 1024;
  */
 const harmless = ['exceeds the recommended cpus supported by KVM', 'Expected vmdescription section'];
 /** Of a failure this much is told. */
-const toldBytes = 1024;
+const tailBytes = 1024;
 
 export class EmulatorLog {
   private readonly path: string;
@@ -104,7 +104,7 @@ export class EmulatorLog {
       const { buffer, bytesRead } = await this.pipe.read(Buffer.alloc(pieceBytes), 0, pieceBytes, null);
       if (bytesRead === 0) return;
       const piece = buffer.subarray(0, bytesRead);
-      this.last = Buffer.concat([this.last, piece]).subarray(-toldBytes);
+      this.last = Buffer.concat([this.last, piece]).subarray(-tailBytes);
       await keep(this.path, piece);
     } catch {
       // Empty, or the folder was removed meanwhile: there is nothing to keep.

@@ -138,8 +138,8 @@ async function explained(error: unknown, log: EmulatorLog, machine: Starting | n
   if (error instanceof VmError && error.code !== 'failed') return error;
   const said = (await log.tail()).slice(-500);
   const message = error instanceof Error ? error.message : String(error);
-  const told = new VmError('failed', said === '' ? message : `${message}; QEMU said: ${said}`, { cause: error });
+  const startError = new VmError('failed', said === '' ? message : `${message}; QEMU said: ${said}`, { cause: error });
   // QEMU's end closes its connection before its process is gone.
   const isOver = machine && (!machine.qmp?.isOpen || !isAlive(machine.process));
-  return isOver ? deathError(machine, told) : told;
+  return isOver ? deathError(machine, startError) : startError;
 }

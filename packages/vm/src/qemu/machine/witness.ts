@@ -47,7 +47,7 @@ export class Witness {
   private untrusted = false;
   private wanted = false;
   private ending: Promise<void> | null = null;
-  private told: Promise<VmDeath> | null = null;
+  private found: Promise<VmDeath> | null = null;
 
   constructor(parts: WitnessParts, log: EmulatorLog | null) {
     this.parts = parts;
@@ -100,8 +100,8 @@ export class Witness {
 
   /** Why it ended: to be asked once its process has. */
   death(): Promise<VmDeath> {
-    this.told ??= this.find();
-    return this.told;
+    this.found ??= this.find();
+    return this.found;
   }
 
   /** Last lines of its console, and why it stands still as it does. */
@@ -125,8 +125,8 @@ export class Witness {
     const { directory } = this.parts;
     await this.readConsole(qmp).catch(() => '');
     // Who was killed between the two has read the console, which is empty now, and has written down what was on it.
-    const isTold = this.wanted || (await directory.readDeath().catch(() => null)) !== null;
-    if (!isTold) await directory.writeDeath(this.deathNow()).catch(() => undefined);
+    const isRecorded = this.wanted || (await directory.readDeath().catch(() => null)) !== null;
+    if (!isRecorded) await directory.writeDeath(this.deathNow()).catch(() => undefined);
     await qmp.execute('quit', {}, { timeoutMs: quitTimeoutMs }).catch(() => undefined);
     // One that its guest has taken over may say that it ended, and go on.
     await awaitExit(process, quitTimeoutMs).catch(() => kill(process).catch(() => undefined));

@@ -311,9 +311,9 @@ test('an nft that crashes at tables of a newer one is told in a sentence that sa
     await a.createNamespace(1, usual);
     assert.deepEqual(await a.slots(), [1]);
     assert.equal(await a.heal(), false, 'what is whole is not made anew');
-    const told = messages.filter((message) => message.includes('nft'));
-    assert.equal(told.length, 1, messages.join('\n'));
-    assert.match(told[0]!, /nft crashes where it lists tables that a newer nft has made: install nftables/);
+    const warnings = messages.filter((message) => message.includes('nft'));
+    assert.equal(warnings.length, 1, messages.join('\n'));
+    assert.match(warnings[0]!, /nft crashes where it lists tables that a newer nft has made: install nftables/);
     const fact = (await checkNetwork(options('a', '10.201.0.0/16'))).find(({ name }) => name === 'other firewalls');
     assert.deepEqual([fact?.ok, fact?.advice?.startsWith('install nftables 1.0.9')], [false, true]);
     await a.teardown();

@@ -12,7 +12,7 @@ export interface Refused {
 }
 
 /** Refusals that are told at one time. */
-const mostTold = 100;
+const maxReported = 100;
 const mostNameLength = 253;
 
 /** As `nft -j` prints the map of pins. */
@@ -101,7 +101,7 @@ export class SlotEgress {
   refuse(name: string): void {
     const printable = name.slice(0, mostNameLength).replaceAll(/[^ -~]/g, '?');
     if (this.names.has(printable)) return;
-    if (this.names.size < mostTold) this.names.set(printable, new Date());
+    if (this.names.size < maxReported) this.names.set(printable, new Date());
     else this.moreNames++;
   }
 
@@ -118,13 +118,13 @@ export class SlotEgress {
         name,
       }));
       const all = [...refused, ...names].toSorted((a, b) => a.at.getTime() - b.at.getTime());
-      const told = {
-        refused: all.slice(0, mostTold),
-        more: more + this.moreNames + Math.max(0, all.length - mostTold),
+      const reported = {
+        refused: all.slice(0, maxReported),
+        more: more + this.moreNames + Math.max(0, all.length - maxReported),
       };
       this.names = new Map();
       this.moreNames = 0;
-      return told;
+      return reported;
     });
   }
 

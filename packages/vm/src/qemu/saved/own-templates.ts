@@ -145,8 +145,8 @@ export class OwnTemplates extends TemplateShelf {
     const files = Object.fromEntries(
       templateFiles.map((name) => [name, facts[there.indexOf(name)] ?? { mark: '', sum: '' }]),
     ) as Record<TemplateFile, FileFacts>;
-    const { imageId, facts: told, madeWith, diskBytes, rootDisk } = old;
-    const manifest: Manifest = { version: 3, imageId, facts: told, madeWith, diskBytes, rootDisk, files };
+    const { imageId, facts: oldFacts, madeWith, diskBytes, rootDisk } = old;
+    const manifest: Manifest = { version: 3, imageId, facts: oldFacts, madeWith, diskBytes, rootDisk, files };
     await writeManifest(draft, manifest);
     return how;
   }

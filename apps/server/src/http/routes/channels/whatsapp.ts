@@ -125,11 +125,11 @@ async function* follow(
   const unsubscribe = channels.onChange(agentId, () => wake.resolve());
   const ended = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
   try {
-    let told = '';
+    let shown = '';
     for (let pairing = first; ; pairing = await look()) {
       const data = JSON.stringify(pairing);
-      if (data !== told) yield `event: pairing\ndata: ${data}\n\n`;
-      told = data;
+      if (data !== shown) yield `event: pairing\ndata: ${data}\n\n`;
+      shown = data;
       if (pairing.status === 'connected' || pairing.status === 'failed' || signal.aborted) return;
       // A code expires without a change.
       const timer = setTimeout(() => wake.resolve(), lookEveryMs);

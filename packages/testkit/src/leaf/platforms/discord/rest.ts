@@ -18,7 +18,7 @@ export interface RestWorld {
   readonly baseUrl: string;
   nextId(): string;
   gatewayOf(bot: DiscordBot): { readonly startsLeft: number };
-  told(bot: DiscordBot, message: DiscordMessage, guildId: string | undefined): void;
+  announce(bot: DiscordBot, message: DiscordMessage, guildId: string | undefined): void;
   /** Sessions are told of a message that is another now, or gone. */
   changed(bot: DiscordBot, type: 'MESSAGE_UPDATE' | 'MESSAGE_DELETE', data: object): void;
 }
@@ -144,7 +144,7 @@ function create(bot: DiscordBot, place: Place, { body, files }: RestRequest, wor
     message,
     file: files[0] ? { name: files[0].name, content: files[0].content } : null,
   });
-  world.told(bot, message, place.channel.guild_id);
+  world.announce(bot, message, place.channel.guild_id);
   return { status: 200, body: message };
 }
 

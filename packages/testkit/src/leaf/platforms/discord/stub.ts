@@ -122,11 +122,11 @@ export class DiscordStub {
       ...(answered && { message_reference: { message_id: answered.id }, referenced_message: answered }),
     };
     place.messages.push(message);
-    if (!writing.isSilent) this.told(bot, message, channel.guild_id);
+    if (!writing.isSilent) this.announce(bot, message, channel.guild_id);
     return message;
   }
 
-  told(bot: DiscordBot, message: DiscordMessage, guildId: string | undefined): void {
+  announce(bot: DiscordBot, message: DiscordMessage, guildId: string | undefined): void {
     this.gatewayOf(bot).tell(message, guildId);
   }
 

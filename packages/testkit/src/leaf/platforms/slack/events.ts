@@ -20,7 +20,7 @@ export class SlackEvents {
   private readonly deaf = new WeakSet<WebSocket>();
   private readonly waiting = new Map<string, Envelope>();
   private readonly taken = new Set<object>();
-  private lastTold: { readonly channel: SlackChannel; readonly message: SlackMessage } | null = null;
+  private lastSent: { readonly channel: SlackChannel; readonly message: SlackMessage } | null = null;
   private held: Envelope[] | null = null;
   private serial = 0;
 
@@ -78,18 +78,18 @@ export class SlackEvents {
 
   /** A message as events: of the channel, and of the mention, which are two for one text. */
   tell(channel: SlackChannel, message: SlackMessage): void {
-    this.lastTold = { channel, message };
+    this.lastSent = { channel, message };
     const place = { channel: channel.id, event_ts: message.ts };
     const mention = message.text.includes(`<@${this.app.botUserId}>`) && channel.kind !== 'im';
-    const { markdown: _markdown, ...told } = message;
+    const { markdown: _markdown, ...sent } = message;
     if (mention && message.bot_id === undefined) {
-      const { subtype: _subtype, ...bare } = told;
+      const { subtype: _subtype, ...bare } = sent;
       this.deliver({ ...bare, ...place, type: 'app_mention' });
     }
     const channelType = { im: 'im', mpim: 'mpim', channel: channel.id.startsWith('G') ? 'group' : 'channel' }[
       channel.kind
     ];
-    this.deliver({ ...told, ...place, channel_type: channelType });
+    this.deliver({ ...sent, ...place, channel_type: channelType });
   }
 
   /** A message is another now, or gone. */
@@ -105,7 +105,7 @@ export class SlackEvents {
 
   /** The last message once more. */
   tellAgain(): void {
-    if (this.lastTold) this.tell(this.lastTold.channel, this.lastTold.message);
+    if (this.lastSent) this.tell(this.lastSent.channel, this.lastSent.message);
   }
 
   /** The sockets that are open now answer pings, and no event comes by them any more. */

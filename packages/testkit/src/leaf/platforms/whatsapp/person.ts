@@ -58,7 +58,7 @@ export class Person {
   private readonly creds: AuthenticationCreds;
   private readonly keys: SignalKeyStoreWithTransaction;
   private readonly repository: SignalRepositoryWithLIDStore;
-  private readonly toldGroupKeys = new Set<string>();
+  private readonly sentGroupKeys = new Set<string>();
   private preKeyId = 100;
 
   /** `kept`: keys of an earlier time, by type and id. Default: a new phone. */
@@ -146,9 +146,9 @@ export class Person {
 
   /** Whether this device was told this person's key of the group before; it counts as told from now on. */
   knowsGroupKey(group: string, device: string): boolean {
-    const told = `${group} ${device}`;
-    const known = this.toldGroupKeys.has(told);
-    this.toldGroupKeys.add(told);
+    const recipient = `${group} ${device}`;
+    const known = this.sentGroupKeys.has(recipient);
+    this.sentGroupKeys.add(recipient);
     return known;
   }
 

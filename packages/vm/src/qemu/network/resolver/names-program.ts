@@ -62,9 +62,9 @@ function run(channel: Channel): void {
       guests.set(guest, made);
       return made;
     };
-    channel.receive('guest', (told) => {
-      const guest = guests.get(told['guest'] as string) ?? begin(told['guest'] as string);
-      const names = told['names'] as readonly AllowedName[] | null;
+    channel.receive('guest', (received) => {
+      const guest = guests.get(received['guest'] as string) ?? begin(received['guest'] as string);
+      const names = received['names'] as readonly AllowedName[] | null;
       guest.names.allowance = names && { names };
     });
     channel.receive('forget', ({ guest }) => void guests.delete(guest as string));

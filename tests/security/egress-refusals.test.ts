@@ -68,16 +68,16 @@ test('what is refused while others are read is told too', async () => {
   const sending = Promise.all(pieces.map((piece, i) => sleep(i * 250).then(() => agent.guest.ask(piece)))).finally(
     () => (isSending = false),
   );
-  const told = new Set<string>();
+  const reported = new Set<string>();
   for (let last = false; !last;) {
     last = !isSending;
     const { refused, more } = await network.readRefused(1);
     assert.equal(more, 0);
-    for (const connection of refused) told.add(wordsOf(connection));
+    for (const connection of refused) reported.add(wordsOf(connection));
   }
   await sending;
   assert.deepEqual(
-    sent.map((target) => words(target)).filter((place) => !told.has(place)),
+    sent.map((target) => words(target)).filter((place) => !reported.has(place)),
     [],
   );
 });
