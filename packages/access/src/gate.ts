@@ -1,17 +1,17 @@
 import { Semaphore } from '@lodge/domain';
 import { BusyError } from '@lodge/ports';
 
-/** Where work comes from; a network is part of a site. */
+/** The origin of work; a network is part of a site. */
 interface Origin {
   readonly network: string;
   readonly site: string;
 }
 
 interface GateBounds {
-  /** How much runs at once, and how much waits. */
+  /** Most work that runs at once, and most that waits. */
   readonly atOnce: number;
   readonly waiting: number;
-  /** How much of one network and of one site waits. */
+  /** Most waiting work of one network and of one site. */
   readonly waitingOfNetwork: number;
   readonly waitingOfSite: number;
 }
@@ -22,13 +22,14 @@ interface Waiting {
 }
 
 /**
- * Lets so much work through at once, and so much wait, first come first served. No network and no site can fill the queue. Where
- * many sites have filled it together, the last of the site with most gives way to one of a site with less.
+ * Runs a bounded amount of work at once and queues a bounded amount, first come first served. No network and no site can
+ * fill the queue. When many sites have filled it together, the last work of the site with the most gives way to work of a
+ * site with less.
  */
 export class Gate {
   readonly #bounds: GateBounds;
   readonly #places: Semaphore;
-  /** In the order in which they came. */
+  /** Waiting work in the order of arrival. */
   readonly #queue: Waiting[] = [];
 
   constructor(bounds: GateBounds) {
@@ -36,7 +37,7 @@ export class Gate {
     this.#places = new Semaphore(bounds.atOnce);
   }
 
-  /** Rejects with `BusyError` when the queue has no room. */
+  /** Runs work. Rejects with `BusyError` when the queue has no room. */
   run<T>(origin: Origin, work: () => Promise<T>): Promise<T> {
     const waiting: Waiting = { origin, giveUp: new AbortController() };
     const room = {

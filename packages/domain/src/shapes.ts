@@ -1,10 +1,10 @@
 /**
- * Shapes of what another process sends, which may be hostile. Each gives the value, made anew of the fields that it knows, or
- * refuses it by name. A refusal says what the value must be and never repeats it. A list is bounded before its elements are
- * looked at.
+ * Shapes of messages from another process, which may be hostile. Each returns the value, rebuilt from the fields that it
+ * knows, or refuses it by name. A refusal says what the value must be and never repeats it. A list is bounded before its
+ * elements are looked at.
  */
 
-/** A value that a message must not hold. */
+/** Thrown for a value that a message must not contain. */
 export class ShapeError extends Error {
   constructor(message: string) {
     super(message);
@@ -23,7 +23,7 @@ export function isRecord(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A value that `is` true of; `what` says in the refusal what it must be. */
+/** Accepts a value for which `is` is true. `what` names the required value in the refusal. */
 export const such =
   <T>(is: (value: unknown) => value is T, what: string): Shape<T> =>
   (value, name) => {
@@ -50,7 +50,7 @@ export const boolean: Shape<boolean> = such((value): value is boolean => typeof 
 export const oneOf = <const T extends string>(...words: readonly T[]): Shape<T> =>
   such((value): value is T => words.some((word) => word === value), `one of ${words.join(', ')}`);
 
-/** Text of so many characters at most. */
+/** Accepts a text of at most `most` characters. */
 export const text = (most: number): Shape<string> =>
   such(
     (value): value is string => typeof value === 'string' && value.length <= most,
@@ -71,13 +71,13 @@ export const orNull =
   (value, name) =>
     value === null ? null : of(value, name);
 
-/** What is left out is null. */
+/** Accepts a missing value as null. */
 export const optional =
   <T>(of: Shape<T>): Shape<T | null> =>
   (value, name) =>
     value === null || value === undefined ? null : of(value, name);
 
-/** These fields; others are left out. */
+/** Accepts an object and keeps only these fields. */
 export const picked =
   <F extends Fields>(fields: F): Shape<Shaped<F>> =>
   (value, name) => {
@@ -86,7 +86,7 @@ export const picked =
     return Object.fromEntries(entries) as Shaped<F>;
   };
 
-/** These fields and no other. */
+/** Accepts an object with these fields and no other. */
 export const record = <F extends Fields>(fields: F): Shape<Shaped<F>> => {
   const read = picked(fields);
   return (value, name) => {

@@ -1,4 +1,4 @@
-/** A guest is not trusted: what it sends is checked before it is believed to have a shape. */
+/** Checks the shape of a guest's JSON before it is used, because a guest is not trusted. */
 import { boundedJson, JsonBoundsError, textBounds } from '@lodge/domain';
 import type { JsonBounds } from '@lodge/domain';
 import { boolean, integer, listOf, matching, number, object, oneOf, optional } from '@lodge/domain/shapes';
@@ -24,7 +24,7 @@ export function unexpected(cause?: Error): GuestError {
   return new GuestError(200, 'the guest sent a reply of another shape than the protocol has', { cause });
 }
 
-/** The one place where a guest's JSON is read. `what` names the text for the error. */
+/** Parses a guest's JSON, in the one place that does. `what` names the text for the error. */
 export function replyFrom(text: string | Uint8Array, what: string, bounds: JsonBounds = textBounds.guestReply): Reply {
   let value: unknown;
   try {
@@ -45,13 +45,13 @@ function read<T>(shape: Shape<T>, reply: unknown): T {
   }
 }
 
-/** A reply is bounded as a whole. */
+/** Text without a bound of its own, because a reply is bounded as a whole. */
 const anyText = text(Infinity);
-/** A size, a time or a mode: it is shown to users and made into headers. */
+/** A size, a time or a mode. Users see these values, and headers contain them. */
 const count = integer(0, Number.MAX_SAFE_INTEGER);
 const isTrue: Shape<boolean> = (value) => value === true;
 
-/** An older daemon leaves some figures out. */
+/** The daemon's health. An older daemon leaves some figures out. */
 const health = picked({
   uptimeSeconds: number,
   cpusOnline: number,
@@ -70,7 +70,7 @@ export const execResultFrom = (reply: Reply): ExecResult =>
 export const execOutcomeFrom = (reply: Reply): ExecOutcome => read(picked(outcome), reply);
 export const endFrom = (reply: Reply): ProcessEnd => read(picked(end), reply);
 
-/** A text that is longer than was asked for is none of the protocol's: JSON may spend six bytes on a character. */
+/** Reads a piece of a log. A text longer than requested breaks the protocol. JSON may spend six bytes on a character. */
 export const logChunkFrom = (reply: Reply, limitBytes: number): LogChunk =>
   read(picked({ text: text(limitBytes), nextOffset: number }), reply);
 
@@ -79,11 +79,11 @@ const entryFields = picked({
   size: count,
   modifiedMs: number,
   mode: count,
-  // It goes into headers.
+  // The version goes into headers.
   version: matching(/^[\w-]{1,100}$/, 'the version of a file'),
 });
 
-/** The agent may set any time, and one beyond what a date can hold must not fail whoever reads it. */
+/** Latest time of change. The agent may set any time, and one beyond a date's range must not fail the reader. */
 const latestMs = Date.UTC(9999, 11, 31);
 
 const entry: Shape<Entry> = (value, name) => {

@@ -3,24 +3,24 @@ import type { Holder } from './shares.ts';
 
 export interface GateBounds<Name> {
   readonly inAll: number;
-  /** All of them, where it is not given. */
+  /** Most places of one name; all by default. */
   readonly perName?: number;
-  /** A name that has no more than this may have of the last quarter. Without it nothing is kept back. */
+  /** Most places of a name that may use the last quarter. Without it no quarter is reserved. */
   readonly few?: number;
-  /** Whether a name that waits comes before all others. It is asked each time a place becomes free. */
+  /** Whether a waiting name comes before all others. It is called each time a place becomes free. */
   readonly isUrgent?: (name: Name) => boolean;
 }
 
 /** Bounds the work that waits at a gate. */
 export interface WaitingRoom {
-  /** Called where the work has to wait. It throws where it does not let the work wait, and then the work is not done. */
+  /** Called when the work has to wait. It throws when the work may not wait, and then the work is cancelled. */
   enter(): void;
-  /** Called once when the wait is over, however it ended. */
+  /** Called once when the wait is over, for any reason. */
   leave(): void;
 }
 
 export interface GateOptions {
-  /** Work that waits is given up when it fires, with its reason. */
+  /** Aborts waiting work with the signal's reason. */
   readonly signal?: AbortSignal;
   readonly room?: WaitingRoom;
 }
@@ -31,14 +31,14 @@ interface Waiting {
 }
 
 /**
- * Lets so many pieces of work through at once, and of one name no more than a share: an account, a mailbox. Names take turns:
- * whoever has much to do waits behind itself, and not before others. The work of one name is begun in order.
+ * Runs a bounded number of pieces of work at once, and a bounded share of them for one name, such as an account or a
+ * mailbox. Names take turns, so a busy name delays only itself. The work of one name begins in order.
  */
 export class FairGate<Name extends string = string> {
   readonly #inAll: number;
   readonly #shares: Shares;
   readonly #isUrgent: ((name: Name) => boolean) | undefined;
-  /** By name, in the order of their turns. */
+  /** Waiting work by name, in the order of their turns. */
   readonly #waiting = new Map<Name, Waiting[]>();
 
   constructor({ inAll, perName = inAll, few = perName, isUrgent }: GateBounds<Name>) {
@@ -60,7 +60,7 @@ export class FairGate<Name extends string = string> {
     }
   }
 
-  /** Resolves with a place, as what gives it back; a second call of that has no effect. */
+  /** Takes a place and resolves with the function that returns it. A second call of that function has no effect. */
   async enter(name: Name, options: GateOptions = {}): Promise<() => void> {
     if (!this.#takes(name, options)) await this.#turn(name, options);
     let isHeld = true;
@@ -81,7 +81,7 @@ export class FairGate<Name extends string = string> {
     this.#letIn(() => true);
   }
 
-  /** Resolves with a place. */
+  /** Resolves once the work has a place. */
   async #turn(name: Name, options: GateOptions): Promise<void> {
     const { signal, room } = options;
     room?.enter();
@@ -92,7 +92,7 @@ export class FairGate<Name extends string = string> {
     this.#waiting.set(name, queue);
     const giveUp = (): void => {
       const index = queue.indexOf(waiting);
-      // It has been let in already, and gives its place back.
+      // It already has a place and returns it.
       if (index < 0) return;
       queue.splice(index, 1);
       if (queue.length === 0) this.#waiting.delete(name);
@@ -103,7 +103,9 @@ export class FairGate<Name extends string = string> {
     await promise.finally(() => signal?.removeEventListener('abort', giveUp));
   }
 
-  /** The name that has waited longest comes first, and goes to the end, where this loop comes by again, when more of it waits. */
+  /**
+   * Serves the name that has waited longest first. A name with more work goes to the end, where this loop visits it again.
+   */
   #letIn(may: (name: Name) => boolean): void {
     for (const [name, queue] of this.#waiting) {
       if (this.#shares.total >= this.#inAll) return;

@@ -59,7 +59,7 @@ test('whoever leaves the queue takes no place with it', async () => {
   const leaving = new AbortController();
   const left = semaphore.through(async () => assert.fail('it has left'), { signal: leaving.signal });
   const later = semaphore.through(async () => 'through');
-  // Its turn comes and it leaves in the same moment.
+  // Its turn comes, and it leaves at the same moment.
   leaving.abort(new Error('closed'));
   first.resolve();
   await assert.rejects(left, { message: 'closed' });

@@ -1,7 +1,7 @@
 import { FairGate } from './fair-gate.ts';
 import type { GateOptions } from './fair-gate.ts';
 
-/** Lets so many pieces of work through at once, first come, first served: a gate at which nobody has a name. */
+/** Runs a bounded number of pieces of work at once, first come, first served. It is a gate without names. */
 export class Semaphore {
   readonly #gate: FairGate;
 
@@ -13,7 +13,7 @@ export class Semaphore {
     return this.#gate.through('', work, options);
   }
 
-  /** Resolves with a place, as what gives it back; a second call of that has no effect. */
+  /** Takes a place and resolves with the function that returns it. A second call of that function has no effect. */
   enter(options?: GateOptions): Promise<() => void> {
     return this.#gate.enter('', options);
   }
