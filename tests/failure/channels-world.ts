@@ -171,7 +171,7 @@ export class ChannelsWorld {
     });
   }
 
-  /** What a server of its own needs to answer here, with its relays. */
+  /** Returns the job of a server of its own that answers here, with its relays. */
   serverJob(given: Pick<ServerJob, 'turnMs' | 'putOffEvery'>): ServerJob {
     const { connectionString, accountId, filesDir } = this;
     const masterKey = this.masterKey.toString('base64');

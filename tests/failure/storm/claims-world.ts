@@ -17,7 +17,7 @@ import type { TestDatabase } from '@lodge/testkit/postgres';
 import type { TurnsJob } from './turns.ts';
 import { Workers } from './workers.ts';
 
-/** What of the host's line before a prompt is checked. */
+/** The facts in the host's line before a prompt that are checked. */
 export interface Told {
   readonly attempt: number;
   readonly mayHaveActed: boolean;
@@ -25,15 +25,15 @@ export interface Told {
 
 export interface ClaimsWorldOptions {
   readonly of: TurnsJob['of'];
-  /** Of an answer, at most. */
+  /** An answer takes at most so many milliseconds. */
   readonly answerMs: number;
-  /** What a prompt is about. */
+  /** Tells by its conversation or its text which work a prompt is about. */
   readonly subjectOf: (conversation: string, prompt: string) => string;
 }
 
 export class ClaimsWorld {
   readonly database: TestDatabase;
-  /** What agents were told, by what it is about. An answer says what it is about as well. */
+  /** Prompts that agents were told, by the work they are about. An answer says its work as well. */
   readonly told = new Map<string, Told[]>();
   readonly workers: Workers;
   private readonly options: ClaimsWorldOptions;

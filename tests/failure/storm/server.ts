@@ -29,9 +29,9 @@ export interface ServerJob extends Pick<RelaysOptions, 'urls' | 'timings'> {
   readonly putOffEvery: number;
 }
 
-/** What it says of itself again and again. */
+/** The server sends such a report again and again. */
 export interface StormReport {
-  /** Of its relay processes. */
+  /** Process ids of its relays. */
   readonly relays: readonly number[];
 }
 
