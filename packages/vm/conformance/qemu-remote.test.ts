@@ -3,8 +3,15 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { sizes } from '@lodge/domain';
 import { patience } from './accelerator.ts';
-import { baseImage } from './base-image.ts';
-import { destroyHost, driverOf, holdingsOf, newHostSettings, probeGuest } from './qemu-host.ts';
+import {
+  destroyHost,
+  driverOf,
+  holdingsOf,
+  newHostSettings,
+  probeGuest,
+  sharedTemplate,
+  takeSharedTemplate,
+} from './qemu-host.ts';
 import { overChannel } from './remote.ts';
 import { KnownImages } from '../src/remote/index.ts';
 
@@ -15,20 +22,22 @@ after(() => destroyHost(settings));
 const timeout = 20 * 60_000 * patience;
 
 test('a VM is cloned, sized, frozen, saved and started again over the channel', { timeout }, async () => {
-  const image = await baseImage();
+  const shared = await takeSharedTemplate(settings);
+  const { image } = await sharedTemplate();
   const images = new KnownImages({ idOf: async () => image.id, find: async () => image, ensure: async () => image });
   await images.find('base');
   const driver = overChannel(driverOf(settings), images);
   await driver.start();
   const steps: string[] = [];
-  const build = { image, variant: 'suite', brokerPort: 4001, progress: (step: string) => void steps.push(step) };
+  // Its guest goes on from another template's, which spares a boot.
+  const build = { ...(await sharedTemplate()), variant: 'remote', progress: (step: string) => void steps.push(step) };
   const prepare = async (guest: { readonly address: string }) => {
     await probeGuest(settings, guest).writeFile('from-template', 'on disk');
     return { token: 'opaque' };
   };
-  const template = await driver.buildTemplate({ ...build, prepare }, never);
+  const template = await driver.buildTemplate({ ...build, prepare, from: shared }, never);
   assert.deepEqual(template.facts, { token: 'opaque' });
-  assert.ok(steps.includes('booting the guest'));
+  assert.ok(steps.includes('letting the guest go on'));
 
   const ids = ['lives', 'e1'] as const;
   const request = { agentId: ids[0], executionId: ids[1], machine: sizes.small, template };
