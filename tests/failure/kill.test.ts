@@ -13,9 +13,9 @@ import { Service } from '@lodge/testkit/service';
 import { databasePid } from './fault-world.ts';
 import { emulators, holdings, killEmulator } from './holdings.ts';
 
-const moments = formOf({ short: 6, long: 100 });
-/** Of emulators, and of the database. */
-const otherKills = formOf({ short: 2, long: 20 });
+const moments = formOf({ short: 4, long: 100 });
+/** Kills of emulators, and as many of the database. */
+const otherKills = formOf({ short: 1, long: 20 });
 const seed = Number(process.env['KILL_SEED'] ?? randomInt(2 ** 31));
 /** A seeded sequence, so that a failure can be run again with KILL_SEED. */
 const random = randomFrom(seed);
