@@ -8,10 +8,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { GuestAddress, Template, Vm, VmDriver } from '@lodge/ports';
+import type { Template, Vm, VmDriver } from '@lodge/ports';
 import { guestClient, guestdPort } from '@lodge/guest';
 import { createImageBuilder } from '@lodge/images';
 import { createQemuDriver, openCgroups } from '@lodge/vm';
+import { sharedTemplate } from '../../packages/vm/conformance/qemu-host.ts';
 import { enterPrivateHost } from '../../packages/vm/src/qemu/network/testing/private-host.ts';
 import {
   type Agent,
@@ -32,7 +33,7 @@ const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {}
 const never = new AbortController().signal;
 const cacheDir = process.env['LODGE_CACHE_DIR'] ?? '/var/cache/lodge';
 // Outside this builds the image if there is none, which needs the internet; inside it is found.
-const image = await createImageBuilder({ cacheDir, log: quiet }).ensure('base', () => {}, never);
+await createImageBuilder({ cacheDir, log: quiet }).ensure('base', () => {}, never);
 enterPrivateHost(import.meta.filename);
 
 const instance = `s${randomInt(36 ** 4).toString(36)}`;
@@ -52,7 +53,7 @@ before(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'lodge-security-'));
   driver = createQemuDriver({
     dataDir,
-    cacheDir: join(dataDir, 'cache'),
+    cacheDir,
     instance,
     // Its keeper looks every few seconds, and would put back what the last test takes away, in the midst of it.
     network: { ...world.a, heal: () => Promise.resolve(false) },
@@ -64,12 +65,7 @@ before(async () => {
     log: quiet,
   });
   await driver.start();
-  const prepare = async (guest: GuestAddress) => {
-    await guestClient(guest).awaitHealth({ timeoutMs: 300_000 });
-    return {};
-  };
-  const build = { image, variant: 'security', brokerPort: at.otherBrokerPort, prepare, progress: () => {} };
-  template = await driver.buildTemplate(build, never);
+  template = await driver.buildTemplate({ ...(await sharedTemplate()), brokerPort: at.otherBrokerPort }, never);
   one = await agentOf(await createVm('one'));
   other = await createVm('other');
   // Slots far from those the driver hands out.
