@@ -11,7 +11,7 @@ import type { World } from './world.ts';
 const facts = { suspension: 'opaque' };
 
 export function suspensionTests(world: World): void {
-  const { request, create, state, guest, removeAll } = world;
+  const { request, create, state, guest, credentialOf, removeAll } = world;
 
   test('a suspended VM frees all but disk and snapshot, and a start from it goes on where it was', async () => {
     const wanted = request('stops', { machine: sizes.medium });
@@ -47,24 +47,10 @@ export function suspensionTests(world: World): void {
     assert.deepEqual(await world.harness.holdings(), []);
   });
 
-  test('a VM that was booted, and one that is paused, are suspended as any other', async () => {
-    await create(request('booted'));
-    await world.driver.remove('booted', { keepDisk: true });
-    const wanted = request('booted', { from: 'boot' });
-    const vm = await create(wanted);
-    await guest(vm).remember('mark', 'kept');
-    await world.driver.pause('booted', wanted.executionId);
-    await world.driver.suspend('booted', wanted.executionId, facts, never);
-    const again = await create(request('booted', { from: 'snapshot' }));
-    assert.equal(await guest(again).recall('mark'), 'kept');
-    await world.driver.suspend('booted', again.executionId, facts, never);
-    assert.equal(await guest(await create(request('booted', { from: 'snapshot' }))).recall('mark'), 'kept');
-    await removeAll();
-  });
-
-  test('a suspended VM is found by the next driver, and removed whole or but for its disk', async () => {
+  test('a suspended VM is found by the next driver, and removed whole or but for its disk, which is booted and suspended as any other', async () => {
     const wanted = request('rests');
     const vm = await create(wanted);
+    const cloned = await credentialOf(vm, []);
     await guest(vm).writeFile('kept', 'on disk');
     await world.driver.suspend('rests', wanted.executionId, facts, never);
     await world.driver.stop();
@@ -73,10 +59,19 @@ export function suspensionTests(world: World): void {
     await world.driver.suspend('rests', wanted.executionId, facts, never);
     await world.driver.remove('rests', { keepDisk: true });
     assert.equal(await state('rests'), 'disk-only');
+    assert.deepEqual(await world.harness.holdings(), []);
     await rejectsWith(create(request('rests', { from: 'snapshot' })), 'snapshot_missing');
-    const booted = request('rests', { from: 'boot' });
-    assert.equal(await guest(await create(booted)).readFile('kept'), 'on disk');
+    const booted = await create(request('rests', { from: 'boot' }));
+    assert.equal(await guest(booted).readFile('kept'), 'on disk');
+    const own = await credentialOf(booted, [cloned]);
+    await guest(booted).remember('mark', 'kept');
+    // One that was booted, and one that is paused, is suspended as any other.
+    await world.driver.pause('rests', booted.executionId);
     await world.driver.suspend('rests', booted.executionId, facts, never);
+    const again = await create(request('rests', { from: 'snapshot' }));
+    assert.equal(await guest(again).recall('mark'), 'kept');
+    await credentialOf(again, [cloned, own]);
+    await world.driver.suspend('rests', again.executionId, facts, never);
     await world.driver.remove('rests', { keepDisk: false });
     assert.equal(await state('rests'), null);
     assert.deepEqual(await world.harness.files('rests'), []);

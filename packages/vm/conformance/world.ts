@@ -49,6 +49,15 @@ export class World {
 
   readonly guest = (vm: Vm): GuestProbe => this.harness.guest(vm);
 
+  /** Gives the credential of the VM, which admits whoever presents it and nobody else: not without one, nor with those of others. */
+  readonly credentialOf = async (vm: Vm, others: readonly string[]): Promise<string> => {
+    const own = await this.driver.guestCredential(vm.agentId, vm.address);
+    assert.ok(own !== null && !others.includes(own));
+    assert.ok(await this.guest(vm).admits(own));
+    for (const other of [null, ...others]) assert.equal(await this.guest(vm).admits(other), false);
+    return own;
+  };
+
   readonly removeAll = async (): Promise<void> => {
     for (const { agentId } of await this.driver.list()) await this.driver.remove(agentId, { keepDisk: false });
   };
@@ -69,8 +78,8 @@ export function rejectsWith(work: Promise<unknown>, code: VmErrorCode): Promise<
 /** How far the guest's clock is off, whatever the question and its answer took. */
 export async function clockErrorMs(guest: GuestProbe): Promise<number> {
   const asked = Date.now();
-  const answered = await guest.clock();
-  return Math.max(0, asked - answered, answered - Date.now());
+  const told = await guest.clock();
+  return Math.max(0, asked - told, told - Date.now());
 }
 
 /** How a VM is seen by `inspect` and `list`. */
