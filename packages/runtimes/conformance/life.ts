@@ -1,11 +1,12 @@
 /** Cases: the agent's knowledge and files outlive everything that happens to its machine. */
 import assert from 'node:assert/strict';
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLongRun } from '@lodge/testkit/forms';
 import { occurrences } from '../../../tests/e2e/guest-memory.ts';
+import { Kept } from './kept.ts';
 import { assertNothingInCommon, draw, furtherAgents } from './randomness.ts';
 import type { Results } from './results.ts';
 import type { Subject } from './subjects.ts';
@@ -17,50 +18,16 @@ const homes = '/home/agent /workspace';
 /** Bound on a cold boot on a busy host without KVM. */
 const bootTimeoutMs = 30 * 60_000;
 
-/** A word that an agent learns in one conversation, and a file that it writes. Neither may ever be lost. */
-class Kept {
-  readonly user: string;
-  private readonly word = `word-${randomBytes(6).toString('hex')}`;
-  private readonly seed = randomBytes(6).toString('hex');
-  private readonly subject: Subject;
-
-  constructor(subject: Subject, user: string) {
-    this.subject = subject;
-    this.user = user;
-  }
-
-  async tell(agent: Tested): Promise<void> {
-    const command = `printf %s ${this.seed} | sha256sum > kept.txt`;
-    agent.world.llm.script([{ toolCalls: [this.subject.shell(command)] }, { text: 'Noted and written.' }]);
-    const said = await agent.answer(`The word is ${this.word}. Write the file.`, { user: this.user });
-    assert.match(said, /Noted and written\./);
-    await this.remembers(agent);
-  }
-
-  async remembers(agent: Tested, query?: Record<string, string>): Promise<void> {
-    agent.world.llm.script([{ text: 'I remember.' }]);
-    const said = await agent.answer('What was the word?', { user: this.user, ...(query && { query }) });
-    assert.match(said, /I remember\./);
-    const { messages } = agent.world.llm.requests.at(-1)!.body as { messages: { role: string }[] };
-    const users = messages.filter(({ role }) => role === 'user');
-    assert.match(JSON.stringify(users[0]), new RegExp(this.word), 'the first thing said is still the first');
-    await this.isOnDisk(agent);
-  }
-
-  async isOnDisk(agent: Tested): Promise<void> {
-    // Only the runner of the command knows this value, because it is in no message.
-    const written = `${createHash('sha256').update(this.seed).digest('hex')}  -\n`;
-    assert.equal(await agent.file('/workspace/kept.txt'), written);
-  }
-}
-
 export function life(results: Results, subject: Subject, agent: () => Tested): void {
   const check = (name: string, run: (agent: Tested) => Promise<void>): void => results.case(name, () => run(agent()));
   const kept = new Kept(subject, 'keeper');
   const { user } = kept;
   const remembers = kept.remembers.bind(kept);
 
-  check('it is told a word and writes a file', (agent) => kept.tell(agent));
+  check('it is told a word and writes a file', async (agent) => {
+    await kept.tell(agent);
+    await remembers(agent);
+  });
 
   check('a pause: resumed, or simply spoken to', async (agent) => {
     assert.equal(await agent.act('pause'), 'paused');
@@ -176,6 +143,7 @@ export function returns(results: Results, subject: Subject, agent: () => Tested)
 
   check('its VM killed the moment it had answered: back from its disk', async (agent) => {
     await kept.tell(agent);
+    await remembers(agent);
     const last = `last-${randomBytes(6).toString('hex')}`;
     agent.world.llm.script([{ text: 'Noted.' }]);
     const pid = await agent.pid();

@@ -1,23 +1,29 @@
 /**
  * A Lodge with the runtimes that `CONFORMANCE_RUNTIMES` names, or with all of them. With another `CONFORMANCE_RELEASE` it
- * has new templates. Each is made whole, unless `CONFORMANCE_EARLY` asks for the early one first.
+ * has new templates. Each is made whole. With `CONFORMANCE_EARLY=first` the early one comes first, as in production. With
+ * `CONFORMANCE_EARLY=alone` nothing comes after it.
  */
 import type { RuntimeKind } from '@lodge/domain';
 import type { AgentRuntime } from '@lodge/ports';
-import { createHermesRuntime, createOpenclawRuntime } from '@lodge/runtimes';
 import { runLodge } from '../../../apps/server/src/run.ts';
+import { allRuntimes } from '../../../apps/server/src/runtimes.ts';
+import { earlyVariant } from '../../engine/src/templates/maker.ts';
 
-const all: readonly [RuntimeKind, AgentRuntime][] = [
-  ['runtime_a', createOpenclawRuntime()],
-  ['runtime_b', createHermesRuntime()],
-];
-const { CONFORMANCE_RUNTIMES, CONFORMANCE_RELEASE: release = '', CONFORMANCE_EARLY } = process.env;
+const { CONFORMANCE_RUNTIMES, CONFORMANCE_RELEASE: release = '', CONFORMANCE_EARLY: early } = process.env;
 const wanted = CONFORMANCE_RUNTIMES?.split(',');
-const runtimes = all
+
+function made({ early: first, ...runtime }: AgentRuntime): AgentRuntime {
+  const whole = { ...runtime, templateVariant: runtime.templateVariant + release };
+  if (early === undefined || !first) return whole;
+  const both = { ...whole, early: first };
+  if (early === 'first') return both;
+  // Its template ends where the early one does, and is that one.
+  const prepareTemplate: AgentRuntime['prepareTemplate'] = (...asked) => first.prepare(...asked);
+  return { ...whole, templateVariant: earlyVariant(both)!, prepareTemplate };
+}
+
+const runtimes = [...allRuntimes()]
   .filter(([, { name }]) => wanted?.includes(name) ?? true)
-  .map(([kind, { early, ...runtime }]) => {
-    const made = { ...runtime, templateVariant: runtime.templateVariant + release };
-    return [kind, CONFORMANCE_EARLY && early ? { ...made, early } : made] as const;
-  });
+  .map(([kind, runtime]): [RuntimeKind, AgentRuntime] => [kind, made(runtime)]);
 const variables = ['CONFORMANCE_RUNTIMES', 'CONFORMANCE_RELEASE', 'CONFORMANCE_EARLY'];
 await runLodge(process.env, { runtimes: new Map(runtimes), variables });

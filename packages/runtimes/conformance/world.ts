@@ -20,6 +20,8 @@ export const templateTimeoutMs = 30 * 60_000;
 const turnTimeoutMs = 5 * 60_000;
 /** An installed version that is tested instead of Lodge's own: a folder like `<data>/runtimes`, and the version. */
 const { CONFORMANCE_INSTALLED: installed, CONFORMANCE_VERSION: version } = process.env;
+/** A version that an operator installs is tested. */
+export const isInstalled = installed !== undefined;
 const marked = (what: string): string => `sk-${what}-${randomBytes(12).toString('hex')}`;
 
 /** The stub as a provider for each API. */
@@ -39,7 +41,7 @@ export interface World {
   close(): Promise<void>;
 }
 
-export async function openWorld({ name }: Subject): Promise<World> {
+export async function openWorld({ name }: Subject, env: Readonly<Record<string, string>> = {}): Promise<World> {
   const keys = [marked('first'), marked('second')] as const;
   const llm = await startStubLlm({ keys, strict: true });
   const platforms = await startPlatforms();
@@ -58,6 +60,7 @@ export async function openWorld({ name }: Subject): Promise<World> {
       LODGE_PROVIDERS: JSON.stringify(providers),
       LODGE_CONNECTION_ADDRESSES: 'any',
       CONFORMANCE_RUNTIMES: name,
+      ...env,
     },
     ...(installed !== undefined && {
       prepare: (dataDir: string) => cp(installed, join(dataDir, 'runtimes'), { recursive: true }),

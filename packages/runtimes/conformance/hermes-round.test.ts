@@ -1,0 +1,4 @@
+import { playRound } from './round.ts';
+import { hermes } from './subjects.ts';
+
+playRound(hermes);

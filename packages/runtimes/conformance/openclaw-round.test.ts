@@ -1,0 +1,4 @@
+import { playRound } from './round.ts';
+import { openclaw } from './subjects.ts';
+
+playRound(openclaw);
