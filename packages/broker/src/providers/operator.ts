@@ -2,6 +2,9 @@ import { isIP } from 'node:net';
 import { llmApis } from '@lodge/ports';
 import type { LlmApi, OfferedModel, Provider } from '@lodge/ports';
 import { isPublicAddress } from '@lodge/egress';
+import { Type } from 'typebox';
+import type { Static, TObject, TSchema } from 'typebox';
+import { Check } from 'typebox/value';
 import { parseModelPrices } from '../prices/overrides.ts';
 import { builtinProviders, keyHeaders } from './builtin.ts';
 
@@ -25,17 +28,56 @@ const presets: Readonly<Record<string, Entry>> = {
   vllm: { name: 'vLLM', base_url: 'http://127.0.0.1:8000/v1', docs_url: 'https://docs.vllm.ai' },
 };
 
-const fields = new Set(
-  'id preset base_url name api apis key_header needs_key key_check docs_url context_window headers models only_models private_addresses'.split(
-    ' ',
-  ),
-);
-const modelFields = new Set(['name', 'context_window', 'prices']);
 const maxProviders = 100;
 const maxModels = 1000;
 /** The broker's own, or the connection's. */
 const ownHeaders =
   /^(host|connection|content-.*|transfer-encoding|te|trailer|upgrade|accept.*|expect|keep-alive|proxy-.*)$/;
+
+const isUrl = (given: string): boolean => URL.canParse(given) && /^https?:$/.test(new URL(given).protocol);
+const isHeaderName = (name: string): boolean => /^[a-z0-9-]{1,64}$/.test(name) && !ownHeaders.test(name);
+const isPreset = (name: string): boolean => Object.hasOwn(presets, name);
+
+/** `must` is what a refusal says that the field must be. */
+const text = (must: string, is: (text: string) => boolean) => Type.Refine(Type.String({ must }), is);
+const flag = Type.Optional(Type.Boolean({ must: 'true or false' }));
+const tokens = Type.Optional(
+  Type.Refine(Type.Integer({ minimum: 1, must: 'a positive whole number' }), Number.isSafeInteger),
+);
+const api = Type.Enum(llmApis, { must: llmApis.join(' or ') });
+const headers = Type.Refine(
+  Type.Record(Type.String(), Type.String({ pattern: /^[\x20-\x7e]{1,4096}$/ }), {
+    must: 'an object of texts by header name, in lower case, none of them about the connection or the body',
+  }),
+  (texts) => Object.keys(texts).every(isHeaderName),
+);
+
+const entryForm = Type.Object({
+  // The shape of the provider half of a model name; see parseProviderModel.
+  id: text('1 to 40 of a-z, 0-9, ".", "_" and "-", beginning with a letter or digit', (id) =>
+    /^[a-z0-9][a-z0-9._-]{0,39}$/.test(id),
+  ),
+  preset: Type.Optional(text(`one of ${Object.keys(presets).join(', ')}`, isPreset)),
+  base_url: text('an http or https URL, such as http://127.0.0.1:11434/v1', isUrl),
+  name: Type.Optional(text('a text of 1 to 100 characters', (name) => name.trim() !== '' && name.length <= 100)),
+  api: Type.Optional(api),
+  apis: Type.Optional(Type.Array(api, { minItems: 1, must: `an array of ${llmApis.join(', ')}` })),
+  key_header: Type.Optional(text('the name of a header, in lower case', isHeaderName)),
+  needs_key: flag,
+  key_check: flag,
+  docs_url: Type.Optional(text('an http or https URL', isUrl)),
+  context_window: tokens,
+  headers: Type.Optional(headers),
+  models: Type.Optional(Type.Array(Type.Unknown(), { maxItems: maxModels, must: `an array of up to ${maxModels}` })),
+  only_models: flag,
+  private_addresses: flag,
+});
+
+const modelForm = Type.Object({
+  name: text("the provider's name of a model", (name) => /^[\x21-\x7e]{1,200}$/.test(name)),
+  context_window: tokens,
+  prices: Type.Optional(Type.Unknown()),
+});
 
 /**
  * The providers of the setting LODGE_PROVIDERS: a JSON array of entries, for example
@@ -64,73 +106,50 @@ export function parseOperatorProviders(json: string): Provider[] {
 }
 
 function parseProvider(given: unknown, at: string): Provider {
-  const own = parseObject(given, at, fields);
+  const own = objectAt(given, at);
   const { id, preset = id } = own;
-  // The shape of the provider half of a model name; see parseProviderModel.
-  if (typeof id !== 'string' || !/^[a-z0-9][a-z0-9._-]{0,39}$/.test(id)) {
-    throw new Error(`${at}.id must be 1 to 40 of a-z, 0-9, ".", "_" and "-", beginning with a letter or digit.`);
-  }
-  if (own.preset !== undefined && !isPreset(preset)) {
-    throw new Error(`${at}.preset must be one of ${Object.keys(presets).join(', ')}.`);
-  }
-  const entry: Entry = { ...(isPreset(preset) ? presets[preset] : {}), ...own };
-  const read = reader(entry, at);
-  const apis = read('apis', [], isApis, `an array of ${llmApis.join(', ')}`);
-  const api = read('api', apis[0] ?? 'openai-completions', isApi, llmApis.join(' or '));
-  const url = parseUrl(entry.base_url, `${at}.base_url`);
+  const usual = typeof preset === 'string' && isPreset(preset) ? presets[preset] : {};
+  const entry = checked(entryForm, { ...usual, ...own }, at);
+  const {
+    apis = [],
+    api: first = apis[0] ?? 'openai-completions',
+    key_header: keyHeader,
+    needs_key: needsKey = false,
+  } = entry;
+  const url = plainUrl(entry.base_url, `${at}.base_url`);
   const baseUrl = url.href.replace(/\/+$/, '');
-  const needsKey = read('needs_key', false, isBoolean, 'true or false');
-  const keyHeader = read('key_header', null, isHeaderName, 'the name of a header, in lower case');
+  const headerOf = (spoken: LlmApi): string => keyHeader ?? keyHeaders[spoken];
   const endpoints = Object.fromEntries(
-    [api, ...apis].map((spoken) => [spoken, { baseUrl, keyHeader: keyHeader ?? keyHeaders[spoken] }]),
+    [first, ...apis].map((spoken) => [spoken, { baseUrl, keyHeader: headerOf(spoken) }]),
   );
-  const checked = read('key_check', needsKey, isBoolean, 'true or false');
-  const models = parseModels(entry.models, `${at}.models`);
-  const onlyModels = read('only_models', false, isBoolean, 'true or false');
+  const models = (entry.models ?? []).map((model, index) => parseModel(model, `${at}.models[${index}]`));
+  const { only_models: onlyModels = false, key_check: isChecked = needsKey } = entry;
   if (onlyModels && models.length === 0) throw new Error(`${at}.only_models needs at least one model in models.`);
   return {
-    id,
-    name: read('name', id, isName, 'a text of 1 to 100 characters'),
-    api,
+    id: entry.id,
+    name: entry.name ?? entry.id,
+    api: first,
     endpoints,
     needsKey,
-    keyCheck: checked ? { url: `${baseUrl}/models`, keyHeader: keyHeader ?? keyHeaders[api] } : null,
-    docsUrl: read('docs_url', null, isUrl, 'an http or https URL'),
-    headers: read(
-      'headers',
-      {},
-      isHeaders,
-      'an object of texts by header name, in lower case, none of them about the connection or the body',
-    ),
+    keyCheck: isChecked ? { url: `${baseUrl}/models`, keyHeader: headerOf(first) } : null,
+    docsUrl: entry.docs_url ?? null,
+    headers: entry.headers ?? {},
     models,
     onlyModels,
     operatorAdded: true,
     // An address that is written out says for itself that it is meant.
-    privateAddresses: read('private_addresses', isPlainlyPrivate(url), isBoolean, 'true or false'),
-    contextWindow: read('context_window', null, isTokens, 'a positive whole number'),
+    privateAddresses: entry.private_addresses ?? isPlainlyPrivate(url),
+    contextWindow: entry.context_window ?? null,
   };
 }
 
-function parseModels(value: unknown, at: string): OfferedModel[] {
-  if (value === undefined) return [];
-  if (!Array.isArray(value) || value.length > maxModels)
-    throw new Error(`${at} must be an array of up to ${maxModels}.`);
-  return value.map((entry: unknown, index) => {
-    const place = `${at}[${index}]`;
-    const model = parseObject(entry, place, modelFields);
-    const read = reader(model, place);
-    if (!isModelName(model.name)) throw new Error(`${place}.name must be the provider's name of a model.`);
-    return {
-      name: model.name,
-      contextWindow: read('context_window', null, isTokens, 'a positive whole number'),
-      prices: model.prices === undefined ? null : parseModelPrices(model.prices, `${place}.prices`),
-    };
-  });
+function parseModel(given: unknown, at: string): OfferedModel {
+  const { name, context_window: contextWindow = null, prices } = checked(modelForm, given, at);
+  return { name, contextWindow, prices: prices === undefined ? null : parseModelPrices(prices, `${at}.prices`) };
 }
 
-function parseUrl(value: unknown, at: string): URL {
-  if (!isUrl(value)) throw new Error(`${at} must be an http or https URL, such as http://127.0.0.1:11434/v1.`);
-  const url = new URL(value);
+function plainUrl(text: string, at: string): URL {
+  const url = new URL(text);
   if (url.username !== '' || url.password !== '') throw new Error(`${at} must not hold a user name or password.`);
   if (url.search !== '' || url.hash !== '') throw new Error(`${at} must have no query and no fragment.`);
   return url;
@@ -141,40 +160,22 @@ function isPlainlyPrivate({ hostname }: URL): boolean {
   return literal === 'localhost' || (isIP(literal) !== 0 && !isPublicAddress(literal));
 }
 
-function parseObject(value: unknown, at: string, known: ReadonlySet<string>): Entry {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error(`${at} must be an object.`);
-  for (const field of Object.keys(value)) {
-    if (!known.has(field)) throw new Error(`${at}.${field} is not a field; known are: ${[...known].join(', ')}.`);
+/** Refuses the first field that does not fit its schema, by its name. */
+function checked<S extends TObject>(form: S, given: unknown, at: string): Static<S> {
+  const entry = objectAt(given, at);
+  const known: Readonly<Record<string, TSchema & { readonly must?: string }>> = form.properties;
+  for (const field of Object.keys(entry)) {
+    if (Object.hasOwn(known, field)) continue;
+    throw new Error(`${at}.${field} is not a field; known are: ${Object.keys(known).join(', ')}.`);
   }
+  for (const [field, schema] of Object.entries(known)) {
+    if (Check(Type.Object({ [field]: schema }), entry)) continue;
+    throw new Error(`${at}.${field} must be ${schema.must}.`);
+  }
+  return entry as Static<S>;
+}
+
+function objectAt(value: unknown, at: string): Entry {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error(`${at} must be an object.`);
   return value as Entry;
 }
-
-/** Reads fields of an object that may be left out. */
-function reader(entry: Entry, at: string) {
-  return <T, F>(field: string, fallback: F, is: (value: unknown) => value is T, wanted: string): T | F => {
-    const value = entry[field];
-    if (value === undefined) return fallback;
-    if (!is(value)) throw new Error(`${at}.${field} must be ${wanted}.`);
-    return value;
-  };
-}
-
-const isPreset = (value: unknown): value is string => typeof value === 'string' && Object.hasOwn(presets, value);
-const isName = (value: unknown): value is string =>
-  typeof value === 'string' && value.trim() !== '' && value.length <= 100;
-const isApi = (value: unknown): value is LlmApi => llmApis.some((api) => api === value);
-const isApis = (value: unknown): value is LlmApi[] => Array.isArray(value) && value.length > 0 && value.every(isApi);
-const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean';
-const isTokens = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) > 0;
-const isModelName = (value: unknown): value is string =>
-  typeof value === 'string' && /^[\x21-\x7e]{1,200}$/.test(value);
-const isHeaderName = (value: unknown): value is string =>
-  typeof value === 'string' && /^[a-z0-9-]{1,64}$/.test(value) && !ownHeaders.test(value);
-const isHeaders = (value: unknown): value is Record<string, string> =>
-  typeof value === 'object' &&
-  value !== null &&
-  Object.entries(value).every(
-    ([name, text]) => isHeaderName(name) && typeof text === 'string' && /^[\x20-\x7e]{1,4096}$/.test(text),
-  );
-const isUrl = (value: unknown): value is string =>
-  typeof value === 'string' && URL.canParse(value) && /^https?:$/.test(new URL(value).protocol);
