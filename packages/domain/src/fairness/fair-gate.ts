@@ -23,6 +23,8 @@ export interface GateOptions {
   /** Aborts waiting work with the signal's reason. */
   readonly signal?: AbortSignal;
   readonly room?: WaitingRoom;
+  /** How much of the gate's places the work takes, such as bytes; 1 by default. It waits for ever for more than there is. */
+  readonly amount?: number;
 }
 
 interface Waiting {
@@ -56,7 +58,7 @@ export class FairGate<Name extends string = string> {
     try {
       return await work();
     } finally {
-      this.#giveBack(name);
+      this.#giveBack(name, options);
     }
   }
 
@@ -65,18 +67,18 @@ export class FairGate<Name extends string = string> {
     if (!this.#takes(name, options)) await this.#turn(name, options);
     let isHeld = true;
     return () => {
-      if (isHeld) this.#giveBack(name);
+      if (isHeld) this.#giveBack(name, options);
       isHeld = false;
     };
   }
 
-  #takes(name: Name, { signal }: GateOptions): boolean {
+  #takes(name: Name, { signal, amount = 1 }: GateOptions): boolean {
     signal?.throwIfAborted();
-    return !this.#waiting.has(name) && this.#shares.take(holderOf(name), 1);
+    return !this.#waiting.has(name) && this.#shares.take(holderOf(name), amount);
   }
 
-  #giveBack(name: Name): void {
-    this.#shares.giveBack(holderOf(name), 1);
+  #giveBack(name: Name, { amount = 1 }: GateOptions): void {
+    this.#shares.giveBack(holderOf(name), amount);
     if (this.#isUrgent) this.#letIn(this.#isUrgent);
     this.#letIn(() => true);
   }
@@ -98,6 +100,8 @@ export class FairGate<Name extends string = string> {
       if (queue.length === 0) this.#waiting.delete(name);
       room?.leave();
       reject(signal!.reason);
+      // What it waited for may be enough for those behind it.
+      this.#letIn(() => true);
     };
     signal?.addEventListener('abort', giveUp, { once: true });
     await promise.finally(() => signal?.removeEventListener('abort', giveUp));
@@ -109,9 +113,10 @@ export class FairGate<Name extends string = string> {
   #letIn(may: (name: Name) => boolean): void {
     for (const [name, queue] of this.#waiting) {
       if (this.#shares.total >= this.#inAll) return;
-      if (!may(name) || !this.#shares.take(holderOf(name), 1)) continue;
+      const [{ options, letIn }] = queue as [Waiting];
+      if (!may(name) || !this.#shares.take(holderOf(name), options.amount ?? 1)) continue;
       this.#waiting.delete(name);
-      const { options, letIn } = queue.shift()!;
+      queue.shift();
       if (queue.length > 0) this.#waiting.set(name, queue);
       options.room?.leave();
       letIn();

@@ -33,6 +33,34 @@ test('who gives up waiting takes no place', async () => {
   await semaphore.enter();
 });
 
+test('work that takes much waits for as much, in its order, and keeps nothing when it gives up', async () => {
+  const bytes = new Semaphore(10);
+  const order: string[] = [];
+  const enter = async (name: string, amount: number, signal?: AbortSignal) => {
+    const leave = await bytes.enter({ amount, ...(signal && { signal }) });
+    order.push(name);
+    return leave;
+  };
+  const first = await enter('six', 6);
+  const second = enter('five', 5);
+  const third = enter('one', 1);
+  await new Promise(setImmediate);
+  assert.deepEqual(order, ['six'], 'the small one does not pass the large one');
+  first();
+  (await second)();
+  (await third)();
+  const most = await enter('most', 8);
+  const gaveUp = new AbortController();
+  const nine = enter('nine', 9, gaveUp.signal);
+  const two = enter('two', 2);
+  gaveUp.abort(new Error('enough'));
+  await assert.rejects(nine, /enough/);
+  (await two)();
+  most();
+  (await enter('all', 10))();
+  assert.deepEqual(order, ['six', 'five', 'one', 'most', 'two', 'all']);
+});
+
 test('work passes in order, also behind work that failed', async () => {
   const semaphore = new Semaphore(2);
   const began: number[] = [];

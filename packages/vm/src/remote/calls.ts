@@ -1,5 +1,5 @@
 /** Calls under way over a channel: the messages of the control plane's side, and what comes back of them. */
-import { keptPace } from '@lodge/domain';
+import { keptPace, Semaphore } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type { GuestAddress } from '@lodge/ports';
 import { ChannelError } from './channel.ts';
@@ -27,11 +27,11 @@ interface Pending extends CallOptions {
 export class Calls {
   private readonly channel: Channel;
   private readonly pending = new Map<number, Pending>();
-  private readonly waiting: { readonly bytes: number; readonly resolve: () => void }[] = [];
+  private readonly places = new Semaphore(maxAtOnce);
+  private readonly bytes = new Semaphore(maxBytesAtOnce);
+  private waiting = 0;
   private readonly exitListeners = new Set<(exit: Exit) => void>();
   private lastId = 0;
-  private atOnce = 0;
-  private bytesAtOnce = 0;
   private gone: VmError | null = null;
 
   constructor(channel: Channel) {
@@ -56,8 +56,13 @@ export class Calls {
 
   async call(method: MethodName, args: unknown, options: CallOptions = {}): Promise<unknown> {
     // One that is too long to be sent is refused where it is.
-    const bytes = Math.min(Buffer.byteLength(JSON.stringify(args)), maxBytesAtOnce);
-    await this.place(bytes);
+    const amount = Math.min(Buffer.byteLength(JSON.stringify(args)), maxBytesAtOnce);
+    const room = { enter: () => this.wait(), leave: () => void (this.waiting -= 1) };
+    const sent = () => this.places.through(() => this.send(method, args, options), { room });
+    return this.bytes.through(sent, { room, amount });
+  }
+
+  private async send(method: MethodName, args: unknown, options: CallOptions): Promise<unknown> {
     this.lastId += 1;
     const id = this.lastId;
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
@@ -74,34 +79,12 @@ export class Calls {
     } finally {
       options.signal?.removeEventListener('abort', abort);
       this.pending.delete(id);
-      this.leave(bytes);
     }
   }
 
-  private async place(bytes: number): Promise<void> {
-    if (this.waiting.length === 0 && this.fits(bytes)) return this.take(bytes);
-    if (this.waiting.length >= maxWaiting)
-      throw new VmError('failed', 'too many calls of the machine host are waiting');
-    await new Promise<void>((resolve) => this.waiting.push({ bytes, resolve }));
-  }
-
-  private leave(bytes: number): void {
-    this.atOnce -= 1;
-    this.bytesAtOnce -= bytes;
-    for (let [next] = this.waiting; next && this.fits(next.bytes); [next] = this.waiting) {
-      this.waiting.shift();
-      this.take(next.bytes);
-      next.resolve();
-    }
-  }
-
-  private fits(bytes: number): boolean {
-    return this.atOnce < maxAtOnce && this.bytesAtOnce + bytes <= maxBytesAtOnce;
-  }
-
-  private take(bytes: number): void {
-    this.atOnce += 1;
-    this.bytesAtOnce += bytes;
+  private wait(): void {
+    if (this.waiting >= maxWaiting) throw new VmError('failed', 'too many calls of the machine host are waiting');
+    this.waiting += 1;
   }
 
   private settle({ id, value, error }: Message): void {

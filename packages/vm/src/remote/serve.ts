@@ -7,7 +7,7 @@
  *   prepare <- a template's guest is to be prepared -> prepared (facts, or why not); unprepare <- no more
  *   progress, exit <- told as they happen
  */
-import { agentIdPattern } from '@lodge/domain';
+import { agentIdPattern, Shares } from '@lodge/domain';
 import { ShapeError } from '@lodge/domain/shapes';
 import { builtIn, VmError } from '@lodge/ports';
 import type { GuestAddress, Log, RuntimeFacts, RuntimeVersions, VmDriver } from '@lodge/ports';
@@ -23,6 +23,10 @@ import { facts } from './shapes.ts';
 export const maxCallsUnderWay = 2048;
 /** What their messages may have had in all. A value takes up to some 15 times its bytes; the longest call that is sent has 40 KiB. */
 export const maxBytesUnderWay = 32 * 2 ** 20;
+/** The control plane is the only caller, and has all of them. */
+const caller = { agentId: '', accountId: '' };
+const inAll = maxBytesUnderWay;
+const bytesUnderWay = { perAgent: inAll, perAccount: inAll, inAll, few: inAll };
 
 export interface MachinesToServe {
   readonly driver: VmDriver;
@@ -56,7 +60,7 @@ export function serveMachines(channel: Channel, given: MachinesToServe): void {
   const served = { driver, images, versions };
   const methods = methodsFor(agentIds);
   const calls = new Map<number, UnderWay>();
-  const budget = new BytesUnderWay();
+  const budget = new Shares(bytesUnderWay);
   const reply = (id: number, outcome: { readonly value: unknown } | { readonly error: SentError }): void =>
     channel.send({ kind: 'reply', id, ...outcome });
 
@@ -67,7 +71,7 @@ export function serveMachines(channel: Channel, given: MachinesToServe): void {
     try {
       if (calls.size >= maxCallsUnderWay) throw new VmError('failed', 'too many calls are under way');
       run = prepareCall(methods, message['method'], message['args']);
-      budget.take(bytes);
+      takeBytes(budget, bytes);
     } catch (error) {
       if (!(error instanceof ShapeError || error instanceof VmError)) throw error;
       log.warn({ why: error.message }, 'a call of the control plane was refused');
@@ -87,7 +91,7 @@ export function serveMachines(channel: Channel, given: MachinesToServe): void {
       .catch((error: unknown) => reply(id, { error: sentError(error) }))
       .finally(() => {
         calls.delete(id);
-        budget.giveBack(own.bytes);
+        budget.giveBack(caller, own.bytes);
       });
   });
   channel.receive('abort', (message) => calls.get(idOf(message))?.abort.abort());
@@ -106,32 +110,22 @@ export function serveMachines(channel: Channel, given: MachinesToServe): void {
   });
 }
 
-/** A call gives back what it took as it ends. */
-class BytesUnderWay {
-  private bytes = 0;
-
-  /** Throws `VmError` for what does not fit. */
-  take(bytes: number): void {
-    if (this.bytes + bytes > maxBytesUnderWay) throw new VmError('failed', 'calls of too many bytes are under way');
-    this.bytes += bytes;
-  }
-
-  giveBack(bytes: number): void {
-    this.bytes -= bytes;
-  }
+/** A call gives back what it took as it ends. Throws `VmError` for what does not fit. */
+function takeBytes(budget: Shares, bytes: number): void {
+  if (!budget.take(caller, bytes)) throw new VmError('failed', 'calls of too many bytes are under way');
 }
 
 interface Prepared {
   readonly own: UnderWay;
   readonly preparing: Preparing;
-  readonly budget: BytesUnderWay;
+  readonly budget: Shares;
   readonly bytes: number;
 }
 
 function takePrepared(message: Message, { own, preparing, budget, bytes }: Prepared): void {
   if (message['error'] != null) return preparing.reject(untrustedError(message['error']));
   try {
-    budget.take(bytes);
+    takeBytes(budget, bytes);
     own.bytes += bytes;
     preparing.resolve(facts(message['facts'], 'prepared.facts'));
   } catch (error) {

@@ -1,4 +1,5 @@
 /** The relay's side: calls of its control plane, and what that tells. */
+import { Semaphore } from '@lodge/domain';
 import { LeaseLost, NoRoomError } from '@lodge/ports';
 import type { Channel, Message } from '@lodge/vm/channel';
 import type { ArgsOf, MethodName, ResultOf } from '../serve/methods.ts';
@@ -11,7 +12,6 @@ const maxBytesAtOnce = 16 * 2 ** 20;
 const answeredWithinMs = 60_000;
 
 interface Pending {
-  readonly bytes: number;
   readonly resolve: (value: never) => void;
   readonly reject: (error: Error) => void;
 }
@@ -19,8 +19,8 @@ interface Pending {
 export class Calls {
   private readonly channel: Channel;
   private readonly pending = new Map<number, Pending>();
-  private readonly waiting: (() => void)[] = [];
-  private bytes = 0;
+  private readonly places = new Semaphore(maxAtOnce);
+  private readonly bytes = new Semaphore(maxBytesAtOnce);
   private next = 1;
 
   constructor(channel: Channel) {
@@ -33,22 +33,21 @@ export class Calls {
 
   /** Rejects with `LeaseLost`, `NoRoomError` or `RangeError` as the store and the files do, and with an `Error` otherwise. */
   async call<N extends MethodName>(method: N, args: ArgsOf<N>): Promise<ResultOf<N>> {
-    const bytes = JSON.stringify(args).length;
-    while (this.pending.size >= maxAtOnce || (this.bytes > 0 && this.bytes + bytes > maxBytesAtOnce))
-      await new Promise<void>((resolve) => this.waiting.push(resolve));
+    const amount = Math.min(JSON.stringify(args).length, maxBytesAtOnce);
+    return this.bytes.through(() => this.places.through(() => this.send(method, args)), { amount });
+  }
+
+  private async send<N extends MethodName>(method: N, args: ArgsOf<N>): Promise<ResultOf<N>> {
     const id = this.next++;
     const { promise, resolve, reject } = Promise.withResolvers<ResultOf<N>>();
     const tooLate = setTimeout(() => reject(new Error('the control plane did not answer')), answeredWithinMs);
-    this.pending.set(id, { bytes, resolve, reject });
-    this.bytes += bytes;
+    this.pending.set(id, { resolve, reject });
     try {
       this.channel.send({ kind: 'call', id, method, args });
       return await promise;
     } finally {
       clearTimeout(tooLate);
       this.pending.delete(id);
-      this.bytes -= bytes;
-      this.waiting.shift()?.();
     }
   }
 
