@@ -3,6 +3,8 @@
  * knows, or refuses it by name. A refusal says what the value must be and never repeats it. A list is bounded before its
  * elements are looked at.
  */
+import { isJsonObject } from './json.ts';
+import type { Json } from './json.ts';
 
 /** Thrown for a value that a message must not contain. */
 export class ShapeError extends Error {
@@ -18,10 +20,6 @@ export type Shaped<F extends Fields> = { readonly [K in keyof F]: F[K] extends S
 
 /** Longest text that has a pattern. */
 const maxText = 4096;
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** Accepts a value for which `is` is true. `what` names the required value in the refusal. */
 export const such =
@@ -57,7 +55,7 @@ export const text = (most: number): Shape<string> =>
     `text of ${most} characters at most`,
   );
 
-export const object: Shape<Readonly<Record<string, unknown>>> = such(isRecord, 'an object');
+export const object: Shape<Json> = such(isJsonObject, 'an object');
 
 export const listOf =
   <T>(of: Shape<T>, most: number): Shape<readonly T[]> =>

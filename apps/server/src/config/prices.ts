@@ -1,5 +1,5 @@
 /** Settings of what models and machines cost. */
-import { sizeNames } from '@lodge/domain';
+import { isJsonObject, sizeNames } from '@lodge/domain';
 import type { ComputePrice, ComputePrices } from '@lodge/ports';
 import { jsonObject } from './values.ts';
 import { required } from './setting.ts';
@@ -18,7 +18,7 @@ function computePrices(text: string): ComputePrices {
 function priceOf(value: unknown): Partial<ComputePrice> {
   const isPrice = ([name, usd]: [string, unknown]): boolean =>
     fields.some((field) => field === name) && typeof usd === 'string' && /^\d{1,6}(\.\d{1,9})?$/.test(usd);
-  if (typeof value === 'object' && value !== null && !Array.isArray(value) && Object.entries(value).every(isPrice)) {
+  if (isJsonObject(value) && Object.entries(value).every(isPrice)) {
     return value;
   }
   throw new Error(`prices of each size by ${fields.join(', ')}, in US dollars as text such as "0.05"`);

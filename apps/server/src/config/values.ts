@@ -1,7 +1,7 @@
 /** Parsers of configuration values. Each throws an Error whose message completes "LODGE_X must be ...". */
 import { isAbsolute, normalize } from 'node:path';
 import { BlockList, isIP, isIPv4 } from 'node:net';
-import { trimEndOf } from '@lodge/domain';
+import { isJsonObject, trimEndOf } from '@lodge/domain';
 
 export function integer(least: number, most: number): (text: string) => number {
   return (text) => {
@@ -112,7 +112,7 @@ export function jsonObject(text: string): string {
   } catch {
     fail('valid JSON');
   }
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? text : fail('a JSON object');
+  return isJsonObject(value) ? text : fail('a JSON object');
 }
 
 /** `192.0.2.7, 10.0.0.0/8, ::1`; nothing is none. */

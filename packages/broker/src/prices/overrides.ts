@@ -1,3 +1,4 @@
+import { isJsonObject } from '@lodge/domain';
 import type { ModelPrices } from '@lodge/ports';
 
 const fields: readonly string[] = ['input', 'output', 'cache_read', 'cache_write'];
@@ -45,6 +46,6 @@ export function parseModelPrices(value: unknown, at: string): ModelPrices {
 }
 
 function entriesOf(value: unknown, at: string): [string, unknown][] {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return Object.entries(value);
+  if (isJsonObject(value)) return Object.entries(value);
   throw new Error(`${at} must be an object.`);
 }

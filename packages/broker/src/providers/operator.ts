@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { isJsonObject } from '@lodge/domain';
 import { llmApis } from '@lodge/ports';
 import type { LlmApi, OfferedModel, Provider } from '@lodge/ports';
 import { isPublicAddress } from '@lodge/egress';
@@ -176,6 +177,6 @@ function checked<S extends TObject>(form: S, given: unknown, at: string): Static
 }
 
 function objectAt(value: unknown, at: string): Entry {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error(`${at} must be an object.`);
-  return value as Entry;
+  if (!isJsonObject(value)) throw new Error(`${at} must be an object.`);
+  return value;
 }

@@ -1,4 +1,4 @@
-import { boundedJson } from '@lodge/domain';
+import { boundedJson, isJsonObject } from '@lodge/domain';
 import type { JsonBounds } from '@lodge/domain';
 import { WebSocket } from 'ws';
 import type { RawData } from 'ws';
@@ -51,8 +51,6 @@ export class GatewayRefusal extends Error {
 }
 
 type Fields = Readonly<Record<string, unknown>>;
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
  * One socket of the gateway, from its opening to its end; docs.discord.com/developers/events/gateway. An own one, because
@@ -163,7 +161,7 @@ export class GatewaySocket {
 
   private hello(d: unknown): void {
     if (this.wasAsked) return;
-    const given = isFields(d) ? Number(d['heartbeat_interval']) : Number.NaN;
+    const given = isJsonObject(d) ? Number(d['heartbeat_interval']) : Number.NaN;
     const intervalMs = Number.isFinite(given) ? Math.min(Math.max(given, minBeatMs), maxBeatMs) : usualBeatMs;
     this.timer = setTimeout(() => this.beat(intervalMs), intervalMs * Math.random());
     this.wasAsked = true;
@@ -205,7 +203,7 @@ const usualBeatMs = 41_250;
 const maxBeatMs = 120_000;
 
 function sessionOf(data: unknown): DiscordSession | null {
-  const { session_id: id, resume_gateway_url: resumeUrl } = isFields(data) ? data : {};
+  const { session_id: id, resume_gateway_url: resumeUrl } = isJsonObject(data) ? data : {};
   if (typeof id !== 'string' || id.length > 200 || typeof resumeUrl !== 'string' || resumeUrl.length > 500) return null;
   return { id, resumeUrl, seq: 0 };
 }
@@ -213,7 +211,7 @@ function sessionOf(data: unknown): DiscordSession | null {
 function frameOf(data: Buffer): Fields | null {
   try {
     const frame = boundedJson(data, frameBounds);
-    return isFields(frame) ? frame : null;
+    return isJsonObject(frame) ? frame : null;
   } catch {
     return null;
   }

@@ -1,3 +1,4 @@
+import { isJsonObject } from '@lodge/domain';
 import { maxInboundChars, maxInboundFiles } from '@lodge/ports';
 import type { InboundFile, InboundMessage } from '@lodge/ports';
 import { cut, fileName, plainName, textOf } from '../shared/plain.ts';
@@ -19,22 +20,20 @@ export interface DiscordMessage {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const listOf = (value: unknown, most: number): readonly Fields[] =>
-  Array.isArray(value) ? value.slice(0, most).filter(isFields) : [];
+  Array.isArray(value) ? value.slice(0, most).filter(isJsonObject) : [];
 
 /** A message, and an answer to one; all other types tell of joins, pins and the like. */
 const messageTypes = new Set([0, 19]);
 
 /** Null: nothing for an agent, or nothing that the bot may read. */
 export function discordMessageOf(data: unknown, selfId: string, from: 'event' | 'history'): DiscordMessage | null {
-  if (!isFields(data) || !isFields(data['author']) || !messageTypes.has(data['type'] as number)) return null;
+  if (!isJsonObject(data) || !isJsonObject(data['author']) || !messageTypes.has(data['type'] as number)) return null;
   const { id, channel_id: channelId, guild_id: guildId, author } = data;
   if (!isSnowflake(id) || !isSnowflake(channelId) || !isSnowflake(author['id'])) return null;
   if (author['id'] === selfId || author['bot'] === true || data['webhook_id'] !== undefined) return null;
   const mentions = listOf(data['mentions'], 100);
-  const answered = isFields(data['referenced_message']) ? data['referenced_message']['author'] : null;
+  const answered = isJsonObject(data['referenced_message']) ? data['referenced_message']['author'] : null;
   const given = textOf(data['content'], maxInboundChars);
   const text = readable(withoutMention(given, selfId), mentions);
   const files = filesOf(data['attachments'], channelId, id);
@@ -45,7 +44,7 @@ export function discordMessageOf(data: unknown, selfId: string, from: 'event' | 
     channelId,
     isDirect: from === 'event' ? guildId === undefined : null,
     author: { id: author['id'], name: nameOf(author, data['member']) },
-    isForAgent: mentions.some((each) => each['id'] === selfId) || (isFields(answered) && answered['id'] === selfId),
+    isForAgent: mentions.some((each) => each['id'] === selfId) || (isJsonObject(answered) && answered['id'] === selfId),
     text: cut(text, maxInboundChars),
     sentAt: timeOf(id),
     files,
@@ -79,7 +78,7 @@ export function inboundOf(message: DiscordMessage, room: Room): InboundMessage {
 }
 
 function nameOf(author: Fields, member: unknown): string {
-  const nick = isFields(member) ? plainName(member['nick']) : '';
+  const nick = isJsonObject(member) ? plainName(member['nick']) : '';
   return nick || plainName(author['global_name']) || plainName(author['username'], String(author['id']));
 }
 

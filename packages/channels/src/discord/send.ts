@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { asObject } from '@lodge/domain';
 import { SendFailure } from '@lodge/ports';
 import type { OutboundPart, SendTarget } from '@lodge/ports';
 import { readUpTo, upTo } from '../shared/bounded.ts';
@@ -45,10 +46,7 @@ export async function sendPart(
 
 /** Among several people an answer names what it answers. */
 function answering({ conversationKind, replyTo, index }: SendTarget): object {
-  const id =
-    typeof replyTo === 'object' && replyTo !== null && !Array.isArray(replyTo)
-      ? (replyTo as { id?: unknown }).id
-      : null;
+  const id = asObject(replyTo)?.['id'];
   if (conversationKind === 'direct' || index > 0 || !isSnowflake(id)) return {};
   return { message_reference: { message_id: id, fail_if_not_exists: false } };
 }

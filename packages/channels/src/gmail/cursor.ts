@@ -1,4 +1,5 @@
 /** Where a connection has got to in a mailbox. */
+import { isJsonObject } from '@lodge/domain';
 import type { Json } from '@lodge/domain';
 
 export interface Cursor {
@@ -12,7 +13,7 @@ export interface Cursor {
 export const cursorJson = ({ address, historyId, seenAtMs }: Cursor): Json => ({ address, historyId, seenAtMs });
 
 export function cursorOf(json: Json | null): Cursor | null {
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) return null;
+  if (!isJsonObject(json)) return null;
   const { address, historyId, seenAtMs } = json as Record<string, Json | undefined>;
   const isOurs =
     typeof address === 'string' &&

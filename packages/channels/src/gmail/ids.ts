@@ -1,4 +1,5 @@
 /** What a conversation, an answer and a file are called between the relay and this adapter. */
+import { isJsonObject } from '@lodge/domain';
 import type { Json } from '@lodge/domain';
 import { isMessageId } from './api/gmail-api.ts';
 import { isAddress } from './mail/sender.ts';
@@ -38,7 +39,7 @@ export const answeredJson = ({ mail, subject, references }: Answered): Json => (
 });
 
 export function answeredOf(replyTo: Json | null): Answered | null {
-  if (typeof replyTo !== 'object' || replyTo === null || Array.isArray(replyTo)) return null;
+  if (!isJsonObject(replyTo)) return null;
   const { mail, subject, references } = replyTo as Record<string, Json | undefined>;
   if (typeof mail !== 'string' || !isMessageId(mail) || typeof subject !== 'string' || !Array.isArray(references))
     return null;

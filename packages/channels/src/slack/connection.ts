@@ -8,13 +8,14 @@ import type {
   ProgressMessages,
   SendTarget,
 } from '@lodge/ports';
+import { isJsonObject } from '@lodge/domain';
 import type { ChannelReason } from '@lodge/domain';
 import { Backoff } from '../shared/backoff.ts';
 import type { BackoffTimings } from '../shared/backoff.ts';
 import { committed } from '../shared/commit.ts';
 import { within } from '../shared/deadline.ts';
 import { textOf } from '../shared/plain.ts';
-import { callSlack, isRecord, listOf, SlackError } from './calls.ts';
+import { callSlack, listOf, SlackError } from './calls.ts';
 import type { SlackApi } from './calls.ts';
 import { isSlackUrl, openFile } from './files.ts';
 import { Inbox } from '../shared/inbox.ts';
@@ -215,14 +216,14 @@ export class SlackConnection implements ChannelConnection {
   /** True: committed, or of no interest. Rejects with `LeaseLost`. */
   private async process({ type, payload }: Envelope): Promise<boolean> {
     if (this.isOver) return false;
-    if (type !== 'events_api' || !isRecord(payload) || !this.isOurs(payload)) return true;
+    if (type !== 'events_api' || !isJsonObject(payload) || !this.isOurs(payload)) return true;
     const message = slackMessageOf(payload['event'], this.self!);
     return message ? this.deliver([message]) : true;
   }
 
   /** An app that is installed in several workspaces has their events on the same sockets. */
   private isOurs({ authorizations }: Readonly<Record<string, unknown>>): boolean {
-    const all = listOf(authorizations, 20).filter(isRecord);
+    const all = listOf(authorizations, 20).filter(isJsonObject);
     return (
       all.length === 0 ||
       all.some(({ user_id: user, team_id: team }) => user === this.self!.userId || team === this.self!.teamId)

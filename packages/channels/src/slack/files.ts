@@ -1,5 +1,6 @@
+import { isJsonObject } from '@lodge/domain';
 import { upTo } from '../shared/bounded.ts';
-import { callSlack, isRecord } from './calls.ts';
+import { callSlack } from './calls.ts';
 import type { SlackApi } from './calls.ts';
 import { textOf } from '../shared/plain.ts';
 
@@ -14,7 +15,7 @@ export async function openFile(
   signal: AbortSignal,
 ): Promise<AsyncIterable<Uint8Array>> {
   const { file } = await callSlack(api, token, 'files.info', { file: id }, signal);
-  if (!isRecord(file)) throw new Error('Slack did not describe the file');
+  if (!isJsonObject(file)) throw new Error('Slack did not describe the file');
   let url = textOf(file['url_private_download'], 2_000) || textOf(file['url_private'], 2_000);
   for (let hop = 0; hop <= maxRedirects; hop += 1) {
     if (!isSlackUrl(url, api)) throw new Error('the file does not lie at Slack');

@@ -1,6 +1,7 @@
+import { isJsonObject } from '@lodge/domain';
 import { pause } from '../shared/backoff.ts';
 import { idOf } from '../shared/plain.ts';
-import { callSlack, isRecord, listOf, SlackError } from './calls.ts';
+import { callSlack, listOf, SlackError } from './calls.ts';
 import type { SlackApi } from './calls.ts';
 import { isLater, maxPlaces, placeOf, tsOf } from './places.ts';
 import type { Places } from './places.ts';
@@ -74,7 +75,7 @@ async function otherChannels({ api, token }: Access, signal: AbortSignal): Promi
       const args = { types, exclude_archived: true, limit: 200 };
       const answer = await callSlack(api, token, 'users.conversations', args, signal);
       for (const each of listOf(answer['channels'], 200)) {
-        const id = isRecord(each) ? idOf(each['id'], 40) : null;
+        const id = isJsonObject(each) ? idOf(each['id'], 40) : null;
         if (id !== null) ids.push(id);
       }
     } catch (error) {
@@ -128,7 +129,7 @@ async function readAfter(
       if (message && isLater(message.ts, oldest)) found.push(message);
     }
     const metadata = answer['response_metadata'];
-    const next = isRecord(metadata) ? metadata['next_cursor'] : undefined;
+    const next = isJsonObject(metadata) ? metadata['next_cursor'] : undefined;
     if (answer['has_more'] !== true || typeof next !== 'string' || next === '' || next.length > 1_000) break;
     cursor = next;
   }

@@ -1,5 +1,6 @@
+import { isJsonObject } from '@lodge/domain';
 import { plainName } from '../shared/plain.ts';
-import { callSlack, isRecord } from './calls.ts';
+import { callSlack } from './calls.ts';
 import type { SlackApi } from './calls.ts';
 
 const maxKept = 200;
@@ -29,8 +30,8 @@ export class SlackNames {
     return (
       (await this.nameOf(`user ${id}`, async () => {
         const { user } = await callSlack(this.api, this.token, 'users.info', { user: id }, signal);
-        if (!isRecord(user)) return null;
-        const profile = isRecord(user['profile']) ? user['profile'] : {};
+        if (!isJsonObject(user)) return null;
+        const profile = isJsonObject(user['profile']) ? user['profile'] : {};
         return firstName(profile['display_name'], user['real_name'], user['name']);
       })) ?? id
     );
@@ -40,7 +41,7 @@ export class SlackNames {
   async ofChannel(id: string, signal: AbortSignal): Promise<SlackChannel> {
     const name = await this.nameOf(`channel ${id}`, async () => {
       const { channel } = await callSlack(this.api, this.token, 'conversations.info', { channel: id }, signal);
-      if (!isRecord(channel)) return null;
+      if (!isJsonObject(channel)) return null;
       return channel['is_mpim'] === true ? groupDm : firstName(channel['name']);
     });
     return name === groupDm ? { title: null, isGroupDm: true } : { title: name, isGroupDm: false };

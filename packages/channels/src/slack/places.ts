@@ -1,5 +1,5 @@
+import { isJsonObject } from '@lodge/domain';
 import type { Json } from '@lodge/domain';
-import { isRecord } from './calls.ts';
 
 /** Conversations that are compared with Slack's history. The least recently used is forgotten first. */
 export const maxPlaces = 40;
@@ -28,7 +28,7 @@ export class Places {
   private readonly unread = new Map<string, string>();
 
   constructor(cursor: Json | null) {
-    const kept = isRecord(cursor) ? cursor : {};
+    const kept = isJsonObject(cursor) ? cursor : {};
     this.since = isTs(kept['since']) ? kept['since'] : tsOf(Date.now());
     for (const each of entriesOf(kept['places'])) this.taken.set(...each);
     for (const each of entriesOf(kept['unread'])) this.unread.set(...each);

@@ -1,7 +1,8 @@
+import { isJsonObject } from '@lodge/domain';
 import { maxInboundChars, maxInboundFiles } from '@lodge/ports';
 import type { InboundFile, InboundMessage } from '@lodge/ports';
 import { cut, fileName, idOf, textOf } from '../shared/plain.ts';
-import { isRecord, listOf } from './calls.ts';
+import { listOf } from './calls.ts';
 import type { SlackNames } from './names.ts';
 import { isTs, placeId } from './places.ts';
 import type { Place } from './places.ts';
@@ -25,7 +26,7 @@ const subtypes = new Set([undefined, 'file_share', 'thread_broadcast', 'me_messa
 
 /** Null: nothing for an agent. `channel` for messages of a history, which do not name it. */
 export function slackMessageOf(event: unknown, self: SlackSelf, channelOfHistory?: string): SlackMessage | null {
-  if (!isRecord(event) || (event['type'] !== 'message' && event['type'] !== 'app_mention')) return null;
+  if (!isJsonObject(event) || (event['type'] !== 'message' && event['type'] !== 'app_mention')) return null;
   const channel = channelOfHistory ?? idOf(event['channel'], 40);
   const { ts, user, subtype, thread_ts: thread } = event;
   const userId = idOf(user, 40);
@@ -85,8 +86,8 @@ const direct = { title: null, isGroupDm: false } as const;
 function filesOf(value: unknown): InboundFile[] {
   const files: InboundFile[] = [];
   for (const each of listOf(value, maxInboundFiles)) {
-    const id = isRecord(each) ? idOf(each['id'], 40) : null;
-    if (!isRecord(each) || id === null || each['mode'] === 'tombstone') continue;
+    const id = isJsonObject(each) ? idOf(each['id'], 40) : null;
+    if (!isJsonObject(each) || id === null || each['mode'] === 'tombstone') continue;
     const mediaType = mediaTypeOf(each['mimetype']);
     files.push({
       ref: id,

@@ -1,10 +1,11 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isJsonObject } from '@lodge/domain';
 import { SendFailure } from '@lodge/ports';
 import type { OutboundPart, SendTarget } from '@lodge/ports';
 import { request } from 'undici';
 import { idOf, plainName, textOf } from '../shared/plain.ts';
-import { callSlack, isRecord, listOf, SlackError } from './calls.ts';
+import { callSlack, listOf, SlackError } from './calls.ts';
 import type { SlackAnswer, SlackApi } from './calls.ts';
 import { isSlackUrl } from './files.ts';
 import { placeOf } from './places.ts';
@@ -105,14 +106,14 @@ async function findSent(
   };
   const answer = await callSlack(api, token, method, args, signal);
   for (const each of listOf(answer['messages'], 100)) {
-    if (isRecord(each) && keyOf(each) === key) return sentOf(each['ts']);
+    if (isJsonObject(each) && keyOf(each) === key) return sentOf(each['ts']);
   }
   return null;
 }
 
 function keyOf({ metadata }: SlackAnswer): unknown {
-  if (!isRecord(metadata) || metadata['event_type'] !== partEvent) return null;
-  return isRecord(metadata['event_payload']) ? metadata['event_payload']['key'] : null;
+  if (!isJsonObject(metadata) || metadata['event_type'] !== partEvent) return null;
+  return isJsonObject(metadata['event_payload']) ? metadata['event_payload']['key'] : null;
 }
 
 /** Nothing is seen of a file before the last of three calls. */

@@ -1,8 +1,7 @@
-import { boundedJson } from '@lodge/domain';
+import { boundedJson, isJsonObject } from '@lodge/domain';
 import type { JsonBounds } from '@lodge/domain';
 import { WebSocket } from 'ws';
 import type { RawData } from 'ws';
-import { isRecord } from './calls.ts';
 
 /** Of a frame: a message of 40,000 characters with its blocks. */
 const frameBounds: JsonBounds = { bytes: 1024 * 1024, depth: 64, elements: 50_000 };
@@ -175,7 +174,7 @@ export class SlackSocket {
 function frameOf(data: Buffer): Readonly<Record<string, unknown>> | null {
   try {
     const frame = boundedJson(data, frameBounds);
-    return isRecord(frame) ? frame : null;
+    return isJsonObject(frame) ? frame : null;
   } catch {
     return null;
   }

@@ -1,5 +1,5 @@
+import { isJsonObject } from '@lodge/domain';
 import type { SendTarget } from '@lodge/ports';
-import { isRecord } from './calls.ts';
 import { callSlack } from './calls.ts';
 import type { SlackApi } from './calls.ts';
 import { isTs, placeOf } from './places.ts';
@@ -52,6 +52,6 @@ export class TypingSigns {
 }
 
 function answered({ conversationId, replyTo }: At): { readonly id: string; readonly ts: string } | null {
-  const ts = isRecord(replyTo) ? replyTo['ts'] : null;
+  const ts = isJsonObject(replyTo) ? replyTo['ts'] : null;
   return isTs(ts) ? { id: `${conversationId}:${ts}`, ts } : null;
 }

@@ -1,8 +1,9 @@
 import { ChannelFailure } from '@lodge/ports';
 import type { ChannelSecrets, Verified } from '@lodge/ports';
+import { isJsonObject } from '@lodge/domain';
 import type { ChannelReason } from '@lodge/domain';
 import { idOf, plainName, textOf } from '../shared/plain.ts';
-import { callSlack, isRecord, listOf } from './calls.ts';
+import { callSlack, listOf } from './calls.ts';
 import type { SlackAnswer, SlackApi } from './calls.ts';
 import { fatalReason, missingScopes, passingReason } from './reasons.ts';
 import type { TokenKind } from './reasons.ts';
@@ -90,7 +91,7 @@ export async function whoAmI(
 }
 
 function scopesOf({ response_metadata: metadata }: SlackAnswer): readonly string[] | null {
-  const scopes = isRecord(metadata) ? metadata['scopes'] : undefined;
+  const scopes = isJsonObject(metadata) ? metadata['scopes'] : undefined;
   return Array.isArray(scopes) ? listOf(scopes, 200).map((scope) => textOf(scope)) : null;
 }
 
@@ -104,7 +105,7 @@ async function assertSameApp(
   const [, , ofAppToken = ''] = tokens.app.split('-', 3);
   if (!/^A[A-Z0-9]{3,20}$/.test(ofAppToken)) return;
   const answer = await callSlack(api, tokens.bot, 'bots.info', { bot: self.botId }, signal).catch(() => null);
-  const ofBot = answer && isRecord(answer['bot']) ? textOf(answer['bot']['app_id']) : '';
+  const ofBot = answer && isJsonObject(answer['bot']) ? textOf(answer['bot']['app_id']) : '';
   if (ofBot !== '' && ofBot !== ofAppToken) {
     throw failed('wrong_kind_of_credential', 'The two tokens belong to two Slack apps. Take both from the same app.');
   }

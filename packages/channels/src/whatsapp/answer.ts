@@ -1,4 +1,5 @@
 /** A part of an answer as WhatsApp's message. In groups the first part shows what it answers. */
+import { isJsonObject } from '@lodge/domain';
 import type { Json } from '@lodge/domain';
 import type { SendTarget } from '@lodge/ports';
 import { fileName } from '../shared/plain.ts';
@@ -37,7 +38,7 @@ function contextOf(to: SendTarget) {
 }
 
 function quotedIn(replyTo: Json | null): Quoted | null {
-  if (typeof replyTo !== 'object' || replyTo === null || Array.isArray(replyTo)) return null;
+  if (!isJsonObject(replyTo)) return null;
   const { id, author, text } = replyTo as Record<string, Json>;
   if (typeof id !== 'string' || typeof author !== 'string' || typeof text !== 'string') return null;
   return { id, author, text };

@@ -100,7 +100,7 @@ export class FairGate<Name extends string = string> {
       if (queue.length === 0) this.#waiting.delete(name);
       room?.leave();
       reject(signal!.reason);
-      // What it waited for may be enough for those behind it.
+      // Those behind it may need less, and then pass at once.
       this.#letIn(() => true);
     };
     signal?.addEventListener('abort', giveUp, { once: true });

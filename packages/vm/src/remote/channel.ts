@@ -4,8 +4,7 @@
  * What is no message of this protocol ends the channel: nothing that follows could be told apart.
  */
 import type { Duplex } from 'node:stream';
-import { boundedJson } from '@lodge/domain';
-import { isRecord } from '@lodge/domain/shapes';
+import { boundedJson, isJsonObject } from '@lodge/domain';
 
 /**
  * Who is at the other end: what one message may hold in either direction, and whether a peer that does not read is not read
@@ -154,7 +153,7 @@ export class Channel {
     } catch (error) {
       return this.fail((error as Error).name === 'JsonBoundsError' ? (error as Error).message : 'a message is no JSON');
     }
-    const kind = isRecord(message) ? message['kind'] : undefined;
+    const kind = isJsonObject(message) ? message['kind'] : undefined;
     const receiver = typeof kind === 'string' ? this.receivers.get(kind) : undefined;
     if (!receiver) return this.fail('a message of no known kind');
     try {

@@ -1,6 +1,6 @@
 /** Failures as they cross the channel. Their messages are for the operator's log, at both ends. */
+import { isJsonObject } from '@lodge/domain';
 import type { VmDeath } from '@lodge/domain';
-import { isRecord } from '@lodge/domain/shapes';
 import { VmError } from '@lodge/ports';
 import type { VmErrorCode } from '@lodge/ports';
 
@@ -33,7 +33,7 @@ export function receivedError({ code, name, message, death }: SentError): Error 
 
 /** What a control plane sent of a preparation that failed, which may be anything. */
 export function untrustedError(value: unknown): Error {
-  const { name, message } = isRecord(value) ? value : {};
+  const { name, message } = isJsonObject(value) ? value : {};
   const error = new Error(typeof message === 'string' ? message.slice(0, maxMessageCharacters) : 'it did not say why');
   if (typeof name === 'string') error.name = name.slice(0, maxNameCharacters);
   return error;

@@ -1,26 +1,16 @@
 /** What may be in a message of a relay process, which is taken for hostile. */
-import { channelReasonCodes, conversationKinds } from '@lodge/domain';
+import { channelReasonCodes, conversationKinds, isJsonObject } from '@lodge/domain';
 import type { ChannelReason, Json } from '@lodge/domain';
 import type { ConnectionState, InboundMessage, Verified } from '@lodge/ports';
-import {
-  boolean,
-  integer,
-  isRecord,
-  listOf,
-  object,
-  oneOf,
-  optional,
-  picked,
-  ShapeError,
-  text,
-} from '@lodge/domain/shapes';
+import { boolean, integer, listOf, object, oneOf, optional, picked, ShapeError, text } from '@lodge/domain/shapes';
 import type { Shape } from '@lodge/domain/shapes';
 
 /** Texts by name. */
 export const dictionary =
   (mostNames: number, of: Shape<string>): Shape<Readonly<Record<string, string>>> =>
   (value, name) => {
-    if (!isRecord(value) || Object.keys(value).length > mostNames) throw new ShapeError(`${name} must be an object`);
+    if (!isJsonObject(value) || Object.keys(value).length > mostNames)
+      throw new ShapeError(`${name} must be an object`);
     return Object.fromEntries(Object.entries(value).map(([key, each]) => [shortText(key, name), of(each, name)]));
   };
 

@@ -3,7 +3,8 @@ import type { Readable } from 'node:stream';
 import { gmail } from '@googleapis/gmail';
 import type { gmail_v1 } from '@googleapis/gmail';
 import { OAuth2Client } from 'google-auth-library';
-import { boundedJson } from '@lodge/domain';
+import { asObject, boundedJson } from '@lodge/domain';
+import type { Json } from '@lodge/domain';
 import { within } from '../../shared/deadline.ts';
 import { idOf, textOf } from '../../shared/plain.ts';
 import type { GmailTimings } from '../options.ts';
@@ -274,10 +275,9 @@ async function orNull<Answer>(call: Promise<Answer>): Promise<Answer | null> {
   }
 }
 
-const recordOf = (value: unknown): Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+const recordOf = (value: unknown): Json => asObject(value) ?? {};
 
-const objectsIn = (list: unknown): Record<string, unknown>[] => (Array.isArray(list) ? list.map(recordOf) : []);
+const objectsIn = (list: unknown): Json[] => (Array.isArray(list) ? list.map(recordOf) : []);
 
 /** Each once, in their order. */
 const idsOf = (list: unknown): string[] => [
