@@ -11,7 +11,7 @@ export const patterns = {
    * a slash.
    */
   localPath: '^/(?!/)[\\u0021-\\u005b\\u005d-\\u007e]*$',
-  /** As lists give them: base64url, its parts joined by dots. */
+  /** A cursor of a list: base64url, its parts joined by dots. */
   cursor: '^[\\w.-]+$',
   agentId: '^[a-z][a-z0-9]{11}$',
   /** An agent's id, or `*` for all agents. */

@@ -18,7 +18,7 @@ export const entryEvent = (data: TSchema) =>
   Type.Object({ ...plainEvent(data).properties, id: Type.String({ pattern: '^\\d{1,19}$' }) });
 
 /**
- * What each event of a `text/event-stream` is. OpenAPI 3.1 has one schema for a stream: as in the `itemSchema` of 3.2, it
+ * Describes each event of a `text/event-stream`. OpenAPI 3.1 has one schema for a stream. Like the `itemSchema` of 3.2, it
  * describes the single event, with the fields of the event stream format.
  */
 export const streamOf = (title: string, anyOf: readonly TSchema[]) =>
