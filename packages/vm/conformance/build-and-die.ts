@@ -1,19 +1,31 @@
-/** A control plane of its own, to be killed while it makes a template: says so once the guest answers, and goes no further. */
+/**
+ * A control plane of its own, to be killed while it makes a template: says so once its guest begins to boot or, where it is to be
+ * killed then, once the guest answers. It goes no further.
+ */
 import type { Image, Template } from '@lodge/ports';
 import { driverOf } from './qemu-host.ts';
 import type { QemuHostSettings } from './qemu-host.ts';
 
-const { settings, image, variant, from } = JSON.parse(process.argv[2]!) as {
+export type BuildMoment = 'boot' | 'preparation';
+
+const { settings, image, variant, from, killedAt } = JSON.parse(process.argv[2]!) as {
   readonly settings: QemuHostSettings;
   readonly image: Image;
   readonly variant: string;
   readonly from?: Template;
+  readonly killedAt: BuildMoment;
 };
 const driver = driverOf(settings);
 await driver.start();
+const at = (moment: BuildMoment): void => {
+  if (moment === killedAt) process.stdout.write(`${moment}\n`);
+};
+const progress = (step: string): void => {
+  if (step === 'booting the guest') at('boot');
+};
 const prepare = async (): Promise<never> => {
-  process.stdout.write('preparing\n');
+  at('preparation');
   return new Promise(() => setInterval(() => undefined, 1 << 30));
 };
-const build = { image, variant, brokerPort: 4001, progress: () => undefined, prepare, ...(from && { from }) };
+const build = { image, variant, brokerPort: 4001, progress, prepare, ...(from && { from }) };
 await driver.buildTemplate(build, new AbortController().signal);

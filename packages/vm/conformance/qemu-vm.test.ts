@@ -18,8 +18,10 @@ import { openKvmDevice } from '../src/qemu/machine/device-nodes.ts';
 import { templateGid } from '../src/qemu/machine/confinement.ts';
 import { findProcesses } from '../src/qemu/host/process.ts';
 import type { FoundProcess } from '../src/qemu/host/process.ts';
+import { formOf } from '@lodge/testkit/forms';
 import { patience } from './accelerator.ts';
 import { baseImage } from './base-image.ts';
+import type { BuildMoment } from './build-and-die.ts';
 import {
   destroyHost,
   driverOf,
@@ -77,11 +79,11 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
     assert.ok(found);
     return found;
   };
-  /** Kills a builder hard when its guest answers. Its QEMU is gone before the next driver starts, and everything else then. */
-  const killWhilePreparing = async (what: Partial<TemplateBuild>): Promise<void> => {
+  /** Kills a builder hard at that moment. Its QEMU is gone before the next driver starts, and everything else then. */
+  const killBuilder = async (killedAt: BuildMoment, what: Partial<TemplateBuild>): Promise<void> => {
     await driver.stop();
     const script = fileURLToPath(new URL('build-and-die.ts', import.meta.url));
-    const parameters = [script, JSON.stringify({ settings, image: build.image, ...what })];
+    const parameters = [script, JSON.stringify({ settings, image: build.image, killedAt, ...what })];
     const child = spawn(process.execPath, parameters, { stdio: ['ignore', 'pipe', 'inherit'] });
     await once(child.stdout, 'data');
     const before = await holdingsOf(settings);
@@ -105,14 +107,15 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
     driver.create({ agentId, executionId: 'e1', machine: sizes.small, template, from: 'clone' }, never);
 
   test('a builder that is killed takes its QEMU with it, and the next build of the same template goes through', async () => {
-    await killWhilePreparing({ variant: build.variant });
+    // A boot takes long: the short form does not wait for its end.
+    await killBuilder(formOf({ short: 'boot', long: 'preparation' }), { variant: build.variant });
     template = await driver.buildTemplate(build, never);
     assert.deepEqual(await driver.findTemplate(build), template);
   });
 
   test('a builder that is killed while a template’s guest goes on leaves that template, and the next build goes through', async () => {
     const further = { ...build, variant: 'further', from: template };
-    await killWhilePreparing({ variant: further.variant, from: template });
+    await killBuilder('preparation', { variant: further.variant, from: template });
     assert.equal(await driver.findTemplate(further), null);
     assert.deepEqual(await driver.findTemplate(build), template);
     const made = await driver.buildTemplate(further, never);
@@ -232,7 +235,7 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
     assert.deepEqual(await driver.list(), [
       { agentId: 'torn', executionId: null, state: 'partial', address: null, backup: null },
     ]);
-    const request = { agentId: 'torn', executionId: 'e2', machine: sizes.medium, template, from: 'boot' } as const;
+    const request = { agentId: 'torn', executionId: 'e2', machine: sizes.small, template, from: 'boot' } as const;
     assert.equal(await probeGuest(settings, await driver.create(request, never)).readFile('kept'), 'before');
     await driver.remove('torn', { keepDisk: false });
     await rm(join(settings.dataDir, 'vms', 'Stray file'));
