@@ -1,5 +1,5 @@
 /**
- * Ten guests fill the disk that they share with the database, all at once. The guarantees: the database never stops, who
+ * Guests fill the disk that they share with the database, all at once. The guarantees: the database never stops, who
  * writes is paused before the disk is full and told why, who does not write goes on, and every agent starts afterwards.
  * The disk is a small file system of its own. It has a copy of the template, for the cache is on another.
  */
@@ -11,13 +11,14 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { formOf } from '@lodge/testkit/forms';
 import { Service } from '@lodge/testkit/service';
 import { Client } from 'pg';
 import { databasePid, FaultWorld } from './fault-world.ts';
 
 const run = promisify(execFile);
 const floorMib = 1024;
-const writers = 10;
+const { writers, disk: size } = formOf({ short: { writers: 4, disk: '3500m' }, long: { writers: 10, disk: '5g' } });
 /** Together more than the disk has; past the guest's own memory, so that it is written out at once; not zeros, which take no room. */
 const fill = [
   'yes full | head -c 4M > /dev/shm/block',
@@ -37,7 +38,7 @@ const mount = (size: string, ...more: string[]) =>
 before(
   async () => {
     disk = await mkdtemp(join(tmpdir(), 'lodge-disk-'));
-    await mount('5g');
+    await mount(size);
     process.env['TMPDIR'] = disk;
     const settings = {
       LODGE_DISK_FLOOR_MIB: String(floorMib),
@@ -91,7 +92,7 @@ function watchDatabase(client: Client) {
   };
 }
 
-test('ten guests fill the disk at once', { timeout: 20 * 60_000 }, async (t) => {
+test(`${writers} guests fill the disk at once`, { timeout: 20 * 60_000 }, async (t) => {
   const ids = world.agents.map(({ id }) => id);
   const [bystander, asleep, ...filling] = ids as [string, string, ...string[]];
   assert.equal((await act(asleep, 'stop')).status, 200);
