@@ -1,34 +1,35 @@
 /**
- * Runs the tests, files of all parts beside one another, with one summary of node:test for all of them at the end.
- *   test.ts                   everything
+ * Runs tests, files of all their parts beside one another, with one summary of node:test for all of them at the end.
+ *   test.ts quick             a stage: quick, rounds, rest or long
  *   test.ts unit failure      these parts
  *   test.ts packages/store    the files under these folders, or these files
- * With TESTS_LONG=1 (`npm run test:long`), the files that have a long form, in that form.
- * Images and templates that the cache lacks are made beside the files that need none.
+ * With TESTS_LONG=1 (`npm run test:long`), the files that have a long form, in that form. With TESTS_RECORD=1 what the parts
+ * took is recorded (scripts/testing/costs.ts). Images and templates that the cache lacks are made beside the files that need none.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import { availableParallelism, setPriority } from 'node:os';
-import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { isLongRun } from '@lodge/testkit/forms';
 import { shareServer } from '@lodge/testkit/postgres';
 import { sharePrograms } from '@lodge/testkit/postgres-programs';
-import { costOf, longForms, parts, type Part } from './testing/parts.ts';
+import { compare, costOf, writeRecord, type Cost } from './testing/costs.ts';
+import { longForms, parts, stages, type Part, type Stage } from './testing/parts.ts';
 import { runAll, type Job } from './testing/pool.ts';
+import { counts, runFile, type Counts } from './testing/run-file.ts';
+import { measureYardstick } from './testing/yardstick.ts';
 
 /** More than there is: what a file takes of a core is a mean, and no core shall be idle. */
 const bounds = { cores: 1.3 * availableParallelism(), jobs: 1 + 2 * availableParallelism() };
 const slowestShown = 25;
 /** A nice value: some nine times the share of other work. */
 const templatePriority = -10;
-
-/** What node:test counts, in the order of its own summary. */
-const counts = ['tests', 'suites', 'passed', 'failed', 'cancelled', 'skipped', 'todo'] as const;
 const labels: Readonly<Record<string, string>> = { passed: 'pass', failed: 'fail' };
+const node = process.argv[0]!;
 
-/** A part, or what was asked for of it. */
+/** A part, or the files of it that were asked for. */
 class Running {
   readonly part: Part;
   readonly files: readonly string[];
@@ -36,12 +37,17 @@ class Running {
   tests = 0;
   failed = 0;
   ms = 0;
+  cpu = 0;
   private overdue: AbortSignal | null = null;
 
   constructor(part: Part, files: readonly string[]) {
     this.part = part;
     this.files = files;
     this.left = files.length;
+  }
+
+  get isWhole(): boolean {
+    return isWhole(this.part);
   }
 
   /** The bound on the part begins with its first file. */
@@ -52,25 +58,27 @@ class Running {
 
 const asked = process.argv.slice(2);
 const wanted = isLongRun && asked.length === 0 ? longForms : asked;
-const totals = Object.fromEntries(counts.map((count) => [count, 0]));
-const failedParts: string[] = [];
-const durations: { readonly file: string; readonly ms: number }[] = [];
+const totals = Object.fromEntries(counts.map((count) => [count, 0])) as Counts;
+const failures: string[] = [];
+const costs = new Map<string, Cost>();
 const started = performance.now();
 
 const reporter = new spec();
 reporter.pipe(process.stdout);
+const yardstickBefore = await measureYardstick();
 /** First, for the longest files wait for it, and ahead of others: a boot that they slow down too much runs into its bound. */
 const templates: Job = {
   cost: { seconds: Infinity, cores: 0.8 * availableParallelism() },
   after: null,
   run: makeTemplates,
 };
+const all: Running[] = [];
 const jobs: Job[] = [];
 for (const part of parts) {
-  const files = await filesOf(part);
-  const running = new Running(part, files);
+  const running = new Running(part, await filesOf(part));
+  all.push(running);
   const after = part.templates ? templates : null;
-  for (const file of files) jobs.push({ cost: costOf(file), after, run: () => runFile(running, file) });
+  for (const file of running.files) jobs.push({ cost: placeOf(file), after, run: () => runInPart(running, file) });
 }
 if (jobs.some(({ after }) => after === templates)) jobs.push(templates);
 const removePrograms = await sharePrograms();
@@ -78,69 +86,82 @@ const stopServer = await shareServer();
 await runAll(jobs, bounds);
 await stopServer();
 await removePrograms();
+const yardstick = (yardstickBefore + (await measureYardstick())) / 2;
 
-durations.sort((a, b) => b.ms - a.ms);
-say('\n── the slowest files\n');
-for (const { file, ms } of durations.slice(0, slowestShown)) say(`${seconds(ms).padStart(8)} s  ${file}\n`);
+const slowest = [...costs].sort(([, a], [, b]) => b.seconds - a.seconds).slice(0, slowestShown);
+say('\n── the slowest files: seconds, and processor seconds\n');
+for (const [file, { seconds, cpu }] of slowest) say(`${inSeconds(seconds)} ${inSeconds(cpu)}  ${file}\n`);
+tellCosts();
 for (const count of counts) diagnostic(`${labels[count] ?? count} ${totals[count]}`);
 diagnostic(`duration_ms ${performance.now() - started}`);
-if (totals['tests'] === 0) failedParts.push('no test matched');
-if (failedParts.length > 0) {
+if (totals.tests === 0) failures.push('no test matched');
+if (failures.length > 0) {
   process.exitCode = 1;
-  diagnostic(`failed: ${failedParts.join(', ')}`);
+  diagnostic(`failed: ${failures.join(', ')}`);
 }
 reporter.end();
 
 function isWhole(part: Part): boolean {
-  return (wanted.length === 0 && !part.isLong) || wanted.includes(part.name);
+  return wanted.includes(part.name) || wanted.includes(part.stage);
 }
 
 async function filesOf(part: Part): Promise<string[]> {
-  const all: string[] = [];
+  const files: string[] = [];
   for await (const file of glob([...part.files], { exclude: ['**/node_modules/**', ...(part.except ?? [])] }))
-    all.push(file);
-  if (isWhole(part)) return all.sort();
-  const folders = wanted.map((path) => path.replace(/\/$/, ''));
-  return all.filter((file) => folders.some((folder) => file === folder || file.startsWith(`${folder}/`))).sort();
+    files.push(file);
+  if (isWhole(part)) return files.sort();
+  const names: readonly string[] = [...stages, ...parts.map(({ name }) => name)] satisfies (Stage | string)[];
+  const folders = wanted.filter((path) => !names.includes(path)).map((path) => path.replace(/\/$/, ''));
+  return files.filter((file) => folders.some((folder) => file === folder || file.startsWith(`${folder}/`))).sort();
 }
 
-/** Tells of the file when it is over, so that files beside one another do not mix their lines. */
-async function runFile(running: Running, file: string): Promise<void> {
-  const { part } = running;
-  const startedFile = performance.now();
-  const told: Parameters<typeof reporter.write>[0][] = [];
-  const options = { files: [file], concurrency: 1, timeout: part.fileTimeoutMs, signal: running.signal };
-  for await (const event of run(options)) {
-    // The runner's summary of this run gives way to the one of all runs.
-    if (event.type === 'test:diagnostic' && event.data.nesting === 0 && event.data.file === undefined) continue;
-    if (event.type !== 'test:summary') told.push(event);
-    else if (event.data.file === undefined) {
-      for (const count of counts) totals[count]! += event.data.counts[count];
-      const { tests, passed, skipped, todo } = event.data.counts;
-      running.tests += tests;
-      running.failed += tests - passed - skipped - todo;
-    }
-  }
-  const ms = performance.now() - startedFile;
-  say(`\n── ${file}: ${seconds(ms)} s\n`);
-  for (const event of told) reporter.write(event);
-  durations.push({ file, ms });
-  running.ms += ms;
+/** Gives a file's place in the pool: how long it takes, and how much of a core it keeps busy meanwhile. */
+function placeOf(file: string): Job['cost'] {
+  const { seconds, cpu } = costOf(file);
+  return { seconds, cores: Math.min(cpu / seconds, availableParallelism()) };
+}
+
+async function runInPart(running: Running, file: string): Promise<void> {
+  const ran = await runFile(file, running.part, running.signal);
+  const { tests, passed, skipped, todo } = ran.counts;
+  for (const count of counts) totals[count] += ran.counts[count];
+  const cost = { seconds: ran.ms / 1000, cpu: ran.cpu };
+  say(`\n── ${file}: ${inSeconds(cost.seconds)} s, ${inSeconds(cost.cpu)} s of processor\n`);
+  for (const event of ran.events) reporter.write(event);
+  costs.set(file, cost);
+  running.tests += tests;
+  running.failed += tests - passed - skipped - todo;
+  running.ms += ran.ms;
+  running.cpu += ran.cpu;
   running.left -= 1;
   if (running.left === 0) tellOf(running);
 }
 
 function tellOf({ part, files, tests, failed, ms }: Running): void {
-  if (failed > 0) failedParts.push(part.name);
+  if (failed > 0) failures.push(part.name);
   const outcome = failed > 0 ? `${failed} FAILED of ${tests}` : `${tests} passed`;
-  const over = seconds(performance.now() - started);
-  say(`\n── ${part.name}: ${outcome} in ${seconds(ms)} s (${files.length} files, all over after ${over} s)\n`);
+  const over = inSeconds((performance.now() - started) / 1000);
+  say(`\n── ${part.name}: ${outcome} in ${inSeconds(ms / 1000)} s (${files.length} files, all over after ${over} s)\n`);
+}
+
+/** Prints the processor seconds of each whole part beside those of the record. A part that has grown too much is a failure. */
+function tellCosts(): void {
+  say('\n── processor seconds of the parts\n');
+  const whole = all.filter(({ isWhole: every, files }) => every && files.length > 0 && !isLongRun);
+  for (const { part, cpu } of whole) {
+    const { words, grown } = compare(part.name, cpu, yardstick);
+    say(`${inSeconds(cpu)}  ${part.name} (${words})${grown ? ' GROWN BY MORE THAN HALF' : ''}\n`);
+    if (grown && process.env['TESTS_RECORD'] !== '1') failures.push(`${part.name} has grown`);
+  }
+  if (process.env['TESTS_RECORD'] !== '1') return;
+  const recorded = new Map(whole.map(({ part, cpu }) => [part.name, cpu]));
+  writeRecord({ yardstick, parts: recorded, files: costs }, existsSync);
 }
 
 /** A failure shows in the tests that need them. */
 async function makeTemplates(): Promise<void> {
   const startedMaking = performance.now();
-  const child = spawn(process.execPath, ['scripts/make-templates.ts'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(node, ['scripts/make-templates.ts'], { stdio: ['ignore', 'pipe', 'inherit'] });
   // Its machines inherit it. Without root it goes on as it is.
   try {
     setPriority(child.pid!, templatePriority);
@@ -149,12 +170,12 @@ async function makeTemplates(): Promise<void> {
   }
   child.stdout.on('data', (text: Buffer) => say(String(text)));
   const [code] = await once(child, 'exit');
-  const took = seconds(performance.now() - startedMaking);
+  const took = inSeconds((performance.now() - startedMaking) / 1000);
   say(`── templates: ${code === 0 ? 'ready' : 'FAILED'} after ${took} s\n`);
 }
 
-function seconds(ms: number): string {
-  return (ms / 1000).toFixed(1);
+function inSeconds(seconds: number): string {
+  return seconds.toFixed(1).padStart(8);
 }
 
 function say(message: string): void {

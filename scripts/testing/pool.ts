@@ -2,10 +2,16 @@
  * Runs files beside one another. The longest begins first, and a file begins only when the cores that are left suffice for it:
  * a file that boots machines stands beside files that wait.
  */
-import type { Cost } from './parts.ts';
+/** How much room a job takes. */
+export interface Place {
+  /** Wall seconds that it takes; the longest begins first. */
+  readonly seconds: number;
+  /** It keeps so much of a core busy meanwhile. */
+  readonly cores: number;
+}
 
 export interface Job {
-  readonly cost: Cost;
+  readonly cost: Place;
   /** It begins only when this one is over. */
   readonly after: Job | null;
   run(): Promise<void>;
