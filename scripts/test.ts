@@ -69,18 +69,21 @@ const yardstickBefore = await measureYardstick();
 /** First, for the longest files wait for it, and ahead of others: a boot that they slow down too much runs into its bound. */
 const templates: Job = {
   cost: { seconds: Infinity, cores: 0.8 * availableParallelism() },
-  after: null,
+  after: [],
   run: makeTemplates,
 };
 const all: Running[] = [];
 const jobs: Job[] = [];
-for (const part of parts) {
-  const running = new Running(part, await filesOf(part));
-  all.push(running);
-  const after = part.templates ? templates : null;
-  for (const file of running.files) jobs.push({ cost: placeOf(file), after, run: () => runInPart(running, file) });
+for (const stage of stages) {
+  const before = jobs.filter((job) => job !== templates);
+  for (const part of parts.filter((each) => each.stage === stage)) {
+    const running = new Running(part, await filesOf(part));
+    all.push(running);
+    if (part.templates && running.files.length > 0 && !jobs.includes(templates)) jobs.push(templates);
+    const after = part.templates ? [templates, ...before] : before;
+    for (const file of running.files) jobs.push({ cost: placeOf(file), after, run: () => runInPart(running, file) });
+  }
 }
-if (jobs.some(({ after }) => after === templates)) jobs.push(templates);
 const removePrograms = await sharePrograms();
 const stopServer = await shareServer();
 await runAll(jobs, bounds);
@@ -134,7 +137,19 @@ async function runInPart(running: Running, file: string): Promise<void> {
   running.ms += ran.ms;
   running.cpu += ran.cpu;
   running.left -= 1;
-  if (running.left === 0) tellOf(running);
+  if (running.left > 0) return;
+  tellOf(running);
+  const stage = all.filter(({ part: { stage: each } }) => each === running.part.stage);
+  if (stage.every(({ left }) => left === 0)) tellOfStage(running.part.stage, stage);
+}
+
+/** The verdict on a stage comes when its last file is over, while a later stage may go on. */
+function tellOfStage(stage: Stage, running: readonly Running[]): void {
+  const sum = (of: (each: Running) => number): number => running.reduce((total, each) => total + of(each), 0);
+  const failed = sum((each) => each.failed);
+  const outcome = failed > 0 ? `${failed} FAILED of ${sum((each) => each.tests)}` : `${sum((each) => each.tests)} passed`;
+  const over = inSeconds((performance.now() - started) / 1000);
+  say(`\n══ ${stage}: ${outcome}, over after ${over} s, ${inSeconds(sum((each) => each.cpu))} s of processor\n`);
 }
 
 function tellOf({ part, files, tests, failed, ms }: Running): void {

@@ -12,8 +12,8 @@ export interface Place {
 
 export interface Job {
   readonly cost: Place;
-  /** It begins only when this one is over. */
-  readonly after: Job | null;
+  /** It begins only when these are over. */
+  readonly after: readonly Job[];
   run(): Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export async function runAll(jobs: readonly Job[], bounds: Bounds): Promise<void
   const running = new Map<Job, Promise<unknown>>();
   const isOver = (job: Job): boolean => !waiting.includes(job) && !running.has(job);
   const fits = ({ cost, after }: Job): boolean => {
-    if (after !== null && !isOver(after)) return false;
+    if (!after.every(isOver)) return false;
     const busy = [...running.keys()].reduce((sum, job) => sum + job.cost.cores, 0);
     return running.size === 0 || (running.size < bounds.jobs && busy + cost.cores <= bounds.cores);
   };
