@@ -3,8 +3,8 @@
  *   test.ts quick             a stage: quick, rounds, rest or long
  *   test.ts unit failure      these parts
  *   test.ts packages/store    the files under these folders, or these files
- * With TESTS_LONG=1 (`npm run test:long`), the files that have a long form, in that form. With TESTS_RECORD=1 what the parts
- * took is recorded (scripts/testing/costs.ts). Images and templates that the cache lacks are made beside the files that need none.
+ * With TESTS_LONG=1 (`npm run test:long`), the files that have a long form, in that form. With TESTS_RECORD=1 the costs
+ * of the parts are recorded (scripts/testing/costs.ts). Images and templates that the cache lacks are made beside the files that need none.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,7 +21,7 @@ import { runAll, type Job } from './testing/pool.ts';
 import { counts, runFile, type Counts } from './testing/run-file.ts';
 import { measureYardstick } from './testing/yardstick.ts';
 
-/** More than there is: what a file takes of a core is a mean, and no core shall be idle. */
+/** The pool books more cores than there are, because a file's share of a core is a mean and no core shall be idle. */
 const bounds = { cores: 1.3 * availableParallelism(), jobs: 1 + 2 * availableParallelism() };
 const slowestShown = 25;
 /** A nice value: some nine times the share of other work. */
@@ -147,7 +147,8 @@ async function runInPart(running: Running, file: string): Promise<void> {
 function tellOfStage(stage: Stage, running: readonly Running[]): void {
   const sum = (of: (each: Running) => number): number => running.reduce((total, each) => total + of(each), 0);
   const failed = sum((each) => each.failed);
-  const outcome = failed > 0 ? `${failed} FAILED of ${sum((each) => each.tests)}` : `${sum((each) => each.tests)} passed`;
+  const outcome =
+    failed > 0 ? `${failed} FAILED of ${sum((each) => each.tests)}` : `${sum((each) => each.tests)} passed`;
   const over = inSeconds((performance.now() - started) / 1000);
   say(`\n══ ${stage}: ${outcome}, over after ${over} s, ${inSeconds(sum((each) => each.cpu))} s of processor\n`);
 }

@@ -1,6 +1,6 @@
 /**
- * What the tests took when their costs were last recorded (`costs.json`, by `TESTS_RECORD=1 npm run test:all`): the pool
- * schedules files by it, and a part that has grown by half since fails the run.
+ * Compares the tests with their last recorded costs (`costs.json`, written by `TESTS_RECORD=1 npm run test:all`). The pool
+ * schedules files by them, and a part that has grown by half since fails the run.
  *
  * Machines differ, so a record holds the processor seconds of a fixed piece of work on its machine (`yardstick.ts`) as well,
  * and times are compared as multiples of that.
@@ -39,7 +39,11 @@ export function costOf(file: string): Cost {
 }
 
 /** Compares a part's processor seconds with the record: in words, and whether it has grown too much. */
-export function compare(name: string, cpu: number, yardstick: number): { readonly words: string; readonly grown: boolean } {
+export function compare(
+  name: string,
+  cpu: number,
+  yardstick: number,
+): { readonly words: string; readonly grown: boolean } {
   const before = record.parts[name];
   if (before === undefined) return { words: 'no result before', grown: false };
   const expected = before * (yardstick / record.yardstick);

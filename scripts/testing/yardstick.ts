@@ -27,7 +27,10 @@ function work(): void {
     const rows = Array.from({ length: 20_000 }, (_, n) => ({ id: `agent-${(n * 7919) % 20_011}`, n, on: n % 3 === 0 }));
     const text = JSON.stringify(rows.toSorted((a, b) => (a.id < b.id ? -1 : 1)));
     const found = text.match(/agent-\d*7"/g) ?? [];
-    createHash('sha256').update(JSON.stringify(JSON.parse(text))).update(String(found.length)).digest();
+    createHash('sha256')
+      .update(JSON.stringify(JSON.parse(text)))
+      .update(String(found.length))
+      .digest();
   }
 }
 
@@ -35,5 +38,5 @@ if (!isMainThread) {
   const before = process.threadCpuUsage();
   work();
   const { user, system } = process.threadCpuUsage(before);
-  parentPort!.postMessage((user + system) / 1e6);
+  parentPort!.postMessage((user + system) / 1e6, []);
 }

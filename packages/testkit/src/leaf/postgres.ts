@@ -44,6 +44,8 @@ export async function shareServer(): Promise<() => Promise<void>> {
   const { folder, postgres: first } = await startShared();
   // Files beside one another have pools of their own; the setting takes a start.
   await execute(first.connectionString, `alter system set max_connections = ${maxConnections}`);
+  // No test kills this server, so commits need not wait for the disk. The server's own settings say otherwise; a role's win.
+  await execute(first.connectionString, 'alter role lodge set synchronous_commit = off');
   await first.stop();
   const postgres = await startEmbeddedPostgres({ ...folder, log: silent });
   process.env[variable] = postgres.connectionString;
