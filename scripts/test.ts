@@ -113,7 +113,7 @@ async function filesOf(part: Part): Promise<string[]> {
   for await (const file of glob([...part.files], { exclude: ['**/node_modules/**', ...(part.except ?? [])] }))
     files.push(file);
   if (isWhole(part)) return files.sort();
-  const names: readonly string[] = [...stages, ...parts.map(({ name }) => name)] satisfies (Stage | string)[];
+  const names: readonly string[] = [...stages, ...parts.map(({ name }) => name)];
   const folders = wanted.filter((path) => !names.includes(path)).map((path) => path.replace(/\/$/, ''));
   return files.filter((file) => folders.some((folder) => file === folder || file.startsWith(`${folder}/`))).sort();
 }

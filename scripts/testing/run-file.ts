@@ -34,7 +34,7 @@ export async function runFile(file: string, part: Part, signal: AbortSignal): Pr
   for await (const event of run({ files: [file], concurrency: 1, timeout: part.fileTimeoutMs, signal })) {
     // The runner's summary of this run gives way to the one of all runs.
     if (event.type === 'test:diagnostic' && event.data.nesting === 0 && event.data.file === undefined) continue;
-    if (event.type !== 'test:summary') events.push(event as TestEvent);
+    if (event.type !== 'test:summary') events.push(event);
     else if (event.data.file === undefined) {
       for (const count of counts) summed[count] += event.data.counts[count];
     }
