@@ -12,7 +12,7 @@ import { Agent, get } from 'node:http';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { manyRates, openWorld } from '../tests/e2e/api/world.ts';
+import { openWorld } from '../tests/e2e/api/world.ts';
 
 const requests = Number(process.argv[2] ?? 4000);
 const rounds = 11;
@@ -90,8 +90,8 @@ const entry = fileURLToPath(new URL('../tests/e2e/api/server-process.ts', import
 const { connectionString } = world;
 const serve = (rates: object) =>
   start(entry, { API_SERVER: JSON.stringify({ connectionString, rates, loops: false }) });
-const lodge = await serve(manyRates);
-const tight = await serve({ ...manyRates, reads: 1 });
+const lodge = await serve({});
+const tight = await serve({ reads: 1 });
 const agent = '/v1/agents/b00000005000';
 const fetched = async (path: string) =>
   (await fetch(`${world.url}${path}`, { headers: { 'x-api-key': world.key } })).text();

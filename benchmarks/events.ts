@@ -16,17 +16,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { WebhookReceiver } from '@lodge/testkit/webhook-receiver';
-import { manyRates, openWorld } from '../tests/e2e/api/world.ts';
+import { openWorld } from '../tests/e2e/api/world.ts';
 
 const { values } = parseArgs({ options: { seconds: { type: 'string', default: '20' } } });
 const seconds = Number(values.seconds);
 const [accountCount, followers, webhooks, perSecond] = [20, 1_000, 50, 100];
 
-const world = await openWorld({ loops: false, hasMasterKey: true });
+const world = await openWorld({ loops: false });
 const child = spawn(process.execPath, [fileURLToPath(new URL('../tests/e2e/api/server-process.ts', import.meta.url))], {
   env: {
     ...process.env,
-    API_SERVER: JSON.stringify({ connectionString: world.connectionString, rates: manyRates, hasMasterKey: true }),
+    API_SERVER: JSON.stringify({ connectionString: world.connectionString }),
   },
   stdio: ['ignore', 'pipe', 'inherit'],
 });

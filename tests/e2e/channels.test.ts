@@ -18,7 +18,7 @@ const token = (): string => `bot${(bots += 1)}:very-secret-token-${bots}`;
 
 before(async () => {
   world = await openWorld({
-    channels: { check },
+    relays: check,
     onError: (fields, message) => void logged.push(JSON.stringify([fields, message])),
   });
   client = new Client(world);

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client as Database } from 'pg';
-import { connections, fine, openStand } from './api/oauth-stand.ts';
+import { anyAddress, connections, fine, openStand } from './api/oauth-stand.ts';
 import type { ToolCall } from './api/tool-caller.ts';
 import { startServer, testMasterKey } from './api/world.ts';
 
@@ -45,7 +45,7 @@ test('processes over one database renew once, between them', async () => {
   await put();
   await consent();
   const { connectionString } = here.world;
-  const others = await Promise.all([1, 2].map(() => startServer({ connectionString, connections, loops: false })));
+  const others = await Promise.all([1, 2].map(() => startServer({ connectionString, ...connections, loops: false })));
   try {
     for (let round = 1; round <= 3; round += 1) {
       await due();
@@ -268,7 +268,7 @@ test('a server that refuses what was just given gets no further one', async () =
   const strict = await startServer({
     connectionString: here.world.connectionString,
     loops: false,
-    connections: { addresses: 'any' },
+    settings: anyAddress,
   });
   try {
     await put();

@@ -29,7 +29,7 @@ let world: World;
 let client: Client;
 let agentId: string;
 before(async () => {
-  world = await openWorld({ channels: { gmail: google } });
+  world = await openWorld({ gmail: google });
   client = new Client(world);
 });
 after(() => world?.close());

@@ -4,13 +4,13 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createSecretBox } from '@lodge/access';
+import { openSecretBox } from '@lodge/access';
 import { builtinProviders, createBroker } from '@lodge/broker';
 import type { Broker } from '@lodge/broker';
 import { startStubLlm } from '@lodge/testkit/llm';
 import type { StubLlm } from '@lodge/testkit/llm';
 import { Agent, fetch } from 'undici';
-import { holderOf, openWorld } from './api/world.ts';
+import { holderOf, openWorld, testMasterKey } from './api/world.ts';
 import type { World } from './api/world.ts';
 import { Client } from './contract/states.ts';
 
@@ -37,8 +37,7 @@ before(async () => {
   const endpoint = { ...anthropic.endpoints['anthropic-messages']!, baseUrl: `${llm.anthropicBaseUrl}/v1` };
   broker = createBroker({
     directory: world.store.directoryOf(holderOf(process.pid)),
-    // The world's own.
-    secrets: createSecretBox(Buffer.alloc(32, 7)),
+    secrets: await openSecretBox(world.store.secrets, testMasterKey),
     ledger: world.engine.watchCalls(world.store.ledgerOf('here')),
     providers: [{ ...anthropic, endpoints: { 'anthropic-messages': endpoint }, privateAddresses: true }],
     log: silent,

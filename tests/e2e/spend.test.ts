@@ -39,7 +39,7 @@ before(async () => {
   await once(gateway, 'listening');
   const baseUrl = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/v1`;
   world = await openWorld({
-    loopBounds,
+    settings: { LODGE_TURN_CALLS: String(loopBounds.calls), LODGE_SAME_CALLS: String(loopBounds.same) },
     runtime: { chatEndpoint: () => ({ baseUrl, headers: {}, model: 'm', takesPictures: false }) },
   });
   client = new Client(world);

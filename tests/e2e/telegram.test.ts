@@ -1,73 +1,35 @@
 /** A channel from end to end: the API, the engine, a relay process, and a stub of Telegram that speaks its Bot API. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { openSecretBox } from '@lodge/access';
-import { createChannelFiles } from '@lodge/channels/files';
-import type { ChannelCheck } from '@lodge/ports';
 import { startTelegramStub } from '@lodge/testkit/telegram';
 import type { StubBot, TelegramStub } from '@lodge/testkit/telegram';
-import { relaysHere } from '../../apps/server/src/relay/testing/relays-here.ts';
-import type { RelaysHere } from '../../apps/server/src/relay/testing/relays-here.ts';
 import { until } from '../../packages/testkit/src/plane/plane.ts';
-import { openWorld, testMasterKey } from './api/world.ts';
+import { openWorld } from './api/world.ts';
 import type { World } from './api/world.ts';
 import { Client } from './contract/states.ts';
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
 let telegram: TelegramStub;
-let relays: RelaysHere;
-let filesDir: string;
 let world: World;
 let client: Client;
 let agentId: string;
 let bot: StubBot;
 
-/** The relays come after the world, whose database they are over. */
-const check: ChannelCheck = {
-  verify: (...given) => relays.check.verify(...given),
-  pairByNumber: (...given) => relays.check.pairByNumber(...given),
-};
-
 before(async () => {
   telegram = await startTelegramStub();
-  filesDir = await mkdtemp(join(tmpdir(), 'lodge-channel-files-'));
-  const files = createChannelFiles(filesDir);
-  world = await openWorld({ withGuest: true, hasMasterKey: true, channels: { check, files } });
-  relays = await relaysHere({
-    urls: {
-      telegram: telegram.apiRoot,
-      slack: null,
-      discord: null,
-      gmail: null,
-      googleOauth: null,
-      googleConsent: null,
-      googlePubsub: null,
-      whatsapp: null,
-      whatsappMedia: null,
-      whatsappRoot: null,
-    },
-    google: null,
-    store: world.store.relay,
-    notices: world.store.mailboxNotices,
-    secrets: await openSecretBox(world.store.secrets, testMasterKey),
-    files,
-    instance: 'test',
-    logLevel: 'error',
-    log: silent,
+  world = await openWorld({
+    withGuest: true,
+    relays: 'processes',
+    settings: { LODGE_TELEGRAM_API: telegram.apiRoot },
   });
   client = new Client(world);
   agentId = await client.agent('running');
   bot = telegram.bot({ name: 'The bot' });
 });
 after(async () => {
-  await relays?.close();
   await world?.close();
   await telegram?.close();
-  await rm(filesDir, { recursive: true, force: true });
 });
 
 const path = (more = ''): string => `/agents/${agentId}/channels/telegram${more}`;

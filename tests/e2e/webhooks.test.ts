@@ -13,7 +13,7 @@ let world: World;
 let receiver: WebhookReceiver;
 
 before(async () => {
-  world = await openWorld({ hasMasterKey: true });
+  world = await openWorld();
 });
 after(async () => {
   await world?.close();

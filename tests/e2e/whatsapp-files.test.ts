@@ -1,74 +1,38 @@
 /** Files of WhatsApp from end to end: the API, the engine, a relay process, and a stub of WhatsApp with its media host. */
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { openSecretBox } from '@lodge/access';
-import { createChannelFiles } from '@lodge/channels/files';
-import type { ChannelCheck } from '@lodge/ports';
 import { startWhatsAppStub } from '@lodge/testkit/whatsapp';
 import type { PersonFile, WhatsAppStub } from '@lodge/testkit/whatsapp';
-import { relaysHere } from '../../apps/server/src/relay/testing/relays-here.ts';
-import type { RelaysHere } from '../../apps/server/src/relay/testing/relays-here.ts';
 import { until } from '../../packages/testkit/src/plane/plane.ts';
-import { openWorld, testMasterKey } from './api/world.ts';
+import { openWorld } from './api/world.ts';
 import type { World } from './api/world.ts';
 import { Client } from './contract/states.ts';
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
 let whatsapp: WhatsAppStub;
-let relays: RelaysHere;
-let filesDir: string;
 let world: World;
 let client: Client;
 let agentId: string;
 
-const check: ChannelCheck = {
-  verify: (...given) => relays.check.verify(...given),
-  pairByNumber: (...given) => relays.check.pairByNumber(...given),
-};
-
 before(async () => {
   whatsapp = await startWhatsAppStub();
   whatsapp.misbehave.fewPreKeys = true;
-  filesDir = await mkdtemp(join(tmpdir(), 'lodge-channel-files-'));
-  const files = createChannelFiles(filesDir);
-  world = await openWorld({ withGuest: true, hasMasterKey: true, channels: { check, files } });
-  const others = {
-    telegram: null,
-    slack: null,
-    discord: null,
-    gmail: null,
-    googleOauth: null,
-    googleConsent: null,
-    googlePubsub: null,
-  };
-  relays = await relaysHere({
-    urls: {
-      ...others,
-      whatsapp: whatsapp.url,
-      whatsappMedia: whatsapp.media.url,
-      whatsappRoot: whatsapp.root.toString('hex'),
+  world = await openWorld({
+    withGuest: true,
+    relays: 'processes',
+    settings: {
+      LODGE_WHATSAPP_URL: whatsapp.url,
+      LODGE_WHATSAPP_MEDIA: whatsapp.media.url,
+      LODGE_WHATSAPP_ROOT: whatsapp.root.toString('hex'),
     },
-    google: null,
-    store: world.store.relay,
-    notices: world.store.mailboxNotices,
-    secrets: await openSecretBox(world.store.secrets, testMasterKey),
-    files,
-    instance: 'test',
-    logLevel: 'error',
-    log: silent,
   });
   client = new Client(world);
   agentId = await client.agent('running');
 });
 after(async () => {
-  await relays?.close();
   await world?.close();
   await whatsapp?.close();
-  await rm(filesDir, { recursive: true, force: true });
 });
 
 const path = (more = ''): string => `/agents/${agentId}/channels/whatsapp${more}`;

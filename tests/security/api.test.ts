@@ -11,7 +11,7 @@ import type { World } from '../e2e/api/world.ts';
 
 let world: World;
 before(async () => {
-  world = await openWorld({ maxAgents: 5, network: { maxConnections: 1000 } });
+  world = await openWorld({ maxAgents: 5, maxConnections: 1000 });
 });
 after(() => world?.close());
 

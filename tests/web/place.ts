@@ -16,7 +16,10 @@ export type { Place };
 
 export async function openPlace(): Promise<Place> {
   const { LODGE_WEB_URL: url, LODGE_OWNER_LINK: ownerLink, LODGE_RESET_COMMAND: command } = process.env;
-  if (url === undefined) return serveArea(await buildPages());
+  if (url === undefined) {
+    await buildPages();
+    return serveArea();
+  }
   if (ownerLink === undefined || command === undefined) {
     throw new Error('LODGE_WEB_URL needs LODGE_OWNER_LINK and LODGE_RESET_COMMAND beside it.');
   }
@@ -33,7 +36,6 @@ export async function openPlace(): Promise<Place> {
   };
 }
 
-async function buildPages(): Promise<string> {
+async function buildPages(): Promise<void> {
   await run(process.execPath, [join(root, 'scripts/build-web.ts')], { timeout: 120_000 });
-  return join(root, 'apps/web/dist');
 }

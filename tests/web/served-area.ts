@@ -1,12 +1,8 @@
-/**
- * The account area as it is served, without a machine behind it: the real routes over a real database, the real keys, and
- * the pages built from this tree. Agents alone are kept in memory.
- */
+/** The account area as the product serves it, with the pages built from this tree, on a host of fake machines. */
 import { cryptography } from '@lodge/access';
-import { createOwnerLink, createResetLink } from '@lodge/engine';
+import { createResetLink } from '@lodge/engine';
 import { linkPath } from '@lodge/ports';
-import { testApp } from '../../packages/testkit/src/plane/http/test-app.ts';
-import { openAccounts } from '../../packages/testkit/src/plane/wired-accounts.ts';
+import { openLodge } from '@lodge/testkit/lodge';
 
 export interface Place {
   /** Origin of the service. */
@@ -16,21 +12,15 @@ export interface Place {
   close(): Promise<void>;
 }
 
-export async function serveArea(pages: string): Promise<Place> {
-  const opened = await openAccounts({ registrationOpen: true });
-  const { store, accounts, verifier } = opened;
-  let url = '';
-  const { app } = testApp({ verifier, accounts, account: { accounts, spend: store.spend, origin: () => url, pages } });
-  url = await app.listen({ host: '127.0.0.1', port: 0 });
+export async function serveArea(): Promise<Place> {
+  const lodge = await openLodge({ settings: { LODGE_REGISTRATION: 'open' } });
+  const url = new URL(lodge.baseUrl).origin;
+  const { accounts } = lodge.parts.store;
   return {
     url,
-    ownerLink: url + linkPath('owner', await createOwnerLink(store.accounts, cryptography.tokens)),
+    ownerLink: lodge.ownerLink!.url(url),
     resetLink: async (email) =>
-      url +
-      linkPath('reset', await createResetLink(store.accounts, cryptography.tokens, email, { removesTotp: false })),
-    async close() {
-      await app.close();
-      await opened.close();
-    },
+      url + linkPath('reset', await createResetLink(accounts, cryptography.tokens, email, { removesTotp: false })),
+    close: lodge.close,
   };
 }

@@ -1,6 +1,6 @@
 /** Connections of agents: what owners put, and what guests reach of them. */
 import { openConnections as openParts } from '@lodge/connections';
-import type { ConnectionParts } from '@lodge/connections';
+import type { ConnectionOptions, ConnectionParts } from '@lodge/connections';
 import { createConnections } from '@lodge/engine';
 import type { Connections, Engine } from '@lodge/engine';
 import type { Log, SecretBox } from '@lodge/ports';
@@ -13,6 +13,7 @@ interface Needs {
   readonly engine: Engine;
   readonly secrets: SecretBox;
   readonly log: Log;
+  readonly oauthBounds?: ConnectionOptions['oauthBounds'];
 }
 
 interface Opened {
@@ -24,7 +25,7 @@ interface Opened {
 
 export function openConnections(
   { connectionAddresses: addresses, egressProxy }: Config,
-  { store, engine, secrets, log }: Needs,
+  { store, engine, secrets, log, oauthBounds }: Needs,
   closing: Closing,
 ): Opened {
   const anyAddress = addresses === 'any';
@@ -36,6 +37,7 @@ export function openConnections(
     log,
     addresses,
     egressProxy,
+    ...(oauthBounds && { oauthBounds }),
   });
   closing.push(() => parts.close());
   const connections = createConnections({

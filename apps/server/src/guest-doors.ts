@@ -1,6 +1,7 @@
 /** What agents reach at the broker's address beside models: their tools, and their connections. */
 import type { Doors } from '@lodge/broker';
 import { createAgentTools } from '@lodge/engine';
+import type { ConnectionOptions, ConnectionParts } from '@lodge/connections';
 import type { ChannelParts, Connections, Engine } from '@lodge/engine';
 import type { Log, SecretBox } from '@lodge/ports';
 import type { Store } from '@lodge/store';
@@ -16,14 +17,19 @@ interface Needs {
   readonly channels: ChannelParts;
   readonly secrets: SecretBox;
   readonly log: Log;
+  readonly oauthBounds?: ConnectionOptions['oauthBounds'];
 }
 
-export function openGuestDoors(
-  config: Config,
-  { store, engine, channels, secrets, log }: Needs,
-  closing: Closing,
-): { readonly connections: Connections; readonly doors: Doors } {
-  const { connections, doors, tools } = openConnections(config, { store, engine, secrets, log }, closing);
+interface Opened {
+  readonly connections: Connections;
+  readonly doors: Doors;
+  /** MCP connections, as tools of their agents. */
+  readonly tools: ConnectionParts['tools'];
+}
+
+export function openGuestDoors(config: Config, needs: Needs, closing: Closing): Opened {
+  const { store, engine, channels, log } = needs;
+  const { connections, doors, tools } = openConnections(config, needs, closing);
   const agentTools = createAgentTools({
     sources: [tools],
     agents: engine.agents,
@@ -36,5 +42,5 @@ export function openGuestDoors(
     schedules: engine.schedules,
     log,
   });
-  return { connections, doors: { ...doors, mcp: createToolsDoor(agentTools, version) } };
+  return { connections, doors: { ...doors, mcp: createToolsDoor(agentTools, version) }, tools };
 }

@@ -4,18 +4,19 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createAccounts, createAgentVisits, createApiKeyVerifier } from '@lodge/engine';
 import type { Connections, Engine, Webhooks } from '@lodge/engine';
-import type { Cryptography, Log, SecretBox } from '@lodge/ports';
+import type { Accounts, Cryptography, Log, SecretBox } from '@lodge/ports';
 import type { Store } from '@lodge/store';
 import type { Config } from './config/config.ts';
 import { networkSettings, rateSettings } from './config/network-settings.ts';
 import { publicUrl } from './config/public-url.ts';
 import { createHttpApp } from './http/app.ts';
 import type { AgentUrlSettings } from './http/context.ts';
+import type { LodgeBounds, LodgeOptions } from './lodge-options.ts';
 import type { Tls } from './machine-host/host.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { version } from './version.ts';
 
-export interface ApiParts {
+export interface ApiParts extends Pick<LodgeOptions, 'guestAt'>, Pick<LodgeBounds, 'terminalIdleMs'> {
   readonly store: Store;
   readonly engine: Engine;
   readonly webhooks: Webhooks;
@@ -32,13 +33,15 @@ export interface OpenApi {
   readonly baseUrl: string;
   /** Takes no more requests and gives those under way a bounded while, with everything that they need still there. */
   readonly endRequests: () => Promise<void>;
+  readonly accounts: Accounts;
 }
 
 export async function openApi(
   config: Config,
-  { store, engine, webhooks, connections, metrics, secrets, cryptography, tls, log }: ApiParts,
+  parts: ApiParts,
   closing: (() => Promise<unknown> | void)[],
 ): Promise<OpenApi> {
+  const { store, engine, webhooks, connections, metrics, secrets, cryptography, tls, log } = parts;
   const { apiKeys } = cryptography;
   const verifier = createApiKeyVerifier({ apiKeys, store: store.apiKeys, changes: store.apiKeys, log });
   closing.push(() => verifier.close());
@@ -82,6 +85,8 @@ export async function openApi(
     version,
     log,
     ...(metrics && { metrics: metrics.http }),
+    ...(parts.guestAt && { guestAt: parts.guestAt }),
+    ...(parts.terminalIdleMs !== undefined && { terminalIdleMs: parts.terminalIdleMs }),
   });
   let ended: Promise<void> | undefined;
   const endRequests = (): Promise<void> => (ended ??= app.close());
@@ -89,7 +94,7 @@ export async function openApi(
   const listening = new URL(await app.listen({ host: config.host, port: config.port }));
   // With LODGE_PORT=0 the port is known only now.
   if (config.publicUrl === null) url.port = listening.port;
-  return { baseUrl: `${url.origin}/v1`, endRequests };
+  return { baseUrl: `${url.origin}/v1`, endRequests, accounts };
 }
 
 /** The port of `url` is known only once it listens. */

@@ -11,7 +11,9 @@ import { readConfig } from './config/config.ts';
 import { lockControlPlane } from './host/instance-lock.ts';
 import { channelFd, readHandover } from './machine-host/handover.ts';
 import type { Handover } from './machine-host/handover.ts';
+import { launchRelay, relayDoorOf } from './machine-host/relays/door.ts';
 import { configOrExit, exitWith, processLog, say } from './process-output.ts';
+import type { RelayGroup } from './relay/groups.ts';
 import { startLodge } from './wire.ts';
 import type { Lodge } from './wire.ts';
 import { servesEarly } from './template-words.ts';
@@ -35,7 +37,11 @@ export async function runControlPlane(env: NodeJS.ProcessEnv, options: ControlPl
   const log = processLog(config, env);
   try {
     await lockControlPlane(config.dataDir, lockTimeoutMs);
-    const host = { ...handed, ...createRemoteMachines(channel, { brokerHost }) };
+    const host = {
+      ...handed,
+      ...createRemoteMachines(channel, { brokerHost }),
+      launchRelay: (group: RelayGroup) => launchRelay(relayDoorOf(config), group),
+    };
     const lodge = await startLodge(config, { ...options, host, log, onTemplateProgress: progressPrinter() });
     end.by(() => lodge.close());
     // It may fail while the first words are still being said, and is awaited after them.

@@ -31,9 +31,9 @@ import {
 } from '@lodge/broker';
 import type { BrokerOptions } from '@lodge/broker';
 import { parseProviderModel } from '@lodge/domain';
-import type { RuntimeKind } from '@lodge/domain';
-import type { Engine, HookParts, TemplateProgress } from '@lodge/engine';
-import type { AgentRuntime, CallLedger, KeyChecker, Log, Provider } from '@lodge/ports';
+import type { Engine, HookParts } from '@lodge/engine';
+import type { ConnectionParts } from '@lodge/connections';
+import type { Accounts, CallLedger, KeyChecker, Log, Provider } from '@lodge/ports';
 import { createGateway } from '@lodge/runtimes';
 import { migrate, openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
@@ -41,12 +41,10 @@ import type { Config } from './config/config.ts';
 import { spendDefaults } from './config/spend-defaults.ts';
 import { lockInstance } from './host/instance-lock.ts';
 import type { Finding } from './host/finding.ts';
-import { reportWeaknesses } from './host/weaknesses/table.ts';
+import type { LodgeBounds, LodgeOptions } from './lodge-options.ts';
 import { makeOwnFolder, ownFolderOf } from './machine-host/control-user.ts';
 import type { Host } from './machine-host/host.ts';
 import { watchEventLoop } from './metrics/event-loop.ts';
-import { listenForScrapes } from './metrics/listener.ts';
-import { createMetrics } from './metrics/metrics.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { startChannels } from './relay/parts.ts';
 import { withRequestFields } from './request-log.ts';
@@ -66,17 +64,18 @@ export interface Lodge {
   readonly weaknesses: Promise<readonly Finding[]>;
   /** Resolves when VMs, broker and templates are being looked after; the API answers before. Rejects when this host cannot run VMs. */
   readonly ready: Promise<void>;
+  /** For tests and measurements in the same process. */
+  readonly parts: LodgeParts;
   /** Ends the control plane; VMs go on. */
   close(): Promise<void>;
 }
 
-export interface LodgeOptions {
-  readonly log: Log;
-  /** What a machine host handed over; by default this process is the host itself, and needs root. */
-  readonly host?: Host;
-  /** What can run in guests; by default every runtime Lodge has. */
-  readonly runtimes?: ReadonlyMap<RuntimeKind, AgentRuntime>;
-  readonly onTemplateProgress?: (progress: TemplateProgress) => void;
+export interface LodgeParts {
+  readonly store: Store;
+  readonly engine: Engine;
+  readonly accounts: Accounts;
+  /** MCP connections, as tools of their agents. */
+  readonly tools: ConnectionParts['tools'];
 }
 
 export async function startLodge(config: Config, options: LodgeOptions): Promise<Lodge> {
@@ -92,10 +91,10 @@ export async function startLodge(config: Config, options: LodgeOptions): Promise
     const log = withRequestFields(options.log);
     const host = options.host ?? (await openHere(config, log, closing));
     const assembled = await assemble(config, { ...options, host, log }, closing);
-    const { baseUrl, firstKey, ownerLink, weaknesses } = assembled;
+    const { baseUrl, firstKey, ownerLink, weaknesses, parts } = assembled;
     endRequests = assembled.endRequests;
     ready = assembled.startMachines();
-    return { baseUrl, firstKey, ownerLink, weaknesses, ready, close };
+    return { baseUrl, firstKey, ownerLink, weaknesses, ready, parts, close };
   } catch (error) {
     await close();
     throw error;
@@ -112,7 +111,7 @@ async function openHere(config: Config, log: Log, closing: Closing): Promise<Hos
   return openHost(config, log, closing, null);
 }
 
-interface Assembled extends Pick<Lodge, 'baseUrl' | 'firstKey' | 'ownerLink' | 'weaknesses'> {
+interface Assembled extends Pick<Lodge, 'baseUrl' | 'firstKey' | 'ownerLink' | 'weaknesses' | 'parts'> {
   readonly startMachines: () => Promise<void>;
   /** Takes no more requests and gives those under way a bounded while, with everything that they need still there. */
   readonly endRequests: () => Promise<void>;
@@ -123,9 +122,9 @@ async function assemble(
   options: LodgeOptions & { readonly host: Host },
   closing: Closing,
 ): Promise<Assembled> {
-  const { log, host } = options;
+  const { log, host, bounds = {}, ...given } = options;
   const store = await startStore(config, host, log, closing);
-  const metrics = config.metricsPort === null ? null : createMetrics(version);
+  const metrics = await metricsOf(config);
   watchLoop(metrics, log, closing);
   const secrets = await openSecretBox(store.secrets, host.masterKey);
   const { providers, prices } = openProviders(config);
@@ -135,10 +134,10 @@ async function assemble(
   const runtimes = options.runtimes ?? allRuntimes();
   const holder = `${config.instance}@${hostname()}`;
   const shared = { store: store.agents, logs: store.agentLogs, driver, runtimes, log, holder };
-  const channels = await startChannels(config, { ...host, store, secrets, log }, closing);
+  const channels = await startChannels(config, { ...host, ...given, store, secrets, log }, closing);
   const engine = createEngine({
     ...shared,
-    ...engineSettings(config, store),
+    ...engineSettings(config, store, bounds),
     beforeEnd: (agentId) => meter.readLast(agentId),
     images: host.images,
     versions: host.versions,
@@ -154,12 +153,13 @@ async function assemble(
   if (options.onTemplateProgress) engine.onTemplateProgress(options.onTemplateProgress);
   if (metrics) await openMetrics(config, { metrics, store, engine, log }, closing);
   const { webhooks, delivering } = openWebhooks(config, { store, secrets, log, holder });
-  const { connections, doors } = openGuestDoors(config, { store, engine, channels, secrets, log }, closing);
-  const api = { store, engine, webhooks, connections, metrics, secrets, cryptography, tls: host.tls, log };
-  const { baseUrl, endRequests } = await openApi(config, api, closing);
+  const guests = { store, engine, channels, secrets, log, ...(bounds.oauth && { oauthBounds: bounds.oauth }) };
+  const { connections, doors, tools } = openGuestDoors(config, guests, closing);
+  const seen = { store, engine, webhooks, connections, metrics, secrets, cryptography, tls: host.tls, log };
+  const { baseUrl, endRequests, accounts } = await openApi(config, { ...given, ...bounds, ...seen }, closing);
   const firstKey = await ensureFirstKey(store.apiKeys, join(ownFolderOf(config), 'first-key'));
   const ownerLink = await ensureOwnerLink(store.accounts, join(ownFolderOf(config), 'owner-link'));
-  const weaknesses = reportWeaknesses(config, async () => (await store.accounts.members()).length, log);
+  const weaknesses = options.looksAtHost === false ? Promise.resolve([]) : lookAtHost(config, store, log);
 
   const startMachines = async (): Promise<void> => {
     await driver.start();
@@ -175,7 +175,8 @@ async function assemble(
       closing.push(() => part.stop());
     }
   };
-  return { baseUrl, firstKey, ownerLink, weaknesses, startMachines, endRequests };
+  const parts = { store, engine, accounts, tools };
+  return { baseUrl, firstKey, ownerLink, weaknesses, startMachines, endRequests, parts };
 }
 
 function openProviders({ providers: added, prices, defaultModel }: Config) {
@@ -194,24 +195,23 @@ async function serveGuests(config: Config, parts: BrokerParts, { agents }: Engin
   return () => broker.close();
 }
 
-const hookParts = ({ chatTimeoutMs: turnMs }: Config, { hooks, hookTurns: turns }: Store): HookParts => ({
-  store: hooks,
-  turns,
-  tokens: cryptography.tokens,
-  bounds: { turnMs },
-});
+const hookParts = (
+  { chatTimeoutMs: turnMs }: Config,
+  { hooks, hookTurns: turns }: Store,
+  bounds: HookParts['bounds'],
+): HookParts => ({ store: hooks, turns, tokens: cryptography.tokens, bounds: { turnMs, ...bounds } });
 
 function watchLoop(metrics: Metrics | null, log: Log, closing: Closing): void {
   const loop = watchEventLoop({ log, ...(metrics && { observe: metrics.loopDelay }) });
   closing.push(() => loop.stop());
 }
 
-function engineSettings(config: Config, store: Store) {
+function engineSettings(config: Config, store: Store, bounds: LodgeBounds) {
   return {
     events: store.events,
     spend: store.spend,
     schedules: { store: store.schedules, runs: store.scheduleRuns, bounds: { turnMs: config.chatTimeoutMs } },
-    hooks: hookParts(config, store),
+    hooks: hookParts(config, store, bounds.hooks),
     defaultModel: config.defaultModel,
     maxAgentsPerAccount: config.maxAgents,
     maxRunningPerAccount: config.maxRunning,
@@ -262,6 +262,15 @@ function brokerSettings({ defaultModel, egressProxy, llmCallsAtOnce, llmCallsPer
 
 const dayMs = 24 * 60 * 60_000;
 
+async function metricsOf({ metricsPort }: Config): Promise<Metrics | null> {
+  return metricsPort === null ? null : (await import('./metrics/metrics.ts')).createMetrics(version);
+}
+
+async function lookAtHost(config: Config, { accounts }: Store, log: Log): Promise<readonly Finding[]> {
+  const { reportWeaknesses } = await import('./host/weaknesses/table.ts');
+  return reportWeaknesses(config, async () => (await accounts.members()).length, log);
+}
+
 interface Running {
   readonly store: Store;
   readonly engine: Engine;
@@ -273,6 +282,8 @@ async function openMetrics(
   { metrics, store, engine, log }: Running & { readonly metrics: Metrics },
   closing: Closing,
 ): Promise<void> {
+  // Their library is loaded where somebody wants metrics.
+  const { listenForScrapes } = await import('./metrics/listener.ts');
   const templates = () => engine.templateProgress();
   metrics.observe({ agents: store.agents, events: store.events, templates, sizes: store.sizes });
   const listener = await listenForScrapes(metrics, { host: config.metricsHost, port: config.metricsPort! }, log);

@@ -12,9 +12,10 @@ import { openWorld } from './world.ts';
 import type { ApiServer, World } from './world.ts';
 
 export const clientSecret = 'very-secret-of-the-client-9f2c';
+export const anyAddress = { LODGE_CONNECTION_ADDRESSES: 'any' } as const;
 export const connections = {
-  addresses: 'any',
-  oauthBounds: { leastAgeMs: 0, retryMs: 60_000, claimMs: 20_000, waitMs: 15_000 },
+  settings: anyAddress,
+  bounds: { oauth: { leastAgeMs: 0, retryMs: 60_000, claimMs: 20_000, waitMs: 15_000 } },
 } as const;
 /** What a call of the tool answers. */
 export const fine = [false, 'hello'] as const;
@@ -29,7 +30,7 @@ export function openStand() {
 
   before(async () => {
     const onError = (fields: object, message: string) => void logged.push(JSON.stringify([fields, message]));
-    here.world = await openWorld({ connections, onError });
+    here.world = await openWorld({ ...connections, onError });
     here.client = new Client(here.world);
   });
   after(() => here.world?.close());

@@ -1,5 +1,5 @@
 /** One call of a connection's tool as a process of its own, to be killed: settings in TOOL_CALL, prints the answer. */
-import { createSecretBox } from '@lodge/access';
+import { openSecretBox } from '@lodge/access';
 import { openConnections } from '@lodge/connections';
 import { openStore } from '@lodge/store';
 import { silent } from '../../../packages/testkit/src/plane/wired-accounts.ts';
@@ -18,7 +18,7 @@ const store = await openStore({ connectionString: settings.connectionString, log
 const parts = openConnections({
   directory: store.connections,
   grants: store.connectionGrants,
-  secrets: createSecretBox(Buffer.from(settings.masterKey, 'hex')),
+  secrets: await openSecretBox(store.secrets, Buffer.from(settings.masterKey, 'hex')),
   logs: store.agentLogs,
   log: silent,
   addresses: 'any',

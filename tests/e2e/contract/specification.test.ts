@@ -71,7 +71,7 @@ row('2.1 record', 'has exactly the fields of the contract, after create and read
 row('2.2 default', 'no runtime_kind is runtime_a, with its URL prefix', async () => {
   const { body } = await client.call('POST', '/agents', { name: 'x' });
   assert.equal(body.runtime_kind, 'runtime_a');
-  assert.equal(body.url, `http://openclaw-${body.id}.agents.localhost`);
+  assert.equal(body.url, `http://openclaw-${body.id}.agents.localhost:${new URL(world.url).port}`);
   await client.call('DELETE', `/agents/${body.id}`);
 });
 

@@ -27,7 +27,7 @@ let server: ServerChild;
 before(async () => {
   world = await openWorld({ loops: false });
   const { connectionString } = world;
-  server = await spawnServer({ connectionString, loops: false, network: { maxConnections }, rates: { address: 60 } });
+  server = await spawnServer({ connectionString, loops: false, maxConnections, rates: { address: 60 } });
 });
 after(async () => {
   await server?.kill();

@@ -12,6 +12,9 @@ import { masterKeySource } from '../config/master-key-source.ts';
 import { openMachines } from '../host/machines.ts';
 import { installedVersions } from '../host/installed-versions.ts';
 import type { User } from './control-user.ts';
+import type { RelayGroup } from '../relay/groups.ts';
+import type { Launched } from '../relay/relay-process.ts';
+import { launchRelay, relayDoorOf } from './relays/door.ts';
 import { openRelays } from './relays/open.ts';
 import { readServiceAccount } from './service-account.ts';
 
@@ -27,6 +30,8 @@ export interface Host {
   readonly tls: Tls | null;
   /** Who pulls notices of mail from Pub/Sub; null without push. */
   readonly pubsubAccount: ServiceAccount | null;
+  /** Starts the relay process of a group of platforms; the one before it is killed first. */
+  readonly launchRelay: (group: RelayGroup) => Promise<Launched>;
 }
 
 export interface Tls {
@@ -48,7 +53,16 @@ export async function openHost(config: Config, log: Log, closing: Closing, contr
   const installed = installedVersions(config);
   const images = createImageBuilder({ cacheDir: config.cacheDir, versionsDir: installed.folder, log });
   const versions = createRuntimeVersions({ installed, images, log });
-  return { driver, images, versions, connectionString, masterKey, tls, pubsubAccount };
+  return {
+    driver,
+    images,
+    versions,
+    connectionString,
+    masterKey,
+    tls,
+    pubsubAccount,
+    launchRelay: (group) => launchRelay(relayDoorOf(config), group),
+  };
 }
 
 async function openDatabase(config: Config, log: Log, closing: Closing): Promise<string> {

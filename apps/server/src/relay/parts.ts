@@ -1,5 +1,4 @@
 import { createChannelFiles } from '@lodge/channels/files';
-import type { ServiceAccount } from '@lodge/channels/gmail';
 import type { ChannelParts } from '@lodge/engine';
 import type { GmailConsent, Log, SecretBox } from '@lodge/ports';
 import { createGuestFiles } from '@lodge/runtimes';
@@ -7,16 +6,16 @@ import { openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
 import type { Closing } from '../closing.ts';
 import type { Config } from '../config/config.ts';
-import { launchRelay, relayDoorOf } from '../machine-host/relays/door.ts';
+import type { LodgeOptions } from '../lodge-options.ts';
+import type { Host } from '../machine-host/host.ts';
 import { googleEndpoints } from './google.ts';
 import { startRelays } from './relays.ts';
 import { channelFilesDir, channelFilesFreeBytes, relaySettings } from './settings.ts';
 
-interface Given {
+interface Given
+  extends Pick<Host, 'connectionString' | 'pubsubAccount' | 'launchRelay'>, Pick<LodgeOptions, 'guestAt' | 'gmail'> {
   readonly store: Store;
-  readonly connectionString: string;
   readonly secrets: SecretBox;
-  readonly pubsubAccount: ServiceAccount | null;
   readonly log: Log;
 }
 
@@ -26,7 +25,7 @@ const maxConnections = 8;
 /** Starts the processes that hold connections; gives what the engine's channels stand on. */
 export async function startChannels(
   config: Config,
-  { store, connectionString, secrets, pubsubAccount, log }: Given,
+  { store, connectionString, secrets, pubsubAccount, launchRelay: launch, guestAt, gmail, log }: Given,
   closing: Closing,
 ): Promise<ChannelParts> {
   const settings = relaySettings(config, pubsubAccount);
@@ -40,7 +39,7 @@ export async function startChannels(
     notices: own.mailboxNotices,
     secrets,
     files,
-    launch: (group) => launchRelay(relayDoorOf(config), group),
+    launch,
     log,
   });
   closing.push(() => relays.close());
@@ -49,9 +48,9 @@ export async function startChannels(
     turns: store.channelTurns,
     oauthSessions: store.oauthSessions,
     files,
-    guestFiles: createGuestFiles(),
+    guestFiles: createGuestFiles(guestAt),
     check: relays.check,
-    gmail: await gmailConsent(settings),
+    gmail: gmail ?? (await gmailConsent(settings)),
     bounds: { turnMs: config.chatTimeoutMs },
   };
 }

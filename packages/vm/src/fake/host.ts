@@ -86,7 +86,7 @@ export interface FakeTemplate extends Template {
 }
 
 export class FakeHost {
-  readonly brokerHost = '192.0.2.1';
+  brokerHost = '192.0.2.1';
   /** `VmDriver.pace` of its drivers. */
   pace = 1;
   readonly vms = new Map<string, FakeVm>();

@@ -1,0 +1,31 @@
+/** What a Lodge is opened with beside its configuration. */
+import type { ConnectionOptions } from '@lodge/connections';
+import type { RuntimeKind } from '@lodge/domain';
+import type { HookParts, TemplateProgress } from '@lodge/engine';
+import type { GuestClient } from '@lodge/guest';
+import type { AgentRuntime, GmailConsent, GuestAddress, Log } from '@lodge/ports';
+import type { Host } from './machine-host/host.ts';
+
+export interface LodgeOptions {
+  readonly log: Log;
+  /** What a machine host handed over; by default this process is the host itself, and needs root. */
+  readonly host?: Host;
+  /** What can run in guests; by default every runtime Lodge has. */
+  readonly runtimes?: ReadonlyMap<RuntimeKind, AgentRuntime>;
+  readonly onTemplateProgress?: (progress: TemplateProgress) => void;
+  /** The daemon of a guest, where it is not at its usual port. */
+  readonly guestAt?: (guest: GuestAddress) => GuestClient;
+  /** Who asks for consent to a mailbox; by default Google, where the operator has a client there. */
+  readonly gmail?: GmailConsent;
+  /** False: nobody looks for weaknesses of this host, which takes a process or two. */
+  readonly looksAtHost?: boolean;
+  /** Bounds that no setting changes, where tests cannot wait for the usual ones. */
+  readonly bounds?: LodgeBounds;
+}
+
+export interface LodgeBounds {
+  readonly hooks?: HookParts['bounds'];
+  readonly oauth?: ConnectionOptions['oauthBounds'];
+  /** A terminal whose client types nothing for so long is closed. */
+  readonly terminalIdleMs?: number;
+}
