@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
 import { FakeCheck } from '../../packages/testkit/src/plane/channels.ts';
 import { RelayHand } from '../../packages/testkit/src/plane/relay-hand.ts';
-import { openWorld } from './api/world.ts';
+import { openWorld, testMasterKey } from './api/world.ts';
 import type { World } from './api/world.ts';
 import { Client } from './contract/states.ts';
 
@@ -245,8 +245,8 @@ describe('WhatsApp', () => {
     const lease = await leaseOf('whatsapp');
     const expiresAt = new Date(Date.now() + 60_000);
     const { channelPairingContext } = await import('@lodge/ports');
-    const { createSecretBox } = await import('@lodge/access');
-    const box = createSecretBox(Buffer.alloc(32, 7));
+    const { openSecretBox } = await import('@lodge/access');
+    const box = await openSecretBox(world.store.secrets, testMasterKey);
     const sealed = box.seal(
       JSON.stringify({ qr: '2@abc', pairingCode: 'ABCD' }),
       channelPairingContext(agentId, 'whatsapp'),
