@@ -1,6 +1,7 @@
 /**
  * Four agents that are started, stopped, paused, resumed, restarted and renamed at random while everything about them is
- * killed. What the world knows of each is what the service acknowledged; `check` holds API, host and guests against it.
+ * killed. What the world knows of each is what the service acknowledged; `check` holds API, host and guests against it. The service
+ * is the product as a process (`Service`), with real machines, so that each of them can be killed.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

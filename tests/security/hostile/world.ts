@@ -1,6 +1,7 @@
 /**
  * A Lodge of real parts with three accounts on it: the operator's first, one whose agents are hostile (root in their guests is
- * theirs), and a bystander's. The hostile ones have a spend limit; what their models cost is known but for one.
+ * theirs), and a bystander's. The hostile ones have a spend limit; what their models cost is known but for one. The Lodge is the
+ * product as a process (`Service`): what is hostile here runs in real guests.
  */
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';

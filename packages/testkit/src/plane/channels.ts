@@ -1,4 +1,7 @@
-/** For tests: what channels stand on, over a real store, with platforms that say yes to all credentials but `bad` ones. */
+/**
+ * For tests: what channels stand on, over a real store, with platforms that say yes to all credentials but `bad` ones. `openLodge`
+ * takes the check alone; planes, which have no files and no relays, take all of it.
+ */
 /* oxlint-disable no-restricted-imports -- only tests import this file */
 import { randomUUID } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';

@@ -1,4 +1,7 @@
-/** Control planes on a real database and a fake host, for tests: several at a time, each of which may be killed at any moment. */
+/**
+ * Control planes on a real database and a fake host, for tests: several at a time, each of which may be killed at any moment.
+ * This world stays beside `openLodge`: it stops one engine of several in the process at any statement, as kill -9 would.
+ */
 import { randomBytes } from 'node:crypto';
 import { createSecretBox, cryptography } from '@lodge/access';
 import { defaultLifecycle } from '@lodge/domain';

@@ -1,4 +1,7 @@
-/** For tests: accounts and keys over a real store, put together as the server does. */
+/**
+ * For tests: accounts and keys over a real store, put together as the server does. They stay beside `openLodge`: tests of
+ * accounts set the clock, which a whole Lodge does not let them.
+ */
 /* oxlint-disable no-restricted-imports -- only tests import this file */
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';

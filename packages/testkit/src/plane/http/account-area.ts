@@ -1,4 +1,7 @@
-/** For tests: the account area over a real database, and browsers that use it. */
+/**
+ * For tests: the account area over a real database, and browsers that use it. It stays beside `openLodge`: the accounts' clock
+ * stands still here, and each browser has an address of its own.
+ */
 /* oxlint-disable no-restricted-imports -- only tests import this file */
 import { createHmac, randomBytes } from 'node:crypto';
 import { cryptography } from '@lodge/access';

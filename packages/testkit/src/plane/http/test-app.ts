@@ -1,4 +1,7 @@
-/** For tests of routes: the app over agents that are kept in memory and do what the test says. Everything else is real. */
+/**
+ * For tests of routes: the app over agents that are kept in memory and do what the test says. Everything else is real. It stays
+ * beside `openLodge`: it needs no database, and each test has one of its own in milliseconds.
+ */
 import type { Scope } from '@lodge/domain';
 import { scopes, noSpendDefaults } from '@lodge/domain';
 import { createRunTurn } from '@lodge/engine';
