@@ -3,6 +3,7 @@
  * contract's status, type and code, names the field at fault, and changes nothing. No request gets as far as a VM, so none
  * is started: the engine's loop is not running, and the one agent stays in provisioning.
  */
+import type { Scope } from '@lodge/domain';
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { hashApiKey, makeApiKey } from '@lodge/access';
@@ -13,8 +14,10 @@ import { badRequests } from './bad-requests.ts';
 import type { BadRequest, Facts } from './bad-request.ts';
 
 /** Keys of every kind, and the one agent. */
-async function prepare({ url, key: all, accountId, keyOf, sql }: World): Promise<Facts> {
-  const revoked = await keyOf(accountId, ['agents:read']);
+async function prepare(world: World): Promise<Facts> {
+  const { url, key: all, accountId, sql } = world;
+  const keyWith = (...given: readonly [Scope[], Date?]): Promise<string> => world.keyOf(accountId, ...given);
+  const revoked = await keyWith(['agents:read']);
   await sql.query('update api_keys set revoked_at = now() where hash = $1', [hashApiKey(revoked)]);
   const created = await fetch(`${url}/v1/agents`, {
     method: 'POST',
@@ -26,10 +29,10 @@ async function prepare({ url, key: all, accountId, keyOf, sql }: World): Promise
     agentId: ((await created.json()) as { id: string }).id,
     keys: {
       all,
-      read: await keyOf(accountId, ['agents:read']),
-      write: await keyOf(accountId, ['agents:write']),
-      chat: await keyOf(accountId, ['agents:chat']),
-      expired: await keyOf(accountId, ['agents:read'], new Date(Date.now() - 1000)),
+      read: await keyWith(['agents:read']),
+      write: await keyWith(['agents:write']),
+      chat: await keyWith(['agents:chat']),
+      expired: await keyWith(['agents:read'], new Date(Date.now() - 1000)),
       revoked,
       unknown: makeApiKey(),
     },

@@ -4,17 +4,13 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { openSecretBox } from '@lodge/access';
-import { builtinProviders, createBroker } from '@lodge/broker';
-import type { Broker } from '@lodge/broker';
 import { startStubLlm } from '@lodge/testkit/llm';
 import type { StubLlm } from '@lodge/testkit/llm';
 import { Agent, fetch } from 'undici';
-import { holderOf, openWorld, testMasterKey } from './api/world.ts';
+import { openWorld } from './api/world.ts';
 import type { World } from './api/world.ts';
 import { Client } from './contract/states.ts';
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const key = 'sk-ant-marked-provider-key';
 const prompt = 'a marked prompt of plums';
 const answer = 'a marked answer of pears';
@@ -22,33 +18,27 @@ const address = '127.0.80.1';
 
 let world: World;
 let llm: StubLlm;
-let broker: Broker;
-let brokerPort: number;
 let client: Client;
 let agentId: string;
 const dispatcher = new Agent({ localAddress: address });
 
 before(async () => {
-  world = await openWorld();
-  client = new Client(world);
   llm = await startStubLlm({ keys: [key] });
   llm.rule((asked) => ({ text: `${answer} ${asked.key}` }));
-  const anthropic = builtinProviders.find(({ id }) => id === 'anthropic')!;
-  const endpoint = { ...anthropic.endpoints['anthropic-messages']!, baseUrl: `${llm.anthropicBaseUrl}/v1` };
-  broker = createBroker({
-    directory: world.store.directoryOf(holderOf(process.pid)),
-    secrets: await openSecretBox(world.store.secrets, testMasterKey),
-    ledger: world.engine.watchCalls(world.store.ledgerOf('here')),
-    providers: [{ ...anthropic, endpoints: { 'anthropic-messages': endpoint }, privateAddresses: true }],
-    log: silent,
-  });
-  ({ port: brokerPort } = await broker.listen({ host: '127.0.0.1', port: 0 }));
-  agentId = await client.agent('running', { llm_keys: [{ provider: 'anthropic', api_key: key }] });
+  const acme = {
+    id: 'acme',
+    api: 'anthropic-messages',
+    base_url: `${llm.anthropicBaseUrl}/v1`,
+    private_addresses: true,
+    models: [{ name: 'm' }],
+  };
+  world = await openWorld({ settings: { LODGE_PROVIDERS: JSON.stringify([acme]) } });
+  client = new Client(world);
+  agentId = await client.agent('running', { model: 'acme/m', llm_keys: [{ provider: 'acme', api_key: key }] });
   await world.sql.query('update agents set vm_address = $1 where id = $2', [address, agentId]);
 });
 after(async () => {
   await dispatcher.destroy();
-  await broker?.close();
   await llm?.close();
   await world?.close();
 });
@@ -60,7 +50,7 @@ async function record(on: boolean): Promise<void> {
 
 /** A call as the agent's runtime makes it; gives its record. */
 async function ask(stream: boolean) {
-  const response = await fetch(`http://127.0.0.1:${brokerPort}/anthropic/v1/messages`, {
+  const response = await fetch(`${world.brokerUrl}/anthropic/v1/messages`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'anthropic-version': '2023-06-01', 'x-api-key': 'no key' },
     body: JSON.stringify({ model: 'default', max_tokens: 50, stream, messages: [{ role: 'user', content: prompt }] }),

@@ -21,6 +21,6 @@ export async function serveArea(): Promise<Place> {
     ownerLink: lodge.ownerLink!.url(url),
     resetLink: async (email) =>
       url + linkPath('reset', await createResetLink(accounts, cryptography.tokens, email, { removesTotp: false })),
-    close: lodge.close,
+    close: () => lodge.close(),
   };
 }

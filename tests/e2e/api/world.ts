@@ -13,7 +13,7 @@ import { scopes as allScopes } from '@lodge/domain';
 import type { AgentRuntime } from '@lodge/ports';
 import { guestClient, noCredential } from '@lodge/guest';
 import { openLodge } from '@lodge/testkit/lodge';
-import type { OpenLodgeOptions } from '@lodge/testkit/lodge';
+import type { OpenedLodge, OpenLodgeOptions } from '@lodge/testkit/lodge';
 import { testDatabase } from '@lodge/testkit/postgres';
 import { FakeHost } from '@lodge/vm/fake';
 import { Client } from 'pg';
@@ -63,7 +63,7 @@ export interface ServerOptions
   readonly onError?: (fields: object, message: string) => void;
 }
 
-export interface ApiServer extends LodgeParts {
+export interface ApiServer extends LodgeParts, Pick<OpenedLodge, 'brokerUrl'> {
   /** Origin; paths begin with /v1. */
   readonly url: string;
   /** Where browsers reach it. */
@@ -116,6 +116,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
     ...lodge.parts,
     url: `http://127.0.0.1:${origin.port}`,
     origin: origin.origin,
+    brokerUrl: lodge.brokerUrl,
     host,
     firstKey: lodge.firstKey?.plaintext ?? null,
     async close() {

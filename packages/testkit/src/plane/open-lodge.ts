@@ -42,6 +42,8 @@ export interface OpenLodgeOptions extends Pick<LodgeOptions, 'guestAt' | 'gmail'
 
 export interface OpenedLodge extends Lodge {
   readonly connectionString: string;
+  /** Where guests reach the broker. It knows an agent by the address that a call comes from. */
+  readonly brokerUrl: string;
   readonly host: FakeHost;
   readonly driver: FakeDriver;
 }
@@ -123,7 +125,8 @@ export async function openLodge(options: OpenLodgeOptions = {}): Promise<OpenedL
     });
     lodge.ready.catch(() => undefined);
     if (options.machines !== false) await lodge.ready;
-    return { ...lodge, connectionString, host, driver, close: end };
+    const brokerUrl = `http://${host.brokerHost}:${config.brokerPort}`;
+    return { ...lodge, connectionString, brokerUrl, host, driver, close: end };
   } catch (error) {
     await end();
     throw error;
@@ -131,9 +134,9 @@ export async function openLodge(options: OpenLodgeOptions = {}): Promise<OpenedL
 }
 
 async function ownDatabase(undo: (() => Promise<unknown>)[]): Promise<string> {
-  const { connectionString, drop } = await testDatabase();
-  undo.push(drop);
-  return connectionString;
+  const database = await testDatabase();
+  undo.push(() => database.drop());
+  return database.connectionString;
 }
 
 /** The door of a machine host, in this process. */
