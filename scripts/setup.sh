@@ -24,6 +24,8 @@ setpriv util-linux
 
 flock util-linux
 unshare util-linux
+restic restic
+fallocate util-linux
 /usr/bin/python3 python3
 mmdebstrap mmdebstrap
 mke2fs e2fsprogs
@@ -35,9 +37,10 @@ gpg gpg
 '"$emulator
 "
 
-# A browser, for the tests of pages, and certificates, for those of TLS.
+# A browser, for the tests of pages, certificates, for those of TLS, and a server by sftp, for those of backups.
 [ "${1:-}" != tests ] || needed+='chromium chromium
 openssl openssl
+/usr/sbin/sshd openssh-server
 '
 
 # The lines of `needed` whose command is not there.

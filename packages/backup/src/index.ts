@@ -1,10 +1,7 @@
 export { BackupError, BackupMissingError } from './errors.ts';
-export { FolderPlace } from './places/folder.ts';
-export type { Place } from './places/place.ts';
-export { S3Place } from './places/s3/bucket.ts';
-export { bucketOf } from './places/s3/settings.ts';
-export type { S3Credentials } from './places/s3/settings.ts';
-export { openRepository } from './repository.ts';
-export type { Repository } from './repository.ts';
-export { chunkNames, fits, readChunks, storeFile, storeText, writeFileBack, writtenBytes } from './streams.ts';
-export type { ChunkList, FileFacts, StoredFile } from './streams.ts';
+export { lockBackups } from './lock.ts';
+export { backupPassword } from './password.ts';
+export { placeOf } from './restic/place.ts';
+export type { Place } from './restic/place.ts';
+export { newBackupName, Repository } from './restic/repository.ts';
+export type { Progress } from './restic/repository.ts';

@@ -21,11 +21,12 @@ const commands: Readonly<Record<string, { readonly summary: string; readonly loa
   },
   backup: {
     summary:
-      'everything but the master key, sealed, into a folder or a bucket (FOLDER or s3://BUCKET/PREFIX; --keep N, --with-key FILE); only what changed',
+      'everything but the master key, sealed, into a place (PLACE; --keep POLICY, --with-key FILE); check and list look at what is there',
     load: async () => (await import('./backup/backup.ts')).backup,
   },
   restore: {
-    summary: 'a backup into an empty data folder (FOLDER or s3://BUCKET/PREFIX; --backup NAME, --key FILE)',
+    summary:
+      'a backup into an empty data folder, or one agent as a new one (PLACE; --backup NAME, --key FILE, --agent ID)',
     load: async () => (await import('./backup/restore.ts')).restore,
   },
   install: {

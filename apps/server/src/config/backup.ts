@@ -1,27 +1,41 @@
-/** Settings of backups that go to a bucket. The commands `backup` and `restore` alone read them. */
+/** Settings of backups: where they go, when, and how long they are kept. */
 import { optional, required } from './setting.ts';
-import { file, matching, origin } from './values.ts';
+import { file, listOfTimes, matching } from './values.ts';
 
 export const backupSettings = {
-  backupS3Endpoint: optional(
-    'LODGE_BACKUP_S3_ENDPOINT',
-    'http(s) URL without a path',
-    "Amazon's of the region",
-    'Storage that backups to s3://bucket/prefix go to.',
-    origin,
+  backupPlace: optional(
+    'LODGE_BACKUP_PLACE',
+    'folder, `s3:`, `sftp:`, `b2:`, `azure:` or `rclone:`',
+    'no backups by themselves',
+    'Where backups go: each day by themselves, and where the commands name no place (docs/guides/backup.md).',
+    matching(/^[\w.,:/@+~=-]{1,500}$/, 'a place such as /backup/lodge or s3:https://HOST/BUCKET/PREFIX'),
   ),
-  backupS3Region: required(
-    'LODGE_BACKUP_S3_REGION',
-    'name of a region',
-    'us-east-1',
-    'Region of that storage; others than Amazon mostly have one alone, and their own name for it.',
-    matching(/^[a-z0-9][a-z0-9-]{0,62}$/, 'a region such as us-east-1'),
+  backupAt: required(
+    'LODGE_BACKUP_AT',
+    'times of day in UTC',
+    '03:30',
+    'When backups are made by themselves, such as `03:30` or `03:30,15:30`.',
+    listOfTimes,
   ),
-  backupS3CredentialsFile: optional(
-    'LODGE_BACKUP_S3_CREDENTIALS_FILE',
+  backupKeep: optional(
+    'LODGE_BACKUP_KEEP',
+    'number, or such as `daily=7,weekly=4,monthly=12`',
+    'all',
+    'Backups that are kept: by number, or the last one of each of so many days, weeks, months.',
+    matching(/^[a-z0-9=, ]{1,100}$/, 'a number of backups, or such as daily=7,weekly=4,monthly=12'),
+  ),
+  backupCredentialsFile: optional(
+    'LODGE_BACKUP_CREDENTIALS_FILE',
     'absolute path',
-    '`AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`',
-    'Credentials for that storage, in the form of `~/.aws/credentials`, mode 0600.',
+    '`AWS_...`, `B2_...`, `AZURE_...` and `RCLONE_...` of the environment',
+    'Credentials of that place: `NAME=value` in lines, or the form of `~/.aws/credentials`; mode 0600.',
     file,
+  ),
+  backupSshConfig: optional(
+    'LODGE_BACKUP_SSH_CONFIG',
+    'absolute path',
+    "root's own",
+    'Configuration of ssh for a place by sftp: which key, which known hosts.',
+    matching(/^\/[\w./@+-]{1,200}$/, 'an absolute path of letters, digits and ./_-+@'),
   ),
 } as const;

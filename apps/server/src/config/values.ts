@@ -115,6 +115,15 @@ export function jsonObject(text: string): string {
   return isJsonObject(value) ? text : fail('a JSON object');
 }
 
+/** `03:30` or `03:30,15:30`, as minutes of the day in order. */
+export function listOfTimes(text: string): readonly number[] {
+  const times = text.split(',').map((each) => /^([01]\d|2[0-3]):([0-5]\d)$/.exec(each.trim()));
+  const minutes = times.map((found) =>
+    found ? Number(found[1]) * 60 + Number(found[2]) : fail('times such as 03:30'),
+  );
+  return minutes.length <= 24 ? minutes.toSorted((a, b) => a - b) : fail('24 times of the day at most');
+}
+
 /** `192.0.2.7, 10.0.0.0/8, ::1`; nothing is none. */
 export function addressRanges(text: string): readonly string[] {
   return listOf(text, (item) => {

@@ -17,6 +17,7 @@ import { readConfig } from '../config/config.ts';
 import { AlreadyRunningError, assertRestored, lockInstance, UnfinishedRestoreError } from '../host/instance-lock.ts';
 import { configOrExit, exitWith, processLog } from '../process-output.ts';
 import { version } from '../version.ts';
+import { startBackupTimer } from './backup-timer.ts';
 import { openControlGroup } from './control-group.ts';
 import type { ControlGroup } from './control-group.ts';
 import { startControlProcess } from './control-process.ts';
@@ -42,6 +43,7 @@ export async function runMachineHost(
   { variables = [] }: MachineHostOptions = {},
 ): Promise<void> {
   const config = configOrExit(() => readConfig(env));
+  const whole = { ...env };
   const secrets = takeSecrets(env);
   const log = processLog(config, env);
   process.stdout.write(`Lodge ${version}\n`);
@@ -57,6 +59,8 @@ export async function runMachineHost(
     serveMachines(control.channel, { driver, images: new KnownImages(images), versions, log });
     control.channel.send(handoverMessage({ ...handed, brokerHost: driver.brokerHost, secrets }));
     control.channel.open();
+    const backups = startBackupTimer(config, whole, log);
+    closing.push(() => Promise.resolve(backups.stop()));
     await endWith(control, closing, log);
   } catch (error) {
     await closeAll(closing, log);

@@ -1,65 +1,88 @@
-import { mkdir } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { BackupError, openRepository } from '@lodge/backup';
+import { BackupError, lockBackups, newBackupName } from '@lodge/backup';
 import { MigrationError } from '@lodge/store';
+import { VmError } from '@lodge/ports';
 import { readConfig } from '../../config/config.ts';
+import { exists } from '../../host/exists.ts';
 import { CommandError, commandLog, say } from '../command.ts';
 import type { Command } from '../command.ts';
 import { withDatabase } from '../with-store.ts';
-import { noteLastBackup, readLastBackup } from './last-backup.ts';
+import { takeCredentials } from './credentials.ts';
+import { keepOptions } from './keep.ts';
+import { noteLastBackup } from '../../host/last-backup.ts';
 import { makeBackup } from './make.ts';
 import { existingMasterKey, writeMasterKey } from './master-key.ts';
-import { isWithin, targetOf } from './target.ts';
+import { isWithin, noBackups, openBackups, placeFor } from './open.ts';
+import { progressTeller } from './progress.ts';
+
+/** In a data folder: a backup of it has begun and not come to its end. */
+const unfinishedMark = 'backup-unfinished';
+
+const mib = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 
 /**
- * `backup FOLDER|s3://BUCKET/PREFIX [--keep N] [--with-key FILE]`. Everything but the master key, sealed under it; only what
- * changed since the last backup there is written. `--keep` removes older ones, `--with-key` writes a copy of the key elsewhere.
+ * `backup [PLACE] [--keep POLICY] [--with-key FILE]`: everything but the master key, sealed under it. `backup check [PLACE]
+ * [--quick]` reads what is there and says whether it is whole; `backup list [PLACE]` names the backups.
  */
 export const backup: Command = async (args, env) => {
+  const [verb] = args;
+  if (verb === 'check') return check(args.slice(1), env);
+  return verb === 'list' ? list(args.slice(1), env) : make(args, env);
+};
+
+const make: Command = async (args, env) => {
   const { values, positionals } = parseArgs({
     args,
     options: { keep: { type: 'string' }, 'with-key': { type: 'string' } },
     allowPositionals: true,
   });
   const config = readConfig(env);
-  const target = targetOf(positionals, 'backup');
-  const keep = keepOf(values.keep);
-  const keyFile = values['with-key'] === undefined ? null : resolve(values['with-key']);
-  if (target.folder !== null && isWithin(config.dataDir, target.folder)) {
-    throw new CommandError(
-      `${target.folder} lies in the data folder, which it is to be a backup of. Name another folder.`,
-    );
-  }
-  if (keyFile !== null && target.folder !== null && isWithin(target.folder, keyFile)) {
-    throw new CommandError(
-      `${keyFile} lies in the backups' folder: who has both reads everything. Keep the key apart.`,
-    );
-  }
-  const log = commandLog(env);
-  const began = performance.now();
   await orCommandError(async () => {
-    const place = await target.open(config, env);
+    const place = placeFor(config, positionals, 'backup');
+    const keep = keepOptions(values.keep ?? config.backupKeep);
+    const keyFile = values['with-key'] === undefined ? null : resolve(values['with-key']);
+    const { dataDir } = config;
+    if (place.folder !== null && isWithin(dataDir, place.folder)) {
+      throw new CommandError(
+        `${place.name} lies in the data folder, which it is to be a backup of. Name another folder.`,
+      );
+    }
+    if (keyFile !== null && place.folder !== null && isWithin(place.folder, keyFile)) {
+      throw new CommandError(
+        `${keyFile} lies in the backups' folder: who has both reads everything. Keep the key apart.`,
+      );
+    }
+    const began = performance.now();
+    const log = commandLog(env);
+    const credentials = await takeCredentials(config, env);
     const key = await existingMasterKey(config, undefined);
-    const repository = await openRepository(place, { masterKey: key.key, keyId: key.id, create: true });
-    const unlock = await repository.lock();
+    const unlock = await lockBackups(dataDir);
     try {
-      const last = await readLastBackup(config);
-      if (last !== null && last.folder === place.name) await repository.know(last.name);
-      const made = await withDatabase(config, log, (databaseUrl) =>
-        makeBackup({ config, env, repository, databaseUrl, keep, log, tell: say }),
+      const repository = await openBackups(config, { place, key, credentials, create: true });
+      // What one that was cut off has written is cleared up behind the next whole one.
+      const mark = join(dataDir, unfinishedMark);
+      const wasCut = await exists(mark);
+      await writeFile(mark, '', { mode: 0o600 });
+      const at = new Date();
+      const name = newBackupName(at, randomBytes(3).toString('hex'));
+      const onProgress = progressTeller(process.stdout);
+      const { list: made, addedBytes } = await withDatabase(config, log, (databaseUrl) =>
+        makeBackup({ config, env, repository, databaseUrl, name, at, log, tell: say, onProgress }),
       );
-      if (keyFile !== null) await writeKey(keyFile, key);
-      await noteLastBackup(config, { at: made.list.at, folder: place.name, name: made.name });
-      const { chunks, bytes } = repository.written;
-      const seconds = ((performance.now() - began) / 1000).toFixed(1);
-      say(
-        `Backup ${made.name} is whole: ${made.list.agents.length} agents, ${seconds} s, ${bytes} bytes in ${chunks} new chunks.`,
-      );
-      if (repository.listsLate) {
-        say(`${place.name} lists late: what no backup needs any more was left there for the next time.`);
+      if (keyFile !== null) {
+        await mkdir(dirname(keyFile), { recursive: true, mode: 0o700 });
+        await writeMasterKey(keyFile, key);
       }
-      if (made.gone.length > 0) say(`Removed ${made.gone.length} older: ${made.gone.join(', ')}.`);
+      await noteLastBackup(config, { at: made.at, folder: place.name, name });
+      const seconds = ((performance.now() - began) / 1000).toFixed(1);
+      say(`Backup ${name} is whole: ${made.agents.length} agents, ${seconds} s, ${mib(addedBytes)} of it new.`);
+      const gone = keep === null ? [] : await repository.forget(keep);
+      await repository.clear({ always: gone.length > 0 || wasCut });
+      await rm(mark, { force: true });
+      if (gone.length > 0) say(`Removed ${gone.length} older: ${gone.join(', ')}.`);
       say(`The master key is not in it: ${key.where}. Without that key the backup cannot be read. Keep a copy apart.`);
       if (keyFile !== null) say(`A copy of the key is ${keyFile}. Whoever has it and the backup reads everything.`);
     } finally {
@@ -69,15 +92,42 @@ export const backup: Command = async (args, env) => {
   return 0;
 };
 
-async function writeKey(file: string, key: Awaited<ReturnType<typeof existingMasterKey>>): Promise<void> {
-  await mkdir(join(file, '..'), { recursive: true, mode: 0o700 });
-  await writeMasterKey(file, key);
-}
+const check: Command = async (args, env) => {
+  const { values, positionals } = parseArgs({ args, options: { quick: { type: 'boolean' } }, allowPositionals: true });
+  await withBackups(env, positionals, 'backup check', async (repository) => {
+    await repository.check({ everything: values.quick !== true });
+    const count = repository.backups().length;
+    const what = values.quick === true ? 'The lists and indexes' : 'Every byte';
+    say(`${what} of the backups in ${repository.place.name} can be read: ${count} backups.`);
+  });
+  return 0;
+};
 
-function keepOf(text: string | undefined): number | null {
-  if (text === undefined) return null;
-  if (!/^[1-9]\d{0,4}$/.test(text)) throw new CommandError(`--keep is a number of backups, 1 or more, not ${text}.`);
-  return Number(text);
+const list: Command = async (args, env) => {
+  const { positionals } = parseArgs({ args, options: {}, allowPositionals: true });
+  await withBackups(env, positionals, 'backup list', (repository) => {
+    for (const name of repository.backups()) say(name);
+  });
+  return 0;
+};
+
+type Repository = NonNullable<Awaited<ReturnType<typeof openBackups<false>>>>;
+
+async function withBackups(
+  env: NodeJS.ProcessEnv,
+  positionals: readonly string[],
+  command: string,
+  work: (repository: Repository) => Promise<void> | void,
+): Promise<void> {
+  const config = readConfig(env);
+  await orCommandError(async () => {
+    const place = placeFor(config, positionals, command);
+    const credentials = await takeCredentials(config, env);
+    const key = await existingMasterKey(config, undefined);
+    const repository = await openBackups(config, { place, key, credentials, create: false });
+    if (repository === null) throw noBackups(place, key);
+    await work(repository);
+  });
 }
 
 /** What the operator can do something about is said as it is. */
@@ -85,7 +135,7 @@ export async function orCommandError<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    const isPlain = error instanceof BackupError || error instanceof MigrationError;
+    const isPlain = error instanceof BackupError || error instanceof MigrationError || error instanceof VmError;
     throw isPlain ? new CommandError(error.message, { cause: error }) : error;
   }
 }

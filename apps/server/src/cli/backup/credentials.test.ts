@@ -1,4 +1,4 @@
-/** Credentials of a bucket are read once, and nothing that this process starts is given them. */
+/** Credentials of a place are read once, and nothing but restic is given them. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { readConfig } from '../../config/config.ts';
 import { takeCredentials } from './credentials.ts';
-import { targetOf } from './target.ts';
 
 let place: string;
 let file: string;
@@ -18,32 +17,30 @@ before(async () => {
 after(() => rm(place, { recursive: true, force: true }));
 
 const none = readConfig({});
-const ofFile = (): ReturnType<typeof readConfig> => readConfig({ LODGE_BACKUP_S3_CREDENTIALS_FILE: file });
+const ofFile = (): ReturnType<typeof readConfig> => readConfig({ LODGE_BACKUP_CREDENTIALS_FILE: file });
 const whole = { AWS_ACCESS_KEY_ID: 'AKVAR', AWS_SECRET_ACCESS_KEY: 'of the environment'.replaceAll(' ', '-') };
 
 test('those of the environment are taken out of it', async () => {
-  Object.assign(process.env, whole, { AWS_SESSION_TOKEN: 'token-value' });
-  const found = await takeCredentials(none, process.env);
-  assert.deepEqual(found, {
-    accessKeyId: 'AKVAR',
-    secretAccessKey: 'of-the-environment',
-    sessionToken: 'token-value',
-  });
+  Object.assign(process.env, whole, { B2_ACCOUNT_KEY: 'token-value' });
+  assert.deepEqual(await takeCredentials(none, process.env), { ...whole, B2_ACCOUNT_KEY: 'token-value' });
   assert.doesNotMatch(execFileSync('env').toString(), /AKVAR|of-the-environment|token-value/);
 });
 
-test('a file is read in its usual form, and those of the environment are taken away all the same', async () => {
-  await writeFile(
-    file,
+test('a file is read in either form, comes first, and those of the environment are taken away all the same', async () => {
+  const forms = [
     '# mine\n[default]\n aws_access_key_id=AKFILE\naws_secret_access_key = a+b/c=\n\n[other]\naws_access_key_id = AKOTHER\n',
-    { mode: 0o600 },
-  );
-  const env = { ...whole };
-  assert.deepEqual(await takeCredentials(ofFile(), env), { accessKeyId: 'AKFILE', secretAccessKey: 'a+b/c=' });
-  assert.deepEqual(env, {});
+    'AWS_ACCESS_KEY_ID=AKFILE\nAWS_SECRET_ACCESS_KEY=a+b/c=\nLD_PRELOAD=/tmp/x.so\nRESTIC_PASSWORD=x\n',
+  ];
+  for (const text of forms) {
+    await writeFile(file, text, { mode: 0o600 });
+    const env = { ...whole };
+    const wanted = { AWS_ACCESS_KEY_ID: 'AKFILE', AWS_SECRET_ACCESS_KEY: 'a+b/c=' };
+    assert.deepEqual(await takeCredentials(ofFile(), env), wanted);
+    assert.deepEqual(env, {});
+  }
 });
 
-test('what is missing, open to others or no credential is said without a secret', async () => {
+test('what is open to others or no credential is said without a secret', async () => {
   const refused = async (env: NodeJS.ProcessEnv, wanted: RegExp, config = none): Promise<void> => {
     await assert.rejects(takeCredentials(config, env), (error: Error) => {
       assert.equal(error.name, 'CommandError');
@@ -52,23 +49,12 @@ test('what is missing, open to others or no credential is said without a secret'
       return true;
     });
   };
-  await refused({}, /the environment has none whole/);
-  await refused({ AWS_ACCESS_KEY_ID: 'AKVAR' }, /the environment has none whole/);
   await refused({ ...whole, AWS_SECRET_ACCESS_KEY: 'two\nlines' }, /characters that no credential has/);
   await chmod(file, 0o640);
   await refused({}, /Others than its owner may read .*chmod 600/, ofFile());
   await chmod(file, 0o600);
   await writeFile(file, '[default]\nregion = x\n');
-  await refused({}, /credentials has none whole/, ofFile());
+  await refused({}, /has no credentials that restic knows/, ofFile());
   await rm(file);
   await refused({}, /cannot be read: ENOENT/, ofFile());
-});
-
-test('a place is a folder or a bucket, and nothing of an address with credentials is repeated', async () => {
-  assert.equal(targetOf(['/backup'], 'backup').folder, '/backup');
-  const bucket = targetOf(['s3://key:secret@bucket'], 'backup');
-  assert.equal(bucket.folder, null);
-  await assert.rejects(bucket.open(none, { ...whole }), ({ message }: Error) => !message.includes('secret'));
-  assert.throws(() => targetOf(['ftp://key:secret@host/x'], 'backup'), /^CommandError: .*ftp is neither\.$/);
-  assert.throws(() => targetOf([], 'restore'), /Name one folder or one bucket/);
 });

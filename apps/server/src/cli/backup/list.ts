@@ -1,65 +1,105 @@
-/** What a backup has, as its sealed list says it. Nobody without the master key can write one. */
-import { BackupError, chunkNames, fits } from '@lodge/backup';
-import type { ChunkList, Repository, StoredFile } from '@lodge/backup';
-import type { DatabaseFacts } from '@lodge/store';
-import { hasForm } from './list-form.ts';
+/**
+ * What a backup has, as its list says it; the list is a file of the backup's last part. Its form is checked before anything in
+ * it is believed: only who has the master key can write one, but not only this release. No name in it leads out of its folder.
+ */
+import { Type } from 'typebox';
+import type { Static } from 'typebox';
+import { Check } from 'typebox/value';
 
-export interface BackupList {
-  readonly version: 1;
-  /** ISO 8601: before it anything that was acknowledged is in the backup. */
-  readonly at: string;
-  readonly release: string;
-  readonly instance: string;
-  readonly database: { readonly facts: DatabaseFacts; readonly tables: Readonly<Record<string, ChunkList>> };
-  readonly agents: readonly BackedUpAgent[];
-  readonly templates: readonly BackedUpTemplate[];
-  /** Settings that were set, by variable, without the master key and the database's address. */
-  readonly settings: Readonly<Record<string, string>>;
+/** Relative to the data folder: what is copied, or made, for the time of a backup. */
+export const stagingName = 'backup-copies';
+export const listFile = `${stagingName}/list.json`;
+export const tableFile = (table: string): string => `${stagingName}/database/${table}`;
+
+const agentId = '[a-z0-9][a-z0-9-]{0,31}';
+const plainName = '^[a-z0-9][a-zA-Z0-9_.-]{0,63}$';
+const text = Type.String({ maxLength: 4096 });
+const count = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+const id = Type.Integer({ minimum: 0, maximum: 2 ** 32 - 2 });
+const part = Type.Integer({ minimum: 1, maximum: 2 ** 31 });
+const filesNamed = <Value extends ReturnType<typeof Type.Integer> | ReturnType<typeof Type.Object>>(
+  pattern: string,
+  value: Value,
+) => Type.Record(Type.String({ pattern }), value, { additionalProperties: false });
+
+const agentFile = Type.Object({
+  bytes: count,
+  /** Where it is in its part, relative to the data folder. */
+  from: Type.String({
+    pattern: `^(vms/${agentId}(\\.aside)?/(disk\\.[a-z0-9]{1,16}|snapshot/[a-z]{1,16})|${stagingName}/${agentId}(\\.aside)?\\.qcow2)$`,
+  }),
+});
+
+const form = Type.Object({
+  version: Type.Literal(2),
+  at: text,
+  release: text,
+  instance: text,
+  database: Type.Object({
+    part,
+    facts: Type.Object({
+      version: Type.Literal(1),
+      migrations: Type.Array(Type.Object({ name: text, checksum: text }), { minItems: 1, maxItems: 9_999 }),
+      tables: Type.Array(Type.Object({ name: Type.String({ pattern: '^[a-z_][a-z0-9_]{0,62}$' }), rows: count })),
+      sequences: Type.Array(
+        Type.Object({ name: text, value: Type.String({ pattern: '^-?[0-9]{1,19}$' }), called: Type.Boolean() }),
+      ),
+    }),
+    bytes: count,
+  }),
+  agents: Type.Array(
+    Type.Object({
+      agentId: Type.String({ pattern: `^${agentId}$` }),
+      templateId: Type.String({ pattern: plainName }),
+      /** Its machine ran: it boots. */
+      ran: Type.Boolean(),
+      part,
+      /** By their names in the folder of VMs. */
+      files: filesNamed(`^${agentId}(\\.aside)?/(disk\\.[a-z0-9]{1,16}|snapshot/[a-z]{1,16})$`, agentFile),
+      record: Type.Object({ name: Type.String({ pattern: `^${agentId}(\\.aside)?/vm\\.json$` }), text: Type.String() }),
+    }),
+  ),
+  templates: Type.Array(
+    Type.Object({
+      id: Type.String({ pattern: plainName }),
+      part,
+      folder: Type.Object({ mode: Type.Integer({ minimum: 0, maximum: 0o777 }), uid: id, gid: id }),
+      /** By their names in the template's folder: bytes. */
+      files: filesNamed(plainName, count),
+    }),
+  ),
+  /** Settings that were set, by variable, without secrets. */
+  settings: Type.Record(Type.String({ pattern: '^[A-Z][A-Z0-9_]{0,63}$' }), Type.String(), {
+    additionalProperties: false,
+  }),
+});
+
+export type BackupList = Static<typeof form>;
+export type BackedUpAgent = BackupList['agents'][number];
+export type BackedUpTemplate = BackupList['templates'][number];
+
+export const hasForm = (list: unknown): list is BackupList => Check(form, list);
+
+/** A file of a backup: its part, its place there, and where it belongs, both relative to the data folder. */
+export interface ListedFile {
+  readonly part: number;
+  readonly from: string;
+  readonly to: string;
+  readonly bytes: number;
 }
 
-export interface BackedUpAgent {
-  readonly agentId: string;
-  readonly templateId: string;
-  /** Its machine ran: it boots. */
-  readonly ran: boolean;
-  /** Relative to the folder of VMs. */
-  readonly files: Readonly<Record<string, StoredFile>>;
-  readonly record: { readonly name: string; readonly text: string };
+export function filesOfAgent({ part: number, files }: BackedUpAgent): ListedFile[] {
+  return Object.entries(files).map(([name, { from, bytes }]) => ({ part: number, from, to: `vms/${name}`, bytes }));
 }
 
-export interface BackedUpTemplate {
-  readonly id: string;
-  readonly folder: Pick<StoredFile, 'mode' | 'uid' | 'gid'>;
-  readonly files: Readonly<Record<string, StoredFile>>;
+export function filesOfTemplate({ id: template, part: number, files }: BackedUpTemplate): ListedFile[] {
+  return Object.entries(files).map(([name, bytes]) => {
+    const path = `templates/${template}/${name}`;
+    return { part: number, from: path, to: path, bytes };
+  });
 }
 
-export function* chunksOf(list: BackupList): Iterable<string> {
-  for (const chunks of Object.values(list.database.tables)) yield* chunkNames(chunks);
-  for (const { stored } of filesOf(list)) yield* chunkNames(stored.chunks);
-}
-
-/** By name, relative to the data folder. */
-export function* filesOf(list: BackupList): Iterable<{ readonly name: string; readonly stored: StoredFile }> {
-  for (const { files } of list.agents) {
-    for (const [name, stored] of Object.entries(files)) yield { name: `vms/${name}`, stored };
-  }
-  for (const { id, files } of list.templates) {
-    for (const [name, stored] of Object.entries(files)) yield { name: `templates/${id}/${name}`, stored };
-  }
-}
-
-/** Rejects with `BackupError` when it is damaged, or of a form that this release does not know. */
-export async function readList(repository: Repository, name: string): Promise<BackupList> {
-  const found = await repository.list(name);
-  if (!hasForm(found)) {
-    throw new BackupError(
-      `The backup ${name} is of a form that this release does not know. Restore it with a newer one.`,
-    );
-  }
-  const list = found as BackupList;
-  for (const { name: file, stored } of filesOf(list)) {
-    if (!fits(stored))
-      throw new BackupError(`The backup ${name} is damaged: ${file} has another size than its pieces.`);
-  }
-  return list;
-}
+export const filesOf = (list: BackupList): ListedFile[] => [
+  ...list.agents.flatMap(filesOfAgent),
+  ...list.templates.flatMap(filesOfTemplate),
+];

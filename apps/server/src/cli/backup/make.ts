@@ -2,23 +2,24 @@
  * One backup of everything, beside a Lodge that runs or not. The database comes first, as of one moment; then each machine.
  * What an agent did in between is on its disk and not in the database: as after a crash, it may be done again, never lost.
  */
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { BackupMissingError, storeFile, storeText } from '@lodge/backup';
-import type { ChunkList, Repository, StoredFile } from '@lodge/backup';
+import { createWriteStream } from 'node:fs';
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Progress, Repository } from '@lodge/backup';
 import type { Log } from '@lodge/ports';
 import { dumpDatabase } from '@lodge/store';
-import type { DatabaseFacts } from '@lodge/store';
 import { agentFolders, portableTemplate, withAgentFiles } from '@lodge/vm/portable';
+import type { AgentFiles } from '@lodge/vm/portable';
 import { settings } from '../../config/config.ts';
 import type { Config } from '../../config/config.ts';
 import { version } from '../../version.ts';
 import { CommandError } from '../command.ts';
-import { chunksOf, filesOf, readList } from './list.ts';
+import { listFile, stagingName, tableFile } from './list.ts';
 import type { BackedUpAgent, BackedUpTemplate, BackupList } from './list.ts';
+import { Parts } from './parts.ts';
 
-/** Where running machines' disks are copied to: on the same file system, so that a copy by reference is possible. */
-const stagingName = 'backup-copies';
 const notKept = new Set(['LODGE_MASTER_KEY', 'LODGE_MASTER_KEY_COMMAND', 'LODGE_MASTER_KEY_FILE', 'DATABASE_URL']);
 
 export interface MakeOptions {
@@ -26,122 +27,165 @@ export interface MakeOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly repository: Repository;
   readonly databaseUrl: string;
-  readonly keep: number | null;
+  readonly name: string;
+  readonly at: Date;
   readonly log: Log;
   readonly tell: (line: string) => void;
+  readonly onProgress: (progress: Progress) => void;
 }
 
 export interface Made {
-  readonly name: string;
   readonly list: BackupList;
-  readonly gone: readonly string[];
+  readonly addedBytes: number;
 }
 
-/** The caller has the repository's lock. */
+/** The caller has the lock of backups. Running machines' disks are copied on the same file system, by reference where it can. */
 export async function makeBackup(options: MakeOptions): Promise<Made> {
-  const { config, env, repository, keep } = options;
-  const lists = await earlierLists(options);
-  await repository.trust(lists.map(chunksOf));
-  const before = new Map<string, StoredFile>();
-  for (const list of lists) for (const { name, stored } of filesOf(list)) before.set(name, stored);
-  const at = new Date();
-  const database = await storeDatabase(repository, options.databaseUrl);
-  const agents = await storeAgents(options, before);
-  const templates = await storeTemplates(options, new Set(agents.map(({ templateId }) => templateId)), before);
-  const list: BackupList = {
-    version: 1,
-    at: at.toISOString(),
-    release: version,
-    instance: config.instance,
-    database,
-    agents,
-    templates,
-    settings: settingsOf(env),
-  };
-  const name = await repository.commit(list, at);
-  const gone = keep === null ? [] : await repository.forget(keep);
-  const left = await earlierLists(options);
-  await repository.sweep(left.map(chunksOf));
-  return { name, list, gone };
-}
-
-/** Rejects with `CommandError` when one is damaged: which chunks it needs is not known then, so none may go. */
-async function earlierLists({ repository, log }: MakeOptions): Promise<BackupList[]> {
-  const lists: BackupList[] = [];
-  for (const name of await repository.backups()) {
-    try {
-      lists.push(await readList(repository, name));
-    } catch (error) {
-      // Removed, and shown still.
-      if (error instanceof BackupMissingError) continue;
-      throw new CommandError(`${(error as Error).message} Move it away to make further backups here.`, {
-        cause: error,
-      });
-    }
-  }
-  log.debug({ count: lists.length }, 'earlier backups read');
-  return lists;
-}
-
-async function storeDatabase(
-  repository: Repository,
-  connectionString: string,
-): Promise<{ readonly facts: DatabaseFacts; readonly tables: Record<string, ChunkList> }> {
-  const tables: Record<string, ChunkList> = {};
-  const facts = await dumpDatabase({ connectionString }, async (table, rows) => {
-    tables[table] = await storeText(repository, rows);
-  });
-  return { facts, tables };
-}
-
-async function storeAgents(options: MakeOptions, before: ReadonlyMap<string, StoredFile>): Promise<BackedUpAgent[]> {
-  const { config, repository, log, tell } = options;
+  const { config, repository, name, onProgress } = options;
   const { dataDir } = config;
   const staging = join(dataDir, stagingName);
   await rm(staging, { recursive: true, force: true });
-  const agents: BackedUpAgent[] = [];
+  await mkdir(staging, { mode: 0o700 });
+  const floorBytes = config.diskFloorMib * 2 ** 20;
+  const parts = new Parts({ repository, backup: name, dataDir, floorBytes, onProgress });
   try {
-    for (const folder of await agentFolders(dataDir)) {
-      const agent = await withAgentFiles({ dataDir, staging }, folder, async (found) => {
-        const files: Record<string, StoredFile> = {};
-        for (const { name, path } of found.files) {
-          files[name] = await storeFile(repository, path, before.get(`vms/${name}`));
-        }
-        const { agentId, templateId, record, frozenMs, unsynced } = found;
-        if (unsynced !== null) log.warn({ agent_id: agentId, why: unsynced }, 'the guest did not write out its cache');
-        return { agentId, templateId, ran: frozenMs !== null, files, record, frozenMs };
-      });
-      if (agent === null) continue;
-      const { frozenMs, ...kept } = agent;
-      agents.push(kept);
-      tell(`  agent ${folder}: ${frozenMs === null ? 'as it lies' : `ran, stood still for ${frozenMs} ms`}`);
-    }
+    const database = await dumpTables(options);
+    const work = new Work(options, parts, database.files);
+    const agents = await work.storeAgents(staging);
+    const list: BackupList = {
+      version: 2,
+      at: options.at.toISOString(),
+      release: version,
+      instance: config.instance,
+      database: {
+        part: work.databasePart,
+        facts: database.facts as BackupList['database']['facts'],
+        bytes: database.bytes,
+      },
+      agents,
+      templates: work.templates,
+      settings: settingsOf(options.env),
+    };
+    await writeFile(join(dataDir, listFile), JSON.stringify(list), { mode: 0o600 });
+    const files = [listFile];
+    const parent = repository.parentOf(null);
+    const { addedBytes } = await repository.store({
+      backup: name,
+      part: null,
+      folder: dataDir,
+      files,
+      scratch: staging,
+      parent,
+      onProgress,
+    });
+    return { list, addedBytes: addedBytes + parts.addedBytes };
   } finally {
+    parts.abandon();
     await rm(staging, { recursive: true, force: true });
   }
-  return agents;
 }
 
-async function storeTemplates(
-  { config, repository }: MakeOptions,
-  ids: ReadonlySet<string>,
-  before: ReadonlyMap<string, StoredFile>,
-): Promise<BackedUpTemplate[]> {
-  const templates: BackedUpTemplate[] = [];
-  for (const id of ids) {
-    const found = await portableTemplate(config.dataDir, id);
-    if (found === null) {
-      throw new CommandError(
-        `The template ${id}, which agents' disks lie over, is not in ${config.dataDir}: no backup was made. A start of this release takes it from the cache.`,
-      );
-    }
-    const files: Record<string, StoredFile> = {};
-    for (const { name, path } of found.files) {
-      files[name] = await storeFile(repository, path, before.get(`templates/${id}/${name}`));
-    }
-    templates.push({ id, folder: found.folder, files });
+async function dumpTables({ config: { dataDir }, databaseUrl: connectionString }: MakeOptions) {
+  const files: string[] = [];
+  let bytes = 0;
+  const facts = await dumpDatabase({ connectionString }, async (table, rows) => {
+    const name = tableFile(table);
+    await mkdir(dirname(join(dataDir, name)), { recursive: true, mode: 0o700 });
+    await pipeline(Readable.from(rows), createWriteStream(join(dataDir, name), { mode: 0o600 }));
+    bytes += (await stat(join(dataDir, name))).size;
+    files.push(name);
+  });
+  return { facts, files, bytes };
+}
+
+class Work {
+  databasePart = 1;
+  readonly templates: BackedUpTemplate[] = [];
+  private readonly options: MakeOptions;
+  private readonly parts: Parts;
+  private tables: readonly string[];
+
+  constructor(options: MakeOptions, parts: Parts, tables: readonly string[]) {
+    this.options = options;
+    this.parts = parts;
+    this.tables = tables;
   }
-  return templates;
+
+  async storeAgents(staging: string): Promise<BackedUpAgent[]> {
+    const { dataDir } = this.options.config;
+    const { parts } = this;
+    const under: Promise<BackedUpAgent | null>[] = [];
+    const needed = new Set<string>();
+    for (const folder of await agentFolders(dataDir)) {
+      parts.listen();
+      const agent = withAgentFiles({ dataDir, staging }, folder, (found) => {
+        needed.add(found.templateId);
+        return this.take(found);
+      }).catch((error: unknown) => {
+        throw withoutRoom(error, folder);
+      });
+      under.push(agent);
+      await Promise.race([parts.nextJoin(), agent]);
+      if (await parts.isFull()) await this.storePart(needed);
+    }
+    const all = Promise.all(under);
+    all.catch(() => undefined);
+    for (let isOver = false; !isOver;) {
+      parts.listen();
+      await this.storePart(needed);
+      isOver = await Promise.race([all.then(() => true), parts.nextJoin().then(() => false)]);
+    }
+    return (await all).filter((agent) => agent !== null);
+  }
+
+  private async take(found: AgentFiles): Promise<BackedUpAgent> {
+    const { config, log, tell } = this.options;
+    const { agentId, templateId, record, frozenMs, unsynced } = found;
+    const files: Record<string, { bytes: number; from: string }> = {};
+    for (const { name, path } of found.files) {
+      files[name] = { bytes: (await stat(path)).size, from: path.slice(config.dataDir.length + 1) };
+    }
+    const part = await this.parts.join(found);
+    if (unsynced !== null) log.warn({ agent_id: agentId, why: unsynced }, 'the guest did not write out its cache');
+    tell(`  agent ${agentId}: ${frozenMs === null ? 'as it lies' : `ran, stood still for ${frozenMs} ms`}`);
+    return { agentId, templateId, ran: frozenMs !== null, part, files, record };
+  }
+
+  /** What waits, with the database where it is not stored yet, and the templates of agents that are not. */
+  private async storePart(needed: ReadonlySet<string>): Promise<void> {
+    const { dataDir } = this.options.config;
+    const beside = [...this.tables];
+    const fresh: Omit<BackedUpTemplate, 'part'>[] = [];
+    for (const id of needed) {
+      if (this.templates.some((template) => template.id === id)) continue;
+      const template = await templateOf(dataDir, id);
+      beside.push(...Object.keys(template.files).map((name) => `templates/${id}/${name}`));
+      fresh.push(template);
+    }
+    const part = await this.parts.store(beside);
+    if (this.tables.length > 0) this.databasePart = part;
+    this.tables = [];
+    this.templates.push(...fresh.map((template) => ({ ...template, part })));
+  }
+}
+
+async function templateOf(dataDir: string, id: string): Promise<Omit<BackedUpTemplate, 'part'>> {
+  const found = await portableTemplate(dataDir, id);
+  if (found === null) {
+    throw new CommandError(
+      `The template ${id}, which agents' disks lie over, is not in ${dataDir}: no backup was made. A start of this release takes it from the cache.`,
+    );
+  }
+  const files: Record<string, number> = {};
+  for (const { name, path } of found.files) files[name] = (await stat(path)).size;
+  return { id, folder: found.folder, files };
+}
+
+function withoutRoom(error: unknown, folder: string): unknown {
+  const said = `${(error as { readonly stderr?: string }).stderr ?? ''}${(error as NodeJS.ErrnoException).code ?? ''}`;
+  if (!/No space left on device|ENOSPC/.test(said)) return error;
+  const message = `The data folder has no room for a copy of the disk of agent ${folder}: no backup was made.`;
+  return new CommandError(message, { cause: error });
 }
 
 function settingsOf(env: NodeJS.ProcessEnv): Record<string, string> {

@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, rm, statfs, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, rmdir, statfs, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
-import { openRepository, writtenBytes } from '@lodge/backup';
-import type { Repository } from '@lodge/backup';
+import type { Place } from '@lodge/backup';
 import type { Log } from '@lodge/ports';
 import { endEmbeddedPostgres, isEmptyDatabase } from '@lodge/store';
 import { exists } from '../../host/exists.ts';
@@ -15,53 +14,77 @@ import { CommandError, commandLog, say } from '../command.ts';
 import type { Command } from '../command.ts';
 import { withOwnDatabase } from '../with-store.ts';
 import { orCommandError } from './backup.ts';
-import { chunksOf, filesOf, readList } from './list.ts';
-import type { BackupList } from './list.ts';
+import { takeCredentials } from './credentials.ts';
+import { sourceBefore } from './form-before/source.ts';
 import { assertSameKey, existingMasterKey, writeMasterKey } from './master-key.ts';
 import type { MasterKey } from './master-key.ts';
 import { putDatabase, putFiles } from './put-back.ts';
-import { isWithin, targetOf } from './target.ts';
+import { isWithin, noBackups, openBackups, placeFor } from './open.ts';
+import { restoreAgent } from './restore-agent.ts';
+import { resticSource, restoredName } from './restic-source.ts';
+import type { BackupSource } from './source.ts';
 
 const run = promisify(execFile);
-/** Chunks that are read beside one another: a bucket takes its time over each. */
-const readAtOnce = 8;
 const settingsFile = 'settings-of-backup.env';
 
 /**
- * `restore FOLDER|s3://BUCKET/PREFIX [--backup NAME] [--key FILE]`, into an empty data folder: the newest backup, or the one of that name. All
- * of it is read and checked before anything is written. A mark in the data folder keeps Lodge from starting on half of it:
- * after a kill the same command clears what there is and begins anew.
+ * `restore [PLACE] [--backup NAME] [--key FILE]`, into an empty data folder: the newest backup, or the one of that name. A mark
+ * in the data folder keeps Lodge from starting on half of it: after a kill the same command clears what there is and begins
+ * anew. What fails is cleared away at once. With `--agent ID [--account ID]` one agent becomes a new one of this Lodge.
  */
 export const restore: Command = async (args, env) => {
   const { values, positionals } = parseArgs({
     args,
-    options: { backup: { type: 'string' }, key: { type: 'string' } },
+    options: {
+      backup: { type: 'string' },
+      key: { type: 'string' },
+      agent: { type: 'string' },
+      account: { type: 'string' },
+    },
     allowPositionals: true,
   });
   const config = readConfig(env);
-  const target = targetOf(positionals, 'restore');
   const log = commandLog(env);
   const began = performance.now();
   await orCommandError(async () => {
-    const place = await target.open(config, env);
-    await assertEmpty(config);
-    const key = await existingMasterKey(config, values.key === undefined ? undefined : resolve(values.key));
-    await assertSameKey(config, key.id);
-    const repository = await openRepository(place, { masterKey: key.key, keyId: key.id, create: false });
-    const name = values.backup ?? (await repository.backups()).at(-1);
-    if (name === undefined)
-      throw new CommandError(`There is no whole backup under the master key ${key.id} in ${place.name}.`);
-    const list = await readList(repository, name);
-    const bytes = await check(repository, list);
-    say(`Backup ${name} of ${list.at}: ${list.agents.length} agents, ${bytes} bytes, every byte as it was written.`);
-    await putBack({ config, log, repository, list, key });
-    say(`Restored in ${((performance.now() - began) / 1000).toFixed(1)} s. npm start brings it up.`);
-    if (Object.keys(list.settings).length > 0) {
-      say(`Its settings are in ${join(config.dataDir, settingsFile)}: set those again that you want.`);
+    const place = placeFor(config, positionals, 'restore');
+    const credentials = await takeCredentials(config, env);
+    const keyFile = values.key === undefined ? undefined : resolve(values.key);
+    const { agent: agentId, account, backup } = values;
+    if (agentId !== undefined) {
+      return restoreAgent({ config, log, place, credentials, agentId, account, backup, keyFile });
     }
+    await assertEmpty(config);
+    const key = await existingMasterKey(config, keyFile);
+    await assertSameKey(config, key.id);
+    const openSource = await findBackup(config, { place, key, credentials, wanted: backup });
+    const hasSettings = await putBack({ config, log, openSource, key });
+    say(`Restored in ${((performance.now() - began) / 1000).toFixed(1)} s. npm start brings it up.`);
+    if (hasSettings) say(`Its settings are in ${join(config.dataDir, settingsFile)}: set those again that you want.`);
   });
   return 0;
 };
+
+interface Wanted {
+  readonly place: Place;
+  readonly key: MasterKey;
+  readonly credentials: Readonly<Record<string, string>>;
+  readonly wanted: string | undefined;
+}
+
+/** Looks for the backup; nothing is written before what this gives is called. */
+async function findBackup(config: Config, { wanted, ...opening }: Wanted): Promise<() => Promise<BackupSource>> {
+  const { place, key } = opening;
+  const repository = await openBackups(config, { ...opening, create: false });
+  const names = repository?.backups() ?? [];
+  const name = wanted ?? names.at(-1);
+  if (repository && name !== undefined && names.includes(name)) {
+    return () => resticSource(repository, name, join(config.dataDir, restoredName));
+  }
+  const before = place.folder === null ? null : await sourceBefore(place.folder, key, wanted);
+  if (before !== null) return () => Promise.resolve(before);
+  throw noBackups(place, key);
+}
 
 async function assertEmpty(config: Config): Promise<void> {
   const { dataDir, databaseUrl } = config;
@@ -83,49 +106,53 @@ async function assertEmptyFolder(config: Config): Promise<void> {
   );
 }
 
-/** Reads everything: what is damaged is found while there is nothing to undo. Gives the bytes of the files. */
-async function check(repository: Repository, list: BackupList): Promise<number> {
-  const names = [...new Set(chunksOf(list))];
-  for (let at = 0; at < names.length; at += readAtOnce) {
-    await Promise.all(names.slice(at, at + readAtOnce).map((name) => repository.get(name)));
-  }
-  let bytes = 0;
-  for (const { stored } of filesOf(list)) bytes += stored.bytes;
-  return bytes;
-}
-
 interface PutBack {
   readonly config: Config;
   readonly log: Log;
-  readonly repository: Repository;
-  readonly list: BackupList;
+  readonly openSource: () => Promise<BackupSource>;
   readonly key: MasterKey;
 }
 
-async function putBack({ config, log, repository, list, key }: PutBack): Promise<void> {
+/** Gives whether the backup has settings. */
+async function putBack({ config, log, openSource, key }: PutBack): Promise<boolean> {
   const { dataDir } = config;
-  const begunBefore = (await namesIn(dataDir)).includes(restoreMark);
-  if (!begunBefore) await assertRoom(config, list);
+  const isNew = !(await exists(dataDir));
   await mkdir(dataDir, { recursive: true, mode: 0o711 });
   const unlock = await lockInstance(dataDir);
+  const mark = join(dataDir, restoreMark);
   try {
-    // A Lodge may have been started here while the backup was read.
+    // A Lodge may have been started here while the backup was looked for.
     await assertEmptyFolder(config);
-    const mark = join(dataDir, restoreMark);
     await writeFile(mark, 'restore', { mode: 0o600, flush: true });
     await clear(config);
-    if (begunBefore) await assertRoom(config, list);
-    await putFiles({ config, repository, list });
-    await withOwnDatabase(config, log, (url) => putDatabase({ config, repository, list, url, log }));
-    await writeSettings(config, list);
-    const source = masterKeySource(config);
-    if (source.kind === 'file') await writeMasterKey(source.file, key);
-    // All of it is on the disk before it counts as whole.
-    await run('sync', ['-f', dataDir]);
-    await rm(mark);
+    try {
+      return await fill({ config, log, openSource, key });
+    } catch (error) {
+      await clear(config);
+      throw error;
+    } finally {
+      await rm(mark, { force: true });
+    }
   } finally {
     await unlock();
+    if (isNew) await rmdir(dataDir).catch(() => undefined);
   }
+}
+
+async function fill({ config, log, openSource, key }: PutBack): Promise<boolean> {
+  const { dataDir } = config;
+  const source = await openSource();
+  await assertRoom(config, source);
+  say(`Backup ${source.name} of ${source.at}: ${source.agents.length} agents.`);
+  await putFiles(config, source);
+  await withOwnDatabase(config, log, (url) => putDatabase({ config, source, url, log }));
+  await writeSettings(config, source);
+  const keySource = masterKeySource(config);
+  if (keySource.kind === 'file') await writeMasterKey(keySource.file, key);
+  await source.close();
+  // All of it is on the disk before it counts as whole.
+  await run('sync', ['-f', dataDir]);
+  return Object.keys(source.settings).length > 0;
 }
 
 /** Takes away what an unfinished restore has left, its database's process too. */
@@ -139,23 +166,15 @@ async function clear(config: Config): Promise<void> {
   }
 }
 
-/** The rows of a database take more room in it than as text, for their indexes. */
-const databaseFactor = 3;
-
-async function assertRoom({ dataDir }: Config, list: BackupList): Promise<void> {
-  let neededBytes = 0;
-  for (const { stored } of filesOf(list)) neededBytes += writtenBytes(stored.chunks);
-  for (const chunks of Object.values(list.database.tables)) neededBytes += databaseFactor * writtenBytes(chunks);
-  let folder = dataDir;
-  while (!(await exists(folder))) folder = dirname(folder);
-  const { bavail, bsize } = await statfs(folder);
+async function assertRoom({ dataDir }: Config, { neededBytes }: BackupSource): Promise<void> {
+  const { bavail, bsize } = await statfs(dataDir);
   if (bavail * bsize > neededBytes) return;
   const [needed, free] = [neededBytes, bavail * bsize].map((bytes) => Math.ceil(bytes / 2 ** 20));
   throw new CommandError(`The restore needs ${needed} MiB in ${dataDir}, and ${free} MiB are free.`);
 }
 
 /** As a file for systemd, or a shell: a value stands in quotes. */
-async function writeSettings({ dataDir }: Config, { settings }: BackupList): Promise<void> {
+async function writeSettings({ dataDir }: Config, { settings }: BackupSource): Promise<void> {
   const lines = Object.entries(settings).map(([name, value]) => `${name}='${value.replaceAll("'", `'\\''`)}'\n`);
   if (lines.length > 0) await writeFile(join(dataDir, settingsFile), lines.join(''), { mode: 0o600 });
 }

@@ -8,7 +8,7 @@ import { openStore } from '@lodge/store';
 import { checkNetwork, chooseAccelerator, inspectEmulator } from '@lodge/vm';
 import { exists } from '../../host/exists.ts';
 import type { Config } from '../../config/config.ts';
-import { readLastBackup } from '../backup/last-backup.ts';
+import { readLastBackup } from '../../host/last-backup.ts';
 import { lockHolder } from '../../host/instance-lock.ts';
 import { networkOptions, openMachines } from '../../host/machines.ts';
 import { fail, found, isRoot, note, ok, unseen } from '../../host/finding.ts';
@@ -85,7 +85,12 @@ async function database(config: Config, log: Log): Promise<Finding> {
 /** As `backup` noted it. Whether what it wrote is still there, this machine may not know. */
 async function lastBackup(config: Config): Promise<Finding> {
   const last = await readLastBackup(config);
-  if (last === null) return note('last backup', 'none', 'npm run lodge -- backup FOLDER (docs/guides/backup.md)');
+  if (last === null)
+    return note(
+      'last backup',
+      'none',
+      'set LODGE_BACKUP_PLACE, or npm run lodge -- backup FOLDER (docs/guides/backup.md)',
+    );
   const { at, folder } = last;
   const hours = Math.floor((Date.now() - Date.parse(at)) / 3_600_000);
   return ok('last backup', `${hours < 48 ? `${hours} hours` : `${Math.floor(hours / 24)} days`} ago, in ${folder}`);

@@ -1,2 +1,1 @@
-export { CrookedDoor } from './crooked-door.ts';
 export { ObjectStorage } from './server.ts';

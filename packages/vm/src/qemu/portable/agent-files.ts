@@ -27,6 +27,8 @@ const syncTimeoutMs = 10_000;
 /** A stop, a start or an upgrade that is under way comes to an end meanwhile. */
 const settleTimeoutMs = 120_000;
 const settleEveryMs = 500;
+/** One that is started or stopped each time while it is read is not at rest. */
+const maxTakes = 5;
 const aside = '.aside';
 
 export interface AgentFiles {
@@ -58,17 +60,23 @@ export async function withAgentFiles<T>(
   take: (files: AgentFiles) => Promise<T>,
 ): Promise<T | null> {
   const directory = new RunDirectory(join(dataDir, 'vms'), agentIdOf(name), name);
-  const deadline = performance.now() + settleTimeoutMs;
+  let deadline = performance.now() + settleTimeoutMs;
+  let takes = 0;
+  const takeAndCount = async (files: AgentFiles): Promise<T> => {
+    takes += 1;
+    // Reading may have taken hours.
+    return take(files).finally(() => (deadline = performance.now() + settleTimeoutMs));
+  };
   for (;;) {
     const record = await directory.read();
     const disk = await stat(directory.disk).catch(() => null);
     if (!record || !disk) {
       if (!(await directory.exists()) || (record && record.phase === 'removing')) return null;
     } else {
-      const taken = await attempt({ directory, record, staging }, take);
+      const taken = await attempt({ directory, record, staging }, takeAndCount);
       if (taken !== again) return taken;
     }
-    if (performance.now() > deadline) {
+    if (takes === maxTakes || performance.now() > deadline) {
       if (!disk) return null;
       throw new VmError('timeout', `the machine of ${directory.agentId} was changed all the time`);
     }

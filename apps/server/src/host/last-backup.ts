@@ -1,12 +1,12 @@
-/** When and where the last backup was made: for `npm run doctor`, and for a place that does not show it yet. In the data folder. */
+/** When and where the last backup was made, for `npm run doctor` and the backups that make themselves. In the data folder. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Config } from '../../config/config.ts';
+import type { Config } from '../config/config.ts';
 
 export interface LastBackup {
   /** ISO 8601. */
   readonly at: string;
-  /** A folder, or a bucket as s3://bucket/prefix. */
+  /** The place, as it was named. */
   readonly folder: string;
   readonly name: string;
 }

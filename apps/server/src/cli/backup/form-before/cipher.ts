@@ -1,17 +1,15 @@
 /**
- * What chunks and lists of a backup are sealed with. Both keys come from the master key, so a backup opens with it alone:
- * AES-256-GCM with a random nonce, as nonce | ciphertext | tag, after Zstandard. A chunk's name is an HMAC of its bytes, so
- * equal bytes have one name, and nobody without the key can tell from a name what a chunk holds.
+ * Opens what chunks and lists were sealed with: AES-256-GCM as nonce | ciphertext | tag, after Zstandard. A chunk's name is an
+ * HMAC of its bytes. Both keys come from the master key.
  */
-import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
+import { createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
 import { promisify } from 'node:util';
-import { zstdCompress, zstdDecompress } from 'node:zlib';
-import { BackupError } from './errors.ts';
+import { zstdDecompress } from 'node:zlib';
+import { BackupError } from '@lodge/backup';
 
 const nonceBytes = 12;
 const tagBytes = 16;
 const nameLength = 40;
-const compress = promisify(zstdCompress);
 const decompress = promisify(zstdDecompress);
 
 export class Cipher {
@@ -25,15 +23,6 @@ export class Cipher {
 
   nameOf(bytes: Uint8Array): string {
     return createHmac('sha256', this.naming).update(bytes).digest('hex').slice(0, nameLength);
-  }
-
-  /** `name` is bound to the result: under another one it does not open. */
-  async seal(bytes: Uint8Array, name: string): Promise<Buffer> {
-    const nonce = randomBytes(nonceBytes);
-    const cipher = createCipheriv('aes-256-gcm', this.sealing, nonce, { authTagLength: tagBytes });
-    cipher.setAAD(Buffer.from(name));
-    const body = cipher.update(await compress(bytes));
-    return Buffer.concat([nonce, body, cipher.final(), cipher.getAuthTag()]);
   }
 
   /** Throws `BackupError`, which names `path`, when a bit of it has changed. At most `maxBytes` come out. */

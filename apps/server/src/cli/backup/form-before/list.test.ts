@@ -1,7 +1,7 @@
-/** A list that leads out of its folder, or that no release of ours has written, is refused before anything in it is used. */
+/** A list of the form before that leads out of its folder, or that no release of ours has written, is refused before it is used. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hasForm } from './list-form.ts';
+import { hasForm } from './list.ts';
 
 const chunk = 'ab'.repeat(20);
 const stored = { mode: 0o600, uid: 0, gid: 0, bytes: 10, mtimeNs: '1', mark: '1:2:3', chunks: [chunk, 3, chunk] };

@@ -1,9 +1,9 @@
-/**
- * The form of a backup's list, checked before anything in it is believed: its seal tells who wrote it, not that this release
- * wrote it. No name in it leads out of the folder that it is put into.
- */
+/** The list of a backup of the form before. No name in it leads out of the folder that it is put into. */
+import { BackupError } from '@lodge/backup';
 import { Type } from 'typebox';
+import type { Static } from 'typebox';
 import { Check } from 'typebox/value';
+import { chunkBytes } from './repository.ts';
 
 const agentId = '[a-z0-9][a-z0-9-]{0,31}';
 const plainName = '^[a-z0-9][a-zA-Z0-9_.-]{0,63}$';
@@ -63,6 +63,36 @@ const form = Type.Object({
   }),
 });
 
-export function hasForm(list: unknown): boolean {
-  return Check(form, list);
+export type ListBefore = Static<typeof form>;
+export type StoredFile = Static<typeof stored>;
+/** In order: names of chunks, and for holes the number of chunks of zeros. All are of the same size but the last. */
+export type ChunkList = Static<typeof chunks>;
+
+export const hasForm = (list: unknown): list is ListBefore => Check(form, list);
+
+export function* chunksOf(list: ListBefore): Iterable<string> {
+  const lists = [
+    ...Object.values(list.database.tables),
+    ...[...filesOf(list)].map(({ stored: { chunks: all } }) => all),
+  ];
+  for (const each of lists) for (const item of each) if (typeof item === 'string') yield item;
+}
+
+/** By name, relative to the data folder. */
+export function* filesOf(list: ListBefore): Iterable<{ readonly name: string; readonly stored: StoredFile }> {
+  for (const { files } of list.agents) {
+    for (const [name, each] of Object.entries(files)) yield { name: `vms/${name}`, stored: each };
+  }
+  for (const { id: template, files } of list.templates) {
+    for (const [name, each] of Object.entries(files)) yield { name: `templates/${template}/${name}`, stored: each };
+  }
+}
+
+/** Throws `BackupError` where a file's size is not that of its chunks. */
+export function assertFits(list: ListBefore, backup: string): void {
+  for (const { name, stored: each } of filesOf(list)) {
+    const count = each.chunks.reduce<number>((sum, item) => sum + (typeof item === 'string' ? 1 : item), 0);
+    if (count === Math.ceil(each.bytes / chunkBytes)) continue;
+    throw new BackupError(`The backup ${backup} is damaged: ${name} has another size than its pieces.`);
+  }
 }

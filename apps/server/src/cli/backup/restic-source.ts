@@ -1,0 +1,79 @@
+/** A backup that restic keeps: its parts are restored beside where they belong, looked at, and moved. */
+import { execFile } from 'node:child_process';
+import { createReadStream } from 'node:fs';
+import { lstat, mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { BackupError } from '@lodge/backup';
+import type { Repository } from '@lodge/backup';
+import type { BackupSource } from './source.ts';
+import { filesOf, hasForm, listFile, tableFile } from './list.ts';
+import type { BackupList, ListedFile } from './list.ts';
+
+/** In the data folder: what a restore lays there before it has its place. */
+export const restoredName = 'restored-copies';
+
+const run = promisify(execFile);
+const maxListBytes = 256 * 2 ** 20;
+/** The rows of a database take more room in it than as text, for their indexes; and they are there as text meanwhile. */
+const databaseFactor = 4;
+
+/** `folder` is on the data folder's file system, and is removed by `close`. */
+export async function resticSource(repository: Repository, name: string, folder: string): Promise<BackupSource> {
+  const list = await readList(repository, name, folder);
+  const { at, agents, templates, settings, database } = list;
+  return {
+    name,
+    at,
+    agents,
+    templates,
+    settings,
+    facts: database.facts,
+    neededBytes: filesOf(list).reduce((sum, { bytes }) => sum + bytes, databaseFactor * database.bytes),
+    fill: async (dataDir) => {
+      const parts = new Set([database.part, ...filesOf(list).map(({ part }) => part)]);
+      for (const part of parts) await repository.restore(repository.snapshotOf(name, part), partFolder(folder, part));
+      for (const file of filesOf(list)) await moveFile(repository, file, { folder, dataDir });
+    },
+    rows: (table) => rowsIn(folder, list, table),
+    close: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Rejects with `BackupError` when it is damaged, or of a form that this release does not know. */
+export async function readList(repository: Repository, name: string, folder: string): Promise<BackupList> {
+  const target = join(folder, 'list');
+  await repository.restore(repository.snapshotOf(name, null), target, [listFile]);
+  const path = join(target, listFile);
+  const found = await lstat(path).catch(() => null);
+  if (!found?.isFile() || found.size > maxListBytes) throw damaged(repository, name);
+  const list: unknown = JSON.parse(await readFile(path, 'utf8'));
+  if (hasForm(list)) return list;
+  throw new BackupError(
+    `The backup ${name} is of a form that this release does not know. Restore it with a newer one.`,
+  );
+}
+
+/** The rows of one table, once its part was restored. */
+export const rowsIn = (folder: string, { database }: BackupList, table: string): AsyncIterable<string> =>
+  createReadStream(join(partFolder(folder, database.part), tableFile(table)), 'utf8');
+
+export const partFolder = (folder: string, part: number): string => join(folder, `part-${part}`);
+
+/** restic has checked its bytes. Whether all of them are there, and a file they are, is looked at here. */
+export async function moveFile(
+  repository: Repository,
+  { part, from, to, bytes }: ListedFile,
+  { folder, dataDir }: { readonly folder: string; readonly dataDir: string },
+): Promise<void> {
+  const path = join(partFolder(folder, part), from);
+  const found = await lstat(path).catch(() => null);
+  if (!found?.isFile() || found.size !== bytes) throw damaged(repository, to);
+  // An older restic writes holes as zeros.
+  if (!repository.keepsHoles) await run('fallocate', ['--dig-holes', path]).catch(() => undefined);
+  await mkdir(dirname(join(dataDir, to)), { recursive: true, mode: 0o700 });
+  await rename(path, join(dataDir, to));
+}
+
+const damaged = ({ place }: Repository, what: string): BackupError =>
+  new BackupError(`The backups in ${place.name} are damaged: ${what} is not what was written.`);

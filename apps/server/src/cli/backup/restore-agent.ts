@@ -1,0 +1,233 @@
+/**
+ * One agent of a backup as a new agent of this Lodge, which may run. Its row comes first, in error; then its disk, by one
+ * rename; then it is stopped. A kill in between leaves an agent in error that says so, and that can be deleted.
+ */
+import { randomInt } from 'node:crypto';
+import { chmod, chown, mkdir, rename, rm, statfs, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openSecretBox } from '@lodge/access';
+import { lockBackups } from '@lodge/backup';
+import type { Place, Repository } from '@lodge/backup';
+import { makeAgentId } from '@lodge/domain';
+import { connectionHeaderContext, llmKeyContext } from '@lodge/ports';
+import type { Log, SecretBox } from '@lodge/ports';
+import {
+  accountOf,
+  agentIsRestored,
+  endEmbeddedPostgres,
+  loadDatabase,
+  migrate,
+  openStore,
+  readAgentRows,
+  tablesOfOneAgent,
+  writeAgentRows,
+} from '@lodge/store';
+import type { AgentRows } from '@lodge/store';
+import type { Config } from '../../config/config.ts';
+import { exists } from '../../host/exists.ts';
+import { CommandError, say } from '../command.ts';
+import { holderName } from '../take-down.ts';
+import { withDatabase, withOwnDatabase } from '../with-store.ts';
+import { filesOfAgent, filesOfTemplate, tableFile } from './list.ts';
+import type { BackedUpAgent, BackupList, ListedFile } from './list.ts';
+import { existingMasterKey } from './master-key.ts';
+import type { MasterKey } from './master-key.ts';
+import { noBackups, openBackups } from './open.ts';
+import { moveFile, partFolder, readList, restoredName, rowsIn } from './restic-source.ts';
+
+export interface AgentRestore {
+  readonly config: Config;
+  readonly log: Log;
+  readonly place: Place;
+  readonly credentials: Readonly<Record<string, string>>;
+  readonly agentId: string;
+  readonly backup: string | undefined;
+  readonly keyFile: string | undefined;
+  /** Id or e-mail; undefined: that of the backup. */
+  readonly account: string | undefined;
+}
+
+export async function restoreAgent(options: AgentRestore): Promise<void> {
+  const { config, place, credentials } = options;
+  const key = await existingMasterKey(config, options.keyFile);
+  const unlock = await lockBackups(config.dataDir);
+  const folder = join(config.dataDir, restoredName);
+  try {
+    const repository = await openBackups(config, { place, key, credentials, create: false });
+    const name = options.backup ?? repository?.backups().at(-1);
+    if (!repository || name === undefined) throw noBackups(place, key);
+    await clear(folder);
+    await mkdir(folder, { mode: 0o711 });
+    const list = await readList(repository, name, folder);
+    const agent = list.agents.find(({ record }) => record.name === `${options.agentId}/vm.json`);
+    if (!agent) throw new CommandError(`The backup ${name} has no agent ${options.agentId}.`);
+    const id = await new Restoring(options, { repository, name, list, folder, key, agent }).run();
+    say(
+      `Agent ${agent.agentId} of the backup ${name} is the agent ${id} now. It is stopped; a start boots it from its disk.`,
+    );
+    say('Its channels, hooks, schedules, published ports and sign-ins of connections did not come along.');
+  } finally {
+    await clear(folder);
+    unlock();
+  }
+}
+
+async function clear(folder: string): Promise<void> {
+  await endEmbeddedPostgres(join(folder, 'postgres'));
+  await rm(folder, { recursive: true, force: true });
+}
+
+interface Found {
+  readonly repository: Repository;
+  readonly name: string;
+  readonly list: BackupList;
+  readonly folder: string;
+  readonly key: MasterKey;
+  readonly agent: BackedUpAgent;
+}
+
+class Restoring {
+  private readonly options: AgentRestore;
+  private readonly found: Found;
+
+  constructor(options: AgentRestore, found: Found) {
+    this.options = options;
+    this.found = found;
+  }
+
+  /** Gives the new agent's id. */
+  async run(): Promise<string> {
+    const { config, log } = this.options;
+    const id = makeAgentId(randomInt);
+    await this.assertRoom();
+    await this.takeFiles(id);
+    const before = await this.rowsBefore();
+    const own = await existingMasterKey(config, undefined);
+    await withDatabase(config, log, async (connectionString) => {
+      const accountId = await this.account(connectionString, before.rows);
+      const box = await boxOf(connectionString, own, log);
+      const rows = resealed(before.rows, id, before.box, box);
+      const unfinished = 'A restore of this agent did not come to its end. Delete it, and restore it again.';
+      await writeAgentRows({ connectionString }, rows, { id, accountId, host: holderName(config), unfinished });
+      await this.putFiles(id);
+      if (await agentIsRestored({ connectionString }, id)) return;
+      throw new CommandError(`The agent ${id} was deleted while it was restored.`);
+    });
+    return id;
+  }
+
+  private get files(): { readonly disk: ListedFile; readonly template: readonly ListedFile[] } {
+    const { agent, list } = this.found;
+    const disk = filesOfAgent(agent).find(({ to }) => to.endsWith('/disk.qcow2'));
+    const template = list.templates.find(({ id }) => id === agent.templateId);
+    if (disk && template) return { disk, template: filesOfTemplate(template) };
+    throw new CommandError(`The backup ${this.found.name} has no disk of agent ${agent.agentId}.`);
+  }
+
+  private async assertRoom(): Promise<void> {
+    const { dataDir, diskFloorMib } = this.options.config;
+    const { disk, template } = this.files;
+    const neededBytes = [disk, ...template].reduce((sum, { bytes }) => sum + bytes, diskFloorMib * 2 ** 20);
+    const { bavail, bsize } = await statfs(dataDir);
+    if (bavail * bsize > neededBytes) return;
+    const [needed, free] = [neededBytes, bavail * bsize].map((bytes) => Math.ceil(bytes / 2 ** 20));
+    throw new CommandError(`The restore needs ${needed} MiB in ${dataDir}, and ${free} MiB are free.`);
+  }
+
+  /** Disk, template and rows, beside where they belong; the disk's folder is whole, and has the new agent's record. */
+  private async takeFiles(id: string): Promise<void> {
+    const { repository, name, folder, list, agent } = this.found;
+    const { disk, template } = this.files;
+    const tables = tablesOfOneAgent.map((table) => ({ part: list.database.part, from: tableFile(table) }));
+    const all = [disk, ...template, ...tables];
+    for (const part of new Set(all.map((file) => file.part))) {
+      const names = all.filter((file) => file.part === part).map(({ from }) => from);
+      await repository.restore(repository.snapshotOf(name, part), partFolder(folder, part), names);
+    }
+    const made = { folder, dataDir: join(folder, 'made') };
+    await moveFile(repository, { ...disk, to: 'vm/disk.qcow2' }, made);
+    for (const file of template) await moveFile(repository, file, made);
+    const old = JSON.parse(agent.record.text) as Record<string, unknown>;
+    const record = {
+      ...old,
+      agentId: id,
+      phase: 'disk',
+      slot: null,
+      address: null,
+      process: null,
+      credential: undefined,
+    };
+    const vm = join(folder, 'made', 'vm');
+    await writeFile(join(vm, 'vm.json'), `${JSON.stringify(record)}\n`, { mode: 0o600 });
+    await chown(join(vm, 'disk.qcow2'), 0, 0);
+    await chmod(join(vm, 'disk.qcow2'), 0o600);
+  }
+
+  private async putFiles(id: string): Promise<void> {
+    const { folder, agent, list } = this.found;
+    const { dataDir } = this.options.config;
+    await rename(join(folder, 'made', 'vm'), join(dataDir, 'vms', id));
+    // From here on its record keeps the template; where there was none, it is the backup's.
+    const template = join(dataDir, 'templates', agent.templateId);
+    if (await exists(template)) return;
+    const { mode, uid, gid } = list.templates.find((each) => each.id === agent.templateId)!.folder;
+    const made = join(folder, 'made', 'templates', agent.templateId);
+    await chown(made, uid, gid);
+    await chmod(made, mode);
+    await mkdir(join(dataDir, 'templates'), { recursive: true, mode: 0o711 });
+    await rename(made, template);
+  }
+
+  /** The agent's rows in a database of their own, of the backup's release, brought to ours. */
+  private async rowsBefore(): Promise<{ readonly rows: AgentRows; readonly box: SecretBox }> {
+    const { config, log } = this.options;
+    const { folder, list, key, agent } = this.found;
+    const facts = { ...list.database.facts };
+    const tables = facts.tables.filter(({ name }) => tablesOfOneAgent.includes(name));
+    return withOwnDatabase({ ...config, dataDir: folder, databaseUrl: null }, log, async (connectionString) => {
+      const rowsOf = (table: string): AsyncIterable<string> => rowsIn(folder, list, table);
+      await loadDatabase({ connectionString }, { ...facts, tables }, rowsOf);
+      await migrate({ connectionString });
+      const rows = await readAgentRows({ connectionString }, agent.agentId);
+      if (rows === null)
+        throw new CommandError(`The backup has a disk of agent ${agent.agentId} and no row: it was deleted.`);
+      return { rows, box: await boxOf(connectionString, key, log) };
+    });
+  }
+
+  private async account(connectionString: string, rows: AgentRows): Promise<string> {
+    const wanted = this.options.account ?? String(rows.agents[0]!['account_id']);
+    const found = await accountOf({ connectionString }, wanted);
+    if (found !== null) return found;
+    throw new CommandError(
+      'The account that the agent is to belong to is not here: name one by --account ID or E-MAIL.',
+    );
+  }
+}
+
+async function boxOf(connectionString: string, { key }: MasterKey, log: Log): Promise<SecretBox> {
+  const store = await openStore({ connectionString, log });
+  try {
+    return await openSecretBox(store.secrets, key);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Each secret belongs to its place, and so to its agent. */
+function resealed(rows: AgentRows, id: string, from: SecretBox, to: SecretBox): AgentRows {
+  const again = (
+    row: Readonly<Record<string, unknown>>,
+    contextOf: (agentId: string) => string,
+  ): Readonly<Record<string, unknown>> => {
+    const plain = from.open(String(row['sealed']), contextOf(String(row['agent_id'])));
+    return { ...row, sealed: to.seal(plain, contextOf(id)) };
+  };
+  return {
+    ...rows,
+    llm_keys: rows.llm_keys.map((row) => again(row, (agentId) => llmKeyContext(agentId, String(row['provider'])))),
+    connection_headers: rows.connection_headers.map((row) =>
+      again(row, (agentId) => connectionHeaderContext(agentId, String(row['connection']), String(row['name']))),
+    ),
+  };
+}
