@@ -134,19 +134,17 @@ class Restoring {
     throw new CommandError(`The restore needs ${needed} MiB in ${dataDir}, and ${free} MiB are free.`);
   }
 
-  /** Disk, template and rows, beside where they belong; the disk's folder is whole, and has the new agent's record. */
+  /** Disk and rows, beside where they belong; the disk's folder is whole, and has the new agent's record. */
   private async takeFiles(id: string): Promise<void> {
     const { repository, name, folder, list, agent } = this.found;
-    const { disk, template } = this.files;
+    const { disk } = this.files;
     const tables = tablesOfOneAgent.map((table) => ({ part: list.database.part, from: tableFile(table) }));
-    const all = [disk, ...template, ...tables];
+    const all = [disk, ...tables];
     for (const part of new Set(all.map((file) => file.part))) {
       const names = all.filter((file) => file.part === part).map(({ from }) => from);
       await repository.restore(repository.snapshotOf(name, part), partFolder(folder, part), names);
     }
-    const made = { folder, dataDir: join(folder, 'made') };
-    await moveFile(repository, { ...disk, to: 'vm/disk.qcow2' }, made);
-    for (const file of template) await moveFile(repository, file, made);
+    await moveFile(repository, { ...disk, to: 'vm/disk.qcow2' }, { folder, dataDir: join(folder, 'made') });
     const old = JSON.parse(agent.record.text) as Record<string, unknown>;
     const record = {
       ...old,
@@ -164,18 +162,27 @@ class Restoring {
   }
 
   private async putFiles(id: string): Promise<void> {
-    const { folder, agent, list } = this.found;
+    const { folder, agent } = this.found;
     const { dataDir } = this.options.config;
     await rename(join(folder, 'made', 'vm'), join(dataDir, 'vms', id));
-    // From here on its record keeps the template; where there was none, it is the backup's.
-    const template = join(dataDir, 'templates', agent.templateId);
-    if (await exists(template)) return;
-    const { mode, uid, gid } = list.templates.find((each) => each.id === agent.templateId)!.folder;
+    // From here on its record keeps the template; where there is none, it is the backup's.
+    if (!(await exists(join(dataDir, 'templates', agent.templateId)))) await this.putTemplate();
+  }
+
+  private async putTemplate(): Promise<void> {
+    const { repository, name, folder, agent, list } = this.found;
+    const { dataDir } = this.options.config;
+    const { part, folder: facts } = list.templates.find((each) => each.id === agent.templateId)!;
+    const { template } = this.files;
+    const taken = join(folder, 'template');
+    const names = template.map(({ from }) => from);
+    await repository.restore(repository.snapshotOf(name, part), partFolder(taken, part), names);
+    for (const file of template) await moveFile(repository, file, { folder: taken, dataDir: join(folder, 'made') });
     const made = join(folder, 'made', 'templates', agent.templateId);
-    await chown(made, uid, gid);
-    await chmod(made, mode);
+    await chown(made, facts.uid, facts.gid);
+    await chmod(made, facts.mode);
     await mkdir(join(dataDir, 'templates'), { recursive: true, mode: 0o711 });
-    await rename(made, template);
+    await rename(made, join(dataDir, 'templates', agent.templateId));
   }
 
   /** The agent's rows in a database of their own, of the backup's release, brought to ours. */
