@@ -199,9 +199,13 @@ test(
   'one agent comes back as a new one, with a key of its own, and holds no channel',
   { timeout: 10 * minuteMs },
   async () => {
+    const template = join(lodge.dataDir, 'templates', 'bare0123-build1');
+    const disk = await readFile(join(template, 'disk.qcow2'));
+    await rm(template, { recursive: true });
     const said = await lodge.run(lodge.env, 'restore', place, '--agent', agents.asleep);
     assert.equal(said.code, 0, said.text);
     const id = /is the agent ([a-z0-9]{12}) now/.exec(said.text)?.[1] ?? assert.fail(said.text);
+    assert.deepEqual(await readFile(join(template, 'disk.qcow2')), disk, 'the template that was gone is back');
     const folder = join(lodge.dataDir, 'vms', id);
     assert.deepEqual((await readdir(folder)).toSorted(), ['disk.qcow2', 'vm.json']);
     assert.deepEqual(
