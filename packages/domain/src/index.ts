@@ -1,6 +1,7 @@
 export * from './agent.ts';
 export * from './answer-delivery.ts';
 export * from './agent-tools/index.ts';
+export * from './backoff.ts';
 export * from './bounded-json.ts';
 export * from './capacity.ts';
 export * from './channels/index.ts';

@@ -1,6 +1,7 @@
 /** One relay process as its control plane sees it: started again when it dies, killed when it hangs, asked, ended. */
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backoffMs } from '@lodge/domain';
 import { ChannelFailure } from '@lodge/ports';
 import type { Log } from '@lodge/ports';
 import { Channel, ChannelError } from '@lodge/vm/channel';
@@ -13,8 +14,7 @@ import { readReply } from './serve/said.ts';
 
 /** Its own bound is shorter. */
 const closeWithinMs = 15_000;
-const firstRestartMs = 500;
-const lastRestartMs = 60_000;
+const restarts = { firstMs: 500, maxMs: 60_000, jitter: 0.5 };
 /** One that ran so long did not die of its start. */
 const stableMs = 60_000;
 const askWithinMs = 25_000;
@@ -100,14 +100,14 @@ export class RelayProcess {
   private async run(): Promise<void> {
     const { signal } = this.closing;
     const { log, channels } = this.options;
-    for (let waitMs = firstRestartMs; !signal.aborted;) {
+    for (let failures = 1; !signal.aborted; failures += 1) {
       const startedAt = performance.now();
       const how = await this.runOnce();
       if (signal.aborted) return;
-      if (performance.now() - startedAt > stableMs) waitMs = firstRestartMs;
+      if (performance.now() - startedAt > stableMs) failures = 1;
+      const waitMs = backoffMs(restarts, failures, Math.random);
       log.error({ channels, ...how, restart_ms: waitMs }, 'a relay process ended, and is started again');
-      await sleep(waitMs * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
-      waitMs = Math.min(2 * waitMs, lastRestartMs);
+      await sleep(waitMs, undefined, { signal }).catch(() => undefined);
     }
   }
 

@@ -1,3 +1,4 @@
+import { backoffMs } from '@lodge/domain';
 import { LeaseLost } from '@lodge/ports';
 import type {
   ChannelSecrets,
@@ -11,6 +12,8 @@ import type {
 } from '@lodge/ports';
 import type { Json } from '@lodge/domain';
 import { pause } from '../shared/backoff.ts';
+
+const writeAgain = { firstMs: 200, maxMs: 5_000 };
 
 export interface HostOptions {
   readonly lease: OpenedLease;
@@ -81,16 +84,16 @@ export class Host implements ConnectionHost {
   /** Until the last state is written, or nothing is written any more. */
   private async tell(): Promise<void> {
     this.isTelling = true;
-    for (let waitMs = 200; this.state !== null && !this.ended.signal.aborted;) {
+    for (let failures = 0; this.state !== null && !this.ended.signal.aborted;) {
       const state = this.state;
       try {
         await this.writeState(state);
         if (this.state === state) this.state = null;
-        waitMs = 200;
+        failures = 0;
       } catch (error) {
         this.log.warn({ err: error }, 'a state of a channel was not written yet');
-        await pause(waitMs, this.ended.signal);
-        waitMs = Math.min(2 * waitMs, 5_000);
+        failures += 1;
+        await pause(backoffMs(writeAgain, failures), this.ended.signal);
       }
     }
     this.isTelling = false;

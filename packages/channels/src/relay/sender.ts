@@ -5,6 +5,7 @@
  * sent again only where the platform tells a second try by its key, as long as it does, and is `unknown` elsewhere, never sent
  * twice.
  */
+import { backoffMs } from '@lodge/domain';
 import { maxAnswerParts, SendFailure } from '@lodge/ports';
 import type { Log, OpenedRelayStore, OutboundPart, PartToSend, Platform, RelayFiles } from '@lodge/ports';
 import { pause } from '../shared/backoff.ts';
@@ -175,8 +176,8 @@ export class Sender {
 
   private async later(part: PartToSend, failure: SendFailure, tries: number): Promise<void> {
     const { store, timings } = this.options;
-    const boundMs = Math.min(timings.retryMaxMs, timings.retryFirstMs * 2 ** (tries - 1));
-    const waitMs = Math.min(failure.retryAfterMs, maxRetryAfterMs) + boundMs * (0.5 + Math.random() / 2);
+    const rule = { firstMs: timings.retryFirstMs, maxMs: timings.retryMaxMs, jitter: 0.5 };
+    const waitMs = Math.min(failure.retryAfterMs, maxRetryAfterMs) + backoffMs(rule, tries, Math.random);
     const at = new Date(Date.now() + waitMs);
     await this.write(() => store.sendLater(part, part.id, at, failure.message, failure.outcome === 'unknown'));
   }

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backoffMs } from '@lodge/domain';
+import type { BackoffRule } from '@lodge/domain';
 
-export interface BackoffTimings {
-  /** Upper bound of the first wait. Each failure doubles it. */
-  readonly firstMs: number;
-  readonly maxMs: number;
+export interface BackoffTimings extends BackoffRule {
   /** How long a success must last before the next failure counts as a first one. */
   readonly stableMs: number;
 }
@@ -30,12 +29,11 @@ export class Backoff {
 
   /** Counts a failure and says how long to wait after it, in ms; never less than `atLeastMs`. */
   next(atLeastMs = 0): number {
-    const { firstMs, maxMs, stableMs } = this.timings;
+    const { stableMs } = this.timings;
     if (this.succeededAt !== null && this.now() - this.succeededAt >= stableMs) this.failures = 0;
     this.succeededAt = null;
-    const boundMs = Math.min(maxMs, firstMs * 2 ** Math.min(this.failures, 30));
     this.failures += 1;
-    return atLeastMs + Math.ceil(boundMs * this.random());
+    return atLeastMs + Math.ceil(backoffMs({ jitter: 1, ...this.timings }, this.failures, this.random));
   }
 
   /** Counts a failure and waits. Resolves early when `signal` is aborted: look at the signal afterwards. */

@@ -6,7 +6,7 @@
  * hold up nobody else for long. How far was read is in the store beside the lines (`appendFrom`), so a restart neither
  * repeats nor skips; only console and refusals, which the driver gives once, lose what was read and not yet written at a kill.
  */
-import { Semaphore } from '@lodge/domain';
+import { Semaphore, backoffMs } from '@lodge/domain';
 import type { RuntimeKind } from '@lodge/domain';
 import type { AgentLogStore, AgentRow, AgentRuntime, AgentStore, Log, LogBounds, VmDriver } from '@lodge/ports';
 import { AgentReader } from './agent-reader.ts';
@@ -179,8 +179,8 @@ class Collector implements LogCollector {
 
   private failed(agentId: string, source: Source, reading: Reading, error: unknown): void {
     if (this.stopping.signal.aborted) return;
-    const waitMs = Math.min(this.timing.intervalMs * 2 ** reading.failures, maxWaitMs);
     reading.failures += 1;
+    const waitMs = backoffMs({ firstMs: this.timing.intervalMs, maxMs: maxWaitMs }, reading.failures);
     reading.notBefore = performance.now() + waitMs;
     const fields = { err: error, agent_id: agentId, source, retry_ms: waitMs };
     // A machine that is just ending does not answer once or twice.

@@ -21,7 +21,7 @@
  * in a temporary folder, which the ports collect.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FairGate } from '@lodge/domain';
+import { FairGate, backoffMs } from '@lodge/domain';
 import type { RuntimeKind } from '@lodge/domain';
 import { builtIn, VmError } from '@lodge/ports';
 import type { AgentRuntime, ImageBuilder, Log, OfferedVersions, ReportProgress, RuntimeVersion } from '@lodge/ports';
@@ -86,8 +86,7 @@ const unhurriedFactor = 6;
 const unhurriedMib = 2_560;
 const roomPauseMs = 60_000;
 const defaultLookEveryMs = 10_000;
-const firstPauseMs = 5_000;
-const longestPauseMs = 5 * 60_000;
+const pauses = { firstMs: 5_000, maxMs: 5 * 60_000 };
 
 export function createTemplates(deps: TemplatesDeps): Templates {
   return new TemplateKeeper(deps);
@@ -218,7 +217,7 @@ class TemplateKeeper implements Templates {
 
   private async keep(kind: RuntimeKind, runtime: AgentRuntime): Promise<void> {
     const { signal } = this.stopping;
-    for (let pauseMs = firstPauseMs; !signal.aborted; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+    for (let tries = 1; !signal.aborted; tries += 1) {
       try {
         const offered = await this.offered(runtime);
         const fresh = await this.bring(kind, runtime, offered.fresh);
@@ -236,6 +235,7 @@ class TemplateKeeper implements Templates {
         return;
       } catch (error) {
         if (signal.aborted) return;
+        const pauseMs = backoffMs(pauses, tries);
         this.deps.log.error({ err: error, runtime: runtime.name, retry_in_ms: pauseMs }, 'template not made');
         if (!this.ready.has(kind)) {
           this.made.report(kind, 'failed', error instanceof Error ? error.message : String(error), null);
@@ -294,13 +294,14 @@ class TemplateKeeper implements Templates {
     if (this.warming.has(kind)) return;
     this.warming.add(kind);
     const { signal } = this.stopping;
-    for (let pauseMs = firstPauseMs; !signal.aborted; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+    for (let tries = 1; !signal.aborted; tries += 1) {
       const from = this.earlyOf(kind);
       if (!from) break;
       try {
         await this.further(kind, runtime, from);
       } catch (error) {
         if (signal.aborted) break;
+        const pauseMs = backoffMs(pauses, tries);
         this.deps.log.warn(
           { err: error, runtime: runtime.name, retry_in_ms: pauseMs },
           'template not warmed up further',

@@ -1,5 +1,5 @@
 /** Delays connections that failed by their own fault. Each is reopened after a wait that grows. */
-import { channelTitles } from '@lodge/domain';
+import { backoffMs, channelTitles } from '@lodge/domain';
 import type { ConnectionState, LeaseRef } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Database } from '../database/connection.ts';
@@ -9,9 +9,7 @@ import { notify } from './notify.ts';
 import { eventOf, writeState } from './states.ts';
 import type { Before } from './states.ts';
 
-const firstWaitMs = 10_000;
-const waitGrows = 6;
-const maxWaitMs = 6 * 3_600_000;
+const waits = { firstMs: 10_000, maxMs: 6 * 3_600_000, growth: 6 };
 /** A connection that did well for this long starts again with the shortest wait. */
 const forgottenAfterMs = 3_600_000;
 
@@ -29,7 +27,7 @@ export function faulted(database: Database, lease: LeaseRef): Promise<void> {
     const [row] = rows;
     if (row === undefined) return;
     const faults = row.before + 1;
-    const waitMs = Math.min(maxWaitMs, firstWaitMs * waitGrows ** (faults - 1));
+    const waitMs = backoffMs(waits, faults);
     await sql`
       update channels set faults = ${faults}, not_before = ${inMs(waitMs)}
       where agent_id = ${lease.agentId} and channel = ${lease.channel}

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backoffMs } from '@lodge/domain';
 import { DatabaseBusyError } from '@lodge/ports';
 import type { Log } from '@lodge/ports';
 import { Kysely, PostgresDialect, sql } from 'kysely';
@@ -28,6 +29,7 @@ const queryTimeoutMs = 15_000;
 const idleInTransactionTimeoutMs = 10_000;
 /** Longest time of repeating. A restart of the database takes less, unless it has much to recover. */
 const retryForMs = 10_000;
+const retries = { firstMs: 25, maxMs: 400 };
 
 const base = {
   application_name: 'lodge',
@@ -123,11 +125,12 @@ export const awaitingDatabase = <T>(work: () => Promise<T>): Promise<T> => repea
 
 async function repeated<T>(work: () => Promise<T>, isTransient: (error: unknown) => boolean): Promise<T> {
   const deadline = performance.now() + retryForMs;
-  for (let delayMs = 25; ; delayMs = Math.min(delayMs * 2, 400)) {
+  for (let tries = 1; ; tries += 1) {
     try {
       return await work();
     } catch (error) {
       if (isBusy(error)) throw new DatabaseBusyError({ cause: error });
+      const delayMs = backoffMs(retries, tries);
       if (!isTransient(error) || performance.now() + delayMs > deadline) throw withoutData(error);
       await sleep(delayMs);
     }

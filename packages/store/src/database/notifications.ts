@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backoffMs } from '@lodge/domain';
 import type { Log } from '@lodge/ports';
 import type { Client } from 'pg';
 import type { DatabaseConfig } from './connection.ts';
@@ -31,8 +32,7 @@ interface Listening {
   readonly lost: AbortSignal;
 }
 
-const firstRetryMs = 50;
-const lastRetryMs = 2_000;
+const retries = { firstMs: 50, maxMs: 2_000 };
 /** Interval of checks, because a connection may die silently (a network that drops, a server that hangs). */
 const heartbeatMs = 15_000;
 const heartbeatTimeoutMs = 5_000;
@@ -95,10 +95,11 @@ export class Changes {
   }
 
   private async listenAgain(): Promise<Listening | null> {
-    for (let retryMs = firstRetryMs; !this.closing.signal.aborted; retryMs = Math.min(retryMs * 2, lastRetryMs)) {
+    for (let tries = 1; !this.closing.signal.aborted; tries += 1) {
       try {
         return await this.listen();
       } catch (error) {
+        const retryMs = backoffMs(retries, tries);
         this.log.warn({ err: error, retry_ms: retryMs }, 'not listening for changes');
         await sleep(retryMs, undefined, { signal: this.closing.signal }).catch(() => undefined);
       }

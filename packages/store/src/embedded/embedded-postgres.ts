@@ -12,6 +12,7 @@
  */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backoffMs } from '@lodge/domain';
 import type { Log } from '@lodge/ports';
 import { installBinaries } from './binaries.ts';
 import type { Binaries } from './binaries.ts';
@@ -64,8 +65,7 @@ const strangerStopTimeoutMs = 2_000;
  * start.
  */
 const leftoverTimeoutMs = 10_000;
-const firstRetryMs = 50;
-const lastRetryMs = 5_000;
+const retries = { firstMs: 50, maxMs: 5_000 };
 /** A server that lived this long did not die of an earlier cause. */
 const stableMs = 10_000;
 
@@ -147,11 +147,13 @@ class Supervisor implements EmbeddedPostgres {
   /** Restarts the server whenever it is gone, until `stop`, after a delay that grows while starts fail. */
   private async watch(): Promise<void> {
     const { signal } = this.stopping;
-    let retryMs = firstRetryMs;
+    let failures = 0;
     let upSince = performance.now();
     while (await this.pause(watchMs)) {
       if (this.postmaster && (await isAlive(this.postmaster))) continue;
-      if (performance.now() - upSince > stableMs) retryMs = firstRetryMs;
+      if (performance.now() - upSince > stableMs) failures = 0;
+      failures += 1;
+      const retryMs = backoffMs(retries, failures);
       this.log.warn({ pid: this.postmaster?.pid }, 'Postgres is gone; starting it again');
       try {
         await this.bringUp();
@@ -165,7 +167,6 @@ class Supervisor implements EmbeddedPostgres {
         if (this.postmaster) await endPostmaster(this.postmaster, stopTimeoutMs).catch(() => undefined);
       }
       await this.pause(retryMs);
-      retryMs = Math.min(retryMs * 2, lastRetryMs);
     }
   }
 
@@ -178,7 +179,7 @@ class Supervisor implements EmbeddedPostgres {
       this.log.info({ pid: this.postmaster.pid }, 'adopted a running Postgres');
       return;
     }
-    for (let retryMs = firstRetryMs; ; retryMs *= 2) {
+    for (let tries = 1; ; tries += 1) {
       try {
         this.postmaster = await spawnPostmaster(this.cluster, this.binaries);
         await awaitReady(this.cluster, this.postmaster, readyTimeoutMs, signal);
@@ -186,7 +187,7 @@ class Supervisor implements EmbeddedPostgres {
       } catch (error) {
         const leftover = /pre-existing shared memory block/.test((error as Error).message);
         if (!leftover || performance.now() - began > leftoverTimeoutMs) throw error;
-        await sleep(retryMs, undefined, { signal });
+        await sleep(backoffMs(retries, tries), undefined, { signal });
       }
     }
   }

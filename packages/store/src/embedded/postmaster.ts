@@ -3,6 +3,7 @@ import { constants, existsSync } from 'node:fs';
 import { open, readFile, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { backoffMs } from '@lodge/domain';
 import { Client } from 'pg';
 import type { Binaries } from './binaries.ts';
 import { connectionStringOf, serverEnv, socketName } from './cluster.ts';
@@ -138,12 +139,12 @@ export async function awaitReady(
   signal: AbortSignal,
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs;
-  for (let delayMs = pollMs; (await ask(cluster)) !== 'ready'; delayMs = Math.min(delayMs * 1.5, 250)) {
+  for (let looks = 1; (await ask(cluster)) !== 'ready'; looks += 1) {
     signal.throwIfAborted();
     if (!(await isAlive(postmaster))) throw new Error(await failureOf(cluster));
     if (performance.now() >= deadline)
       throw new Error(`Postgres (pid ${postmaster.pid}) is not ready after ${timeoutMs} ms.`);
-    await sleep(delayMs);
+    await sleep(backoffMs({ firstMs: pollMs, maxMs: 250, growth: 1.5 }, looks));
   }
 }
 

@@ -2,12 +2,12 @@
  * What of an agent's settings lies in its guest is brought into effect: before the agent is reported running, when it goes
  * on after a pause, and while it runs. A kill before the row says so leaves it to the next pass, which finds it done.
  */
+import { backoffMs } from '@lodge/domain';
 import type { AgentRow, GuestAddress, RuntimeFacts } from '@lodge/ports';
 import { LookAgain, StepFailed } from './pass.ts';
 import type { Pass } from './pass.ts';
 
-const firstPauseMs = 2_000;
-const maxPauseMs = 5 * 60_000;
+const pauses = { firstMs: 2_000, maxMs: 5 * 60_000 };
 
 /** Which agents did not take their settings, and when they are tried next. */
 export class FailedApplies {
@@ -24,7 +24,7 @@ export class FailedApplies {
     const what = nameOf(agent, digest);
     const last = this.failed.get(agent.id);
     const count = last?.what === what ? last.count + 1 : 1;
-    const next = Date.now() + Math.min(maxPauseMs, firstPauseMs * 2 ** (count - 1));
+    const next = Date.now() + backoffMs(pauses, count);
     this.failed.set(agent.id, { what, count, next });
     return count;
   }
