@@ -20,6 +20,7 @@ export * from './roles.ts';
 export * from './hooks/index.ts';
 export * from './host-lines/index.ts';
 export * from './ids.ts';
+export * from './json-budget.ts';
 export * from './json.ts';
 export * from './rate-limit.ts';
 export * from './idleness.ts';

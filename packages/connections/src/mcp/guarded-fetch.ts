@@ -2,7 +2,7 @@
  * The one way of the MCP client to its server: one address, the host's credentials, everything bounded, and no answer that
  * contains a credential.
  */
-import { TokenBucket } from '@lodge/domain';
+import { JsonBudget, TokenBucket } from '@lodge/domain';
 import { PrivateAddressError } from '@lodge/egress';
 import type { Outbound, OutboundResponse } from '@lodge/egress';
 import type { ConnectionRow } from '@lodge/ports';
@@ -13,7 +13,6 @@ import { challengeOf } from '../oauth/challenge.ts';
 import { Unauthorized } from '../oauth/login.ts';
 import type { Credentials } from '../secret/credentials.ts';
 import { EchoSearch } from '../secret/echo-search.ts';
-import { JsonMeter } from './json-meter.ts';
 import { CredentialEchoed, McpRefused } from './mcp-refused.ts';
 
 export interface McpWay {
@@ -105,12 +104,12 @@ async function* checked(
   refused: (why: CredentialEchoed) => void,
 ): AsyncGenerator<Uint8Array> {
   const { depth, elements, answerBytes, callMs } = bounds;
-  const meter = new JsonMeter({ bytes: answerBytes, depth, elements });
+  const json = new JsonBudget({ bytes: answerBytes, depth, elements }, 'lines');
   const signal = AbortSignal.timeout(callMs);
   let heldBytes = 0;
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
-      if (!meter.takes(chunk)) throw new McpRefused('The server answers with too much.');
+      if (json.exceeds(chunk) !== null) throw new McpRefused('The server answers with too much.');
       if (!budget.held.take(row, chunk.length))
         throw new McpRefused('Too many bytes are under way. Try again shortly.');
       heldBytes += chunk.length;

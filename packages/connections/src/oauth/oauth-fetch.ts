@@ -1,12 +1,11 @@
 /** The one way to an authorization server: a few bounded requests to checked addresses, without redirects. */
 import { isIP } from 'node:net';
-import { oauthBounds } from '@lodge/domain';
+import { JsonBudget, oauthBounds } from '@lodge/domain';
 import { PrivateAddressError, isPublicAddress } from '@lodge/egress';
 import type { Outbound, OutboundRequest, OutboundResponse } from '@lodge/egress';
 import { ConsentFailure } from '@lodge/ports';
 import type { OAuthBounds } from '../bounds.ts';
 import { isUnpacked } from '../http/headers.ts';
-import { JsonMeter } from '../mcp/json-meter.ts';
 
 export interface OAuthWay {
   readonly outbound: Outbound;
@@ -54,12 +53,12 @@ export async function sent(way: OAuthWay, request: OutboundRequest): Promise<Out
 async function bodyOf({ headers, body }: OutboundResponse, bounds: OAuthBounds): Promise<Uint8Array<ArrayBuffer>> {
   body.on('error', () => undefined);
   const { answerBytes: bytes, depth, elements } = bounds;
-  const meter = new JsonMeter({ bytes, depth, elements });
+  const json = new JsonBudget({ bytes, depth, elements });
   const chunks: Buffer[] = [];
   try {
     if (!isUnpacked(headers['content-encoding'])) throw notAsSpecified();
     for await (const chunk of body as AsyncIterable<Buffer>) {
-      if (!meter.takes(chunk)) throw new ConsentFailure('The authorization server says too much.');
+      if (json.exceeds(chunk) !== null) throw new ConsentFailure('The authorization server says too much.');
       chunks.push(chunk);
     }
     return new Uint8Array(Buffer.concat(chunks));
