@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Refusal } from '@lodge/domain';
 import { failureOf } from './failure.ts';
+import { taskRetries } from './task.ts';
 
-const waitsMs = [10_000, 60_000];
-const of = (error: unknown, tries = 1, hasBegun = true) => failureOf(error, { tries, waitsMs, hasBegun });
+const rules = taskRetries([10_000, 60_000]);
+const of = (error: unknown, tries = 1, hasBegun = true) => failureOf(error, rules, { tries, hasBegun });
 
 test('what may pass is tried again after a wait, as often as there are waits', () => {
   for (const code of ['agent_unavailable', 'rate_limit_exceeded', 'insufficient_capacity', 'internal_error'] as const) {

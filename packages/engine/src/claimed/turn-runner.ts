@@ -2,12 +2,13 @@
 import type { ClaimedTurn, ClaimedTurns } from '@lodge/ports';
 import { Periodic } from '../periodic.ts';
 import { attempt } from './attempt.ts';
-import type { AttemptDeps } from './attempt.ts';
+import { attemptOf } from './task.ts';
+import type { TaskDeps } from './task.ts';
 import type { TurnBounds } from './turn-bounds.ts';
 import { ClaimedWork } from './work.ts';
 
 /** Who makes the turns. */
-export interface TurnRunnerDeps extends Pick<AttemptDeps<ClaimedTurn>, 'agents' | 'runTurn' | 'log'> {
+export interface TurnRunnerDeps extends Pick<TaskDeps<ClaimedTurn>, 'agents' | 'runTurn' | 'log'> {
   /** Names this process among those that may make turns. */
   readonly holder: string;
   /** Names this host: an agent's machine is on one. */
@@ -15,7 +16,7 @@ export interface TurnRunnerDeps extends Pick<AttemptDeps<ClaimedTurn>, 'agents' 
 }
 
 export interface TurnRunnerParts<Piece extends ClaimedTurn>
-  extends TurnRunnerDeps, Pick<AttemptDeps<Piece>, 'taskOf' | 'what'> {
+  extends TurnRunnerDeps, Pick<TaskDeps<Piece>, 'taskOf' | 'what'> {
   readonly turns: ClaimedTurns<Piece>;
   readonly bounds: TurnBounds;
   /** Done with each look, before anything is claimed. */
@@ -31,16 +32,17 @@ export class TurnRunner<Piece extends ClaimedTurn> {
   constructor(parts: TurnRunnerParts<Piece>) {
     const { turns, bounds, holder, host, what, before, rounds = [], log } = parts;
     const { leaseMs } = bounds;
+    const how = attemptOf(parts);
     this.work = new ClaimedWork({
       bounds,
       ...(before && { before }),
       claim: (limit, except) => turns.claim({ holder, host, limit, leaseMs, except }),
       renew: (claims) => turns.renew(claims, leaseMs),
-      perform: (claimed, cut) => attempt(parts, claimed, cut),
+      perform: (claimed, cut) => attempt(how, claimed, cut),
       onWork: (listener) => turns.onWork(listener),
       losesClaimsOnWork: true,
       what,
-      fields: (claimed) => parts.taskOf(claimed).fields,
+      fields: how.fields,
       log,
     });
     const tidying = new Periodic({

@@ -1,7 +1,7 @@
 /** Makes turns of the messages of hooks. */
 import { hookPromptOf } from '@lodge/domain';
 import type { ClaimedHookMessage, HookTurns } from '@lodge/ports';
-import type { Task } from '../claimed/attempt.ts';
+import type { Task } from '../claimed/task.ts';
 import { TurnRunner } from '../claimed/turn-runner.ts';
 import type { TurnRunnerDeps } from '../claimed/turn-runner.ts';
 import { workReasons } from '../claimed/words.ts';

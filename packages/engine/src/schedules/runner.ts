@@ -4,7 +4,7 @@
  */
 import { scheduledPromptOf } from '@lodge/domain';
 import type { ClaimedRun, ScheduleRuns } from '@lodge/ports';
-import type { Task } from '../claimed/attempt.ts';
+import type { Task } from '../claimed/task.ts';
 import { TurnRunner } from '../claimed/turn-runner.ts';
 import type { TurnRunnerDeps } from '../claimed/turn-runner.ts';
 import { Periodic } from '../periodic.ts';

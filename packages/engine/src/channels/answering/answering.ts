@@ -1,10 +1,11 @@
 /** Answers what came in on channels: makes a turn of each conversation in which messages wait (`ClaimedWork`). */
 import type { ChannelTurns, WaitingConversation } from '@lodge/ports';
+import { attempt } from '../../claimed/attempt.ts';
 import { TurnCut } from '../../claimed/cut.ts';
 import { ClaimedWork } from '../../claimed/work.ts';
 import type { Cuttable } from '../../claimed/work.ts';
 import { answerAsides } from './asides.ts';
-import { converse } from './converse.ts';
+import { conversing } from './converse.ts';
 import type { ConverseDeps } from './converse.ts';
 
 export interface AnsweringDeps extends ConverseDeps {
@@ -16,6 +17,7 @@ export interface AnsweringDeps extends ConverseDeps {
 export function createAnswering(deps: AnsweringDeps): ClaimedWork<WaitingConversation> {
   const { turns, bounds, holder, log } = deps;
   const { turnsPerAgent: perAgent, leaseMs } = bounds;
+  const parts = conversing(deps);
   return new ClaimedWork({
     bounds,
     async before(underWay) {
@@ -24,11 +26,11 @@ export function createAnswering(deps: AnsweringDeps): ClaimedWork<WaitingConvers
     },
     claim: (limit) => turns.claim({ holder, limit, perAgent, leaseMs }),
     renew: (claims) => turns.renew(claims, leaseMs),
-    perform: (claimed, cut) => converse(deps, claimed, cut),
+    perform: (claimed, cut) => attempt(parts, claimed, cut),
     onWork: (listener) => turns.onWork(listener),
     losesClaimsOnWork: false,
-    what: 'messages of channels',
-    fields: ({ agentId: agent_id, channel }) => ({ agent_id, channel }),
+    what: parts.what,
+    fields: parts.fields,
     log,
   });
 }

@@ -1,14 +1,10 @@
-/**
- * What is done about a conversation that was claimed: what waits in it is answered, put off, or has failed. Until that is written
- * nothing has happened for the store: a process that dies meanwhile leaves a claim that ends, and the turn is made again, as often
- * as the bounds allow.
- */
+/** A conversation in which messages wait: how an attempt answers it and ends. */
 import { commandIn } from '@lodge/domain';
-import type { ChannelCommand } from '@lodge/domain';
+import type { ChannelCommand, ErrorCode } from '@lodge/domain';
 import type { ChannelAnswer, ChannelTurns, Log, WaitingConversation, WaitingMessage } from '@lodge/ports';
 import type { Agents } from '../../agents/agents.ts';
-import { cutOf } from '../../claimed/cut.ts';
-import { failureOf } from './failure.ts';
+import type { AttemptParts } from '../../claimed/attempt.ts';
+import type { RetryRules } from '../../claimed/failure.ts';
 import { discard } from './outbox.ts';
 import { say } from './say.ts';
 import type { SayDeps } from './say.ts';
@@ -22,19 +18,48 @@ export interface ConverseDeps extends SayDeps {
 
 type Result = Parameters<ChannelTurns['answer']>[1];
 
-export async function converse(deps: ConverseDeps, claimed: WaitingConversation, cut: AbortSignal): Promise<void> {
-  const tries = claimed.attempts + 1;
-  let result: Result;
-  try {
-    result =
-      tries > deps.bounds.waitsMs.length + 1
-        ? failed(reasons.tooOften, sayings.notDone)
-        : await answered(deps, claimed, cut);
-  } catch (error) {
-    const ended = await afterError(deps, claimed, error, cut);
-    if (ended === null) return;
-    result = ended;
-  }
+/** These pass by themselves, sooner or later. */
+const passing: readonly ErrorCode[] = [
+  'agent_transitioning',
+  'insufficient_capacity',
+  'quota_exceeded',
+  'rate_limit_exceeded',
+];
+
+/** An agent that does not answer has perhaps done what it was told: it is not asked again. */
+export const conversationRetries = (waitsMs: readonly number[]): RetryRules => ({
+  waitsMs,
+  maxWaitMs: 10 * 60_000,
+  mayPass: ({ code, mayRepeat }) => passing.includes(code) || (code === 'agent_unavailable' && mayRepeat),
+});
+
+const texts: { readonly [Code in ErrorCode]?: string } = {
+  request_too_large: sayings.tooLong,
+  invalid_request: sayings.cannot,
+  internal_error: sayings.notDone,
+  loop_detected: sayings.notDone,
+  agent_unavailable: sayings.notDone,
+};
+
+/** The sentence about a failure that goes to the conversation. It tells nothing of the account. */
+export const textOf = (code: ErrorCode | null): string => (code !== null && texts[code]) || sayings.cannot;
+
+export function conversing(deps: ConverseDeps): AttemptParts<WaitingConversation, Result> {
+  const { turns, bounds, log } = deps;
+  return {
+    turn: (claimed, cut) => answered(deps, claimed, cut),
+    failed: (_claimed, { reason, code }) => failed(reason, textOf(code)),
+    stopped: { outcome: 'answered', reason: reasons.stopped, answer: null },
+    end: (claimed, result) => ended(deps, claimed, result),
+    postpone: (claimed, { afterMs, reason }) => turns.postpone(claimed, new Date(Date.now() + afterMs), reason),
+    rules: conversationRetries(bounds.waitsMs),
+    what: 'messages of channels',
+    fields: ({ agentId: agent_id, channel }) => ({ agent_id, channel }),
+    log,
+  };
+}
+
+async function ended(deps: ConverseDeps, claimed: WaitingConversation, result: Result): Promise<void> {
   const isWritten = await deps.turns.answer(claimed, result);
   if (!isWritten) await discard(deps, result.answer?.files ?? []);
   else if (result.outcome === 'answered') await discard(deps, handedOver(claimed));
@@ -43,28 +68,6 @@ export async function converse(deps: ConverseDeps, claimed: WaitingConversation,
 /** Files of messages that have had their turn. Those of one that failed are there for its retry. */
 const handedOver = ({ messages }: WaitingConversation): readonly { readonly key: string }[] =>
   messages.flatMap(({ files }) => files.flatMap(({ key }) => (key === null ? [] : [{ key }])));
-
-/** What is to be written; null where nothing is, or it is written already. */
-async function afterError(
-  { turns, bounds, log }: ConverseDeps,
-  claimed: WaitingConversation,
-  error: unknown,
-  cut: AbortSignal,
-): Promise<Result | null> {
-  const cause = cutOf(cut);
-  if (cause === 'claim_lost') return null;
-  if (cause === 'stop') return { outcome: 'answered', reason: reasons.stopped, answer: null };
-  if (cause === 'closing') {
-    await turns.postpone(claimed, new Date(), reasons.closing);
-    return null;
-  }
-  const failure = failureOf(error, claimed.attempts + 1, bounds.waitsMs);
-  const { agentId: agent_id, channel } = claimed;
-  log.warn({ err: error, agent_id, channel, to: failure.to }, 'a turn for a channel came to nothing');
-  if (failure.to === 'end') return failed(failure.reason, failure.text);
-  await turns.postpone(claimed, new Date(Date.now() + failure.afterMs), failure.reason);
-  return null;
-}
 
 const failed = (reason: string, text: string | null): Result => ({
   outcome: 'failed',

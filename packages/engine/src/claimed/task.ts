@@ -1,0 +1,108 @@
+/** A task of a schedule or a hook: what its agent is to do, and how an attempt does it and ends. */
+import type { ErrorCode } from '@lodge/domain';
+import type { AgentRow, ClaimedTurn, ClaimedTurns, Log, TurnEnd } from '@lodge/ports';
+import type { Agents } from '../agents/agents.ts';
+import { plainAnswer } from '../turns/plain-answer.ts';
+import { message } from '../turns/run-turn.ts';
+import type { RunTurn, TurnOrigin } from '../turns/run-turn.ts';
+import type { AttemptParts } from './attempt.ts';
+import type { RetryRules } from './failure.ts';
+import type { TurnBounds } from './turn-bounds.ts';
+
+export interface Task {
+  readonly accountId: string;
+  readonly agentId: string;
+  readonly conversation: string;
+  readonly origin: TurnOrigin;
+  readonly text: string;
+  /** Whether it wakes an agent that does not run. */
+  readonly wakes: (agent: AgentRow) => boolean;
+  /** Why it does not. */
+  readonly asleep: string;
+  /** In the log. */
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+export interface TaskDeps<Piece extends ClaimedTurn> {
+  readonly agents: Pick<Agents, 'get'>;
+  readonly runTurn: RunTurn;
+  readonly turns: Pick<ClaimedTurns<Piece>, 'end' | 'postpone'>;
+  readonly taskOf: (piece: Piece) => Task;
+  readonly bounds: Pick<TurnBounds, 'turnMs' | 'wakeMs' | 'waitsMs'>;
+  /** Names the work in the log. */
+  readonly what: string;
+  readonly log: Log;
+}
+
+/** Another attempt cannot help with these: keys, limits, and an agent that is not there to be woken. */
+const final: readonly ErrorCode[] = [
+  'invalid_request',
+  'request_too_large',
+  'spend_limit_exceeded',
+  'loop_detected',
+  'agent_not_running',
+  'agent_not_found',
+];
+
+export const taskRetries = (waitsMs: readonly number[]): RetryRules => ({
+  waitsMs,
+  maxWaitMs: 15 * 60_000,
+  mayPass: ({ code }) => !final.includes(code),
+});
+
+export function attemptOf<Piece extends ClaimedTurn>(deps: TaskDeps<Piece>): AttemptParts<Piece, TurnEnd> {
+  const { turns, taskOf, bounds, what, log } = deps;
+  return {
+    turn: (piece, cut, begins) => turnOf(deps, piece, cut, begins),
+    failed: (piece, { reason, mayHaveActed }) => failed(reason, mayHaveActed || piece.mayHaveActed),
+    end: (piece, end) => turns.end(piece, end),
+    postpone: (piece, postponement) => turns.postpone(piece, postponement),
+    rules: taskRetries(bounds.waitsMs),
+    what,
+    fields: (piece) => taskOf(piece).fields,
+    log,
+  };
+}
+
+async function turnOf<Piece extends ClaimedTurn>(
+  { agents, runTurn, taskOf, bounds }: TaskDeps<Piece>,
+  piece: Piece,
+  cut: AbortSignal,
+  begins: () => void,
+): Promise<TurnEnd> {
+  const { accountId, agentId, conversation, origin, text, wakes, asleep } = taskOf(piece);
+  const agent = await agents.get(accountId, agentId);
+  if (agent.status === 'error') return failed(inError(agent), piece.mayHaveActed);
+  const wake = wakes(agent);
+  if (!wake && agent.status !== 'running') return { outcome: 'skipped', reason: asleep, answer: null };
+  try {
+    const answer = await runTurn({
+      agentId,
+      accountId,
+      member: null,
+      conversation,
+      origin,
+      said: message(text),
+      wake,
+      wakeTimeoutMs: bounds.wakeMs,
+      timeoutMs: bounds.turnMs,
+      signal: cut,
+    });
+    begins();
+    return { outcome: 'answered', reason: null, answer: plainAnswer(await answer.text()) };
+  } catch (error) {
+    cut.throwIfAborted();
+    throw error;
+  }
+}
+
+const acted = ' It may have acted before it failed.';
+
+const failed = (reason: string, mayHaveActed: boolean): TurnEnd => ({
+  outcome: 'failed',
+  reason: mayHaveActed ? reason + acted : reason,
+  answer: null,
+});
+
+const inError = ({ statusReason }: AgentRow): string =>
+  `The agent is in error${statusReason === null ? '.' : `: ${statusReason.message}`}`;
