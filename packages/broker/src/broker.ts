@@ -12,7 +12,7 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Shares, TokenBuckets, endStalledReply } from '@lodge/domain';
+import { Places, Shares, TokenBuckets, endStalledReply } from '@lodge/domain';
 import { createOutbound } from '@lodge/egress';
 import type { AgentDirectory, BrokerAgent, CallLedger, Log, PriceBook, Provider, SecretBox } from '@lodge/ports';
 import { plainAddress } from './call/plain-address.ts';
@@ -137,17 +137,11 @@ function createHttpServer(limits: BrokerLimits, handle: (req: IncomingMessage, r
       handle(req, res);
     },
   );
-  const connections = new Map<string, number>();
+  const connections = new Places({ perName: limits.connectionsPerAddress });
   server.on('connection', (socket: Socket) => {
     const address = plainAddress(socket.remoteAddress);
-    const open = (connections.get(address) ?? 0) + 1;
-    connections.set(address, open);
-    socket.on('close', () => {
-      const left = connections.get(address)! - 1;
-      if (left === 0) connections.delete(address);
-      else connections.set(address, left);
-    });
-    if (open > limits.connectionsPerAddress) socket.destroy();
+    if (connections.take(address)) socket.on('close', () => connections.giveBack(address));
+    else socket.destroy();
   });
   return server;
 }

@@ -68,6 +68,6 @@ test('a stream of hostile lines costs next to nothing', () => {
     const text = new TextEncoder().encode(unit.repeat((1024 * 1024) / unit.length));
     for (const form of ['text', 'lines'] as const) new JsonBudget(many, form).exceeds(text);
   }
-  // Tenths of a second. What looks for a line's end again at each quote takes minutes.
+  // Tenths of a second. A pass that looks for a line's end again at each quote takes minutes.
   assert.ok(process.cpuUsage(before).user < 6_000_000);
 });

@@ -5,7 +5,7 @@
  * sent again only where the platform tells a second try by its key, as long as it does, and is `unknown` elsewhere, never sent
  * twice.
  */
-import { backoffMs } from '@lodge/domain';
+import { Places, backoffMs } from '@lodge/domain';
 import { maxAnswerParts, SendFailure } from '@lodge/ports';
 import type { Log, OpenedRelayStore, OutboundPart, PartToSend, Platform, RelayFiles } from '@lodge/ports';
 import { pause } from '../shared/backoff.ts';
@@ -40,7 +40,7 @@ export class Sender {
   private readonly options: SenderOptions;
   /** By conversation. */
   private readonly underWay = new Map<string, Promise<void>>();
-  private readonly perChannel = new Map<string, number>();
+  private readonly places = new Places({ inAll: maxAtOnce, perName: maxOfChannel });
   private readonly closing = new AbortController();
 
   constructor(options: SenderOptions) {
@@ -50,7 +50,7 @@ export class Sender {
   async look(): Promise<void> {
     const { store, channels } = this.options;
     if (this.closing.signal.aborted || this.underWay.size >= maxAtOnce) return;
-    const held = channels.connected.filter(({ lease }) => (this.perChannel.get(keyOf(lease)) ?? 0) < maxOfChannel);
+    const held = channels.connected.filter(({ lease }) => !this.places.isFull(keyOf(lease)));
     const parts = await store.partsToSend(
       held.map(({ lease }) => lease),
       2 * maxAtOnce,
@@ -71,10 +71,8 @@ export class Sender {
     const conversation = JSON.stringify([part.agentId, part.channel, part.conversationId]);
     const channel = keyOf(part);
     const held = this.options.channels.find(part);
-    const ofChannel = this.perChannel.get(channel) ?? 0;
-    const isFull = this.underWay.size >= maxAtOnce || ofChannel >= maxOfChannel;
-    if (held === undefined || isFull || this.underWay.has(conversation) || held.lease.number !== part.number) return;
-    this.perChannel.set(channel, ofChannel + 1);
+    if (held === undefined || this.underWay.has(conversation) || held.lease.number !== part.number) return;
+    if (!this.places.take(channel)) return;
     const work = this.handle(held, part)
       .catch(async (error: unknown) => {
         this.options.log.warn({ err: error, channel: part.channel }, 'a part was not handled, and is tried again');
@@ -83,9 +81,7 @@ export class Sender {
       })
       .finally(() => {
         this.underWay.delete(conversation);
-        const left = this.perChannel.get(channel)! - 1;
-        if (left === 0) this.perChannel.delete(channel);
-        else this.perChannel.set(channel, left);
+        this.places.giveBack(channel);
         this.options.onEnd();
       });
     this.underWay.set(conversation, work);

@@ -1,5 +1,4 @@
-import { Shares } from './shares.ts';
-import type { Holder } from './shares.ts';
+import { Places } from './places.ts';
 
 export interface GateBounds<Name> {
   readonly inAll: number;
@@ -38,19 +37,19 @@ interface Waiting {
  */
 export class FairGate<Name extends string = string> {
   readonly #inAll: number;
-  readonly #shares: Shares;
+  readonly #places: Places;
   readonly #isUrgent: ((name: Name) => boolean) | undefined;
   /** Waiting work by name, in the order of their turns. */
   readonly #waiting = new Map<Name, Waiting[]>();
 
-  constructor({ inAll, perName = inAll, few = perName, isUrgent }: GateBounds<Name>) {
+  constructor({ inAll, perName = inAll, few, isUrgent }: GateBounds<Name>) {
     this.#inAll = inAll;
-    this.#shares = new Shares({ perAgent: perName, perAccount: perName, inAll, few });
+    this.#places = new Places({ inAll, perName, ...(few !== undefined && { few }) });
     this.#isUrgent = isUrgent;
   }
 
   get isIdle(): boolean {
-    return this.#shares.total === 0;
+    return this.#places.taken === 0;
   }
 
   async through<T>(name: Name, work: () => Promise<T>, options: GateOptions = {}): Promise<T> {
@@ -74,11 +73,11 @@ export class FairGate<Name extends string = string> {
 
   #takes(name: Name, { signal, amount = 1 }: GateOptions): boolean {
     signal?.throwIfAborted();
-    return !this.#waiting.has(name) && this.#shares.take(holderOf(name), amount);
+    return !this.#waiting.has(name) && this.#places.take(name, amount);
   }
 
   #giveBack(name: Name, { amount = 1 }: GateOptions): void {
-    this.#shares.giveBack(holderOf(name), amount);
+    this.#places.giveBack(name, amount);
     if (this.#isUrgent) this.#letIn(this.#isUrgent);
     this.#letIn(() => true);
   }
@@ -112,9 +111,9 @@ export class FairGate<Name extends string = string> {
    */
   #letIn(may: (name: Name) => boolean): void {
     for (const [name, queue] of this.#waiting) {
-      if (this.#shares.total >= this.#inAll) return;
+      if (this.#places.taken >= this.#inAll) return;
       const [{ options, letIn }] = queue as [Waiting];
-      if (!may(name) || !this.#shares.take(holderOf(name), options.amount ?? 1)) continue;
+      if (!may(name) || !this.#places.take(name, options.amount ?? 1)) continue;
       this.#waiting.delete(name);
       queue.shift();
       if (queue.length > 0) this.#waiting.set(name, queue);
@@ -123,5 +122,3 @@ export class FairGate<Name extends string = string> {
     }
   }
 }
-
-const holderOf = (name: string): Holder => ({ agentId: name, accountId: name });

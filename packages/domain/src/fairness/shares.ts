@@ -29,11 +29,16 @@ export class Shares {
     return this.#total;
   }
 
+  /** Returns how much an agent holds. */
+  of(agentId: string): number {
+    return this.#ofAgents.get(agentId) ?? 0;
+  }
+
   /** Takes an amount. False when there is too little for this holder; nothing is taken then. */
   take({ agentId, accountId }: Holder, amount: number): boolean {
     if (amount === 0) return true;
     const { perAgent, perAccount, inAll, few } = this.#bounds;
-    const ofAgent = (this.#ofAgents.get(agentId) ?? 0) + amount;
+    const ofAgent = this.of(agentId) + amount;
     const ofAccount = (this.#ofAccounts.get(accountId) ?? 0) + amount;
     const total = this.#total + amount;
     if (ofAgent > perAgent || ofAccount > perAccount || total > inAll) return false;

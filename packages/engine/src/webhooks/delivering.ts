@@ -2,7 +2,7 @@
  * Delivers events to the webhooks of all accounts. Each webhook is one process's at a time, by a lease that it renews; a process
  * that dies leaves leases that end by themselves.
  */
-import { webhookRetries } from '@lodge/domain';
+import { Places, webhookRetries } from '@lodge/domain';
 import type { RetryRules } from '@lodge/domain';
 import { webhookSecretContext } from '@lodge/ports';
 import type { EventStore, HeldWebhook, Log, SecretBox, WebhookQueue, WebhookSender } from '@lodge/ports';
@@ -58,8 +58,7 @@ export class WebhookDelivering {
   private readonly deps: DeliveringDeps;
   private readonly bounds: DeliveringBounds;
   private readonly endpoints = new Map<string, Endpoint>();
-  private readonly attempts = new Map<string, number>();
-  private attemptsInAll = 0;
+  private readonly attempts: Places;
   /** Those that found no place. */
   private readonly waiting = new Set<Endpoint>();
   private readonly rounds: readonly Periodic[];
@@ -71,6 +70,7 @@ export class WebhookDelivering {
   constructor(deps: DeliveringDeps) {
     this.deps = deps;
     this.bounds = { ...defaultDeliveringBounds, ...deps.bounds };
+    this.attempts = new Places({ perName: this.bounds.attemptsPerAccount, inAll: this.bounds.attempts });
     const { log, queue } = deps;
     const { leaseMs, lookEveryMs, pruneEveryMs, keptMs, kept } = this.bounds;
     this.rounds = [
@@ -173,18 +173,12 @@ export class WebhookDelivering {
 
   private place(endpoint: Endpoint): (() => void) | null {
     const { accountId } = endpoint.held;
-    const own = this.attempts.get(accountId) ?? 0;
-    if (this.attemptsInAll >= this.bounds.attempts || own >= this.bounds.attemptsPerAccount) {
+    if (!this.attempts.take(accountId)) {
       this.waiting.add(endpoint);
       return null;
     }
-    this.attempts.set(accountId, own + 1);
-    this.attemptsInAll += 1;
     return () => {
-      this.attemptsInAll -= 1;
-      const left = this.attempts.get(accountId)! - 1;
-      if (left === 0) this.attempts.delete(accountId);
-      else this.attempts.set(accountId, left);
+      this.attempts.giveBack(accountId);
       // Each of them asks again: the place may be of no use to the first.
       const waiting = [...this.waiting];
       this.waiting.clear();

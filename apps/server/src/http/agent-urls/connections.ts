@@ -2,13 +2,12 @@
  * Requests under way at agents' addresses, in this process. Whoever has a right to an agent and anyone at its public ports are
  * bounded apart: strangers who keep connections open do not keep the owner out, nor those of one port those of another.
  */
-import { Refusal } from '@lodge/domain';
+import { Places, Refusal, Shares } from '@lodge/domain';
 
-/** With a key or a visit, of one agent. */
-const maxWithRight = 256;
-/** At one public port, and there from one network. */
-const maxOfPort = 128;
-const maxOfNetwork = 64;
+/** Of one agent, with a key or a visit. */
+const withRight = { perName: 256 };
+/** A network stands where the shares have an agent, and a public port for the account. */
+const ofAnyone = { perAgent: 64, perAccount: 128, inAll: Infinity, few: 128 };
 
 /** Whose request it is. */
 interface Connection {
@@ -18,34 +17,16 @@ interface Connection {
 }
 
 export class Connections {
-  private readonly underWay = new Map<string, number>();
+  private readonly withRight = new Places(withRight);
+  private readonly ofAnyone = new Shares(ofAnyone);
 
-  /** Takes a place; gives what to call when it is free again. Refuses with 503. */
-  enter(connection: Connection): () => void {
-    const places = placesOf(connection);
-    for (const { name, max } of places) {
-      if ((this.underWay.get(name) ?? 0) >= max) {
-        throw new Refusal('agent_unavailable', 'Too many requests to this agent at once.');
-      }
+  /** Takes a place; gives what to call, once, when it is free again. Refuses with 503. */
+  enter({ agentId, anyone }: Connection): () => void {
+    const port = `${agentId}:${anyone?.port}`;
+    const holder = { agentId: `${port} ${anyone?.network}`, accountId: port };
+    if (!(anyone === null ? this.withRight.take(agentId) : this.ofAnyone.take(holder, 1))) {
+      throw new Refusal('agent_unavailable', 'Too many requests to this agent at once.');
     }
-    for (const { name } of places) this.add(name, 1);
-    return () => {
-      for (const { name } of places.splice(0)) this.add(name, -1);
-    };
+    return () => (anyone === null ? this.withRight.giveBack(agentId) : this.ofAnyone.giveBack(holder, 1));
   }
-
-  private add(name: string, change: 1 | -1): void {
-    const count = (this.underWay.get(name) ?? 0) + change;
-    if (count === 0) this.underWay.delete(name);
-    else this.underWay.set(name, count);
-  }
-}
-
-function placesOf({ agentId, anyone }: Connection): { readonly name: string; readonly max: number }[] {
-  if (anyone === null) return [{ name: agentId, max: maxWithRight }];
-  const port = `${agentId}:${anyone.port}`;
-  return [
-    { name: port, max: maxOfPort },
-    { name: `${port} ${anyone.network}`, max: maxOfNetwork },
-  ];
 }

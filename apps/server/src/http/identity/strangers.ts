@@ -10,7 +10,7 @@
  */
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FairGate, Shares, networkOf } from '@lodge/domain';
+import { FairGate, Places, networkOf } from '@lodge/domain';
 import type { FastifyReply } from 'fastify';
 import type { Limits } from '../pipeline/limits/limits.ts';
 
@@ -21,7 +21,7 @@ interface Stranger {
 }
 
 const places = { inAll: 4, perName: 2 };
-const waiters = { perAgent: 256, perAccount: 256, inAll: 4_096, few: 256 };
+const waiters = { inAll: 4_096, perName: 256 };
 /** Of a network that is over its limit: a turn each so often, and only one that comes soon. */
 const overTurnMs = 100;
 const maxOverWaitMs = 1_600;
@@ -37,7 +37,7 @@ export class Strangers {
   private readonly underWay = new Map<string, Promise<unknown>>();
   /** Networks take turns at it. */
   private readonly gate = new FairGate(places);
-  private readonly waiters = new Shares(waiters);
+  private readonly waiters = new Places(waiters);
   /** When the next turn is of a network over its limit. */
   private readonly overTurns = new Map<string, number>();
 
@@ -80,12 +80,11 @@ export class Strangers {
 
   private async inTurn<T>(limiter: Limits, stranger: Stranger, work: () => Promise<T>): Promise<T> {
     const name = networkOf(stranger.address);
-    const holder = { agentId: name, accountId: name };
     const room = {
       enter: () => {
-        if (!this.waiters.take(holder, 1)) throw limiter.refusal(stranger.address, stranger.reply);
+        if (!this.waiters.take(name)) throw limiter.refusal(stranger.address, stranger.reply);
       },
-      leave: () => this.waiters.giveBack(holder, 1),
+      leave: () => this.waiters.giveBack(name),
     };
     for (let hasOverTurn = false; ;) {
       if (!hasOverTurn && limiter.isOver(stranger.address)) {

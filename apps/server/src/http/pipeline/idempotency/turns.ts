@@ -3,26 +3,25 @@
  * connection of the pool, which is first come, first served: a flood of them would hold up everybody. So an account has two at
  * once, all accounts together leave connections for other work, and accounts that wait take turns.
  */
-import { FairGate, Shares } from '@lodge/domain';
+import { FairGate, Places } from '@lodge/domain';
 import { DatabaseBusyError } from '@lodge/ports';
 
 /** The pool has ten connections. */
 const places = { perName: 2, inAll: 6, few: 1 };
 /** These bound requests that were not begun. */
-const waiters = { perAgent: 500, perAccount: 500, inAll: 2_000, few: 50 };
+const waiters = { perName: 500, inAll: 2_000, few: 50 };
 
 export class ClaimTurns {
   readonly #gate = new FairGate(places);
-  readonly #waiters = new Shares(waiters);
+  readonly #waiters = new Places(waiters);
 
   /** Does the work of a request that was not begun. Rejects with `DatabaseBusyError` where too many wait. */
   begin<T>(accountId: string, work: () => Promise<T>): Promise<T> {
-    const holder = { agentId: accountId, accountId };
     const room = {
       enter: () => {
-        if (!this.#waiters.take(holder, 1)) throw new DatabaseBusyError();
+        if (!this.#waiters.take(accountId)) throw new DatabaseBusyError();
       },
-      leave: () => this.#waiters.giveBack(holder, 1),
+      leave: () => this.#waiters.giveBack(accountId),
     };
     return this.#gate.through(accountId, work, { room });
   }

@@ -12,7 +12,7 @@ import type { ChildProcess } from 'node:child_process';
 import { isIPv4 } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import { TokenBucket } from '@lodge/domain';
+import { Places, TokenBucket } from '@lodge/domain';
 import { Channel, ChannelError } from '../../../remote/channel.ts';
 import type { Message } from '../../../remote/channel.ts';
 import { listenFor, usualHeartbeat } from '../../../remote/heartbeat.ts';
@@ -205,7 +205,7 @@ export class NamesProcess {
     const { perSecond, burst } = messagesOfGuest;
     const budget = new TokenBucket({ perSecond: perSecond * guests, burst: burst * guests });
     /** By guest: what many guests wait for at once ends no process that they share. */
-    const underWay = new Map<string, number>();
+    const underWay = new Places({ perName: mostLookupsOfGuest });
     const within = (receive: (message: Message) => void) => (message: Message) => {
       if (!budget.allows(1, performance.now())) throw new ChannelError('it said more than all guests may ask');
       receive(message);
@@ -224,14 +224,10 @@ export class NamesProcess {
       within((message) => {
         const wanted = wantedPin(message);
         const { guest } = wanted;
-        const ofGuest = underWay.get(guest) ?? 0;
-        if (ofGuest >= mostLookupsOfGuest) throw new ChannelError('too many pins of a guest at once');
-        underWay.set(guest, ofGuest + 1);
+        if (!underWay.take(guest)) throw new ChannelError('too many pins of a guest at once');
         const { id } = message;
         const answer = (is: boolean): void => {
-          const left = underWay.get(guest)! - 1;
-          if (left === 0) underWay.delete(guest);
-          else underWay.set(guest, left);
+          underWay.giveBack(guest);
           channel.send({ kind: 'pinned', id, is });
         };
         this.pin(wanted).then(

@@ -8,6 +8,7 @@
 import { type Socket as Datagrams, createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { type Server, type Socket, createServer } from 'node:net';
+import { Places } from '@lodge/domain';
 import type { Lookups } from './lookups.ts';
 import { mostQuestionBytes, readQuestion, writeReply } from './message.ts';
 
@@ -18,7 +19,7 @@ const mostConnectionsOfGuest = 8;
 
 export class NameResolver {
   private readonly lookupsOf: (address: string) => Lookups | null;
-  private readonly connections = new Map<string, number>();
+  private readonly connections = new Places({ perName: mostConnectionsOfGuest });
   private datagrams: Datagrams | null = null;
   private server: Server | null = null;
 
@@ -75,18 +76,12 @@ export class NameResolver {
   /** Two bytes of length, a question; the same for the reply; the end. */
   private async onConnection(socket: Socket): Promise<void> {
     const from = socket.remoteAddress ?? '';
-    const open = this.connections.get(from) ?? 0;
     socket.on('error', () => undefined);
-    if (open >= mostConnectionsOfGuest || this.lookupsOf(from) === null) {
+    if (this.lookupsOf(from) === null || !this.connections.take(from)) {
       socket.destroy();
       return;
     }
-    this.connections.set(from, open + 1);
-    socket.on('close', () => {
-      const left = this.connections.get(from)! - 1;
-      if (left > 0) this.connections.set(from, left);
-      else this.connections.delete(from);
-    });
+    socket.on('close', () => this.connections.giveBack(from));
     const timer = setTimeout(() => socket.destroy(), connectionTimeoutMs).unref();
     socket.on('close', () => clearTimeout(timer));
     const packet = await firstMessage(socket);
