@@ -6,11 +6,9 @@
  * With TESTS_LONG=1 (`npm run test:long`), the files that have a long form, in that form. With TESTS_RECORD=1 the costs
  * of the parts are recorded (scripts/testing/costs.ts). Images and templates that the cache lacks are made beside the files that need none.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
-import { availableParallelism, setPriority } from 'node:os';
+import { availableParallelism } from 'node:os';
 import { spec } from 'node:test/reporters';
 import { isLongRun } from '@lodge/testkit/forms';
 import { shareServer } from '@lodge/testkit/postgres';
@@ -19,15 +17,13 @@ import { compare, costOf, writeRecord, type Cost } from './testing/costs.ts';
 import { longForms, parts, stages, type Part, type Stage } from './testing/parts.ts';
 import { runAll, type Job } from './testing/pool.ts';
 import { counts, runFile, type Counts } from './testing/run-file.ts';
+import { TemplateJobs } from './testing/template-jobs.ts';
 import { measureYardstick } from './testing/yardstick.ts';
 
 /** The pool books more cores than there are, because a file's share of a core is a mean and no core shall be idle. */
 const bounds = { cores: 1.3 * availableParallelism(), jobs: 1 + 2 * availableParallelism() };
 const slowestShown = 25;
-/** A nice value: some nine times the share of other work. */
-const templatePriority = -10;
 const labels: Readonly<Record<string, string>> = { passed: 'pass', failed: 'fail' };
-const node = process.argv[0]!;
 
 /** A part, or the files of it that were asked for. */
 class Running {
@@ -66,24 +62,21 @@ const started = performance.now();
 const reporter = new spec();
 reporter.pipe(process.stdout);
 const yardstickBefore = await measureYardstick();
-/** First, for the longest files wait for it, and ahead of others: a boot that they slow down too much runs into its bound. */
-const templates: Job = {
-  cost: { seconds: Infinity, cores: 0.8 * availableParallelism() },
-  after: [],
-  run: makeTemplates,
-};
+const templates = new TemplateJobs(say);
 const all: Running[] = [];
 const jobs: Job[] = [];
 for (const stage of stages) {
-  const before = jobs.filter((job) => job !== templates);
+  const before = [...jobs];
   for (const part of parts.filter((each) => each.stage === stage)) {
     const running = new Running(part, await filesOf(part));
     all.push(running);
-    if (part.templates && running.files.length > 0 && !jobs.includes(templates)) jobs.push(templates);
-    const after = part.templates ? [templates, ...before] : before;
-    for (const file of running.files) jobs.push({ cost: placeOf(file), after, run: () => runInPart(running, file) });
+    for (const file of running.files) {
+      const after = [...templates.before(part, file), ...before];
+      jobs.push({ cost: placeOf(file), after, run: () => runInPart(running, file) });
+    }
   }
 }
+jobs.push(...templates.all);
 const removePrograms = await sharePrograms();
 const stopServer = await shareServer();
 await runAll(jobs, bounds);
@@ -172,22 +165,6 @@ function tellCosts(): void {
   if (process.env['TESTS_RECORD'] !== '1') return;
   const recorded = new Map(whole.map(({ part, cpu }) => [part.name, cpu]));
   writeRecord({ yardstick, parts: recorded, files: costs }, existsSync);
-}
-
-/** A failure shows in the tests that need them. */
-async function makeTemplates(): Promise<void> {
-  const startedMaking = performance.now();
-  const child = spawn(node, ['scripts/make-templates.ts'], { stdio: ['ignore', 'pipe', 'inherit'] });
-  // Its machines inherit it. Without root it goes on as it is.
-  try {
-    setPriority(child.pid!, templatePriority);
-  } catch {
-    say('── templates: not ahead of other work, for that takes root\n');
-  }
-  child.stdout.on('data', (text: Buffer) => say(String(text)));
-  const [code] = await once(child, 'exit');
-  const took = inSeconds((performance.now() - startedMaking) / 1000);
-  say(`── templates: ${code === 0 ? 'ready' : 'FAILED'} after ${took} s\n`);
 }
 
 function inSeconds(seconds: number): string {

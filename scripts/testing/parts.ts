@@ -14,8 +14,11 @@ export interface Part {
   readonly files: readonly string[];
   /** Another part has these of them. */
   readonly except?: readonly string[];
-  /** Its agents are real ones, which need a template each. */
-  readonly templates?: true;
+  /**
+   * Its agents are real ones, which need a template each. The early one of the runtime in the file's name suffices for `early`;
+   * `warm` are those of all runtimes.
+   */
+  readonly templates?: 'early' | 'warm';
   /** Bounds on one file and on the whole part, in ms. */
   readonly fileTimeoutMs: number;
   readonly timeoutMs: number;
@@ -47,11 +50,11 @@ export const parts: readonly Part[] = [
     except: [runtimes, ...thorough],
     ...light,
   },
-  { name: 'rounds', stage: 'rounds', files: [rounds], templates: true, ...machines },
+  { name: 'rounds', stage: 'rounds', files: [rounds], templates: 'early', ...machines },
   { name: 'thorough', stage: 'rest', files: thorough, ...light },
   { name: 'images', stage: 'rest', files: ['images/**/*.test.ts'], ...machines },
   { name: 'machines', stage: 'rest', files: ['packages/vm/**/*.test.ts'], except: [fakeDriver], ...machines },
-  { name: 'runtimes', stage: 'rest', files: [runtimes], except: [rounds], templates: true, ...machines },
+  { name: 'runtimes', stage: 'rest', files: [runtimes], except: [rounds], templates: 'warm', ...machines },
   { name: 'failure', stage: 'rest', files: ['tests/failure/**/*.test.ts', realPort], ...machines },
   { name: 'security', stage: 'rest', files: ['tests/security/**/*.test.ts'], except: [attacksOnTheApi], ...machines },
   { name: 'long', stage: 'long', files: ['tests/long/**/*.test.ts'], ...light },
